@@ -1,0 +1,1 @@
+//! All that talks to the Kubernetes API server on behalf of a controller.

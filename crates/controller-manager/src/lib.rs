@@ -1,0 +1,1 @@
+//! The endpoint controllers of Kubernetes as one program.

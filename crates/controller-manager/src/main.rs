@@ -1,0 +1,3 @@
+//! The endpoint controllers of Kubernetes as one program.
+
+fn main() {}

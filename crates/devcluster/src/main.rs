@@ -1,0 +1,3 @@
+//! One command to see the endpoint controllers work.
+
+fn main() {}

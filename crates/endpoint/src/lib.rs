@@ -1,0 +1,1 @@
+//! The Endpoints controller of kube-controller-manager.

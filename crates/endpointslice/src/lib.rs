@@ -1,0 +1,1 @@
+//! The generic EndpointSlice reconciler and the EndpointSlice controller.

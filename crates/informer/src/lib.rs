@@ -1,0 +1,1 @@
+//! List-watch into an indexed store, with listers and ordered handlers.

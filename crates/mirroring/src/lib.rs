@@ -1,0 +1,1 @@
+//! The EndpointSlice mirroring controller of kube-controller-manager.

@@ -1,0 +1,1 @@
+//! What the endpoint controllers know of a cluster: compact objects, selection, membership. Pure.

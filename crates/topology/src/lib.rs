@@ -1,0 +1,1 @@
+//! Topology hints and traffic distribution for EndpointSlices. Pure.

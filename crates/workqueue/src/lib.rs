@@ -1,0 +1,1 @@
+//! A keyed work queue for controllers: each key once, delays, rate limits, requeue counts.
