@@ -1,1 +1,71 @@
 //! How Kubernetes objects, lists and watch frames are read from bytes. No I/O.
+//!
+//! An API server answers a list with one document and a watch with a stream of frames that the network cuts wherever it
+//! likes. This crate turns those bytes into the type a program stores, directly: never through `serde_json::Value`, never
+//! through an object that carries more than the program reads.
+//!
+//! A type says what it is ([`Object`]) and how it is read ([`Decode`]); everything else follows from that:
+//!
+//! ```
+//! use kube_wire::{Decode, DecodeError, LineSplitter, Object, ObjectKey, ObjectMeta, Resource, WatchEvent};
+//!
+//! /// A Node, as far as this program is interested.
+//! #[derive(serde::Deserialize)]
+//! struct Node {
+//!     metadata: ObjectMeta,
+//! }
+//!
+//! impl Object for Node {
+//!     fn key(&self) -> ObjectKey {
+//!         self.metadata.key()
+//!     }
+//!     fn uid(&self) -> &str {
+//!         &self.metadata.uid
+//!     }
+//!     fn resource_version(&self) -> &str {
+//!         &self.metadata.resource_version
+//!     }
+//! }
+//!
+//! impl Decode for Node {
+//!     const RESOURCE: Resource = Resource::cluster("", "v1", "nodes", "Node");
+//!
+//!     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
+//!         kube_wire::json::from_slice(Self::RESOURCE.kind, bytes)
+//!     }
+//! }
+//!
+//! let list = kube_wire::decode_list::<Node>(br#"{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a"}}]}"#)?;
+//! assert_eq!(list.items[0].key().to_string(), "a");
+//!
+//! let mut frames = LineSplitter::new("Node");
+//! frames.push(br#"{"type":"DELETED","object":{"metadata":{"#);
+//! assert!(frames.next_frame()?.is_none(), "not complete yet");
+//! frames.push(b"\"name\":\"a\"}}}\n");
+//! let frame = frames.next_frame()?.expect("complete now");
+//! assert!(matches!(kube_wire::decode_watch_event::<Node>(frame)?, WatchEvent::Deleted(_)));
+//! # Ok::<(), DecodeError>(())
+//! ```
+
+mod error;
+mod frame;
+pub mod json;
+mod key;
+mod list;
+mod metadata;
+mod object;
+mod resource;
+mod status;
+#[cfg(test)]
+mod testing;
+mod watch;
+
+pub use error::{DecodeError, Place};
+pub use frame::{DEFAULT_MAX_FRAME, LineSplitter};
+pub use key::{KeyError, ObjectKey};
+pub use list::{List, decode_list};
+pub use metadata::ObjectMeta;
+pub use object::{Decode, Object};
+pub use resource::Resource;
+pub use status::{Cause, Details, Status, reason};
+pub use watch::{WatchEvent, decode_watch_event};

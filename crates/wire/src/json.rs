@@ -1,0 +1,79 @@
+//! The one-line way to read any [`serde::Deserialize`] type from JSON.
+
+use serde::de::DeserializeOwned;
+
+use crate::{DecodeError, Place};
+
+/// Reads `bytes` as a `D`; an error names `kind`, the field and the position.
+///
+/// The ordinary case pays nothing for good errors: only bytes that do not decode are read a second time, to find the field.
+///
+/// ```
+/// let error = kube_wire::json::from_slice::<Vec<u16>>("Ports", b"[1, \"x\"]").unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     r#"cannot decode Ports: [1] (line 1 column 7): invalid type: string "x", expected u16"#,
+/// );
+/// ```
+pub fn from_slice<D: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<D, DecodeError> {
+    serde_json::from_slice(bytes).map_err(|error| explain::<D>(kind, bytes, &error))
+}
+
+/// Decodes once more, tracking the path.
+fn explain<D: DeserializeOwned>(kind: &str, bytes: &[u8], error: &serde_json::Error) -> DecodeError {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    match serde_path_to_error::deserialize::<_, D>(&mut reader) {
+        Err(traced) => located(kind, path_text(traced.path()), traced.inner()),
+        // The value itself was fine: something follows it.
+        Ok(_) => located(kind, String::new(), error),
+    }
+}
+
+/// The error of `serde_json` with its position taken out of the message.
+pub(crate) fn located(kind: &str, path: String, error: &serde_json::Error) -> DecodeError {
+    let (line, column) = (error.line(), error.column());
+    let mut message = error.to_string();
+    if let Some(end) = message.rfind(&format!(" at line {line} column {column}")) {
+        message.truncate(end);
+    }
+    DecodeError::Json { kind: kind.to_owned(), place: Place { path, line, column }, message, resource_version: None }
+}
+
+fn path_text(path: &serde_path_to_error::Path) -> String {
+    match path.to_string() {
+        root if root == "." => String::new(),
+        text => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    struct Pod {
+        #[serde(rename = "spec")]
+        _spec: Spec,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Spec {
+        #[serde(rename = "ports")]
+        _ports: Vec<u16>,
+    }
+
+    #[rstest]
+    #[case::deep(r#"{"spec":{"ports":[1,70000]}}"#, "spec.ports[1] (line 1 column 25): invalid value")]
+    #[case::missing(r#"{"spec":{}}"#, "spec (line 1 column 10): missing field `ports`")]
+    #[case::syntax(r#"{"spec":"#, "spec (line 1 column 8): EOF while parsing")]
+    #[case::empty("", "line 1 column 0: EOF while parsing a value")]
+    #[case::trailing(r#"{"spec":{"ports":[]}} x"#, "line 1 column 23: trailing characters")]
+    fn names_the_place(#[case] text: &str, #[case] expect: &str) {
+        let error = from_slice::<Pod>("Pod", text.as_bytes()).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("cannot decode Pod: {expect}")), "{error}");
+        assert!(!error.contains(" at line"), "the position is said once: {error}");
+    }
+}

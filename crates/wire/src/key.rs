@@ -1,0 +1,95 @@
+//! The name by which an object is stored and queued.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+/// Namespace and name of an object; the namespace is empty for a cluster-scoped one.
+///
+/// Printed and parsed as `namespace/name`, or `name` alone. Clones are cheap.
+///
+/// ```
+/// use kube_wire::ObjectKey;
+///
+/// let key: ObjectKey = "shop/web".parse()?;
+/// assert_eq!(key, ObjectKey::new("shop", "web"));
+/// assert_eq!(ObjectKey::new("", "node-1").to_string(), "node-1");
+/// # Ok::<(), kube_wire::KeyError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectKey {
+    /// Empty for a cluster-scoped object.
+    pub namespace: Arc<str>,
+    /// Unique within its namespace and type.
+    pub name: Arc<str>,
+}
+
+impl ObjectKey {
+    /// A key from its two parts; pass an empty namespace for a cluster-scoped object.
+    pub fn new(namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
+        Self { namespace: namespace.into(), name: name.into() }
+    }
+}
+
+impl fmt::Display for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.namespace.is_empty() { f.write_str(&self.name) } else { write!(f, "{}/{}", self.namespace, self.name) }
+    }
+}
+
+impl fmt::Debug for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A text that is not an object key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unexpected key format: {text:?} is not `name` or `namespace/name`")]
+pub struct KeyError {
+    text: String,
+}
+
+impl FromStr for ObjectKey {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        match text.split_once('/') {
+            None => Ok(Self::new("", text)),
+            Some((namespace, name)) if !name.contains('/') => Ok(Self::new(namespace, name)),
+            Some(_) => Err(KeyError { text: text.to_owned() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    // client-go: TestSplitMetaNamespaceKey and its inverse
+    #[rstest]
+    #[case("name", Some(("", "name")))]
+    #[case("shop/web", Some(("shop", "web")))]
+    #[case("/web", Some(("", "web")))]
+    #[case("shop/", Some(("shop", "")))]
+    #[case("", Some(("", "")))]
+    #[case("a/b/c", None)]
+    fn parses(#[case] text: &str, #[case] expect: Option<(&str, &str)>) {
+        assert_eq!(text.parse().ok(), expect.map(|(namespace, name)| ObjectKey::new(namespace, name)));
+    }
+
+    #[test]
+    fn refusal_quotes_the_text() {
+        let error = "a/b/c".parse::<ObjectKey>().unwrap_err();
+        assert!(error.to_string().contains("\"a/b/c\""), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn prints_what_it_parses(namespace in "[a-z0-9-]{0,12}", name in "[a-z0-9.-]{1,20}") {
+            let key = ObjectKey::new(namespace, name);
+            prop_assert_eq!(key.to_string().parse::<ObjectKey>(), Ok(key));
+        }
+    }
+}

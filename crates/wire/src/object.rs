@@ -1,0 +1,27 @@
+//! What a type must offer to be read and stored.
+
+use crate::{DecodeError, ObjectKey, Resource};
+
+/// What the machinery must know of any stored object.
+pub trait Object: Send + Sync + 'static {
+    /// Namespace and name.
+    fn key(&self) -> ObjectKey;
+    /// The identity that tells an object from a later one of the same name; empty when the server sent none.
+    fn uid(&self) -> &str;
+    /// The opaque version of this state of the object.
+    fn resource_version(&self) -> &str;
+}
+
+/// How a type is read from the API server's bytes.
+///
+/// JSON is always enough. A type for which another encoding is worth the code will say so in further, optional methods.
+pub trait Decode: Object + Sized {
+    /// Where the type lives in the API.
+    const RESOURCE: Resource;
+
+    /// Reads one object from JSON: a list item or the `object` of a watch event.
+    ///
+    /// List items carry neither `kind` nor `apiVersion`; do not insist on them. For a type that implements
+    /// [`serde::Deserialize`] this is one line, see [`crate::json::from_slice`].
+    fn from_json(bytes: &[u8]) -> Result<Self, DecodeError>;
+}

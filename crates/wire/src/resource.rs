@@ -1,0 +1,99 @@
+//! Where a type lives in the API.
+
+use std::fmt;
+
+/// A type of the Kubernetes API: its group, version and names.
+///
+/// ```
+/// use kube_wire::Resource;
+///
+/// const SLICES: Resource = Resource::namespaced("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice");
+/// assert_eq!(SLICES.api_version(), "discovery.k8s.io/v1");
+/// assert_eq!(SLICES.path(Some("shop")), "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices");
+/// assert_eq!(SLICES.path(None), "/apis/discovery.k8s.io/v1/endpointslices");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Resource {
+    /// API group; empty for the core group.
+    pub group: &'static str,
+    /// Version within the group.
+    pub version: &'static str,
+    /// The plural name that stands in URLs and RBAC rules.
+    pub plural: &'static str,
+    /// The name that stands in `kind` fields.
+    pub kind: &'static str,
+    /// Whether objects of this type live in namespaces.
+    pub namespaced: bool,
+}
+
+impl Resource {
+    /// A type whose objects live in namespaces.
+    pub const fn namespaced(
+        group: &'static str,
+        version: &'static str,
+        plural: &'static str,
+        kind: &'static str,
+    ) -> Self {
+        Self { group, version, plural, kind, namespaced: true }
+    }
+
+    /// A type whose objects belong to the cluster as a whole.
+    pub const fn cluster(group: &'static str, version: &'static str, plural: &'static str, kind: &'static str) -> Self {
+        Self { group, version, plural, kind, namespaced: false }
+    }
+
+    /// The value of `apiVersion`: `v1` or `group/version`.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// The URL path of the collection: in one namespace, or in the whole cluster with `None`.
+    ///
+    /// A namespace given for a cluster-scoped type, or an empty one, is ignored.
+    pub fn path(&self, namespace: Option<&str>) -> String {
+        let root = if self.group.is_empty() { "/api" } else { "/apis/" };
+        let (group, version, plural) = (self.group, self.version, self.plural);
+        match namespace {
+            Some(namespace) if self.namespaced && !namespace.is_empty() => {
+                format!("{root}{group}/{version}/namespaces/{namespace}/{plural}")
+            }
+            _ => format!("{root}{group}/{version}/{plural}"),
+        }
+    }
+}
+
+/// `pods`, or `endpointslices.discovery.k8s.io`: as upstream names a resource in messages.
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.plural)?;
+        if self.group.is_empty() { Ok(()) } else { write!(f, ".{}", self.group) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
+    const NODES: Resource = Resource::cluster("", "v1", "nodes", "Node");
+
+    #[rstest]
+    #[case(PODS, None, "/api/v1/pods")]
+    #[case(PODS, Some("shop"), "/api/v1/namespaces/shop/pods")]
+    #[case(PODS, Some(""), "/api/v1/pods")]
+    #[case(NODES, Some("shop"), "/api/v1/nodes")]
+    fn paths(#[case] resource: Resource, #[case] namespace: Option<&str>, #[case] expect: &str) {
+        assert_eq!(resource.path(namespace), expect);
+    }
+
+    #[test]
+    fn prints_as_upstream_does() {
+        assert_eq!(PODS.to_string(), "pods");
+        assert_eq!(
+            Resource::namespaced("coordination.k8s.io", "v1", "leases", "Lease").to_string(),
+            "leases.coordination.k8s.io"
+        );
+    }
+}
