@@ -1,0 +1,175 @@
+//! Endpoints objects, without loss, and their conversion from and to the types of k8s-openapi.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1 as core;
+use serde::Deserialize;
+
+use crate::metadata::{non_empty, optional_text};
+use crate::nullable::nullable;
+use crate::{Address, ObjectMeta, ObjectReference, Text};
+
+/// A core/v1 Endpoints object that can be written back: nothing but `managedFields` is lost.
+#[derive(Clone, Debug, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct Endpoints {
+    /// Metadata.
+    pub metadata: ObjectMeta,
+    /// Subsets, in the order of the wire.
+    #[serde(deserialize_with = "nullable")]
+    pub subsets: Vec<EndpointSubset>,
+}
+
+/// Addresses that share their ports. An empty list and an absent one are the same on the wire.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EndpointSubset {
+    /// Addresses ready to take traffic.
+    #[serde(deserialize_with = "nullable")]
+    pub addresses: Vec<EndpointAddress>,
+    /// Addresses that are not.
+    #[serde(deserialize_with = "nullable")]
+    pub not_ready_addresses: Vec<EndpointAddress>,
+    /// Ports of all of them.
+    #[serde(deserialize_with = "nullable")]
+    pub ports: Vec<SubsetPort>,
+}
+
+/// An address of a subset.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointAddress {
+    /// Its name within the Service; empty for none.
+    #[serde(default)]
+    pub hostname: Text,
+    /// The address.
+    pub ip: Address,
+    /// The Node it runs on. Empty differs from absent: the Endpoints controller writes an empty one for a Pod without.
+    #[serde(default)]
+    pub node_name: Option<Text>,
+    /// The object behind it.
+    #[serde(default)]
+    pub target_ref: Option<Arc<ObjectReference>>,
+}
+
+/// A port of a subset. Two ports are the same by value; see `EC-7` in the documentation of [`crate::subsets`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SubsetPort {
+    /// Name; empty for none.
+    pub name: Text,
+    /// Number.
+    pub port: i32,
+    /// `TCP`, `UDP` or `SCTP`.
+    pub protocol: Text,
+    /// What is spoken there.
+    pub app_protocol: Option<Text>,
+}
+
+fn list<T, U: for<'a> From<&'a T>>(items: &[T]) -> Option<Vec<U>> {
+    (!items.is_empty()).then(|| items.iter().map(U::from).collect())
+}
+
+impl From<&core::Endpoints> for Endpoints {
+    fn from(it: &core::Endpoints) -> Self {
+        Endpoints {
+            metadata: ObjectMeta::from(&it.metadata),
+            subsets: it.subsets.iter().flatten().map(EndpointSubset::from).collect(),
+        }
+    }
+}
+
+impl From<&Endpoints> for core::Endpoints {
+    fn from(it: &Endpoints) -> Self {
+        core::Endpoints { metadata: (&it.metadata).into(), subsets: list(&it.subsets) }
+    }
+}
+
+impl From<&core::EndpointSubset> for EndpointSubset {
+    fn from(it: &core::EndpointSubset) -> Self {
+        EndpointSubset {
+            addresses: it.addresses.iter().flatten().map(EndpointAddress::from).collect(),
+            not_ready_addresses: it.not_ready_addresses.iter().flatten().map(EndpointAddress::from).collect(),
+            ports: it.ports.iter().flatten().map(SubsetPort::from).collect(),
+        }
+    }
+}
+
+impl From<&EndpointSubset> for core::EndpointSubset {
+    fn from(it: &EndpointSubset) -> Self {
+        core::EndpointSubset {
+            addresses: list(&it.addresses),
+            not_ready_addresses: list(&it.not_ready_addresses),
+            ports: list(&it.ports),
+        }
+    }
+}
+
+impl From<&core::EndpointAddress> for EndpointAddress {
+    fn from(it: &core::EndpointAddress) -> Self {
+        EndpointAddress {
+            hostname: crate::metadata::text(it.hostname.as_ref()),
+            ip: Address::new(&it.ip),
+            node_name: optional_text(it.node_name.as_ref()),
+            target_ref: it.target_ref.as_ref().map(|target| Arc::new(ObjectReference::from(target))),
+        }
+    }
+}
+
+impl From<&EndpointAddress> for core::EndpointAddress {
+    fn from(it: &EndpointAddress) -> Self {
+        core::EndpointAddress {
+            hostname: non_empty(&it.hostname),
+            ip: it.ip.to_string(),
+            node_name: it.node_name.as_ref().map(ToString::to_string),
+            target_ref: it.target_ref.as_deref().map(Into::into),
+        }
+    }
+}
+
+impl From<&core::EndpointPort> for SubsetPort {
+    fn from(it: &core::EndpointPort) -> Self {
+        SubsetPort {
+            name: crate::metadata::text(it.name.as_ref()),
+            port: it.port,
+            protocol: crate::metadata::text(it.protocol.as_ref()),
+            app_protocol: optional_text(it.app_protocol.as_ref()),
+        }
+    }
+}
+
+impl From<&SubsetPort> for core::EndpointPort {
+    fn from(it: &SubsetPort) -> Self {
+        core::EndpointPort {
+            name: non_empty(&it.name),
+            port: it.port,
+            protocol: non_empty(&it.protocol),
+            app_protocol: it.app_protocol.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: &str = r#"{
+        "apiVersion": "v1", "kind": "Endpoints",
+        "metadata": {"name": "web", "namespace": "shop", "uid": "u-1", "resourceVersion": "42",
+            "annotations": {"endpoints.kubernetes.io/over-capacity": "truncated"}},
+        "subsets": [{
+            "addresses": [{"ip": "10.0.0.1", "hostname": "h", "nodeName": "",
+                "targetRef": {"kind": "Pod", "name": "p", "namespace": "shop", "uid": "u-3"}}],
+            "notReadyAddresses": [{"ip": "10.0.0.2"}],
+            "ports": [{"name": "http", "port": 80, "protocol": "TCP", "appProtocol": "kubernetes.io/h2c"}, {"port": 81}]
+        }]
+    }"#;
+
+    #[test]
+    fn nothing_is_lost() {
+        let full: core::Endpoints = serde_json::from_str(FULL).unwrap();
+        let from_wire: Endpoints = serde_json::from_str(FULL).unwrap();
+        assert_eq!(Endpoints::from(&full), from_wire);
+        assert_eq!(core::Endpoints::from(&from_wire), full);
+    }
+}

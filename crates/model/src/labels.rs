@@ -1,0 +1,162 @@
+//! Label and annotation maps, kept sorted.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+
+use crate::Text;
+
+/// A map of strings to strings, sorted by key.
+///
+/// Used for labels, annotations and selectors. An absent map and an empty one are the same value: the API server drops
+/// empty maps on the wire, so that no client can tell them apart. Where absence means something (a Service's selector)
+/// the field is an `Option<Labels>`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Labels(Box<[(Text, Text)]>);
+
+impl Labels {
+    /// The value of `key`.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.entry(key).map(|(_, value)| &**value)
+    }
+
+    /// Whether `key` is present.
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.entry(key).is_some()
+    }
+
+    /// The pairs in key order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (&**key, &**value))
+    }
+
+    /// The pairs in key order, shareable.
+    pub fn pairs(&self) -> &[(Text, Text)] {
+        &self.0
+    }
+
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no pair.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether every pair of `selector` is here. An empty selector is contained in everything.
+    pub fn contains_all(&self, selector: &Labels) -> bool {
+        selector.iter().all(|(key, value)| self.get(key) == Some(value))
+    }
+
+    /// A copy without the keys that `drop` says yes to.
+    #[must_use]
+    pub fn without(&self, drop: impl Fn(&str) -> bool) -> Labels {
+        Labels(self.0.iter().filter(|(key, _)| !drop(key)).cloned().collect())
+    }
+
+    /// A copy with these pairs set, replacing pairs of the same key.
+    #[must_use]
+    pub fn with<'a>(&self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Labels {
+        let mut map: BTreeMap<Text, Text> = self.0.iter().cloned().collect();
+        for (key, value) in pairs {
+            map.insert(Text::from(key), Text::from(value));
+        }
+        map.into_iter().collect()
+    }
+
+    fn entry(&self, key: &str) -> Option<&(Text, Text)> {
+        self.0.binary_search_by(|(it, _)| (**it).cmp(key)).ok().map(|at| &self.0[at])
+    }
+}
+
+impl fmt::Debug for Labels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl<K: Into<Text>, V: Into<Text>> FromIterator<(K, V)> for Labels {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        let sorted: BTreeMap<Text, Text> = pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+        Labels(sorted.into_iter().collect())
+    }
+}
+
+impl From<&BTreeMap<String, String>> for Labels {
+    fn from(map: &BTreeMap<String, String>) -> Self {
+        Labels(map.iter().map(|(key, value)| (Text::from(key.as_str()), Text::from(value.as_str()))).collect())
+    }
+}
+
+impl From<&Option<BTreeMap<String, String>>> for Labels {
+    fn from(map: &Option<BTreeMap<String, String>>) -> Self {
+        map.as_ref().map(Labels::from).unwrap_or_default()
+    }
+}
+
+impl From<&Labels> for Option<BTreeMap<String, String>> {
+    /// The form k8s-openapi wants; an empty map is `None`, as the API server stores it.
+    fn from(labels: &Labels) -> Self {
+        (!labels.is_empty()).then(|| labels.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
+    }
+}
+
+impl<'de> Deserialize<'de> for Labels {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Labels;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map of strings to strings")
+            }
+            fn visit_unit<E>(self) -> Result<Labels, E> {
+                Ok(Labels::default())
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Labels, A::Error> {
+                let mut pairs = Vec::with_capacity(map.size_hint().unwrap_or(4));
+                while let Some((key, value)) = map.next_entry::<Text, Option<Text>>()? {
+                    pairs.push((key, value.unwrap_or_default()));
+                }
+                Ok(pairs.into_iter().collect())
+            }
+        }
+        deserializer.deserialize_any(Pairs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    fn labels(pairs: &[(&str, &str)]) -> Labels {
+        pairs.iter().map(|(k, v)| (*k, *v)).collect()
+    }
+
+    #[rstest]
+    #[case::empty_selector_is_everywhere(&[("a", "1")], &[], true)]
+    #[case::empty_in_empty(&[], &[], true)]
+    #[case::same(&[("a", "1")], &[("a", "1")], true)]
+    #[case::more_labels_than_selector(&[("a", "1"), ("b", "2")], &[("b", "2")], true)]
+    #[case::other_value(&[("a", "1")], &[("a", "2")], false)]
+    #[case::missing_key(&[("a", "1")], &[("a", "1"), ("b", "")], false)]
+    fn contains_all(#[case] have: &[(&str, &str)], #[case] selector: &[(&str, &str)], #[case] expected: bool) {
+        assert_eq!(labels(have).contains_all(&labels(selector)), expected);
+    }
+
+    #[test]
+    fn null_and_absent_read_as_empty() {
+        assert_eq!(serde_json::from_str::<Labels>("null").unwrap(), Labels::default());
+        assert_eq!(serde_json::from_str::<Labels>(r#"{"b":"2","a":null}"#).unwrap(), labels(&[("a", ""), ("b", "2")]));
+    }
+
+    #[test]
+    fn with_replaces_and_without_drops() {
+        let it = labels(&[("a", "1"), ("b", "2")]);
+        assert_eq!(it.with([("b", "3"), ("c", "4")]), labels(&[("a", "1"), ("b", "3"), ("c", "4")]));
+        assert_eq!(it.without(|key| key == "a"), labels(&[("b", "2")]));
+    }
+}

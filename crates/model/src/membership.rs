@@ -1,0 +1,153 @@
+//! Who is an endpoint of a Service, at which addresses and ports.
+
+use crate::address::parse_sloppy;
+use crate::{Address, IpFamily, Pod, Service, ServicePort, TargetPort, Text};
+
+/// Whether a Pod is an endpoint at all (PD-1): it will not have finished, has an address, and is not terminating unless
+/// those are wanted too.
+pub fn is_endpoint(pod: &Pod, include_terminating: bool) -> bool {
+    let has_address = !pod.pod_ip.is_empty() || !pod.pod_ips.is_empty();
+    !pod.finished && has_address && (include_terminating || !pod.terminating)
+}
+
+/// The addresses of one family a Pod has, canonical, in the order of its status (RC-12).
+///
+/// An address that does not parse is no address of any family: it is left out, where upstream would write `<nil>`
+/// (EC-5).
+pub fn addresses(pod: &Pod, family: IpFamily) -> Vec<Address> {
+    pod.pod_ips
+        .iter()
+        .filter_map(|text| parse_sloppy(text))
+        .filter(|ip| IpFamily::of(*ip) == family)
+        .map(Address::from)
+        .collect()
+}
+
+/// The one address a Pod has in the Endpoints object of a Service (EP-24 to EP-27): its first of the Service's primary
+/// family; where the Service does not say, of the family of its own primary address.
+pub fn primary_address(pod: &Pod, service: &Service) -> Option<Address> {
+    let family = service
+        .ip_families
+        .first()
+        .copied()
+        .or_else(|| service.cluster_ip_family())
+        .unwrap_or_else(|| parse_sloppy(&pod.pod_ip).map_or(IpFamily::V4, IpFamily::of));
+    addresses(pod, family).into_iter().next()
+}
+
+/// The host name of a Pod within a Service (PD-3): only where its subdomain names the Service.
+pub fn hostname(pod: &Pod, service: &Service) -> Option<Text> {
+    let named = !pod.hostname.is_empty() && pod.subdomain == service.name && pod.namespace == service.namespace;
+    named.then(|| pod.hostname.clone())
+}
+
+/// The number at which a Pod serves a port of a Service (PD-4): a number is taken as it is, a name is the first port of
+/// that name and protocol among its containers, then among its sidecars. `None`: the Pod does not serve it.
+pub fn find_port(pod: &Pod, port: &ServicePort) -> Option<i32> {
+    match &port.target {
+        TargetPort::Number(number) => Some(*number),
+        TargetPort::Name(name) => pod
+            .named_ports
+            .iter()
+            .find(|declared| declared.name == *name && declared.protocol == port.protocol)
+            .map(|declared| declared.port),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NamedPort, ObjectKey};
+    use rstest::rstest;
+
+    fn pod(edit: impl FnOnce(&mut Pod)) -> Pod {
+        let mut pod =
+            Pod { namespace: "ns".into(), name: "p".into(), pod_ips: vec!["1.2.3.4".into()], ..Pod::default() };
+        edit(&mut pod);
+        pod
+    }
+
+    // upstream: TestShouldPodBeInEndpoints
+    #[rstest]
+    #[case::finished(pod(|it| it.finished = true), false, false)]
+    #[case::no_address(pod(|it| it.pod_ips.clear()), false, false)]
+    #[case::only_pod_ip(pod(|it| { it.pod_ips.clear(); it.pod_ip = "1.2.3.4".into(); }), false, true)]
+    #[case::several_addresses(pod(|it| it.pod_ips.push("1234::5678".into())), false, true)]
+    #[case::pending(pod(|_| {}), false, true)]
+    #[case::terminating_unwanted(pod(|it| it.terminating = true), false, false)]
+    #[case::terminating_wanted(pod(|it| it.terminating = true), true, true)]
+    fn membership(#[case] pod: Pod, #[case] include_terminating: bool, #[case] expected: bool) {
+        assert_eq!(is_endpoint(&pod, include_terminating), expected);
+    }
+
+    // upstream: TestShouldSetHostname
+    #[rstest]
+    #[case::all_matching("ns", "h", "s", true)]
+    #[case::no_hostname("ns", "", "s", false)]
+    #[case::other_subdomain("ns", "h", "other", false)]
+    #[case::other_namespace("elsewhere", "h", "s", false)]
+    fn hostnames(#[case] namespace: &str, #[case] host: &str, #[case] subdomain: &str, #[case] expected: bool) {
+        let pod =
+            pod(|it| (it.namespace, it.hostname, it.subdomain) = (namespace.into(), host.into(), subdomain.into()));
+        let service = Service { namespace: "ns".into(), name: "s".into(), ..Service::default() };
+        assert_eq!(hostname(&pod, &service).is_some(), expected);
+    }
+
+    // upstream: TestFindPort
+    #[rstest]
+    #[case::number_needs_no_container(TargetPort::Number(93), "TCP", Some(93))]
+    #[case::first_container_wins(TargetPort::Name("p".into()), "TCP", Some(11))]
+    #[case::protocol_decides(TargetPort::Name("p".into()), "UDP", Some(22))]
+    #[case::sidecar(TargetPort::Name("side".into()), "TCP", Some(33))]
+    #[case::wrong_protocol(TargetPort::Name("side".into()), "SCTP", None)]
+    #[case::unknown(TargetPort::Name("other".into()), "TCP", None)]
+    fn ports(#[case] target: TargetPort, #[case] protocol: &str, #[case] expected: Option<i32>) {
+        let declared = [("p", "TCP", 11), ("p", "UDP", 22), ("p", "TCP", 12), ("side", "TCP", 33)];
+        let pod = pod(|it| {
+            it.named_ports = declared
+                .iter()
+                .map(|(name, protocol, port)| NamedPort {
+                    name: (*name).into(),
+                    protocol: (*protocol).into(),
+                    port: *port,
+                })
+                .collect();
+        });
+        let port = ServicePort { protocol: protocol.into(), target, ..ServicePort::default() };
+        assert_eq!(find_port(&pod, &port), expected);
+    }
+
+    // upstream: TestPodToEndpointAddressForService, TestPodToEndpointAddressForServiceEmptyIPFamilies
+    #[rstest]
+    #[case::v4_service(&[IpFamily::V4], "10.0.0.1", &["1.2.3.4"], Some("1.2.3.4"))]
+    #[case::v4_service_dual_pod(&[IpFamily::V4], "10.0.0.1", &["1.2.3.4", "2000::1"], Some("1.2.3.4"))]
+    #[case::v4_service_v6_first_pod(&[IpFamily::V4], "10.0.0.1", &["2000::1", "1.2.3.4"], Some("1.2.3.4"))]
+    #[case::v6_service(&[IpFamily::V6], "3000::1", &["1.2.3.4", "2000::1"], Some("2000::1"))]
+    #[case::v6_service_v4_pod(&[IpFamily::V6], "3000::1", &["1.2.3.4"], None)]
+    #[case::old_v4_service(&[], "10.0.0.1", &["1.2.3.4", "2000::1"], Some("1.2.3.4"))]
+    #[case::old_v6_service(&[], "3000::1", &["1.2.3.4", "2000::1"], Some("2000::1"))]
+    #[case::old_v6_service_v4_pod(&[], "3000::1", &["1.2.3.4"], None)]
+    #[case::old_headless_v4_pod(&[], "None", &["1.2.3.4", "2000::1"], Some("1.2.3.4"))]
+    #[case::old_headless_v6_pod(&[], "None", &["2000::1", "1.2.3.4"], Some("2000::1"))]
+    #[case::unparsable_is_skipped(&[IpFamily::V4], "10.0.0.1", &["bad", "1.2.3.4"], Some("1.2.3.4"))]
+    #[case::canonical(&[IpFamily::V4], "10.0.0.1", &["001.2.3.4"], Some("1.2.3.4"))]
+    #[case::mapped_is_v4(&[IpFamily::V4], "10.0.0.1", &["::ffff:1.2.3.4"], Some("1.2.3.4"))]
+    fn primary_addresses(
+        #[case] families: &[IpFamily],
+        #[case] cluster_ip: &str,
+        #[case] ips: &[&str],
+        #[case] expected: Option<&str>,
+    ) {
+        let pod = pod(|it| {
+            it.pod_ip = ips[0].into();
+            it.pod_ips = ips.iter().map(|ip| Text::from(*ip)).collect();
+        });
+        let service = Service { cluster_ip: cluster_ip.into(), ip_families: families.to_vec(), ..Service::default() };
+        assert_eq!(primary_address(&pod, &service).map(|it| it.to_string()).as_deref(), expected);
+    }
+
+    #[test]
+    fn key_shows_namespace_and_name() {
+        assert_eq!(ObjectKey::new("ns", "p").to_string(), "ns/p");
+    }
+}

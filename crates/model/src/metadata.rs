@@ -1,0 +1,145 @@
+//! Object metadata without loss, `managedFields` apart.
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
+use serde::Deserialize;
+
+use crate::nullable::nullable;
+use crate::{Labels, Text};
+
+/// The metadata of an object that is written back: everything but `managedFields`, which is dropped on read.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ObjectMeta {
+    /// Annotations.
+    pub annotations: Labels,
+    /// When the object was created.
+    pub creation_timestamp: Option<Timestamp>,
+    /// Seconds a graceful deletion may take.
+    pub deletion_grace_period_seconds: Option<i64>,
+    /// When the object is to be gone; its presence means it is being deleted.
+    pub deletion_timestamp: Option<Timestamp>,
+    /// Finalizers.
+    #[serde(deserialize_with = "nullable")]
+    pub finalizers: Vec<Text>,
+    /// The prefix the server makes a name from.
+    pub generate_name: Option<Text>,
+    /// Counts the changes of the specification; 0 where the server sent none.
+    pub generation: i64,
+    /// Labels.
+    pub labels: Labels,
+    /// Name; empty for an object whose name the server is to make.
+    pub name: Text,
+    /// Namespace; empty for an object of the cluster.
+    pub namespace: Text,
+    /// Owners.
+    #[serde(deserialize_with = "nullable")]
+    pub owner_references: Vec<OwnerReference>,
+    /// The version to write back with; empty for an unconditional write.
+    pub resource_version: Text,
+    /// Historical; kept because it is sent back.
+    pub self_link: Option<Text>,
+    /// The identity of the object.
+    pub uid: Text,
+}
+
+/// An owner in an object's metadata.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OwnerReference {
+    /// API version of the owner.
+    pub api_version: Text,
+    /// Whether the owner's deletion in the foreground waits for this object.
+    pub block_owner_deletion: Option<bool>,
+    /// Whether this owner is the managing controller.
+    pub controller: Option<bool>,
+    /// Kind of the owner.
+    pub kind: Text,
+    /// Name of the owner.
+    pub name: Text,
+    /// Identity of the owner.
+    pub uid: Text,
+}
+
+/// `None` for an empty text, as Go's `omitempty` does.
+pub(crate) fn non_empty(text: &Text) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_string())
+}
+
+pub(crate) fn text(value: Option<&String>) -> Text {
+    value.map(|it| Text::from(it.as_str())).unwrap_or_default()
+}
+
+pub(crate) fn optional_text(value: Option<&String>) -> Option<Text> {
+    value.map(|it| Text::from(it.as_str()))
+}
+
+impl From<&meta::ObjectMeta> for ObjectMeta {
+    fn from(it: &meta::ObjectMeta) -> Self {
+        ObjectMeta {
+            annotations: Labels::from(&it.annotations),
+            creation_timestamp: it.creation_timestamp.as_ref().map(|time| time.0),
+            deletion_grace_period_seconds: it.deletion_grace_period_seconds,
+            deletion_timestamp: it.deletion_timestamp.as_ref().map(|time| time.0),
+            finalizers: it.finalizers.iter().flatten().map(|name| Text::from(name.as_str())).collect(),
+            generate_name: optional_text(it.generate_name.as_ref()),
+            generation: it.generation.unwrap_or_default(),
+            labels: Labels::from(&it.labels),
+            name: text(it.name.as_ref()),
+            namespace: text(it.namespace.as_ref()),
+            owner_references: it.owner_references.iter().flatten().map(OwnerReference::from).collect(),
+            resource_version: text(it.resource_version.as_ref()),
+            self_link: optional_text(it.self_link.as_ref()),
+            uid: text(it.uid.as_ref()),
+        }
+    }
+}
+
+impl From<&ObjectMeta> for meta::ObjectMeta {
+    fn from(it: &ObjectMeta) -> Self {
+        meta::ObjectMeta {
+            annotations: (&it.annotations).into(),
+            creation_timestamp: it.creation_timestamp.map(meta::Time),
+            deletion_grace_period_seconds: it.deletion_grace_period_seconds,
+            deletion_timestamp: it.deletion_timestamp.map(meta::Time),
+            finalizers: (!it.finalizers.is_empty()).then(|| it.finalizers.iter().map(ToString::to_string).collect()),
+            generate_name: it.generate_name.as_ref().map(ToString::to_string),
+            generation: (it.generation != 0).then_some(it.generation),
+            labels: (&it.labels).into(),
+            managed_fields: None,
+            name: non_empty(&it.name),
+            namespace: non_empty(&it.namespace),
+            owner_references: (!it.owner_references.is_empty())
+                .then(|| it.owner_references.iter().map(meta::OwnerReference::from).collect()),
+            resource_version: non_empty(&it.resource_version),
+            self_link: it.self_link.as_ref().map(ToString::to_string),
+            uid: non_empty(&it.uid),
+        }
+    }
+}
+
+impl From<&meta::OwnerReference> for OwnerReference {
+    fn from(it: &meta::OwnerReference) -> Self {
+        OwnerReference {
+            api_version: Text::from(it.api_version.as_str()),
+            block_owner_deletion: it.block_owner_deletion,
+            controller: it.controller,
+            kind: Text::from(it.kind.as_str()),
+            name: Text::from(it.name.as_str()),
+            uid: Text::from(it.uid.as_str()),
+        }
+    }
+}
+
+impl From<&OwnerReference> for meta::OwnerReference {
+    fn from(it: &OwnerReference) -> Self {
+        meta::OwnerReference {
+            api_version: it.api_version.to_string(),
+            block_owner_deletion: it.block_owner_deletion,
+            controller: it.controller,
+            kind: it.kind.to_string(),
+            name: it.name.to_string(),
+            uid: it.uid.to_string(),
+        }
+    }
+}

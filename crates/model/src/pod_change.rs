@@ -1,0 +1,122 @@
+//! Which changes of a Pod matter to its Services, and which Services they wake (PP-1 to PP-9).
+
+use std::collections::BTreeSet;
+
+use crate::{ObjectKey, Pod, ServiceIndex, Text};
+
+/// The Services to sync after a Pod was added (`old` is `None`), deleted (`new` is `None`) or changed.
+///
+/// An update that brings the same version wakes nobody. A Pod that was relabelled wakes the Services it left and those
+/// it joined; one that changed otherwise, all it belongs to. What is compared is what upstream compares, so that a Pod
+/// that fails without its readiness, addresses or labels changing wakes nobody (EC-2), and any update of a terminating
+/// Pod wakes its Services (EC-1).
+pub fn woken_services(old: Option<&Pod>, new: Option<&Pod>, services: &ServiceIndex) -> Vec<ObjectKey> {
+    let (namespace, names) = match (old, new) {
+        (None, None) => return Vec::new(),
+        (Some(pod), None) | (None, Some(pod)) => (&pod.namespace, services.select(&pod.namespace, &pod.labels)),
+        (Some(old), Some(new)) => (&new.namespace, woken_by_update(old, new, services)),
+    };
+    names.into_iter().map(|name| ObjectKey { namespace: namespace.clone(), name }).collect()
+}
+
+fn woken_by_update(old: &Pod, new: &Pod, services: &ServiceIndex) -> BTreeSet<Text> {
+    if old.resource_version == new.resource_version {
+        return BTreeSet::new();
+    }
+    let changed = endpoint_changed(old, new);
+    let relabelled = old.labels != new.labels || old.hostname != new.hostname || old.subdomain != new.subdomain;
+    if !relabelled {
+        return if changed { services.select(&new.namespace, &new.labels) } else { BTreeSet::new() };
+    }
+    let joined = services.select(&new.namespace, &new.labels);
+    if old.labels.is_empty() {
+        return joined; // EC-48: labels that were never there are not looked up.
+    }
+    let left = services.select(&old.namespace, &old.labels);
+    if changed { joined.union(&left).cloned().collect() } else { joined.symmetric_difference(&left).cloned().collect() }
+}
+
+/// Whether a Pod changed in what its endpoint shows (PP-5).
+fn endpoint_changed(old: &Pod, new: &Pod) -> bool {
+    old.terminating || new.terminating || old.ready != new.ready || old.pod_ips != new.pod_ips
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{Labels, Service};
+    use rstest::rstest;
+
+    fn labels(text: &str) -> Labels {
+        text.split(',').filter(|it| !it.is_empty()).filter_map(|pair| pair.split_once('=')).collect()
+    }
+
+    fn services() -> ServiceIndex {
+        let mut index = ServiceIndex::default();
+        for (name, selector) in
+            [("a", "app=a"), ("b", "app=b"), ("front", "tier=front"), ("a-front", "app=a,tier=front")]
+        {
+            let service = Service {
+                namespace: "ns".into(),
+                name: name.into(),
+                selector: Some(labels(selector)),
+                ..Service::default()
+            };
+            index.update(None, Some(&Arc::new(service)));
+        }
+        index.update(
+            None,
+            Some(&Arc::new(Service { namespace: "ns".into(), name: "none".into(), ..Service::default() })),
+        );
+        index
+    }
+
+    fn pod(version: &str, pod_labels: &str) -> Pod {
+        Pod {
+            namespace: "ns".into(),
+            name: "p".into(),
+            resource_version: version.into(),
+            labels: labels(pod_labels),
+            pod_ips: vec!["10.0.0.1".into()],
+            ..Pod::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(old: Option<&Pod>, new: Option<&Pod>, expected: &[&str]) {
+        let woken = woken_services(old, new, &services());
+        assert_eq!(woken.iter().map(|key| &*key.name).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn added_and_deleted_pods_wake_all_they_match() {
+        let it = pod("1", "app=a,tier=front,x=y");
+        check(None, Some(&it), &["a", "a-front", "front"]);
+        check(Some(&it), None, &["a", "a-front", "front"]);
+        check(None, Some(&pod("1", "")), &[]);
+    }
+
+    // upstream: Test_podChanged, TestDetermineNeededServiceUpdates
+    #[rstest]
+    #[case::same_version(pod("1", "app=a"), Pod { ready: true, ..pod("1", "app=a") }, &[])]
+    #[case::nothing_that_matters(pod("1", "app=a"), Pod { node_name: "n".into(), finished: true, ..pod("2", "app=a") }, &[])]
+    #[case::ready(pod("1", "app=a"), Pod { ready: true, ..pod("2", "app=a") }, &["a"])]
+    #[case::address(pod("1", "app=a"), Pod { pod_ips: vec!["10.0.0.2".into()], ..pod("2", "app=a") }, &["a"])]
+    #[case::second_address(
+        pod("1", "app=a"), Pod { pod_ips: vec!["10.0.0.1".into(), "fd00::1".into()], ..pod("2", "app=a") }, &["a"])]
+    #[case::terminating(pod("1", "app=a"), Pod { terminating: true, ..pod("2", "app=a") }, &["a"])]
+    #[case::still_terminating(
+        Pod { terminating: true, ..pod("1", "app=a") }, Pod { terminating: true, ..pod("2", "app=a") }, &["a"])]
+    #[case::moved(pod("1", "app=a"), pod("2", "app=b"), &["a", "b"])]
+    #[case::joined_another(pod("1", "app=a"), pod("2", "app=a,tier=front"), &["a-front", "front"])]
+    #[case::joined_another_and_changed(
+        pod("1", "app=a"), Pod { ready: true, ..pod("2", "app=a,tier=front") }, &["a", "a-front", "front"])]
+    #[case::left_all(pod("1", "app=a"), pod("2", ""), &["a"])]
+    #[case::first_labels(pod("1", ""), pod("2", "app=a"), &["a"])]
+    #[case::hostname_alone(pod("1", "app=a"), Pod { hostname: "h".into(), ..pod("2", "app=a") }, &[])]
+    fn updates(#[case] old: Pod, #[case] new: Pod, #[case] expected: &[&str]) {
+        check(Some(&old), Some(&new), expected);
+    }
+}

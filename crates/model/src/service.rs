@@ -1,0 +1,348 @@
+//! Services: what the endpoint controllers read of them.
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1 as core;
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use serde::{Deserialize, Deserializer};
+
+use crate::address::parse_sloppy;
+use crate::metadata::{optional_text, text};
+use crate::nullable::nullable;
+use crate::well_known::{CLUSTER_IP_NONE, TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION};
+use crate::{AddressType, IpFamily, Labels, Text};
+
+/// What the endpoint controllers read of a core/v1 Service. Read only: never written back.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Service {
+    /// Namespace.
+    pub namespace: Text,
+    /// Name.
+    pub name: Text,
+    /// Identity.
+    pub uid: Text,
+    /// Version.
+    pub resource_version: Text,
+    /// Labels; carried to Endpoints and slices.
+    pub labels: Labels,
+    /// The annotation that decides about topology hints; see [`Service::topology_mode`].
+    pub topology_annotation: Option<Text>,
+    /// When it was created.
+    pub created: Option<Timestamp>,
+    /// Whether it is being deleted.
+    pub terminating: bool,
+    /// Whether its type is `ExternalName`.
+    pub external_name: bool,
+    /// `spec.clusterIP`: an address, `None`, or empty.
+    pub cluster_ip: Text,
+    /// `None`: no selector, hands off. An empty one, which only library users can make, selects every Pod.
+    pub selector: Option<Labels>,
+    /// Ports.
+    pub ports: Vec<ServicePort>,
+    /// Address families, the primary first; empty on objects of old clusters.
+    pub ip_families: Vec<IpFamily>,
+    /// Whether Pods that are not ready are published as if they were.
+    pub publish_not_ready_addresses: bool,
+    /// `spec.trafficDistribution`.
+    pub traffic_distribution: Option<Text>,
+}
+
+/// A port of a Service.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ServicePort {
+    /// Name; empty for the only port of a Service.
+    pub name: Text,
+    /// `TCP`, `UDP` or `SCTP`.
+    pub protocol: Text,
+    /// Where Pods serve it.
+    pub target: TargetPort,
+    /// What is spoken there.
+    pub app_protocol: Option<Text>,
+}
+
+/// Where Pods serve a port of a Service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetPort {
+    /// At this number, whatever their containers declare.
+    Number(i32),
+    /// At the container port of this name.
+    Name(Text),
+}
+
+impl Default for TargetPort {
+    fn default() -> Self {
+        TargetPort::Number(0)
+    }
+}
+
+impl Service {
+    /// Whether the cluster IP is an address: neither empty nor `None` (PD-5).
+    pub fn has_cluster_ip(&self) -> bool {
+        !self.cluster_ip.is_empty() && &*self.cluster_ip != CLUSTER_IP_NONE
+    }
+
+    /// Whether the cluster IP is exactly `None`. An empty one is not headless for the rule about missing ports (EC-22).
+    pub fn is_headless(&self) -> bool {
+        &*self.cluster_ip == CLUSTER_IP_NONE
+    }
+
+    /// Whether the annotations ask for topology hints (RC-29): the older annotation wins where both are present, and
+    /// only `Auto` and `auto` say yes.
+    pub fn topology_mode(&self) -> TopologyMode {
+        match self.topology_annotation.as_deref() {
+            Some("Auto" | "auto") => TopologyMode::Auto,
+            _ => TopologyMode::Disabled,
+        }
+    }
+
+    /// The families its slices come in (RC-1): those of the specification; on objects of old clusters the family of the
+    /// cluster IP, or both without one.
+    pub fn address_types(&self) -> Vec<AddressType> {
+        let mut types: Vec<AddressType> = self.ip_families.iter().map(|family| AddressType::from(*family)).collect();
+        if types.is_empty() {
+            types = match self.cluster_ip_family() {
+                Some(family) => vec![family.into()],
+                None => vec![AddressType::IPv4, AddressType::IPv6],
+            };
+        }
+        types.sort();
+        types.dedup();
+        types
+    }
+
+    /// The family of the cluster IP; `None` without one. Text that is no address counts as IPv4, as in Go.
+    pub fn cluster_ip_family(&self) -> Option<IpFamily> {
+        self.has_cluster_ip().then(|| parse_sloppy(&self.cluster_ip).map_or(IpFamily::V4, IpFamily::of))
+    }
+}
+
+/// Whether topology hints are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TopologyMode {
+    /// Hints are worked out from the CPU of the zones.
+    Auto,
+    /// No such hints.
+    Disabled,
+}
+
+mod wire {
+    //! The shape of a Service on the wire, as far as it is read.
+    use super::{Deserialize, Labels, Text, Timestamp, nullable};
+
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    pub(super) struct Service {
+        pub(super) metadata: Metadata,
+        #[serde(deserialize_with = "nullable")]
+        pub(super) spec: Spec,
+    }
+
+    #[derive(Deserialize, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub(super) struct Metadata {
+        pub(super) name: Text,
+        pub(super) namespace: Text,
+        pub(super) uid: Text,
+        pub(super) resource_version: Text,
+        pub(super) labels: Labels,
+        pub(super) annotations: Labels,
+        pub(super) creation_timestamp: Option<Timestamp>,
+        pub(super) deletion_timestamp: Option<Timestamp>,
+    }
+
+    #[derive(Deserialize, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub(super) struct Spec {
+        #[serde(rename = "type")]
+        pub(super) kind: Text,
+        #[serde(rename = "clusterIP")]
+        pub(super) cluster_ip: Text,
+        pub(super) selector: Option<Labels>,
+        #[serde(deserialize_with = "nullable")]
+        pub(super) ports: Vec<Port>,
+        #[serde(deserialize_with = "nullable")]
+        pub(super) ip_families: Vec<Text>,
+        pub(super) publish_not_ready_addresses: bool,
+        pub(super) traffic_distribution: Option<Text>,
+    }
+
+    #[derive(Deserialize, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    pub(super) struct Port {
+        pub(super) name: Text,
+        pub(super) protocol: Text,
+        #[serde(rename = "targetPort")]
+        pub(super) target: Target,
+        pub(super) app_protocol: Option<Text>,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    pub(super) enum Target {
+        Number(i32),
+        Name(Text),
+        Absent(()),
+    }
+
+    impl Default for Target {
+        fn default() -> Self {
+            Target::Absent(())
+        }
+    }
+}
+
+impl From<wire::Service> for Service {
+    fn from(it: wire::Service) -> Self {
+        let wire::Service { metadata, spec } = it;
+        let annotation =
+            [TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION].iter().find_map(|key| metadata.annotations.get(key));
+        Service {
+            topology_annotation: annotation.map(Text::from),
+            namespace: metadata.namespace,
+            name: metadata.name,
+            uid: metadata.uid,
+            resource_version: metadata.resource_version,
+            labels: metadata.labels,
+            created: metadata.creation_timestamp,
+            terminating: metadata.deletion_timestamp.is_some(),
+            external_name: &*spec.kind == "ExternalName",
+            cluster_ip: spec.cluster_ip,
+            selector: spec.selector,
+            ports: spec.ports.into_iter().map(ServicePort::from).collect(),
+            ip_families: spec.ip_families.iter().filter_map(|it| IpFamily::parse(it)).collect(),
+            publish_not_ready_addresses: spec.publish_not_ready_addresses,
+            traffic_distribution: spec.traffic_distribution,
+        }
+    }
+}
+
+impl From<wire::Port> for ServicePort {
+    fn from(it: wire::Port) -> Self {
+        ServicePort {
+            name: it.name,
+            protocol: it.protocol,
+            target: match it.target {
+                wire::Target::Number(number) => TargetPort::Number(number),
+                wire::Target::Name(name) => TargetPort::Name(name),
+                wire::Target::Absent(()) => TargetPort::default(),
+            },
+            app_protocol: it.app_protocol,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Service {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        wire::Service::deserialize(deserializer).map(Service::from)
+    }
+}
+
+impl From<&core::Service> for Service {
+    fn from(it: &core::Service) -> Self {
+        let spec = it.spec.clone().unwrap_or_default();
+        Service::from(wire::Service {
+            metadata: wire::Metadata {
+                name: text(it.metadata.name.as_ref()),
+                namespace: text(it.metadata.namespace.as_ref()),
+                uid: text(it.metadata.uid.as_ref()),
+                resource_version: text(it.metadata.resource_version.as_ref()),
+                labels: Labels::from(&it.metadata.labels),
+                annotations: Labels::from(&it.metadata.annotations),
+                creation_timestamp: it.metadata.creation_timestamp.as_ref().map(|time| time.0),
+                deletion_timestamp: it.metadata.deletion_timestamp.as_ref().map(|time| time.0),
+            },
+            spec: wire::Spec {
+                kind: text(spec.type_.as_ref()),
+                cluster_ip: text(spec.cluster_ip.as_ref()),
+                selector: spec.selector.as_ref().map(Labels::from),
+                ports: spec.ports.iter().flatten().map(wire::Port::from).collect(),
+                ip_families: spec.ip_families.iter().flatten().map(|it| Text::from(it.as_str())).collect(),
+                publish_not_ready_addresses: spec.publish_not_ready_addresses.unwrap_or_default(),
+                traffic_distribution: optional_text(spec.traffic_distribution.as_ref()),
+            },
+        })
+    }
+}
+
+impl From<&core::ServicePort> for wire::Port {
+    fn from(it: &core::ServicePort) -> Self {
+        wire::Port {
+            name: text(it.name.as_ref()),
+            protocol: text(it.protocol.as_ref()),
+            target: match &it.target_port {
+                Some(IntOrString::Int(number)) => wire::Target::Number(*number),
+                Some(IntOrString::String(name)) => wire::Target::Name(Text::from(name.as_str())),
+                None => wire::Target::Absent(()),
+            },
+            app_protocol: optional_text(it.app_protocol.as_ref()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    const FULL: &str = r#"{
+        "apiVersion": "v1", "kind": "Service",
+        "metadata": {"name": "web", "namespace": "shop", "uid": "u", "resourceVersion": "9",
+            "labels": {"team": "a"}, "creationTimestamp": "2026-02-03T04:00:00Z",
+            "annotations": {"service.kubernetes.io/topology-mode": "Auto", "other": "x"}},
+        "spec": {"type": "ClusterIP", "clusterIP": "10.96.0.1", "selector": {"app": "web"},
+            "ports": [{"name": "a", "port": 80, "protocol": "TCP", "targetPort": 8080},
+                {"name": "b", "port": 81, "protocol": "UDP", "targetPort": "dns", "appProtocol": "x"},
+                {"name": "c", "port": 82, "protocol": "TCP"}],
+            "ipFamilies": ["IPv6", "IPv4"], "publishNotReadyAddresses": true, "trafficDistribution": "PreferClose"}
+    }"#;
+
+    #[test]
+    fn both_ways_of_reading_agree() {
+        let full: core::Service = serde_json::from_str(FULL).unwrap();
+        let service: Service = serde_json::from_str(FULL).unwrap();
+        assert_eq!(Service::from(&full), service);
+        assert_eq!(service.address_types(), [AddressType::IPv4, AddressType::IPv6]);
+    }
+
+    // upstream: Test_hintsEnabled
+    #[rstest]
+    #[case::none(&[], TopologyMode::Disabled)]
+    #[case::other(&[("topology", "Auto")], TopologyMode::Disabled)]
+    #[case::hints_enabled(&[("hints", "enabled")], TopologyMode::Disabled)]
+    #[case::hints_a_uto(&[("hints", "aUto")], TopologyMode::Disabled)]
+    #[case::hints_auto(&[("hints", "auto")], TopologyMode::Auto)]
+    #[case::hints_auto_capital(&[("hints", "Auto")], TopologyMode::Auto)]
+    #[case::mode_auto(&[("mode", "Auto")], TopologyMode::Auto)]
+    #[case::mode_disabled(&[("mode", "disabled")], TopologyMode::Disabled)]
+    #[case::old_wins_on(&[("mode", "disabled"), ("hints", "auto")], TopologyMode::Auto)]
+    #[case::old_wins_off(&[("mode", "auto"), ("hints", "disabled")], TopologyMode::Disabled)]
+    fn topology_mode(#[case] annotations: &[(&str, &str)], #[case] expected: TopologyMode) {
+        let annotations: Labels = annotations
+            .iter()
+            .map(|(key, value)| match *key {
+                "hints" => (TOPOLOGY_HINTS_ANNOTATION, *value),
+                "mode" => (TOPOLOGY_MODE_ANNOTATION, *value),
+                other => (other, *value),
+            })
+            .collect();
+        let wire =
+            wire::Service { metadata: wire::Metadata { annotations, ..Default::default() }, ..Default::default() };
+        assert_eq!(Service::from(wire).topology_mode(), expected);
+    }
+
+    // upstream: TestSupportedServiceAddressType
+    #[rstest]
+    #[case::v4_without_families("10.0.0.10", &[], &["IPv4"])]
+    #[case::v6_without_families("2000::1", &[], &["IPv6"])]
+    #[case::v4("10.0.0.10", &[IpFamily::V4], &["IPv4"])]
+    #[case::v6("2000::1", &[IpFamily::V6], &["IPv6"])]
+    #[case::v4_v6("10.0.0.10", &[IpFamily::V4, IpFamily::V6], &["IPv4", "IPv6"])]
+    #[case::v6_v4("10.0.0.10", &[IpFamily::V6, IpFamily::V4], &["IPv4", "IPv6"])]
+    #[case::headless_without_families("None", &[], &["IPv4", "IPv6"])]
+    #[case::empty_without_families("", &[], &["IPv4", "IPv6"])]
+    #[case::headless_with_families("None", &[IpFamily::V6], &["IPv6"])]
+    fn address_types(#[case] cluster_ip: &str, #[case] families: &[IpFamily], #[case] expected: &[&str]) {
+        let service =
+            Service { cluster_ip: Text::from(cluster_ip), ip_families: families.to_vec(), ..Default::default() };
+        assert_eq!(service.address_types().iter().map(AddressType::as_str).collect::<Vec<_>>(), expected);
+    }
+}

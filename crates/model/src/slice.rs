@@ -1,0 +1,215 @@
+//! EndpointSlices, without loss.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer};
+
+use crate::nullable::nullable;
+use crate::reference::same_target;
+use crate::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
+use crate::{Address, IpFamily, Labels, ObjectMeta, ObjectReference, Text};
+
+/// A discovery.k8s.io/v1 EndpointSlice that can be written back: nothing but `managedFields` is lost.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointSlice {
+    /// Metadata.
+    #[serde(default)]
+    pub metadata: ObjectMeta,
+    /// What kind of addresses the endpoints have. Never changes in the life of a slice.
+    #[serde(default)]
+    pub address_type: AddressType,
+    /// The endpoints, in the order of the wire.
+    #[serde(default, deserialize_with = "nullable")]
+    pub endpoints: Vec<Endpoint>,
+    /// The ports every endpoint serves, in the order of the wire.
+    #[serde(default, deserialize_with = "nullable")]
+    pub ports: Vec<EndpointPort>,
+}
+
+impl EndpointSlice {
+    /// The Service the slice belongs to, by its label; `None` where the label is absent or empty.
+    pub fn service_name(&self) -> Option<&str> {
+        self.metadata.labels.get(SERVICE_NAME_LABEL).filter(|name| !name.is_empty())
+    }
+
+    /// Whether `controller` manages the slice, by its label.
+    pub fn is_managed_by(&self, controller: &str) -> bool {
+        self.metadata.labels.get(SLICE_MANAGED_BY_LABEL) == Some(controller)
+    }
+}
+
+/// The kind of addresses in a slice.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AddressType {
+    /// IPv4 addresses.
+    IPv4,
+    /// IPv6 addresses.
+    IPv6,
+    /// Host names; deprecated.
+    Fqdn,
+    /// Anything else, such as the `IP` of early clusters.
+    Other(Text),
+}
+
+impl AddressType {
+    /// As the API writes it.
+    pub fn as_str(&self) -> &str {
+        match self {
+            AddressType::IPv4 => "IPv4",
+            AddressType::IPv6 => "IPv6",
+            AddressType::Fqdn => "FQDN",
+            AddressType::Other(text) => text,
+        }
+    }
+}
+
+impl From<&str> for AddressType {
+    fn from(text: &str) -> Self {
+        match text {
+            "IPv4" => AddressType::IPv4,
+            "IPv6" => AddressType::IPv6,
+            "FQDN" => AddressType::Fqdn,
+            other => AddressType::Other(Text::from(other)),
+        }
+    }
+}
+
+impl From<IpFamily> for AddressType {
+    fn from(family: IpFamily) -> Self {
+        match family {
+            IpFamily::V4 => AddressType::IPv4,
+            IpFamily::V6 => AddressType::IPv6,
+        }
+    }
+}
+
+impl Default for AddressType {
+    fn default() -> Self {
+        AddressType::Other(Text::from(""))
+    }
+}
+
+impl<'de> Deserialize<'de> for AddressType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Text::deserialize(deserializer).map(|text| AddressType::from(&*text))
+    }
+}
+
+/// One endpoint of a slice.
+#[derive(Clone, Debug, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Endpoint {
+    /// Its addresses; consumers look at the first only.
+    #[serde(deserialize_with = "nullable")]
+    pub addresses: Vec<Address>,
+    /// Its state.
+    #[serde(deserialize_with = "nullable")]
+    pub conditions: EndpointConditions,
+    /// Written by clients of the v1beta1 API; kept, never set.
+    pub deprecated_topology: Labels,
+    /// Which consumers should prefer it.
+    pub hints: Option<EndpointHints>,
+    /// Its name within the Service.
+    pub hostname: Option<Text>,
+    /// The Node it runs on.
+    pub node_name: Option<Text>,
+    /// The object behind it.
+    pub target_ref: Option<Arc<ObjectReference>>,
+    /// The zone it is in.
+    pub zone: Option<Text>,
+}
+
+impl Endpoint {
+    /// Ready, as the topology rules count it: the condition is present and true.
+    pub fn is_ready(&self) -> bool {
+        self.conditions.ready == Some(true)
+    }
+
+    /// What makes an endpoint the same one across syncs (RC-14): its addresses in any order, its host name, and the
+    /// namespace and name of the object behind it.
+    pub fn identity(&self) -> EndpointIdentity {
+        let mut addresses = self.addresses.clone();
+        if addresses.len() > 1 {
+            addresses.sort();
+        }
+        let (namespace, name) = match &self.target_ref {
+            Some(target) => (target.namespace.clone(), target.name.clone()),
+            None => (Text::default(), Text::default()),
+        };
+        EndpointIdentity { addresses, hostname: self.hostname.clone().unwrap_or_default(), namespace, name }
+    }
+
+    /// Whether two endpoints of the same identity are equal in what a sync decides (RC-15): Node, zone, conditions and
+    /// the object behind it whatever its version. Hints are decided apart.
+    pub fn equal_beyond_identity(&self, other: &Endpoint) -> bool {
+        self.node_name == other.node_name
+            && self.zone == other.zone
+            && self.conditions == other.conditions
+            && same_target(self.target_ref.as_deref(), other.target_ref.as_deref())
+    }
+}
+
+/// See [`Endpoint::identity`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EndpointIdentity {
+    addresses: Vec<Address>,
+    hostname: Text,
+    namespace: Text,
+    name: Text,
+}
+
+/// The state of an endpoint. `None` is "unknown", which consumers read as ready, serving and not terminating.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+pub struct EndpointConditions {
+    /// Ready to take traffic, and not terminating unless the Service publishes unready addresses.
+    pub ready: Option<bool>,
+    /// Ready to take traffic, terminating or not.
+    pub serving: Option<bool>,
+    /// Being deleted.
+    pub terminating: Option<bool>,
+}
+
+/// Which consumers should prefer an endpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct EndpointHints {
+    /// Nodes.
+    pub for_nodes: Vec<Text>,
+    /// Zones.
+    pub for_zones: Vec<Text>,
+}
+
+impl<'de> Deserialize<'de> for EndpointHints {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Named {
+            name: Text,
+        }
+        #[derive(Deserialize, Default)]
+        #[serde(rename_all = "camelCase", default)]
+        struct Wire {
+            #[serde(deserialize_with = "nullable")]
+            for_nodes: Vec<Named>,
+            #[serde(deserialize_with = "nullable")]
+            for_zones: Vec<Named>,
+        }
+        let wire = Wire::deserialize(deserializer)?;
+        let names = |list: Vec<Named>| list.into_iter().map(|it| it.name).collect();
+        Ok(EndpointHints { for_nodes: names(wire.for_nodes), for_zones: names(wire.for_zones) })
+    }
+}
+
+/// A port of a slice. `None` differs from a value, as on the wire.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EndpointPort {
+    /// Name; empty for the port of a Service with one port.
+    pub name: Option<Text>,
+    /// `TCP`, `UDP` or `SCTP`.
+    pub protocol: Option<Text>,
+    /// Number; `None` means every port.
+    pub port: Option<i32>,
+    /// What is spoken there.
+    pub app_protocol: Option<Text>,
+}

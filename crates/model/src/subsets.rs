@@ -1,0 +1,118 @@
+//! The canonical form of Endpoints subsets (RP-1 to RP-8).
+//!
+//! **EC-7, mended**: upstream compares the application protocol of ports by pointer, so that equal ports decoded apart
+//! never merge. Here ports are equal by value.
+
+use std::collections::HashMap;
+
+use crate::Text;
+use crate::endpoints::{EndpointAddress, EndpointSubset, SubsetPort};
+use crate::fingerprint::{sort_subset_ports, sort_subsets};
+
+/// What makes two addresses one (RP-2): the address and the identity of the object behind it.
+type AddressKey = (String, Option<Text>);
+
+/// A port number that stands for "no ports"; numbers up to 0 vanish from the result (RP-1).
+const NO_PORT: i32 = -1;
+
+/// Brings subsets into their canonical form: every address once per port, not ready winning over ready; ports that are
+/// served by the same addresses in the same state share a subset; everything in upstream's order.
+///
+/// The first record seen of an address (host name, Node, target) stands for all its occurrences. The result depends
+/// on the order of the input in nothing else, and repacking it again changes nothing.
+pub fn repack(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
+    let mut addresses: Vec<&EndpointAddress> = Vec::new();
+    let mut numbers: HashMap<AddressKey, usize> = HashMap::new();
+    // Per port: the numbers of its addresses and whether they are ready.
+    let mut ports: HashMap<SubsetPort, HashMap<usize, bool>> = HashMap::new();
+    let no_port = [SubsetPort { port: NO_PORT, ..SubsetPort::default() }];
+
+    for subset in subsets {
+        let states = subset
+            .addresses
+            .iter()
+            .map(|address| (address, true))
+            .chain(subset.not_ready_addresses.iter().map(|address| (address, false)));
+        let numbered: Vec<(usize, bool)> = states
+            .map(|(address, ready)| {
+                let number = *numbers.entry(address_key(address)).or_insert_with(|| {
+                    addresses.push(address);
+                    addresses.len() - 1
+                });
+                (number, ready)
+            })
+            .collect();
+        if numbered.is_empty() {
+            continue;
+        }
+        let subset_ports = if subset.ports.is_empty() { &no_port[..] } else { &subset.ports };
+        for port in subset_ports {
+            let states = ports.entry(port.clone()).or_default();
+            for (number, ready) in &numbered {
+                // Not ready wins, whichever comes first (RP-4).
+                states.entry(*number).and_modify(|was| *was &= ready).or_insert(*ready);
+            }
+        }
+    }
+
+    // Rank addresses by their order once, so that equal sets of states are equal lists.
+    let mut order: Vec<usize> = (0..addresses.len()).collect();
+    order.sort_by_cached_key(|number| address_key(addresses[*number]));
+    let mut rank = vec![0; order.len()];
+    for (position, number) in order.iter().enumerate() {
+        rank[*number] = position;
+    }
+
+    let mut merged: HashMap<Vec<(usize, bool)>, Vec<SubsetPort>> = HashMap::new();
+    for (port, states) in ports {
+        let mut ranked: Vec<(usize, bool)> = states.into_iter().map(|(number, ready)| (rank[number], ready)).collect();
+        ranked.sort_unstable();
+        let shared = merged.entry(ranked).or_default();
+        if port.port > 0 {
+            shared.push(port);
+        }
+    }
+
+    let mut result: Vec<EndpointSubset> = merged
+        .into_iter()
+        .map(|(states, mut ports)| {
+            sort_subset_ports(&mut ports);
+            let with = |wanted: bool| {
+                states
+                    .iter()
+                    .filter(|(_, ready)| *ready == wanted)
+                    .map(|(position, _)| addresses[order[*position]].clone())
+                    .collect()
+            };
+            EndpointSubset { addresses: with(true), not_ready_addresses: with(false), ports }
+        })
+        .collect();
+    sort_subsets(&mut result);
+    result
+}
+
+/// The text of the address, then the identity behind it; no object sorts before any (RP-6).
+fn address_key(address: &EndpointAddress) -> AddressKey {
+    // An object without identity is no different from no object when addresses are told apart.
+    let uid = address.target_ref.as_ref().map(|target| target.uid.clone()).filter(|uid| !uid.is_empty());
+    (address.ip.to_string(), uid)
+}
+
+/// Whether two lists of subsets are equal, whatever the resource versions of the objects behind their addresses.
+pub fn equal_ignoring_versions(a: &[EndpointSubset], b: &[EndpointSubset]) -> bool {
+    let same_addresses = |a: &[EndpointAddress], b: &[EndpointAddress]| {
+        a.len() == b.len()
+            && a.iter().zip(b).all(|(a, b)| {
+                a.ip == b.ip
+                    && a.hostname == b.hostname
+                    && a.node_name == b.node_name
+                    && crate::same_target(a.target_ref.as_deref(), b.target_ref.as_deref())
+            })
+    };
+    a.len() == b.len()
+        && a.iter().zip(b).all(|(a, b)| {
+            a.ports == b.ports
+                && same_addresses(&a.addresses, &b.addresses)
+                && same_addresses(&a.not_ready_addresses, &b.not_ready_addresses)
+        })
+}
