@@ -1,0 +1,52 @@
+//! Which request an error is about.
+
+use std::fmt;
+
+/// A request in an operator's words: `update endpointslices.discovery.k8s.io shop/web-x7k2p`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    verb: &'static str,
+    resource: String,
+    namespace: String,
+    name: String,
+}
+
+impl Call {
+    /// A request for `resource` (or, without one, for a plain path). Namespace and name may be empty.
+    pub(crate) fn new(verb: &'static str, resource: impl fmt::Display, namespace: &str, name: &str) -> Self {
+        Self { verb, resource: resource.to_string(), namespace: namespace.to_owned(), name: name.to_owned() }
+    }
+
+    /// The verb, as RBAC names it.
+    pub fn verb(&self) -> &'static str {
+        self.verb
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.verb, self.resource)?;
+        match (self.namespace.as_str(), self.name.as_str()) {
+            ("", "") => Ok(()),
+            ("", name) => write!(f, " {name}"),
+            (namespace, "") => write!(f, " in namespace {namespace}"),
+            (namespace, name) => write!(f, " {namespace}/{name}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("", "", "list pods")]
+    #[case("shop", "", "list pods in namespace shop")]
+    #[case("shop", "web", "list pods shop/web")]
+    #[case("", "node-1", "list pods node-1")]
+    fn reads_well(#[case] namespace: &str, #[case] name: &str, #[case] expect: &str) {
+        assert_eq!(Call::new("list", "pods", namespace, name).to_string(), expect);
+    }
+}

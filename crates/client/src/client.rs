@@ -1,0 +1,246 @@
+//! The client: requests by resource and path.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{
+    HeaderValue, Method, Request, Response, StatusCode,
+    header::{ACCEPT, CONTENT_TYPE, USER_AGENT},
+};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use kube_wire::Resource;
+use tokio::time::{sleep, timeout};
+use tower::ServiceExt as _;
+
+use crate::{
+    Call, Config, ConfigError, Error, ListParams, TransportKind, WatchBody, WatchParams,
+    error::status_of,
+    failure::lost,
+    retry::{self, Outcome},
+    throttle::Throttle,
+    transport::{Service, Transport},
+};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// The API server itself ends any request but a watch after 60 s; this is for a server that does not answer at all.
+const CALL_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// How a client presents and restrains itself.
+#[derive(Debug, Clone)]
+pub struct ClientOptions {
+    /// Sent with every request; shows in audit logs.
+    pub user_agent: String,
+    /// Requests per second in the long run; zero or less for no limit. Watches are not counted, as in client-go.
+    pub qps: f32,
+    /// Requests that may be sent at once after a pause.
+    pub burst: u32,
+}
+
+/// kube-controller-manager's defaults: 20 requests a second, 30 at once.
+impl Default for ClientOptions {
+    fn default() -> Self {
+        let user_agent = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned();
+        Self { user_agent, qps: 20.0, burst: 30 }
+    }
+}
+
+/// A client for one API server. Clones share connections and limits.
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    server: String,
+    user_agent: HeaderValue,
+    throttle: Throttle,
+    transport: Transport,
+}
+
+/// One request, ready to be sent more than once.
+pub(crate) struct Outgoing {
+    pub(crate) method: Method,
+    pub(crate) path_and_query: String,
+    pub(crate) content_type: Option<HeaderValue>,
+    pub(crate) body: Bytes,
+}
+
+impl Outgoing {
+    pub(crate) fn json(method: Method, path_and_query: String, body: Vec<u8>) -> Self {
+        Self { method, path_and_query, content_type: Some(JSON), body: body.into() }
+    }
+
+    pub(crate) fn get(path_and_query: String) -> Self {
+        Self { method: Method::GET, path_and_query, content_type: None, body: Bytes::new() }
+    }
+}
+
+impl Client {
+    /// Sets up connections lazily: nothing is sent before the first request.
+    pub fn new(config: &Config, options: ClientOptions) -> Result<Self, ConfigError> {
+        let ClientOptions { user_agent, qps, burst } = options;
+        let server = config.server();
+        let user_agent = HeaderValue::from_str(&user_agent).map_err(|_| ConfigError::Connection {
+            server: server.clone(),
+            cause: format!("user agent {user_agent:?} cannot be sent as a header"),
+        })?;
+        let transport = Transport::new(config)?;
+        Ok(Self { shared: Arc::new(Shared { server, user_agent, throttle: Throttle::new(qps, burst), transport }) })
+    }
+
+    /// Lists a resource, in one namespace or (`None`) everywhere; the answer is for `kube_wire::decode_list`.
+    pub async fn list(&self, of: &Resource, namespace: Option<&str>, params: &ListParams) -> Result<Bytes, Error> {
+        let call = Call::new("list", of, namespace.unwrap_or_default(), "");
+        self.call(&call, &Outgoing::get(of.path(namespace) + &params.query())).await
+    }
+
+    /// Watches a resource, in one namespace or (`None`) everywhere. The chunks of the body are for `kube_wire::LineSplitter`.
+    ///
+    /// Not counted by the limit on requests, as in client-go; dropping the body ends the watch.
+    pub async fn watch(
+        &self,
+        of: &Resource,
+        namespace: Option<&str>,
+        params: &WatchParams,
+    ) -> Result<WatchBody, Error> {
+        let call = Call::new("watch", of, namespace.unwrap_or_default(), "");
+        let outgoing = Outgoing::get(of.path(namespace) + &params.query());
+        let answer = self.send(&self.shared.transport.watches, &call, &outgoing, false).await?;
+        if answer.status().is_success() {
+            return Ok(WatchBody::new(call, answer.into_body()));
+        }
+        Err(refusal(&call, answer).await)
+    }
+
+    /// Gets any JSON document: discovery, `/version`.
+    pub async fn get_json(&self, path: &str) -> Result<serde_json::Value, Error> {
+        let call = Call::new("get", path, "", "");
+        let body = self.call(&call, &Outgoing::get(path.to_owned())).await?;
+        serde_json::from_slice(&body).map_err(|error| Error::Answer { call, cause: error.to_string() })
+    }
+
+    /// Sends anything and returns whatever is answered; an error status is a value here and nothing is retried.
+    ///
+    /// For development tools. Counted by the limit on requests.
+    pub async fn raw(
+        &self,
+        method: Method,
+        path_and_query: &str,
+        content_type: Option<&str>,
+        body: Vec<u8>,
+    ) -> Result<(StatusCode, Bytes), Error> {
+        let call = Call::new(verb(&method), path_and_query, "", "");
+        let refuse = |cause: &str| Error::Request { call: call.clone(), cause: cause.to_owned() };
+        let content_type = content_type.map(HeaderValue::from_str).transpose();
+        let content_type = content_type.map_err(|_| refuse("the content type cannot be sent as a header"))?;
+        let path_and_query = path_and_query.to_owned();
+        let request = Outgoing { method, path_and_query, content_type, body: body.into() };
+        let request = self.request(&call, &request)?;
+        self.shared.throttle.admit().await;
+        let exchange = async {
+            let answer = self.shared.transport.calls.clone().oneshot(request).await;
+            let answer = answer.map_err(|error| lost(&call, &*error))?;
+            Ok::<_, Error>((answer.status(), whole_body(&call, answer.into_body()).await?))
+        };
+        timeout(CALL_TIMEOUT, exchange).await.map_err(|_| no_answer(&call))?
+    }
+
+    /// Sends a request within the limits and returns the body of a successful answer.
+    pub(crate) async fn call(&self, call: &Call, outgoing: &Outgoing) -> Result<Bytes, Error> {
+        let answer = self.send(&self.shared.transport.calls, call, outgoing, true).await?;
+        if answer.status().is_success() {
+            return whole_body(call, answer.into_body()).await;
+        }
+        Err(refusal(call, answer).await)
+    }
+
+    /// Sends a request, and again where that is right.
+    async fn send(
+        &self,
+        service: &Service,
+        call: &Call,
+        outgoing: &Outgoing,
+        throttled: bool,
+    ) -> Result<Response<Incoming>, Error> {
+        let mut retries = 0;
+        loop {
+            if throttled || retries > 0 {
+                self.shared.throttle.admit().await;
+            }
+            let request = self.request(call, outgoing)?;
+            let result = timeout(CALL_TIMEOUT, service.clone().oneshot(request)).await;
+            let result = match result {
+                Ok(result) => result.map_err(|error| lost(call, &*error)),
+                Err(_) => Err(no_answer(call)),
+            };
+            let outcome = match &result {
+                Ok(answer) => {
+                    Outcome::Answered { code: answer.status(), retry_after: retry::retry_after(answer.headers()) }
+                }
+                Err(Error::Transport { kind: TransportKind::Reset, .. }) => Outcome::Reset,
+                Err(_) => Outcome::Failed,
+            };
+            let Some(wait) = retry::wait_before_retry(&outgoing.method, retries, outcome) else { return result };
+            tracing::debug!(%call, ?outcome, ?wait, "sending again");
+            // Only a body that was read to its end gives its connection back.
+            if let Ok(answer) = result {
+                let _ = timeout(Duration::from_secs(1), answer.into_body().collect()).await;
+            }
+            sleep(wait).await;
+            retries += 1;
+        }
+    }
+
+    fn request(&self, call: &Call, outgoing: &Outgoing) -> Result<Request<Full<Bytes>>, Error> {
+        let Outgoing { method, path_and_query, content_type, body } = outgoing;
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path_and_query)
+            .header(ACCEPT, JSON)
+            .header(USER_AGENT, &self.shared.user_agent);
+        if let Some(content_type) = content_type {
+            request = request.header(CONTENT_TYPE, content_type);
+        }
+        let request = request.body(Full::new(body.clone()));
+        request.map_err(|error| Error::Request { call: call.clone(), cause: error.to_string() })
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("server", &self.shared.server).finish_non_exhaustive()
+    }
+}
+
+async fn whole_body(call: &Call, body: Incoming) -> Result<Bytes, Error> {
+    match timeout(CALL_TIMEOUT, body.collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) => Err(lost(call, &error)),
+        Err(_) => Err(no_answer(call)),
+    }
+}
+
+async fn refusal(call: &Call, answer: Response<Incoming>) -> Error {
+    let (code, retry_after) = (answer.status(), retry::retry_after(answer.headers()));
+    // A refusal whose explanation is lost is still a refusal.
+    let body = whole_body(call, answer.into_body()).await.unwrap_or_default();
+    Error::Api { call: call.clone(), status: Box::new(status_of(code, retry_after, &body)) }
+}
+
+fn no_answer(call: &Call) -> Error {
+    let cause = format!("no answer within {} s", CALL_TIMEOUT.as_secs());
+    Error::Transport { call: call.clone(), kind: TransportKind::Timeout, cause }
+}
+
+fn verb(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "get",
+        Method::POST => "create",
+        Method::PUT => "update",
+        Method::PATCH => "patch",
+        Method::DELETE => "delete",
+        _ => "call",
+    }
+}

@@ -1,0 +1,215 @@
+//! What can go wrong with a request.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use kube_wire::{Status, reason};
+
+use crate::Call;
+
+/// A request that did not do what was asked.
+///
+/// The text of [`Error::Api`] is the server's message and nothing else, because events repeat it to users; what was asked is in
+/// [`Error::call`]. All other texts begin with the request. Causes are part of the text, not a source chain.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The server refused.
+    #[error("{status}")]
+    Api {
+        /// What was asked.
+        call: Call,
+        /// What the server said.
+        status: Box<Status>,
+    },
+    /// The request or its answer did not get through.
+    #[error("{call}: {cause}")]
+    Transport {
+        /// What was asked.
+        call: Call,
+        /// What kind of failure, as far as callers care.
+        kind: TransportKind,
+        /// What happened, outermost first.
+        cause: String,
+    },
+    /// The object could not be written as JSON, or the request could not be built.
+    #[error("{call}: cannot build the request: {cause}")]
+    Request {
+        /// What was asked.
+        call: Call,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// The server answered with something else than expected.
+    #[error("{call}: cannot read the answer: {cause}")]
+    Answer {
+        /// What was asked.
+        call: Call,
+        /// What is wrong with the answer.
+        cause: String,
+    },
+}
+
+/// How a request failed to get through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TransportKind {
+    /// No connection: the server is away, or the TLS handshake failed. The request was not sent.
+    Connect,
+    /// The connection was lost; the server may or may not have acted.
+    Reset,
+    /// No answer in time; the server may or may not have acted.
+    Timeout,
+    /// Anything else.
+    Other,
+}
+
+impl Error {
+    /// What was asked.
+    pub fn call(&self) -> &Call {
+        match self {
+            Self::Api { call, .. }
+            | Self::Transport { call, .. }
+            | Self::Request { call, .. }
+            | Self::Answer { call, .. } => call,
+        }
+    }
+
+    /// What the server said, when it was the server who refused.
+    pub fn status(&self) -> Option<&Status> {
+        match self {
+            Self::Api { status, .. } => Some(status),
+            _ => None,
+        }
+    }
+
+    /// The object does not exist.
+    pub fn is_not_found(&self) -> bool {
+        self.is(reason::NOT_FOUND, StatusCode::NOT_FOUND)
+    }
+
+    /// The object exists already.
+    pub fn is_already_exists(&self) -> bool {
+        self.status().is_some_and(|status| status.reason == reason::ALREADY_EXISTS)
+    }
+
+    /// Somebody else wrote first, or a precondition does not hold.
+    pub fn is_conflict(&self) -> bool {
+        self.is(reason::CONFLICT, StatusCode::CONFLICT)
+    }
+
+    /// The server does not allow this.
+    pub fn is_forbidden(&self) -> bool {
+        self.is(reason::FORBIDDEN, StatusCode::FORBIDDEN)
+    }
+
+    /// The version or continue token asked for is no longer in the server's history.
+    pub fn is_expired(&self) -> bool {
+        self.status().is_some_and(Status::is_expired)
+    }
+
+    /// The namespace of the object to create is going away: trying again is pointless.
+    pub fn is_namespace_terminating(&self) -> bool {
+        self.is_forbidden() && self.status().is_some_and(|status| status.has_cause(reason::NAMESPACE_TERMINATING))
+    }
+
+    /// The server asks to slow down.
+    pub fn is_too_many_requests(&self) -> bool {
+        self.status().is_some_and(|status| status.code == StatusCode::TOO_MANY_REQUESTS.as_u16())
+    }
+
+    /// When to try again, if the server said so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let seconds = self.status()?.details.as_ref()?.retry_after_seconds;
+        (seconds > 0).then(|| Duration::from_secs(u64::from(seconds)))
+    }
+
+    /// As client-go: by reason, and by code only where no reason is given.
+    fn is(&self, reason: &str, code: StatusCode) -> bool {
+        self.status()
+            .is_some_and(|status| status.reason == reason || (status.reason.is_empty() && status.code == code.as_u16()))
+    }
+}
+
+/// The status in the body of an answer; one made from the code where the body is not a status (a proxy's page, say).
+pub(crate) fn status_of(code: StatusCode, retry_after: Option<u32>, body: &[u8]) -> Status {
+    let mut status = match serde_json::from_slice::<Status>(body) {
+        Ok(status) if status.code != 0 || !status.message.is_empty() || !status.reason.is_empty() => status,
+        _ => unexplained(code, body),
+    };
+    if status.code == 0 {
+        status.code = code.as_u16();
+    }
+    if let Some(seconds) = retry_after {
+        let details = status.details.get_or_insert_default();
+        if details.retry_after_seconds == 0 {
+            details.retry_after_seconds = seconds;
+        }
+    }
+    status
+}
+
+fn unexplained(code: StatusCode, body: &[u8]) -> Status {
+    // Enough of a proxy's page to recognise it; the rest would drown the log.
+    let text = String::from_utf8_lossy(&body[..body.len().min(200)]);
+    let text = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let colon = if text.is_empty() { "" } else { ": " };
+    let message = format!("the server answered {code}{colon}{text}");
+    Status { status: "Failure".to_owned(), code: code.as_u16(), message, ..Status::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn api(code: u16, body: &str) -> Error {
+        let status = status_of(StatusCode::from_u16(code).unwrap(), None, body.as_bytes());
+        Error::Api { call: Call::new("update", "endpoints", "shop", "web"), status: Box::new(status) }
+    }
+
+    #[rstest]
+    #[case::plain_404(404, "404 page not found", "not_found")]
+    #[case::not_found(404, r#"{"kind":"Status","reason":"NotFound","code":404}"#, "not_found")]
+    #[case::exists(409, r#"{"kind":"Status","reason":"AlreadyExists","code":409}"#, "already_exists")]
+    #[case::conflict(409, r#"{"kind":"Status","reason":"Conflict","code":409}"#, "conflict")]
+    #[case::forbidden(403, r#"{"kind":"Status","reason":"Forbidden","code":403}"#, "forbidden")]
+    #[case::terminating(
+        403,
+        r#"{"reason":"Forbidden","code":403,"details":{"causes":[{"reason":"NamespaceTerminating"}]}}"#,
+        "forbidden namespace_terminating"
+    )]
+    #[case::expired(410, r#"{"reason":"Expired","code":410}"#, "expired")]
+    #[case::busy(429, "{}", "too_many_requests")]
+    #[case::other(500, "{}", "")]
+    fn classes(#[case] code: u16, #[case] body: &str, #[case] expect: &str) {
+        let error = api(code, body);
+        let classes = [
+            (error.is_not_found(), "not_found"),
+            (error.is_already_exists(), "already_exists"),
+            (error.is_conflict(), "conflict"),
+            (error.is_forbidden(), "forbidden"),
+            (error.is_namespace_terminating(), "namespace_terminating"),
+            (error.is_expired(), "expired"),
+            (error.is_too_many_requests(), "too_many_requests"),
+        ];
+        let classes: Vec<_> = classes.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
+        assert_eq!(classes.join(" "), expect);
+    }
+
+    #[rstest]
+    #[case(r#"{"message":"endpoints \"web\" not found","code":404}"#, "endpoints \"web\" not found")]
+    #[case("\n<html>gateway</html>\n", "the server answered 404 Not Found: <html>gateway</html>")]
+    #[case("", "the server answered 404 Not Found")]
+    fn repeats_the_server(#[case] body: &str, #[case] expect: &str) {
+        assert_eq!(api(404, body).to_string(), expect);
+    }
+
+    #[test]
+    fn retry_after_comes_from_the_header_too() {
+        let status = status_of(StatusCode::TOO_MANY_REQUESTS, Some(7), b"busy");
+        let error = Error::Api { call: Call::new("list", "pods", "", ""), status: Box::new(status) };
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+    }
+}

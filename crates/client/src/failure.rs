@@ -1,0 +1,74 @@
+//! What kind of failure a broken exchange was.
+
+use std::{error::Error as StdError, io};
+
+use hyper_util::client::legacy;
+
+use crate::{Call, Error, TransportKind, config::one_line};
+
+/// The error of a request that did not get through.
+pub(crate) fn lost(call: &Call, error: &(dyn StdError + 'static)) -> Error {
+    Error::Transport { call: call.clone(), kind: kind(error), cause: one_line(error) }
+}
+
+/// Looks through the causes for the first that tells.
+fn kind(error: &(dyn StdError + 'static)) -> TransportKind {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(error) = error.downcast_ref::<legacy::Error>()
+            && error.is_connect()
+        {
+            return TransportKind::Connect;
+        }
+        if let Some(error) = error.downcast_ref::<hyper::Error>()
+            && (error.is_incomplete_message() || error.is_closed() || error.is_canceled() || error.is_timeout())
+        {
+            // A timeout here is that of an HTTP/2 ping: the connection is given up, as if it were reset.
+            return TransportKind::Reset;
+        }
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return io_kind(error.kind());
+        }
+        next = error.source();
+    }
+    TransportKind::Other
+}
+
+fn io_kind(kind: io::ErrorKind) -> TransportKind {
+    use io::ErrorKind as E;
+    match kind {
+        E::ConnectionReset | E::ConnectionAborted | E::BrokenPipe | E::UnexpectedEof | E::NotConnected => {
+            TransportKind::Reset
+        }
+        E::ConnectionRefused | E::HostUnreachable | E::NetworkUnreachable => TransportKind::Connect,
+        E::TimedOut => TransportKind::Timeout,
+        _ => TransportKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("request failed")]
+    struct Wrapped(#[source] io::Error);
+
+    #[rstest]
+    #[case(io::ErrorKind::ConnectionReset, TransportKind::Reset)]
+    #[case(io::ErrorKind::ConnectionRefused, TransportKind::Connect)]
+    #[case(io::ErrorKind::TimedOut, TransportKind::Timeout)]
+    #[case(io::ErrorKind::InvalidData, TransportKind::Other)]
+    fn is_found_among_the_causes(#[case] cause: io::ErrorKind, #[case] expect: TransportKind) {
+        assert_eq!(kind(&Wrapped(cause.into())), expect);
+    }
+
+    #[test]
+    fn says_what_was_asked_and_why_it_failed() {
+        let cause = io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by peer");
+        let error = lost(&Call::new("update", "endpoints", "shop", "web"), &Wrapped(cause));
+        assert_eq!(error.to_string(), "update endpoints shop/web: request failed: connection reset by peer");
+    }
+}

@@ -1,0 +1,48 @@
+//! Paths and query strings.
+
+use std::fmt::Write as _;
+
+/// A query string under construction.
+#[derive(Debug, Default)]
+pub(crate) struct Query(String);
+
+impl Query {
+    /// Adds `name=value`, unless there is no value.
+    pub(crate) fn add(&mut self, name: &str, value: Option<&str>) {
+        let Some(value) = value else { return };
+        self.0.push(if self.0.is_empty() { '?' } else { '&' });
+        self.0.push_str(name);
+        self.0.push('=');
+        self.0.push_str(&encoded(value));
+    }
+
+    /// Empty, or `?` and all that was added.
+    pub(crate) fn into_string(self) -> String {
+        self.0
+    }
+}
+
+/// `text` for a query value or a path segment: all but the unreserved characters of RFC 3986 escaped.
+pub(crate) fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_all_that_could_be_read_otherwise() {
+        assert_eq!(encoded("web-1.x_~"), "web-1.x_~");
+        assert_eq!(encoded("a/b?c=d&e f+ä"), "a%2Fb%3Fc%3Dd%26e%20f%2B%C3%A4");
+    }
+}

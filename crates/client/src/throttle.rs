@@ -1,0 +1,51 @@
+//! The client's own limit on requests.
+
+use std::sync::{Mutex, PoisonError};
+
+use kube_workqueue::TokenBucket;
+use tokio::time::{Instant, sleep};
+
+/// Lets requests pass at a steady rate, after a first burst. Shared by all clones of a client.
+#[derive(Debug)]
+pub(crate) struct Throttle(Option<Mutex<TokenBucket>>);
+
+impl Throttle {
+    /// `qps` of zero or less means no limit.
+    pub(crate) fn new(qps: f32, burst: u32) -> Self {
+        Self((qps > 0.0).then(|| Mutex::new(TokenBucket::new(f64::from(qps), burst))))
+    }
+
+    /// Returns when the next request may be sent.
+    pub(crate) async fn admit(&self) {
+        let Some(bucket) = &self.0 else { return };
+        let delay = bucket.lock().unwrap_or_else(PoisonError::into_inner).reserve(Instant::now().into_std());
+        if !delay.is_zero() {
+            sleep(delay).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::burst(20.0, 30, 30, 0)]
+    #[case::steady(20.0, 30, 50, 1000)]
+    #[case::unlimited(0.0, 1, 1000, 0)]
+    #[case::negative(-1.0, 1, 1000, 0)]
+    #[tokio::test(start_paused = true)]
+    async fn admits(#[case] qps: f32, #[case] burst: u32, #[case] requests: u32, #[case] millis: u64) {
+        let throttle = Throttle::new(qps, burst);
+        let start = Instant::now();
+        for _ in 0..requests {
+            throttle.admit().await;
+        }
+        let (took, expect) = (start.elapsed(), Duration::from_millis(millis));
+        assert!(took >= expect && took < expect + Duration::from_millis(100), "{took:?}");
+    }
+}
