@@ -1,1 +1,28 @@
 //! A keyed work queue for controllers: each key once, delays, rate limits, requeue counts.
+
+#![expect(unexpected_cfgs, reason = "cfg(loom) swaps the lock for a model checker's, as in tokio")]
+
+mod builder;
+mod core;
+mod item;
+mod lanes;
+mod limiter;
+mod metrics;
+mod queue;
+mod shared;
+mod sync;
+mod timer;
+mod waiters;
+
+pub use crate::{
+    builder::Builder,
+    item::Item,
+    lanes::{Lane, Lanes},
+    limiter::{
+        BucketLimiter, FOREVER, ItemExponential, ItemFastSlow, MaxOf, RateLimiter, TokenBucket, WithMaxWait,
+        default_controller_limiter, default_item_limiter, endpoint_slice_limiter,
+    },
+    metrics::{MetricsProvider, QueueMetrics},
+    queue::{Drain, InLane, Queue},
+    timer::Timer,
+};

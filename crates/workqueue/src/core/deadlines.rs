@@ -1,0 +1,106 @@
+//! A binary heap of deadlines that knows where each entry sits, so that a deadline can be moved forward in place.
+//!
+//! There is exactly one deadline per waiting entry, whatever is asked of it: memory is bounded by the number of keys.
+
+use std::time::Instant;
+
+use super::{Index, NIL};
+
+/// One waiting entry. Equal deadlines fire in the order in which they were asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Deadline {
+    due: Instant,
+    asked: u64,
+    index: Index,
+}
+
+/// The deadlines, earliest first. Every method that moves an entry reports its new position to `moved`;
+/// `NIL` says that it left.
+#[derive(Debug, Default)]
+pub(super) struct Deadlines {
+    heap: Vec<Deadline>,
+    asked: u64,
+}
+
+impl Deadlines {
+    pub(super) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// The earliest deadline and whose it is.
+    pub(super) fn first(&self) -> Option<(Instant, Index)> {
+        self.heap.first().map(|it| (it.due, it.index))
+    }
+
+    pub(super) fn push(&mut self, due: Instant, index: Index, moved: impl FnMut(Index, u32)) {
+        let at = self.heap.len();
+        self.heap.push(Deadline { due, asked: self.asked, index });
+        self.asked += 1;
+        self.rise(at, moved);
+    }
+
+    /// Brings the deadline at `position` forward to `due`, unless it is that early already.
+    pub(super) fn bring_forward(&mut self, position: u32, due: Instant, moved: impl FnMut(Index, u32)) {
+        let at = position as usize;
+        if due < self.heap[at].due {
+            self.heap[at].due = due;
+            self.heap[at].asked = self.asked;
+            self.asked += 1;
+            self.rise(at, moved);
+        }
+    }
+
+    pub(super) fn pop(&mut self, mut moved: impl FnMut(Index, u32)) -> Option<Index> {
+        if self.heap.is_empty() {
+            return None;
+        }
+        let first = self.heap.swap_remove(0);
+        moved(first.index, NIL);
+        if !self.heap.is_empty() {
+            self.sink(moved);
+        }
+        Some(first.index)
+    }
+
+    /// Forgets every deadline and gives the memory back.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Index> + use<> {
+        std::mem::take(&mut self.heap).into_iter().map(|it| it.index)
+    }
+
+    fn rise(&mut self, mut at: usize, mut moved: impl FnMut(Index, u32)) {
+        let rising = self.heap[at];
+        while at > 0 {
+            let parent = (at - 1) / 2;
+            if self.heap[parent] <= rising {
+                break;
+            }
+            self.place(self.heap[parent], at, &mut moved);
+            at = parent;
+        }
+        self.place(rising, at, &mut moved);
+    }
+
+    fn sink(&mut self, mut moved: impl FnMut(Index, u32)) {
+        let sinking = self.heap[0];
+        let mut at = 0;
+        loop {
+            let left = 2 * at + 1;
+            let Some(child) = (left..self.heap.len().min(left + 2)).min_by_key(|&it| self.heap[it]) else { break };
+            if sinking <= self.heap[child] {
+                break;
+            }
+            self.place(self.heap[child], at, &mut moved);
+            at = child;
+        }
+        self.place(sinking, at, &mut moved);
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "there are no more deadlines than entries, whose index is a u32"
+    )]
+    fn place(&mut self, deadline: Deadline, at: usize, moved: &mut impl FnMut(Index, u32)) {
+        self.heap[at] = deadline;
+        moved(deadline.index, at as u32);
+    }
+}

@@ -1,0 +1,370 @@
+//! The queue as a state machine: no lock, no clock, no runtime.
+//!
+//! Every key known to the queue has exactly one [`Entry`], found through one hash table. The entry says whether the key
+//! is queued or being processed and whether it also waits for a deadline; it is freed when none of that holds. Queue
+//! order, the keys in process and the deadlines all refer to entries by index, so a key is stored and hashed once.
+
+mod deadlines;
+mod list;
+mod ready;
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use hashbrown::{HashTable, hash_table};
+use slab::Slab;
+
+use self::{deadlines::Deadlines, list::List, ready::Ready};
+use crate::Lanes;
+
+/// Where an entry is. An index is reused once its entry is gone; a ticket never is (for four billion hand-outs).
+pub(crate) type Index = u32;
+
+/// No entry, no position.
+const NIL: u32 = u32::MAX;
+
+/// What the ready lists and the workers know of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Neither queued nor processed: only a deadline keeps the entry.
+    Waiting,
+    /// In a lane, for the next free worker.
+    Queued,
+    /// With a worker.
+    Processing,
+    /// With a worker, and added again since: queued once more when the worker is done.
+    ProcessingDirty,
+}
+
+#[derive(Debug)]
+struct Entry<K> {
+    key: K,
+    hash: u32,
+    /// Links of the list the entry is in: a lane when queued, the keys in process when processing.
+    next: Index,
+    prev: Index,
+    /// Position in the heap of deadlines, or `NIL`.
+    deadline: u32,
+    /// The hand-out that is being processed; a guard with another ticket is out of date.
+    ticket: u32,
+    state: State,
+    /// The lane of the queued (or dirty) key.
+    lane: u8,
+    /// The lane it will join when its deadline passes.
+    deadline_lane: u8,
+}
+
+/// One bucket of the hash table. It keeps the hash so that growing and missing touch no entry.
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    hash: u32,
+    index: Index,
+}
+
+/// What became of an add. Keys that are not kept ride along, so that the caller drops them outside its lock.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Added<K> {
+    /// Newly queued: a worker can have it.
+    Queued(Index),
+    /// Being processed: queued once more on `done`.
+    Dirty(Index, K),
+    /// Queued, or dirty, already.
+    Duplicate(K),
+    /// The queue is shutting down.
+    Refused(K),
+}
+
+/// A key handed to a worker.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Lease<K> {
+    pub(crate) key: K,
+    pub(crate) index: Index,
+    pub(crate) ticket: u32,
+    pub(crate) lane: u8,
+}
+
+/// What became of a key that a worker is done with.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Finished<K> {
+    /// Added again meanwhile: queued.
+    Requeued(Index),
+    /// Nothing more to do for it now, but a deadline is still to come.
+    Kept(Index),
+    /// Forgotten.
+    Removed(Index, K),
+    /// It was not being processed, or not under this ticket: nothing happened.
+    Stale,
+}
+
+/// What became of a request to wait.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Scheduled<K> {
+    /// The key, if it was not kept.
+    pub(crate) spare: Option<K>,
+    /// Whether the earliest deadline changed: whoever sleeps until then must look again.
+    pub(crate) first_changed: bool,
+}
+
+/// What [`Core::fire`] did.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Fired {
+    /// A deadline passed and the key counts as added (it may be queued, or dirty).
+    Added(Index),
+    /// A deadline passed for a key that was queued, or dirty, already.
+    Duplicate,
+    /// Nothing is due before this instant.
+    NotBefore(Instant),
+    /// Nothing waits.
+    Idle,
+}
+
+#[derive(Debug)]
+pub(crate) struct Core<K> {
+    table: HashTable<Bucket>,
+    entries: Slab<Entry<K>>,
+    ready: Ready,
+    processing: List,
+    deadlines: Deadlines,
+    tickets: u32,
+    shutting_down: bool,
+}
+
+impl<K> Core<K> {
+    pub(crate) fn new(lanes: Lanes) -> Self {
+        Self {
+            table: HashTable::new(),
+            entries: Slab::new(),
+            ready: Ready::new(lanes),
+            processing: List::new(),
+            deadlines: Deadlines::default(),
+            tickets: 0,
+            shutting_down: false,
+        }
+    }
+
+    /// Keys ready for a worker; not those being processed, nor those that wait for a deadline.
+    pub(crate) fn len(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Keys that wait for a deadline.
+    pub(crate) fn waiting(&self) -> usize {
+        self.deadlines.len()
+    }
+
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        self.shutting_down
+    }
+
+    /// Whether every accepted key was processed.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.ready.is_empty() && self.processing.is_empty()
+    }
+
+    /// The entries being processed, in the order in which they were handed out.
+    pub(crate) fn processing(&self) -> impl Iterator<Item = Index> {
+        self.processing.iter(&self.entries)
+    }
+}
+
+impl<K: Eq> Core<K> {
+    pub(crate) fn add(&mut self, hash: u32, key: K, lane: u8) -> Added<K> {
+        if self.shutting_down {
+            return Added::Refused(key);
+        }
+        let Some(index) = self.find(hash, &key) else {
+            let index = self.insert(hash, key, State::Queued, lane);
+            self.ready.push(&mut self.entries, index);
+            return Added::Queued(index);
+        };
+        match self.mark(index, lane) {
+            Marked::Queued => Added::Queued(index),
+            Marked::Dirty => Added::Dirty(index, key),
+            Marked::Already => Added::Duplicate(key),
+        }
+    }
+
+    /// Ends whatever hand-out of `key` there is.
+    pub(crate) fn done_key(&mut self, hash: u32, key: &K) -> Finished<K> {
+        match self.find(hash, key) {
+            Some(index) => self.finish(index),
+            None => Finished::Stale,
+        }
+    }
+
+    /// Adds `key` at `due`; of two deadlines for one key, the earlier is kept.
+    pub(crate) fn schedule(&mut self, hash: u32, key: K, due: Instant, lane: u8) -> Scheduled<K> {
+        if self.shutting_down {
+            return Scheduled { spare: Some(key), first_changed: false };
+        }
+        let before = self.deadlines.first();
+        let (index, spare) = match self.find(hash, &key) {
+            Some(index) => (index, Some(key)),
+            None => (self.insert(hash, key, State::Waiting, lane), None),
+        };
+        let entry = &mut self.entries[index as usize];
+        let position = entry.deadline;
+        entry.deadline_lane = if position == NIL { lane } else { entry.deadline_lane.min(lane) };
+        let entries = &mut self.entries;
+        let moved = |index: Index, position| entries[index as usize].deadline = position;
+        match position {
+            NIL => self.deadlines.push(due, index, moved),
+            position => self.deadlines.bring_forward(position, due, moved),
+        }
+        Scheduled { spare, first_changed: self.deadlines.first() != before }
+    }
+
+    fn find(&self, hash: u32, key: &K) -> Option<Index> {
+        let same = |it: &Bucket| it.hash == hash && self.entries[it.index as usize].key == *key;
+        self.table.find(spread(hash), same).map(|it| it.index)
+    }
+
+    fn insert(&mut self, hash: u32, key: K, state: State, lane: u8) -> Index {
+        let entry = Entry {
+            key,
+            hash,
+            next: NIL,
+            prev: NIL,
+            deadline: NIL,
+            ticket: self.tickets,
+            state,
+            lane,
+            deadline_lane: lane,
+        };
+        let index = Index::try_from(self.entries.vacant_key()).expect("fewer than four billion keys");
+        assert!(index != NIL, "fewer than four billion keys");
+        self.table.insert_unique(spread(hash), Bucket { hash, index }, |it| spread(it.hash));
+        self.entries.insert(entry);
+        index
+    }
+}
+
+impl<K: Clone> Core<K> {
+    pub(crate) fn get(&mut self) -> Option<Lease<K>> {
+        let index = self.ready.peek()?;
+        // A foreign `clone` may panic: nothing has changed yet.
+        let key = self.entries[index as usize].key.clone();
+        self.ready.take(&mut self.entries, index);
+        self.tickets = self.tickets.wrapping_add(1);
+        let entry = &mut self.entries[index as usize];
+        entry.state = State::Processing;
+        entry.ticket = self.tickets;
+        let lane = entry.lane;
+        self.processing.push_back(&mut self.entries, index);
+        Some(Lease { key, index, ticket: self.tickets, lane })
+    }
+}
+
+impl<K> Core<K> {
+    /// Ends the hand-out that `ticket` stands for.
+    pub(crate) fn done(&mut self, index: Index, ticket: u32) -> Finished<K> {
+        match self.entries.get(index as usize) {
+            Some(entry) if entry.ticket == ticket => self.finish(index),
+            _ => Finished::Stale,
+        }
+    }
+
+    /// Adds the first key whose deadline has passed.
+    pub(crate) fn fire(&mut self, now: Instant) -> Fired {
+        match self.deadlines.first() {
+            None => return Fired::Idle,
+            Some((due, _)) if now < due => return Fired::NotBefore(due),
+            Some(_) => {}
+        }
+        let entries = &mut self.entries;
+        let Some(index) = self.deadlines.pop(|index, position| entries[index as usize].deadline = position) else {
+            return Fired::Idle;
+        };
+        let lane = self.entries[index as usize].deadline_lane;
+        match self.mark(index, lane) {
+            Marked::Queued | Marked::Dirty => Fired::Added(index),
+            Marked::Already => Fired::Duplicate,
+        }
+    }
+
+    /// Refuses adds from now on and forgets all deadlines. Queued keys are still handed out.
+    /// Returns the keys that nothing needs any more.
+    pub(crate) fn shut_down(&mut self) -> Vec<K> {
+        self.shutting_down = true;
+        let mut dropped = Vec::new();
+        for index in self.deadlines.drain() {
+            let entry = &mut self.entries[index as usize];
+            entry.deadline = NIL;
+            if entry.state == State::Waiting {
+                dropped.push(self.remove(index));
+            }
+        }
+        dropped
+    }
+
+    /// Counts a known key as added.
+    fn mark(&mut self, index: Index, lane: u8) -> Marked {
+        let entry = &mut self.entries[index as usize];
+        match entry.state {
+            State::Waiting => {
+                entry.state = State::Queued;
+                entry.lane = lane;
+                self.ready.push(&mut self.entries, index);
+                Marked::Queued
+            }
+            State::Processing => {
+                entry.state = State::ProcessingDirty;
+                entry.lane = lane;
+                Marked::Dirty
+            }
+            State::ProcessingDirty => {
+                entry.lane = entry.lane.min(lane);
+                Marked::Already
+            }
+            State::Queued => {
+                if lane < entry.lane {
+                    self.ready.promote(&mut self.entries, index, lane);
+                }
+                Marked::Already
+            }
+        }
+    }
+
+    fn finish(&mut self, index: Index) -> Finished<K> {
+        let entry = &mut self.entries[index as usize];
+        let dirty = match entry.state {
+            State::Waiting | State::Queued => return Finished::Stale,
+            State::Processing => false,
+            State::ProcessingDirty => true,
+        };
+        let waits = entry.deadline != NIL;
+        self.processing.unlink(&mut self.entries, index);
+        if dirty {
+            self.entries[index as usize].state = State::Queued;
+            self.ready.push(&mut self.entries, index);
+            Finished::Requeued(index)
+        } else if waits {
+            self.entries[index as usize].state = State::Waiting;
+            Finished::Kept(index)
+        } else {
+            Finished::Removed(index, self.remove(index))
+        }
+    }
+
+    fn remove(&mut self, index: Index) -> K {
+        let entry = self.entries.remove(index as usize);
+        match self.table.find_entry(spread(entry.hash), |it| it.index == index) {
+            Ok(bucket) => drop(hash_table::OccupiedEntry::remove(bucket)),
+            Err(_) => unreachable!("every entry has a bucket"),
+        }
+        entry.key
+    }
+}
+
+/// What [`Core::mark`] did.
+enum Marked {
+    Queued,
+    Dirty,
+    Already,
+}
+
+/// The table takes its buckets from the low bits of a hash and its tags from the high ones: 32 bits must reach both.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
+}

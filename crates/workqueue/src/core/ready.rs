@@ -1,0 +1,95 @@
+//! The keys that wait for a worker: one list per lane, and the rule that says which lane is served next.
+
+use slab::Slab;
+
+use super::{Entry, Index, list::List};
+use crate::Lanes;
+
+#[derive(Debug)]
+struct ReadyLane {
+    keys: List,
+    /// Hand-outs from other lanes since this one was served, counted while keys wait here.
+    passed_over: u32,
+}
+
+/// The ready keys, by lane, most urgent lane first.
+///
+/// A lane passed over `patience` times is overdue, and the lane passed over most goes first. All counts grow together
+/// and serving a lane clears its own, so every other lane can be served at most once between a lane becoming overdue
+/// and its turn: no key at the head of its lane waits for more than `patience + lanes - 1` other hand-outs.
+#[derive(Debug)]
+pub(super) struct Ready {
+    lanes: Box<[ReadyLane]>,
+    patience: u32,
+    len: usize,
+}
+
+impl Ready {
+    pub(super) fn new(lanes: Lanes) -> Self {
+        let count = usize::from(lanes.count());
+        let lane = || ReadyLane { keys: List::new(), passed_over: 0 };
+        Self { lanes: std::iter::repeat_with(lane).take(count).collect(), patience: lanes.allowed_skips(), len: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Queues an entry at the end of its lane.
+    pub(super) fn push<K>(&mut self, entries: &mut Slab<Entry<K>>, index: Index) {
+        let lane = usize::from(entries[index as usize].lane);
+        self.lanes[lane].keys.push_back(entries, index);
+        self.len += 1;
+    }
+
+    /// Moves a queued entry to the end of a more urgent lane.
+    pub(super) fn promote<K>(&mut self, entries: &mut Slab<Entry<K>>, index: Index, lane: u8) {
+        let entry = &mut entries[index as usize];
+        let from = usize::from(std::mem::replace(&mut entry.lane, lane));
+        let left = &mut self.lanes[from];
+        left.keys.unlink(entries, index);
+        if left.keys.is_empty() {
+            left.passed_over = 0;
+        }
+        self.lanes[usize::from(lane)].keys.push_back(entries, index);
+    }
+
+    /// The next entry to hand out, left where it is.
+    pub(super) fn peek(&self) -> Option<Index> {
+        self.lanes[self.next_lane()].keys.head()
+    }
+
+    /// Takes the entry that [`Ready::peek`] answered with.
+    pub(super) fn take<K>(&mut self, entries: &mut Slab<Entry<K>>, index: Index) {
+        let served = usize::from(entries[index as usize].lane);
+        self.lanes[served].keys.unlink(entries, index);
+        self.lanes[served].passed_over = 0;
+        self.len -= 1;
+        for (at, lane) in self.lanes.iter_mut().enumerate() {
+            if at != served && !lane.keys.is_empty() {
+                lane.passed_over = lane.passed_over.saturating_add(1);
+            }
+        }
+    }
+
+    fn next_lane(&self) -> usize {
+        let mut next = 0;
+        let mut longest = None;
+        for (at, lane) in self.lanes.iter().enumerate().rev() {
+            if lane.keys.is_empty() {
+                continue;
+            }
+            let overdue = (lane.passed_over >= self.patience).then_some(lane.passed_over);
+            // Going from the least urgent lane up: a more urgent lane wins unless one below it is overdue for longer.
+            if overdue >= longest {
+                next = at;
+                longest = overdue;
+            }
+        }
+        next
+    }
+}

@@ -1,0 +1,45 @@
+//! Waits that double with every failure of a key.
+
+use std::{
+    hash::Hash,
+    time::{Duration, Instant},
+};
+
+use super::{RateLimiter, tries::Tries};
+
+/// For each key `base`, then twice that, then four times, and so on, but never more than `cap`.
+#[derive(Debug, Clone)]
+pub struct ItemExponential<K> {
+    base: Duration,
+    cap: Duration,
+    failures: Tries<K>,
+}
+
+impl<K> ItemExponential<K> {
+    /// A limiter that starts at `base` and stops doubling at `cap`.
+    pub fn new(base: Duration, cap: Duration) -> Self {
+        Self { base, cap, failures: Tries::new() }
+    }
+
+    /// The wait after so many failures before this one, right for any number of them. A wait that a signed 64-bit
+    /// count of nanoseconds cannot hold counts as the cap, as in client-go.
+    fn after(&self, failures: u32) -> Duration {
+        let nanos = self.base.as_nanos().saturating_mul(1 << failures.min(63));
+        i64::try_from(nanos).map_or(self.cap, |nanos| Duration::from_nanos(nanos.unsigned_abs()).min(self.cap))
+    }
+}
+
+impl<K: Clone + Eq + Hash + Send> RateLimiter<K> for ItemExponential<K> {
+    fn when(&mut self, key: &K, _now: Instant) -> Duration {
+        let failures = self.failures.count(key);
+        self.after(failures)
+    }
+
+    fn forget(&mut self, key: &K) {
+        self.failures.forget(key);
+    }
+
+    fn requeues(&self, key: &K) -> u32 {
+        self.failures.of(key)
+    }
+}

@@ -1,0 +1,283 @@
+//! What all handles of one queue share: the state machine behind its lock, and who sleeps on it.
+//!
+//! No foreign code runs under the lock but the key's `Eq` and `Clone` and the metrics: keys are hashed before, and
+//! wakers are called and spare keys dropped after.
+
+use std::{
+    hash::{BuildHasher, Hash},
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use hashbrown::DefaultHashBuilder;
+use tokio::time::Instant;
+
+use crate::{
+    Lanes, RateLimiter,
+    core::{Added, Core, Finished, Fired, Index, Lease},
+    metrics::{Meter, REPORT_EVERY},
+    sync::{Mutex, lock},
+    waiters::{Place, Waiters},
+};
+
+pub(crate) struct Shared<K> {
+    state: Mutex<State<K>>,
+    limiter: Mutex<Box<dyn RateLimiter<K>>>,
+    hasher: DefaultHashBuilder,
+    pub(crate) lanes: Lanes,
+}
+
+struct State<K> {
+    core: Core<K>,
+    /// Whether the shutdown in progress is one that is waited for.
+    draining: bool,
+    getters: Waiters,
+    drainers: Waiters,
+    /// The timer task, when it sleeps.
+    timer: Option<Waker>,
+    meter: Option<Meter>,
+}
+
+/// When the timer task has to look again.
+pub(crate) enum Next {
+    /// At this instant, or when woken.
+    At(Instant),
+    /// When woken.
+    Woken,
+    /// Never.
+    ShutDown,
+}
+
+/// Deadlines fired in one go. More than that wait for the next go, so that workers get the lock meanwhile.
+const BATCH: usize = 64;
+
+impl<K> Shared<K> {
+    pub(crate) fn new(lanes: Lanes, limiter: Box<dyn RateLimiter<K>>, meter: Option<Meter>) -> Self {
+        let state = State {
+            core: Core::new(lanes),
+            draining: false,
+            getters: Waiters::default(),
+            drainers: Waiters::default(),
+            timer: None,
+            meter,
+        };
+        Self { state: Mutex::new(state), limiter: Mutex::new(limiter), hasher: DefaultHashBuilder::default(), lanes }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        lock(&self.state).core.len()
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        lock(&self.state).core.waiting()
+    }
+
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        lock(&self.state).core.is_shutting_down()
+    }
+
+    pub(crate) fn with_limiter<T>(&self, ask: impl FnOnce(&mut dyn RateLimiter<K>) -> T) -> T {
+        ask(&mut **lock(&self.limiter))
+    }
+
+    pub(crate) fn shut_down(&self, draining: bool) {
+        let mut state = lock(&self.state);
+        state.draining = draining;
+        let dropped = state.core.shut_down();
+        let getters = state.getters.wake_all();
+        let drainers = state.drainers.wake_all();
+        let timer = state.timer.take();
+        drop(state);
+        getters.chain(drainers).chain(timer).for_each(Waker::wake);
+        drop(dropped);
+    }
+
+    /// Ends a hand-out.
+    pub(crate) fn done(&self, index: Index, ticket: u32) {
+        self.finish(|core| core.done(index, ticket));
+    }
+
+    fn finish(&self, end: impl FnOnce(&mut Core<K>) -> Finished<K>) {
+        let mut guard = lock(&self.state);
+        let state = &mut *guard;
+        let finished = end(&mut state.core);
+        let getter = match &finished {
+            Finished::Stale => None,
+            Finished::Requeued(index) => {
+                state.measure(|meter, now| meter.finished(*index, now));
+                state.wake_getter()
+            }
+            Finished::Kept(index) | Finished::Removed(index, _) => {
+                state.measure(|meter, now| meter.finished(*index, now));
+                None
+            }
+        };
+        let drainers = state.core.is_drained().then(|| state.drainers.wake_all());
+        drop(guard);
+        getter.into_iter().chain(drainers.into_iter().flatten()).for_each(Waker::wake);
+        drop(finished);
+    }
+
+    /// Whether everything accepted before the shutdown was processed.
+    pub(crate) fn poll_drained(&self, place: &mut Option<Place>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = lock(&self.state);
+        let (waker, poll) = if state.core.is_drained() || !state.draining {
+            (state.drainers.leave(place), Poll::Ready(()))
+        } else {
+            (state.drainers.sleep(place, cx.waker()), Poll::Pending)
+        };
+        drop(state);
+        drop(waker);
+        poll
+    }
+
+    /// A `shut_down_with_drain` that is not waited for any more.
+    pub(crate) fn cancel_drain(&self, place: &mut Option<Place>) {
+        let waker = lock(&self.state).drainers.leave(place);
+        drop(waker);
+    }
+
+    /// A `get` that is not waited for any more. If it was woken, the key that woke it is the next one's.
+    pub(crate) fn cancel_get(&self, place: &mut Option<Place>) {
+        let mut state = lock(&self.state);
+        let waker = state.getters.leave(place);
+        let next = state.wake_getter();
+        drop(state);
+        drop(waker);
+        next.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl<K: Clone + Eq> Shared<K> {
+    pub(crate) fn poll_get(&self, place: &mut Option<Place>, cx: &mut Context<'_>) -> Poll<Option<Lease<K>>> {
+        let mut guard = lock(&self.state);
+        let state = &mut *guard;
+        let lease = state.core.get();
+        let (waker, poll) = match &lease {
+            Some(lease) => {
+                state.measure(|meter, now| meter.taken(lease.index, now));
+                (state.getters.leave(place), Poll::Ready(()))
+            }
+            None if state.core.is_shutting_down() => (state.getters.leave(place), Poll::Ready(())),
+            None => (state.getters.sleep(place, cx.waker()), Poll::Pending),
+        };
+        drop(guard);
+        drop(waker);
+        poll.map(|()| lease)
+    }
+
+    /// Adds what is due, reports to the metrics if it is time to, and says when to look again.
+    pub(crate) fn poll_timer(&self, now: Instant, report_at: &mut Instant, cx: &mut Context<'_>) -> Next {
+        let mut guard = lock(&self.state);
+        let state = &mut *guard;
+        if state.core.is_shutting_down() {
+            return Next::ShutDown;
+        }
+        let mut woken = Vec::new();
+        let mut next = Next::At(now);
+        for _ in 0..BATCH {
+            match state.core.fire(now.into_std()) {
+                Fired::Added(index) => {
+                    state.measure(|meter, now| meter.added(index, now));
+                    woken.extend(state.wake_getter());
+                }
+                Fired::Duplicate => {}
+                Fired::NotBefore(due) => {
+                    next = Next::At(Instant::from_std(due));
+                    break;
+                }
+                Fired::Idle => {
+                    next = Next::Woken;
+                    break;
+                }
+            }
+        }
+        if let Some(meter) = &state.meter {
+            if *report_at <= now {
+                meter.report(state.core.processing(), now.into_std());
+                *report_at = now + REPORT_EVERY;
+            }
+            next = match next {
+                Next::At(due) => Next::At(due.min(*report_at)),
+                Next::Woken | Next::ShutDown => Next::At(*report_at),
+            };
+        }
+        let old = state.timer.replace(cx.waker().clone());
+        drop(guard);
+        drop(old);
+        woken.into_iter().for_each(Waker::wake);
+        next
+    }
+}
+
+impl<K: Clone + Eq + Hash> Shared<K> {
+    pub(crate) fn add(&self, key: K, lane: u8) {
+        let hash = self.hash(&key);
+        let mut guard = lock(&self.state);
+        let state = &mut *guard;
+        let added = state.core.add(hash, key, lane);
+        let getter = match &added {
+            Added::Queued(index) => {
+                state.measure(|meter, now| meter.added(*index, now));
+                state.wake_getter()
+            }
+            Added::Dirty(index, _) => {
+                state.measure(|meter, now| meter.added(*index, now));
+                None
+            }
+            Added::Duplicate(_) | Added::Refused(_) => None,
+        };
+        drop(guard);
+        getter.into_iter().for_each(Waker::wake);
+        drop(added);
+    }
+
+    pub(crate) fn add_after(&self, key: K, delay: Duration, lane: u8) {
+        let hash = self.hash(&key);
+        let mut guard = lock(&self.state);
+        if guard.core.is_shutting_down() {
+            return;
+        }
+        if let Some(meter) = &guard.meter {
+            meter.retried();
+        }
+        if delay.is_zero() {
+            drop(guard);
+            return self.add(key, lane);
+        }
+        let now = Instant::now();
+        let due = now.checked_add(delay).unwrap_or_else(|| now + NEVER).into_std();
+        let scheduled = guard.core.schedule(hash, key, due, lane);
+        let timer = if scheduled.first_changed { guard.timer.take() } else { None };
+        drop(guard);
+        timer.into_iter().for_each(Waker::wake);
+        drop(scheduled);
+    }
+
+    pub(crate) fn done_key(&self, key: &K) {
+        let hash = self.hash(key);
+        self.finish(|core| core.done_key(hash, key));
+    }
+
+    fn hash(&self, key: &K) -> u32 {
+        (self.hasher.hash_one(key) >> 32) as u32
+    }
+}
+
+/// A delay too long for the clock to add: thirty years.
+const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+impl<K> State<K> {
+    /// The getter to wake after a key was queued, or after a woken one left: none while as many are on their way as
+    /// there are keys.
+    fn wake_getter(&mut self) -> Option<Waker> {
+        if self.getters.woken() < self.core.len() { self.getters.wake_one() } else { None }
+    }
+
+    /// Reads the clock only for a queue with metrics.
+    fn measure(&mut self, record: impl FnOnce(&mut Meter, std::time::Instant)) {
+        if let Some(meter) = &mut self.meter {
+            record(meter, Instant::now().into_std());
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The limiters alone: counterparts of client-go's `default_rate_limiters_test.go`.
+#![expect(clippy::disallowed_methods, reason = "some instant to start from")]
+
+use std::time::{Duration, Instant};
+
+use kube_workqueue::{
+    BucketLimiter, FOREVER, ItemExponential, ItemFastSlow, MaxOf, RateLimiter, TokenBucket, WithMaxWait,
+    default_controller_limiter, default_item_limiter, endpoint_slice_limiter,
+};
+
+const MS: Duration = Duration::from_millis(1);
+const SEC: Duration = Duration::from_secs(1);
+
+#[track_caller]
+fn check(limiter: &mut impl RateLimiter<&'static str>, key: &'static str, waits: &[Duration]) {
+    let now = Instant::now();
+    let got: Vec<_> = waits.iter().map(|_| limiter.when(&key, now)).collect();
+    assert_eq!(got, waits, "of {key}");
+}
+
+// upstream: TestItemExponentialFailureRateLimiter
+#[test]
+fn exponential() {
+    let mut limiter = ItemExponential::new(MS, SEC);
+    check(&mut limiter, "one", &[MS, 2 * MS, 4 * MS, 8 * MS, 16 * MS]);
+    assert_eq!(limiter.requeues(&"one"), 5);
+    check(&mut limiter, "two", &[MS, 2 * MS]);
+    assert_eq!(limiter.requeues(&"two"), 2);
+    limiter.forget(&"one");
+    assert_eq!(limiter.requeues(&"one"), 0);
+    check(&mut limiter, "one", &[MS]);
+}
+
+// upstream: TestItemExponentialFailureRateLimiterOverFlow
+#[test]
+fn exponential_does_not_overflow() {
+    let (now, longest) = (Instant::now(), 1_000 * SEC);
+    let mut limiter = ItemExponential::new(MS, longest);
+    for _ in 0..5 {
+        limiter.when(&"one", now);
+    }
+    check(&mut limiter, "one", &[32 * MS]);
+    for _ in 0..1_000 {
+        limiter.when(&"overflow1", now);
+    }
+    check(&mut limiter, "overflow1", &[longest]);
+    let mut limiter = ItemExponential::new(60 * SEC, longest);
+    for _ in 0..2 {
+        limiter.when(&"two", now);
+    }
+    check(&mut limiter, "two", &[240 * SEC]);
+    for _ in 0..1_000 {
+        limiter.when(&"overflow2", now);
+    }
+    check(&mut limiter, "overflow2", &[longest]);
+    let mut limiter = ItemExponential::new(Duration::ZERO, longest);
+    for _ in 0..1_000 {
+        assert_eq!(limiter.when(&"zero", now), Duration::ZERO);
+    }
+}
+
+// upstream: TestItemFastSlowRateLimiter
+#[test]
+fn fast_slow() {
+    let mut limiter = ItemFastSlow::new(5 * MS, 10 * SEC, 3);
+    check(&mut limiter, "one", &[5 * MS, 5 * MS, 5 * MS, 10 * SEC, 10 * SEC]);
+    assert_eq!(limiter.requeues(&"one"), 5);
+    check(&mut limiter, "two", &[5 * MS, 5 * MS]);
+    limiter.forget(&"one");
+    assert_eq!(limiter.requeues(&"one"), 0);
+    check(&mut limiter, "one", &[5 * MS]);
+}
+
+// upstream: TestMaxOfRateLimiter
+#[test]
+fn max_of() {
+    let mut limiter = MaxOf::new().and(ItemFastSlow::new(5 * MS, 3 * SEC, 3)).and(ItemExponential::new(MS, SEC));
+    check(&mut limiter, "one", &[5 * MS, 5 * MS, 5 * MS, 3 * SEC, 3 * SEC]);
+    assert_eq!(limiter.requeues(&"one"), 5);
+    check(&mut limiter, "two", &[5 * MS, 5 * MS]);
+    assert_eq!(limiter.requeues(&"two"), 2);
+    limiter.forget(&"one");
+    assert_eq!(limiter.requeues(&"one"), 0);
+    check(&mut limiter, "one", &[5 * MS]);
+}
+
+// upstream: TestWithMaxWaitRateLimiter
+#[test]
+fn with_max_wait() {
+    let mut limiter = WithMaxWait::new(BucketLimiter::new(10.0, 100), SEC);
+    // The burst, then a tenth of a second more each time, but never more than the cap.
+    check(&mut limiter, "any", &[Duration::ZERO; 100]);
+    let now = Instant::now();
+    let last = (0..100).map(|_| limiter.when(&"any", now)).last();
+    assert_eq!(last, Some(SEC));
+    assert_eq!(RateLimiter::<&str>::requeues(&limiter, &"any"), 0);
+    let mut limiter = WithMaxWait::new(ItemExponential::new(MS, 1_000 * SEC), 4 * MS);
+    check(&mut limiter, "one", &[MS, 2 * MS, 4 * MS, 4 * MS]);
+    assert_eq!(limiter.requeues(&"one"), 4);
+    limiter.forget(&"one");
+    assert_eq!(limiter.requeues(&"one"), 0);
+}
+
+#[test]
+fn the_usual_ones() {
+    check(&mut default_item_limiter(), "one", &[MS, 2 * MS, 4 * MS]);
+    check(&mut default_controller_limiter(), "one", &[5 * MS, 10 * MS, 20 * MS]);
+    check(&mut endpoint_slice_limiter(), "one", &[SEC, 2 * SEC, 4 * SEC]);
+    let now = Instant::now();
+    let mut limiter = endpoint_slice_limiter::<&str>();
+    for _ in 0..100 {
+        limiter.when(&"busy", now);
+    }
+    check(&mut limiter, "busy", &[1_000 * SEC]);
+    let waits = (0..20).map(|_| limiter.when(&"other", now)).collect::<Vec<_>>();
+    assert_eq!(waits[..3], [SEC, 2 * SEC, 4 * SEC], "the key's own wait is the longer one");
+    let mut limiter = default_controller_limiter::<u32>();
+    let last = (0..110).map(|key| limiter.when(&key, now)).last().expect("110 keys");
+    assert!(last.abs_diff(SEC) < MS, "the bucket holds back the 110th key by a second, not {last:?}");
+}
+
+#[test]
+fn bucket_lends_and_refills() {
+    let start = Instant::now();
+    let mut bucket = TokenBucket::new(2.0, 1);
+    assert_eq!(bucket.reserve(start), Duration::ZERO);
+    assert_eq!(bucket.reserve(start), 500 * MS);
+    assert_eq!(bucket.reserve(start + 500 * MS), 500 * MS);
+    assert_eq!(bucket.reserve(start + 10 * SEC), Duration::ZERO, "never more than the burst is saved up");
+    assert_eq!(bucket.reserve(start + 9 * SEC), 500 * MS, "a clock that goes back mints no tokens");
+}
+
+#[test]
+fn buckets_at_the_edge() {
+    let now = Instant::now();
+    assert_eq!(TokenBucket::new(10.0, 0).reserve(now), FOREVER);
+    let mut dry = TokenBucket::new(0.0, 1);
+    assert_eq!(dry.reserve(now), Duration::ZERO);
+    assert_eq!(dry.reserve(now + 1_000 * SEC), FOREVER);
+    let mut unlimited = TokenBucket::new(f64::INFINITY, 0);
+    assert_eq!(unlimited.reserve(now), Duration::ZERO);
+    let mut slow = TokenBucket::new(f64::MIN_POSITIVE, 1);
+    assert_eq!(slow.reserve(now), Duration::ZERO);
+    assert_eq!(slow.reserve(now), FOREVER);
+}

@@ -1,0 +1,320 @@
+//! The queue proper: counterparts of client-go's `queue_test.go`, and what it does not test.
+
+use std::{sync::Mutex, time::Duration};
+
+use kube_workqueue::{Item, Queue};
+use tokio::{
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+
+fn queue() -> Queue<&'static str> {
+    Queue::builder().build().0
+}
+
+/// A queued key, now.
+async fn take<K: Clone + Eq + std::hash::Hash + Send + 'static>(queue: &Queue<K>) -> Item<K> {
+    timeout(Duration::ZERO, queue.get()).await.expect("a key is queued").expect("the queue is not shut down")
+}
+
+/// Whether a `get` would have to wait.
+async fn would_wait(queue: &Queue<&'static str>) -> bool {
+    timeout(Duration::ZERO, queue.get()).await.is_err()
+}
+
+// upstream: TestBasic, for both ways of shutting down
+#[rstest::rstest]
+#[case::shut_down(false)]
+#[case::shut_down_with_drain(true)]
+#[tokio::test(start_paused = true)]
+async fn many_producers_and_workers(#[case] drain: bool) {
+    const PRODUCERS: usize = 50;
+    const WORKERS: usize = 10;
+    let (queue, _timer) = Queue::<usize>::builder().build();
+    let mut producers = JoinSet::new();
+    for key in 0..PRODUCERS {
+        let queue = queue.clone();
+        producers.spawn(async move {
+            for _ in 0..50 {
+                queue.add(key);
+                sleep(Duration::from_millis(1)).await;
+            }
+        });
+    }
+    let mut workers = JoinSet::new();
+    for _ in 0..WORKERS {
+        let queue = queue.clone();
+        workers.spawn(async move {
+            let mut seen = vec![];
+            while let Some(item) = queue.get().await {
+                assert_ne!(*item, usize::MAX, "added after the shutdown");
+                seen.push(*item);
+                sleep(Duration::from_millis(3)).await;
+            }
+            seen
+        });
+    }
+    producers.join_all().await;
+    if drain {
+        queue.shut_down_with_drain().await;
+    } else {
+        queue.shut_down();
+    }
+    queue.add(usize::MAX);
+    let mut seen: Vec<usize> = workers.join_all().await.concat();
+    assert_eq!(queue.len(), 0);
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), PRODUCERS, "every key was handed out");
+}
+
+// upstream: TestAddWhileProcessing
+#[tokio::test(start_paused = true)]
+async fn added_while_processing_comes_back() {
+    let (queue, _timer) = Queue::<usize>::builder().build();
+    for key in 0..50 {
+        queue.add(key);
+    }
+    let counts = Mutex::new(vec![0; 50]);
+    let work = async || {
+        while let Some(item) = queue.get().await {
+            let times = {
+                let mut counts = counts.lock().unwrap();
+                counts[*item] += 1;
+                counts[*item]
+            };
+            if times == 1 {
+                queue.add(*item);
+            }
+            sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::join!(work(), work(), work(), async {
+        sleep(Duration::from_secs(1)).await;
+        queue.shut_down();
+    });
+    assert_eq!(*counts.lock().unwrap(), vec![2; 50]);
+    assert_eq!(queue.len(), 0);
+}
+
+// upstream: TestLen
+#[tokio::test]
+async fn len_counts_each_key_once() {
+    let queue = queue();
+    assert!(queue.is_empty());
+    queue.add("foo");
+    assert_eq!(queue.len(), 1);
+    queue.add("bar");
+    assert_eq!(queue.len(), 2);
+    queue.add("foo");
+    assert_eq!(queue.len(), 2);
+}
+
+// upstream: TestReinsert
+#[tokio::test]
+async fn reinserted_while_processing() {
+    let queue = queue();
+    queue.add("foo");
+    let first = take(&queue).await;
+    queue.add("foo");
+    assert!(would_wait(&queue).await, "it is being processed");
+    first.done();
+    let second = take(&queue).await;
+    assert_eq!(*second, "foo");
+    second.done();
+    assert_eq!(queue.len(), 0);
+}
+
+// upstream: TestCollapse
+#[tokio::test]
+async fn collapses_adds() {
+    let queue = queue();
+    queue.add("bar");
+    queue.add("bar");
+    take(&queue).await.done();
+    assert_eq!(queue.len(), 0);
+    assert!(would_wait(&queue).await);
+}
+
+// upstream: TestCollapseWhileProcessing
+#[tokio::test(start_paused = true)]
+async fn collapses_adds_while_processing() {
+    let queue = queue();
+    queue.add("foo");
+    let first = take(&queue).await;
+    queue.add("foo");
+    queue.add("foo");
+    let waiting = async {
+        let item = queue.get().await.expect("not shut down");
+        assert_eq!(*item, "foo");
+        item.done();
+        assert_eq!(queue.len(), 0);
+    };
+    tokio::join!(waiting, async {
+        sleep(Duration::from_millis(100)).await;
+        first.done();
+    });
+    assert!(would_wait(&queue).await);
+}
+
+// upstream: TestQueueDrainageUsingShutDownWithDrain
+#[tokio::test(start_paused = true)]
+async fn drain_waits_for_keys_in_process() {
+    let queue = queue();
+    queue.add("foo");
+    queue.add("bar");
+    let first = take(&queue).await;
+    let second = take(&queue).await;
+    let mut drain = Box::pin(queue.shut_down_with_drain());
+    assert!(queue.is_shutting_down());
+    queue.add("baz");
+    assert_eq!(queue.len(), 0, "refused");
+    first.done();
+    assert!(timeout(Duration::from_secs(1), &mut drain).await.is_err(), "bar is not done");
+    second.done();
+    drain.await;
+    assert!(queue.get().await.is_none());
+}
+
+// upstream: TestNoQueueDrainageUsingShutDown
+#[tokio::test]
+async fn shut_down_does_not_wait() {
+    let queue = queue();
+    queue.add("foo");
+    queue.add("bar");
+    let (first, second) = (take(&queue).await, take(&queue).await);
+    queue.shut_down();
+    assert!(queue.is_shutting_down());
+    assert!(queue.get().await.is_none());
+    drop((first, second));
+}
+
+// upstream: TestForceQueueShutdownUsingShutDown
+#[tokio::test(start_paused = true)]
+async fn shut_down_releases_a_drain() {
+    let queue = queue();
+    queue.add("foo");
+    queue.add("bar");
+    let (first, second) = (take(&queue).await, take(&queue).await);
+    let mut drain = Box::pin(queue.shut_down_with_drain());
+    assert!(timeout(Duration::from_secs(1), &mut drain).await.is_err());
+    queue.shut_down();
+    drain.await;
+    drop((first, second));
+}
+
+// upstream: TestQueueDrainageUsingShutDownWithDrainWithDirtyItem
+#[tokio::test(start_paused = true)]
+async fn drain_waits_for_dirty_keys() {
+    let queue = queue();
+    queue.add("foo");
+    let first = take(&queue).await;
+    queue.add("foo");
+    let mut drain = Box::pin(queue.shut_down_with_drain());
+    first.done();
+    assert!(timeout(Duration::from_secs(1), &mut drain).await.is_err(), "foo was added again");
+    let again = queue.get().await.expect("still queued");
+    assert_eq!(*again, "foo");
+    assert!(timeout(Duration::from_secs(1), &mut drain).await.is_err());
+    again.done();
+    drain.await;
+    assert!(queue.get().await.is_none());
+}
+
+// upstream: TestGarbageCollection
+#[tokio::test]
+async fn keys_are_freed_once_handed_out() {
+    use std::sync::Arc;
+    let (queue, _timer) = Queue::<Arc<str>>::builder().build();
+    let key: Arc<str> = "foo".into();
+    queue.add(key.clone());
+    assert_eq!(Arc::strong_count(&key), 2);
+    take(&queue).await.done();
+    assert_eq!(Arc::strong_count(&key), 1);
+}
+
+#[tokio::test]
+async fn first_in_first_out() {
+    let queue = queue();
+    for key in ["a", "b", "c", "a"] {
+        queue.add(key);
+    }
+    let a = take(&queue).await;
+    queue.add("a");
+    queue.add("d");
+    a.done();
+    let mut order = vec![];
+    while !queue.is_empty() {
+        order.push(*take(&queue).await.key());
+    }
+    assert_eq!(order, ["b", "c", "d", "a"]);
+}
+
+#[tokio::test]
+async fn a_panic_ends_the_processing() {
+    let queue = queue();
+    queue.add("foo");
+    let item = take(&queue).await;
+    queue.add("foo");
+    let mut set = JoinSet::new();
+    set.spawn(async move {
+        let _item = item;
+        panic!("a sync went wrong");
+    });
+    assert!(set.join_next().await.unwrap().is_err());
+    assert_eq!(*take(&queue).await, "foo");
+}
+
+#[tokio::test]
+async fn without_a_guard() {
+    let queue = queue();
+    queue.done(&"never seen");
+    queue.add("foo");
+    queue.done(&"foo");
+    assert_eq!(queue.len(), 1, "done with a key that is only queued means nothing");
+    assert_eq!(queue.get_key().await, Some("foo"));
+    queue.add("foo");
+    assert!(would_wait(&queue).await);
+    queue.done(&"foo");
+    assert_eq!(queue.get_key().await, Some("foo"));
+    queue.done(&"foo");
+    queue.done(&"foo");
+    assert!(would_wait(&queue).await);
+}
+
+#[tokio::test]
+async fn a_stale_guard_is_inert() {
+    let queue = queue();
+    queue.add("foo");
+    let stale = take(&queue).await;
+    queue.done(&"foo");
+    queue.add("foo");
+    let _current = take(&queue).await;
+    queue.add("foo");
+    drop(stale);
+    assert!(would_wait(&queue).await, "foo is still with its second worker");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_get_passes_its_wake_up_on() {
+    let queue = queue();
+    let mut first = Box::pin(queue.get());
+    let mut second = tokio_test_poll(&queue);
+    assert!(futures_poll(&mut first).is_pending());
+    assert!(futures_poll(&mut second).is_pending());
+    queue.add("foo");
+    // The first is woken; it goes away without having looked.
+    drop(first);
+    let item = timeout(Duration::from_secs(1), second).await.expect("woken").expect("a key");
+    assert_eq!(*item, "foo");
+}
+
+fn tokio_test_poll<'a>(
+    queue: &'a Queue<&'static str>,
+) -> std::pin::Pin<Box<dyn Future<Output = Option<Item<&'static str>>> + 'a>> {
+    Box::pin(queue.get())
+}
+
+fn futures_poll<F: Future + Unpin>(future: &mut F) -> std::task::Poll<F::Output> {
+    std::pin::Pin::new(future).poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
+}
