@@ -1,0 +1,64 @@
+//! What handlers hear.
+
+use std::{fmt, sync::Arc};
+
+/// A change of the store.
+pub enum Event<T> {
+    /// The object is new to the store.
+    Added {
+        /// The object.
+        object: Arc<T>,
+        /// It was there already when the handler began to listen, so that this is no news.
+        initial: bool,
+    },
+    /// The object changed; its name did not. Different uids mean that it was deleted and created again unnoticed.
+    Updated {
+        /// The state before.
+        old: Arc<T>,
+        /// The state now.
+        new: Arc<T>,
+    },
+    /// The object is gone.
+    Deleted {
+        /// Its last state, as far as known.
+        object: Arc<T>,
+        /// The deletion itself was missed and only noticed by a list: the object may have changed before it went
+        /// (client-go's `DeletedFinalStateUnknown`).
+        tombstone: bool,
+    },
+}
+
+impl<T> Event<T> {
+    /// The newest state that the event carries.
+    pub fn object(&self) -> &Arc<T> {
+        match self {
+            Self::Added { object, .. } | Self::Updated { new: object, .. } | Self::Deleted { object, .. } => object,
+        }
+    }
+}
+
+// Not derived: the objects are shared, they need not be `Clone` themselves.
+impl<T> Clone for Event<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Added { object, initial } => Self::Added { object: object.clone(), initial: *initial },
+            Self::Updated { old, new } => Self::Updated { old: old.clone(), new: new.clone() },
+            Self::Deleted { object, tombstone } => Self::Deleted { object: object.clone(), tombstone: *tombstone },
+        }
+    }
+}
+
+/// Names what happened to which object, not all that the object holds.
+impl<T: kube_wire::Object> fmt::Debug for Event<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self {
+            Self::Added { initial: true, .. } => "Added(initial)",
+            Self::Added { initial: false, .. } => "Added",
+            Self::Updated { .. } => "Updated",
+            Self::Deleted { tombstone: false, .. } => "Deleted",
+            Self::Deleted { tombstone: true, .. } => "Deleted(tombstone)",
+        };
+        let object = self.object();
+        write!(f, "{what} {}@{}", object.key(), object.resource_version())
+    }
+}

@@ -1,0 +1,104 @@
+//! Ways to find objects other than by name.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use kube_wire::{Object, ObjectKey};
+
+/// Brings an index up to date with one change: an object came (`None`, `Some`), changed or went (`Some`, `None`).
+///
+/// An index must depend on the objects alone, not on the order of their changes: after a relist it is built anew.
+pub type UpdateIndex<T, X> = fn(&mut X, old: Option<&Arc<T>>, new: Option<&Arc<T>>);
+
+/// From a name to objects, for any number of named ways to derive names from an object.
+///
+/// The ready-made index; one that is written for its question can be smaller and faster.
+///
+/// ```
+/// use kube_informer::NamedIndexes;
+/// # struct Pod { node: String }
+/// # impl kube_wire::Object for Pod {
+/// #     fn key(&self) -> kube_wire::ObjectKey { kube_wire::ObjectKey::new("shop", "web") }
+/// #     fn uid(&self) -> &str { "" }
+/// #     fn resource_version(&self) -> &str { "" }
+/// # }
+/// let mut pods = NamedIndexes::new().with("node", |pod: &Pod| vec![pod.node.clone()]);
+/// NamedIndexes::update(&mut pods, None, Some(&Pod { node: "a".to_owned() }.into()));
+/// assert_eq!(pods.bucket("node", "a").count(), 1);
+/// assert_eq!(pods.bucket("node", "b").count(), 0);
+/// ```
+#[derive(Debug)]
+pub struct NamedIndexes<T>(BTreeMap<&'static str, NamedIndex<T>>);
+
+#[derive(Debug)]
+struct NamedIndex<T> {
+    names: fn(&T) -> Vec<String>,
+    buckets: BTreeMap<String, BTreeMap<ObjectKey, Arc<T>>>,
+}
+
+impl<T: Object> NamedIndexes<T> {
+    /// No index yet.
+    pub fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// Adds an index by the names that a function gives to an object; it replaces one of the same name.
+    #[must_use]
+    pub fn with(mut self, index: &'static str, names: fn(&T) -> Vec<String>) -> Self {
+        self.0.insert(index, NamedIndex { names, buckets: BTreeMap::new() });
+        self
+    }
+
+    /// The objects to which `index` gave `name`, ordered by key; none if there is no such index.
+    pub fn bucket(&self, index: &str, name: &str) -> impl Iterator<Item = &Arc<T>> {
+        let bucket = self.0.get(index).and_then(|index| index.buckets.get(name));
+        bucket.into_iter().flat_map(BTreeMap::values)
+    }
+
+    /// The names that `index` gave to any object, in order.
+    pub fn names(&self, index: &str) -> impl Iterator<Item = &str> {
+        self.0.get(index).into_iter().flat_map(|index| index.buckets.keys()).map(String::as_str)
+    }
+
+    /// The function to give to the informer together with the index.
+    pub fn update(indexes: &mut Self, old: Option<&Arc<T>>, new: Option<&Arc<T>>) {
+        for index in indexes.0.values_mut() {
+            index.update(old, new);
+        }
+    }
+}
+
+impl<T: Object> NamedIndex<T> {
+    fn update(&mut self, old: Option<&Arc<T>>, new: Option<&Arc<T>>) {
+        if let Some(old) = old {
+            let key = old.key();
+            for name in (self.names)(old) {
+                if let Some(bucket) = self.buckets.get_mut(&name) {
+                    bucket.remove(&key);
+                    if bucket.is_empty() {
+                        self.buckets.remove(&name);
+                    }
+                }
+            }
+        }
+        if let Some(new) = new {
+            let key = new.key();
+            for name in (self.names)(new) {
+                self.buckets.entry(name).or_default().insert(key.clone(), new.clone());
+            }
+        }
+    }
+}
+
+impl<T: Object> Default for NamedIndexes<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+// Not derived: the objects are shared, they need not be `Clone` themselves.
+impl<T> Clone for NamedIndexes<T> {
+    fn clone(&self) -> Self {
+        let copy = |index: &NamedIndex<T>| NamedIndex { names: index.names, buckets: index.buckets.clone() };
+        Self(self.0.iter().map(|(name, index)| (*name, copy(index))).collect())
+    }
+}

@@ -1,0 +1,180 @@
+//! The informer: a store that follows the cluster.
+
+use std::{
+    convert::Infallible,
+    fmt,
+    future::{Future, pending},
+    panic::resume_unwind,
+    pin::{Pin, pin},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use kube_controller_client::Client;
+use kube_wire::{Decode, Object};
+use tokio::{sync::mpsc, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Event, HandlerHandle, Lister, UpdateIndex,
+    handler::Runner,
+    reflector::{Scope, reflect},
+    shared::Shared,
+};
+
+/// Keeps a copy of one type of objects up to date and tells handlers of each change.
+///
+/// Clones are the same informer: share one among all who are interested in a type.
+pub struct Informer<T, X = ()> {
+    shared: Arc<Shared<T, X>>,
+    running: Arc<Mutex<Option<Running<T>>>>,
+}
+
+/// What `run` needs, once.
+pub(crate) struct Running<T> {
+    runners: mpsc::UnboundedReceiver<Runner<T>>,
+    /// Handlers that were run by hand before.
+    by_hand: Vec<Runner<T>>,
+    /// Fills the store; `None` when it is filled by hand.
+    reflector: Option<Pin<Box<dyn Future<Output = Infallible> + Send>>>,
+}
+
+impl<T: Decode> Informer<T> {
+    /// An informer of `T` from the server of `client`; of all namespaces and objects unless narrowed.
+    pub fn builder(client: Client) -> Builder<T> {
+        Builder { client, scope: Scope::default(), index: (), update: |(), _, _| {} }
+    }
+}
+
+impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
+    pub(crate) fn new(shared: Arc<Shared<T, X>>, running: Arc<Mutex<Option<Running<T>>>>) -> Self {
+        Self { shared, running }
+    }
+
+    /// The view of the store.
+    pub fn lister(&self) -> Lister<T, X> {
+        Lister::new(self.shared.store().clone())
+    }
+
+    /// Adds a handler, before or while the informer runs. It first hears of all that is stored, then of each change, in order.
+    ///
+    /// It has its own queue without bounds and its own task, so it may take its time; but it must not block the thread.
+    pub fn add_handler(&self, handle: impl FnMut(Event<T>) + Send + 'static) -> HandlerHandle {
+        self.shared.add_handler(handle)
+    }
+
+    /// Synced as soon as the first list is stored; for those who read the store without a handler.
+    pub fn store_synced(&self) -> HandlerHandle {
+        self.shared.store_handle()
+    }
+
+    /// Follows the cluster until `stop` is cancelled; an informer never gives up. The caller spawns it.
+    ///
+    /// A panic of a handler is passed on. An informer runs once: a second call logs and returns.
+    pub fn run(&self, stop: CancellationToken) -> impl Future<Output = ()> + Send + use<T, X> {
+        let running = self.running.clone();
+        async move {
+            let running = running.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(running) = running {
+                running.run(stop).await;
+            } else {
+                tracing::error!("this informer has been started already");
+            }
+        }
+    }
+}
+
+impl<T: Object> Running<T> {
+    pub(crate) fn new(runners: mpsc::UnboundedReceiver<Runner<T>>) -> Self {
+        Self { runners, by_hand: Vec::new(), reflector: None }
+    }
+
+    async fn run(self, stop: CancellationToken) {
+        let Self { mut runners, by_hand, reflector } = self;
+        let mut reflector = pin!(reflector.unwrap_or_else(|| Box::pin(pending())));
+        let mut handlers: JoinSet<()> = by_hand.into_iter().map(Runner::run).collect();
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                Some(runner) = runners.recv() => drop(handlers.spawn(runner.run())),
+                Some(ended) = handlers.join_next() => {
+                    if let Err(error) = ended && let Ok(panic) = error.try_into_panic() {
+                        resume_unwind(panic);
+                    }
+                }
+                never = &mut reflector => match never {},
+            }
+        }
+    }
+
+    /// Runs all handlers until nothing is waiting.
+    pub(crate) fn drain(&mut self) -> usize {
+        let mut events = 0;
+        loop {
+            while let Ok(runner) = self.runners.try_recv() {
+                self.by_hand.push(runner);
+            }
+            match self.by_hand.iter_mut().map(Runner::drain).sum::<usize>() {
+                0 => return events,
+                some => events += some,
+            }
+        }
+    }
+}
+
+impl<T, X> Clone for Informer<T, X> {
+    fn clone(&self) -> Self {
+        Self { shared: self.shared.clone(), running: self.running.clone() }
+    }
+}
+
+impl<T: Object, X: Clone + Send + Sync + 'static> fmt::Debug for Informer<T, X> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Informer").field("store", &self.lister()).finish_non_exhaustive()
+    }
+}
+
+/// Narrows an informer and gives it an index.
+#[derive(Debug)]
+#[must_use]
+pub struct Builder<T, X = ()> {
+    client: Client,
+    scope: Scope,
+    index: X,
+    update: UpdateIndex<T, X>,
+}
+
+impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
+    /// Only objects of one namespace.
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        self.scope.namespace = Some(namespace.to_owned());
+        self
+    }
+
+    /// Only objects with these labels.
+    pub fn label_selector(mut self, selector: &str) -> Self {
+        self.scope.label_selector = Some(selector.to_owned());
+        self
+    }
+
+    /// Only objects with these fields.
+    pub fn field_selector(mut self, selector: &str) -> Self {
+        self.scope.field_selector = Some(selector.to_owned());
+        self
+    }
+
+    /// An index that is always consistent with the objects; `index` is the index of no objects.
+    pub fn index<Y: Clone + Send + Sync + 'static>(self, index: Y, update: UpdateIndex<T, Y>) -> Builder<T, Y> {
+        let Self { client, scope, .. } = self;
+        Builder { client, scope, index, update }
+    }
+
+    /// The informer. Nothing is sent before it runs.
+    pub fn build(self) -> Informer<T, X> {
+        let Self { client, scope, index, update } = self;
+        let (shared, runners) = Shared::new(T::RESOURCE.to_string(), index, update);
+        let mut running = Running::new(runners);
+        running.reflector = Some(Box::pin(reflect(client, scope, shared.clone())));
+        Informer::new(shared, Arc::new(Mutex::new(Some(running))))
+    }
+}

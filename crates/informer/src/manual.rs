@@ -1,0 +1,71 @@
+//! An informer fed by hand.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kube_wire::Object;
+
+use crate::{Informer, UpdateIndex, informer::Running, shared::Shared};
+
+/// Feeds an informer from plain data instead of an API server, so that tests can drive handlers and controllers step by step.
+///
+/// Handlers run where the test says, in [`deliver`](Self::deliver), and nowhere else: no task, no clock, no waiting. When the
+/// informer's [`run`](Informer::run) is called instead, handlers run there.
+///
+/// ```
+/// use kube_informer::{Event, ManualSource};
+/// # struct Pod;
+/// # impl kube_wire::Object for Pod {
+/// #     fn key(&self) -> kube_wire::ObjectKey { kube_wire::ObjectKey::new("shop", "web") }
+/// #     fn uid(&self) -> &str { "" }
+/// #     fn resource_version(&self) -> &str { "" }
+/// # }
+/// let (informer, source) = ManualSource::<Pod>::new();
+/// let handler = informer.add_handler(|event| assert!(matches!(event, Event::Added { initial: true, .. })));
+///
+/// source.replace([Pod], "1");
+/// assert!(!handler.has_synced(), "stored, but not delivered");
+/// assert_eq!(source.deliver(), 1);
+/// assert!(handler.has_synced() && informer.lister().get("shop", "web").is_some());
+/// ```
+pub struct ManualSource<T, X = ()> {
+    shared: Arc<Shared<T, X>>,
+    running: Arc<Mutex<Option<Running<T>>>>,
+}
+
+impl<T: Object> ManualSource<T> {
+    /// An informer without an index, and its source.
+    pub fn new() -> (Informer<T>, Self) {
+        Self::with_index((), |(), _, _| {})
+    }
+}
+
+impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
+    /// An informer with an index, and its source.
+    pub fn with_index(index: X, update: UpdateIndex<T, X>) -> (Informer<T, X>, Self) {
+        let (shared, runners) = Shared::new("manual source".to_owned(), index, update);
+        let running = Arc::new(Mutex::new(Some(Running::new(runners))));
+        (Informer::new(shared.clone(), running.clone()), Self { shared, running })
+    }
+
+    /// As if a list had been received. The first one makes the informer synced.
+    pub fn replace(&self, objects: impl IntoIterator<Item = T>, resource_version: &str) {
+        self.shared.replace(objects.into_iter().map(Arc::new).collect(), resource_version);
+    }
+
+    /// As if a watch had said that the object was added or modified.
+    pub fn apply(&self, object: T) {
+        self.shared.upsert(object);
+    }
+
+    /// As if a watch had said that the object was deleted; give its last state.
+    pub fn delete(&self, last: T) {
+        self.shared.delete(last);
+    }
+
+    /// Runs the handlers until none has anything waiting, and says how many events they got. Does nothing when the informer
+    /// runs by itself.
+    pub fn deliver(&self) -> usize {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.as_mut().map_or(0, Running::drain)
+    }
+}
