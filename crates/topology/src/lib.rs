@@ -1,1 +1,20 @@
 //! Topology hints and traffic distribution for EndpointSlices. Pure.
+
+mod allocation;
+mod balance;
+mod cache;
+mod event;
+mod hints;
+mod policy;
+mod ratios;
+mod slice_set;
+mod tally;
+pub mod traffic;
+
+pub use cache::TopologyCache;
+pub use event::{TopologyEvent, disabled_event};
+pub use hints::{HintsOutcome, add_hints};
+pub use policy::HintPolicy;
+pub use ratios::ZoneRatios;
+pub use slice_set::{SliceSet, strip_hints};
+pub use traffic::{TrafficDistribution, traffic_hints};

@@ -1,0 +1,83 @@
+//! What the Service's owner is told about topology hints.
+
+use std::fmt;
+
+use kube_endpoint_model::AddressType;
+
+/// An event to be recorded on the Service, after the slices are written (RC-35).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopologyEvent {
+    /// Whether its type is `Normal`; otherwise it is `Warning`.
+    pub normal: bool,
+    /// The reason, as upstream spells it.
+    pub reason: &'static str,
+    /// The message, as upstream spells it.
+    pub message: String,
+}
+
+impl TopologyEvent {
+    /// The type of the event, as the API writes it.
+    pub fn type_name(&self) -> &'static str {
+        if self.normal { "Normal" } else { "Warning" }
+    }
+
+    pub(crate) fn enabled(address_type: &AddressType) -> Self {
+        TopologyEvent {
+            normal: true,
+            reason: "TopologyAwareHintsEnabled",
+            message: with_address_type("Topology Aware Hints has been enabled", address_type),
+        }
+    }
+
+    pub(crate) fn disabled(why: impl fmt::Display, address_type: &AddressType) -> Self {
+        TopologyEvent {
+            normal: false,
+            reason: "TopologyAwareHintsDisabled",
+            message: with_address_type(why, address_type),
+        }
+    }
+}
+
+/// The event of a Service that had topology hints and no longer asks for them (RC-33).
+///
+/// Once per Service, for the first address type at hand: see [`TopologyCache::remove_service`].
+///
+/// [`TopologyCache::remove_service`]: crate::TopologyCache::remove_service
+pub fn disabled_event(address_type: &AddressType) -> TopologyEvent {
+    TopologyEvent::disabled("Topology Aware Hints has been disabled", address_type)
+}
+
+/// TP-14.
+fn with_address_type(text: impl fmt::Display, address_type: &AddressType) -> String {
+    format!("{text}, addressType: {}", address_type.as_str())
+}
+
+/// Why a Service that asks for topology hints gets none. Its text is what users read in the event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Obstacle {
+    InsufficientNodeInfo,
+    NodesReadyInOneZoneOnly,
+    InsufficientNumberOfEndpoints { endpoints: usize, zones: usize },
+    MinAllocationExceedsOverloadThreshold { endpoints: usize, zones: usize },
+    NoZoneSpecified,
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Obstacle::InsufficientNodeInfo => {
+                f.write_str("Insufficient Node information: allocatable CPU or zone not specified on one or more nodes")
+            }
+            Obstacle::NodesReadyInOneZoneOnly => f.write_str("Nodes only ready in one zone"),
+            Obstacle::InsufficientNumberOfEndpoints { endpoints, zones } => {
+                write!(f, "Insufficient number of endpoints ({endpoints} endpoints, {zones} zones)")
+            }
+            Obstacle::MinAllocationExceedsOverloadThreshold { endpoints, zones } => write!(
+                f,
+                "Unable to allocate minimum required endpoints to each zone without exceeding overload threshold \
+                 ({endpoints} endpoints, {zones} zones)"
+            ),
+            Obstacle::NoZoneSpecified => f.write_str("One or more endpoints do not have a zone specified"),
+        }
+    }
+}

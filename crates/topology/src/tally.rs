@@ -1,0 +1,79 @@
+//! How many endpoints are hinted at each zone so far.
+
+use std::collections::BTreeMap;
+
+use kube_endpoint_model::{EndpointSlice, Text};
+
+use crate::allocation::Allocations;
+
+/// Hints by zone: by position for the zones that are due some, by name for all others.
+///
+/// Others arise where an endpoint runs in a zone that has no share, for instance because none of its Nodes is ready;
+/// such an endpoint still gets a hint for its own zone.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tally<'a> {
+    allocations: &'a Allocations,
+    due: Vec<usize>,
+    others: BTreeMap<Text, usize>,
+}
+
+impl<'a> Tally<'a> {
+    pub(crate) fn new(allocations: &'a Allocations) -> Self {
+        Tally { allocations, due: vec![0; allocations.as_slice().len()], others: BTreeMap::new() }
+    }
+
+    /// Hints by position in the allocations.
+    pub(crate) fn due(&self) -> &[usize] {
+        &self.due
+    }
+
+    /// Counts a hint for `zone`.
+    pub(crate) fn add(&mut self, zone: &Text) {
+        match self.allocations.position(zone) {
+            Some(position) => self.due[position] += 1,
+            None => *self.others.entry(zone.clone()).or_default() += 1,
+        }
+    }
+
+    /// Counts one hint less at the first position and one more at the second.
+    pub(crate) fn shift(&mut self, from: usize, to: usize) {
+        self.due[from] -= 1;
+        self.due[to] += 1;
+    }
+
+    /// Counts the hints of a slice, if the slice can stay as it is (TP-8): every ready endpoint has a zone hint, each
+    /// is for a zone with a share, and none of these zones gets more than its maximum. Otherwise counts nothing.
+    pub(crate) fn keep(&mut self, slice: &EndpointSlice) -> bool {
+        let mut hinted = vec![0; self.due.len()];
+        for endpoint in slice.endpoints.iter().filter(|endpoint| endpoint.is_ready()) {
+            let Some(hints) = endpoint.hints.as_ref().filter(|hints| !hints.for_zones.is_empty()) else {
+                return false;
+            };
+            for zone in &hints.for_zones {
+                let Some(position) = self.allocations.position(zone) else { return false };
+                hinted[position] += 1;
+            }
+        }
+        let exceeds = self.allocations.as_slice().iter().zip(&self.due).zip(&hinted).any(
+            // Zones that the slice does not hint at are none of its business, whatever they have.
+            |((allocation, due), hinted)| {
+                *hinted > 0 && i64::try_from(due + hinted).is_ok_and(|sum| sum > allocation.maximum)
+            },
+        );
+        if exceeds {
+            return false;
+        }
+        for (due, hinted) in self.due.iter_mut().zip(hinted) {
+            *due += hinted;
+        }
+        true
+    }
+
+    /// The zones with hints and how many each has.
+    pub(crate) fn into_counts(self) -> BTreeMap<Text, usize> {
+        let mut counts = self.others;
+        let due = self.allocations.as_slice().iter().zip(self.due).filter(|(_, due)| *due > 0);
+        counts.extend(due.map(|(allocation, due)| (allocation.zone.clone(), due)));
+        counts
+    }
+}
