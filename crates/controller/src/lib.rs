@@ -1,1 +1,41 @@
-//! The loop every controller runs: workers over a queue, retries, supervision and shutdown.
+//! The loop every controller runs.
+//!
+//! A controller is a queue of keys and a function that brings one key's object into its desired state. This crate joins
+//! the two: [`Workers`] take keys, call the function, and put a key back when it failed; a [`Supervisor`] holds all
+//! tasks of a process, so that the first one that fails ends it and half a controller never limps on.
+//!
+//! ```
+//! use std::time::Duration;
+//! use kube_controller::{RetryPolicy, Supervisor, Workers};
+//! use kube_workqueue::{Queue, default_controller_limiter};
+//! use tokio_util::sync::CancellationToken;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let stop = CancellationToken::new();
+//! let (queue, timer) = Queue::builder().limiter(default_controller_limiter()).build();
+//! queue.add("shop/web".to_owned());
+//!
+//! let done = stop.clone();
+//! let sync = move |key: String| {
+//!     let done = done.clone();
+//!     async move {
+//!         println!("syncing {key}");
+//!         done.cancel();
+//!         Ok::<(), std::io::Error>(())
+//!     }
+//! };
+//! let workers = Workers { name: "example", queue, timer, count: 5, retry: RetryPolicy::default() };
+//!
+//! let mut supervisor = Supervisor::new(stop.clone());
+//! supervisor.spawn("example", workers.run(stop, sync));
+//! supervisor.run(Duration::from_secs(5)).await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod supervisor;
+mod workers;
+
+pub use supervisor::{Supervisor, SupervisorError};
+pub use workers::{RetryPolicy, Workers};
