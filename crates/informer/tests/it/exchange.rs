@@ -1,0 +1,208 @@
+//! What the informer asks a server that misbehaves in every way we know, and what it makes of the answers.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_informer::{Informer, wait_for_sync};
+use rstest::rstest;
+use tokio::{sync::watch, task::JoinSet, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    scripted::{Answer, Script, frames, ok},
+    thing::Thing,
+};
+
+fn list(version: u64, things: &[(&str, u64)]) -> String {
+    let items: Vec<_> = things.iter().map(|(name, version)| object(name, *version)).collect();
+    format!(r#"{{"kind":"ConfigMapList","metadata":{{"resourceVersion":"{version}"}},"items":[{}]}}"#, items.join(","))
+}
+
+fn page(next: &str, things: &[(&str, u64)]) -> String {
+    list(9, things).replacen("\"resourceVersion\"", &format!(r#""continue":"{next}","resourceVersion""#), 1)
+}
+
+fn object(name: &str, version: u64) -> String {
+    format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"uid-{name}","resourceVersion":"{version}"}}}}"#)
+}
+
+fn event(kind: &str, name: &str, version: u64) -> String {
+    format!(r#"{{"type":"{kind}","object":{}}}"#, object(name, version))
+}
+
+fn error(code: u16, reason: &str) -> String {
+    format!(r#"{{"type":"ERROR","object":{{"kind":"Status","code":{code},"reason":"{reason}","message":"m"}}}}"#)
+}
+
+fn status(code: u16, reason: &str, headers: &'static str) -> Answer {
+    let body = format!(r#"{{"kind":"Status","status":"Failure","code":{code},"reason":"{reason}","message":"m"}}"#);
+    Answer::Body { code, headers, body }
+}
+
+fn informer(script: &Script) -> Informer<Thing> {
+    let config = Config::from_url(&script.url()).expect("a good URL");
+    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
+    Informer::builder(Client::new(&config, options).expect("a client")).namespace("shop").build()
+}
+
+/// `GET …?watch=true&resourceVersion=5&timeoutSeconds=347&…` -> `watch 5`
+fn short(request: &str) -> String {
+    let query = request.split_once('?').map_or("", |(_, query)| query);
+    let value = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+    let verb = if value("watch").is_some() { "watch" } else { "list" };
+    let page = value("continue").map(|page| format!(" page {page}")).unwrap_or_default();
+    format!("{verb} {}{page}", value("resourceVersion").unwrap_or("newest"))
+}
+
+/// Lets the informer talk to the script until the store holds `expect`; returns what was asked and what handlers heard.
+async fn talk(answers: Vec<Answer>, expect: &str) -> (String, String) {
+    let requests = answers.len();
+    let script = Script::serve(answers).await;
+    let informer = informer(&script);
+    let (changed, mut change) = watch::channel(());
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let lines = log.clone();
+    let handle = informer.add_handler(move |event| {
+        lines.lock().expect("no panic before").push(format!("{event:?}"));
+        changed.send_replace(());
+    });
+    let (lister, stop) = (informer.lister(), CancellationToken::new());
+    let mut tasks = JoinSet::new();
+    tasks.spawn(informer.run(stop.clone()));
+    wait_for_sync([&handle], Duration::from_secs(30)).await.expect("a list succeeds");
+    let stored = || lister.list().iter().map(|it| it.text()).collect::<Vec<_>>().join(" ");
+    let reached = timeout(Duration::from_secs(30), change.wait_for(|()| stored() == expect)).await.is_ok();
+    assert!(reached, "expected {expect:?} in the store, not {:?}", stored());
+    let asked = script.asked(requests).await;
+    stop.cancel();
+    tasks.join_all().await;
+    let asked = asked.iter().take(requests).map(|request| short(request)).collect::<Vec<_>>().join(", ");
+    let heard = log.lock().expect("no panic before").join(", ");
+    (asked, heard)
+}
+
+#[rstest]
+#[case::follows(
+    vec![ok(list(5, &[("a", 3)])), frames([event("ADDED", "b", 6), event("MODIFIED", "a", 7), event("DELETED", "b", 8)], true)],
+    "a@7",
+    "list 0, watch 5",
+    "Added(initial) shop/a@3, Added shop/b@6, Updated shop/a@7, Deleted shop/b@8"
+)]
+#[case::pages(
+    vec![ok(page("p2", &[("a", 3)])), ok(list(5, &[("b", 4)])), frames([], true)],
+    "a@3 b@4",
+    "list 0, list newest page p2, watch 5",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4"
+)]
+#[case::page_expired(
+    vec![ok(page("p2", &[("a", 3)])), status(410, "Expired", ""), ok(list(5, &[("b", 4)])), frames([], true)],
+    "b@4",
+    "list 0, list newest page p2, list 0, watch 5",
+    "Added(initial) shop/b@4"
+)]
+#[case::resumed_after_a_clean_end(
+    vec![ok(list(5, &[])), frames([event("ADDED", "a", 6)], false), frames([event("ADDED", "b", 7)], true)],
+    "a@6 b@7",
+    "list 0, watch 5, watch 6",
+    "Added shop/a@6, Added shop/b@7"
+)]
+#[case::resumed_from_a_bookmark(
+    vec![
+        ok(list(5, &[("a", 3)])),
+        frames([r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"40"}}}"#.to_owned()], false),
+        frames([event("MODIFIED", "a", 41)], true),
+    ],
+    "a@41",
+    "list 0, watch 5, watch 40",
+    "Added(initial) shop/a@3, Updated shop/a@41"
+)]
+#[case::cut_within_a_frame(
+    vec![
+        ok(list(5, &[])),
+        Answer::Break { after: event("ADDED", "a", 6) + "\n" + &event("ADDED", "b", 7)[..30] },
+        frames([event("ADDED", "b", 7)], true),
+    ],
+    "a@6 b@7",
+    "list 0, watch 5, watch 6",
+    "Added shop/a@6, Added shop/b@7"
+)]
+#[case::repeated_frames(
+    vec![ok(list(5, &[])), frames([event("ADDED", "a", 6), event("ADDED", "a", 6), event("DELETED", "a", 7), event("DELETED", "a", 7), event("ADDED", "b", 8)], true)],
+    "b@8",
+    "list 0, watch 5",
+    "Added shop/a@6, Deleted shop/a@7, Added shop/b@8"
+)]
+#[case::expired_within_the_stream(
+    vec![ok(list(5, &[("a", 3), ("b", 4)])), frames([error(410, "Expired")], false), ok(list(9, &[("a", 3), ("c", 8)])), frames([], true)],
+    "a@3 c@8",
+    "list 0, watch 5, list 5, watch 9",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted(tombstone) shop/b@4, Added shop/c@8"
+)]
+#[case::expired_as_status(
+    vec![ok(list(5, &[("a", 3)])), status(410, "Gone", ""), status(410, "Expired", ""), ok(list(9, &[("a", 8)])), frames([], true)],
+    "a@8",
+    "list 0, watch 5, list 5, list newest, watch 9",
+    "Added(initial) shop/a@3, Updated shop/a@8"
+)]
+#[case::broken_event_relists(
+    vec![
+        ok(list(5, &[])),
+        frames([event("ADDED", "a", 6), r#"{"type":"ADDED","object":{"metadata":7}}"#.to_owned()], true),
+        ok(list(7, &[("a", 6), ("b", 7)])),
+        frames([], true),
+    ],
+    "a@6 b@7",
+    "list 0, watch 5, list 6, watch 7",
+    "Added shop/a@6, Added shop/b@7"
+)]
+#[case::broken_list_is_asked_again(
+    vec![ok(r#"{"kind":"Status","code":200}"#), ok(list(5, &[("a", 3)])), frames([], true)],
+    "a@3",
+    "list 0, list 0, watch 5",
+    "Added(initial) shop/a@3"
+)]
+#[case::server_in_trouble(
+    vec![status(500, "InternalError", ""), ok(list(5, &[("a", 3)])), frames([], true)],
+    "a@3",
+    "list 0, list 0, watch 5",
+    "Added(initial) shop/a@3"
+)]
+#[case::busy_server_asks_for_patience(
+    vec![status(429, "TooManyRequests", "retry-after: 1\r\n"), ok(list(5, &[("a", 3)])), status(429, "TooManyRequests", ""), frames([event("DELETED", "a", 6)], true)],
+    "",
+    "list 0, list 0, watch 5, watch 5",
+    "Added(initial) shop/a@3, Deleted shop/a@6"
+)]
+#[tokio::test]
+async fn exchange(#[case] answers: Vec<Answer>, #[case] stored: &str, #[case] asked: &str, #[case] heard: &str) {
+    assert_eq!(talk(answers, stored).await, (asked.to_owned(), heard.to_owned()));
+}
+
+#[tokio::test]
+async fn asks_as_upstream_asks() {
+    let script = Script::serve([ok(list(5, &[])), frames([], true)]).await;
+    let config = Config::from_url(&script.url()).unwrap();
+    let client = Client::new(&config, ClientOptions::default()).unwrap();
+    let informer = Informer::<Thing>::builder(client).label_selector("app=web,!canary").field_selector("a=b").build();
+    let stop = CancellationToken::new();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(informer.run(stop));
+    let asked = script.asked(2).await;
+    assert_eq!(
+        asked[0],
+        "GET /api/v1/configmaps?labelSelector=app%3Dweb%2C%21canary&fieldSelector=a%3Db&limit=500&resourceVersion=0"
+    );
+    let (before, after) = asked[1].split_once("timeoutSeconds=").expect("watches end");
+    let (seconds, after) = after.split_once('&').expect("more follows");
+    assert_eq!(
+        (before, after),
+        (
+            "GET /api/v1/configmaps?watch=true&labelSelector=app%3Dweb%2C%21canary&fieldSelector=a%3Db&resourceVersion=5&",
+            "allowWatchBookmarks=true"
+        )
+    );
+    assert!((300..600).contains(&seconds.parse::<u32>().unwrap()), "{seconds}");
+}

@@ -1,0 +1,151 @@
+//! Whatever happens, store, index and what handlers heard tell the same story.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use kube_informer::{Event, Informer, ManualSource, NamedIndexes};
+use kube_wire::Object as _;
+use proptest::prelude::*;
+
+use crate::thing::Thing;
+
+type Replay = Arc<Mutex<BTreeMap<String, Arc<Thing>>>>;
+type Things = NamedIndexes<Thing>;
+
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+const GROUPS: [&str; 3] = ["x", "y", "z"];
+
+/// One step of a random history. Indexes are into `NAMES` and `GROUPS`.
+#[derive(Debug, Clone)]
+enum Step {
+    Apply(usize, usize),
+    /// The event that came last for this name comes once more.
+    Repeat(usize),
+    Delete(usize),
+    /// A list after some watch events were missed: these names are gone, these changed.
+    Relist {
+        gone: Vec<usize>,
+        changed: Vec<(usize, usize)>,
+    },
+    Listen,
+    Deliver,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let (name, group) = (0..NAMES.len(), 0..GROUPS.len());
+    prop_oneof![
+        4 => (name.clone(), group.clone()).prop_map(|(name, group)| Step::Apply(name, group)),
+        1 => name.clone().prop_map(Step::Repeat),
+        2 => name.clone().prop_map(Step::Delete),
+        1 => (prop::collection::vec(name.clone(), 0..3), prop::collection::vec((name, group), 0..3))
+            .prop_map(|(gone, changed)| Step::Relist { gone, changed }),
+        1 => Just(Step::Listen),
+        2 => Just(Step::Deliver),
+    ]
+}
+
+/// Adds a handler that rebuilds the state from events alone, and fails on any event that does not follow from the last.
+fn listen(informer: &Informer<Thing, Things>) -> Replay {
+    let replay = Replay::default();
+    let state = replay.clone();
+    informer.add_handler(move |event| {
+        let mut state = state.lock().expect("no panic before");
+        let name = event.object().metadata.name.clone();
+        match event {
+            Event::Added { object, .. } => {
+                assert!(state.insert(name.clone(), object).is_none(), "{name} was added twice");
+            }
+            Event::Updated { old, new } => {
+                assert_ne!(old, new, "{name} did not change");
+                assert_eq!(state.insert(name, new), Some(old), "not the state that was told before");
+            }
+            Event::Deleted { .. } => assert!(state.remove(&name).is_some(), "{name} was not there"),
+        }
+    });
+    replay
+}
+
+/// The cluster as it really is.
+#[derive(Default)]
+struct Cluster {
+    objects: BTreeMap<String, Thing>,
+    last: BTreeMap<String, Thing>,
+    version: u64,
+}
+
+impl Cluster {
+    fn apply(&mut self, name: usize, group: usize) -> Thing {
+        self.version += 1;
+        let thing = Thing::new(NAMES[name], self.version, GROUPS[group]);
+        self.objects.insert(NAMES[name].to_owned(), thing.clone());
+        self.last.insert(NAMES[name].to_owned(), thing.clone());
+        thing
+    }
+
+    fn delete(&mut self, name: usize) -> Option<Thing> {
+        let mut thing = self.objects.remove(NAMES[name])?;
+        self.version += 1;
+        thing.metadata.resource_version = self.version.to_string();
+        Some(thing)
+    }
+}
+
+fn check(informer: &Informer<Thing, Things>, cluster: &Cluster) {
+    informer.lister().read(|objects, index| {
+        let stored: Vec<_> = objects.iter().map(|it| (**it).clone()).collect();
+        assert_eq!(stored, cluster.objects.values().cloned().collect::<Vec<_>>());
+        assert_eq!(objects.len(), stored.len());
+        for group in GROUPS {
+            let expect: Vec<_> = stored.iter().filter(|it| it.group() == [group]).map(Thing::text).collect();
+            let found: Vec<_> = index.bucket("group", group).map(|it| it.text()).collect();
+            assert_eq!(found, expect, "index of group {group}");
+        }
+    });
+}
+
+proptest! {
+    #[test]
+    fn store_index_and_handlers_agree(steps in prop::collection::vec(step(), 1..60)) {
+        let index = Things::new().with("group", Thing::group);
+        let (informer, source) = ManualSource::with_index(index, Things::update);
+        let mut cluster = Cluster::default();
+        let mut replays = vec![listen(&informer)];
+        source.replace([], "0");
+        for step in steps {
+            match step {
+                Step::Apply(name, group) => source.apply(cluster.apply(name, group)),
+                Step::Repeat(name) => {
+                    if let Some(thing) = cluster.objects.get(NAMES[name]) {
+                        source.apply(thing.clone());
+                    }
+                }
+                Step::Delete(name) => {
+                    if let Some(last) = cluster.delete(name) {
+                        source.delete(last.clone());
+                        source.delete(last);
+                    }
+                }
+                Step::Relist { gone, changed } => {
+                    for name in gone {
+                        cluster.delete(name);
+                    }
+                    for (name, group) in changed {
+                        cluster.apply(name, group);
+                    }
+                    source.replace(cluster.objects.values().cloned(), &cluster.version.to_string());
+                }
+                Step::Listen => replays.push(listen(&informer)),
+                Step::Deliver => drop(source.deliver()),
+            }
+            check(&informer, &cluster);
+        }
+        source.deliver();
+        for replay in replays {
+            let told: Vec<_> = replay.lock().expect("no panic before").values().map(|it| (**it).clone()).collect();
+            prop_assert_eq!(&told, &cluster.objects.values().cloned().collect::<Vec<_>>());
+        }
+        prop_assert!(informer.lister().list().iter().all(|it| informer.lister().get("shop", &it.key().name).is_some()));
+    }
+}

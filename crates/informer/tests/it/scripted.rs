@@ -1,0 +1,117 @@
+//! A server that answers from a script, and remembers what it was asked.
+
+use std::{collections::VecDeque, net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
+    net::{TcpListener, TcpStream},
+    sync::{Mutex, watch},
+    task::JoinSet,
+    time::timeout,
+};
+
+/// One answer. The connection is closed after it.
+pub(crate) enum Answer {
+    /// A whole document.
+    Body { code: u16, headers: &'static str, body: String },
+    /// A watch that brings these bytes and then ends (`open: false`) or stays open without a word.
+    Stream { chunks: Vec<String>, open: bool },
+    /// The connection breaks within the answer.
+    Break { after: String },
+}
+
+pub(crate) fn ok(body: impl Into<String>) -> Answer {
+    Answer::Body { code: 200, headers: "", body: body.into() }
+}
+
+pub(crate) fn frames(frames: impl IntoIterator<Item = String>, open: bool) -> Answer {
+    Answer::Stream { chunks: frames.into_iter().map(|frame| frame + "\n").collect(), open }
+}
+
+pub(crate) struct Script {
+    address: SocketAddr,
+    asked: watch::Receiver<Vec<String>>,
+    _tasks: JoinSet<()>,
+}
+
+impl Script {
+    /// Serves the answers in order, one per request; further requests hang.
+    pub(crate) async fn serve(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("bound");
+        let answers = Arc::new(Mutex::new(answers.into_iter().collect::<VecDeque<_>>()));
+        let (asked, asked_so_far) = watch::channel(Vec::new());
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            let mut connections = JoinSet::new();
+            while let Ok((connection, _)) = listener.accept().await {
+                let (answers, asked) = (answers.clone(), asked.clone());
+                connections.spawn(async move {
+                    // A client that goes away is its own business.
+                    let _ = answer(connection, &answers, &asked).await;
+                });
+            }
+        });
+        Self { address, asked: asked_so_far, _tasks: tasks }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Waits until so many requests came, and returns them.
+    pub(crate) async fn asked(&self, count: usize) -> Vec<String> {
+        let mut asked = self.asked.clone();
+        let result = timeout(Duration::from_secs(30), asked.wait_for(|asked| asked.len() >= count)).await;
+        match result {
+            Ok(Ok(asked)) => asked.clone(),
+            _ => panic!("30s without {count} requests: {:#?}", self.asked.borrow()),
+        }
+    }
+}
+
+async fn answer(
+    connection: TcpStream,
+    answers: &Mutex<VecDeque<Answer>>,
+    asked: &watch::Sender<Vec<String>>,
+) -> std::io::Result<()> {
+    let mut connection = BufReader::new(connection);
+    let mut request = String::new();
+    connection.read_line(&mut request).await?;
+    let mut header = String::new();
+    while connection.read_line(&mut header).await? > 2 {
+        header.clear();
+    }
+    let answer = {
+        // Asked and answered in one order, whatever connections race.
+        let mut answers = answers.lock().await;
+        asked.send_modify(|asked| asked.push(request.trim_end_matches(" HTTP/1.1\r\n").to_owned()));
+        answers.pop_front()
+    };
+    match answer {
+        Some(Answer::Body { code, headers, body }) => {
+            let length = body.len();
+            let head = format!("HTTP/1.1 {code} x\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n");
+            connection.write_all((head + &body).as_bytes()).await?;
+            connection.shutdown().await
+        }
+        Some(Answer::Stream { chunks, open }) => {
+            connection.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await?;
+            for chunk in chunks {
+                connection.write_all(format!("{:x}\r\n{chunk}\r\n", chunk.len()).as_bytes()).await?;
+                connection.flush().await?;
+            }
+            if open {
+                std::future::pending::<()>().await;
+            }
+            connection.write_all(b"0\r\n\r\n").await?;
+            connection.shutdown().await
+        }
+        Some(Answer::Break { after }) => {
+            connection.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await?;
+            connection.write_all(format!("{:x}\r\n{after}", after.len() + 100).as_bytes()).await?;
+            connection.shutdown().await
+        }
+        None => std::future::pending().await,
+    }
+}
