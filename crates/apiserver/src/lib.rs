@@ -1,1 +1,63 @@
 //! An embedded Kubernetes API server over HTTP for development and tests. Never for production.
+//!
+//! It speaks the real protocol in the process of a test: list and watch, optimistic concurrency, graceful deletion,
+//! finalizers, `metav1.Status` errors in upstream's words, and the defaults that a real server fills in. Controllers
+//! and clients connect to it as to any cluster, over a socket.
+//!
+//! ```
+//! use kube_dev_apiserver::{Config, Server};
+//! use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let server = Server::start(Config::default()).await?;
+//! // Any client does; `server.kubeconfig()` is what kube or kubectl want.
+//! let mut connection = tokio::net::TcpStream::connect(server.address()).await?;
+//! connection.write_all(b"GET /api/v1/namespaces/default HTTP/1.1\r\nhost: dev\r\nconnection: close\r\n\r\n").await?;
+//! let mut answer = String::new();
+//! connection.read_to_string(&mut answer).await?;
+//! assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.contains(r#""phase":"Active""#));
+//! server.shutdown().await;
+//! # Ok::<_, Box<dyn std::error::Error>>(()) }).unwrap();
+//! ```
+//!
+//! # What it serves
+//!
+//! `v1` `ConfigMap`, Endpoints, Event, Namespace, Node, Pod, Service and `ServiceAccount`, `discovery.k8s.io/v1`
+//! `EndpointSlice` and `coordination.k8s.io/v1` Lease: get, list, watch, create, update, JSON merge patch, JSON patch,
+//! delete and delete-collection, with `/status` where the kind has one. Bodies are JSON or YAML, answers are JSON.
+//!
+//! # What differs from a real server
+//!
+//! - Nothing is kept on disk, and nobody is asked who they are: every request may do everything.
+//! - No admission plugin runs but the namespace lifecycle: nodes are not tainted, service accounts, their tokens and
+//!   the root certificate's `ConfigMap` do not appear, and there is no `kubernetes` Service.
+//! - A deleted namespace is emptied at once, by the server, pods without grace; only finalizers hold it back.
+//! - `metadata.managedFields` is not kept.
+//! - Of dependents the server knows nothing: owner references are stored, and no garbage is collected.
+//! - Fields that the chosen `k8s-openapi` version does not know are dropped, and quantities are not brought into
+//!   canonical form.
+//! - Validation covers names, labels, annotations, owner references, and what controllers of Services and endpoints
+//!   rely on; a real server refuses more.
+//! - Lists are not cut into pages; strategic merge patch, server-side apply, Tables, and protobuf are not spoken yet.
+//!
+//! # How it is made
+//!
+//! The core is synchronous and knows neither sockets nor clocks: objects, versions, history and the rules of each kind.
+//! An object is encoded once, when it is written; lists and watches copy its bytes. A watch reads the history at its
+//! own pace, so a slow client never slows a writer and is disconnected when it has fallen too far behind.
+
+mod address;
+mod cluster;
+mod config;
+mod field;
+mod http;
+mod kinds;
+mod names;
+mod selector;
+mod server;
+mod service_addresses;
+mod shared;
+mod status;
+
+pub use config::Config;
+pub use server::{Server, StartError};

@@ -1,0 +1,97 @@
+//! The objects of one kind and the history of their changes.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use super::Stored;
+use crate::kinds::Kind;
+use crate::status::StatusError;
+
+/// What happened to an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChangeKind {
+    Added,
+    Modified,
+    Deleted,
+}
+
+/// One change, at its own revision.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) kind: ChangeKind,
+    /// The object after the change; of a deletion, the last state at the revision of the deletion.
+    pub(crate) object: Arc<Stored>,
+    /// The object before the change.
+    pub(crate) previous: Option<Arc<Stored>>,
+}
+
+impl Change {
+    /// The object before the change at the revision of the change.
+    pub(crate) fn last_seen(&self, kind: &Kind) -> Result<Option<Stored>, StatusError> {
+        self.previous.as_ref().map(|previous| previous.at_revision(kind, self.object.revision)).transpose()
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Collection {
+    /// By namespace and name, which is the order of lists.
+    objects: BTreeMap<Box<str>, BTreeMap<Box<str>, Arc<Stored>>>,
+    history: VecDeque<Arc<Change>>,
+    /// The revision of the last change that has left the history.
+    floor: u64,
+}
+
+impl Collection {
+    pub(super) fn get(&self, namespace: &str, name: &str) -> Option<&Arc<Stored>> {
+        self.objects.get(namespace)?.get(name)
+    }
+
+    /// The objects of a namespace, or all of them.
+    pub(super) fn iter(&self, namespace: Option<&str>) -> impl Iterator<Item = &Arc<Stored>> {
+        let one = namespace.map(|namespace| self.objects.get(namespace));
+        let all = namespace.is_none().then(|| self.objects.values());
+        one.flatten().into_iter().chain(all.into_iter().flatten()).flat_map(BTreeMap::values)
+    }
+
+    pub(super) fn is_empty(&self, namespace: &str) -> bool {
+        self.objects.get(namespace).is_none_or(BTreeMap::is_empty)
+    }
+
+    pub(super) fn put(&mut self, object: Arc<Stored>, history_length: usize) {
+        let previous =
+            self.objects.entry(object.namespace.clone()).or_default().insert(object.name.clone(), Arc::clone(&object));
+        let kind = if previous.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
+        self.record(Change { kind, object, previous }, history_length);
+    }
+
+    /// Removes an object; `last` is its last state at the revision of the removal.
+    pub(super) fn remove(&mut self, last: Arc<Stored>, history_length: usize) {
+        let Some(names) = self.objects.get_mut(&last.namespace) else { return };
+        let previous = names.remove(&last.name);
+        if names.is_empty() {
+            self.objects.remove(&last.namespace);
+        }
+        self.record(Change { kind: ChangeKind::Deleted, object: last, previous }, history_length);
+    }
+
+    fn record(&mut self, change: Change, history_length: usize) {
+        self.history.push_back(Arc::new(change));
+        while self.history.len() > history_length {
+            if let Some(gone) = self.history.pop_front() {
+                self.floor = gone.object.revision;
+            }
+        }
+    }
+
+    /// Up to `max` changes after a revision, oldest first.
+    ///
+    /// # Errors
+    /// The oldest revision that can be asked for, when some of the changes have left the history.
+    pub(super) fn changes_after(&self, revision: u64, max: usize) -> Result<Vec<Arc<Change>>, u64> {
+        if revision < self.floor {
+            return Err(self.floor);
+        }
+        let start = self.history.partition_point(|change| change.object.revision <= revision);
+        Ok(self.history.iter().skip(start).take(max).cloned().collect())
+    }
+}

@@ -1,0 +1,211 @@
+//! Delete: at once, with grace, or as soon as the finalizers allow.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
+
+use super::stored::Lifecycle;
+use super::{Cluster, Stored, WriteOptions};
+use crate::kinds::Kind;
+use crate::status::StatusError;
+
+/// What a client says about a delete.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DeleteOptions {
+    pub(crate) grace_period_seconds: Option<i64>,
+    /// Delete only an object with this uid.
+    pub(crate) uid: Option<String>,
+    /// Delete only an object at this version.
+    pub(crate) resource_version: Option<String>,
+}
+
+/// The object of a delete, and whether it is gone.
+#[derive(Debug)]
+pub(crate) struct Deleted {
+    pub(crate) object: Arc<Stored>,
+    pub(crate) gone: bool,
+}
+
+/// What a delete does to an object.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    /// Nothing: a deletion is under way already.
+    Pending,
+    Remove,
+    /// Mark it with the time at which it should be gone.
+    Mark {
+        at: Timestamp,
+        grace: i64,
+        first: bool,
+    },
+}
+
+impl Cluster {
+    pub(crate) fn delete(
+        &mut self,
+        kind: &Kind,
+        namespace: &str,
+        name: &str,
+        options: &DeleteOptions,
+        write: WriteOptions,
+    ) -> Result<Deleted, StatusError> {
+        let stored = self.get(kind, namespace, name)?;
+        check_preconditions(kind, &stored, options)?;
+        if self.is_namespaces(kind) {
+            return self.delete_namespace(kind, &stored, write);
+        }
+        let lifecycle = stored.lifecycle()?;
+        let supported = kind.rules.grace(&stored.value()?, kind, options.grace_period_seconds)?;
+        let verdict = judge(&lifecycle, supported, options.grace_period_seconds, write.now);
+        self.carry_out(kind, &stored, &lifecycle, &verdict, write)
+    }
+
+    fn carry_out(
+        &mut self,
+        kind: &Kind,
+        stored: &Arc<Stored>,
+        lifecycle: &Lifecycle,
+        verdict: &Verdict,
+        write: WriteOptions,
+    ) -> Result<Deleted, StatusError> {
+        match verdict {
+            _ if write.dry_run => Ok(Deleted { object: Arc::clone(stored), gone: true }),
+            Verdict::Pending => Ok(Deleted { object: Arc::clone(stored), gone: false }),
+            Verdict::Remove => Ok(Deleted { object: self.remove(kind, stored)?, gone: true }),
+            Verdict::Mark { at, grace, first } => {
+                let marked = self.rewrite(kind, stored, write, |object| {
+                    mark(object, *at, *grace, first.then_some(lifecycle.generation).flatten());
+                })?;
+                // Watches see the mark and then the removal, as they do with a real server.
+                if *grace == 0 && lifecycle.finalizers.is_empty() {
+                    return Ok(Deleted { object: self.remove(kind, &marked)?, gone: true });
+                }
+                Ok(Deleted { object: marked, gone: false })
+            }
+        }
+    }
+
+    /// Deletes an object whose namespace goes away: without grace, but not past its finalizers.
+    pub(super) fn evict(&mut self, kind: &Kind, stored: &Arc<Stored>, write: WriteOptions) -> Result<(), StatusError> {
+        let lifecycle = stored.lifecycle()?;
+        let verdict = match (lifecycle.finalizers.is_empty(), lifecycle.deletion_timestamp) {
+            (true, _) => Verdict::Remove,
+            (false, None) => Verdict::Mark { at: write.now, grace: 0, first: true },
+            (false, Some(_)) => Verdict::Pending,
+        };
+        self.carry_out(kind, stored, &lifecycle, &verdict, write).map(drop)
+    }
+
+    /// Stores an object again with a change that the server itself makes.
+    pub(super) fn rewrite(
+        &mut self,
+        kind: &Kind,
+        stored: &Stored,
+        write: WriteOptions,
+        change: impl FnOnce(&mut Map<String, Value>),
+    ) -> Result<Arc<Stored>, StatusError> {
+        let mut value = stored.value()?;
+        if let Value::Object(object) = &mut value {
+            change(object);
+        }
+        let mut prepared = kind.rules.touch(value, kind)?;
+        self.store(kind, &mut prepared, write)
+    }
+}
+
+fn judge(lifecycle: &Lifecycle, supported: Option<i64>, asked: Option<i64>, now: Timestamp) -> Verdict {
+    let held_back = !lifecycle.finalizers.is_empty();
+    let Some(at) = lifecycle.deletion_timestamp else {
+        return match supported {
+            Some(grace) => Verdict::Mark { at: later(now, grace), grace, first: true },
+            None if held_back => Verdict::Mark { at: now, grace: 0, first: true },
+            None => Verdict::Remove,
+        };
+    };
+    match (lifecycle.deletion_grace_period_seconds, asked) {
+        (None, _) if held_back => Verdict::Pending,
+        (None, _) => Verdict::Remove,
+        // Once a deletion is under way its grace can only become shorter.
+        (Some(pending), Some(asked)) if asked < pending => {
+            Verdict::Mark { at: later(at, asked - pending), grace: asked, first: false }
+        }
+        (Some(_), _) => Verdict::Pending,
+    }
+}
+
+fn later(time: Timestamp, seconds: i64) -> Timestamp {
+    time.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+}
+
+fn mark(object: &mut Map<String, Value>, at: Timestamp, grace: i64, generation: Option<i64>) {
+    let Some(Value::Object(meta)) = object.get_mut("metadata") else { return };
+    meta.insert("deletionTimestamp".to_owned(), Value::String(at.to_string()));
+    meta.insert("deletionGracePeriodSeconds".to_owned(), grace.into());
+    // To be on the way out is a change of the wanted state.
+    if let Some(generation) = generation.filter(|it| *it > 0) {
+        meta.insert("generation".to_owned(), (generation + 1).into());
+    }
+}
+
+fn check_preconditions(kind: &Kind, stored: &Stored, options: &DeleteOptions) -> Result<(), StatusError> {
+    let name = &stored.name;
+    if let Some(uid) = options.uid.as_deref().filter(|uid| *uid != &*stored.uid) {
+        let why = format!(
+            "the UID in the precondition ({uid}) does not match the UID in record ({}). \
+             The object might have been deleted and then recreated",
+            stored.uid
+        );
+        return Err(StatusError::conflict(kind, name, &why));
+    }
+    let found = stored.revision.to_string();
+    if let Some(version) = options.resource_version.as_ref().filter(|version| **version != found) {
+        let why = format!(
+            "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record \
+             ({found}). The object might have been modified"
+        );
+        return Err(StatusError::conflict(kind, name, &why));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::constant(1_000, 0);
+
+    fn marked(seconds: i64, grace: i64, first: bool) -> Verdict {
+        Verdict::Mark { at: Timestamp::constant(1_000, 0) + SignedDuration::from_secs(seconds), grace, first }
+    }
+
+    // Columns: seconds since deletion began and its grace, finalizers, grace of the kind, grace asked for.
+    #[rstest]
+    #[case::at_once(None, false, None, None, Verdict::Remove)]
+    #[case::finalizer(None, true, None, None, marked(0, 0, true))]
+    #[case::finalizer_again(Some((0, Some(0))), true, None, None, Verdict::Pending)]
+    #[case::pod(None, false, Some(30), None, marked(30, 30, true))]
+    #[case::pod_now(None, false, Some(0), Some(0), marked(0, 0, true))]
+    #[case::pod_again(Some((30, Some(30))), false, Some(30), None, Verdict::Pending)]
+    #[case::pod_longer(Some((30, Some(30))), false, Some(60), Some(60), Verdict::Pending)]
+    #[case::pod_shorter(Some((30, Some(30))), false, Some(5), Some(5), marked(5, 5, false))]
+    #[case::pod_killed(Some((30, Some(30))), false, Some(0), Some(0), marked(0, 0, false))]
+    #[case::old_mark(Some((0, None)), false, None, None, Verdict::Remove)]
+    fn verdicts(
+        #[case] deleting: Option<(i64, Option<i64>)>,
+        #[case] finalizer: bool,
+        #[case] supported: Option<i64>,
+        #[case] asked: Option<i64>,
+        #[case] expect: Verdict,
+    ) {
+        let lifecycle = Lifecycle {
+            deletion_timestamp: deleting.map(|(seconds, _)| later(NOW, seconds)),
+            deletion_grace_period_seconds: deleting.and_then(|(_, grace)| grace),
+            finalizers: if finalizer { vec!["example.com/wait".to_owned()] } else { Vec::new() },
+            generation: None,
+        };
+        assert_eq!(judge(&lifecycle, supported, asked, NOW), expect);
+    }
+}

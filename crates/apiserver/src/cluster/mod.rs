@@ -1,0 +1,145 @@
+//! The cluster: every object, the one counter of versions, and the history that watches read.
+//!
+//! All of it is synchronous and knows no clock: a write is told `now`. Readers get reference-counted objects that stay
+//! as they are, so nothing is encoded or filtered while the cluster is locked.
+
+mod collection;
+mod delete;
+mod namespaces;
+mod patch;
+mod stored;
+mod write;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ipnet::{Ipv4Net, Ipv6Net};
+use jiff::Timestamp;
+use rand::rngs::StdRng;
+
+use collection::Collection;
+pub(crate) use collection::{Change, ChangeKind};
+pub(crate) use delete::{DeleteOptions, Deleted};
+pub(crate) use patch::Patch;
+pub(crate) use stored::Stored;
+pub(crate) use write::{WriteOptions, Written};
+
+use crate::kinds::{Kind, KindTable};
+use crate::service_addresses::ServiceAddresses;
+use crate::status::StatusError;
+
+/// What a cluster is made with.
+pub(crate) struct Limits {
+    pub(crate) service_cidr_v4: Ipv4Net,
+    pub(crate) service_cidr_v6: Ipv6Net,
+    /// How many changes of each kind are kept for watches.
+    pub(crate) history_length: usize,
+}
+
+/// See the module's documentation.
+pub(crate) struct Cluster {
+    kinds: KindTable,
+    /// By [`Kind::index`].
+    collections: Vec<Collection>,
+    revision: u64,
+    addresses: ServiceAddresses,
+    rng: StdRng,
+    history_length: usize,
+    /// The kinds changed since [`take_touched`](Self::take_touched) was last called.
+    touched: BTreeSet<usize>,
+}
+
+/// What a watch gets when it asks for more.
+pub(crate) struct Batch {
+    pub(crate) changes: Vec<Arc<Change>>,
+    /// Up to which revision nothing is missing once the changes are delivered.
+    pub(crate) revision: u64,
+}
+
+impl Cluster {
+    /// A cluster with the namespaces that every cluster starts with.
+    pub(crate) fn new(kinds: KindTable, limits: &Limits, rng: StdRng, now: Timestamp) -> Result<Self, StatusError> {
+        let Limits { service_cidr_v4, service_cidr_v6, history_length } = *limits;
+        let mut cluster = Self {
+            collections: kinds.all().iter().map(|_| Collection::default()).collect(),
+            kinds,
+            revision: 0,
+            addresses: ServiceAddresses::new(service_cidr_v4, service_cidr_v6),
+            rng,
+            history_length,
+            touched: BTreeSet::new(),
+        };
+        cluster.create_first_namespaces(now)?;
+        Ok(cluster)
+    }
+
+    pub(crate) fn kinds(&self) -> &KindTable {
+        &self.kinds
+    }
+
+    /// The version of the latest write.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Which kinds have changed since the last call, so that their watches can be woken.
+    pub(crate) fn take_touched(&mut self) -> BTreeSet<usize> {
+        std::mem::take(&mut self.touched)
+    }
+
+    pub(crate) fn get(&self, kind: &Kind, namespace: &str, name: &str) -> Result<Arc<Stored>, StatusError> {
+        self.find(kind, namespace, name).ok_or_else(|| StatusError::not_found(kind, name))
+    }
+
+    fn find(&self, kind: &Kind, namespace: &str, name: &str) -> Option<Arc<Stored>> {
+        self.collections[kind.index].get(namespace, name).cloned()
+    }
+
+    /// The objects of a namespace or of all, in the order of their keys, at the current revision.
+    pub(crate) fn list(&self, kind: &Kind, namespace: Option<&str>) -> Vec<Arc<Stored>> {
+        self.collections[kind.index].iter(namespace).cloned().collect()
+    }
+
+    /// Up to `max` changes of a kind after a revision.
+    pub(crate) fn changes_after(&self, kind: &Kind, revision: u64, max: usize) -> Result<Batch, StatusError> {
+        let changes = self.collections[kind.index]
+            .changes_after(revision, max)
+            .map_err(|oldest| StatusError::expired(revision, oldest))?;
+        let revision = match changes.last() {
+            Some(last) if changes.len() == max => last.object.revision,
+            _ => self.revision.max(revision),
+        };
+        Ok(Batch { changes, revision })
+    }
+
+    fn next_revision(&mut self) -> u64 {
+        self.revision += 1;
+        self.revision
+    }
+
+    /// Stores an object, which replaces the one of its name if there is one.
+    fn put(&mut self, kind: &Kind, object: Stored) -> Arc<Stored> {
+        let previous = self.find(kind, &object.namespace, &object.name);
+        self.addresses.replace(previous.as_ref().map_or(&[], |previous| &previous.held), &object.held);
+        let object = Arc::new(object);
+        self.collections[kind.index].put(Arc::clone(&object), self.history_length);
+        self.touched.insert(kind.index);
+        object
+    }
+
+    /// Removes an object, and its namespace if that was only waiting for it.
+    fn remove(&mut self, kind: &Kind, object: &Stored) -> Result<Arc<Stored>, StatusError> {
+        let last = Arc::new(object.at_revision(kind, self.revision + 1)?);
+        self.next_revision();
+        self.addresses.replace(&last.held, &[]);
+        self.collections[kind.index].remove(Arc::clone(&last), self.history_length);
+        self.touched.insert(kind.index);
+        if kind.namespaced {
+            self.finish_namespace(&last.namespace)?;
+        }
+        Ok(last)
+    }
+}
+
+#[cfg(test)]
+mod tests;

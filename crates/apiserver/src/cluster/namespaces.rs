@@ -1,0 +1,107 @@
+//! The life of namespaces: those at the start, what a missing or ending one refuses, and how one goes.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Cluster, Deleted, Stored, WriteOptions};
+use crate::kinds::Kind;
+use crate::status::StatusError;
+
+const FIRST: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+/// Those that a real server does not let anybody delete.
+const IMMORTAL: [&str; 3] = ["default", "kube-public", "kube-system"];
+
+impl Cluster {
+    pub(super) fn create_first_namespaces(&mut self, now: Timestamp) -> Result<(), StatusError> {
+        let Some(kind) = self.namespaces() else { return Ok(()) };
+        for name in FIRST {
+            self.create(&kind, "", json!({"metadata": {"name": name}}), WriteOptions { now, dry_run: false })?;
+        }
+        Ok(())
+    }
+
+    fn namespaces(&self) -> Option<Arc<Kind>> {
+        self.kinds.find("", "v1", "namespaces").cloned()
+    }
+
+    pub(super) fn is_namespaces(&self, kind: &Kind) -> bool {
+        self.namespaces().is_some_and(|it| it.index == kind.index)
+    }
+
+    /// Refuses to create in a namespace that is not there or on its way out.
+    pub(super) fn check_namespace_accepts(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        name: Option<&str>,
+    ) -> Result<(), StatusError> {
+        let Some(namespaces) = self.namespaces() else { return Ok(()) };
+        let found = self.get(&namespaces, "", namespace)?;
+        if is_terminating(&found) {
+            return Err(StatusError::namespace_terminating(kind, name.unwrap_or_default(), namespace));
+        }
+        Ok(())
+    }
+
+    /// Marks a namespace, empties it, and removes it when nothing holds it back.
+    ///
+    /// A real cluster leaves the emptying to a controller and waits for kubelets to stop the pods; here there is neither.
+    pub(super) fn delete_namespace(
+        &mut self,
+        kind: &Kind,
+        stored: &Arc<Stored>,
+        write: WriteOptions,
+    ) -> Result<Deleted, StatusError> {
+        let name = &stored.name;
+        if IMMORTAL.contains(&&**name) {
+            return Err(StatusError::forbidden(kind, name, "this namespace may not be deleted"));
+        }
+        if write.dry_run || is_terminating(stored) {
+            return Ok(Deleted { object: Arc::clone(stored), gone: false });
+        }
+        let object = self.rewrite(kind, stored, write, |object| {
+            if let Some(Value::Object(meta)) = object.get_mut("metadata") {
+                meta.insert("deletionTimestamp".to_owned(), Value::String(write.now.to_string()));
+            }
+            if let Some(Value::Object(status)) = object.get_mut("status") {
+                status.insert("phase".to_owned(), Value::String("Terminating".to_owned()));
+            }
+        })?;
+        for kind in self.kinds.all().to_vec().iter().filter(|kind| kind.namespaced) {
+            for content in self.list(kind, Some(name)) {
+                self.evict(kind, &content, write)?;
+            }
+        }
+        self.finish_namespace(name)?;
+        Ok(Deleted { object, gone: false })
+    }
+
+    /// Removes a namespace that is ending, empty, and held back by no finalizer.
+    pub(super) fn finish_namespace(&mut self, name: &str) -> Result<(), StatusError> {
+        let Some(kind) = self.namespaces() else { return Ok(()) };
+        let Some(stored) = self.find(&kind, "", name).filter(|stored| is_terminating(stored)) else { return Ok(()) };
+        let empty = self.collections.iter().all(|collection| collection.is_empty(name));
+        if empty && stored.lifecycle()?.finalizers.is_empty() {
+            self.remove(&kind, &stored)?;
+        }
+        Ok(())
+    }
+
+    /// After an update of an object without a namespace: removes it if the last finalizer has just gone.
+    pub(super) fn release_if_finished(&mut self, kind: &Kind, object: &Stored) -> Result<(), StatusError> {
+        if self.is_namespaces(kind) {
+            return self.finish_namespace(&object.name);
+        }
+        let lifecycle = object.lifecycle()?;
+        if lifecycle.deletion_timestamp.is_some() && lifecycle.finalizers.is_empty() {
+            self.remove(kind, object)?;
+        }
+        Ok(())
+    }
+}
+
+fn is_terminating(namespace: &Stored) -> bool {
+    namespace.field("status.phase") == "Terminating"
+}

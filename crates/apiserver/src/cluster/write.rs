@@ -1,0 +1,235 @@
+//! Create and update.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{Cluster, Stored};
+use crate::kinds::{Context, Kind, Part, Prepared};
+use crate::names;
+use crate::status::StatusError;
+
+/// How often a generated name that is taken is replaced by another one.
+const NAME_ATTEMPTS: usize = 8;
+
+/// How a write is meant.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WriteOptions {
+    pub(crate) now: Timestamp,
+    /// Decide and answer, but store nothing.
+    pub(crate) dry_run: bool,
+}
+
+/// What a write left behind.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) object: Arc<Stored>,
+    pub(crate) created: bool,
+}
+
+impl Cluster {
+    /// Creates an object. `namespace` is that of the path, empty for kinds without.
+    pub(crate) fn create(
+        &mut self,
+        kind: &Kind,
+        namespace: &str,
+        mut body: Value,
+        options: WriteOptions,
+    ) -> Result<Written, StatusError> {
+        complete_type(kind, &mut body)?;
+        if kind.namespaced {
+            self.check_namespace_accepts(kind, namespace, text(&body, "name"))?;
+        }
+        let mut prepared = self.prepare(kind, namespace, options, |context| kind.rules.create(body, context))?;
+        self.settle_name(kind, namespace, &mut prepared)?;
+        let object = self.store(kind, &mut prepared, options)?;
+        Ok(Written { object, created: true })
+    }
+
+    /// Makes sure that the name is free; one that was made up is made up again.
+    fn settle_name(&mut self, kind: &Kind, namespace: &str, prepared: &mut Prepared) -> Result<(), StatusError> {
+        let taken = |cluster: &Self, prepared: &Prepared| {
+            let name = prepared.metadata.name.as_deref().unwrap_or_default();
+            cluster.find(kind, namespace, name).map(|_| name.to_owned())
+        };
+        for _ in 0..NAME_ATTEMPTS {
+            let Some(name) = taken(self, prepared) else { return Ok(()) };
+            if !prepared.generated_name {
+                return Err(StatusError::already_exists(kind, &name));
+            }
+            let base = prepared.metadata.generate_name.as_deref().unwrap_or_default();
+            let another = names::generate(base, &mut self.rng);
+            if let Some(Value::Object(meta)) = prepared.object.get_mut("metadata") {
+                meta.insert("name".to_owned(), Value::String(another.clone()));
+            }
+            prepared.metadata.name = Some(another);
+        }
+        match taken(self, prepared) {
+            None => Ok(()),
+            Some(name) => Err(StatusError::generated_name_taken(kind, &name)),
+        }
+    }
+
+    /// Replaces an object, or that part of it which `part` names.
+    pub(crate) fn update(
+        &mut self,
+        kind: &Kind,
+        namespace: &str,
+        name: &str,
+        mut body: Value,
+        part: Part,
+        options: WriteOptions,
+    ) -> Result<Written, StatusError> {
+        complete_type(kind, &mut body)?;
+        check_identity(kind, namespace, name, &body)?;
+        let stored = self.find(kind, namespace, name);
+        if let Some(asked) = text(&body, "uid").filter(|uid| !uid.is_empty()) {
+            let found = stored.as_ref().map_or("", |stored| &stored.uid);
+            if asked != found && (stored.is_some() || kind.create_on_update) {
+                let why = format!("Precondition failed: UID in precondition: {asked}, UID in object meta: {found}");
+                return Err(StatusError::conflict(kind, name, &why));
+            }
+        }
+        let Some(stored) = stored else {
+            if !kind.create_on_update || part != Part::Main {
+                return Err(StatusError::not_found(kind, name));
+            }
+            if let Some(meta) = body.get_mut("metadata").and_then(Value::as_object_mut) {
+                meta.remove("resourceVersion");
+            }
+            return self.create(kind, namespace, body, options);
+        };
+        check_version(kind, &stored, text(&body, "resourceVersion"))?;
+
+        let old = stored.value()?;
+        let mut prepared =
+            self.prepare(kind, namespace, options, |context| kind.rules.update(old, body, part, context))?;
+        if stored.object()? == prepared.object {
+            return Ok(Written { object: stored, created: false });
+        }
+        let meta = &prepared.metadata;
+        let released = meta.deletion_timestamp.is_some()
+            && meta.finalizers.as_ref().is_none_or(Vec::is_empty)
+            && meta.deletion_grace_period_seconds.unwrap_or_default() == 0
+            && kind.namespaced;
+        if released && !options.dry_run {
+            // The last finalizer is gone: what waited for it goes too, and no watch sees the state in between.
+            let object = self.remove(kind, &stored)?;
+            return Ok(Written { object, created: false });
+        }
+        let object = self.store(kind, &mut prepared, options)?;
+        if !kind.namespaced && !options.dry_run {
+            self.release_if_finished(kind, &object)?;
+        }
+        Ok(Written { object, created: false })
+    }
+
+    /// Runs the rules of a kind against what they may look at.
+    fn prepare(
+        &mut self,
+        kind: &Kind,
+        namespace: &str,
+        options: WriteOptions,
+        rules: impl FnOnce(&mut Context<'_>) -> Result<Prepared, StatusError>,
+    ) -> Result<Prepared, StatusError> {
+        rules(&mut Context {
+            kind,
+            namespace: kind.namespaced.then_some(namespace),
+            now: options.now,
+            rng: &mut self.rng,
+            addresses: &self.addresses,
+        })
+    }
+
+    /// Stores what the rules have let through, unless this is a rehearsal.
+    pub(super) fn store(
+        &mut self,
+        kind: &Kind,
+        prepared: &mut Prepared,
+        options: WriteOptions,
+    ) -> Result<Arc<Stored>, StatusError> {
+        let object = Stored::new(kind, prepared, self.revision + 1)?;
+        if options.dry_run {
+            return Ok(Arc::new(object));
+        }
+        self.next_revision();
+        Ok(self.put(kind, object))
+    }
+}
+
+/// A text of the metadata.
+pub(super) fn text<'a>(body: &'a Value, field: &str) -> Option<&'a str> {
+    body.get("metadata")?.get(field)?.as_str()
+}
+
+/// Fills in kind and apiVersion where they are absent, and refuses those of another kind.
+fn complete_type(kind: &Kind, body: &mut Value) -> Result<(), StatusError> {
+    let Value::Object(object) = body else {
+        return Err(StatusError::bad_request(format!(
+            "{} in version \"{}\" cannot be handled as a {}: the body is not a JSON object",
+            kind.name, kind.version, kind.name
+        )));
+    };
+    let expected = kind.api_version();
+    match object.get("apiVersion").and_then(Value::as_str) {
+        None | Some("") => {
+            object.insert("apiVersion".to_owned(), Value::String(expected));
+        }
+        Some(found) if found != expected => {
+            return Err(StatusError::bad_request(format!(
+                "the API version in the data ({found}) does not match the expected API version ({expected})"
+            )));
+        }
+        Some(_) => {}
+    }
+    match object.get("kind").and_then(Value::as_str) {
+        None | Some("") => {
+            object.insert("kind".to_owned(), Value::String(kind.name.clone()));
+        }
+        Some(found) if found != kind.name => {
+            return Err(StatusError::bad_request(format!(
+                "{found} in version \"{}\" cannot be handled as a {}: the path is of {}",
+                kind.version, kind.name, kind.plural
+            )));
+        }
+        Some(_) => {}
+    }
+    Ok(())
+}
+
+fn check_identity(kind: &Kind, namespace: &str, name: &str, body: &Value) -> Result<(), StatusError> {
+    let given = text(body, "name").unwrap_or_default();
+    if given != name {
+        return Err(StatusError::bad_request(format!(
+            "the name of the object ({given}) does not match the name on the URL ({name})"
+        )));
+    }
+    let given = text(body, "namespace").unwrap_or_default();
+    if kind.namespaced && !given.is_empty() && given != namespace {
+        return Err(StatusError::bad_request(format!(
+            "the namespace of the object ({given}) does not match the namespace on the URL ({namespace})"
+        )));
+    }
+    Ok(())
+}
+
+fn check_version(kind: &Kind, stored: &Stored, asked: Option<&str>) -> Result<(), StatusError> {
+    match asked {
+        None | Some("" | "0") if kind.unconditional_update => Ok(()),
+        None | Some("" | "0") => {
+            let mut errors = crate::field::FieldErrors::default();
+            errors.invalid("metadata.resourceVersion", 0, "must be specified for an update");
+            Err(StatusError::invalid(kind, &stored.name, errors))
+        }
+        Some(asked) => match asked.parse::<u64>() {
+            Ok(asked) if asked == stored.revision => Ok(()),
+            Ok(_) => Err(StatusError::stale(kind, &stored.name)),
+            Err(_) => {
+                let mut errors = crate::field::FieldErrors::default();
+                errors.invalid("metadata.resourceVersion", asked, "must be an unsigned integer");
+                Err(StatusError::invalid(kind, &stored.name, errors))
+            }
+        },
+    }
+}

@@ -1,0 +1,125 @@
+//! Field errors: what is wrong with an object, collected while it is validated and told in one answer.
+
+use std::fmt::{self, Display, Write as _};
+
+use crate::status::Cause;
+
+/// The field errors of one object, in the order they were found.
+#[derive(Debug, Default)]
+pub(crate) struct FieldErrors(Vec<FieldError>);
+
+#[derive(Debug)]
+struct FieldError {
+    field: String,
+    reason: &'static str,
+    message: String,
+}
+
+impl FieldErrors {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A value that is wrong in the way `detail` says.
+    pub(crate) fn invalid(&mut self, field: impl Into<String>, value: impl Shown, detail: impl Display) {
+        self.push(field, "FieldValueInvalid", format!("Invalid value: {}: {detail}", value.shown()));
+    }
+
+    /// A value that is missing.
+    pub(crate) fn required(&mut self, field: impl Into<String>, detail: &str) {
+        let message = if detail.is_empty() { "Required value".to_owned() } else { format!("Required value: {detail}") };
+        self.push(field, "FieldValueRequired", message);
+    }
+
+    /// A value outside of an enumeration.
+    pub(crate) fn unsupported(&mut self, field: impl Into<String>, value: &str, supported: &[&str]) {
+        let supported: Vec<String> = supported.iter().map(Shown::shown).collect();
+        let message = format!("Unsupported value: {}: supported values: {}", value.shown(), supported.join(", "));
+        self.push(field, "FieldValueNotSupported", message);
+    }
+
+    /// A value that stands twice where it may stand once.
+    pub(crate) fn duplicate(&mut self, field: impl Into<String>, value: impl Shown) {
+        self.push(field, "FieldValueDuplicate", format!("Duplicate value: {}", value.shown()));
+    }
+
+    /// A field that may not be set, or may not be set this way.
+    pub(crate) fn forbidden(&mut self, field: impl Into<String>, detail: &str) {
+        self.push(field, "FieldValueForbidden", format!("Forbidden: {detail}"));
+    }
+
+    /// A list over its limit.
+    pub(crate) fn too_many(&mut self, field: impl Into<String>, count: usize, max: usize) {
+        self.push(field, "FieldValueTooMany", format!("Too many: {count}: must have at most {max} items"));
+    }
+
+    /// A text over its limit.
+    pub(crate) fn too_long(&mut self, field: impl Into<String>, max: usize) {
+        self.push(field, "FieldValueTooLong", format!("Too long: may not be more than {max} bytes"));
+    }
+
+    fn push(&mut self, field: impl Into<String>, reason: &'static str, message: String) {
+        self.0.push(FieldError { field: field.into(), reason, message });
+    }
+
+    /// The causes of a `metav1.Status`.
+    pub(crate) fn into_causes(self) -> Vec<Cause> {
+        self.0.into_iter().map(|FieldError { field, reason, message }| Cause { reason, message, field }).collect()
+    }
+}
+
+impl Display for FieldErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let many = self.0.len() > 1;
+        if many {
+            f.write_char('[')?;
+        }
+        for (i, error) in self.0.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(f, "{comma}{}: {}", error.field, error.message)?;
+        }
+        if many { f.write_char(']') } else { Ok(()) }
+    }
+}
+
+/// A value as it is printed in a field error: strings quoted, numbers bare, lists in JSON.
+pub(crate) trait Shown {
+    fn shown(&self) -> String;
+}
+
+impl Shown for str {
+    fn shown(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+impl Shown for String {
+    fn shown(&self) -> String {
+        self.as_str().shown()
+    }
+}
+
+impl Shown for i32 {
+    fn shown(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Shown for i64 {
+    fn shown(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Shown for [String] {
+    fn shown(&self) -> String {
+        let items: Vec<String> = self.iter().map(Shown::shown).collect();
+        format!("[{}]", items.join(","))
+    }
+}
+
+impl<T: Shown + ?Sized> Shown for &T {
+    fn shown(&self) -> String {
+        (**self).shown()
+    }
+}

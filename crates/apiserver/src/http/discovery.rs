@@ -1,0 +1,115 @@
+//! What is served, for clients that ask: versions, groups, resources, and that the server is well.
+
+use std::sync::Arc;
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::path::Route;
+use super::reply::{self, Reply};
+use crate::kinds::Kind;
+use crate::shared::Shared;
+use crate::status::StatusError;
+
+/// The Kubernetes version whose behaviour this server follows.
+const VERSION: &str = "v1.36.2";
+
+/// Answers everything that is not about objects.
+pub(super) fn answer(shared: &Shared, route: &Route, method: &Method) -> Result<Reply, StatusError> {
+    if *method != Method::GET {
+        return Err(StatusError::method_not_allowed());
+    }
+    let kinds: Vec<Arc<Kind>> = shared.read(|cluster| cluster.kinds().all().to_vec());
+    let document = match route {
+        Route::Health => return Ok(reply::text("ok")),
+        Route::Version => version(),
+        Route::CoreVersions => json!({
+            "kind": "APIVersions",
+            "versions": ["v1"],
+            "serverAddressByClientCIDRs": [],
+        }),
+        Route::Groups => json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups(&kinds)}),
+        Route::Group(name) => {
+            let mut group = groups(&kinds)
+                .into_iter()
+                .find(|group| group["name"] == name.as_str())
+                .ok_or_else(StatusError::no_such_path)?;
+            group["kind"] = json!("APIGroup");
+            group["apiVersion"] = json!("v1");
+            group
+        }
+        Route::Resources { group, version } => resources(&kinds, group, version)?,
+        Route::Resource(_) | Route::Unknown => return Err(StatusError::no_such_path()),
+    };
+    Ok(reply::json(StatusCode::OK, document.to_string()))
+}
+
+fn version() -> Value {
+    json!({
+        "major": "1",
+        "minor": "36",
+        "gitVersion": VERSION,
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": "rustc",
+        "platform": concat!("kube-dev-apiserver/", env!("CARGO_PKG_VERSION")),
+    })
+}
+
+/// The groups besides core, in order of appearance, each with its versions.
+fn groups(kinds: &[Arc<Kind>]) -> Vec<Value> {
+    let mut groups: Vec<(&str, Vec<Value>)> = Vec::new();
+    for kind in kinds.iter().filter(|kind| !kind.group.is_empty()) {
+        let version = json!({"groupVersion": kind.api_version(), "version": kind.version});
+        match groups.iter_mut().find(|(name, _)| *name == kind.group) {
+            Some((_, versions)) if versions.contains(&version) => {}
+            Some((_, versions)) => versions.push(version),
+            None => groups.push((&kind.group, vec![version])),
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(name, versions)| json!({"name": name, "preferredVersion": versions[0], "versions": versions}))
+        .collect()
+}
+
+fn resources(kinds: &[Arc<Kind>], group: &str, version: &str) -> Result<Value, StatusError> {
+    let mut resources = Vec::new();
+    for kind in kinds.iter().filter(|kind| kind.group == group && kind.version == version) {
+        let mut resource = json!({
+            "name": kind.plural,
+            "singularName": kind.singular,
+            "namespaced": kind.namespaced,
+            "kind": kind.name,
+            "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+        });
+        if !kind.short_names.is_empty() {
+            resource["shortNames"] = json!(kind.short_names);
+        }
+        if !kind.categories.is_empty() {
+            resource["categories"] = json!(kind.categories);
+        }
+        resources.push(resource);
+        if kind.has_status {
+            resources.push(json!({
+                "name": format!("{}/status", kind.plural),
+                "singularName": "",
+                "namespaced": kind.namespaced,
+                "kind": kind.name,
+                "verbs": ["get", "patch", "update"],
+            }));
+        }
+    }
+    if resources.is_empty() {
+        return Err(StatusError::no_such_path());
+    }
+    let group_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    Ok(json!({
+        "kind": "APIResourceList",
+        "apiVersion": "v1",
+        "groupVersion": group_version,
+        "resources": resources,
+    }))
+}

@@ -1,0 +1,13 @@
+//! The HTTP shell: bytes to requests of the cluster and back.
+
+mod body;
+mod connection;
+mod discovery;
+mod list;
+mod path;
+mod query;
+mod reply;
+mod request;
+mod watch;
+
+pub(crate) use connection::serve;

@@ -1,0 +1,139 @@
+//! What a path names.
+
+use percent_encoding::percent_decode_str;
+
+/// The places of the API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Route {
+    Health,
+    Version,
+    /// `/api`
+    CoreVersions,
+    /// `/apis`
+    Groups,
+    /// `/apis/GROUP`
+    Group(String),
+    /// `/api/v1` or `/apis/GROUP/VERSION`
+    Resources {
+        group: String,
+        version: String,
+    },
+    Resource(ResourcePath),
+    Unknown,
+}
+
+/// A resource, an object of it, or a part of that.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ResourcePath {
+    pub(super) group: String,
+    pub(super) version: String,
+    pub(super) namespace: Option<String>,
+    pub(super) plural: String,
+    pub(super) name: Option<String>,
+    pub(super) subresource: Option<String>,
+}
+
+/// Reads the path of a request.
+pub(super) fn parse(path: &str) -> Route {
+    let mut segments = Vec::new();
+    for segment in path.split('/').filter(|segment| !segment.is_empty()) {
+        match percent_decode_str(segment).decode_utf8() {
+            Ok(text) => segments.push(text.into_owned()),
+            Err(_) => return Route::Unknown,
+        }
+    }
+    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    match segments.as_slice() {
+        ["healthz" | "livez" | "readyz", ..] => Route::Health,
+        ["version"] => Route::Version,
+        ["api"] => Route::CoreVersions,
+        ["apis"] => Route::Groups,
+        ["apis", group] => Route::Group((*group).to_owned()),
+        ["api", version] => Route::Resources { group: String::new(), version: (*version).to_owned() },
+        ["apis", group, version] => Route::Resources { group: (*group).to_owned(), version: (*version).to_owned() },
+        ["api", version, rest @ ..] => resource("", version, rest),
+        ["apis", group, version, rest @ ..] => resource(group, version, rest),
+        _ => Route::Unknown,
+    }
+}
+
+fn resource(group: &str, version: &str, rest: &[&str]) -> Route {
+    // `namespaces/NAME` is an object, `namespaces/NAME/PLURAL` a namespace's content, and `namespaces/NAME/status` a part.
+    let (namespace, rest) = match rest {
+        ["namespaces", _, "status" | "finalize"] | ["namespaces"] | ["namespaces", _] => (None, rest),
+        ["namespaces", namespace, rest @ ..] => (Some((*namespace).to_owned()), rest),
+        _ => (None, rest),
+    };
+    let (plural, name, subresource) = match rest {
+        [plural] => (plural, None, None),
+        [plural, name] => (plural, Some(name), None),
+        [plural, name, subresource] => (plural, Some(name), Some(subresource)),
+        _ => return Route::Unknown,
+    };
+    Route::Resource(ResourcePath {
+        group: group.to_owned(),
+        version: version.to_owned(),
+        namespace,
+        plural: (*plural).to_owned(),
+        name: name.map(|&name| name.to_owned()),
+        subresource: subresource.map(|&subresource| subresource.to_owned()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("/api/v1/pods", "", "v1", "", "pods", "", "")]
+    #[case("/api/v1/namespaces/a/pods", "", "v1", "a", "pods", "", "")]
+    #[case("/api/v1/namespaces/a/pods/p/status", "", "v1", "a", "pods", "p", "status")]
+    #[case("/api/v1/namespaces", "", "v1", "", "namespaces", "", "")]
+    #[case("/api/v1/namespaces/a", "", "v1", "", "namespaces", "a", "")]
+    #[case("/api/v1/namespaces/a/status", "", "v1", "", "namespaces", "a", "status")]
+    #[case(
+        "/apis/discovery.k8s.io/v1/namespaces/a/endpointslices/e%2D1",
+        "discovery.k8s.io",
+        "v1",
+        "a",
+        "endpointslices",
+        "e-1",
+        ""
+    )]
+    #[case("/api/v1/nodes/n/", "", "v1", "", "nodes", "n", "")]
+    fn resources(
+        #[case] path: &str,
+        #[case] group: &str,
+        #[case] version: &str,
+        #[case] namespace: &str,
+        #[case] plural: &str,
+        #[case] name: &str,
+        #[case] subresource: &str,
+    ) {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let expect = ResourcePath {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            namespace: some(namespace),
+            plural: plural.to_owned(),
+            name: some(name),
+            subresource: some(subresource),
+        };
+        assert_eq!(parse(path), Route::Resource(expect));
+    }
+
+    #[rstest]
+    #[case("/readyz/ping", Route::Health)]
+    #[case("/version", Route::Version)]
+    #[case("/api", Route::CoreVersions)]
+    #[case("/apis/", Route::Groups)]
+    #[case("/apis/discovery.k8s.io", Route::Group("discovery.k8s.io".to_owned()))]
+    #[case("/", Route::Unknown)]
+    #[case("/api/v1/pods/a/b/c/d", Route::Unknown)]
+    #[case("/api/v1/pods/%ff", Route::Unknown)]
+    fn others(#[case] path: &str, #[case] expect: Route) {
+        assert_eq!(parse(path), expect);
+    }
+}

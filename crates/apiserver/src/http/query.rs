@@ -1,0 +1,156 @@
+//! The parameters of a request.
+
+use std::time::Duration;
+
+use crate::field::FieldErrors;
+use crate::selector::Selector;
+use crate::status::StatusError;
+
+/// Every parameter that this server looks at. Others are ignored, as a real server does.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Query {
+    pub(super) watch: bool,
+    pub(super) selector: Selector,
+    pub(super) resource_version: Option<u64>,
+    pub(super) resource_version_match: Option<VersionMatch>,
+    pub(super) send_initial_events: Option<bool>,
+    pub(super) allow_bookmarks: bool,
+    pub(super) timeout: Option<Duration>,
+    pub(super) dry_run: bool,
+    pub(super) grace_period_seconds: Option<i64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum VersionMatch {
+    Exact,
+    NotOlderThan,
+}
+
+impl Query {
+    pub(super) fn parse(text: Option<&str>) -> Result<Self, StatusError> {
+        let mut query = Self::default();
+        for (name, value) in form_urlencoded::parse(text.unwrap_or_default().as_bytes()) {
+            let value = value.as_ref();
+            match name.as_ref() {
+                "watch" => query.watch = boolean(value),
+                "allowWatchBookmarks" => query.allow_bookmarks = boolean(value),
+                "sendInitialEvents" => query.send_initial_events = Some(boolean(value)),
+                "labelSelector" => {
+                    query.selector.labels =
+                        value.parse().map_err(|error| StatusError::bad_request(format!("{error}")))?;
+                }
+                "fieldSelector" => {
+                    query.selector.fields =
+                        value.parse().map_err(|error| StatusError::bad_request(format!("{error}")))?;
+                }
+                "resourceVersion" if value.is_empty() => {}
+                "resourceVersion" => query.resource_version = Some(number(&name, value)?),
+                "resourceVersionMatch" => query.resource_version_match = version_match(value)?,
+                "timeoutSeconds" => query.timeout = Some(Duration::from_secs(number(&name, value)?)),
+                "gracePeriodSeconds" => query.grace_period_seconds = Some(number(&name, value)?),
+                "dryRun" => query.dry_run = dry_run(value)?,
+                _ => {}
+            }
+        }
+        query.check()?;
+        Ok(query)
+    }
+
+    fn check(&self) -> Result<(), StatusError> {
+        let mut errors = FieldErrors::default();
+        if self.watch {
+            if self.send_initial_events.is_some() && self.resource_version_match != Some(VersionMatch::NotOlderThan) {
+                errors.forbidden(
+                    "resourceVersionMatch",
+                    "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+                );
+            }
+            if self.send_initial_events.is_none() && self.resource_version_match.is_some() {
+                let detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+                errors.forbidden("resourceVersionMatch", detail);
+            }
+        } else {
+            if self.send_initial_events.is_some() {
+                errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
+            }
+            match (self.resource_version_match, self.resource_version) {
+                (Some(_), None) => errors.forbidden(
+                    "resourceVersionMatch",
+                    "resourceVersionMatch is forbidden unless resourceVersion is provided",
+                ),
+                (Some(VersionMatch::Exact), Some(0)) => errors.forbidden(
+                    "resourceVersionMatch",
+                    "resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"",
+                ),
+                _ => {}
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid_options("ListOptions", errors)) }
+    }
+}
+
+/// As Go's conversion of query parameters has it: only `false` and `0` are false.
+fn boolean(value: &str) -> bool {
+    !matches!(value.to_ascii_lowercase().as_str(), "false" | "0")
+}
+
+fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, StatusError> {
+    value
+        .parse()
+        .map_err(|_| StatusError::bad_request(format!("invalid query parameter {name}: {value:?} is not a number")))
+}
+
+fn version_match(value: &str) -> Result<Option<VersionMatch>, StatusError> {
+    match value {
+        "" => Ok(None),
+        "Exact" => Ok(Some(VersionMatch::Exact)),
+        "NotOlderThan" => Ok(Some(VersionMatch::NotOlderThan)),
+        other => {
+            let mut errors = FieldErrors::default();
+            errors.unsupported("resourceVersionMatch", other, &["Exact", "NotOlderThan", ""]);
+            Err(StatusError::invalid_options("ListOptions", errors))
+        }
+    }
+}
+
+/// The one value that `dryRun` can have.
+pub(super) fn dry_run(value: &str) -> Result<bool, StatusError> {
+    match value {
+        "" => Ok(false),
+        "All" => Ok(true),
+        other => {
+            let mut errors = FieldErrors::default();
+            errors.unsupported("dryRun", other, &["All"]);
+            Err(StatusError::invalid_options("WriteOptions", errors))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[test]
+    fn reads_what_client_go_sends() {
+        let query = Query::parse(Some(
+            "allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeout=5m10s\
+             &timeoutSeconds=310&watch=true&labelSelector=kubernetes.io%2Fservice-name%3Dweb",
+        ))
+        .unwrap();
+        assert!(query.watch && query.allow_bookmarks && query.send_initial_events == Some(true));
+        assert_eq!(query.timeout, Some(Duration::from_secs(310)));
+    }
+
+    #[rstest]
+    #[case("resourceVersion=x", 400)]
+    #[case("labelSelector=a%20in%20b", 400)]
+    #[case("watch=1&sendInitialEvents=true", 422)]
+    #[case("watch=1&resourceVersionMatch=NotOlderThan", 422)]
+    #[case("resourceVersionMatch=Exact", 422)]
+    #[case("dryRun=Some", 422)]
+    fn refuses(#[case] query: &str, #[case] code: u16) {
+        assert_eq!(Query::parse(Some(query)).unwrap_err().code, code);
+    }
+}

@@ -1,0 +1,47 @@
+//! Answers.
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use futures::Stream;
+use futures::StreamExt as _;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, Response, StatusCode};
+use http_body::Frame;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
+
+use crate::status::StatusError;
+
+pub(super) type Body = UnsyncBoxBody<Bytes, Infallible>;
+pub(super) type Reply = Response<Body>;
+
+fn reply(status: StatusCode, content_type: &'static str, body: Body) -> Reply {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    response
+}
+
+/// A whole JSON document.
+pub(super) fn json(status: StatusCode, body: impl Into<Bytes>) -> Reply {
+    reply(status, "application/json", Full::new(body.into()).boxed_unsync())
+}
+
+/// A JSON document or a sequence of them, made while it is sent.
+pub(super) fn json_stream(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Reply {
+    let frames = chunks.map(|chunk| Ok(Frame::data(chunk)));
+    reply(StatusCode::OK, "application/json", StreamBody::new(frames).boxed_unsync())
+}
+
+/// Plain text.
+pub(super) fn text(body: &'static str) -> Reply {
+    reply(StatusCode::OK, "text/plain; charset=utf-8", Full::new(Bytes::from_static(body.as_bytes())).boxed_unsync())
+}
+
+/// A refusal.
+pub(super) fn refusal(error: &StatusError) -> Reply {
+    json(StatusCode::from_u16(error.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), error.encode())
+}

@@ -1,0 +1,159 @@
+//! One request: what it asks of which resource.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, Method, Request, StatusCode};
+use hyper::body::Incoming;
+
+use super::path::{ResourcePath, Route};
+use super::query::Query;
+use super::reply::{self, Reply};
+use super::{body, discovery, list, path, watch};
+use crate::cluster::{Stored, Written};
+use crate::kinds::{Kind, Part};
+use crate::shared::Shared;
+use crate::status::{self, StatusError};
+
+/// Answers a request, whatever it is.
+pub(super) async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
+    let method = request.method().clone();
+    let uri = request.uri().clone();
+    let reply = match route(&shared, request).await {
+        Ok(reply) => reply,
+        Err(error) => reply::refusal(&error),
+    };
+    tracing::debug!(%method, %uri, status = reply.status().as_u16(), "request");
+    reply
+}
+
+async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Reply, StatusError> {
+    let resource = match path::parse(request.uri().path()) {
+        Route::Resource(resource) => resource,
+        route => return discovery::answer(shared, &route, request.method()),
+    };
+    let query = Query::parse(request.uri().query())?;
+    let (parts, incoming) = request.into_parts();
+    // The table is copied out, so that the lock is not held while a body arrives.
+    let target = Target::find(shared, resource)?;
+    if parts.method == Method::GET {
+        return target.read(shared, &query);
+    }
+    let bytes = body::collect(incoming).await?;
+    target.write(shared, &parts.method, &parts.headers, &bytes, &query)
+}
+
+/// What a request is about.
+struct Target {
+    kind: Arc<Kind>,
+    /// Absent for kinds without a namespace and for requests across all.
+    namespace: Option<String>,
+    name: Option<String>,
+    part: Part,
+}
+
+impl Target {
+    fn find(shared: &Shared, path: ResourcePath) -> Result<Self, StatusError> {
+        let ResourcePath { group, version, namespace, plural, name, subresource } = path;
+        let kind = shared
+            .read(|cluster| cluster.kinds().find(&group, &version, &plural).cloned())
+            .ok_or_else(StatusError::no_such_path)?;
+        let part = match subresource.as_deref() {
+            None => Part::Main,
+            Some("status") if kind.has_status => Part::Status,
+            Some(_) => return Err(StatusError::no_such_path()),
+        };
+        // An object of a namespaced kind has to be asked for in its namespace, and others have none.
+        if kind.namespaced && namespace.is_none() && name.is_some() || !kind.namespaced && namespace.is_some() {
+            return Err(StatusError::no_such_path());
+        }
+        Ok(Self { kind, namespace, name, part })
+    }
+
+    fn read(&self, shared: &Arc<Shared>, query: &Query) -> Result<Reply, StatusError> {
+        let kind = &self.kind;
+        if let Some(name) = &self.name {
+            let namespace = self.namespace.as_deref().unwrap_or_default();
+            let object = shared.read(|cluster| cluster.get(kind, namespace, name))?;
+            return Ok(object_reply(StatusCode::OK, &object));
+        }
+        query.selector.fields.check(kind)?;
+        let scope =
+            list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector: query.selector.clone() };
+        if query.watch { watch::open(shared, scope, query) } else { list::answer(shared, &scope, query) }
+    }
+
+    fn write(
+        &self,
+        shared: &Shared,
+        method: &Method,
+        headers: &HeaderMap,
+        bytes: &[u8],
+        query: &Query,
+    ) -> Result<Reply, StatusError> {
+        let Self { kind, namespace, name, part } = self;
+        // Whether the path has a namespace where one is needed was looked at for named objects only.
+        let namespace = match namespace.as_deref() {
+            None if kind.namespaced => return Err(StatusError::method_not_allowed()),
+            namespace => namespace.unwrap_or_default(),
+        };
+        match (method, name) {
+            (&Method::POST, None) => {
+                let object = body::object(kind, headers, bytes)?;
+                shared
+                    .write(query.dry_run, |cluster, options| cluster.create(kind, namespace, object, options))
+                    .map(|written| written_reply(&written))
+            }
+            (&Method::PUT, Some(name)) => {
+                let object = body::object(kind, headers, bytes)?;
+                shared
+                    .write(query.dry_run, |cluster, options| {
+                        cluster.update(kind, namespace, name, object, *part, options)
+                    })
+                    .map(|written| written_reply(&written))
+            }
+            (&Method::PATCH, Some(name)) => {
+                let patch = body::patch(headers, bytes)?;
+                shared
+                    .write(query.dry_run, |cluster, options| {
+                        cluster.patch(kind, namespace, name, &patch, *part, options)
+                    })
+                    .map(|written| written_reply(&written))
+            }
+            (&Method::DELETE, Some(name)) if *part == Part::Main => {
+                let (options, dry_run) = body::delete_options(headers, bytes, query)?;
+                let deleted =
+                    shared.write(dry_run, |cluster, write| cluster.delete(kind, namespace, name, &options, write))?;
+                if deleted.gone && !kind.returns_deleted {
+                    return Ok(reply::json(StatusCode::OK, status::deleted(kind, name, &deleted.object.uid)));
+                }
+                Ok(object_reply(StatusCode::OK, &deleted.object))
+            }
+            (&Method::DELETE, None) => {
+                let (options, dry_run) = body::delete_options(headers, bytes, query)?;
+                query.selector.fields.check(kind)?;
+                let scope = list::Scope {
+                    kind: Arc::clone(kind),
+                    namespace: self.namespace.clone(),
+                    selector: query.selector.clone(),
+                };
+                let (deleted, revision) = shared.write(dry_run, |cluster, write| {
+                    let mut deleted = Vec::new();
+                    for object in scope.select(cluster) {
+                        deleted.push(cluster.delete(kind, &object.namespace, &object.name, &options, write)?.object);
+                    }
+                    Ok((deleted, cluster.revision()))
+                })?;
+                Ok(list::of_objects(kind, deleted, revision))
+            }
+            _ => Err(StatusError::method_not_allowed()),
+        }
+    }
+}
+
+fn object_reply(status: StatusCode, object: &Stored) -> Reply {
+    reply::json(status, object.json.clone())
+}
+
+fn written_reply(written: &Written) -> Reply {
+    object_reply(if written.created { StatusCode::CREATED } else { StatusCode::OK }, &written.object)
+}

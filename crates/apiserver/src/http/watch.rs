@@ -1,0 +1,215 @@
+//! Watches: the history, filtered and framed, for as long as the client stays.
+//!
+//! A watch pulls: it remembers up to which revision it has read and asks for more when the bell of its kind rings. So
+//! a slow client costs a writer nothing; when it falls behind the history, its connection is closed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use futures::stream;
+use tokio::sync::watch::Receiver;
+use tokio::time::{Instant, sleep_until};
+
+use super::list::{Scope, check_reached};
+use super::query::Query;
+use super::reply::{self, Reply};
+use crate::cluster::{Change, ChangeKind, Stored};
+use crate::shared::Shared;
+use crate::status::StatusError;
+
+/// How many changes are taken out of the history at a time.
+const BATCH: usize = 1_000;
+/// How much is framed before it is sent.
+const CHUNK: usize = 128 * 1024;
+/// A last bookmark is sent this long before the watch times out.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// The annotation of the bookmark that ends the initial events of a streaming list.
+const INITIAL_EVENTS_END: &str = r#","annotations":{"k8s.io/initial-events-end":"true"}"#;
+
+struct Watch {
+    shared: Arc<Shared>,
+    scope: Scope,
+    bell: Receiver<u64>,
+    /// Everything up to this revision has been sent or is in `initial`.
+    revision: u64,
+    /// The state at the start, sent as additions.
+    initial: std::vec::IntoIter<Arc<Stored>>,
+    /// A bookmark is due that says that the initial state is complete.
+    announce_end: bool,
+    /// The first read decides whether the client may start where it asked to.
+    started: bool,
+    next_bookmark: Option<Instant>,
+    deadline: Instant,
+    ended: bool,
+}
+
+/// Starts a watch.
+pub(super) fn open(shared: &Arc<Shared>, scope: Scope, query: &Query) -> Result<Reply, StatusError> {
+    let bell = shared.subscribe(&scope.kind).ok_or_else(StatusError::no_such_path)?;
+    let from_now = matches!(query.resource_version, None | Some(0));
+    let streaming_list = query.send_initial_events == Some(true);
+    let (initial, revision) = shared.read(|cluster| {
+        let current = cluster.revision();
+        if streaming_list {
+            check_reached(query.resource_version, current)?;
+        }
+        let initial = match query.send_initial_events {
+            Some(wanted) => wanted,
+            None => from_now,
+        };
+        let objects = if initial { scope.select(cluster) } else { Vec::new() };
+        let revision = if initial || from_now { current } else { query.resource_version.unwrap_or(current) };
+        Ok::<_, StatusError>((objects, revision))
+    })?;
+    let now = Instant::now();
+    let deadline = now + query.timeout.filter(|it| !it.is_zero()).unwrap_or(shared.config.watch_timeout);
+    let mut watch = Watch {
+        shared: Arc::clone(shared),
+        scope,
+        bell,
+        revision,
+        initial: initial.into_iter(),
+        announce_end: streaming_list && query.allow_bookmarks,
+        started: false,
+        next_bookmark: None,
+        deadline,
+        ended: false,
+    };
+    if query.allow_bookmarks {
+        watch.schedule_bookmark(now);
+    }
+    Ok(reply::json_stream(stream::unfold(watch, |mut watch| async move {
+        let chunk = watch.next_chunk().await?;
+        Some((chunk, watch))
+    })))
+}
+
+impl Watch {
+    /// The next events, or nothing when the watch has ended.
+    async fn next_chunk(&mut self) -> Option<Bytes> {
+        if self.ended {
+            return None;
+        }
+        if self.initial.len() > 0 {
+            return Some(self.initial_chunk());
+        }
+        if std::mem::take(&mut self.announce_end) {
+            self.started = true;
+            return Some(self.bookmark(INITIAL_EVENTS_END));
+        }
+        loop {
+            // Before the history is read, so that a change after the read rings again.
+            self.bell.borrow_and_update();
+            let batch = self.shared.read(|cluster| cluster.changes_after(&self.scope.kind, self.revision, BATCH));
+            let batch = match batch {
+                Ok(batch) => batch,
+                Err(error) => return self.too_old(&error),
+            };
+            self.started = true;
+            self.revision = batch.revision;
+            let mut buffer = BytesMut::new();
+            for change in &batch.changes {
+                self.frame(change, &mut buffer);
+            }
+            if !buffer.is_empty() {
+                return Some(buffer.freeze());
+            }
+            if batch.changes.len() == BATCH {
+                continue;
+            }
+            if let Some(last_words) = self.wait().await {
+                return Some(last_words);
+            }
+            if self.ended {
+                return None;
+            }
+        }
+    }
+
+    /// Waits for something to do: a change, or a bookmark that is due and returned, or the end.
+    async fn wait(&mut self) -> Option<Bytes> {
+        let bookmark_at = self.next_bookmark.unwrap_or(self.deadline);
+        tokio::select! {
+            changed = self.bell.changed() => self.ended = changed.is_err(),
+            () = self.shared.stopping.cancelled() => self.ended = true,
+            () = sleep_until(self.deadline) => self.ended = true,
+            () = sleep_until(bookmark_at) => {
+                self.schedule_bookmark(bookmark_at);
+                return Some(self.bookmark(""));
+            }
+        }
+        None
+    }
+
+    fn schedule_bookmark(&mut self, after: Instant) {
+        let regular = after + self.shared.config.bookmark_interval;
+        let farewell = self.deadline.checked_sub(FAREWELL).filter(|at| *at > after);
+        self.next_bookmark = Some(farewell.map_or(regular, |farewell| regular.min(farewell)));
+    }
+
+    /// The client is told when it asks for what is gone; one that was too slow finds its connection closed, asks again
+    /// and is told then.
+    fn too_old(&mut self, error: &StatusError) -> Option<Bytes> {
+        self.ended = true;
+        if self.started {
+            tracing::debug!(kind = ?self.scope.kind, revision = self.revision, "a watch fell behind and is closed");
+            return None;
+        }
+        let mut buffer = BytesMut::new();
+        put_event(&mut buffer, "ERROR", &error.encode());
+        Some(buffer.freeze())
+    }
+
+    fn initial_chunk(&mut self) -> Bytes {
+        let mut buffer = BytesMut::with_capacity(CHUNK);
+        while buffer.len() < CHUNK {
+            let Some(object) = self.initial.next() else { break };
+            put_event(&mut buffer, "ADDED", &object.json);
+        }
+        buffer.freeze()
+    }
+
+    fn bookmark(&self, annotations: &str) -> Bytes {
+        let kind = &self.scope.kind;
+        let mut buffer = BytesMut::new();
+        let object = format!(
+            r#"{{"kind":"{}","apiVersion":"{}","metadata":{{"resourceVersion":"{}"{annotations}}}{}}}"#,
+            kind.name,
+            kind.api_version(),
+            self.revision,
+            kind.blank
+        );
+        put_event(&mut buffer, "BOOKMARK", object.as_bytes());
+        buffer.freeze()
+    }
+
+    /// Frames a change as this watch sees it: what leaves its selection is deleted, what enters is added.
+    fn frame(&self, change: &Change, buffer: &mut BytesMut) {
+        let before = change.previous.as_deref().is_some_and(|previous| self.scope.contains(previous));
+        let after = change.kind != ChangeKind::Deleted && self.scope.contains(&change.object);
+        match (before, after) {
+            (false, false) => {}
+            (false, true) => put_event(buffer, "ADDED", &change.object.json),
+            (true, true) => put_event(buffer, "MODIFIED", &change.object.json),
+            (true, false) if change.kind == ChangeKind::Deleted => {
+                put_event(buffer, "DELETED", &change.object.json);
+            }
+            // The client knows the object as it was; that is what it is told has gone, at this revision.
+            (true, false) => match change.last_seen(&self.scope.kind) {
+                Ok(Some(last)) => put_event(buffer, "DELETED", &last.json),
+                Ok(None) => {}
+                Err(error) => put_event(buffer, "ERROR", &error.encode()),
+            },
+        }
+    }
+}
+
+fn put_event(buffer: &mut BytesMut, event: &str, object: &[u8]) {
+    buffer.put_slice(br#"{"type":""#);
+    buffer.put_slice(event.as_bytes());
+    buffer.put_slice(br#"","object":"#);
+    buffer.put_slice(object);
+    buffer.put_slice(b"}\n");
+}

@@ -1,0 +1,103 @@
+//! `v1` Endpoints.
+
+use k8s_openapi::api::core::v1::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::{Map, Value};
+
+use super::{Resource, shape};
+use crate::address::check_endpoint_ip;
+use crate::field::FieldErrors;
+use crate::names::{SUBDOMAIN_MESSAGE, check_dns_label, check_qualified_name, is_subdomain};
+
+pub(super) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
+
+impl Resource for Endpoints {
+    fn metadata(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn metadata_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+
+    fn apply_defaults(&mut self) {
+        for port in self.subsets.iter_mut().flatten().flat_map(|subset| subset.ports.iter_mut().flatten()) {
+            if port.protocol.as_deref().is_none_or(str::is_empty) {
+                port.protocol = Some("TCP".to_owned());
+            }
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        for (i, subset) in self.subsets.iter().flatten().enumerate() {
+            validate_subset(&format!("subsets[{i}]"), subset, errors);
+        }
+    }
+
+    fn shape(object: &mut Map<String, Value>) {
+        for subset in shape::items(object, "subsets") {
+            for list in ["addresses", "notReadyAddresses"] {
+                for address in shape::items(subset, list) {
+                    shape::drop_zero(address, &["hostname"]);
+                }
+            }
+            for port in shape::items(subset, "ports") {
+                shape::drop_zero(port, &["name"]);
+            }
+        }
+    }
+}
+
+fn validate_subset(field: &str, subset: &EndpointSubset, errors: &mut FieldErrors) {
+    let ready = subset.addresses.as_deref().unwrap_or_default();
+    let not_ready = subset.not_ready_addresses.as_deref().unwrap_or_default();
+    if ready.is_empty() && not_ready.is_empty() {
+        errors.required(field, "must specify `addresses` or `notReadyAddresses`");
+    }
+    for (i, address) in ready.iter().enumerate() {
+        validate_address(&format!("{field}.addresses[{i}]"), address, errors);
+    }
+    for (i, address) in not_ready.iter().enumerate() {
+        validate_address(&format!("{field}.notReadyAddresses[{i}]"), address, errors);
+    }
+    let ports = subset.ports.as_deref().unwrap_or_default();
+    for (i, port) in ports.iter().enumerate() {
+        validate_port(&format!("{field}.ports[{i}]"), port, ports.len() > 1, errors);
+    }
+}
+
+fn validate_address(field: &str, address: &EndpointAddress, errors: &mut FieldErrors) {
+    check_endpoint_ip(&format!("{field}.ip"), &address.ip, errors);
+    if let Some(hostname) = address.hostname.as_deref().filter(|it| !it.is_empty()) {
+        check_dns_label(&format!("{field}.hostname"), hostname, errors);
+    }
+    if let Some(node) = &address.node_name
+        && !is_subdomain(node)
+    {
+        errors.invalid(format!("{field}.nodeName"), node, SUBDOMAIN_MESSAGE);
+    }
+}
+
+fn validate_port(field: &str, port: &EndpointPort, name_required: bool, errors: &mut FieldErrors) {
+    match port.name.as_deref() {
+        None | Some("") if name_required => errors.required(format!("{field}.name"), ""),
+        None | Some("") => {}
+        Some(name) => check_dns_label(&format!("{field}.name"), name, errors),
+    }
+    check_port_number(&format!("{field}.port"), port.port, errors);
+    if let Some(protocol) = port.protocol.as_deref()
+        && !PROTOCOLS.contains(&protocol)
+    {
+        errors.unsupported(format!("{field}.protocol"), protocol, &PROTOCOLS);
+    }
+    if let Some(app_protocol) = &port.app_protocol {
+        check_qualified_name(&format!("{field}.appProtocol"), app_protocol, errors);
+    }
+}
+
+/// Reports a number that is no port.
+pub(super) fn check_port_number(field: &str, port: i32, errors: &mut FieldErrors) {
+    if !(1..=65_535).contains(&port) {
+        errors.invalid(field, port, "must be between 1 and 65535, inclusive");
+    }
+}

@@ -1,0 +1,182 @@
+//! `discovery.k8s.io/v1` EndpointSlice.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::api::discovery::v1::{Endpoint, EndpointPort};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{Resource, shape};
+use crate::address::{Family, check_usable, parse};
+use crate::field::FieldErrors;
+use crate::names::{SUBDOMAIN_MESSAGE, check_dns_label, is_subdomain};
+
+const ADDRESS_TYPES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
+const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
+const MAX_ENDPOINTS: usize = 1_000;
+const MAX_PORTS: usize = 20_000;
+const MAX_ADDRESSES: usize = 100;
+const MAX_HINTS: usize = 8;
+
+/// The slice itself is a type of this crate, because `k8s-openapi` changes the type of `endpoints` between Kubernetes
+/// versions and this library is built with whichever its user has chosen. What it is made of stays the same.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EndpointSlice {
+    #[serde(default)]
+    metadata: ObjectMeta,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    address_type: String,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    endpoints: Vec<Endpoint>,
+    #[serde(default, deserialize_with = "null_is_empty")]
+    ports: Vec<EndpointPort>,
+}
+
+fn null_is_empty<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+impl Resource for EndpointSlice {
+    fn metadata(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn metadata_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+
+    fn apply_defaults(&mut self) {
+        for port in &mut self.ports {
+            port.name.get_or_insert_default();
+            port.protocol.get_or_insert_with(|| "TCP".to_owned());
+        }
+    }
+
+    fn prepare_create(&mut self) {
+        self.metadata.generation = Some(1);
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        // Labels count as content, annotations and owners do not.
+        let labels = |slice: &Self| slice.metadata.labels.clone().unwrap_or_default();
+        let same = labels(self) == labels(old)
+            && self.address_type == old.address_type
+            && self.endpoints == old.endpoints
+            && self.ports == old.ports;
+        if !same {
+            self.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        if self.address_type.is_empty() {
+            errors.required("addressType", "");
+        } else if !ADDRESS_TYPES.contains(&self.address_type.as_str()) {
+            errors.unsupported("addressType", &self.address_type, &ADDRESS_TYPES);
+        }
+        if self.endpoints.len() > MAX_ENDPOINTS {
+            errors.too_many("endpoints", self.endpoints.len(), MAX_ENDPOINTS);
+        } else {
+            for (i, endpoint) in self.endpoints.iter().enumerate() {
+                validate_endpoint(&format!("endpoints[{i}]"), endpoint, &self.address_type, errors);
+            }
+        }
+        validate_ports(&self.ports, errors);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if self.address_type != old.address_type {
+            errors.invalid("addressType", &self.address_type, "field is immutable");
+        }
+    }
+
+    fn shape(object: &mut Map<String, Value>) {
+        shape::always(object, &[("endpoints", Value::Null), ("ports", Value::Null)]);
+        for endpoint in shape::items(object, "endpoints") {
+            shape::always(endpoint, &[("addresses", Value::Null), ("conditions", json!({}))]);
+        }
+    }
+}
+
+fn validate_endpoint(field: &str, endpoint: &Endpoint, address_type: &str, errors: &mut FieldErrors) {
+    let list = format!("{field}.addresses");
+    if endpoint.addresses.is_empty() {
+        errors.required(&list, "must contain at least 1 address");
+    } else if endpoint.addresses.len() > MAX_ADDRESSES {
+        errors.too_many(&list, endpoint.addresses.len(), MAX_ADDRESSES);
+    }
+    for (i, address) in endpoint.addresses.iter().enumerate() {
+        validate_address(&format!("{list}[{i}]"), address, address_type, errors);
+    }
+    if let Some(hostname) = &endpoint.hostname {
+        check_dns_label(&format!("{field}.hostname"), hostname, errors);
+    }
+    if let Some(node) = &endpoint.node_name
+        && !is_subdomain(node)
+    {
+        errors.invalid(format!("{field}.nodeName"), node, SUBDOMAIN_MESSAGE);
+    }
+    if let Some(zones) = endpoint.hints.as_ref().and_then(|hints| hints.for_zones.as_ref()) {
+        let field = format!("{field}.hints.forZones");
+        if zones.len() > MAX_HINTS {
+            errors.too_many(&field, zones.len(), MAX_HINTS);
+        }
+        let mut seen = BTreeSet::new();
+        for (i, zone) in zones.iter().enumerate() {
+            if !seen.insert(&zone.name) {
+                errors.duplicate(format!("{field}[{i}].name"), &zone.name);
+            }
+        }
+    }
+}
+
+fn validate_address(field: &str, address: &str, address_type: &str, errors: &mut FieldErrors) {
+    let family = match address_type {
+        "IPv4" => Family::V4,
+        "IPv6" => Family::V6,
+        "FQDN" => {
+            if address.len() > 253 || !is_subdomain(address) {
+                errors.invalid(field, address, SUBDOMAIN_MESSAGE);
+            }
+            return;
+        }
+        // An unknown type is reported as such; there is nothing to hold the addresses against.
+        _ => return,
+    };
+    match parse(address).filter(|ip| Family::of(*ip) == family) {
+        Some(ip) => check_usable(field, address, ip, errors),
+        None => errors.invalid(field, address, format_args!("must be a valid {} address", family.as_str())),
+    }
+}
+
+fn validate_ports(ports: &[EndpointPort], errors: &mut FieldErrors) {
+    if ports.len() > MAX_PORTS {
+        errors.too_many("ports", ports.len(), MAX_PORTS);
+        return;
+    }
+    let mut names = BTreeSet::new();
+    for (i, port) in ports.iter().enumerate() {
+        let field = format!("ports[{i}]");
+        let name = port.name.as_deref().unwrap_or_default();
+        if !name.is_empty() {
+            check_dns_label(&format!("{field}.name"), name, errors);
+        }
+        if !names.insert(name) {
+            errors.duplicate(format!("{field}.name"), name);
+        }
+        match port.protocol.as_deref() {
+            None | Some("") => errors.required(format!("{field}.protocol"), ""),
+            Some(protocol) if !PROTOCOLS.contains(&protocol) => {
+                errors.unsupported(format!("{field}.protocol"), protocol, &PROTOCOLS);
+            }
+            Some(_) => {}
+        }
+        // Upstream does not hold the number against 1-65535 here: a slice may say "all ports" or carry what a
+        // custom controller writes.
+        if let Some(app_protocol) = &port.app_protocol {
+            crate::names::check_qualified_name(&format!("{field}.appProtocol"), app_protocol, errors);
+        }
+    }
+}

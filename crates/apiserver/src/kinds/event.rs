@@ -1,0 +1,88 @@
+//! `v1` Event.
+
+use k8s_openapi::api::core::v1::Event;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::{Map, Value, json};
+
+use super::{Resource, shape};
+use crate::field::FieldErrors;
+use crate::names::NameRule;
+
+impl Resource for Event {
+    const NAME_RULE: NameRule = NameRule::PathSegment;
+    const SELECTABLE: &'static [&'static str] = &[
+        "involvedObject.kind",
+        "involvedObject.namespace",
+        "involvedObject.name",
+        "involvedObject.uid",
+        "involvedObject.apiVersion",
+        "involvedObject.resourceVersion",
+        "involvedObject.fieldPath",
+        "reason",
+        "reportingComponent",
+        "source",
+        "type",
+    ];
+
+    fn metadata(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn metadata_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let namespace = self.metadata.namespace.as_deref().unwrap_or_default();
+        match self.involved_object.namespace.as_deref() {
+            // An event about an object without a namespace lives in `default`.
+            None | Some("") => {
+                if namespace != "default" {
+                    errors.invalid("involvedObject.namespace", "", "does not match event.namespace");
+                }
+            }
+            Some(involved) if involved != namespace => {
+                errors.invalid("involvedObject.namespace", involved, "does not match event.namespace");
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        let involved = &self.involved_object;
+        let component = self.source.as_ref().and_then(|source| source.component.clone());
+        let reporter = self.reporting_component.clone().filter(|it| !it.is_empty());
+        [
+            ("involvedObject.kind", involved.kind.clone()),
+            ("involvedObject.namespace", involved.namespace.clone()),
+            ("involvedObject.name", involved.name.clone()),
+            ("involvedObject.uid", involved.uid.clone()),
+            ("involvedObject.apiVersion", involved.api_version.clone()),
+            ("involvedObject.resourceVersion", involved.resource_version.clone()),
+            ("involvedObject.fieldPath", involved.field_path.clone()),
+            ("reason", self.reason.clone()),
+            ("reportingComponent", self.reporting_component.clone()),
+            ("source", component.filter(|it| !it.is_empty()).or(reporter)),
+            ("type", self.type_.clone()),
+        ]
+        .into_iter()
+        .filter_map(|(field, value)| Some((field, value?)))
+        .collect()
+    }
+
+    fn shape(object: &mut Map<String, Value>) {
+        shape::drop_zero(object, &["count", "message", "reason", "type", "action"]);
+        shape::always(
+            object,
+            &[
+                ("involvedObject", json!({})),
+                ("source", json!({})),
+                ("firstTimestamp", Value::Null),
+                ("lastTimestamp", Value::Null),
+                ("eventTime", Value::Null),
+                ("reportingComponent", json!("")),
+                ("reportingInstance", json!("")),
+            ],
+        );
+    }
+}

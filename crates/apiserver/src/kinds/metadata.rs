@@ -1,0 +1,137 @@
+//! Object metadata: what a client may set, what the server sets, and what must hold.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use super::resource::Context;
+use crate::field::FieldErrors;
+use crate::names::{NameRule, check_annotations, check_labels, check_qualified_name};
+use crate::status::StatusError;
+
+/// Readies the metadata of an object about to be created: the namespace of the path, nothing a client may not say.
+pub(super) fn admit(meta: &mut ObjectMeta, context: &Context<'_>) -> Result<(), StatusError> {
+    if meta.resource_version.as_deref().is_some_and(|version| !matches!(version, "" | "0")) {
+        return Err(StatusError::version_on_create());
+    }
+    meta.resource_version = None;
+    clean(meta);
+    meta.deletion_timestamp = None;
+    meta.deletion_grace_period_seconds = None;
+    meta.generation = None;
+    match (context.namespace, meta.namespace.as_deref()) {
+        (Some(asked), Some(given)) if asked != given => Err(StatusError::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        )),
+        (Some(asked), _) => {
+            meta.namespace = Some(asked.to_owned());
+            Ok(())
+        }
+        // A namespace on an object that has none is dropped, as upstream does.
+        (None, _) => {
+            meta.namespace = None;
+            Ok(())
+        }
+    }
+}
+
+/// Readies the metadata of an update: what only the server sets comes from the stored object.
+pub(super) fn carry(meta: &mut ObjectMeta, old: &ObjectMeta, errors: &mut FieldErrors) {
+    clean(meta);
+    meta.resource_version = None;
+    meta.generation = old.generation;
+    meta.namespace.clone_from(&old.namespace);
+    if meta.uid.is_none() {
+        meta.uid.clone_from(&old.uid);
+    }
+    // An object cannot be brought back, and old clients send times cut to the second or not at all.
+    if meta.creation_timestamp.is_none() {
+        meta.creation_timestamp.clone_from(&old.creation_timestamp);
+    }
+    if meta.deletion_timestamp.is_none() {
+        meta.deletion_timestamp.clone_from(&old.deletion_timestamp);
+    }
+    if meta.deletion_grace_period_seconds.is_none() {
+        meta.deletion_grace_period_seconds = old.deletion_grace_period_seconds;
+    }
+    let mut immutable = |field: &str, new: Option<String>, old: Option<String>| {
+        if new != old {
+            errors.invalid(format!("metadata.{field}"), new.unwrap_or_default(), "field is immutable");
+        }
+    };
+    immutable("uid", meta.uid.clone(), old.uid.clone());
+    let time = |time: &Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::Time>| {
+        time.as_ref().map(|time| time.0.as_second().to_string())
+    };
+    immutable("creationTimestamp", time(&meta.creation_timestamp), time(&old.creation_timestamp));
+    immutable("deletionTimestamp", time(&meta.deletion_timestamp), time(&old.deletion_timestamp));
+    let grace = |meta: &ObjectMeta| meta.deletion_grace_period_seconds.map(|seconds| seconds.to_string());
+    immutable("deletionGracePeriodSeconds", grace(meta), grace(old));
+
+    if old.deletion_timestamp.is_some() {
+        let had = old.finalizers.as_deref().unwrap_or_default();
+        let added: Vec<&String> = meta.finalizers.iter().flatten().filter(|it| !had.contains(it)).collect();
+        if !added.is_empty() {
+            let detail = format!(
+                "no new finalizers can be added if the object is being deleted, found new finalizers {added:?}"
+            );
+            errors.forbidden("metadata.finalizers", &detail);
+        }
+    }
+}
+
+/// Takes out what this server keeps none of, and empties that mean absent.
+fn clean(meta: &mut ObjectMeta) {
+    meta.managed_fields = None;
+    meta.self_link = None;
+    for text in [&mut meta.name, &mut meta.generate_name, &mut meta.namespace, &mut meta.uid] {
+        if text.as_deref() == Some("") {
+            *text = None;
+        }
+    }
+}
+
+/// What must hold of the metadata of a new object.
+pub(super) fn validate(meta: &ObjectMeta, rule: NameRule, errors: &mut FieldErrors) {
+    if let Some(base) = &meta.generate_name {
+        // A trailing dash stands for the characters that will follow.
+        let as_name = base.strip_suffix('-').map_or_else(|| base.clone(), |stem| format!("{stem}a"));
+        rule.check("metadata.generateName", &as_name, errors);
+    }
+    match &meta.name {
+        Some(name) => rule.check("metadata.name", name, errors),
+        None => errors.required("metadata.name", "name or generateName is required"),
+    }
+    validate_after_create(meta, errors);
+}
+
+/// What must hold of metadata that can change.
+pub(super) fn validate_after_create(meta: &ObjectMeta, errors: &mut FieldErrors) {
+    if let Some(labels) = &meta.labels {
+        check_labels("metadata.labels", labels, errors);
+    }
+    if let Some(annotations) = &meta.annotations {
+        check_annotations("metadata.annotations", annotations, errors);
+    }
+    for finalizer in meta.finalizers.iter().flatten() {
+        check_qualified_name("metadata.finalizers", finalizer, errors);
+    }
+    let mut controller = None;
+    for (i, owner) in meta.owner_references.iter().flatten().enumerate() {
+        let field = format!("metadata.ownerReferences[{i}]");
+        for (name, value) in
+            [("apiVersion", &owner.api_version), ("kind", &owner.kind), ("name", &owner.name), ("uid", &owner.uid)]
+        {
+            if value.is_empty() {
+                errors.required(format!("{field}.{name}"), "must not be empty");
+            }
+        }
+        if owner.controller == Some(true)
+            && let Some(first) = controller.replace(&owner.name)
+        {
+            let detail = format!(
+                "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {}",
+                owner.name
+            );
+            errors.invalid("metadata.ownerReferences", owner.name.as_str(), detail);
+        }
+    }
+}

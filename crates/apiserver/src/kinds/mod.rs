@@ -1,0 +1,210 @@
+//! The kinds that the server knows: their names on the wire and the rules of their objects.
+
+mod endpoints;
+mod endpointslice;
+mod event;
+mod lease;
+mod metadata;
+mod namespace;
+mod node;
+mod plain;
+mod pod;
+mod pod_defaults;
+mod resource;
+mod service;
+mod service_families;
+mod service_ports;
+mod service_validation;
+mod shape;
+
+use std::sync::Arc;
+
+pub(crate) use resource::{Context, Part, Prepared, Resource, Rules, Typed};
+
+/// A kind of object: how it is called, what can be done with it, and the rules it is stored by.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each named where it is set")]
+pub(crate) struct Kind {
+    /// Where the kind stands in the [`KindTable`].
+    pub(crate) index: usize,
+    /// The API group; empty for core.
+    pub(crate) group: String,
+    pub(crate) version: String,
+    /// The name of the kind itself: `Pod`.
+    pub(crate) name: String,
+    pub(crate) plural: String,
+    pub(crate) singular: String,
+    pub(crate) short_names: Vec<String>,
+    pub(crate) categories: Vec<String>,
+    pub(crate) namespaced: bool,
+    /// Whether `/status` is a subresource, and the main resource leaves the status alone.
+    pub(crate) has_status: bool,
+    /// DELETE answers with the object instead of a `Status`.
+    pub(crate) returns_deleted: bool,
+    /// PUT to a name that does not exist creates it.
+    pub(crate) create_on_update: bool,
+    /// PUT without a resourceVersion overwrites whatever is there.
+    pub(crate) unconditional_update: bool,
+    /// The object of a bookmark without its metadata: what a Go server prints of an empty object.
+    pub(crate) blank: &'static str,
+    selectable: &'static [&'static str],
+    pub(crate) rules: Box<dyn Rules>,
+}
+
+impl Kind {
+    fn builtin<T>(plural: &'static str, singular: &'static str, short_names: &[&str]) -> Self
+    where
+        T: Resource + k8s_openapi::Resource,
+    {
+        Self::typed::<T>(T::GROUP, T::VERSION, T::KIND, plural, singular, short_names)
+    }
+
+    fn typed<T: Resource>(
+        group: &str,
+        version: &str,
+        name: &str,
+        plural: &str,
+        singular: &str,
+        short_names: &[&str],
+    ) -> Self {
+        Self {
+            index: 0,
+            group: group.to_owned(),
+            version: version.to_owned(),
+            name: name.to_owned(),
+            plural: plural.to_owned(),
+            singular: singular.to_owned(),
+            short_names: short_names.iter().map(|&short| short.to_owned()).collect(),
+            categories: Vec::new(),
+            namespaced: true,
+            has_status: false,
+            returns_deleted: false,
+            create_on_update: false,
+            unconditional_update: true,
+            blank: "",
+            selectable: T::SELECTABLE,
+            rules: Box::new(Typed::<T>::new()),
+        }
+    }
+
+    /// `v1` or `discovery.k8s.io/v1`.
+    pub(crate) fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// `pods` or `endpointslices.discovery.k8s.io`, as messages name a resource.
+    pub(crate) fn qualified_plural(&self) -> String {
+        qualified(&self.plural, &self.group)
+    }
+
+    /// `Pod` or `EndpointSlice.discovery.k8s.io`, as messages name a kind.
+    pub(crate) fn qualified_kind(&self) -> String {
+        qualified(&self.name, &self.group)
+    }
+
+    /// The resource as Go prints it in some messages.
+    pub(crate) fn display(&self) -> String {
+        format!("{}/{}, Resource={}", self.group, self.version, self.plural)
+    }
+
+    pub(crate) fn is_selectable(&self, field: &str) -> bool {
+        field == "metadata.name"
+            || (field == "metadata.namespace" && self.namespaced)
+            || self.selectable.contains(&field)
+    }
+}
+
+impl std::fmt::Debug for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.qualified_plural())
+    }
+}
+
+fn qualified(name: &str, group: &str) -> String {
+    if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
+}
+
+/// Every kind served, in the order of discovery.
+#[derive(Debug, Clone)]
+pub(crate) struct KindTable {
+    kinds: Vec<Arc<Kind>>,
+}
+
+impl KindTable {
+    /// The kinds built in.
+    pub(crate) fn builtin() -> Self {
+        use k8s_openapi::api::coordination::v1::Lease;
+        use k8s_openapi::api::core::v1::{ConfigMap, Endpoints, Event, Namespace, Node, Pod, Service, ServiceAccount};
+
+        let all = |mut kind: Kind| {
+            kind.categories = vec!["all".to_owned()];
+            kind
+        };
+        let kinds = vec![
+            Kind::builtin::<ConfigMap>("configmaps", "configmap", &["cm"]),
+            Kind { create_on_update: true, ..Kind::builtin::<Endpoints>("endpoints", "endpoints", &["ep"]) },
+            Kind {
+                create_on_update: true,
+                blank: r#","involvedObject":{},"source":{},"firstTimestamp":null,"lastTimestamp":null,"eventTime":null,"reportingComponent":"","reportingInstance":"""#,
+                ..Kind::builtin::<Event>("events", "event", &["ev"])
+            },
+            Kind {
+                namespaced: false,
+                has_status: true,
+                returns_deleted: true,
+                blank: r#","spec":{},"status":{}"#,
+                ..Kind::builtin::<Namespace>("namespaces", "namespace", &["ns"])
+            },
+            Kind {
+                namespaced: false,
+                has_status: true,
+                blank: r#","spec":{},"status":{"daemonEndpoints":{"kubeletEndpoint":{"Port":0}},"nodeInfo":{"machineID":"","systemUUID":"","bootID":"","kernelVersion":"","osImage":"","containerRuntimeVersion":"","kubeletVersion":"","kubeProxyVersion":"","operatingSystem":"","architecture":""}}"#,
+                ..Kind::builtin::<Node>("nodes", "node", &["no"])
+            },
+            all(Kind {
+                has_status: true,
+                returns_deleted: true,
+                blank: r#","spec":{"containers":null},"status":{}"#,
+                ..Kind::builtin::<Pod>("pods", "pod", &["po"])
+            }),
+            Kind {
+                returns_deleted: true,
+                ..Kind::builtin::<ServiceAccount>("serviceaccounts", "serviceaccount", &["sa"])
+            },
+            all(Kind {
+                has_status: true,
+                returns_deleted: true,
+                create_on_update: true,
+                blank: r#","spec":{},"status":{"loadBalancer":{}}"#,
+                ..Kind::builtin::<Service>("services", "service", &["svc"])
+            }),
+            Kind {
+                create_on_update: true,
+                unconditional_update: false,
+                blank: r#","spec":{}"#,
+                ..Kind::builtin::<Lease>("leases", "lease", &[])
+            },
+            Kind {
+                blank: r#","addressType":"","endpoints":null,"ports":null"#,
+                ..Kind::typed::<endpointslice::EndpointSlice>(
+                    "discovery.k8s.io",
+                    "v1",
+                    "EndpointSlice",
+                    "endpointslices",
+                    "endpointslice",
+                    &[],
+                )
+            },
+        ];
+        let numbered = kinds.into_iter().enumerate().map(|(index, kind)| Arc::new(Kind { index, ..kind })).collect();
+        Self { kinds: numbered }
+    }
+
+    pub(crate) fn all(&self) -> &[Arc<Kind>] {
+        &self.kinds
+    }
+
+    /// Finds a kind by the names that stand in a path.
+    pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Kind>> {
+        self.kinds.iter().find(|kind| kind.plural == plural && kind.group == group && kind.version == version)
+    }
+}

@@ -1,0 +1,75 @@
+//! `v1` Namespace.
+
+use k8s_openapi::api::core::v1::{Namespace, NamespaceStatus};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::{Map, Value};
+
+use super::{Resource, shape};
+use crate::field::FieldErrors;
+use crate::names::NameRule;
+
+/// The label by which a namespace can be selected by its name.
+const NAME_LABEL: &str = "kubernetes.io/metadata.name";
+/// What keeps a namespace until its content is gone.
+const FINALIZER: &str = "kubernetes";
+
+impl Resource for Namespace {
+    const NAME_RULE: NameRule = NameRule::Label;
+    const SELECTABLE: &'static [&'static str] = &["status.phase"];
+
+    fn metadata(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn metadata_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+
+    fn apply_defaults(&mut self) {
+        if let Some(name) = self.metadata.name.clone() {
+            self.metadata.labels.get_or_insert_default().insert(NAME_LABEL.to_owned(), name);
+        }
+    }
+
+    fn prepare_create(&mut self) {
+        self.status = Some(NamespaceStatus { phase: Some("Active".to_owned()), ..NamespaceStatus::default() });
+        let finalizers = self.spec.get_or_insert_default().finalizers.get_or_insert_default();
+        if !finalizers.iter().any(|it| it == FINALIZER) {
+            finalizers.push(FINALIZER.to_owned());
+        }
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.spec.clone_from(&old.spec);
+        self.status.clone_from(&old.status);
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.spec.clone_from(&old.spec);
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let phase = |namespace: &Self| namespace.status.as_ref().and_then(|status| status.phase.clone());
+        let expected = if old.metadata.deletion_timestamp.is_some() { "Terminating" } else { "Active" };
+        if let Some(phase) = phase(self)
+            && phase != expected
+        {
+            let detail = if expected == "Active" {
+                "may only be 'Active' if `deletionTimestamp` is empty"
+            } else {
+                "may only be 'Terminating' if `deletionTimestamp` is not empty"
+            };
+            errors.invalid("status.phase", phase, detail);
+        }
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        let phase = self.status.as_ref().and_then(|status| status.phase.clone());
+        phase.into_iter().map(|phase| ("status.phase", phase)).collect()
+    }
+
+    fn shape(object: &mut Map<String, Value>) {
+        shape::section(object, "spec");
+        shape::section(object, "status");
+    }
+}

@@ -1,0 +1,67 @@
+//! `v1` Node.
+
+use k8s_openapi::api::core::v1::Node;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::{Map, Value, json};
+
+use super::{Resource, shape};
+
+impl Resource for Node {
+    const SELECTABLE: &'static [&'static str] = &["spec.unschedulable"];
+
+    fn metadata(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn metadata_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+
+    fn apply_defaults(&mut self) {
+        // What a kubelet can give pods is all it has, unless it says otherwise.
+        if let Some(status) = &mut self.status
+            && status.allocatable.is_none()
+        {
+            status.allocatable.clone_from(&status.capacity);
+        }
+    }
+
+    // A new node keeps its status: a kubelet registers with it. No admission plugin taints it `not-ready`.
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.status.clone_from(&old.status);
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.spec.clone_from(&old.spec);
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        let unschedulable = self.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or_default();
+        vec![("spec.unschedulable", unschedulable.to_string())]
+    }
+
+    fn shape(object: &mut Map<String, Value>) {
+        if let Some(spec) = shape::section(object, "spec") {
+            shape::drop_zero(spec, &["unschedulable"]);
+        }
+        let Some(status) = shape::section(object, "status") else { return };
+        shape::always(
+            status,
+            &[
+                ("daemonEndpoints", json!({"kubeletEndpoint": {"Port": 0}})),
+                (
+                    "nodeInfo",
+                    json!({
+                        "machineID": "", "systemUUID": "", "bootID": "", "kernelVersion": "", "osImage": "",
+                        "containerRuntimeVersion": "", "kubeletVersion": "", "kubeProxyVersion": "",
+                        "operatingSystem": "", "architecture": ""
+                    }),
+                ),
+            ],
+        );
+        for condition in shape::items(status, "conditions") {
+            shape::always(condition, &[("lastHeartbeatTime", Value::Null), ("lastTransitionTime", Value::Null)]);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! `v1` Pod.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::api::core::v1::{Pod, PodIP, PodSpec, PodStatus};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::{Map, Value};
+
+use super::endpoints::check_port_number;
+use super::{Resource, pod_defaults, shape};
+use crate::address::{Family, check_ip};
+use crate::field::FieldErrors;
+use crate::names::{SUBDOMAIN_MESSAGE, check_container_port_name, check_dns_label, is_subdomain};
+
+const RESTART_POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
+const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
+
+impl Resource for Pod {
+    const SELECTABLE: &'static [&'static str] = &[
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "spec.hostNetwork",
+        "status.phase",
+        "status.podIP",
+        "status.podIPs",
+        "status.nominatedNodeName",
+    ];
+
+    fn metadata(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn metadata_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+
+    fn apply_defaults(&mut self) {
+        if let Some(spec) = &mut self.spec {
+            pod_defaults::apply(spec);
+        }
+        if let Some(status) = &mut self.status {
+            align_pod_ips(status);
+        }
+    }
+
+    fn prepare_create(&mut self) {
+        self.metadata.generation = Some(1);
+        let qos_class = self.spec.as_ref().map(pod_defaults::qos_class).map(str::to_owned);
+        self.status = Some(PodStatus { phase: Some("Pending".to_owned()), qos_class, ..PodStatus::default() });
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.status.clone_from(&old.status);
+        if self.spec != old.spec {
+            self.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
+        }
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.spec.clone_from(&old.spec);
+        self.metadata.owner_references.clone_from(&old.metadata.owner_references);
+        // The class follows from the spec and is never lost to a kubelet that does not send it.
+        if let (Some(status), Some(old)) = (&mut self.status, &old.status)
+            && status.qos_class.as_deref().is_none_or(str::is_empty)
+        {
+            status.qos_class.clone_from(&old.qos_class);
+        }
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        match &self.spec {
+            Some(spec) => validate_spec(spec, errors),
+            None => errors.required("spec.containers", ""),
+        }
+        if let Some(status) = &self.status {
+            validate_pod_ips(status, errors);
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let (Some(new), Some(old)) = (&self.spec, &old.spec) else { return };
+        if !pod_defaults::differs_only_where_mutable(new, old) {
+            errors.forbidden(
+                "spec",
+                "pod updates may not change fields other than `spec.containers[*].image`,\
+                 `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to \
+                 existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was \
+                 previously negative)",
+            );
+        }
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        let spec = self.spec.as_ref();
+        let status = self.status.as_ref();
+        let text = |value: Option<&String>| value.filter(|it| !it.is_empty()).cloned();
+        [
+            ("spec.nodeName", spec.and_then(|it| text(it.node_name.as_ref()))),
+            ("spec.restartPolicy", spec.and_then(|it| text(it.restart_policy.as_ref()))),
+            ("spec.schedulerName", spec.and_then(|it| text(it.scheduler_name.as_ref()))),
+            ("spec.serviceAccountName", spec.and_then(|it| text(it.service_account_name.as_ref()))),
+            ("spec.hostNetwork", spec.map(|it| it.host_network.unwrap_or_default().to_string())),
+            ("status.phase", status.and_then(|it| text(it.phase.as_ref()))),
+            ("status.podIP", status.and_then(|it| text(it.pod_ip.as_ref()))),
+            ("status.nominatedNodeName", status.and_then(|it| text(it.nominated_node_name.as_ref()))),
+        ]
+        .into_iter()
+        .filter_map(|(field, value)| Some((field, value?)))
+        .collect()
+    }
+
+    /// No node means no kubelet that could end the pod with grace, and an ended pod needs none.
+    fn grace(&self, requested: Option<i64>) -> Option<i64> {
+        let spec = self.spec.as_ref();
+        let on_node = spec.and_then(|spec| spec.node_name.as_deref()).is_some_and(|node| !node.is_empty());
+        let phase = self.status.as_ref().and_then(|status| status.phase.as_deref());
+        let ended = matches!(phase, Some("Succeeded" | "Failed"));
+        let period = requested.or(spec.and_then(|spec| spec.termination_grace_period_seconds)).unwrap_or_default();
+        let period = if period < 0 { 1 } else { period };
+        Some(if on_node && !ended { period } else { 0 })
+    }
+
+    fn shape(object: &mut Map<String, Value>) {
+        if let Some(spec) = shape::section(object, "spec") {
+            shape::always(spec, &[("containers", Value::Null)]);
+            shape::drop_zero(
+                spec,
+                &[
+                    "hostIPC",
+                    "hostNetwork",
+                    "hostPID",
+                    "hostname",
+                    "nodeName",
+                    "priorityClassName",
+                    "serviceAccount",
+                    "serviceAccountName",
+                    "subdomain",
+                ],
+            );
+        }
+        let Some(status) = shape::section(object, "status") else { return };
+        shape::drop_zero(status, &["hostIP", "message", "nominatedNodeName", "phase", "podIP", "reason", "qosClass"]);
+        for condition in shape::items(status, "conditions") {
+            shape::drop_zero(condition, &["message", "reason"]);
+            shape::always(condition, &[("lastProbeTime", Value::Null), ("lastTransitionTime", Value::Null)]);
+        }
+    }
+}
+
+/// The singular address is what old clients know; it wins when the two disagree.
+fn align_pod_ips(status: &mut PodStatus) {
+    let single = status.pod_ip.as_deref().unwrap_or_default();
+    let first = status.pod_ips.as_ref().and_then(|ips| ips.first()).map(|it| it.ip.as_str());
+    if single.is_empty() {
+        status.pod_ip = first.filter(|ip| !ip.is_empty()).map(str::to_owned);
+    } else if first != Some(single) {
+        status.pod_ips = Some(vec![PodIP { ip: single.to_owned() }]);
+    }
+}
+
+fn validate_spec(spec: &PodSpec, errors: &mut FieldErrors) {
+    if spec.containers.is_empty() {
+        errors.required("spec.containers", "");
+    }
+    let restart_policy = spec.restart_policy.as_deref().unwrap_or_default();
+    if !RESTART_POLICIES.contains(&restart_policy) {
+        errors.unsupported("spec.restartPolicy", restart_policy, &RESTART_POLICIES);
+    }
+    let mut names = BTreeSet::new();
+    let init =
+        spec.init_containers.iter().flatten().enumerate().map(|(i, it)| (format!("spec.initContainers[{i}]"), it));
+    let main = spec.containers.iter().enumerate().map(|(i, it)| (format!("spec.containers[{i}]"), it));
+    for (field, container) in init.chain(main) {
+        if container.name.is_empty() {
+            errors.required(format!("{field}.name"), "");
+        } else {
+            check_dns_label(&format!("{field}.name"), &container.name, errors);
+            if !names.insert(&container.name) {
+                errors.duplicate(format!("{field}.name"), &container.name);
+            }
+        }
+        if container.image.as_deref().is_none_or(str::is_empty) {
+            errors.required(format!("{field}.image"), "");
+        }
+        let mut port_names = BTreeSet::new();
+        for (i, port) in container.ports.iter().flatten().enumerate() {
+            let field = format!("{field}.ports[{i}]");
+            if let Some(name) = port.name.as_deref().filter(|it| !it.is_empty()) {
+                check_container_port_name(&format!("{field}.name"), name, errors);
+                if !port_names.insert(name) {
+                    errors.duplicate(format!("{field}.name"), name);
+                }
+            }
+            check_port_number(&format!("{field}.containerPort"), port.container_port, errors);
+            let protocol = port.protocol.as_deref().unwrap_or_default();
+            if !PROTOCOLS.contains(&protocol) {
+                errors.unsupported(format!("{field}.protocol"), protocol, &PROTOCOLS);
+            }
+        }
+    }
+    for (field, label) in [("spec.hostname", &spec.hostname), ("spec.subdomain", &spec.subdomain)] {
+        if let Some(label) = label.as_deref().filter(|it| !it.is_empty()) {
+            check_dns_label(field, label, errors);
+        }
+    }
+    if let Some(node) = spec.node_name.as_deref().filter(|it| !it.is_empty())
+        && !is_subdomain(node)
+    {
+        errors.invalid("spec.nodeName", node, SUBDOMAIN_MESSAGE);
+    }
+}
+
+fn validate_pod_ips(status: &PodStatus, errors: &mut FieldErrors) {
+    let ips = status.pod_ips.as_deref().unwrap_or_default();
+    let mut families = BTreeSet::new();
+    let mut all_distinct = true;
+    for (i, pod_ip) in ips.iter().enumerate() {
+        if let Some(ip) = check_ip(&format!("status.podIPs[{i}]"), &pod_ip.ip, errors) {
+            all_distinct &= families.insert(Family::of(ip));
+        }
+    }
+    if !all_distinct {
+        let listed: Vec<String> = ips.iter().map(|it| it.ip.clone()).collect();
+        errors.invalid("status.podIPs", listed.as_slice(), "may specify no more than one IP for each IP family");
+    }
+}

@@ -1,0 +1,128 @@
+//! What a real server fills into a pod's spec, and which of it can change afterwards.
+
+use k8s_openapi::api::core::v1::{Container, PodSecurityContext, PodSpec};
+
+/// What a pod is given when it does not say how long it needs to stop.
+const GRACE_SECONDS: i64 = 30;
+
+pub(super) fn apply(spec: &mut PodSpec) {
+    or(&mut spec.restart_policy, "Always");
+    or(&mut spec.dns_policy, "ClusterFirst");
+    or(&mut spec.scheduler_name, "default-scheduler");
+    spec.termination_grace_period_seconds.get_or_insert(GRACE_SECONDS);
+    spec.enable_service_links.get_or_insert(true);
+    spec.security_context.get_or_insert_with(PodSecurityContext::default);
+    let host_network = spec.host_network == Some(true);
+    for container in spec.containers.iter_mut().chain(spec.init_containers.iter_mut().flatten()) {
+        apply_to_container(container, host_network);
+    }
+}
+
+fn apply_to_container(container: &mut Container, host_network: bool) {
+    or(&mut container.termination_message_path, "/dev/termination-log");
+    or(&mut container.termination_message_policy, "File");
+    let image = container.image.as_deref().unwrap_or_default();
+    // The tag stands behind the last slash; a colon before it belongs to a registry's port.
+    let last = image.rsplit('/').next().unwrap_or_default();
+    let floating = !last.contains('@') && last.split_once(':').is_none_or(|(_, tag)| tag == "latest");
+    or(&mut container.image_pull_policy, if floating { "Always" } else { "IfNotPresent" });
+    let resources = container.resources.get_or_insert_default();
+    if let Some(limits) = &resources.limits {
+        let requests = resources.requests.get_or_insert_default();
+        for (name, limit) in limits {
+            requests.entry(name.clone()).or_insert_with(|| limit.clone());
+        }
+    }
+    for port in container.ports.iter_mut().flatten() {
+        or(&mut port.protocol, "TCP");
+        if host_network && port.host_port.unwrap_or_default() == 0 {
+            port.host_port = Some(port.container_port);
+        }
+    }
+    let probes = [&mut container.liveness_probe, &mut container.readiness_probe, &mut container.startup_probe];
+    for probe in probes.into_iter().flatten() {
+        for (field, default) in [
+            (&mut probe.timeout_seconds, 1),
+            (&mut probe.period_seconds, 10),
+            (&mut probe.success_threshold, 1),
+            (&mut probe.failure_threshold, 3),
+        ] {
+            if field.unwrap_or_default() == 0 {
+                *field = Some(default);
+            }
+        }
+        if let Some(get) = &mut probe.http_get {
+            or(&mut get.path, "/");
+            or(&mut get.scheme, "HTTP");
+        }
+    }
+}
+
+fn or(field: &mut Option<String>, default: &str) {
+    if field.as_deref().is_none_or(str::is_empty) {
+        *field = Some(default.to_owned());
+    }
+}
+
+/// The quality-of-service class that follows from what the containers ask for.
+pub(super) fn qos_class(spec: &PodSpec) -> &'static str {
+    let mut containers = spec.containers.iter().chain(spec.init_containers.iter().flatten());
+    let asks = |container: &Container| {
+        container.resources.as_ref().is_some_and(|it| {
+            [&it.requests, &it.limits]
+                .into_iter()
+                .flatten()
+                .any(|map| map.keys().any(|key| key == "cpu" || key == "memory"))
+        })
+    };
+    let guaranteed = |container: &Container| {
+        container.resources.as_ref().is_some_and(|it| {
+            ["cpu", "memory"].iter().all(|&key| {
+                let limit = it.limits.as_ref().and_then(|map| map.get(key));
+                let request = it.requests.as_ref().and_then(|map| map.get(key));
+                limit.is_some() && (request.is_none() || request == limit)
+            })
+        })
+    };
+    if containers.clone().all(guaranteed) {
+        "Guaranteed"
+    } else if containers.any(asks) {
+        "Burstable"
+    } else {
+        "BestEffort"
+    }
+}
+
+/// Whether an update keeps to the few fields of a spec that may change.
+pub(super) fn differs_only_where_mutable(new: &PodSpec, old: &PodSpec) -> bool {
+    if new == old {
+        return true;
+    }
+    let mut munged = new.clone();
+    munged.active_deadline_seconds = old.active_deadline_seconds;
+    if old.termination_grace_period_seconds.is_some_and(|seconds| seconds < 0) {
+        munged.termination_grace_period_seconds = old.termination_grace_period_seconds;
+    }
+    let tolerations = old.tolerations.as_deref().unwrap_or_default();
+    if new.tolerations.as_deref().unwrap_or_default().starts_with(tolerations) {
+        munged.tolerations.clone_from(&old.tolerations);
+    }
+    for (container, old) in munged.containers.iter_mut().zip(&old.containers) {
+        container.image.clone_from(&old.image);
+    }
+    let old_init = old.init_containers.iter().flatten();
+    for (container, old) in munged.init_containers.iter_mut().flatten().zip(old_init) {
+        container.image.clone_from(&old.image);
+    }
+    // Absent and empty are the same, and the stored form knows only absent.
+    same_json(&munged, old)
+}
+
+fn same_json(a: &PodSpec, b: &PodSpec) -> bool {
+    let pruned = |spec: &PodSpec| {
+        let mut value = serde_json::to_value(spec).ok()?;
+        super::shape::prune(value.as_object_mut()?);
+        Some(value)
+    };
+    pruned(a) == pruned(b)
+}

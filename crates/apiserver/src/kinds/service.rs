@@ -1,0 +1,157 @@
+//! `v1` Service.
+
+use k8s_openapi::api::core::v1::{
+    ClientIPConfig, LoadBalancerStatus, Service, ServiceSpec, ServiceStatus, SessionAffinityConfig,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use serde_json::{Map, Value, json};
+
+use super::resource::Context;
+use super::{Resource, service_families, service_ports, service_validation, shape};
+use crate::address;
+use crate::field::FieldErrors;
+use crate::names::NameRule;
+use crate::service_addresses::Held;
+
+/// Stands in `clusterIP` of a Service that wants none.
+pub(super) const HEADLESS: &str = "None";
+const CLIENT_IP_TIMEOUT_SECONDS: i32 = 10_800;
+
+impl Resource for Service {
+    const NAME_RULE: NameRule = NameRule::Label1035;
+    const SELECTABLE: &'static [&'static str] = &["spec.clusterIP", "spec.type"];
+
+    fn metadata(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn metadata_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+
+    fn apply_defaults(&mut self) {
+        apply_defaults(self.spec.get_or_insert_default());
+    }
+
+    fn prepare_create(&mut self) {
+        self.status = Some(empty_status());
+        let spec = self.spec.get_or_insert_default();
+        service_families::normalize(spec, None);
+        service_families::complete(spec, None);
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.status.clone_from(&old.status);
+        let spec = self.spec.get_or_insert_default();
+        let old = old.spec.as_ref();
+        service_families::carry_allocated(spec, old);
+        service_ports::carry_node_ports(spec, old);
+        service_families::normalize(spec, old);
+        service_families::drop_what_the_type_has_not(spec, old);
+        service_ports::drop_what_the_type_has_not(spec);
+        service_families::complete(spec, old);
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.spec.clone_from(&old.spec);
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        if let Some(spec) = &self.spec {
+            service_validation::validate(spec, errors);
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        if let (Some(spec), Some(old)) = (&self.spec, &old.spec) {
+            service_validation::validate_update(spec, old, errors);
+        }
+    }
+
+    fn allocate(&mut self, old: Option<&Self>, context: &mut Context<'_>, errors: &mut FieldErrors) {
+        let held = old.map(Resource::held).unwrap_or_default();
+        let spec = self.spec.get_or_insert_default();
+        service_families::allocate(spec, &held, context, errors);
+        service_ports::allocate(spec, &held, context, errors);
+    }
+
+    fn held(&self) -> Vec<Held> {
+        let Some(spec) = &self.spec else { return Vec::new() };
+        let addresses = spec.cluster_ips.iter().flatten().filter_map(|ip| address::parse(ip)).map(Held::Address);
+        addresses.chain(service_ports::node_ports(spec).map(Held::NodePort)).collect()
+    }
+
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        let Some(spec) = &self.spec else { return Vec::new() };
+        [("spec.clusterIP", &spec.cluster_ip), ("spec.type", &spec.type_)]
+            .into_iter()
+            .filter_map(|(field, value)| Some((field, value.clone()?)))
+            .collect()
+    }
+
+    fn shape(object: &mut Map<String, Value>) {
+        if let Some(spec) = shape::section(object, "spec") {
+            shape::drop_zero(
+                spec,
+                &[
+                    "clusterIP",
+                    "externalName",
+                    "externalTrafficPolicy",
+                    "healthCheckNodePort",
+                    "loadBalancerIP",
+                    "publishNotReadyAddresses",
+                ],
+            );
+            for port in shape::items(spec, "ports") {
+                shape::drop_zero(port, &["name", "nodePort"]);
+            }
+        }
+        if let Some(status) = shape::section(object, "status") {
+            shape::always(status, &[("loadBalancer", json!({}))]);
+        }
+    }
+}
+
+fn empty_status() -> ServiceStatus {
+    ServiceStatus { load_balancer: Some(LoadBalancerStatus::default()), ..ServiceStatus::default() }
+}
+
+fn apply_defaults(spec: &mut ServiceSpec) {
+    let or = |field: &mut Option<String>, default: &str| {
+        if field.as_deref().is_none_or(str::is_empty) {
+            *field = Some(default.to_owned());
+        }
+    };
+    or(&mut spec.session_affinity, "None");
+    or(&mut spec.type_, "ClusterIP");
+    if spec.session_affinity.as_deref() == Some("None") {
+        spec.session_affinity_config = None;
+    }
+    if spec.session_affinity.as_deref() == Some("ClientIP") {
+        let config = spec.session_affinity_config.get_or_insert_with(SessionAffinityConfig::default);
+        let client_ip = config.client_ip.get_or_insert_with(ClientIPConfig::default);
+        client_ip.timeout_seconds.get_or_insert(CLIENT_IP_TIMEOUT_SECONDS);
+    }
+    for port in spec.ports.iter_mut().flatten() {
+        or(&mut port.protocol, "TCP");
+        let unset = match &port.target_port {
+            None | Some(IntOrString::Int(0)) => true,
+            Some(IntOrString::String(name)) => name.is_empty(),
+            Some(IntOrString::Int(_)) => false,
+        };
+        if unset {
+            port.target_port = Some(IntOrString::Int(port.port));
+        }
+    }
+    let service_type = spec.type_.as_deref();
+    if matches!(service_type, Some("NodePort" | "LoadBalancer")) {
+        or(&mut spec.external_traffic_policy, "Cluster");
+    }
+    if service_type == Some("LoadBalancer") {
+        spec.allocate_load_balancer_node_ports.get_or_insert(true);
+    }
+    if matches!(service_type, Some("NodePort" | "LoadBalancer" | "ClusterIP")) {
+        or(&mut spec.internal_traffic_policy, "Cluster");
+    }
+}

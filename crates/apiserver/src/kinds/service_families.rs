@@ -1,0 +1,171 @@
+//! The cluster IPs of a Service and their families.
+//!
+//! Four fields say the same thing in part (`clusterIP`, `clusterIPs`, `ipFamilies`, `ipFamilyPolicy`), each may be left
+//! out, and an update may come from a client that knows only some of them. The functions here are called in the order
+//! in which upstream resolves that.
+
+use k8s_openapi::api::core::v1::ServiceSpec;
+
+use super::resource::Context;
+use super::service::HEADLESS;
+use crate::address::{self, Family};
+use crate::field::FieldErrors;
+use crate::service_addresses::Held;
+
+pub(super) const SINGLE: &str = "SingleStack";
+pub(super) const PREFER_DUAL: &str = "PreferDualStack";
+pub(super) const REQUIRE_DUAL: &str = "RequireDualStack";
+
+/// Whether Services of this type have a cluster IP (or `None` in its place).
+pub(super) fn needs_cluster_ip(spec: &ServiceSpec) -> bool {
+    matches!(spec.type_.as_deref(), Some("ClusterIP" | "NodePort" | "LoadBalancer"))
+}
+
+pub(super) fn is_headless(spec: &ServiceSpec) -> bool {
+    spec.cluster_ip.as_deref() == Some(HEADLESS)
+}
+
+fn ip(spec: &ServiceSpec) -> &str {
+    spec.cluster_ip.as_deref().unwrap_or_default()
+}
+
+fn ips(spec: &ServiceSpec) -> &[String] {
+    spec.cluster_ips.as_deref().unwrap_or_default()
+}
+
+fn families(spec: &ServiceSpec) -> &[String] {
+    spec.ip_families.as_deref().unwrap_or_default()
+}
+
+/// An update that does not mention the addresses keeps them.
+pub(super) fn carry_allocated(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
+    let Some(old) = old else { return };
+    if !needs_cluster_ip(old) || !needs_cluster_ip(spec) {
+        return;
+    }
+    if ip(spec).is_empty() {
+        spec.cluster_ip.clone_from(&old.cluster_ip);
+    }
+    if ips(spec).is_empty() && ip(spec) == ip(old) {
+        spec.cluster_ips.clone_from(&old.cluster_ips);
+    }
+}
+
+/// Brings `clusterIP` and `clusterIPs` together for clients that set only one of them.
+pub(super) fn normalize(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
+    let Some(old) = old else {
+        if !ip(spec).is_empty() && ips(spec).is_empty() {
+            spec.cluster_ips = Some(vec![ip(spec).to_owned()]);
+        }
+        return;
+    };
+    if !ips(old).is_empty() && ips(spec).is_empty() && ip(old) == ip(spec) {
+        spec.cluster_ips.clone_from(&old.cluster_ips);
+    }
+    if ip(old) != ip(spec) && ips(old) == ips(spec) {
+        spec.cluster_ips = (!ip(spec).is_empty()).then(|| vec![ip(spec).to_owned()]);
+    }
+}
+
+/// A Service that becomes an ExternalName loses its addresses, unless the client asked for other ones.
+pub(super) fn drop_what_the_type_has_not(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
+    let Some(old) = old else { return };
+    if !needs_cluster_ip(old) || needs_cluster_ip(spec) {
+        return;
+    }
+    if ip(spec) == ip(old) && ips(spec) == ips(old) {
+        spec.cluster_ip = None;
+        spec.cluster_ips = None;
+    }
+    if families(spec) == families(old) {
+        spec.ip_families = None;
+    }
+    if spec.ip_family_policy == old.ip_family_policy {
+        spec.ip_family_policy = None;
+    }
+}
+
+/// Settles policy and families from what the client said.
+pub(super) fn complete(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
+    if !needs_cluster_ip(spec) {
+        return;
+    }
+    if let Some(old) = old {
+        trim_to_single(spec, old);
+    }
+    // Addresses that were asked for say their family.
+    let from_ips: Vec<&'static str> =
+        ips(spec).iter().map_while(|ip| address::parse(ip)).map(|ip| Family::of(ip).as_str()).collect();
+    let mut list: Vec<String> = families(spec).to_vec();
+    for family in from_ips.iter().skip(list.len()) {
+        list.push((*family).to_owned());
+    }
+    if is_headless(spec) && spec.selector.as_ref().is_none_or(std::collections::BTreeMap::is_empty) {
+        // Nobody knows what its endpoints will be, so it is open for both families.
+        spec.ip_family_policy.get_or_insert_with(|| REQUIRE_DUAL.to_owned());
+    }
+    let policy = spec.ip_family_policy.get_or_insert_with(|| SINGLE.to_owned());
+    if list.is_empty() {
+        list.push(Family::V4.as_str().to_owned());
+    }
+    if policy != SINGLE
+        && let [only] = list.as_slice()
+        && let Some(family) = Family::parse(only)
+    {
+        list.push(family.other().as_str().to_owned());
+    }
+    spec.ip_families = Some(list);
+}
+
+/// A change of the policy from dual to single takes away the second family and address, when the client left them.
+fn trim_to_single(spec: &mut ServiceSpec, old: &ServiceSpec) {
+    let was_dual = old.ip_family_policy.as_deref().is_some_and(|policy| policy != SINGLE);
+    if !was_dual || spec.ip_family_policy.as_deref() != Some(SINGLE) {
+        return;
+    }
+    let same_ips = ips(spec) == ips(old);
+    let same_families = families(spec) == families(old);
+    if same_ips && let Some(list) = &mut spec.cluster_ips {
+        list.truncate(1);
+    }
+    if same_families && let Some(list) = &mut spec.ip_families {
+        list.truncate(1);
+    }
+}
+
+/// Picks the addresses that are missing and refuses those that cannot be had. `held` is what the stored Service has.
+pub(super) fn allocate(spec: &mut ServiceSpec, held: &[Held], context: &mut Context<'_>, errors: &mut FieldErrors) {
+    if !needs_cluster_ip(spec) {
+        return;
+    }
+    if is_headless(spec) {
+        spec.cluster_ips = Some(vec![HEADLESS.to_owned()]);
+        return;
+    }
+    let mut list = ips(spec).to_vec();
+    for (i, text) in list.iter().enumerate() {
+        let Some(ip) = address::parse(text) else { continue };
+        let why = if held.contains(&Held::Address(ip)) {
+            None
+        } else if !context.addresses.contains(ip) {
+            let range = context.addresses.range(Family::of(ip));
+            Some(format!("the provided IP ({text}) is not in the valid range. The range of valid IPs is {range}"))
+        } else if context.addresses.is_taken(Held::Address(ip)) {
+            Some("provided IP is already allocated".to_owned())
+        } else {
+            None
+        };
+        if let Some(why) = why {
+            let detail = format!("failed to allocate IP {text}: {why}");
+            errors.invalid(format!("spec.clusterIPs[{i}]"), list.as_slice(), detail);
+        }
+    }
+    for family in families(spec).iter().skip(list.len()).filter_map(|family| Family::parse(family)) {
+        match context.addresses.pick(family, context.rng) {
+            Some(ip) => list.push(ip.to_string()),
+            None => errors.forbidden("spec.clusterIPs", &format!("no free {} address is left", family.as_str())),
+        }
+    }
+    spec.cluster_ip = list.first().cloned();
+    spec.cluster_ips = Some(list);
+}

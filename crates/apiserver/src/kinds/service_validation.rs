@@ -1,0 +1,167 @@
+//! What must hold of a Service.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::api::core::v1::{ServicePort, ServiceSpec};
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+
+use super::endpoints::{PROTOCOLS, check_port_number};
+use super::service::HEADLESS;
+use super::service_families::{PREFER_DUAL, REQUIRE_DUAL, SINGLE, is_headless, needs_cluster_ip};
+use crate::address::{self, Family};
+use crate::field::FieldErrors;
+use crate::names::{
+    SUBDOMAIN_MESSAGE, check_container_port_name, check_dns_label, check_labels, check_qualified_name, is_subdomain,
+};
+
+const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+const AFFINITIES: [&str; 2] = ["ClientIP", "None"];
+const POLICIES: [&str; 3] = [PREFER_DUAL, REQUIRE_DUAL, SINGLE];
+const TRAFFIC_POLICIES: [&str; 2] = ["Cluster", "Local"];
+const DISTRIBUTIONS: [&str; 3] = ["PreferClose", "PreferSameNode", "PreferSameZone"];
+
+pub(super) fn validate(spec: &ServiceSpec, errors: &mut FieldErrors) {
+    let mut one_of = |field: &str, value: &Option<String>, supported: &[&str]| match value {
+        Some(value) if !supported.contains(&value.as_str()) => errors.unsupported(field, value, supported),
+        _ => {}
+    };
+    one_of("spec.type", &spec.type_, &TYPES);
+    one_of("spec.sessionAffinity", &spec.session_affinity, &AFFINITIES);
+    one_of("spec.ipFamilyPolicy", &spec.ip_family_policy, &POLICIES);
+    one_of("spec.internalTrafficPolicy", &spec.internal_traffic_policy, &TRAFFIC_POLICIES);
+    one_of("spec.externalTrafficPolicy", &spec.external_traffic_policy, &TRAFFIC_POLICIES);
+    one_of("spec.trafficDistribution", &spec.traffic_distribution, &DISTRIBUTIONS);
+    if let Some(selector) = &spec.selector {
+        check_labels("spec.selector", selector, errors);
+    }
+    let ports = spec.ports.as_deref().unwrap_or_default();
+    if spec.type_.as_deref() == Some("ExternalName") {
+        let name = spec.external_name.as_deref().unwrap_or_default();
+        if name.is_empty() {
+            errors.required("spec.externalName", "");
+        } else if !is_subdomain(name.trim_end_matches('.')) {
+            errors.invalid("spec.externalName", name, SUBDOMAIN_MESSAGE);
+        }
+    } else if ports.is_empty() && !is_headless(spec) {
+        errors.required("spec.ports", "");
+    }
+    validate_ports(ports, errors);
+    validate_addresses(spec, errors);
+}
+
+fn validate_ports(ports: &[ServicePort], errors: &mut FieldErrors) {
+    let mut names = BTreeSet::new();
+    let mut numbers = BTreeSet::new();
+    for (i, port) in ports.iter().enumerate() {
+        let field = format!("spec.ports[{i}]");
+        match port.name.as_deref() {
+            None | Some("") if ports.len() > 1 => errors.required(format!("{field}.name"), ""),
+            None | Some("") => {}
+            Some(name) => {
+                check_dns_label(&format!("{field}.name"), name, errors);
+                if !names.insert(name) {
+                    errors.duplicate(format!("{field}.name"), name);
+                }
+            }
+        }
+        check_port_number(&format!("{field}.port"), port.port, errors);
+        let protocol = port.protocol.as_deref().unwrap_or_default();
+        if !PROTOCOLS.contains(&protocol) {
+            errors.unsupported(format!("{field}.protocol"), protocol, &PROTOCOLS);
+        }
+        match &port.target_port {
+            Some(IntOrString::Int(number)) => check_port_number(&format!("{field}.targetPort"), *number, errors),
+            Some(IntOrString::String(name)) => check_container_port_name(&format!("{field}.targetPort"), name, errors),
+            None => {}
+        }
+        if let Some(app_protocol) = &port.app_protocol {
+            check_qualified_name(&format!("{field}.appProtocol"), app_protocol, errors);
+        }
+        if !numbers.insert((port.port, protocol)) {
+            errors.duplicate(&field, format!("{protocol}/{}", port.port));
+        }
+    }
+}
+
+fn validate_addresses(spec: &ServiceSpec, errors: &mut FieldErrors) {
+    let ips = spec.cluster_ips.as_deref().unwrap_or_default();
+    let families = spec.ip_families.as_deref().unwrap_or_default();
+    if !needs_cluster_ip(spec) {
+        if !ips.is_empty() || spec.cluster_ip.as_deref().is_some_and(|ip| !ip.is_empty()) {
+            errors.forbidden("spec.clusterIPs", "may not be set for ExternalName services");
+        }
+        if !families.is_empty() {
+            errors.forbidden("spec.ipFamilies", "may not be set for ExternalName services");
+        }
+        if spec.ip_family_policy.is_some() {
+            errors.forbidden("spec.ipFamilyPolicy", "may not be set for ExternalName services");
+        }
+        return;
+    }
+    for (i, family) in families.iter().enumerate() {
+        if Family::parse(family).is_none() {
+            errors.unsupported(format!("spec.ipFamilies[{i}]"), family, &["IPv4", "IPv6"]);
+        }
+    }
+    if let [first, second, ..] = families
+        && first == second
+    {
+        errors.duplicate("spec.ipFamilies[1]", second);
+    }
+    if families.len() > 2 {
+        errors.invalid("spec.ipFamilies", families, "may only hold up to 2 values");
+    }
+    if families.len() == 2 && spec.ip_family_policy.as_deref() == Some(SINGLE) {
+        let detail = "must be RequireDualStack or PreferDualStack when multiple ipFamilies are specified";
+        errors.invalid("spec.ipFamilyPolicy", SINGLE, detail);
+    }
+    if ips.len() > 2 {
+        errors.invalid("spec.clusterIPs", ips, "may only hold up to 2 values");
+    }
+    if ips.len() == 2 && spec.ip_family_policy.as_deref() == Some(SINGLE) {
+        let detail = "must be RequireDualStack or PreferDualStack when multiple clusterIPs are specified";
+        errors.invalid("spec.ipFamilyPolicy", SINGLE, detail);
+    }
+    if let (Some(first), single) = (ips.first(), spec.cluster_ip.as_deref().unwrap_or_default())
+        && first != single
+    {
+        errors.invalid("spec.clusterIP", ips, "first value must match clusterIP");
+    }
+    for (i, ip) in ips.iter().enumerate() {
+        let field = format!("spec.clusterIPs[{i}]");
+        if ip == HEADLESS {
+            if ips.len() > 1 {
+                errors.invalid(field, ip, "'None' must be the first and only value");
+            }
+            continue;
+        }
+        match (address::parse(ip), families.get(i).and_then(|family| Family::parse(family))) {
+            (None, _) => errors.invalid(field, ip, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"),
+            (Some(ip), Some(family)) if Family::of(ip) != family => {
+                let detail = format!("expected an {} value as indicated by `ipFamilies[{i}]`", family.as_str());
+                errors.invalid(field, ip.to_string(), detail);
+            }
+            (Some(_), _) => {}
+        }
+    }
+}
+
+pub(super) fn validate_update(spec: &ServiceSpec, old: &ServiceSpec, errors: &mut FieldErrors) {
+    // What the first address is can only change by way of a type that has none.
+    if !needs_cluster_ip(spec) || !needs_cluster_ip(old) {
+        return;
+    }
+    let first = |spec: &ServiceSpec| spec.cluster_ips.as_ref().and_then(|ips| ips.first()).cloned();
+    if let Some(was) = first(old)
+        && first(spec).as_ref() != Some(&was)
+    {
+        let ips = spec.cluster_ips.as_deref().unwrap_or_default();
+        errors.invalid("spec.clusterIPs[0]", ips, "may not change once set");
+    }
+    let family = |spec: &ServiceSpec| spec.ip_families.as_ref().and_then(|families| families.first()).cloned();
+    if let Some(was) = family(old)
+        && family(spec).as_ref() != Some(&was)
+    {
+        errors.invalid("spec.ipFamilies[0]", family(spec).unwrap_or_default(), "may not change once set");
+    }
+}

@@ -1,0 +1,125 @@
+//! The field selector grammar: `metadata.name=a,spec.nodeName!=b`, with `\` before a comma, an equals sign or itself.
+
+use std::str::FromStr;
+
+use super::SelectorError;
+use crate::cluster::Stored;
+use crate::kinds::Kind;
+use crate::status::StatusError;
+
+/// Requirements on selectable fields; all must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct FieldSelector(Vec<Requirement>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Requirement {
+    field: String,
+    value: String,
+    equal: bool,
+}
+
+impl FieldSelector {
+    pub(crate) fn matches(&self, object: &Stored) -> bool {
+        self.0.iter().all(|Requirement { field, value, equal }| (object.field(field) == value) == *equal)
+    }
+
+    /// The one name that can match, when the selector says so.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.0.iter().find(|it| it.equal && it.field == "metadata.name").map(|it| it.value.as_str())
+    }
+
+    /// Refuses a field that the kind cannot be selected by.
+    pub(crate) fn check(&self, kind: &Kind) -> Result<(), StatusError> {
+        match self.0.iter().find(|it| !kind.is_selectable(&it.field)) {
+            None => Ok(()),
+            Some(Requirement { field, .. }) => Err(StatusError::bad_request(format!(
+                "Unable to find {:?} that match label selector \"\", field selector {:?}: \
+                 field label not supported: {field}",
+                kind.display(),
+                self.to_string(),
+            ))),
+        }
+    }
+}
+
+impl std::fmt::Display for FieldSelector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (i, Requirement { field, value, equal }) in self.0.iter().enumerate() {
+            let comma = if i == 0 { "" } else { "," };
+            let operator = if *equal { "=" } else { "!=" };
+            write!(f, "{comma}{field}{operator}{value}")?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for FieldSelector {
+    type Err = SelectorError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut requirements = Vec::new();
+        for part in split_unescaped(text, ',').filter(|part| !part.is_empty()) {
+            let at = part
+                .find('=')
+                .ok_or_else(|| SelectorError(format!("invalid selector: '{text}'; can't understand '{part}'")))?;
+            let (field, value) = (&part[..at], &part[at + 1..]);
+            let (field, equal) = match field.strip_suffix('!') {
+                Some(field) => (field, false),
+                None => (field, true),
+            };
+            let value = unescape(value.strip_prefix('=').unwrap_or(value))?;
+            requirements.push(Requirement { field: field.to_owned(), value, equal });
+        }
+        Ok(Self(requirements))
+    }
+}
+
+fn split_unescaped(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut escaped = false;
+    text.split(move |c| {
+        let splits = c == separator && !escaped;
+        escaped = c == '\\' && !escaped;
+        splits
+    })
+}
+
+fn unescape(value: &str) -> Result<String, SelectorError> {
+    let mut text = String::with_capacity(value.len());
+    let mut chars = value.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some(c @ ('\\' | ',' | '=')) => text.push(c),
+                _ => return Err(SelectorError(format!("invalid escape sequence in {value:?}"))),
+            },
+            '=' => return Err(SelectorError(format!("unescaped '=' in {value:?}"))),
+            c => text.push(c),
+        }
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("", "")]
+    #[case("metadata.name=web", "metadata.name=web")]
+    #[case("metadata.name==web,status.phase!=Failed", "metadata.name=web,status.phase!=Failed")]
+    #[case(r"reason=a\,b\=c\\", r"reason=a,b=c\")]
+    #[case("spec.nodeName=", "spec.nodeName=")]
+    fn parses(#[case] text: &str, #[case] expect: &str) {
+        assert_eq!(text.parse::<FieldSelector>().unwrap().to_string(), expect);
+    }
+
+    #[rstest]
+    #[case("metadata.name")]
+    #[case(r"reason=a\b")]
+    #[case("a=b=c")]
+    fn refuses(#[case] text: &str) {
+        text.parse::<FieldSelector>().unwrap_err();
+    }
+}

@@ -1,0 +1,226 @@
+//! The label selector grammar: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>3`.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use super::SelectorError;
+use crate::field::FieldErrors;
+use crate::names::check_qualified_name;
+
+/// Requirements that must all hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct LabelSelector(Vec<Requirement>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Requirement {
+    key: String,
+    test: Test,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Test {
+    Exists,
+    Absent,
+    In(Vec<String>),
+    /// Also holds when the label is absent.
+    NotIn(Vec<String>),
+    Greater(i64),
+    Less(i64),
+}
+
+impl LabelSelector {
+    pub(crate) fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
+        self.0.iter().all(|Requirement { key, test }| {
+            let value = labels.get(key);
+            let number = || value.and_then(|value| value.parse::<i64>().ok());
+            match test {
+                Test::Exists => value.is_some(),
+                Test::Absent => value.is_none(),
+                Test::In(values) => value.is_some_and(|value| values.contains(value)),
+                Test::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
+                Test::Greater(limit) => number().is_some_and(|number| number > *limit),
+                Test::Less(limit) => number().is_some_and(|number| number < *limit),
+            }
+        })
+    }
+}
+
+impl FromStr for LabelSelector {
+    type Err = SelectorError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut parser = Parser { rest: text };
+        let mut requirements = Vec::new();
+        if parser.peek() == Token::End {
+            return Ok(Self::default());
+        }
+        loop {
+            requirements.push(parser.requirement()?);
+            match parser.next() {
+                Token::End => return Ok(Self(requirements)),
+                Token::Symbol(",") => {}
+                found => return Err(SelectorError(format!("found '{found}', expected: ',' or 'end of string'"))),
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token<'a> {
+    Word(&'a str),
+    Symbol(&'static str),
+    End,
+}
+
+impl std::fmt::Display for Token<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Word(text) | Self::Symbol(text) => f.write_str(text),
+            Self::End => Ok(()),
+        }
+    }
+}
+
+/// Longer symbols stand before their prefixes.
+const SYMBOLS: [&str; 9] = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"];
+
+struct Parser<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Parser<'a> {
+    fn peek(&self) -> Token<'a> {
+        Parser { rest: self.rest }.next()
+    }
+
+    fn next(&mut self) -> Token<'a> {
+        self.rest = self.rest.trim_start();
+        if self.rest.is_empty() {
+            return Token::End;
+        }
+        if let Some(symbol) = SYMBOLS.into_iter().find(|symbol| self.rest.starts_with(symbol)) {
+            self.rest = &self.rest[symbol.len()..];
+            return Token::Symbol(symbol);
+        }
+        let end = self.rest.find(|c: char| c.is_whitespace() || "=!(),><".contains(c)).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        Token::Word(word)
+    }
+
+    fn requirement(&mut self) -> Result<Requirement, SelectorError> {
+        if self.peek() == Token::Symbol("!") {
+            self.next();
+            return Ok(Requirement { key: self.key()?, test: Test::Absent });
+        }
+        let key = self.key()?;
+        let test = match self.peek() {
+            Token::End | Token::Symbol(",") => Test::Exists,
+            _ => match self.next() {
+                Token::Symbol("=" | "==") => Test::In(vec![self.value()?]),
+                Token::Symbol("!=") => Test::NotIn(vec![self.value()?]),
+                Token::Word("in") => Test::In(self.values()?),
+                Token::Word("notin") => Test::NotIn(self.values()?),
+                Token::Symbol(">") => Test::Greater(self.number()?),
+                Token::Symbol("<") => Test::Less(self.number()?),
+                found => {
+                    let expected = "in, notin, =, ==, !=, gt, lt";
+                    return Err(SelectorError(format!("found '{found}', expected: {expected}")));
+                }
+            },
+        };
+        Ok(Requirement { key, test })
+    }
+
+    fn key(&mut self) -> Result<String, SelectorError> {
+        let Token::Word(key) = self.next() else {
+            return Err(SelectorError("expected an identifier".to_owned()));
+        };
+        let mut errors = FieldErrors::default();
+        check_qualified_name("key", key, &mut errors);
+        if errors.is_empty() { Ok(key.to_owned()) } else { Err(SelectorError(errors.to_string())) }
+    }
+
+    /// One value, which may be empty: `a=` selects the empty label.
+    fn value(&mut self) -> Result<String, SelectorError> {
+        match self.peek() {
+            Token::Word(word) => {
+                self.next();
+                Ok(word.to_owned())
+            }
+            Token::End | Token::Symbol("," | ")") => Ok(String::new()),
+            Token::Symbol(found) => Err(SelectorError(format!("found '{found}', expected: a value"))),
+        }
+    }
+
+    fn number(&mut self) -> Result<i64, SelectorError> {
+        let value = self.value()?;
+        value.parse().map_err(|_| SelectorError(format!("'{value}' is not an integer")))
+    }
+
+    fn values(&mut self) -> Result<Vec<String>, SelectorError> {
+        match self.next() {
+            Token::Symbol("(") => {}
+            found => return Err(SelectorError(format!("found '{found}' expected: '('"))),
+        }
+        let mut values = Vec::new();
+        loop {
+            values.push(self.value()?);
+            match self.next() {
+                Token::Symbol(",") => {}
+                Token::Symbol(")") => return Ok(values),
+                found => return Err(SelectorError(format!("found '{found}', expected: ',' or ')'"))),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("", true)]
+    #[case("app=web", true)]
+    #[case("app==web,tier=front", true)]
+    #[case("app = web , tier", true)]
+    #[case("app!=web", false)]
+    #[case("missing!=web", true)]
+    #[case("app in (api,web)", true)]
+    #[case("app in (api)", false)]
+    #[case("app notin (api, db)", true)]
+    #[case("missing notin (x)", true)]
+    #[case("missing in (x)", false)]
+    #[case("!missing", true)]
+    #[case("!app", false)]
+    #[case("empty=", true)]
+    #[case("app=", false)]
+    #[case("weight>3,weight<10", true)]
+    #[case("weight>7", false)]
+    #[case("app>3", false)]
+    #[case("kubernetes.io/service-name=web", true)]
+    fn selects(#[case] selector: &str, #[case] expect: bool) {
+        let labels =
+            [("app", "web"), ("tier", "front"), ("empty", ""), ("weight", "7"), ("kubernetes.io/service-name", "web")]
+                .into_iter()
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .collect();
+        assert_eq!(selector.parse::<LabelSelector>().unwrap().matches(&labels), expect);
+    }
+
+    #[rstest]
+    #[case("=web")]
+    #[case("app in web")]
+    #[case("app in (web")]
+    #[case("app web")]
+    #[case("app=web,")]
+    #[case("!")]
+    #[case("-bad=1")]
+    #[case("a>x")]
+    #[case("app=!x")]
+    fn refuses(#[case] selector: &str) {
+        selector.parse::<LabelSelector>().unwrap_err();
+    }
+}

@@ -1,0 +1,129 @@
+//! The server: a listener and the tasks behind it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::cluster::{Cluster, Limits};
+use crate::config::Config;
+use crate::http;
+use crate::kinds::KindTable;
+use crate::shared::{Shared, now};
+use crate::status::StatusError;
+
+/// How long requests under way may take to end when the server is shut down.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// A running API server. Dropping it stops it at once; [`shutdown`](Self::shutdown) lets requests under way finish.
+///
+/// The tasks run on the tokio runtime that [`start`](Self::start) was called on.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    tasks: JoinSet<()>,
+}
+
+/// Why a server did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The address cannot be listened on, most often because another process does.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address of the [`Config`].
+        address: SocketAddr,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The objects that every cluster starts with cannot be made.
+    #[error("cannot create the first objects of the cluster")]
+    FirstObjects {
+        /// The reason.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl From<StatusError> for StartError {
+    fn from(source: StatusError) -> Self {
+        Self::FirstObjects { source: Box::new(source) }
+    }
+}
+
+impl Server {
+    /// Listens and serves.
+    pub async fn start(config: Config) -> Result<Self, StartError> {
+        let listen = config.listen;
+        let failed = |source| StartError::Listen { address: listen, source };
+        let listener = TcpListener::bind(listen).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+
+        let rng = config.seed.map_or_else(|| StdRng::from_rng(&mut rand::rng()), StdRng::seed_from_u64);
+        let limits = Limits {
+            service_cidr_v4: config.service_cidr_v4,
+            service_cidr_v6: config.service_cidr_v6,
+            history_length: config.watch_history,
+        };
+        let cluster = Cluster::new(KindTable::builtin(), &limits, rng, now())?;
+        let shared = Arc::new(Shared::new(cluster, config));
+
+        let mut tasks = JoinSet::new();
+        tasks.spawn(http::serve(listener, Arc::clone(&shared)));
+        tracing::info!(%address, "serving the Kubernetes API");
+        Ok(Self { address, shared, tasks })
+    }
+
+    /// The address it listens on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The base URL for clients.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// A kubeconfig that points here.
+    pub fn kubeconfig(&self) -> String {
+        format!(
+            "apiVersion: v1\n\
+             kind: Config\n\
+             current-context: dev\n\
+             clusters:\n\
+             - name: dev\n  \
+               cluster:\n    \
+                 server: {}\n\
+             contexts:\n\
+             - name: dev\n  \
+               context:\n    \
+                 cluster: dev\n    \
+                 user: dev\n    \
+                 namespace: default\n\
+             users:\n\
+             - name: dev\n  \
+               user: {{}}\n",
+            self.url()
+        )
+    }
+
+    /// Stops: no new connection, watches end, requests under way get a moment to finish.
+    pub async fn shutdown(mut self) {
+        self.shared.stopping.cancel();
+        let drained = async { while self.tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(DRAIN, drained).await.is_err() {
+            tracing::debug!("requests still under way at shutdown are dropped");
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // The tasks are aborted with their set; this ends whatever polls a watch at this moment.
+        self.shared.stopping.cancel();
+    }
+}
