@@ -4,18 +4,24 @@
 
 mod builder;
 mod core;
+mod get;
 mod item;
 mod lanes;
 mod limiter;
 mod metrics;
+#[cfg(feature = "prometheus")]
+mod prometheus;
 mod queue;
 mod shared;
 mod sync;
 mod timer;
 mod waiters;
 
+#[cfg(feature = "prometheus")]
+pub use crate::prometheus::PrometheusMetrics;
 pub use crate::{
     builder::Builder,
+    get::{Get, GetKey},
     item::Item,
     lanes::{Lane, Lanes},
     limiter::{

@@ -11,7 +11,13 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::{Builder, Item, Lane, core::Lease, shared::Shared, sync::Arc, waiters::Place};
+use crate::{
+    Builder, Lane,
+    get::{Get, GetKey, NextKey},
+    shared::Shared,
+    sync::Arc,
+    waiters::Place,
+};
 
 /// A keyed work queue. Clones are handles of the same queue.
 ///
@@ -69,15 +75,16 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     /// The key is being processed until the [`Item`] is dropped, be it by a panic.
     ///
     /// Cancel safe: a call that is dropped has taken no key, and if it was about to be given one, another call gets it.
-    pub async fn get(&self) -> Option<Item<K>> {
-        let lease = NextKey { queue: self, place: None }.await?;
-        Some(Item::new(self.clone(), lease))
+    #[inline]
+    pub fn get(&self) -> Get<'_, K> {
+        Get { next: NextKey::new(self) }
     }
 
     /// [`get`](Queue::get) without a guard: the caller must call [`done`](Queue::done) with the key when it is
     /// processed, whatever came of it.
-    pub async fn get_key(&self) -> Option<K> {
-        Some(NextKey { queue: self, place: None }.await?.key)
+    #[inline]
+    pub fn get_key(&self) -> GetKey<'_, K> {
+        GetKey { next: NextKey::new(self) }
     }
 
     /// Ends the processing of a key from [`get_key`](Queue::get_key). If it was added meanwhile, it is queued now.
@@ -192,37 +199,6 @@ impl<K> Drop for Drain<'_, K> {
     fn drop(&mut self) {
         if self.place.is_some() {
             self.queue.shared.cancel_drain(&mut self.place);
-        }
-    }
-}
-
-/// The future under `get`.
-struct NextKey<'a, K> {
-    queue: &'a Queue<K>,
-    place: Option<Place>,
-}
-
-impl<K: Clone + Eq> Future for NextKey<'_, K> {
-    type Output = Option<Lease<K>>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let queue = self.queue;
-        // A worker that always finds a key would otherwise never let its thread go.
-        #[cfg(not(loom))]
-        let budget = std::task::ready!(tokio::task::coop::poll_proceed(cx));
-        let poll = queue.shared.poll_get(&mut self.place, cx);
-        #[cfg(not(loom))]
-        if poll.is_ready() {
-            budget.made_progress();
-        }
-        poll
-    }
-}
-
-impl<K> Drop for NextKey<'_, K> {
-    fn drop(&mut self) {
-        if self.place.is_some() {
-            self.queue.shared.cancel_get(&mut self.place);
         }
     }
 }

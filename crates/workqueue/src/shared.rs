@@ -27,6 +27,8 @@ pub(crate) struct Shared<K> {
     pub(crate) lanes: Lanes,
 }
 
+/// On cache lines of its own: the reference counts beside it change with every [`Item`](crate::Item), on any core.
+#[repr(align(128))]
 struct State<K> {
     core: Core<K>,
     /// Whether the shutdown in progress is one that is waited for.
@@ -97,6 +99,7 @@ impl<K> Shared<K> {
         self.finish(|core| core.done(index, ticket));
     }
 
+    #[inline]
     fn finish(&self, end: impl FnOnce(&mut Core<K>) -> Finished<K>) {
         let mut guard = lock(&self.state);
         let state = &mut *guard;
@@ -112,9 +115,16 @@ impl<K> Shared<K> {
                 None
             }
         };
-        let drainers = state.core.is_drained().then(|| state.drainers.wake_all());
-        drop(guard);
-        getter.into_iter().chain(drainers.into_iter().flatten()).for_each(Waker::wake);
+        if !state.drainers.is_empty() && state.core.is_drained() {
+            let drainers = state.drainers.wake_all();
+            drop(guard);
+            drainers.for_each(Waker::wake);
+        } else {
+            drop(guard);
+        }
+        if let Some(getter) = getter {
+            getter.wake();
+        }
         drop(finished);
     }
 
@@ -228,7 +238,9 @@ impl<K: Clone + Eq + Hash> Shared<K> {
             Added::Duplicate(_) | Added::Refused(_) => None,
         };
         drop(guard);
-        getter.into_iter().for_each(Waker::wake);
+        if let Some(getter) = getter {
+            getter.wake();
+        }
         drop(added);
     }
 

@@ -5,6 +5,7 @@
 //! order, the keys in process and the deadlines all refer to entries by index, so a key is stored and hashed once.
 
 mod deadlines;
+mod entries;
 mod list;
 mod ready;
 #[cfg(test)]
@@ -12,10 +13,14 @@ mod tests;
 
 use std::time::Instant;
 
-use hashbrown::{HashTable, hash_table};
-use slab::Slab;
+use hashbrown::{HashTable, hash_table::Entry};
 
-use self::{deadlines::Deadlines, list::List, ready::Ready};
+use self::{
+    deadlines::Deadlines,
+    entries::{Entries, State},
+    list::List,
+    ready::Ready,
+};
 use crate::Lanes;
 
 /// Where an entry is. An index is reused once its entry is gone; a ticket never is (for four billion hand-outs).
@@ -23,37 +28,6 @@ pub(crate) type Index = u32;
 
 /// No entry, no position.
 const NIL: u32 = u32::MAX;
-
-/// What the ready lists and the workers know of a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Neither queued nor processed: only a deadline keeps the entry.
-    Waiting,
-    /// In a lane, for the next free worker.
-    Queued,
-    /// With a worker.
-    Processing,
-    /// With a worker, and added again since: queued once more when the worker is done.
-    ProcessingDirty,
-}
-
-#[derive(Debug)]
-struct Entry<K> {
-    key: K,
-    hash: u32,
-    /// Links of the list the entry is in: a lane when queued, the keys in process when processing.
-    next: Index,
-    prev: Index,
-    /// Position in the heap of deadlines, or `NIL`.
-    deadline: u32,
-    /// The hand-out that is being processed; a guard with another ticket is out of date.
-    ticket: u32,
-    state: State,
-    /// The lane of the queued (or dirty) key.
-    lane: u8,
-    /// The lane it will join when its deadline passes.
-    deadline_lane: u8,
-}
 
 /// One bucket of the hash table. It keeps the hash so that growing and missing touch no entry.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +66,7 @@ pub(crate) enum Finished<K> {
     /// Nothing more to do for it now, but a deadline is still to come.
     Kept(Index),
     /// Forgotten.
-    Removed(Index, K),
+    Removed(Index, Option<K>),
     /// It was not being processed, or not under this ticket: nothing happened.
     Stale,
 }
@@ -122,7 +96,7 @@ pub(crate) enum Fired {
 #[derive(Debug)]
 pub(crate) struct Core<K> {
     table: HashTable<Bucket>,
-    entries: Slab<Entry<K>>,
+    entries: Entries<K>,
     ready: Ready,
     processing: List,
     deadlines: Deadlines,
@@ -134,7 +108,7 @@ impl<K> Core<K> {
     pub(crate) fn new(lanes: Lanes) -> Self {
         Self {
             table: HashTable::new(),
-            entries: Slab::new(),
+            entries: Entries::new(),
             ready: Ready::new(lanes),
             processing: List::new(),
             deadlines: Deadlines::default(),
@@ -144,6 +118,7 @@ impl<K> Core<K> {
     }
 
     /// Keys ready for a worker; not those being processed, nor those that wait for a deadline.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.ready.len()
     }
@@ -158,6 +133,7 @@ impl<K> Core<K> {
     }
 
     /// Whether every accepted key was processed.
+    #[inline]
     pub(crate) fn is_drained(&self) -> bool {
         self.ready.is_empty() && self.processing.is_empty()
     }
@@ -169,25 +145,29 @@ impl<K> Core<K> {
 }
 
 impl<K: Eq> Core<K> {
+    #[inline]
     pub(crate) fn add(&mut self, hash: u32, key: K, lane: u8) -> Added<K> {
         if self.shutting_down {
             return Added::Refused(key);
         }
-        let Some(index) = self.find(hash, &key) else {
-            let index = self.insert(hash, key, State::Queued, lane);
-            self.ready.push(&mut self.entries, index);
-            return Added::Queued(index);
-        };
-        match self.mark(index, lane) {
-            Marked::Queued => Added::Queued(index),
-            Marked::Dirty => Added::Dirty(index, key),
-            Marked::Already => Added::Duplicate(key),
+        match self.find_or_insert(hash, key, State::Queued, lane) {
+            (index, None) => {
+                self.ready.push(&mut self.entries, index);
+                Added::Queued(index)
+            }
+            (index, Some(key)) => match self.mark(index, lane) {
+                Marked::Queued => Added::Queued(index),
+                Marked::Dirty => Added::Dirty(index, key),
+                Marked::Already => Added::Duplicate(key),
+            },
         }
     }
 
     /// Ends whatever hand-out of `key` there is.
+    #[inline]
     pub(crate) fn done_key(&mut self, hash: u32, key: &K) -> Finished<K> {
-        match self.find(hash, key) {
+        let same = |it: &Bucket| it.hash == hash && self.entries[it.index].key.as_ref() == Some(key);
+        match self.table.find(spread(hash), same).map(|it| it.index) {
             Some(index) => self.finish(index),
             None => Finished::Stale,
         }
@@ -199,15 +179,12 @@ impl<K: Eq> Core<K> {
             return Scheduled { spare: Some(key), first_changed: false };
         }
         let before = self.deadlines.first();
-        let (index, spare) = match self.find(hash, &key) {
-            Some(index) => (index, Some(key)),
-            None => (self.insert(hash, key, State::Waiting, lane), None),
-        };
-        let entry = &mut self.entries[index as usize];
+        let (index, spare) = self.find_or_insert(hash, key, State::Waiting, lane);
+        let entry = &mut self.entries[index];
         let position = entry.deadline;
         entry.deadline_lane = if position == NIL { lane } else { entry.deadline_lane.min(lane) };
         let entries = &mut self.entries;
-        let moved = |index: Index, position| entries[index as usize].deadline = position;
+        let moved = |index: Index, position| entries[index].deadline = position;
         match position {
             NIL => self.deadlines.push(due, index, moved),
             position => self.deadlines.bring_forward(position, due, moved),
@@ -215,39 +192,30 @@ impl<K: Eq> Core<K> {
         Scheduled { spare, first_changed: self.deadlines.first() != before }
     }
 
-    fn find(&self, hash: u32, key: &K) -> Option<Index> {
-        let same = |it: &Bucket| it.hash == hash && self.entries[it.index as usize].key == *key;
-        self.table.find(spread(hash), same).map(|it| it.index)
-    }
-
-    fn insert(&mut self, hash: u32, key: K, state: State, lane: u8) -> Index {
-        let entry = Entry {
-            key,
-            hash,
-            next: NIL,
-            prev: NIL,
-            deadline: NIL,
-            ticket: self.tickets,
-            state,
-            lane,
-            deadline_lane: lane,
-        };
-        let index = Index::try_from(self.entries.vacant_key()).expect("fewer than four billion keys");
-        assert!(index != NIL, "fewer than four billion keys");
-        self.table.insert_unique(spread(hash), Bucket { hash, index }, |it| spread(it.hash));
-        self.entries.insert(entry);
-        index
+    /// The entry of a key; a new one, in no list yet, takes the key, an old one leaves it.
+    #[inline]
+    fn find_or_insert(&mut self, hash: u32, key: K, state: State, lane: u8) -> (Index, Option<K>) {
+        let same = |it: &Bucket| it.hash == hash && self.entries[it.index].key.as_ref() == Some(&key);
+        match self.table.entry(spread(hash), same, |it| spread(it.hash)) {
+            Entry::Occupied(bucket) => (bucket.get().index, Some(key)),
+            Entry::Vacant(bucket) => {
+                let index = self.entries.insert(key, hash, state, lane);
+                bucket.insert(Bucket { hash, index });
+                (index, None)
+            }
+        }
     }
 }
 
 impl<K: Clone> Core<K> {
+    #[inline]
     pub(crate) fn get(&mut self) -> Option<Lease<K>> {
         let index = self.ready.peek()?;
         // A foreign `clone` may panic: nothing has changed yet.
-        let key = self.entries[index as usize].key.clone();
+        let key = self.entries[index].key.clone()?;
         self.ready.take(&mut self.entries, index);
         self.tickets = self.tickets.wrapping_add(1);
-        let entry = &mut self.entries[index as usize];
+        let entry = &mut self.entries[index];
         entry.state = State::Processing;
         entry.ticket = self.tickets;
         let lane = entry.lane;
@@ -258,8 +226,9 @@ impl<K: Clone> Core<K> {
 
 impl<K> Core<K> {
     /// Ends the hand-out that `ticket` stands for.
+    #[inline]
     pub(crate) fn done(&mut self, index: Index, ticket: u32) -> Finished<K> {
-        match self.entries.get(index as usize) {
+        match self.entries.get(index) {
             Some(entry) if entry.ticket == ticket => self.finish(index),
             _ => Finished::Stale,
         }
@@ -273,10 +242,10 @@ impl<K> Core<K> {
             Some(_) => {}
         }
         let entries = &mut self.entries;
-        let Some(index) = self.deadlines.pop(|index, position| entries[index as usize].deadline = position) else {
+        let Some(index) = self.deadlines.pop(|index, position| entries[index].deadline = position) else {
             return Fired::Idle;
         };
-        let lane = self.entries[index as usize].deadline_lane;
+        let lane = self.entries[index].deadline_lane;
         match self.mark(index, lane) {
             Marked::Queued | Marked::Dirty => Fired::Added(index),
             Marked::Already => Fired::Duplicate,
@@ -289,18 +258,19 @@ impl<K> Core<K> {
         self.shutting_down = true;
         let mut dropped = Vec::new();
         for index in self.deadlines.drain() {
-            let entry = &mut self.entries[index as usize];
+            let entry = &mut self.entries[index];
             entry.deadline = NIL;
             if entry.state == State::Waiting {
-                dropped.push(self.remove(index));
+                dropped.extend(self.remove(index));
             }
         }
         dropped
     }
 
     /// Counts a known key as added.
+    #[inline]
     fn mark(&mut self, index: Index, lane: u8) -> Marked {
-        let entry = &mut self.entries[index as usize];
+        let entry = &mut self.entries[index];
         match entry.state {
             State::Waiting => {
                 entry.state = State::Queued;
@@ -326,8 +296,9 @@ impl<K> Core<K> {
         }
     }
 
+    #[inline]
     fn finish(&mut self, index: Index) -> Finished<K> {
-        let entry = &mut self.entries[index as usize];
+        let entry = &mut self.entries[index];
         let dirty = match entry.state {
             State::Waiting | State::Queued => return Finished::Stale,
             State::Processing => false,
@@ -336,24 +307,25 @@ impl<K> Core<K> {
         let waits = entry.deadline != NIL;
         self.processing.unlink(&mut self.entries, index);
         if dirty {
-            self.entries[index as usize].state = State::Queued;
+            self.entries[index].state = State::Queued;
             self.ready.push(&mut self.entries, index);
             Finished::Requeued(index)
         } else if waits {
-            self.entries[index as usize].state = State::Waiting;
+            self.entries[index].state = State::Waiting;
             Finished::Kept(index)
         } else {
             Finished::Removed(index, self.remove(index))
         }
     }
 
-    fn remove(&mut self, index: Index) -> K {
-        let entry = self.entries.remove(index as usize);
-        match self.table.find_entry(spread(entry.hash), |it| it.index == index) {
-            Ok(bucket) => drop(hash_table::OccupiedEntry::remove(bucket)),
-            Err(_) => unreachable!("every entry has a bucket"),
+    /// Forgets an entry that is in no list and has no deadline.
+    #[inline]
+    fn remove(&mut self, index: Index) -> Option<K> {
+        let hash = self.entries[index].hash;
+        if let Ok(bucket) = self.table.find_entry(spread(hash), |it| it.index == index) {
+            bucket.remove();
         }
-        entry.key
+        self.entries.remove(index)
     }
 }
 
@@ -365,6 +337,7 @@ enum Marked {
 }
 
 /// The table takes its buckets from the low bits of a hash and its tags from the high ones: 32 bits must reach both.
+#[inline]
 fn spread(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)
 }

@@ -1,8 +1,6 @@
 //! The keys that wait for a worker: one list per lane, and the rule that says which lane is served next.
 
-use slab::Slab;
-
-use super::{Entry, Index, list::List};
+use super::{Index, entries::Entries, list::List};
 use crate::Lanes;
 
 #[derive(Debug)]
@@ -40,15 +38,16 @@ impl Ready {
     }
 
     /// Queues an entry at the end of its lane.
-    pub(super) fn push<K>(&mut self, entries: &mut Slab<Entry<K>>, index: Index) {
-        let lane = usize::from(entries[index as usize].lane);
+    #[inline]
+    pub(super) fn push<K>(&mut self, entries: &mut Entries<K>, index: Index) {
+        let lane = usize::from(entries[index].lane);
         self.lanes[lane].keys.push_back(entries, index);
         self.len += 1;
     }
 
     /// Moves a queued entry to the end of a more urgent lane.
-    pub(super) fn promote<K>(&mut self, entries: &mut Slab<Entry<K>>, index: Index, lane: u8) {
-        let entry = &mut entries[index as usize];
+    pub(super) fn promote<K>(&mut self, entries: &mut Entries<K>, index: Index, lane: u8) {
+        let entry = &mut entries[index];
         let from = usize::from(std::mem::replace(&mut entry.lane, lane));
         let left = &mut self.lanes[from];
         left.keys.unlink(entries, index);
@@ -59,13 +58,15 @@ impl Ready {
     }
 
     /// The next entry to hand out, left where it is.
+    #[inline]
     pub(super) fn peek(&self) -> Option<Index> {
         self.lanes[self.next_lane()].keys.head()
     }
 
     /// Takes the entry that [`Ready::peek`] answered with.
-    pub(super) fn take<K>(&mut self, entries: &mut Slab<Entry<K>>, index: Index) {
-        let served = usize::from(entries[index as usize].lane);
+    #[inline]
+    pub(super) fn take<K>(&mut self, entries: &mut Entries<K>, index: Index) {
+        let served = usize::from(entries[index].lane);
         self.lanes[served].keys.unlink(entries, index);
         self.lanes[served].passed_over = 0;
         self.len -= 1;
@@ -76,6 +77,7 @@ impl Ready {
         }
     }
 
+    #[inline]
     fn next_lane(&self) -> usize {
         let mut next = 0;
         let mut longest = None;

@@ -1,0 +1,7 @@
+//! Keys as controllers have them.
+
+use std::sync::Arc;
+
+pub(crate) fn keys(count: usize) -> Vec<Arc<str>> {
+    (0..count).map(|at| format!("namespace-{}/service-{at}", at % 100).into()).collect()
+}

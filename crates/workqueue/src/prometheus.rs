@@ -1,0 +1,139 @@
+//! The metrics of client-go's queues, on a registry of the `prometheus` crate.
+
+use std::{sync::Arc, time::Duration};
+
+use prometheus::{
+    Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry, exponential_buckets,
+};
+
+use crate::{MetricsProvider, QueueMetrics};
+
+/// Metrics with the names, texts, label and buckets that Kubernetes' own binaries have:
+///
+/// | metric | type |
+/// |---|---|
+/// | `workqueue_depth` | gauge |
+/// | `workqueue_adds_total` | counter |
+/// | `workqueue_queue_duration_seconds` | histogram |
+/// | `workqueue_work_duration_seconds` | histogram |
+/// | `workqueue_unfinished_work_seconds` | gauge |
+/// | `workqueue_longest_running_processor_seconds` | gauge |
+/// | `workqueue_retries_total` | counter |
+///
+/// All have one label, `name`: the queue's. Register once, and hand a clone to every queue.
+#[derive(Debug, Clone)]
+pub struct PrometheusMetrics {
+    depth: IntGaugeVec,
+    adds: IntCounterVec,
+    queue_duration: HistogramVec,
+    work_duration: HistogramVec,
+    unfinished: GaugeVec,
+    longest: GaugeVec,
+    retries: IntCounterVec,
+}
+
+/// The only label: the name of the queue.
+const LABELS: &[&str] = &["name"];
+
+impl PrometheusMetrics {
+    /// Registers the seven metrics. Fails if one of these names is taken.
+    pub fn register(registry: &Registry) -> prometheus::Result<Self> {
+        // From ten nanoseconds to ten seconds.
+        let buckets = exponential_buckets(1e-8, 10.0, 10)?;
+        let duration = |name, help| HistogramVec::new(HistogramOpts::new(name, help).buckets(buckets.clone()), LABELS);
+        let metrics = Self {
+            depth: IntGaugeVec::new(Opts::new("workqueue_depth", "[BETA] Current depth of workqueue"), LABELS)?,
+            adds: IntCounterVec::new(
+                Opts::new("workqueue_adds_total", "[BETA] Total number of adds handled by workqueue"),
+                LABELS,
+            )?,
+            queue_duration: duration(
+                "workqueue_queue_duration_seconds",
+                "[BETA] How long in seconds an item stays in workqueue before being requested.",
+            )?,
+            work_duration: duration(
+                "workqueue_work_duration_seconds",
+                "[BETA] How long in seconds processing an item from workqueue takes.",
+            )?,
+            unfinished: GaugeVec::new(
+                Opts::new(
+                    "workqueue_unfinished_work_seconds",
+                    "[BETA] How many seconds of work has done that is in progress and hasn't been observed by \
+                     work_duration. Large values indicate stuck threads. One can deduce the number of stuck threads by \
+                     observing the rate at which this increases.",
+                ),
+                LABELS,
+            )?,
+            longest: GaugeVec::new(
+                Opts::new(
+                    "workqueue_longest_running_processor_seconds",
+                    "[BETA] How many seconds has the longest running processor for workqueue been running.",
+                ),
+                LABELS,
+            )?,
+            retries: IntCounterVec::new(
+                Opts::new("workqueue_retries_total", "[BETA] Total number of retries handled by workqueue"),
+                LABELS,
+            )?,
+        };
+        registry.register(Box::new(metrics.depth.clone()))?;
+        registry.register(Box::new(metrics.adds.clone()))?;
+        registry.register(Box::new(metrics.queue_duration.clone()))?;
+        registry.register(Box::new(metrics.work_duration.clone()))?;
+        registry.register(Box::new(metrics.unfinished.clone()))?;
+        registry.register(Box::new(metrics.longest.clone()))?;
+        registry.register(Box::new(metrics.retries.clone()))?;
+        Ok(metrics)
+    }
+}
+
+impl MetricsProvider for PrometheusMetrics {
+    fn queue(&self, name: &str) -> Arc<dyn QueueMetrics> {
+        let name = [name];
+        Arc::new(OneQueue {
+            depth: self.depth.with_label_values(&name),
+            adds: self.adds.with_label_values(&name),
+            queue_duration: self.queue_duration.with_label_values(&name),
+            work_duration: self.work_duration.with_label_values(&name),
+            unfinished: self.unfinished.with_label_values(&name),
+            longest: self.longest.with_label_values(&name),
+            retries: self.retries.with_label_values(&name),
+        })
+    }
+}
+
+struct OneQueue {
+    depth: IntGauge,
+    adds: IntCounter,
+    queue_duration: Histogram,
+    work_duration: Histogram,
+    unfinished: Gauge,
+    longest: Gauge,
+    retries: IntCounter,
+}
+
+impl QueueMetrics for OneQueue {
+    fn added(&self) {
+        self.adds.inc();
+        self.depth.inc();
+    }
+
+    fn taken(&self, waited: Duration) {
+        self.depth.dec();
+        self.queue_duration.observe(waited.as_secs_f64());
+    }
+
+    fn finished(&self, worked: Duration) {
+        self.work_duration.observe(worked.as_secs_f64());
+    }
+
+    fn retried(&self) {
+        self.retries.inc();
+    }
+
+    fn unfinished(&self, total: Duration, longest: Duration) {
+        self.unfinished.set(total.as_secs_f64());
+        self.longest.set(longest.as_secs_f64());
+    }
+}
