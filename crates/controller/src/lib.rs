@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use kube_controller::{RetryPolicy, Supervisor, Workers};
+//! use kube_controller::{Next, RetryPolicy, Supervisor, Workers};
 //! use kube_workqueue::{Queue, default_controller_limiter};
 //! use tokio_util::sync::CancellationToken;
 //!
@@ -22,7 +22,7 @@
 //!     async move {
 //!         println!("syncing {key}");
 //!         done.cancel();
-//!         Ok::<(), std::io::Error>(())
+//!         Ok::<Next, std::io::Error>(Next::Done)
 //!     }
 //! };
 //! let workers = Workers { name: "example", queue, timer, count: 5, retry: RetryPolicy::default() };
@@ -38,4 +38,4 @@ mod supervisor;
 mod workers;
 
 pub use supervisor::{Supervisor, SupervisorError};
-pub use workers::{RetryPolicy, Workers};
+pub use workers::{Next, RetryPolicy, Workers};

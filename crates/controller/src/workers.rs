@@ -26,6 +26,16 @@ impl Default for RetryPolicy {
     }
 }
 
+/// What becomes of a key whose sync did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It is in its desired state: its retries are forgotten.
+    Done,
+    /// It could not be judged yet, and comes back after this delay unless something wakes it sooner. Its retries are
+    /// neither counted nor forgotten.
+    After(Duration),
+}
+
 /// Takes keys from a queue and syncs them.
 pub struct Workers<K> {
     /// Names the controller in logs.
@@ -53,7 +63,7 @@ where
     pub async fn run<S, F, E>(self, stop: CancellationToken, sync: S)
     where
         S: Fn(K) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<(), E>> + Send + 'static,
+        F: Future<Output = Result<Next, E>> + Send + 'static,
         E: std::error::Error + Send + 'static,
     {
         let Workers { name, queue, timer, count, retry } = self;
@@ -91,7 +101,7 @@ async fn work<K, S, F, E>(
 ) where
     K: Clone + Eq + Hash + Display + Send + 'static,
     S: Fn(K) -> F,
-    F: Future<Output = Result<(), E>>,
+    F: Future<Output = Result<Next, E>>,
     E: std::error::Error,
 {
     loop {
@@ -103,7 +113,8 @@ async fn work<K, S, F, E>(
         let Some(item) = item else { return };
         let key = item.key().clone();
         match sync(key.clone()).await {
-            Ok(()) => queue.forget(&key),
+            Ok(Next::Done) => queue.forget(&key),
+            Ok(Next::After(delay)) => queue.add_after(key, delay),
             Err(error) if queue.num_requeues(&key) < retry.max_retries => {
                 tracing::warn!(controller = name, key = %key, err = %chain(&error), "Error syncing, retrying");
                 queue.add_rate_limited(key);
@@ -161,7 +172,7 @@ mod tests {
             move |_| {
                 let mut times = times.lock().unwrap();
                 times.push(start.elapsed().as_millis());
-                let result = if times.len() > failures { Ok(()) } else { Err(NotYet) };
+                let result = if times.len() > failures { Ok(Next::Done) } else { Err(NotYet) };
                 if result.is_ok() {
                     stop.cancel();
                 }
@@ -198,7 +209,7 @@ mod tests {
         let (queue, timer) = Queue::builder().limiter(ItemExponential::new(Duration::ZERO, Duration::ZERO)).build();
         queue.add("key".to_owned());
         let workers = Workers { name: "test", queue, timer, count: 1, retry: RetryPolicy::default() };
-        let sync = |_: String| async { if true { panic!("broken") } else { Ok::<(), NotYet>(()) } };
+        let sync = |_: String| async { if true { panic!("broken") } else { Ok::<Next, NotYet>(Next::Done) } };
         workers.run(CancellationToken::new(), sync).await;
     }
 }

@@ -7,7 +7,7 @@ use crate::{Labels, Pod, Text};
 
 /// Pods by namespace and label pair. A selection starts from the rarest pair of its selector, so that it costs about
 /// its matches, however many Pods share the namespace.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PodIndex {
     namespaces: HashMap<Text, NamespacePods>,
 }
@@ -15,7 +15,7 @@ pub struct PodIndex {
 /// Pods by name, so that selections come out in a stable order.
 type Bucket = BTreeMap<Text, Arc<Pod>>;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct NamespacePods {
     all: Bucket,
     /// By label key, then value.

@@ -10,12 +10,12 @@ use crate::{Labels, Service, Text};
 ///
 /// A Service is filed under the pair of its selector that the fewest Services were filed under when it came: selectors
 /// that share a common pair (`tier: web`) and differ in another stay apart.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ServiceIndex {
     namespaces: HashMap<Text, NamespaceServices>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct NamespaceServices {
     /// Services whose selector is present and empty: they select every Pod.
     select_all: BTreeSet<Text>,

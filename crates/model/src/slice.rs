@@ -137,7 +137,7 @@ impl Endpoint {
             Some(target) => (target.namespace.clone(), target.name.clone()),
             None => (Text::default(), Text::default()),
         };
-        EndpointIdentity { addresses, hostname: self.hostname.clone().unwrap_or_default(), namespace, name }
+        EndpointIdentity { namespace, name, hostname: self.hostname.clone().unwrap_or_default(), addresses }
     }
 
     /// Whether two endpoints of the same identity are equal in what a sync decides (RC-15): Node, zone, conditions and
@@ -153,10 +153,11 @@ impl Endpoint {
 /// See [`Endpoint::identity`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndpointIdentity {
-    addresses: Vec<Address>,
-    hostname: Text,
+    // In the order that decides a comparison soonest: objects behind endpoints mostly differ in name.
     namespace: Text,
     name: Text,
+    hostname: Text,
+    addresses: Vec<Address>,
 }
 
 /// The state of an endpoint. `None` is "unknown", which consumers read as ready, serving and not terminating.

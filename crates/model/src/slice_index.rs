@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::{EndpointSlice, Text};
 
 /// EndpointSlices by namespace and the Service they name, whoever manages them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SliceIndex {
     namespaces: HashMap<Text, HashMap<Text, BTreeMap<Text, Arc<EndpointSlice>>>>,
 }

@@ -1,0 +1,108 @@
+//! The labels of slices: what is carried from the owner, and what every slice has.
+
+use kube_endpoint_model::well_known::{HEADLESS_LABEL, SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
+use kube_endpoint_model::{EndpointSlice, Labels, Service};
+
+/// Which labels slices get (RC-37), and which of them count as a change when they differ (RC-38).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SliceLabels {
+    carried: Labels,
+    written: Labels,
+    reserved: &'static [&'static str],
+}
+
+/// Reserved in the slices of Services.
+const SERVICE_RESERVED: &[&str] = &[SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL, HEADLESS_LABEL];
+/// Reserved in all slices.
+const RESERVED: &[&str] = &[SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL];
+
+impl SliceLabels {
+    /// Labels carried from an owner to slices of the Service `service_name` that `controller` manages. Carried labels
+    /// that only controllers may set are ignored.
+    pub fn carry(labels: &Labels, service_name: &str, controller: &str) -> SliceLabels {
+        SliceLabels::new(labels, service_name, controller, RESERVED, None)
+    }
+
+    /// The labels of a Service, carried to its slices; those of a Service without a cluster IP are marked headless.
+    pub fn for_service(service: &Service, controller: &str) -> SliceLabels {
+        let headless = (!service.has_cluster_ip()).then_some((HEADLESS_LABEL, ""));
+        SliceLabels::new(&service.labels, &service.name, controller, SERVICE_RESERVED, headless)
+    }
+
+    fn new(
+        labels: &Labels,
+        service_name: &str,
+        controller: &str,
+        reserved: &'static [&'static str],
+        extra: Option<(&str, &str)>,
+    ) -> SliceLabels {
+        let carried = labels.without(|key| reserved.contains(&key));
+        let fixed = [(SERVICE_NAME_LABEL, service_name), (SLICE_MANAGED_BY_LABEL, controller)];
+        SliceLabels { written: carried.with(fixed.into_iter().chain(extra)), carried, reserved }
+    }
+
+    /// What a slice is written with.
+    pub(crate) fn written(&self) -> &Labels {
+        &self.written
+    }
+
+    /// Whether a slice's labels differ in what was carried. Wrong reserved labels alone are no reason to write.
+    pub(crate) fn differ_from(&self, slice: &EndpointSlice) -> bool {
+        let is_reserved = |key: &str| self.reserved.contains(&key);
+        !slice.metadata.labels.iter().filter(|(key, _)| !is_reserved(key)).eq(self.carried.iter())
+    }
+
+    /// Whether a slice has the written labels, an empty value counting as absent: how placeholders are compared (RC-26).
+    pub(crate) fn same_but_for_empty(&self, slice: &EndpointSlice) -> bool {
+        fn filled(labels: &Labels) -> impl Iterator<Item = (&str, &str)> {
+            labels.iter().filter(|(_, value)| !value.is_empty())
+        }
+        filled(&slice.metadata.labels).eq(filled(&self.written))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    fn labels(text: &str) -> Labels {
+        text.split(',').filter(|it| !it.is_empty()).filter_map(|pair| pair.split_once('=')).collect()
+    }
+
+    const NAME: &str = "kubernetes.io/service-name=web";
+    const MANAGED: &str = "endpointslice.kubernetes.io/managed-by=c";
+    const HEADLESS: &str = "service.kubernetes.io/headless=";
+
+    // upstream: TestSetEndpointSliceLabels, TestNewEndpointSlice
+    #[rstest]
+    #[case::plain("", "10.0.0.1", "", false, &[])]
+    #[case::headless_with_labels("foo=bar", "None", "", true, &["foo=bar", HEADLESS])]
+    #[case::headless("", "", "", false, &[HEADLESS])]
+    #[case::false_headless_label("service.kubernetes.io/headless=", "10.0.0.1", "", false, &[])]
+    #[case::same("foo=bar", "10.0.0.1", "foo=bar", false, &["foo=bar"])]
+    #[case::slice_has_more("", "10.0.0.1", "foo=bar", true, &[])]
+    #[case::headless_label_of_slice_is_ignored("", "10.0.0.1", "service.kubernetes.io/headless=", false, &[])]
+    #[case::reserved_of_slice_are_ignored("foo=bar", "10.0.0.1", "foo=bar,kubernetes.io/service-name=x", false, &["foo=bar"])]
+    #[case::hijacking("kubernetes.io/service-name=evil,endpointslice.kubernetes.io/managed-by=evil,foo=bar", "10.0.0.1", "", true, &["foo=bar"])]
+    fn of_services(
+        #[case] service_labels: &str,
+        #[case] cluster_ip: &str,
+        #[case] slice_labels: &str,
+        #[case] differ: bool,
+        #[case] written: &[&str],
+    ) {
+        let service = Service {
+            name: "web".into(),
+            labels: labels(service_labels),
+            cluster_ip: cluster_ip.into(),
+            ..Service::default()
+        };
+        let mut slice: EndpointSlice = serde_json::from_str("{}").unwrap();
+        slice.metadata.labels = labels(slice_labels);
+        let rule = SliceLabels::for_service(&service, "c");
+        assert_eq!(rule.differ_from(&slice), differ);
+        let expected = [NAME, MANAGED].iter().chain(written).copied().collect::<Vec<_>>().join(",");
+        assert_eq!(rule.written(), &labels(&expected));
+    }
+}
