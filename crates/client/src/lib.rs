@@ -29,6 +29,7 @@ mod call;
 mod client;
 mod config;
 mod error;
+pub mod events;
 mod failure;
 mod params;
 mod query;

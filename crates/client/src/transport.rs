@@ -17,7 +17,11 @@ use hyper_util::{
 };
 use kube::client::ConfigExt as _;
 use rustls::crypto::{CryptoProvider, ring};
-use tower::{BoxError, ServiceBuilder, timeout::Timeout, util::{BoxCloneSyncService, MapErr}};
+use tower::{
+    BoxError, ServiceBuilder,
+    timeout::Timeout,
+    util::{BoxCloneSyncService, MapErr},
+};
 
 use crate::{Config, ConfigError, config::one_line};
 

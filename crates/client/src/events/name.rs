@@ -1,0 +1,46 @@
+//! Names of events.
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+/// `<object>.<nanoseconds since 1970 in hex>`; a random name where that would not be a valid one.
+pub(super) fn event_name(object: &str, at: Timestamp) -> String {
+    let name = format!("{object}.{:x}", at.as_nanosecond());
+    if is_dns_subdomain(&name) { name } else { Uuid::new_v4().to_string() }
+}
+
+/// RFC 1123, as the API server checks names.
+fn is_dns_subdomain(name: &str) -> bool {
+    let alphanumeric = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_label = |label: &str| {
+        let bytes = label.as_bytes();
+        bytes.first().is_some_and(|byte| alphanumeric(*byte))
+            && bytes.last().is_some_and(|byte| alphanumeric(*byte))
+            && bytes.iter().all(|byte| alphanumeric(*byte) || *byte == b'-')
+    };
+    name.len() <= 253 && name.split('.').all(is_label)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    // client-go: TestGenerateEventName (tools/internal/events)
+    #[rstest]
+    #[case::plain("web", Some("web.17b0f3d2a1c00000"))]
+    #[case::dotted("web.shop", Some("web.shop.17b0f3d2a1c00000"))]
+    #[case::upper("Web", None)]
+    #[case::colon("system:node", None)]
+    #[case::empty("", None)]
+    #[case::long(&"a".repeat(250), None)]
+    fn names(#[case] object: &str, #[case] expect: Option<&str>) {
+        let at = Timestamp::from_nanosecond(0x17b0_f3d2_a1c0_0000).unwrap();
+        let name = event_name(object, at);
+        match expect {
+            Some(expect) => assert_eq!(name, expect),
+            None => assert!(Uuid::parse_str(&name).is_ok(), "{name}"),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The object a note is about.
+
+use k8s_openapi::{Metadata, Resource, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+
+/// Names an object in an event. What is unknown stays empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct ObjectReference {
+    /// Such as `v1` or `discovery.k8s.io/v1`.
+    pub api_version: String,
+    /// Such as `Service`.
+    pub kind: String,
+    /// Empty for cluster-scoped objects; their events go to the namespace `default`.
+    pub namespace: String,
+    /// Name of the object.
+    pub name: String,
+    /// Identity of the object.
+    pub uid: String,
+    /// The state that the note is about.
+    pub resource_version: String,
+}
+
+impl ObjectReference {
+    /// A reference to some object of a type, its name still to be filled in.
+    pub fn of(api_version: &str, kind: &str) -> Self {
+        Self { api_version: api_version.to_owned(), kind: kind.to_owned(), ..Self::default() }
+    }
+
+    /// A reference to an object as the API server knows it.
+    pub fn to<K: Resource + Metadata<Ty = ObjectMeta>>(object: &K) -> Self {
+        let metadata = object.metadata();
+        Self {
+            namespace: metadata.namespace.clone().unwrap_or_default(),
+            name: metadata.name.clone().unwrap_or_default(),
+            uid: metadata.uid.clone().unwrap_or_default(),
+            resource_version: metadata.resource_version.clone().unwrap_or_default(),
+            ..Self::of(K::API_VERSION, K::KIND)
+        }
+    }
+
+    /// The namespace in which events about the object are kept.
+    pub(super) fn event_namespace(&self) -> &str {
+        if self.namespace.is_empty() { "default" } else { &self.namespace }
+    }
+}
