@@ -1,0 +1,70 @@
+//! The files themselves: they parse, they are in canonical form, and the lists speak of scenarios that exist.
+
+use std::{collections::BTreeSet, path::Path};
+
+use kube_endpoints_conformance::{NotYet, Recording, compare, text};
+
+fn recordings() -> Vec<(String, Recording)> {
+    Recording::read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings")).expect("recordings")
+}
+
+fn keys() -> BTreeSet<String> {
+    let key = |(file, recording): (String, Recording)| {
+        recording.scenarios.into_iter().map(move |scenario| format!("{file}/{}", scenario.name))
+    };
+    recordings().into_iter().flat_map(key).collect()
+}
+
+fn not_yet() -> NotYet {
+    NotYet::parse(include_str!("../not-yet.txt")).expect("not-yet.txt")
+}
+
+#[test]
+fn every_file_is_there() {
+    let recordings = recordings();
+    let scenarios: usize = recordings.iter().map(|(_, recording)| recording.scenarios.len()).sum();
+    assert_eq!((recordings.len(), scenarios), (9, 274));
+    assert_eq!(keys().len(), scenarios, "a name twice in a file");
+}
+
+#[test]
+fn expectations_are_canonical_and_equal_to_themselves() {
+    for (file, recording) in recordings() {
+        for scenario in recording.scenarios {
+            for step in scenario.steps {
+                let differences = compare(&step.expect, &step.expect, &scenario.tags);
+                assert!(differences.is_empty(), "{file}/{}: {differences:?}", scenario.name);
+                let texts = step.expect.slices.iter().map(text);
+                assert!(texts.is_sorted(), "{file}/{}: slices out of order", scenario.name);
+            }
+        }
+    }
+}
+
+/// If comparing were too lax, steps that change something would compare equal to the step before.
+#[test]
+fn most_steps_can_be_told_from_the_step_before() {
+    let (mut changed, mut told) = (0, 0);
+    for (_, recording) in recordings() {
+        for scenario in recording.scenarios {
+            for pair in scenario.steps.windows(2) {
+                changed += usize::from(pair[0].expect != pair[1].expect);
+                told += usize::from(!compare(&pair[0].expect, &pair[1].expect, &scenario.tags).is_empty());
+            }
+        }
+    }
+    assert!(told * 10 > changed * 9, "only {told} of {changed} changes are told apart");
+}
+
+#[test]
+fn lists_name_scenarios() {
+    let keys = keys();
+    for key in not_yet().0.keys() {
+        assert!(keys.contains(key), "not-yet.txt lists {key}, which is not recorded");
+    }
+    for name in include_str!("../starter.txt").lines() {
+        let key = format!("core/{name}");
+        assert!(keys.contains(&key), "starter.txt lists {name}, which is not recorded");
+        assert!(!not_yet().0.contains_key(&key), "{name} is in starter.txt: it has to pass");
+    }
+}
