@@ -1,0 +1,167 @@
+//! Reads and writes, and how refusals are told apart.
+
+use std::collections::BTreeMap;
+
+use futures::StreamExt as _;
+use http::Method;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube_controller_client::{
+    Client, ClientOptions, Config, Error, ListParams, Preconditions, Resource, WatchParams, Written,
+};
+use kube_dev_apiserver::Server;
+use kube_wire::LineSplitter;
+use serde_json::{Value, json};
+
+use crate::cluster::{cluster, config_map};
+
+const CONFIG_MAPS: Resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
+
+#[tokio::test]
+async fn an_object_is_written_read_and_deleted() {
+    let (server, client) = cluster().await;
+    let created = client.create(&config_map("web")).await.unwrap();
+    let Written { name, namespace, uid, .. } = &created;
+    assert_eq!((name.as_str(), namespace.as_str(), uid.is_empty()), ("web", "default", false));
+
+    let mut read: ConfigMap = client.get("default", "web").await.unwrap();
+    assert_eq!(read.metadata.resource_version.as_ref(), Some(&created.resource_version));
+    read.data = Some(BTreeMap::from([("a".to_owned(), "1".to_owned())]));
+    let updated = client.update(&read).await.unwrap();
+    assert_ne!(updated.resource_version, created.resource_version);
+
+    // `read` still has the version of before the update.
+    let conflict = client.update(&read).await.unwrap_err();
+    assert!(conflict.is_conflict() && !conflict.is_already_exists(), "{conflict}");
+
+    let patched =
+        client.merge_patch::<ConfigMap>("default", "web", None, &json!({"data": {"a": null, "b": "2"}})).await;
+    let read: ConfigMap = client.get("default", "web").await.unwrap();
+    assert_eq!(read.metadata.resource_version, Some(patched.unwrap().resource_version));
+    assert_eq!(read.data, Some(BTreeMap::from([("b".to_owned(), "2".to_owned())])));
+
+    let other = Preconditions { uid: Some("another".to_owned()), resource_version: None };
+    assert!(client.delete::<ConfigMap>("default", "web", Some(other)).await.unwrap_err().is_conflict());
+    let this = Preconditions { uid: Some(created.uid), resource_version: read.metadata.resource_version };
+    client.delete::<ConfigMap>("default", "web", Some(this)).await.unwrap();
+    let gone = client.delete::<ConfigMap>("default", "web", None).await.unwrap_err();
+    assert!(gone.is_not_found());
+    assert_eq!(gone.to_string(), "configmaps \"web\" not found", "the server's words and nothing else");
+    assert_eq!(gone.call().to_string(), "delete configmaps default/web");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_generated_name_comes_back() {
+    let (server, client) = cluster().await;
+    let mut object = config_map("");
+    object.metadata = ObjectMeta { name: None, generate_name: Some("web-".to_owned()), ..object.metadata };
+    let written = client.create(&object).await.unwrap();
+    assert!(written.name.starts_with("web-") && written.name.len() > 4, "{written:?}");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_existing_object_is_not_a_conflict() {
+    let (server, client) = cluster().await;
+    client.create(&config_map("web")).await.unwrap();
+    let error = client.create(&config_map("web")).await.unwrap_err();
+    assert!(error.is_already_exists() && !error.is_conflict(), "{error}");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_write_into_a_vanishing_namespace_is_told_apart() {
+    let (server, client) = cluster().await;
+    let name = Some("old".to_owned());
+    let namespace = Namespace { metadata: ObjectMeta { name, ..ObjectMeta::default() }, ..Namespace::default() };
+    client.create(&namespace).await.unwrap();
+    let mut kept = config_map("kept");
+    kept.metadata.namespace = Some("old".to_owned());
+    kept.metadata.finalizers = Some(vec!["example.com/keep".to_owned()]);
+    client.create(&kept).await.unwrap();
+    client.delete::<Namespace>("", "old", None).await.unwrap();
+
+    let mut late = config_map("late");
+    late.metadata.namespace = Some("old".to_owned());
+    let error = client.create(&late).await.unwrap_err();
+    assert!(error.is_namespace_terminating() && error.is_forbidden(), "{error}");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_has_no_name_is_not_sent() {
+    let (server, client) = cluster().await;
+    client.create(&config_map("web")).await.unwrap();
+    let refused = [
+        client.delete::<ConfigMap>("default", "", None).await.unwrap_err(),
+        client.update(&config_map("")).await.unwrap_err(),
+        client.merge_patch::<ConfigMap>("default", "", None, &json!({})).await.unwrap_err(),
+    ];
+    assert!(refused.iter().all(|error| matches!(error, Error::Request { .. })), "{refused:?}");
+    client.get::<ConfigMap>("default", "web").await.expect("still there");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_list_is_continued_by_a_watch() {
+    let (server, client) = cluster().await;
+    client.create(&config_map("web")).await.unwrap();
+    let body = client.list(&CONFIG_MAPS, Some("default"), &ListParams::default()).await.unwrap();
+    let list: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(list["items"][0]["metadata"]["name"], "web");
+
+    let version = list["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
+    let params = WatchParams { resource_version: version, timeout_seconds: Some(60), ..WatchParams::default() };
+    let mut watch = client.watch(&CONFIG_MAPS, None, &params).await.unwrap();
+    let written = client.create(&config_map("db")).await.unwrap();
+    let mut frames = LineSplitter::new("ConfigMap");
+    let event: Value = loop {
+        frames.push(&watch.next().await.expect("open").expect("whole"));
+        if let Some(frame) = frames.next_frame().unwrap() {
+            break serde_json::from_slice(frame).unwrap();
+        }
+    };
+    assert_eq!((&event["type"], &event["object"]["metadata"]["uid"]), (&json!("ADDED"), &json!(written.uid)));
+    drop(watch);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_malformed_version_is_refused_with_a_status() {
+    let (server, client) = cluster().await;
+    let params = ListParams { resource_version: Some("no version".to_owned()), ..ListParams::default() };
+    let error = client.list(&CONFIG_MAPS, None, &params).await.unwrap_err();
+    assert_eq!(error.status().map(|status| status.code), Some(400), "{error}");
+    assert_eq!(error.call().to_string(), "list configmaps");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn any_document_and_any_request() {
+    let (server, client) = cluster().await;
+    assert!(client.get_json("/version").await.unwrap()["gitVersion"].is_string());
+    let body = serde_json::to_vec(&config_map("web")).unwrap();
+    let path = "/api/v1/namespaces/default/configmaps";
+    let (code, _) = client.raw(Method::POST, path, Some("application/json"), body.clone()).await.unwrap();
+    assert_eq!(code, 201);
+    let (code, answer) = client.raw(Method::POST, path, Some("application/json"), body).await.unwrap();
+    assert_eq!(code, 409, "{}", String::from_utf8_lossy(&answer));
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_kubeconfig_is_enough() {
+    let server = Server::start(kube_dev_apiserver::Config::default()).await.unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("admin.conf");
+    std::fs::write(&path, server.kubeconfig()).unwrap();
+    let config = Config::from_kubeconfig(&path).await.unwrap();
+    let client = Client::new(&config, ClientOptions::default()).unwrap();
+    client.create(&config_map("web")).await.unwrap();
+
+    let elsewhere = Config::from_url("http://127.0.0.1:1").unwrap().with_server(&server.url()).unwrap();
+    let client = Client::new(&elsewhere, ClientOptions::default()).unwrap();
+    client.get::<ConfigMap>("default", "web").await.unwrap();
+    server.shutdown().await;
+}

@@ -1,0 +1,104 @@
+//! Notes become Events.
+
+use k8s_openapi::api::core::v1::{ConfigMap, Event};
+use kube_controller_client::{
+    Client, ListParams, Resource,
+    events::{EventRecorder, EventType, ObjectReference},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::cluster::{client, cluster, config_map};
+
+const EVENTS: Resource = Resource::namespaced("", "v1", "events", "Event");
+
+async fn written(client: &Client) -> Vec<Event> {
+    let body = client.list(&EVENTS, None, &ListParams::default()).await.expect("a list");
+    let list: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+    serde_json::from_value(list["items"].clone()).expect("events")
+}
+
+#[tokio::test]
+async fn a_note_becomes_an_event() {
+    let (server, client) = cluster().await;
+    client.create(&config_map("web")).await.unwrap();
+    let object: ConfigMap = client.get("default", "web").await.unwrap();
+    let (recorder, writer) = EventRecorder::new(client.clone(), "test-controller");
+    recorder.event(&ObjectReference::to(&object), EventType::Warning, "Failed", "it did not work");
+    drop(recorder);
+    writer.run(CancellationToken::new()).await;
+
+    let events = written(&client).await;
+    let [event] = &events[..] else { panic!("one event, not {events:#?}") };
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    assert_eq!(text(&event.metadata.namespace), "default");
+    let (name, nanos) = event.metadata.name.as_deref().unwrap().split_once('.').unwrap();
+    assert_eq!(name, "web");
+    assert!(u64::from_str_radix(nanos, 16).is_ok(), "{nanos}");
+    let about = &event.involved_object;
+    assert_eq!((text(&about.kind), text(&about.api_version)), ("ConfigMap".to_owned(), "v1".to_owned()));
+    assert_eq!((&about.uid, &about.resource_version), (&object.metadata.uid, &object.metadata.resource_version));
+    assert_eq!((text(&event.type_), text(&event.reason)), ("Warning".to_owned(), "Failed".to_owned()));
+    assert_eq!((text(&event.message), event.count), ("it did not work".to_owned(), Some(1)));
+    assert_eq!(event.source.as_ref().and_then(|source| source.component.as_deref()), Some("test-controller"));
+    assert_eq!(event.reporting_component.as_deref(), Some("test-controller"));
+    assert!(event.first_timestamp.is_some() && event.first_timestamp == event.last_timestamp);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn repetition_is_counted_and_an_expired_event_is_written_anew() {
+    let (server, client) = cluster().await;
+    let (recorder, writer) = EventRecorder::new(client.clone(), "test-controller");
+    let about = ObjectReference { name: "web".to_owned(), ..ObjectReference::of("v1", "Node") };
+    let repeat = |times: usize| (0..times).for_each(|_| recorder.event(&about, EventType::Normal, "Seen", "again"));
+    let stop = CancellationToken::new();
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(writer.run(stop));
+    repeat(3);
+    let event = wait_for_count(&client, 3).await;
+    assert_eq!(event.metadata.namespace.as_deref(), Some("default"), "the object has no namespace");
+
+    client.delete::<Event>("default", event.metadata.name.as_deref().unwrap(), None).await.unwrap();
+    repeat(1);
+    let again = wait_for_count(&client, 4).await;
+    assert_eq!(again.metadata.name, event.metadata.name);
+    assert_eq!(again.first_timestamp, event.first_timestamp);
+    server.shutdown().await;
+}
+
+/// Asks until the one event there is has this count.
+async fn wait_for_count(client: &Client, count: i32) -> Event {
+    let asking = async {
+        loop {
+            let events = written(client).await;
+            assert!(events.len() < 2, "{events:#?}");
+            if let Some(event) = events.into_iter().find(|event| event.count == Some(count)) {
+                return event;
+            }
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(30), asking).await.expect("the count is reached")
+}
+
+#[tokio::test]
+async fn recording_never_waits() {
+    // Nobody runs the writer.
+    let (recorder, _writer) = EventRecorder::new(client("http://127.0.0.1:1"), "test-controller");
+    let about = ObjectReference::of("v1", "Node");
+    for _ in 0..1005 {
+        recorder.event(&about, EventType::Normal, "Seen", "again");
+    }
+    assert_eq!(recorder.dropped(), 5);
+}
+
+#[tokio::test]
+async fn a_writer_stops_when_told_though_the_server_is_away() {
+    let (recorder, writer) = EventRecorder::new(client("http://127.0.0.1:1"), "test-controller");
+    recorder.event(&ObjectReference::of("v1", "Node"), EventType::Normal, "Seen", "m");
+    let stop = CancellationToken::new();
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(writer.run(stop.clone()));
+    stop.cancel();
+    let stopped = tokio::time::timeout(std::time::Duration::from_secs(30), tasks.join_all()).await;
+    stopped.expect("the writer stops");
+}

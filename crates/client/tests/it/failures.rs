@@ -1,0 +1,72 @@
+//! Servers that are away, or do not answer as they should.
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube_controller_client::{Error, TransportKind};
+use rstest::rstest;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+    task::JoinSet,
+};
+
+use crate::cluster::{client, config_map};
+
+/// Answers each connection once with the next of `answers`, whatever is asked; then closes it.
+async fn serve(answers: Vec<&'static str>) -> (String, JoinSet<usize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        let mut served = 0;
+        for answer in answers {
+            let (mut connection, _) = listener.accept().await.expect("a connection");
+            // One read is enough: requests of these tests are small.
+            let _ = connection.read(&mut [0; 4096]).await;
+            connection.write_all(answer.as_bytes()).await.expect("written");
+            connection.shutdown().await.expect("closed");
+            served += 1;
+        }
+        served
+    });
+    (url, tasks)
+}
+
+const NOT_FOUND: &str = "HTTP/1.1 404 x\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+const BUSY_NOW: &str = "HTTP/1.1 429 x\r\nretry-after: 0\r\ncontent-length: 4\r\nconnection: close\r\n\r\nbusy";
+const BUSY: &str = "HTTP/1.1 503 x\r\ncontent-length: 4\r\nconnection: close\r\n\r\nbusy";
+const GATEWAY: &str = "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 13\r\nconnection: close\r\n\r\n<html> nope\r\n";
+const CUT: &str = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"kind\":";
+const NONSENSE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n[]";
+const SILENCE: &str = "";
+
+#[tokio::test]
+async fn a_server_that_is_away() {
+    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let error = client(&format!("http://127.0.0.1:{port}")).create(&config_map("web")).await.unwrap_err();
+    assert!(matches!(error, Error::Transport { kind: TransportKind::Connect, .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(text.starts_with("create configmaps default/web: ") && text.contains("refused"), "{text}");
+}
+
+#[rstest]
+#[case::asked_to_wait(&[BUSY_NOW, BUSY_NOW, NOT_FOUND], "the server answered 404 Not Found: {}")]
+#[case::busy_without_a_word(&[BUSY], "the server answered 503 Service Unavailable: busy")]
+#[case::proxy(&[GATEWAY], "the server answered 502 Bad Gateway: <html> nope")]
+#[case::closed_before_the_answer(&[SILENCE, NOT_FOUND], "the server answered 404 Not Found: {}")]
+#[case::cut(&[CUT], "get configmaps default/web: ")]
+#[case::nonsense(&[NONSENSE], "get configmaps default/web: cannot read the answer: ")]
+#[tokio::test]
+async fn reads(#[case] answers: &[&'static str], #[case] expect: &str) {
+    let (url, mut server) = serve(answers.to_vec()).await;
+    let error = client(&url).get::<ConfigMap>("default", "web").await.unwrap_err();
+    assert!(error.to_string().starts_with(expect), "{error}");
+    assert_eq!(server.join_next().await.unwrap().unwrap(), answers.len(), "all were asked for");
+}
+
+#[tokio::test]
+async fn a_write_whose_connection_broke_is_not_repeated() {
+    let (url, mut server) = serve(vec![SILENCE]).await;
+    let error = client(&url).create(&config_map("web")).await.unwrap_err();
+    assert!(matches!(error, Error::Transport { kind: TransportKind::Reset, .. }), "{error:?}");
+    assert_eq!(server.join_next().await.unwrap().unwrap(), 1);
+}

@@ -1,0 +1,6 @@
+//! The client against the embedded API server.
+
+mod calls;
+mod cluster;
+mod events;
+mod failures;
