@@ -1,0 +1,175 @@
+//! The slice controller of kube-controller-manager.
+//!
+//! Handlers turn changes of Services, Pods, Nodes and slices into keys of Services; a sync plans and applies the slices
+//! of one Service. Its name in `--controllers` is `endpointslice-controller`.
+
+mod sync;
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use kube_controller::{RetryPolicy, Workers};
+use kube_controller_client::Client;
+use kube_controller_client::events::EventRecorder;
+use kube_endpoint_model::well_known::SLICE_CONTROLLER;
+use kube_endpoint_model::{
+    EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes, pod_change,
+};
+use kube_informer::{Event, HandlerHandle, Informer};
+use kube_topology::TopologyCache;
+use kube_workqueue::{Queue, Timer, endpoint_slice_limiter};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::plan::{Options, Packing};
+use crate::slice_events;
+use crate::tracker::SliceTracker;
+use sync::Reconciler;
+
+/// How the slice controller works.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Services synced at once: `--concurrent-service-endpoint-syncs`.
+    pub concurrent_syncs: usize,
+    /// The most endpoints a slice is filled with: `--max-endpoints-per-slice`.
+    pub max_endpoints_per_slice: NonZeroUsize,
+    /// How long changes of Pods are gathered before their Services are synced: `--endpointslice-updates-batch-period`.
+    pub batch_period: Duration,
+}
+
+/// The caches the slice controller reads.
+#[derive(Debug, Clone)]
+pub struct Informers {
+    /// Services.
+    pub services: Informer<Service, ServiceIndex>,
+    /// Pods.
+    pub pods: Informer<Pod, PodIndex>,
+    /// Nodes.
+    pub nodes: Informer<Node>,
+    /// Slices, those of other controllers included.
+    pub slices: Informer<EndpointSlice, SliceIndex>,
+}
+
+/// A change of a slice is acted upon no sooner than this (K-2): it is mostly the echo of a write.
+const SLICE_CHANGE_DELAY: Duration = Duration::from_secs(1);
+
+/// The slice controller; see the [module](self).
+pub struct EndpointSliceController {
+    queue: Queue<ObjectKey>,
+    timer: Timer<ObjectKey>,
+    concurrent_syncs: usize,
+    reconciler: Arc<Reconciler>,
+    nodes_changed: Arc<Notify>,
+    synced: Vec<HandlerHandle>,
+}
+
+impl EndpointSliceController {
+    /// A controller that hears of changes through `informers`, and writes with `client`.
+    pub fn new(informers: &Informers, client: Client, recorder: EventRecorder, config: Config) -> Self {
+        let Config { concurrent_syncs, max_endpoints_per_slice, batch_period } = config;
+        let (queue, timer) = Queue::builder().name("endpoint_slice").limiter(endpoint_slice_limiter()).build();
+        let tracker = Arc::new(SliceTracker::default());
+        let nodes_changed = Arc::new(Notify::new());
+        let synced = vec![
+            watch_services(informers, queue.clone()),
+            watch_pods(informers, queue.clone(), batch_period),
+            watch_nodes(informers, Arc::clone(&nodes_changed)),
+            watch_slices(informers, queue.clone(), Arc::clone(&tracker), SLICE_CHANGE_DELAY.max(batch_period)),
+        ];
+        let reconciler = Arc::new(Reconciler {
+            services: informers.services.lister(),
+            pods: informers.pods.lister(),
+            nodes: informers.nodes.lister(),
+            slices: informers.slices.lister(),
+            client,
+            recorder,
+            options: Options { max_endpoints_per_slice, placeholder: true, packing: Packing::Incremental },
+            tracker,
+            trigger_times: Mutex::new(TriggerTimes::default()),
+            topology: Mutex::new(TopologyCache::default()),
+        });
+        EndpointSliceController { queue, timer, concurrent_syncs, reconciler, nodes_changed, synced }
+    }
+
+    /// Works until `stop`, once the caches have been filled.
+    pub async fn run(self, stop: CancellationToken) {
+        let EndpointSliceController { queue, timer, concurrent_syncs, reconciler, nodes_changed, synced } = self;
+        for handle in &synced {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                _ = handle.synced() => {}
+            }
+        }
+        let workers = Workers {
+            name: "endpointslice-controller",
+            queue: queue.clone(),
+            timer,
+            count: concurrent_syncs,
+            retry: RetryPolicy::default(),
+        };
+        reconciler.nodes_changed();
+        let topology = Arc::clone(&reconciler);
+        let follow_nodes = async {
+            loop {
+                nodes_changed.notified().await;
+                for service in topology.nodes_changed() {
+                    queue.add(service);
+                }
+            }
+        };
+        let sync = move |key| {
+            let reconciler = Arc::clone(&reconciler);
+            async move { reconciler.sync(&key).await }
+        };
+        tokio::select! {
+            () = workers.run(stop, sync) => {}
+            () = follow_nodes => {}
+        }
+    }
+}
+
+/// Every change of a Service wakes it, at once (ES-H1).
+fn watch_services(informers: &Informers, queue: Queue<ObjectKey>) -> HandlerHandle {
+    informers.services.add_handler(move |event| queue.add(kube_wire::Object::key(&**event.object()))).named("services")
+}
+
+/// A change of a Pod wakes the Services it concerns, after the batch period (ES-H2).
+fn watch_pods(informers: &Informers, queue: Queue<ObjectKey>, batch_period: Duration) -> HandlerHandle {
+    let services = informers.services.lister();
+    let handle = move |event: Event<Pod>| {
+        for service in services.read(|_, index| pod_change::woken_services(event.states(), index)) {
+            queue.add_after(service, batch_period);
+        }
+    };
+    informers.pods.add_handler(handle).named("pods")
+}
+
+/// A Node that comes, goes, or changes its zone or readiness changes the shares of the zones (ES-H8, ES-H9).
+fn watch_nodes(informers: &Informers, nodes_changed: Arc<Notify>) -> HandlerHandle {
+    let handle = move |event: Event<Node>| match event.states() {
+        (Some(old), Some(new)) if old.ready == new.ready && old.zone == new.zone => {}
+        _ => nodes_changed.notify_one(),
+    };
+    informers.nodes.add_handler(handle).named("nodes")
+}
+
+/// A change of a slice by someone else wakes its Service, after a while; one that was waited for, at once.
+fn watch_slices(
+    informers: &Informers,
+    queue: Queue<ObjectKey>,
+    tracker: Arc<SliceTracker>,
+    delay: Duration,
+) -> HandlerHandle {
+    let handle = move |event: Event<EndpointSlice>| {
+        let woken = slice_events::woken_services(event.states(), SLICE_CONTROLLER, &tracker);
+        for service in woken.changed {
+            queue.add_after(service, delay);
+        }
+        for service in woken.waiting {
+            queue.add(service);
+        }
+    };
+    informers.slices.add_handler(handle).named("slices")
+}

@@ -64,7 +64,11 @@
 
 #[cfg(feature = "apply")]
 mod apply;
+#[cfg(feature = "controller")]
+pub mod controller;
 mod desired;
+#[cfg(feature = "apply")]
+mod fresh;
 mod owner;
 mod packing;
 mod plan;
@@ -76,6 +80,8 @@ mod tracker;
 #[cfg(feature = "apply")]
 pub use apply::{ApplyError, WriteError, apply};
 pub use desired::{DesiredGroup, MissingNode, ServiceEndpoints, desired_endpoints_from_service_pods};
+#[cfg(feature = "apply")]
+pub use fresh::{Slices, fresh_slices};
 pub use owner::Owner;
 pub use plan::{Hints, Input, Options, Packing, Plan, ServiceHints, TriggerTime, TypePlan, plan};
 pub use slice_labels::SliceLabels;

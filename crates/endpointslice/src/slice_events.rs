@@ -1,5 +1,7 @@
 //! Which Services a change of a slice wakes: the rules of the slice and the mirroring controller alike.
 
+use std::sync::Arc;
+
 use kube_endpoint_model::{EndpointSlice, ObjectKey};
 
 use crate::tracker::SliceTracker;
@@ -13,17 +15,16 @@ pub struct Woken {
     pub waiting: Vec<ObjectKey>,
 }
 
-/// The Services to sync after a slice was added (`old` is `None`), deleted (`new` is `None`) or changed (ES-H3 to ES-H6),
-/// for the controller that writes `controller` as managed-by. Takes in what it sees in the tracker.
+/// The Services to sync after a slice went from one state to another (`None`: it was or is not there; ES-H3 to ES-H6), for the controller that writes `controller` as managed-by. Takes in what it sees in the tracker.
 ///
 /// A slice that came out as this controller wrote it wakes nobody. One that names another Service now wakes both; one
 /// that changed hands, or was changed or deleted by someone else, wakes its Service.
 pub fn woken_services(
-    old: Option<&EndpointSlice>,
-    new: Option<&EndpointSlice>,
+    (old, new): (Option<&Arc<EndpointSlice>>, Option<&Arc<EndpointSlice>>),
     controller: &str,
     tracker: &SliceTracker,
 ) -> Woken {
+    let (old, new) = (old.map(|slice| &**slice), new.map(|slice| &**slice));
     let changed = changed_services(old, new, controller, tracker);
     let waiting = new.or(old).and_then(service_of).filter(|service| tracker.is_waiting(service));
     Woken { changed, waiting: waiting.into_iter().collect() }
@@ -88,7 +89,11 @@ mod tests {
 
     const OURS: &str = "ours";
 
-    fn slice(service: &str, manager: &str, generation: i64) -> EndpointSlice {
+    fn slice(service: &str, manager: &str, generation: i64) -> Arc<EndpointSlice> {
+        Arc::new(plain(service, manager, generation))
+    }
+
+    fn plain(service: &str, manager: &str, generation: i64) -> EndpointSlice {
         let mut slice: EndpointSlice = serde_json::from_str("{}").unwrap();
         slice.metadata.namespace = "ns".into();
         slice.metadata.uid = "u".into();
@@ -99,8 +104,13 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(tracker: &SliceTracker, old: Option<&EndpointSlice>, new: Option<&EndpointSlice>, expected: &[&str]) {
-        let woken = woken_services(old, new, OURS, tracker);
+    fn check(
+        tracker: &SliceTracker,
+        old: Option<&Arc<EndpointSlice>>,
+        new: Option<&Arc<EndpointSlice>>,
+        expected: &[&str],
+    ) {
+        let woken = woken_services((old, new), OURS, tracker);
         assert_eq!(woken.changed.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
     }
 
@@ -115,10 +125,10 @@ mod tests {
         let key = ObjectKey::new("ns", "web");
         tracker.wrote(&key, "u", 1);
         let written = slice("web", OURS, 1);
-        assert_eq!(woken_services(None, Some(&written), OURS, &tracker), Woken::default(), "nobody waits");
+        assert_eq!(woken_services((None, Some(&written)), OURS, &tracker), Woken::default(), "nobody waits");
         tracker.wrote(&key, "v", 1);
         assert!(matches!(freshness(&tracker, "web"), Freshness::Stale { .. }));
-        let woken = woken_services(Some(&written), Some(&written), OURS, &tracker);
+        let woken = woken_services((Some(&written), Some(&written)), OURS, &tracker);
         assert_eq!(woken, Woken { changed: vec![], waiting: vec![key] });
     }
 
@@ -177,9 +187,9 @@ mod tests {
         let tracker = SliceTracker::default();
         let it = slice("web", OURS, 1);
         check(&tracker, None, Some(&it), &["ns/web"]);
-        let mut going = slice("web", OURS, 2);
+        let mut going = plain("web", OURS, 2);
         going.metadata.deletion_timestamp = Some(jiff::Timestamp::UNIX_EPOCH);
-        check(&tracker, Some(&it), Some(&going), &["ns/web"]);
+        check(&tracker, Some(&it), Some(&Arc::new(going)), &["ns/web"]);
         assert_eq!(freshness(&tracker, "web"), Freshness::Fresh, "EC-10");
     }
 }

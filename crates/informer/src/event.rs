@@ -35,6 +35,15 @@ impl<T> Event<T> {
             Self::Added { object, .. } | Self::Updated { new: object, .. } | Self::Deleted { object, .. } => object,
         }
     }
+
+    /// The object before and after the event; `None` where it was or is not there.
+    pub fn states(&self) -> (Option<&Arc<T>>, Option<&Arc<T>>) {
+        match self {
+            Self::Added { object, .. } => (None, Some(object)),
+            Self::Updated { old, new } => (Some(old), Some(new)),
+            Self::Deleted { object, .. } => (Some(object), None),
+        }
+    }
 }
 
 // Not derived: the objects are shared, they need not be `Clone` themselves.

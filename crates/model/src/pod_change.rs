@@ -1,16 +1,17 @@
 //! Which changes of a Pod matter to its Services, and which Services they wake (PP-1 to PP-9).
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::{ObjectKey, Pod, ServiceIndex, Text};
 
-/// The Services to sync after a Pod was added (`old` is `None`), deleted (`new` is `None`) or changed.
+/// The Services to sync after a Pod went from one state to another; `None`: it was or is not there.
 ///
 /// An update that brings the same version wakes nobody. A Pod that was relabelled wakes the Services it left and those
 /// it joined; one that changed otherwise, all it belongs to. What is compared is what upstream compares, so that a Pod
 /// that fails without its readiness, addresses or labels changing wakes nobody (EC-2), and any update of a terminating
 /// Pod wakes its Services (EC-1).
-pub fn woken_services(old: Option<&Pod>, new: Option<&Pod>, services: &ServiceIndex) -> Vec<ObjectKey> {
+pub fn woken_services((old, new): (Option<&Arc<Pod>>, Option<&Arc<Pod>>), services: &ServiceIndex) -> Vec<ObjectKey> {
     let (namespace, names) = match (old, new) {
         (None, None) => return Vec::new(),
         (Some(pod), None) | (None, Some(pod)) => (&pod.namespace, services.select(&pod.namespace, &pod.labels)),
@@ -43,8 +44,6 @@ fn endpoint_changed(old: &Pod, new: &Pod) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::{Labels, Service};
     use rstest::rstest;
@@ -85,17 +84,18 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(old: Option<&Pod>, new: Option<&Pod>, expected: &[&str]) {
-        let woken = woken_services(old, new, &services());
+    fn check(old: Option<Pod>, new: Option<Pod>, expected: &[&str]) {
+        let (old, new) = (old.map(Arc::new), new.map(Arc::new));
+        let woken = woken_services((old.as_ref(), new.as_ref()), &services());
         assert_eq!(woken.iter().map(|key| &*key.name).collect::<Vec<_>>(), expected);
     }
 
     #[test]
     fn added_and_deleted_pods_wake_all_they_match() {
         let it = pod("1", "app=a,tier=front,x=y");
-        check(None, Some(&it), &["a", "a-front", "front"]);
-        check(Some(&it), None, &["a", "a-front", "front"]);
-        check(None, Some(&pod("1", "")), &[]);
+        check(None, Some(it.clone()), &["a", "a-front", "front"]);
+        check(Some(it), None, &["a", "a-front", "front"]);
+        check(None, Some(pod("1", "")), &[]);
     }
 
     // upstream: Test_podChanged, TestDetermineNeededServiceUpdates
@@ -117,6 +117,6 @@ mod tests {
     #[case::first_labels(pod("1", ""), pod("2", "app=a"), &["a"])]
     #[case::hostname_alone(pod("1", "app=a"), Pod { hostname: "h".into(), ..pod("2", "app=a") }, &[])]
     fn updates(#[case] old: Pod, #[case] new: Pod, #[case] expected: &[&str]) {
-        check(Some(&old), Some(&new), expected);
+        check(Some(old), Some(new), expected);
     }
 }
