@@ -1,0 +1,149 @@
+//! The player against an API server without controllers: what it does, what it sees, and what it says.
+
+use kube_controller_client::Config;
+use kube_dev_apiserver::Server;
+use kube_endpoints_conformance::{Failure, Kind, Outcome, Player, Recording, Scenario};
+use serde_json::{Value, json};
+
+fn recording(nodes: &Value, scenarios: &[(&str, Value)]) -> Recording {
+    let scenarios: Vec<_> = scenarios
+        .iter()
+        .map(|(name, steps)| json!({ "name": name, "about": "", "tags": [], "steps": steps }))
+        .collect();
+    let text = json!({ "kubernetes": "1.36.2", "nodes": nodes, "scenarios": scenarios }).to_string();
+    Recording::parse(text.as_bytes()).expect("a recording")
+}
+
+async fn start() -> (Server, Player) {
+    let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a server");
+    let config = Config::from_url(&server.url()).expect("a URL");
+    let player = Player::connect(&config).await.expect("a connection");
+    (server, player)
+}
+
+async fn play(player: &Player, scenarios: &[Scenario]) -> Vec<Outcome> {
+    let mut outcomes = player.play(scenarios).await;
+    outcomes.sort_by(|a, b| a.scenario.cmp(&b.scenario));
+    outcomes
+}
+
+fn create_slice(name: &str, owner: Option<&str>, addresses: &[&str]) -> Value {
+    let endpoints: Vec<_> = addresses.iter().map(|address| json!({ "addresses": [address] })).collect();
+    let labels = json!({
+        "kubernetes.io/service-name": "web",
+        "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+    });
+    let owner = owner.map(|uid| json!([{ "apiVersion": "v1", "kind": "Service", "name": "web", "uid": uid }]));
+    let metadata = json!({ "name": name, "labels": labels, "ownerReferences": owner });
+    let slice = json!({ "kind": "EndpointSlice", "apiVersion": "discovery.k8s.io/v1", "metadata": metadata,
+        "addressType": "IPv4", "endpoints": endpoints, "ports": [] });
+    json!({ "op": "create", "obj": slice })
+}
+
+fn slice(name: &str, owner: Option<&str>, addresses: &[&str]) -> Value {
+    let endpoints: Vec<_> =
+        addresses.iter().map(|address| json!({ "addresses": [address], "conditions": {} })).collect();
+    let mut slice = json!({
+        "name": name,
+        "labels": {
+            "kubernetes.io/service-name": "web",
+            "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+        },
+        "addressType": "IPv4",
+        "endpoints": endpoints,
+        "ports": [],
+    });
+    if let Some(owner) = owner {
+        slice["ownerReferences"] = json!([{ "apiVersion": "v1", "kind": "Service", "name": "web", "uid": owner }]);
+    }
+    slice
+}
+
+fn expect(endpoints: &Value, slices: &Value) -> Value {
+    json!({ "endpoints": endpoints, "slices": slices, "events": [] })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn plays() {
+    let service = json!({ "kind": "Service", "metadata": { "name": "web" }, "spec": { "ports": [{ "port": 80 }] } });
+    let slices = json!([
+        {
+            "do": [
+                { "op": "create", "obj": service },
+                create_slice("web-2bcdf", Some("nobody"), &["10.0.0.1"]),
+                create_slice("big", None, &["10.0.0.2", "10.0.0.3"]),
+            ],
+            "expect": expect(&json!([]), &json!([slice("web-*", Some("<gone>"), &["10.0.0.1"]), slice("big", None, &["10.0.0.2", "10.0.0.3"])])),
+        },
+        {
+            "do": [
+                { "op": "merge-slice", "service": "web", "patch": { "endpoints": [] } },
+                { "op": "delete-slice", "service": "web" },
+                { "op": "delete-slice", "service": "web", "addressType": "IPv6" },
+            ],
+            "expect": expect(&json!([]), &json!([slice("big", None, &[])])),
+        },
+    ]);
+    let endpoints =
+        |ip: &str| json!({ "subsets": [{ "addresses": [{ "ip": ip }], "ports": [{ "port": 1, "protocol": "TCP" }] }] });
+    let mut object = endpoints("10.0.0.1");
+    object["kind"] = "Endpoints".into();
+    object["metadata"] = json!({ "name": "web" });
+    let expect_endpoints = |ip: &str| {
+        let mut form = endpoints(ip);
+        form["name"] = "web".into();
+        expect(&json!([form]), &json!([]))
+    };
+    let differs = json!([
+        { "do": [{ "op": "create", "obj": object }], "expect": expect_endpoints("10.0.0.1") },
+        {
+            "do": [{ "op": "merge", "kind": "Endpoints", "name": "web", "patch": endpoints("10.0.0.2") }],
+            "expect": expect_endpoints("10.0.0.3"),
+        },
+        { "do": [], "expect": expect_endpoints("10.0.0.4") },
+    ]);
+    let nothing = expect(&json!([]), &json!([]));
+    let refused = json!([{ "do": [{ "op": "delete", "kind": "Pod", "name": "p" }], "expect": nothing }]);
+
+    let (server, player) = start().await;
+    let recording = recording(&json!([]), &[("a", slices), ("b", differs), ("c", refused)]);
+    let outcomes = play(&player, &recording.scenarios).await;
+    let failures: Vec<_> = outcomes.into_iter().map(|outcome| outcome.failure).collect();
+    assert_eq!(failures[0], None);
+    let difference = "endpoints[0].subsets[0].addresses[0].ip: expected \"10.0.0.3\", found \"10.0.0.2\"";
+    assert_eq!(failures[1], Some(Failure { step: 2, reasons: vec![difference.to_owned()] }));
+    let failure = failures[2].as_ref().expect("there is no such pod");
+    assert_eq!(failure.step, 1);
+    let reason = &failure.reasons[0];
+    assert!(reason.starts_with("operation 1 of 1: DELETE /api/v1/namespaces/replay-"), "{reason}");
+    assert!(reason.ends_with(": 404 Not Found: pods \"p\" not found"), "{reason}");
+    server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_and_cleaning_up() {
+    let nodes = json!([{
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": { "name": "node-a1", "labels": { "topology.kubernetes.io/zone": "zone-a" } },
+        "status": { "allocatable": { "cpu": "4" }, "conditions": [{ "type": "Ready", "status": "True" }] },
+    }]);
+    let (server, player) = start().await;
+    let nothing = json!([{ "do": [], "expect": expect(&json!([]), &json!([])) }]);
+    let recording = recording(&nodes, &[("a", nothing)]);
+    player.create_nodes(&recording.nodes).await.expect("nodes");
+    let found = player.api().list(Kind::Node, "", "").await.expect("a list").items;
+    assert_eq!(found[0]["status"]["allocatable"]["cpu"], "4");
+
+    let before = namespaces(&player).await;
+    assert_eq!(play(&player, &recording.scenarios).await[0].failure, None);
+    assert_eq!(namespaces(&player).await, before + 1);
+    player.clean_up(&recording.nodes).await.expect("everything deleted");
+    assert_eq!(namespaces(&player).await, before);
+    assert!(player.api().list(Kind::Node, "", "").await.expect("a list").items.is_empty());
+    server.shutdown().await;
+}
+
+async fn namespaces(player: &Player) -> usize {
+    let request = kube_endpoints_conformance::Request::get("/api/v1/namespaces".to_owned());
+    player.api().ok(request).await.expect("a list")["items"].as_array().expect("items").len()
+}
