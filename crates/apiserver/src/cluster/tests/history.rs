@@ -1,0 +1,60 @@
+//! Versions and the history of changes.
+
+use super::*;
+
+#[test]
+fn one_counter_for_all_kinds() {
+    let mut world = World::new();
+    let a = world.create("configmaps", json!({"metadata": {"name": "a"}}));
+    let b = world.create("nodes", json!({"metadata": {"name": "n"}}));
+    let c = world.merge("configmaps", "a", json!({"data": {"x": "1"}}));
+    assert_eq!([revision(&a), revision(&b), revision(&c)], [5, 6, 7]);
+    assert_eq!(world.changes("configmaps", 0), ["Added a 5", "Modified a 7"]);
+    assert_eq!(world.changes("configmaps", 5), ["Modified a 7"]);
+    assert_eq!(world.changes("configmaps", 99), [""; 0]);
+}
+
+#[test]
+fn what_has_left_the_history_is_expired() {
+    let mut world = World::with_history(2);
+    for name in ["a", "b", "c"] {
+        world.create("configmaps", json!({"metadata": {"name": name}}));
+    }
+    // Change 5 is gone: who has seen it can go on, who has not is told.
+    assert_eq!(world.changes("configmaps", 5), ["Added b 6", "Added c 7"]);
+    let kind = world.kind("configmaps");
+    let error = world.cluster.changes_after(&kind, 1, 10).map(|_| ()).unwrap_err();
+    let event = format!(r#"{{"type":"ERROR","object":{}}}"#, String::from_utf8(error.encode()).unwrap());
+    let recorded = include_str!("../../../tests/fixtures/expired.watch.json");
+    assert_eq!(event, recorded.trim().replace("67847", "5"));
+}
+
+#[test]
+fn a_full_batch_ends_at_its_last_change() {
+    let mut world = World::new();
+    for name in ["a", "b", "c"] {
+        world.create("configmaps", json!({"metadata": {"name": name}}));
+    }
+    world.create("nodes", json!({"metadata": {"name": "n"}}));
+    let kind = world.kind("configmaps");
+    let batch = world.cluster.changes_after(&kind, 0, 2).unwrap();
+    assert_eq!((batch.changes.len(), batch.revision), (2, 6));
+    // The rest of the history reaches to the present, which may be the version of another kind.
+    let batch = world.cluster.changes_after(&kind, 6, 2).unwrap();
+    assert_eq!((batch.changes.len(), batch.revision), (1, 8));
+}
+
+#[test]
+fn lists_are_in_the_order_of_namespace_and_name() {
+    let mut world = World::new();
+    let kind = world.kind("configmaps");
+    for (namespace, name) in [("kube-system", "a"), ("default", "b"), ("default", "a.b"), ("default", "a")] {
+        let object = json!({"metadata": {"name": name}});
+        world.cluster.create(&kind, namespace, object, world.options()).unwrap();
+    }
+    let names = |namespace: Option<&str>| -> Vec<String> {
+        world.cluster.list(&kind, namespace).iter().map(|it| format!("{}/{}", it.namespace, it.name)).collect()
+    };
+    assert_eq!(names(None), ["default/a", "default/a.b", "default/b", "kube-system/a"]);
+    assert_eq!(names(Some("default")), ["default/a", "default/a.b", "default/b"]);
+}

@@ -1,0 +1,125 @@
+//! What the server makes of object metadata.
+
+use rstest::rstest;
+
+use super::*;
+
+#[test]
+fn create_stamps_the_object() {
+    let mut world = World::new();
+    let object = world.create(
+        "configmaps",
+        json!({"metadata": {"name": "a", "selfLink": "/x", "generation": 7,
+        "uid": "mine", "creationTimestamp": "2001-01-01T00:00:00Z", "deletionTimestamp": "2001-01-01T00:00:00Z",
+        "managedFields": [{"manager": "me"}]}}),
+    );
+    let meta = object["metadata"].as_object().unwrap();
+    let fields: Vec<&str> = meta.keys().map(String::as_str).collect();
+    assert_eq!(fields, ["creationTimestamp", "name", "namespace", "resourceVersion", "uid"]);
+    assert_eq!(meta["creationTimestamp"], "2027-01-15T08:00:00Z");
+    assert_ne!(meta["uid"], "mine");
+    assert_eq!(revision(&object), 5, "the four first namespaces have 1 to 4");
+}
+
+#[test]
+fn empty_means_absent() {
+    let mut world = World::new();
+    let object = world.create(
+        "services",
+        json!({
+            "metadata": {"name": "a", "labels": {}, "annotations": {}, "ownerReferences": [], "finalizers": null},
+            "spec": {"ports": [{"port": 80}], "selector": {}, "externalIPs": [], "publishNotReadyAddresses": false},
+            "unknown": 1
+        }),
+    );
+    assert_eq!(object["metadata"].as_object().unwrap().len(), 5);
+    for field in ["selector", "externalIPs", "publishNotReadyAddresses"] {
+        assert!(object["spec"].get(field).is_none(), "{field}");
+    }
+    assert!(object.get("unknown").is_none());
+}
+
+#[test]
+fn generated_names() {
+    let mut world = World::new();
+    let object = world.create("configmaps", json!({"metadata": {"generateName": "web-"}}));
+    let name = object["metadata"]["name"].as_str().unwrap();
+    assert!(name.starts_with("web-") && name.len() == 9, "{name}");
+    assert_eq!(object["metadata"]["generateName"], "web-");
+    let error = world.try_create("configmaps", json!({"metadata": {}})).unwrap_err();
+    assert!(error.to_string().contains("metadata.name: Required value: name or generateName is required"), "{error}");
+}
+
+#[test]
+fn an_update_that_changes_nothing_writes_nothing() {
+    let mut world = World::new();
+    let object = world.create("services", service("web", json!({"selector": {"app": "web"}})));
+    let mut sparse = service("web", json!({"selector": {"app": "web"}, "externalIPs": []}));
+    sparse["metadata"]["labels"] = json!({});
+    assert_eq!(world.try_update("services", sparse, Part::Main).unwrap(), object);
+    assert_eq!(world.merge("services", "web", json!({"spec": {"type": "ClusterIP"}})), object);
+    assert_eq!(world.changes("services", 0).len(), 1);
+    assert_eq!(world.cluster.revision(), revision(&object));
+}
+
+#[rstest]
+#[case::stale(json!({"resourceVersion": "1"}), 409, "Conflict")]
+#[case::other_uid(json!({"uid": "other"}), 409, "Conflict")]
+#[case::other_creation(json!({"creationTimestamp": "2001-01-01T00:00:00Z"}), 422, "Invalid")]
+#[case::bad_version(json!({"resourceVersion": "x"}), 422, "Invalid")]
+#[case::bad_label(json!({"labels": {"-": ""}}), 422, "Invalid")]
+#[case::bad_annotation(json!({"annotations": {"a/b/c": ""}}), 422, "Invalid")]
+#[case::owner_without_uid(json!({"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p"}]}), 422, "Invalid")]
+#[case::other_namespace(json!({"namespace": "kube-system"}), 400, "BadRequest")]
+fn updates_refused(#[case] meta: Value, #[case] code: u16, #[case] reason: &str) {
+    let mut world = World::new();
+    world.create("configmaps", json!({"metadata": {"name": "a"}}));
+    let mut object = json!({"metadata": meta});
+    object["metadata"]["name"] = json!("a");
+    let error = world.try_update("configmaps", object, Part::Main).unwrap_err();
+    assert_eq!((error.code, error.reason), (code, reason), "{error}");
+}
+
+#[test]
+fn put_creates_only_where_upstream_lets_it() {
+    let mut world = World::new();
+    let lease = json!({"metadata": {"name": "a"}, "spec": {}});
+    world.try_update("leases", lease.clone(), Part::Main).unwrap();
+    assert_eq!(world.try_update("configmaps", lease.clone(), Part::Main).unwrap_err().code, 404);
+    // With the uid of an object that is gone it is not created anew.
+    let gone = json!({"metadata": {"name": "gone", "uid": "1"}});
+    assert_eq!(world.try_update("endpoints", gone, Part::Main).unwrap_err().code, 409);
+    // A Lease, alone among these kinds, is not overwritten blindly.
+    let error = world.try_update("leases", lease, Part::Main).unwrap_err();
+    assert!(error.to_string().contains("must be specified for an update"), "{error}");
+}
+
+#[test]
+fn json_patch() {
+    let mut world = World::new();
+    world.create("configmaps", json!({"metadata": {"name": "a"}, "data": {"x": "1"}}));
+    let kind = world.kind("configmaps");
+    let mut apply = |operations: Value| {
+        let patch = Patch::Json(serde_json::from_value(operations).unwrap());
+        world.cluster.patch(&kind, "default", "a", &patch, Part::Main, WriteOptions { now: START, dry_run: false })
+    };
+    let written = apply(json!([
+        {"op": "test", "path": "/data/x", "value": "1"}, {"op": "add", "path": "/data/y", "value": "2"}
+    ]));
+    assert_eq!(written.unwrap().object.value().unwrap()["data"], json!({"x": "1", "y": "2"}));
+    let error = apply(json!([{"op": "test", "path": "/data/x", "value": "2"}])).unwrap_err();
+    assert_eq!(error.code, 422);
+    // A patch may not move an object to another name.
+    assert_eq!(apply(json!([{"op": "replace", "path": "/metadata/name", "value": "b"}])).unwrap_err().code, 400);
+}
+
+#[test]
+fn dry_run_stores_nothing() {
+    let mut world = World::new();
+    let kind = world.kind("services");
+    let rehearsal = WriteOptions { now: START, dry_run: true };
+    let before = world.cluster.revision();
+    let written = world.cluster.create(&kind, "default", service("web", json!({})), rehearsal).unwrap();
+    assert!(written.object.value().unwrap()["spec"]["clusterIP"].is_string());
+    assert_eq!((world.get("services", "web"), world.cluster.revision()), (None, before));
+}

@@ -1,0 +1,111 @@
+//! Pods and nodes.
+
+use rstest::rstest;
+
+use super::*;
+
+#[test]
+fn a_new_pod_is_pending_whatever_it_says() {
+    let mut world = World::new();
+    let mut object = pod("p");
+    object["status"] = json!({"phase": "Running", "podIP": "10.1.0.1"});
+    object["spec"]["containers"][0]["ports"] = json!([{"containerPort": 80}]);
+    let stored = world.create("pods", object);
+    assert_eq!(stored["status"], json!({"phase": "Pending", "qosClass": "BestEffort"}));
+    assert_eq!(stored["spec"]["restartPolicy"], "Always");
+    assert_eq!(stored["spec"]["terminationGracePeriodSeconds"], 30);
+    assert_eq!(stored["spec"]["containers"][0]["ports"][0]["protocol"], "TCP");
+    assert_eq!(stored["metadata"]["generation"], 1);
+}
+
+#[test]
+fn main_and_status_leave_each_other_alone() {
+    let mut world = World::new();
+    let stored = world.create("pods", pod_on("p", "n"));
+    let mut changed = stored.clone();
+    changed["status"]["phase"] = json!("Running");
+    assert_eq!(world.try_update("pods", changed.clone(), Part::Main).unwrap(), stored);
+
+    changed["spec"]["nodeName"] = json!("other");
+    changed["metadata"]["labels"] = json!({"by": "status"});
+    changed["metadata"]["ownerReferences"] = json!([{"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "1"}]);
+    let stored = world.try_update("pods", changed, Part::Status).unwrap();
+    assert_eq!((&stored["status"]["phase"], &stored["spec"]["nodeName"]), (&json!("Running"), &json!("n")));
+    // Labels pass through the status of a pod, owners do not.
+    assert_eq!(stored["metadata"]["labels"]["by"], "status");
+    assert!(stored["metadata"].get("ownerReferences").is_none());
+    assert_eq!(stored["metadata"]["generation"], 1);
+    assert_eq!(stored["status"]["qosClass"], "BestEffort");
+}
+
+#[rstest]
+#[case::single(json!({"podIP": "10.1.0.1"}), "10.1.0.1", &["10.1.0.1"])]
+#[case::plural(json!({"podIPs": [{"ip": "10.1.0.1"}, {"ip": "fd00::1"}]}), "10.1.0.1", &["10.1.0.1", "fd00::1"])]
+#[case::single_wins(json!({"podIP": "10.1.0.2", "podIPs": [{"ip": "10.1.0.1"}]}), "10.1.0.2", &["10.1.0.2"])]
+#[case::text_is_kept(json!({"podIP": "fd00:0:0::9"}), "fd00:0:0::9", &["fd00:0:0::9"])]
+fn pod_ips_agree(#[case] status: Value, #[case] single: &str, #[case] all: &[&str]) {
+    let mut world = World::new();
+    world.create("pods", pod_on("p", "n"));
+    let stored = world.merge_status("pods", "p", status);
+    assert_eq!(stored["status"]["podIP"], single);
+    let ips: Vec<&str> =
+        stored["status"]["podIPs"].as_array().unwrap().iter().map(|ip| ip["ip"].as_str().unwrap()).collect();
+    assert_eq!(ips, all);
+}
+
+#[rstest]
+#[case(json!({"podIPs": [{"ip": "x"}]}), "status.podIPs[0]")]
+#[case(json!({"podIPs": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}]}), "no more than one IP for each IP family")]
+fn wrong_pod_ips(#[case] status: Value, #[case] says: &str) {
+    let mut world = World::new();
+    world.create("pods", pod_on("p", "n"));
+    let error = world.try_merge("pods", "p", json!({"status": status}), Part::Status).unwrap_err();
+    assert!(error.to_string().contains(says), "{error}");
+}
+
+#[rstest]
+#[case::image(json!({"containers": [{"name": "main", "image": "app:2"}]}), true)]
+#[case::deadline(json!({"activeDeadlineSeconds": 5}), true)]
+#[case::more_tolerations(json!({"tolerations": [{"operator": "Exists"}]}), true)]
+#[case::node(json!({"nodeName": "other"}), false)]
+#[case::hostname(json!({"hostname": "h"}), false)]
+#[case::container_name(json!({"containers": [{"name": "other", "image": "app:1"}]}), false)]
+fn little_of_a_pods_spec_can_change(#[case] spec: Value, #[case] allowed: bool) {
+    let mut world = World::new();
+    world.create("pods", pod_on("p", "n"));
+    let result = world.try_merge("pods", "p", json!({"spec": spec}), Part::Main);
+    assert_eq!(result.is_ok(), allowed, "{result:?}");
+    if let Ok(stored) = result {
+        assert_eq!(stored["metadata"]["generation"], 2);
+    }
+}
+
+#[rstest]
+#[case(json!({"containers": []}), "spec.containers: Required value")]
+#[case(json!({"containers": [{"name": "a", "image": "x"}, {"name": "a", "image": "x"}]}), "spec.containers[1].name: Duplicate value")]
+#[case(json!({"containers": [{"name": "A", "image": "x"}]}), "spec.containers[0].name: Invalid value")]
+#[case(json!({"containers": [{"name": "a"}]}), "spec.containers[0].image: Required value")]
+#[case(json!({"containers": [{"name": "a", "image": "x", "ports": [{"containerPort": 0}]}]}), "ports[0].containerPort: Invalid value: 0")]
+#[case(json!({"containers": [{"name": "a", "image": "x", "ports": [{"containerPort": 1, "protocol": "tcp"}]}]}), "Unsupported value: \"tcp\": supported values: \"SCTP\", \"TCP\", \"UDP\"")]
+#[case(json!({"restartPolicy": "Maybe", "containers": [{"name": "a", "image": "x"}]}), "spec.restartPolicy: Unsupported value")]
+#[case(json!({"hostname": "A.b", "containers": [{"name": "a", "image": "x"}]}), "spec.hostname: Invalid value")]
+fn pods_refused(#[case] spec: Value, #[case] says: &str) {
+    let error = World::new().try_create("pods", json!({"metadata": {"name": "p"}, "spec": spec})).unwrap_err();
+    assert_eq!(error.code, 422);
+    assert!(error.to_string().contains(says), "{error}");
+}
+
+#[test]
+fn a_node_comes_with_its_status() {
+    let mut world = World::new();
+    let node = json!({"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "4"}, "conditions": [{"type": "Ready", "status": "True"}]}});
+    let stored = world.create("nodes", node);
+    assert_eq!(stored["status"]["allocatable"], json!({"cpu": "4"}));
+    assert_eq!(stored["status"]["conditions"][0]["status"], "True");
+    let changed = world.merge("nodes", "n", json!({"status": {"capacity": null}, "spec": {"unschedulable": true}}));
+    assert_eq!(changed["status"], stored["status"]);
+    assert_eq!(changed["spec"]["unschedulable"], true);
+    let changed = world.merge_status("nodes", "n", json!({"conditions": []}));
+    assert!(changed["status"].get("conditions").is_none());
+    assert_eq!(changed["spec"]["unschedulable"], true);
+}

@@ -1,0 +1,171 @@
+//! Services: defaults, families, addresses and ports.
+
+use std::collections::BTreeSet;
+
+use rstest::rstest;
+
+use super::*;
+
+fn families(service: &Value) -> String {
+    let list: Vec<&str> =
+        service["spec"]["ipFamilies"].as_array().into_iter().flatten().map(|family| family.as_str().unwrap()).collect();
+    format!("{} {}", service["spec"]["ipFamilyPolicy"].as_str().unwrap_or("-"), list.join(","))
+}
+
+fn ips(service: &Value) -> Vec<String> {
+    serde_json::from_value(service["spec"].get("clusterIPs").cloned().unwrap_or_else(|| json!([]))).unwrap()
+}
+
+#[test]
+fn defaults() {
+    let stored = World::new().create("services", service("web", json!({"ports": [{"port": 80}]})));
+    let mut spec = stored["spec"].clone();
+    let ip = spec["clusterIP"].take();
+    assert_eq!(spec["clusterIPs"].take(), json!([ip]));
+    assert_eq!(
+        spec,
+        json!({
+            "clusterIP": null, "clusterIPs": null, "internalTrafficPolicy": "Cluster", "ipFamilies": ["IPv4"],
+            "ipFamilyPolicy": "SingleStack", "ports": [{"port": 80, "protocol": "TCP", "targetPort": 80}],
+            "sessionAffinity": "None", "type": "ClusterIP"
+        })
+    );
+    assert_eq!(stored["status"], json!({"loadBalancer": {}}));
+}
+
+#[rstest]
+#[case::single(json!({}), "SingleStack IPv4", 1)]
+#[case::v6(json!({"ipFamilies": ["IPv6"]}), "SingleStack IPv6", 1)]
+#[case::prefer(json!({"ipFamilyPolicy": "PreferDualStack"}), "PreferDualStack IPv4,IPv6", 2)]
+#[case::require_v6_first(json!({"ipFamilyPolicy": "RequireDualStack", "ipFamilies": ["IPv6"]}), "RequireDualStack IPv6,IPv4", 2)]
+#[case::asked_for(json!({"clusterIP": "fd00:10:96::7"}), "SingleStack IPv6", 1)]
+#[case::headless(json!({"clusterIP": "None", "selector": {"a": "b"}}), "SingleStack IPv4", 1)]
+#[case::headless_dual(json!({"clusterIP": "None", "selector": {"a": "b"}, "ipFamilyPolicy": "PreferDualStack"}), "PreferDualStack IPv4,IPv6", 1)]
+#[case::headless_selectorless(json!({"clusterIP": "None"}), "RequireDualStack IPv4,IPv6", 1)]
+#[case::headless_selectorless_single(json!({"clusterIP": "None", "ipFamilyPolicy": "SingleStack"}), "SingleStack IPv4", 1)]
+#[case::external(json!({"type": "ExternalName", "externalName": "example.com"}), "- ", 0)]
+fn families_on_create(#[case] spec: Value, #[case] expect: &str, #[case] addresses: usize) {
+    let stored = World::new().create("services", service("web", spec));
+    assert_eq!(families(&stored), expect);
+    let ips = ips(&stored);
+    assert_eq!(ips.len(), addresses, "{ips:?}");
+    assert_eq!(ips.first().map(String::as_str), stored["spec"]["clusterIP"].as_str());
+    if ips.first().is_some_and(|ip| ip != "None") {
+        for (ip, family) in ips.iter().zip(stored["spec"]["ipFamilies"].as_array().unwrap()) {
+            assert_eq!(family == "IPv6", ip.contains(':'), "{ip}");
+        }
+    }
+}
+
+#[rstest]
+#[case::upgrade(json!({}), json!({"ipFamilyPolicy": "PreferDualStack"}), "PreferDualStack IPv4,IPv6", 2)]
+#[case::upgrade_with_families(json!({}), json!({"ipFamilyPolicy": "RequireDualStack", "ipFamilies": ["IPv4", "IPv6"]}), "RequireDualStack IPv4,IPv6", 2)]
+#[case::downgrade(json!({"ipFamilyPolicy": "RequireDualStack"}), json!({"ipFamilyPolicy": "SingleStack"}), "SingleStack IPv4", 1)]
+#[case::downgrade_with_families(json!({"ipFamilyPolicy": "RequireDualStack"}), json!({"ipFamilyPolicy": "SingleStack", "ipFamilies": ["IPv4"]}), "SingleStack IPv4", 1)]
+#[case::nothing_of_it(json!({"ipFamilyPolicy": "RequireDualStack"}), json!({"selector": {"a": "b"}}), "RequireDualStack IPv4,IPv6", 2)]
+#[case::headless_upgrade(json!({"clusterIP": "None", "selector": {"a": "b"}}), json!({"ipFamilyPolicy": "PreferDualStack"}), "PreferDualStack IPv4,IPv6", 1)]
+#[case::to_external(json!({}), json!({"type": "ExternalName", "externalName": "example.com"}), "- ", 0)]
+#[case::to_external_explicitly(json!({}), json!({"type": "ExternalName", "externalName": "example.com", "clusterIP": null, "clusterIPs": null, "ipFamilies": null, "ipFamilyPolicy": null}), "- ", 0)]
+#[case::from_external(json!({"type": "ExternalName", "externalName": "example.com"}), json!({"type": "ClusterIP", "externalName": null, "ports": [{"port": 80}]}), "SingleStack IPv4", 1)]
+fn families_on_update(#[case] spec: Value, #[case] patch: Value, #[case] expect: &str, #[case] addresses: usize) {
+    let mut world = World::new();
+    let before = world.create("services", service("web", spec));
+    let after = world.merge("services", "web", json!({"spec": patch}));
+    assert_eq!(families(&after), expect);
+    assert_eq!(ips(&after).len(), addresses);
+    if let (Some(old), Some(new)) = (ips(&before).first(), ips(&after).first()) {
+        assert_eq!(old, new, "the first address stays");
+    }
+}
+
+#[test]
+fn an_update_that_leaves_the_addresses_out_keeps_them() {
+    let mut world = World::new();
+    let before =
+        world.create("services", service("web", json!({"ipFamilyPolicy": "RequireDualStack", "type": "NodePort"})));
+    let sparse =
+        service("web", json!({"type": "NodePort", "ipFamilyPolicy": "RequireDualStack", "ports": [{"port": 80}]}));
+    assert_eq!(world.try_update("services", sparse, Part::Main).unwrap(), before);
+}
+
+#[rstest]
+#[case::other_address(json!({"clusterIP": "10.96.0.77", "clusterIPs": ["10.96.0.77"]}), "spec.clusterIPs[0]: Invalid value: [\"10.96.0.77\"]: may not change once set")]
+#[case::headless(json!({"clusterIP": "None", "clusterIPs": null}), "may not change once set")]
+#[case::first_family(json!({"ipFamilies": ["IPv6"]}), "spec.ipFamilies[0]: Invalid value: \"IPv6\": may not change once set")]
+#[case::families_of_single(json!({"ipFamilies": ["IPv4", "IPv6"]}), "must be RequireDualStack or PreferDualStack when multiple ipFamilies are specified")]
+fn updates_refused(#[case] patch: Value, #[case] says: &str) {
+    let mut world = World::new();
+    world.create("services", service("web", json!({"clusterIP": "10.96.0.10"})));
+    let error = world.try_merge("services", "web", json!({"spec": patch}), Part::Main).unwrap_err();
+    assert_eq!(error.code, 422);
+    assert!(error.to_string().contains(says), "{error}");
+}
+
+#[rstest]
+#[case(json!({"ports": []}), "spec.ports: Required value")]
+#[case(json!({"ports": [{"port": 0}]}), "spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive")]
+#[case(json!({"ports": [{"port": 80, "protocol": "HTTP"}]}), "spec.ports[0].protocol: Unsupported value: \"HTTP\"")]
+#[case(json!({"ports": [{"port": 80}, {"port": 81, "name": "b"}]}), "spec.ports[0].name: Required value")]
+#[case(json!({"ports": [{"port": 80, "name": "a"}, {"port": 81, "name": "a"}]}), "spec.ports[1].name: Duplicate value: \"a\"")]
+#[case(json!({"ports": [{"port": 80, "name": "a"}, {"port": 80, "name": "b"}]}), "spec.ports[1]: Duplicate value")]
+#[case(json!({"ports": [{"port": 80, "targetPort": "Not_A_Name"}]}), "spec.ports[0].targetPort: Invalid value")]
+#[case(json!({"selector": {"a": "-"}}), "spec.selector: Invalid value: \"-\"")]
+#[case(json!({"type": "Odd"}), "spec.type: Unsupported value: \"Odd\"")]
+#[case(json!({"ipFamilies": ["IPv5"]}), "spec.ipFamilies[0]: Unsupported value: \"IPv5\"")]
+#[case(json!({"clusterIP": "10.1.0.1"}), "the provided IP (10.1.0.1) is not in the valid range. The range of valid IPs is 10.96.0.0/16")]
+#[case(json!({"clusterIP": "x"}), "spec.clusterIPs[0]: Invalid value: \"x\"")]
+#[case(json!({"trafficDistribution": "Near"}), "spec.trafficDistribution: Unsupported value: \"Near\"")]
+#[case(json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": 80}]}), "spec.ports[0].nodePort: Invalid value: 80")]
+fn refused(#[case] spec: Value, #[case] says: &str) {
+    let error = World::new().try_create("services", service("web", spec)).unwrap_err();
+    assert_eq!(error.code, 422, "{error}");
+    assert!(error.to_string().contains(says), "{error}");
+}
+
+#[test]
+fn names_are_labels_that_begin_with_a_letter() {
+    let error = World::new().try_create("services", service("0web", json!({}))).unwrap_err();
+    assert!(error.to_string().contains("a DNS-1035 label must consist of"), "{error}");
+}
+
+#[test]
+fn what_is_taken_comes_free_again() {
+    let mut world = World::new();
+    let spec = json!({"clusterIP": "10.96.0.10", "type": "NodePort", "ports": [{"port": 80, "nodePort": 30_080}]});
+    world.create("services", service("web", spec.clone()));
+    let error = world.try_create("services", service("other", spec.clone())).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("provided IP is already allocated") && text.contains("provided port is already allocated"),
+        "{text}"
+    );
+    world.delete("services", "web", None);
+    world.create("services", service("other", spec));
+    world.merge("services", "other", json!({"spec": {"type": "ExternalName", "externalName": "example.com"}}));
+    world.create("services", service("third", json!({"clusterIP": "10.96.0.10"})));
+}
+
+#[test]
+fn every_service_has_addresses_of_its_own() {
+    let mut world = World::new();
+    let mut seen = BTreeSet::new();
+    for i in 0..300 {
+        let stored = world.create("services", service(&format!("s{i}"), json!({"ipFamilyPolicy": "RequireDualStack"})));
+        for ip in ips(&stored) {
+            assert!(seen.insert(ip));
+        }
+    }
+}
+
+#[test]
+fn node_ports_follow_the_type() {
+    let mut world = World::new();
+    let stored = world.create("services", service("web", json!({"type": "LoadBalancer"})));
+    let port = stored["spec"]["ports"][0]["nodePort"].as_i64().unwrap();
+    assert!((30_000..=32_767).contains(&port));
+    assert_eq!(stored["spec"]["allocateLoadBalancerNodePorts"], true);
+    assert_eq!(stored["spec"]["externalTrafficPolicy"], "Cluster");
+    let stored = world.merge("services", "web", json!({"spec": {"type": "ClusterIP"}}));
+    assert!(stored["spec"]["ports"][0].get("nodePort").is_none());
+    assert!(stored["spec"].get("allocateLoadBalancerNodePorts").is_none());
+}

@@ -1,0 +1,94 @@
+//! `EndpointSlices`, Endpoints and Events.
+
+use rstest::rstest;
+
+use super::*;
+
+#[test]
+fn stored_as_a_go_server_prints_it() {
+    let mut world = World::new();
+    let stored = world.create("endpointslices", slice("a", json!([{"addresses": ["10.0.0.1"]}])));
+    assert_eq!(stored["endpoints"], json!([{"addresses": ["10.0.0.1"], "conditions": {}}]));
+    assert_eq!(stored["ports"], json!([{"name": "", "port": 80, "protocol": "TCP"}]));
+    let bare =
+        world.create("endpointslices", json!({"metadata": {"name": "b"}, "addressType": "IPv6", "endpoints": []}));
+    assert!(bare["endpoints"].is_null() && bare.get("endpoints").is_some());
+    assert!(bare["ports"].is_null() && bare.get("ports").is_some());
+}
+
+#[rstest]
+#[case::annotation(json!({"metadata": {"annotations": {"a": "b"}}}), 1)]
+#[case::owner(json!({"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Service", "name": "s", "uid": "1"}]}}), 1)]
+#[case::label(json!({"metadata": {"labels": {"a": "b"}}}), 2)]
+#[case::endpoints(json!({"endpoints": []}), 2)]
+#[case::ports(json!({"ports": [{"port": 81}]}), 2)]
+fn generation(#[case] patch: Value, #[case] expect: i64) {
+    let mut world = World::new();
+    let before = world.create("endpointslices", slice("a", json!([{"addresses": ["10.0.0.1"]}])));
+    assert_eq!(before["metadata"]["generation"], 1);
+    let after = world.merge("endpointslices", "a", patch);
+    assert_eq!(after["metadata"]["generation"], expect);
+    assert!(revision(&after) > revision(&before));
+}
+
+#[rstest]
+#[case::type_missing(json!({"addressType": null}), "addressType: Required value")]
+#[case::no_address(json!({"endpoints": [{"addresses": []}]}), "endpoints[0].addresses: Required value: must contain at least 1 address")]
+#[case::many_addresses(json!({"endpoints": [{"addresses": vec!["10.0.0.1"; 101]}]}), "endpoints[0].addresses: Too many: 101: must have at most 100 items")]
+#[case::many_endpoints(json!({"endpoints": vec![json!({"addresses": ["10.0.0.1"]}); 1_001]}), "endpoints: Too many: 1001: must have at most 1000 items")]
+#[case::family(json!({"endpoints": [{"addresses": ["fd00::1"]}]}), "endpoints[0].addresses[0]: Invalid value: \"fd00::1\": must be a valid IPv4 address")]
+#[case::loopback(json!({"endpoints": [{"addresses": ["127.0.0.1"]}]}), "may not be in the loopback range")]
+#[case::hostname(json!({"endpoints": [{"addresses": ["10.0.0.1"], "hostname": "A.b"}]}), "endpoints[0].hostname: Invalid value")]
+#[case::protocol(json!({"ports": [{"protocol": "ICMP"}]}), "ports[0].protocol: Unsupported value: \"ICMP\"")]
+#[case::port_names(json!({"ports": [{"port": 1}, {"port": 2}]}), "ports[1].name: Duplicate value: \"\"")]
+#[case::zones(json!({"endpoints": [{"addresses": ["10.0.0.1"], "hints": {"forZones": [{"name": "a"}, {"name": "a"}]}}]}), "hints.forZones[1].name: Duplicate value: \"a\"")]
+fn refused(#[case] patch: Value, #[case] says: &str) {
+    let mut object = slice("a", json!([{"addresses": ["10.0.0.1"]}]));
+    json_patch::merge(&mut object, &patch);
+    let error = World::new().try_create("endpointslices", object).unwrap_err();
+    assert_eq!(error.code, 422);
+    assert!(error.to_string().contains(says), "{error}");
+}
+
+#[test]
+fn the_address_type_stays() {
+    let mut world = World::new();
+    world.create("endpointslices", slice("a", json!([])));
+    let patch = json!({"addressType": "IPv6"});
+    let error = world.try_merge("endpointslices", "a", patch, Part::Main).unwrap_err();
+    assert!(error.to_string().contains("addressType: Invalid value: \"IPv6\": field is immutable"), "{error}");
+}
+
+#[rstest]
+#[case(json!([{"ports": [{"port": 1}]}]), "subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`")]
+#[case(json!([{"addresses": [{"ip": "x"}]}]), "subsets[0].addresses[0].ip: Invalid value: \"x\"")]
+#[case(json!([{"notReadyAddresses": [{"ip": "169.254.0.1"}]}]), "may not be in the link-local range")]
+#[case(json!([{"addresses": [{"ip": "10.0.0.1"}], "ports": [{"port": 1}, {"port": 2, "name": "b"}]}]), "subsets[0].ports[0].name: Required value")]
+#[case(json!([{"addresses": [{"ip": "10.0.0.1"}], "ports": [{"port": 70_000}]}]), "subsets[0].ports[0].port: Invalid value: 70000")]
+fn endpoints_refused(#[case] subsets: Value, #[case] says: &str) {
+    let object = json!({"metadata": {"name": "a"}, "subsets": subsets});
+    let error = World::new().try_create("endpoints", object).unwrap_err();
+    assert!(error.to_string().contains(says), "{error}");
+}
+
+#[test]
+fn endpoints_are_stored_without_what_is_empty() {
+    let subsets = json!([{"addresses": [{"ip": "10.0.0.1", "hostname": ""}], "notReadyAddresses": [], "ports": [{"name": "", "port": 1}]}]);
+    let stored = World::new().create("endpoints", json!({"metadata": {"name": "a"}, "subsets": subsets}));
+    let expect = json!([{"addresses": [{"ip": "10.0.0.1"}], "ports": [{"port": 1, "protocol": "TCP"}]}]);
+    assert_eq!(stored["subsets"], expect);
+    let empty = World::new().create("endpoints", json!({"metadata": {"name": "a"}, "subsets": []}));
+    assert!(empty.get("subsets").is_none());
+}
+
+#[test]
+fn an_event_lives_with_what_it_is_about() {
+    let mut world = World::new();
+    let event = |namespace: Value| json!({"metadata": {"name": "web.17f"}, "involvedObject": {"kind": "Service", "namespace": namespace}, "count": 1});
+    let stored = world.create("events", event(json!("default")));
+    assert!(stored["eventTime"].is_null() && stored["reportingComponent"] == "");
+    let mut other = event(json!("kube-system"));
+    other["metadata"]["name"] = json!("b");
+    let error = world.try_create("events", other).unwrap_err();
+    assert!(error.to_string().contains("does not match event.namespace"), "{error}");
+}

@@ -1,0 +1,98 @@
+//! A client of a few lines.
+
+use bytes::Bytes;
+use http::{Method, Request};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper_util::client::legacy::Client as Http;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use kube_dev_apiserver::{Config, Server};
+use serde_json::Value;
+
+pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
+pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+/// A server and what is needed to talk to it.
+pub(crate) struct World {
+    pub(crate) server: Server,
+    http: Http<HttpConnector, Full<Bytes>>,
+}
+
+impl World {
+    pub(crate) async fn start(config: Config) -> Self {
+        let server = Server::start(config).await.unwrap();
+        Self { server, http: Http::builder(TokioExecutor::new()).build_http() }
+    }
+
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        media_type: &str,
+        body: String,
+    ) -> http::Response<Incoming> {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.server.url()))
+            .header("content-type", media_type)
+            .body(Full::new(Bytes::from(body)))
+            .unwrap();
+        self.http.request(request).await.unwrap()
+    }
+
+    /// Sends JSON and returns the code and the JSON that comes back.
+    pub(crate) async fn json(&self, method: Method, path: &str, body: &Value) -> (u16, Value) {
+        let media_type = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let response = self.send(method, path, media_type, body).await;
+        let code = response.status().as_u16();
+        let bytes = response.into_body().collect().await.unwrap().to_bytes();
+        (code, serde_json::from_slice(&bytes).unwrap())
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
+        self.json(Method::GET, path, &Value::Null).await
+    }
+
+    pub(crate) async fn create(&self, path: &str, object: Value) -> Value {
+        let (code, object) = self.json(Method::POST, path, &object).await;
+        assert_eq!(code, 201, "{object}");
+        object
+    }
+
+    pub(crate) async fn watch(&self, path: &str) -> Events {
+        let response = self.send(Method::GET, path, "", String::new()).await;
+        assert_eq!(response.status(), 200);
+        Events { body: response.into_body(), buffer: Vec::new() }
+    }
+}
+
+/// The events of a watch.
+pub(crate) struct Events {
+    body: Incoming,
+    buffer: Vec<u8>,
+}
+
+impl Events {
+    /// The next event, or nothing when the stream has ended.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.buffer.drain(..=end).collect();
+                return Some(serde_json::from_slice(&line).unwrap());
+            }
+            let frame = tokio::time::timeout(std::time::Duration::from_secs(10), self.body.frame());
+            let frame = frame.await.expect("10 s passed without an event")?.unwrap();
+            self.buffer.extend_from_slice(&frame.into_data().unwrap());
+        }
+    }
+
+    /// The next event as `TYPE name`, with the version in place of a bookmark's name.
+    pub(crate) async fn next_short(&mut self) -> String {
+        let Some(event) = self.next().await else { return "END".to_owned() };
+        let meta = &event["object"]["metadata"];
+        let what = meta["name"].as_str().or(meta["resourceVersion"].as_str()).unwrap_or_default();
+        format!("{} {what}", event["type"].as_str().unwrap())
+    }
+}

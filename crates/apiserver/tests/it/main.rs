@@ -1,0 +1,7 @@
+//! The server over its socket.
+
+#![expect(clippy::unwrap_used, reason = "the client is a test's, and its failures are the test's")]
+
+mod client;
+mod requests;
+mod watches;
