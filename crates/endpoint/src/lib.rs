@@ -1,1 +1,39 @@
-//! The Endpoints controller of kube-controller-manager.
+//! The Endpoints controller of kube-controller-manager: one core/v1 Endpoints object for every Service with a selector.
+//!
+//! Its name in `--controllers` is `endpoints-controller`. [`plan`] decides, purely, what the object of a Service must
+//! look like and whether it must be written; [`EndpointsController`] joins it to caches, queue and API server.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use kube_endpoint::{Change, plan};
+//! use kube_endpoint_model::{Pod, Service};
+//!
+//! let service: Service = serde_json::from_str(
+//!     r#"{"metadata": {"namespace": "shop", "name": "web"},
+//!         "spec": {"selector": {"app": "web"}, "clusterIP": "10.96.0.1", "ipFamilies": ["IPv4"],
+//!                  "ports": [{"port": 80, "targetPort": 8080, "protocol": "TCP"}]}}"#,
+//! )?;
+//! let pod: Pod = serde_json::from_str(
+//!     r#"{"metadata": {"namespace": "shop", "name": "web-0", "labels": {"app": "web"}},
+//!         "status": {"phase": "Running", "podIPs": [{"ip": "10.1.0.1"}],
+//!                    "conditions": [{"type": "Ready", "status": "True"}]}}"#,
+//! )?;
+//! let pods = [Arc::new(pod)];
+//!
+//! let Some(Change::Create(endpoints)) = plan(&service, &pods, None, None) else { panic!("nothing there yet") };
+//! assert_eq!(endpoints.subsets[0].addresses[0].ip.to_string(), "10.1.0.1");
+//! assert_eq!(endpoints.subsets[0].ports[0].port, 8080);
+//!
+//! // What is there already is not written again.
+//! assert_eq!(plan(&service, &pods, Some(&endpoints), None), None);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+mod controller;
+mod plan;
+mod stale;
+mod truncate;
+
+pub use controller::{Config, EndpointsController, Informers};
+pub use plan::{Change, plan};
+pub use truncate::MAX_ADDRESSES;

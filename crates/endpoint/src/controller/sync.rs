@@ -1,0 +1,147 @@
+//! The sync of one Service.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use k8s_openapi::api::core::v1 as core;
+use kube_controller::Next;
+use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
+use kube_controller_client::{Client, Error};
+use kube_endpoint_model::{Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
+use kube_informer::Lister;
+use tokio::time::Instant;
+
+use crate::plan::{Change, plan};
+use crate::stale::{Freshness, ReplacedVersions};
+
+/// What the workers share.
+pub(super) struct Reconciler {
+    pub(super) services: Lister<Service, ServiceIndex>,
+    pub(super) pods: Lister<Pod, PodIndex>,
+    pub(super) endpoints: Lister<Endpoints>,
+    pub(super) client: Client,
+    pub(super) recorder: EventRecorder,
+    pub(super) replaced: Arc<Mutex<ReplacedVersions>>,
+    pub(super) trigger_times: Mutex<TriggerTimes>,
+}
+
+/// Why a sync failed.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to {verb} Endpoints {key}: {source}")]
+pub(super) struct SyncError {
+    verb: &'static str,
+    key: ObjectKey,
+    source: Error,
+}
+
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What these mutexes guard is changed in single steps: a panic elsewhere leaves nothing half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The object there is, as far as it can be known.
+enum Current {
+    Known(Option<Arc<Endpoints>>),
+    /// The cache is behind a write: come back.
+    Later(Next),
+}
+
+impl Reconciler {
+    /// Brings the Endpoints object of a Service into line with its Pods (EP-1 to EP-22).
+    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Next, SyncError> {
+        let failed = |verb| move |source| SyncError { verb, key: key.clone(), source };
+        let Some(service) = self.services.get(&key.namespace, &key.name) else {
+            let deleted = self.client.delete::<core::Endpoints>(&key.namespace, &key.name, None).await;
+            deleted
+                .or_else(|error| if error.is_not_found() { Ok(()) } else { Err(error) })
+                .map_err(failed("delete"))?;
+            locked(&self.trigger_times).forget(key);
+            locked(&self.replaced).forget(key);
+            return Ok(Next::Done);
+        };
+        let selector = match &service.selector {
+            Some(selector) if !service.external_name => selector,
+            // An object that is there is left alone (EC-24).
+            _ => return Ok(Next::Done),
+        };
+
+        let pods = self.pods.read(|_, index| index.select(&key.namespace, selector));
+        let current = match self.current(key).await.map_err(failed("get"))? {
+            Current::Known(current) => current,
+            Current::Later(next) => return Ok(next),
+        };
+        let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
+        match plan(&service, &pods, current.as_deref(), trigger_time) {
+            None => {}
+            Some(Change::Create(endpoints)) => self.create(key, &endpoints).await.map_err(failed("create"))?,
+            Some(Change::Update(endpoints)) => self.update(key, &endpoints).await.map_err(failed("update"))?,
+        }
+        Ok(Next::Done)
+    }
+
+    async fn current(&self, key: &ObjectKey) -> Result<Current, Error> {
+        let now = Instant::now().into_std();
+        let look = || {
+            let current = self.endpoints.get(&key.namespace, &key.name);
+            let version = current.as_ref().map(|it| it.metadata.resource_version.clone()).unwrap_or_default();
+            let freshness = locked(&self.replaced).check(key, &version, now);
+            (current, freshness)
+        };
+        let (mut current, mut freshness) = look();
+        if matches!(freshness, Freshness::Stale { .. }) {
+            // The event that would have woken this Service may have come just before it was known to wait.
+            (current, freshness) = look();
+        }
+        match freshness {
+            Freshness::Fresh => Ok(Current::Known(current)),
+            Freshness::Stale { wait } => Ok(Current::Later(Next::After(wait))),
+            Freshness::Overdue => {
+                tracing::warn!(endpoints = %key, "Endpoints informer cache stays out of date, reading from the server");
+                let live = match self.client.get::<core::Endpoints>(&key.namespace, &key.name).await {
+                    Ok(live) => Some(Arc::new(Endpoints::from(&live))),
+                    Err(error) if error.is_not_found() => None,
+                    Err(error) => return Err(error),
+                };
+                locked(&self.replaced).forget(key);
+                Ok(Current::Known(live))
+            }
+        }
+    }
+
+    async fn create(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<(), Error> {
+        match self.client.create(&core::Endpoints::from(endpoints)).await {
+            Ok(_) => Ok(()),
+            // Nothing can be created there any more, and nothing has to be.
+            Err(error) if error.is_namespace_terminating() => Ok(()),
+            Err(error) => {
+                // Upstream refers to an object that has neither namespace nor identity yet (EV-1).
+                let about = ObjectReference { name: key.name.to_string(), ..ObjectReference::of("v1", "Endpoints") };
+                let message = format!("Failed to create endpoint for service {key}: {error}");
+                self.recorder.event(&about, EventType::Warning, "FailedToCreateEndpoint", message);
+                Err(error)
+            }
+        }
+    }
+
+    async fn update(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<(), Error> {
+        let object = core::Endpoints::from(endpoints);
+        match self.client.update(&object).await {
+            Ok(written) => {
+                let before = &endpoints.metadata.resource_version;
+                if written.resource_version != **before {
+                    locked(&self.replaced).replaced(key, before.clone());
+                }
+                Ok(())
+            }
+            Err(error) => {
+                let message = format!("Failed to update endpoint {key}: {error}");
+                self.recorder.event(
+                    &ObjectReference::to(&object),
+                    EventType::Warning,
+                    "FailedToUpdateEndpoint",
+                    message,
+                );
+                Err(error)
+            }
+        }
+    }
+}

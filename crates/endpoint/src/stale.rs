@@ -1,0 +1,87 @@
+//! Recognising an Endpoints object that the cache has not caught up with.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use kube_endpoint_model::{ObjectKey, Text};
+
+/// How long an object may look stale before the cache is not waited for any longer.
+pub(crate) const STALE_DEADLINE: Duration = Duration::from_secs(30);
+
+/// Remembers, for every object, the version that a write replaced (TR-E1 to TR-E3): a cache that still shows it is
+/// behind. Unlike upstream, an object that stays stale is read from the server in the end.
+#[derive(Debug, Default)]
+pub(crate) struct ReplacedVersions {
+    objects: HashMap<ObjectKey, Replaced>,
+}
+
+#[derive(Debug)]
+struct Replaced {
+    version: Text,
+    stale_since: Option<Instant>,
+}
+
+/// Whether the cache can be believed about an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Freshness {
+    Fresh,
+    /// An event of the object will tell; if none comes, it is overdue after `wait`.
+    Stale {
+        wait: Duration,
+    },
+    Overdue,
+}
+
+impl ReplacedVersions {
+    /// A write replaced `version`. A write that changed nothing replaces nothing and must not be told (TR-E3).
+    pub(crate) fn replaced(&mut self, key: &ObjectKey, version: Text) {
+        self.objects.insert(key.clone(), Replaced { version, stale_since: None });
+    }
+
+    /// Whether a cache that shows `version` can be believed.
+    pub(crate) fn check(&mut self, key: &ObjectKey, version: &str, now: Instant) -> Freshness {
+        let Some(replaced) = self.objects.get_mut(key) else { return Freshness::Fresh };
+        if *replaced.version != *version {
+            replaced.stale_since = None;
+            return Freshness::Fresh;
+        }
+        let since = *replaced.stale_since.get_or_insert(now);
+        match STALE_DEADLINE.checked_sub(now.saturating_duration_since(since)) {
+            Some(wait) if !wait.is_zero() => Freshness::Stale { wait },
+            _ => Freshness::Overdue,
+        }
+    }
+
+    /// Whether a sync is waiting for the cache to show this object.
+    pub(crate) fn is_waiting(&self, key: &ObjectKey) -> bool {
+        self.objects.get(key).is_some_and(|replaced| replaced.stale_since.is_some())
+    }
+
+    /// Forgets an object whose Service is gone, or that was read from the server.
+    pub(crate) fn forget(&mut self, key: &ObjectKey) {
+        self.objects.remove(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // upstream: TestStaleEndpointsTracker
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "any instant will do to count from")]
+    fn only_the_replaced_version_is_stale_and_not_for_ever() {
+        let (key, start) = (ObjectKey::new("ns", "web"), Instant::now());
+        let mut versions = ReplacedVersions::default();
+        assert_eq!(versions.check(&key, "1", start), Freshness::Fresh, "nothing known");
+        versions.replaced(&key, "1".into());
+        assert_eq!(versions.check(&key, "2", start), Freshness::Fresh);
+        assert_eq!(versions.check(&key, "1", start), Freshness::Stale { wait: STALE_DEADLINE });
+        assert!(versions.is_waiting(&key));
+        assert_eq!(versions.check(&key, "1", start + STALE_DEADLINE), Freshness::Overdue);
+        assert_eq!(versions.check(&key, "2", start), Freshness::Fresh);
+        assert!(!versions.is_waiting(&key));
+        versions.forget(&key);
+        assert_eq!(versions.check(&key, "1", start), Freshness::Fresh);
+    }
+}
