@@ -4,5 +4,7 @@
 mod exchange;
 mod handlers;
 mod laws;
+mod proxy;
 mod scripted;
+mod server;
 mod thing;

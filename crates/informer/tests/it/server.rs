@@ -1,0 +1,168 @@
+//! Random histories on the embedded API server, over a connection that breaks: in the end, everybody agrees.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube_controller_client::{Client, ClientOptions, Config, ListParams};
+use kube_dev_apiserver::Server;
+use kube_informer::{Event, Informer, wait_for_sync};
+use kube_wire::{Decode as _, Object as _, decode_list};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use rstest::rstest;
+use tokio::{sync::watch, task::JoinSet, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::{proxy::Proxy, thing::Thing};
+
+type Replay = Arc<Mutex<BTreeMap<String, String>>>;
+
+fn client(url: &str) -> Client {
+    let config = Config::from_url(url).expect("a good URL");
+    Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client")
+}
+
+/// A handler that rebuilds the state from events, and says when it changed.
+fn listen(informer: &Informer<Thing>) -> (Replay, watch::Receiver<()>) {
+    let (replay, (changed, change)) = (Replay::default(), watch::channel(()));
+    let state = replay.clone();
+    informer.add_handler(move |event| {
+        let mut state = state.lock().expect("no panic before");
+        let name = event.object().metadata.name.clone();
+        match event {
+            Event::Added { object, .. } => {
+                let before = state.insert(name.clone(), object.text());
+                assert_eq!(before, None, "{name} was added twice");
+            }
+            Event::Updated { old, new } => {
+                let before = state.insert(name, new.text());
+                assert_eq!(before, Some(old.text()), "not the state that was told before");
+            }
+            Event::Deleted { .. } => assert!(state.remove(&name).is_some(), "{name} was not there"),
+        }
+        changed.send_replace(());
+    });
+    (replay, change)
+}
+
+async fn on_server(client: &Client) -> Vec<String> {
+    let body = client.list(&Thing::RESOURCE, Some("default"), &ListParams::default()).await.expect("a list");
+    let mut things: Vec<_> = decode_list::<Thing>(&body).expect("decodes").items.iter().map(Thing::text).collect();
+    things.sort();
+    things
+}
+
+/// Waits until what `now` returns is what the server has.
+async fn agrees(mut change: watch::Receiver<()>, expect: &[String], what: &str, now: impl Fn() -> Vec<String>) {
+    let reached = timeout(Duration::from_secs(60), change.wait_for(|()| now() == expect)).await.is_ok();
+    assert!(reached, "{what} has {:?}, the server {expect:?}", now());
+}
+
+/// One random write, straight to the server.
+async fn write(client: &Client, random: &mut StdRng, names: u32) {
+    let name = format!("thing-{}", random.random_range(0..names));
+    let data = Some(BTreeMap::from([("group".to_owned(), random.random_range(0..100).to_string())]));
+    let (named, namespace) = (Some(name.clone()), Some("default".to_owned()));
+    let metadata = ObjectMeta { name: named, namespace, ..ObjectMeta::default() };
+    let object = ConfigMap { metadata, data, ..ConfigMap::default() };
+    match client.create(&object).await {
+        Ok(_) => {}
+        Err(error) if error.is_already_exists() && random.random_bool(0.5) => {
+            client.update(&object).await.expect("updated");
+        }
+        Err(error) if error.is_already_exists() => {
+            client.delete::<ConfigMap>("default", &name, None).await.expect("deleted");
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[rstest]
+// The history of the server is short in some, so that a watch that was cut finds its version expired.
+#[case::calm(1, 10_000, 0.0)]
+#[case::cut(2, 10_000, 0.05)]
+#[case::cut_and_expired(3, 5, 0.05)]
+#[case::cut_often(4, 5, 0.3)]
+#[tokio::test]
+async fn all_agree_in_the_end(#[case] seed: u64, #[case] watch_history: usize, #[case] cuts: f64) {
+    let mut random = StdRng::seed_from_u64(seed);
+    let config =
+        kube_dev_apiserver::Config { watch_history, seed: Some(seed), ..kube_dev_apiserver::Config::default() };
+    let server = Server::start(config).await.unwrap();
+    let direct = client(&server.url());
+    for _ in 0..20 {
+        write(&direct, &mut random, 10).await;
+    }
+
+    let proxy = Proxy::to(server.address()).await;
+    let informer = Informer::<Thing>::builder(client(&proxy.url())).namespace("default").build();
+    let mut handlers = vec![listen(&informer)];
+    let stop = CancellationToken::new();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(informer.run(stop.clone()));
+    wait_for_sync([&informer.store_synced()], Duration::from_secs(30)).await.unwrap();
+    for round in 0..200 {
+        write(&direct, &mut random, 10).await;
+        if random.random_bool(cuts) {
+            proxy.cut();
+        }
+        if round == 100 {
+            handlers.push(listen(&informer));
+        }
+    }
+
+    let expect = on_server(&direct).await;
+    let lister = informer.lister();
+    let stored = || lister.list().iter().map(|it| it.text()).collect::<Vec<_>>();
+    agrees(handlers[0].1.clone(), &expect, "the store", stored).await;
+    for (replay, change) in handlers {
+        let told = || replay.lock().expect("no panic before").values().cloned().collect::<Vec<_>>();
+        agrees(change, &expect, "a handler", told).await;
+    }
+    stop.cancel();
+    tasks.join_all().await;
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_informer_waits_for_its_server() {
+    // The address of a server that is started later.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listen = listener.local_addr().unwrap();
+    drop(listener);
+    let informer = Informer::<Thing>::builder(client(&format!("http://{listen}"))).build();
+    let synced = informer.store_synced();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(informer.run(CancellationToken::new()));
+    let error = wait_for_sync([&synced], Duration::from_millis(100)).await.unwrap_err();
+    assert_eq!(error.missing, ["configmaps"]);
+
+    let server = Server::start(kube_dev_apiserver::Config { listen, ..Default::default() }).await.unwrap();
+    wait_for_sync([&synced], Duration::from_secs(30)).await.unwrap();
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn selectors_and_namespaces_narrow_what_is_followed() {
+    let server = Server::start(kube_dev_apiserver::Config::default()).await.unwrap();
+    let direct = client(&server.url());
+    for (name, app) in [("a", "web"), ("b", "db")] {
+        let labels = Some(BTreeMap::from([("app".to_owned(), app.to_owned())]));
+        let (name, namespace) = (Some(name.to_owned()), Some("default".to_owned()));
+        let metadata = ObjectMeta { name, namespace, labels, ..ObjectMeta::default() };
+        direct.create(&ConfigMap { metadata, ..ConfigMap::default() }).await.unwrap();
+    }
+    let informer = Informer::<Thing>::builder(direct.clone()).label_selector("app=web").build();
+    let elsewhere = Informer::<Thing>::builder(direct).namespace("kube-system").build();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(informer.run(CancellationToken::new()));
+    tasks.spawn(elsewhere.run(CancellationToken::new()));
+    wait_for_sync([&informer.store_synced(), &elsewhere.store_synced()], Duration::from_secs(30)).await.unwrap();
+    let names: Vec<_> = informer.lister().list().iter().map(|it| it.key().to_string()).collect();
+    assert_eq!(names, ["default/a"]);
+    assert!(elsewhere.lister().is_empty());
+    server.shutdown().await;
+}
