@@ -81,3 +81,62 @@ pub(crate) fn count_as_float(count: usize) -> f64 {
 fn whole_as_float(count: i64) -> f64 {
     count as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    // TP-6, in its order.
+    #[rstest]
+    #[case::no_node_yet(ZoneRatios::default(), 0, Obstacle::NodesReadyInOneZoneOnly)]
+    #[case::no_node_yet_but_endpoints(ZoneRatios::default(), 9, Obstacle::NodesReadyInOneZoneOnly)]
+    #[case::insufficient(ZoneRatios::from_nodes([]), 0, Obstacle::InsufficientNodeInfo)]
+    #[case::too_few(
+        ZoneRatios::of(&[("a", 0.3), ("b", 0.4), ("c", 0.3)]),
+        2,
+        Obstacle::InsufficientNumberOfEndpoints { endpoints: 2, zones: 3 },
+    )]
+    #[case::too_uneven(
+        ZoneRatios::of(&[("a", 0.9), ("b", 0.05), ("c", 0.05)]),
+        4,
+        Obstacle::MinAllocationExceedsOverloadThreshold { endpoints: 4, zones: 3 },
+    )]
+    fn obstacles(#[case] ratios: ZoneRatios, #[case] endpoints: usize, #[case] expected: Obstacle) {
+        assert_eq!(Allocations::new(&ratios, endpoints), Err(expected));
+    }
+
+    // TP-7: due 6, 3 and 3 of 12; at least 5, 3 and 3, which leaves one to whoever wants it.
+    #[test]
+    fn allocations() {
+        let ratios = ZoneRatios::of(&[("a", 0.5), ("b", 0.25), ("c", 0.25)]);
+        let allocations = Allocations::new(&ratios, 12).unwrap();
+        let maximums: Vec<i64> = allocations.as_slice().iter().map(|it| it.maximum).collect();
+        assert_eq!(maximums, [6, 4, 4]);
+        assert_eq!(allocations.as_slice()[1].desired.to_bits(), 3.0_f64.to_bits());
+        assert_eq!((allocations.position("b"), allocations.position("d")), (Some(1), None));
+    }
+
+    #[test]
+    fn desired_is_not_less_than_the_minimum() {
+        let allocations = Allocations::new(&ZoneRatios::of(&[("a", 0.95), ("b", 0.05)]), 10).unwrap();
+        assert_eq!(allocations.as_slice()[1].desired.to_bits(), 1.0_f64.to_bits());
+    }
+
+    // Upstream's rounding to the bit: 0.4 of 12 endpoints is a trace more than 4.8, and the minimum 5 instead of 4.
+    #[rstest]
+    #[case(0.0, 0)]
+    #[case(0.5, 1)]
+    #[case(1.2, 1)]
+    #[case(1.21, 2)]
+    #[case(2.4, 2)]
+    #[case(3.6, 3)]
+    #[case(6.0, 5)]
+    #[case(4.8, 4)]
+    #[case(0.4 * 12.0, 5)]
+    #[case(-1.0, 0)]
+    fn minimums(#[case] desired: f64, #[case] expected: i64) {
+        assert_eq!(minimum(desired), expected);
+    }
+}

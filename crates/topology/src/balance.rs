@@ -64,3 +64,60 @@ fn greatest(values: &[f64]) -> Option<usize> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::allocation::Allocation;
+
+    // upstream: Test_getGivingAndReceivingZones (topologycache/utils_test.go). Zones are numbered; counts are floats
+    // here because two of the cases have negative ones, which no caller can.
+    #[rstest]
+    #[case::empty(&[], &[], &[], &[])]
+    #[case::simple_allocation_with_no_need_for_rebalancing(&[1.2, 1.1, 1.0], &[1.0, 1.0, 1.0], &[0, 0, 0], &[0, 0, 0])]
+    #[case::preference_for_same_zone_even_when_giving_an_extra_endpoint_would_result_in_slightly_better_distribution(
+        &[5.1, 5.1, 5.8],
+        &[16.0, 0.0, 0.0],
+        &[10, 0, 0],
+        &[0, 5, 5],
+    )]
+    #[case::when_2_zones_need_less_than_1_endpoint_give_to_zone_that_needs_endpoint_most(
+        &[5.0, 5.6, 5.4],
+        &[16.0, 0.0, 0.0],
+        &[11, 0, 0],
+        &[0, 6, 5],
+    )]
+    #[case::when_2_zones_have_extra_endpoints_give_from_zone_with_most_extra(
+        &[5.0, 5.6, 5.4],
+        &[0.0, 8.0, 8.0],
+        &[0, 2, 3],
+        &[5, 0, 0],
+    )]
+    #[case::more_allocated_than_allocations(&[5.0, 5.0, 5.0], &[6.0, 6.0, 6.0], &[0, 0, 0], &[0, 0, 0])]
+    #[case::negative_allocations(&[-5.0, -5.0, -5.0], &[6.0, 6.0, 6.0], &[0, 0, 0], &[0, 0, 0])]
+    #[case::negative_allocated(&[5.0, 5.0, 5.0], &[-4.0, -3.0, -2.0], &[0, 0, 0], &[0, 0, 0])]
+    #[case::negative_for_1_zone(&[5.0, 5.0, 5.0], &[-40.0, 20.0, 20.0], &[0, 15, 15], &[30, 0, 0])]
+    fn giving_and_receiving_zones(
+        #[case] desired: &[f64],
+        #[case] hinted: &[f64],
+        #[case] give: &[usize],
+        #[case] receive: &[usize],
+    ) {
+        let quotas =
+            Quotas::from_surplus(hinted.iter().zip(desired).map(|(hinted, desired)| hinted - desired).collect());
+        assert_eq!(quotas, Quotas { give: give.to_vec(), receive: receive.to_vec() });
+    }
+
+    #[test]
+    fn ties_go_to_the_first_zone() {
+        let allocation = |zone: &str| Allocation { zone: zone.into(), maximum: 9, desired: 2.0 };
+        let allocations = Allocations::of(["a", "b", "c", "d"].map(allocation).to_vec());
+        let mut quotas = Quotas::new(&allocations, &[3, 3, 1, 1]);
+        assert_eq!(quotas, Quotas { give: vec![1, 1, 0, 0], receive: vec![0, 0, 1, 1] });
+        let taken: Vec<_> = [1, 1, 2, 0, 0].into_iter().map(|giver| quotas.take(giver)).collect();
+        assert_eq!(taken, [Some(2), None, None, Some(3), None]);
+        assert!(quotas.is_done());
+    }
+}

@@ -81,3 +81,43 @@ impl fmt::Display for Obstacle {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    // Section 15 of the contract: these texts are API.
+    #[rstest]
+    #[case(
+        Obstacle::InsufficientNodeInfo,
+        "Insufficient Node information: allocatable CPU or zone not specified on one or more nodes, addressType: IPv6"
+    )]
+    #[case(Obstacle::NodesReadyInOneZoneOnly, "Nodes only ready in one zone, addressType: IPv6")]
+    #[case(
+        Obstacle::InsufficientNumberOfEndpoints { endpoints: 1, zones: 3 },
+        "Insufficient number of endpoints (1 endpoints, 3 zones), addressType: IPv6"
+    )]
+    #[case(
+        Obstacle::MinAllocationExceedsOverloadThreshold { endpoints: 4, zones: 3 },
+        "Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (4 endpoints, \
+         3 zones), addressType: IPv6"
+    )]
+    #[case(Obstacle::NoZoneSpecified, "One or more endpoints do not have a zone specified, addressType: IPv6")]
+    fn obstacles(#[case] obstacle: Obstacle, #[case] message: &str) {
+        let event = TopologyEvent::disabled(obstacle, &AddressType::IPv6);
+        assert_eq!((event.type_name(), event.reason), ("Warning", "TopologyAwareHintsDisabled"));
+        assert_eq!(event.message, message);
+    }
+
+    #[test]
+    fn on_and_off() {
+        let on = TopologyEvent::enabled(&AddressType::IPv4);
+        assert_eq!((on.type_name(), on.reason), ("Normal", "TopologyAwareHintsEnabled"));
+        assert_eq!(on.message, "Topology Aware Hints has been enabled, addressType: IPv4");
+        let off = disabled_event(&AddressType::Fqdn);
+        assert_eq!((off.type_name(), off.reason), ("Warning", "TopologyAwareHintsDisabled"));
+        assert_eq!(off.message, "Topology Aware Hints has been disabled, addressType: FQDN");
+    }
+}

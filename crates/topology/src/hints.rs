@@ -68,7 +68,8 @@ fn assign(ratios: &ZoneRatios, slices: &mut SliceSet) -> Result<BTreeMap<Text, u
         return Err(Obstacle::NoZoneSpecified);
     }
     hint_own_zones(&mut assignable, &mut tally);
-    redistribute(&mut assignable, &allocations, &mut tally);
+    let quotas = Quotas::new(&allocations, tally.due());
+    redistribute(&mut assignable, &allocations, quotas, &mut tally);
 
     for (slice, copy) in mem::take(&mut slices.unchanged).into_iter().zip(copies) {
         match copy {
@@ -90,8 +91,12 @@ fn hint_own_zones(assignable: &mut [&mut Endpoint], tally: &mut Tally<'_>) {
 }
 
 /// Moves hints from zones with too many to zones with too few, the first endpoints first (TP-10).
-fn redistribute(assignable: &mut [&mut Endpoint], allocations: &Allocations, tally: &mut Tally<'_>) {
-    let mut quotas = Quotas::new(allocations, tally.due());
+fn redistribute(
+    assignable: &mut [&mut Endpoint],
+    allocations: &Allocations,
+    mut quotas: Quotas,
+    tally: &mut Tally<'_>,
+) {
     for endpoint in assignable {
         if quotas.is_done() {
             break;
@@ -112,4 +117,220 @@ fn zone(endpoint: &Endpoint) -> Option<&Text> {
 /// Makes `zone` the only hint; hints for Nodes go as well.
 fn set_hint(endpoint: &mut Endpoint, zone: Text) {
     endpoint.hints = Some(EndpointHints { for_nodes: Vec::new(), for_zones: vec![zone] });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rstest::rstest;
+
+    use super::*;
+    use crate::notation::{assert_set, set};
+
+    const HALVES: &[(&str, f64)] = &[("a", 0.5), ("b", 0.5)];
+
+    fn ratios(shares: &[(&str, f64)]) -> ZoneRatios {
+        if shares.is_empty() { ZoneRatios::from_nodes([]) } else { ZoneRatios::of(shares) }
+    }
+
+    fn counts(pairs: &[(&str, usize)]) -> BTreeMap<Text, usize> {
+        pairs.iter().map(|(zone, count)| (Text::from(*zone), *count)).collect()
+    }
+
+    /// Runs `add_hints` for a Service without hints so far; returns the counts and the one message.
+    fn hint(shares: &[(&str, f64)], slices: &mut SliceSet) -> (Option<BTreeMap<Text, usize>>, String) {
+        let mut outcome = add_hints(&ratios(shares), false, &AddressType::IPv4, slices);
+        let event = outcome.events.pop().unwrap();
+        assert!(outcome.events.is_empty());
+        assert_eq!(event.normal, outcome.allocated.is_some());
+        (outcome.allocated, event.message)
+    }
+
+    // upstream: TestAddHints (topologycache/topologycache_test.go)
+    #[rstest]
+    #[case::empty(&[], "", "", &[], "Insufficient Node information")]
+    #[case::slice_to_create_no_zone_ratios(&[], "a", "a", &[], "Insufficient Node information")]
+    #[case::slice_to_create_with_2_endpoints_zone_ratios_require_3(
+        &[("a", 0.3), ("b", 0.4), ("c", 0.3)],
+        "a b",
+        "a b",
+        &[],
+        "Insufficient number of endpoints (2 endpoints, 3 zones)",
+    )]
+    #[case::slice_to_create_with_2_endpoints_zone_ratios_only_require_2(
+        &[("a", 0.45), ("b", 0.55)],
+        "a b",
+        "a>a b>b",
+        &[("a", 1), ("b", 1)],
+        "Topology Aware Hints has been enabled",
+    )]
+    #[case::slice_to_create_with_2_ready_1_unready_1_unknown_endpoints_zone_ratios_only_require_2(
+        &[("a", 0.45), ("b", 0.55)],
+        "a b !b ?b",
+        "a>a b>b !b ?b",
+        &[("a", 1), ("b", 1)],
+        "Topology Aware Hints has been enabled",
+    )]
+    #[case::slices_to_create_and_update_within_3_zone_threshold(
+        &[("a", 0.35), ("b", 0.35), ("c", 0.30)],
+        "a b, c c a | a a, b c a",
+        "a>b b>b, c>c c>c a>a | a>a a>a, b>b c>c a>a",
+        &[("a", 4), ("b", 3), ("c", 3)],
+        "Topology Aware Hints has been enabled",
+    )]
+    // Beyond upstream's cases.
+    #[case::too_uneven(
+        &[("a", 0.9), ("b", 0.05), ("c", 0.05)],
+        "| | a>a a b>b c>c",
+        "| a a b c |",
+        &[],
+        "Unable to allocate minimum required endpoints to each zone without exceeding overload threshold \
+         (4 endpoints, 3 zones)",
+    )]
+    #[case::tp_8_slices_that_fit_stay(
+        HALVES,
+        "| | a>a a>b, b>a b>b, ()",
+        "| | a>a a>b, b>a b>b, ()",
+        &[("a", 2), ("b", 2)],
+        "Topology Aware Hints has been enabled",
+    )]
+    #[case::tp_8_slices_beyond_the_maximum_move(
+        HALVES,
+        "| | a>a a>a, a>a a>a",
+        "| a>b a>b | a>a a>a",
+        &[("a", 2), ("b", 2)],
+        "Topology Aware Hints has been enabled",
+    )]
+    #[case::tp_9_node_hints_are_replaced(
+        HALVES,
+        "a@n>a/n | b@n>b/n | a@n>a/n b>b",
+        "a@n>a | b@n>b | a@n>a/n b>b",
+        &[("a", 2), ("b", 2)],
+        "Topology Aware Hints has been enabled",
+    )]
+    #[case::zones_without_a_share_keep_their_endpoints(
+        HALVES,
+        "a b c c",
+        "a>a b>b c>c c>c",
+        &[("a", 1), ("b", 1), ("c", 2)],
+        "Topology Aware Hints has been enabled",
+    )]
+    #[case::tp_10_the_first_endpoints_move(
+        &[("a", 0.34), ("b", 0.33), ("c", 0.33)],
+        "!a a a | a a a a",
+        "!a a>b a>b | a>c a>c a>a a>a",
+        &[("a", 2), ("b", 2), ("c", 2)],
+        "Topology Aware Hints has been enabled",
+    )]
+    fn cases(
+        #[case] shares: &[(&str, f64)],
+        #[case] given: &str,
+        #[case] expected: &str,
+        #[case] allocated: &[(&str, usize)],
+        #[case] message: &str,
+    ) {
+        let mut slices = set(given);
+        let outcome = hint(shares, &mut slices);
+        assert_set(&slices, expected);
+        assert_eq!(outcome.0, (!allocated.is_empty()).then(|| counts(allocated)));
+        assert!(outcome.1.starts_with(message), "{}", outcome.1);
+        assert!(outcome.1.ends_with(", addressType: IPv4"), "{}", outcome.1);
+    }
+
+    // upstream: Test_redistributeHints (topologycache/utils_test.go). Quotas by zone, what becomes of the hints, and of
+    // counts that start at 9.
+    #[rstest]
+    #[case::empty("", ([0, 0, 0], [0, 0, 0]), "", [9, 9, 9])]
+    #[case::single_endpoint("a>a", ([1, 0, 0], [0, 1, 0]), "a>b", [8, 10, 9])]
+    #[case::endpoints_from_1_zone_redistributed_to_2_other_zones(
+        "a>a a>a a>a",
+        ([2, 0, 0], [0, 1, 1]),
+        "a>b a>c a>a",
+        [7, 10, 10],
+    )]
+    fn redistribute_hints(
+        #[case] given: &str,
+        #[case] quotas: ([usize; 3], [usize; 3]),
+        #[case] expected: &str,
+        #[case] counts: [usize; 3],
+    ) {
+        let allocations = Allocations::new(&ratios(&[("a", 0.34), ("b", 0.33), ("c", 0.33)]), 99).unwrap();
+        let mut tally = Tally::new(&allocations);
+        for zone in ["a", "b", "c"] {
+            (0..9).for_each(|_| tally.add(&Text::from(zone)));
+        }
+        let mut slices = set(given);
+        let mut assignable: Vec<&mut Endpoint> = slices.create.iter_mut().flat_map(|it| &mut it.endpoints).collect();
+        let quotas = Quotas { give: quotas.0.to_vec(), receive: quotas.1.to_vec() };
+        redistribute(&mut assignable, &allocations, quotas, &mut tally);
+        assert_set(&slices, expected);
+        assert_eq!(tally.due(), counts);
+    }
+
+    #[test]
+    fn the_enabled_event_comes_once_and_the_disabled_event_every_time() {
+        let events = |was_enabled, text| {
+            add_hints(&ratios(HALVES), was_enabled, &AddressType::IPv6, &mut set(text)).events.len()
+        };
+        assert_eq!((events(false, "a b"), events(true, "a b")), (1, 0));
+        assert_eq!((events(false, "a"), events(true, "a")), (1, 1));
+    }
+
+    #[test]
+    fn ec_15_before_the_first_node_the_reason_is_another() {
+        let mut slices = set("a b");
+        let outcome = add_hints(&ZoneRatios::default(), false, &AddressType::IPv4, &mut slices);
+        assert_eq!(outcome.events[0].message, "Nodes only ready in one zone, addressType: IPv4");
+    }
+
+    #[test]
+    fn ec_17_endpoints_that_are_not_ready_keep_their_hints_until_all_are_stripped() {
+        let mut slices = set("a b !a>b ?b>gone | | a b !b>a");
+        hint(HALVES, &mut slices);
+        assert_set(&slices, "a>a b>b !a>b ?b>gone | a>a b>b !b>a |");
+        hint(&[], &mut slices);
+        assert_set(&slices, "a b !a ?b | a b !b |");
+    }
+
+    // TP-9
+    #[rstest]
+    #[case::created("a>a b b -", "a b b - | |")]
+    #[case::empty_name("a b b _", "a b b _ | |")]
+    #[case::updated("| a b>a - | a>a !a", "| a b -, a !a |")]
+    // Upstream writes the last two slices at every sync, to no effect: it moves them before it finds the zone missing.
+    #[case::unchanged_without_hints("| | a b, b -", "| | a b, b -")]
+    fn an_endpoint_without_zone_takes_all_hints_away(#[case] given: &str, #[case] expected: &str) {
+        let mut slices = set(given);
+        let (allocated, message) = hint(HALVES, &mut slices);
+        assert_set(&slices, expected);
+        assert_eq!(allocated, None);
+        assert_eq!(message, "One or more endpoints do not have a zone specified, addressType: IPv4");
+    }
+
+    #[test]
+    fn an_endpoint_without_zone_in_a_slice_that_stays_is_no_obstacle() {
+        let mut slices = set("a b | | ->a !- ->b");
+        assert_eq!(hint(HALVES, &mut slices).0, Some(counts(&[("a", 2), ("b", 2)])));
+        assert_set(&slices, "a>a b>b | | ->a !- ->b");
+    }
+
+    #[test]
+    fn shared_slices_are_left_alone() {
+        let mut slices = set("| | a b");
+        let shared = Arc::clone(&slices.unchanged[0]);
+        hint(HALVES, &mut slices);
+        assert_set(&slices, "| a>a b>b |");
+        assert_eq!(shared.endpoints[0].hints, None);
+    }
+
+    // Zone a is due 3.55 endpoints and may have 3, but an endpoint of surplus is not worth a move before half of one is
+    // over. Upstream writes this slice at every sync, to no effect.
+    #[test]
+    fn a_slice_that_gets_the_hints_it_has_stays_unchanged() {
+        let shares = &[("a", 0.71), ("b", 0.145), ("c", 0.145)];
+        let mut slices = set("| | a>a a>a a>a a>a b>b");
+        assert_eq!(hint(shares, &mut slices).0, Some(counts(&[("a", 4), ("b", 1)])));
+        assert_set(&slices, "| | a>a a>a a>a a>a b>b");
+    }
 }

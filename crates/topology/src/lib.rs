@@ -5,6 +5,8 @@ mod balance;
 mod cache;
 mod event;
 mod hints;
+#[cfg(test)]
+mod notation;
 mod policy;
 mod ratios;
 mod slice_set;

@@ -56,3 +56,53 @@ impl HintPolicy {
         HintsOutcome { allocated: None, events }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::notation::{assert_set, set};
+
+    const CLOSE: HintPolicy = HintPolicy::Traffic(TrafficDistribution::PreferClose);
+
+    // RC-29, RC-30; the annotation itself is read by the model.
+    #[rstest]
+    #[case::neither(TopologyMode::Disabled, None, HintPolicy::ClusterWide)]
+    #[case::field(TopologyMode::Disabled, Some("PreferClose"), CLOSE)]
+    #[case::field_unknown(TopologyMode::Disabled, Some("PreferFar"), HintPolicy::ClusterWide)]
+    #[case::annotation(TopologyMode::Auto, None, HintPolicy::Topology)]
+    #[case::both(TopologyMode::Auto, Some("PreferSameNode"), HintPolicy::Topology)]
+    fn choice(#[case] topology: TopologyMode, #[case] field: Option<&str>, #[case] expected: HintPolicy) {
+        assert_eq!(HintPolicy::new(topology, field), expected);
+        let service = Service {
+            topology_annotation: (topology == TopologyMode::Auto).then(|| "Auto".into()),
+            traffic_distribution: field.map(Into::into),
+            ..Service::default()
+        };
+        assert_eq!(HintPolicy::of(&service), expected);
+    }
+
+    // TD-7
+    #[test]
+    fn ec_30_the_annotation_wins_even_without_hints_of_its_own() {
+        let mut slices = set("a | | b>b");
+        let policy = HintPolicy::new(TopologyMode::Auto, Some("PreferClose"));
+        let outcome = policy.apply(&ZoneRatios::from_nodes([]), false, &AddressType::IPv4, &mut slices);
+        assert_set(&slices, "a | b |");
+        assert_eq!(outcome.allocated, None);
+    }
+
+    // RC-33, RC-34
+    #[rstest]
+    #[case::to_traffic(CLOSE, "a>b !a>b | | b>b, c", "a>a !a>b | c>c | b>b")]
+    #[case::to_nothing(HintPolicy::ClusterWide, "a>b !a>b | | b>b, c", "a !a | b | c")]
+    fn topology_hints_end(#[case] policy: HintPolicy, #[case] given: &str, #[case] expected: &str) {
+        for (was_enabled, events) in [(true, vec![disabled_event(&AddressType::IPv6)]), (false, vec![])] {
+            let mut slices = set(given);
+            let outcome = policy.apply(&ZoneRatios::default(), was_enabled, &AddressType::IPv6, &mut slices);
+            assert_set(&slices, expected);
+            assert_eq!(outcome, HintsOutcome { allocated: None, events });
+        }
+    }
+}

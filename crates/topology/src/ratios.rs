@@ -86,3 +86,71 @@ impl ZoneRatios {
 fn as_float(milli: i64) -> f64 {
     milli as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Nodes as `zone cpu`, with `!` before it for not ready and `^` for the control plane.
+    fn nodes(texts: &[&str]) -> Vec<Node> {
+        let node = |text: &&str| {
+            let (zone, cpu) = text.split_once(' ').unwrap();
+            Node {
+                zone: Text::from(zone.trim_start_matches(['!', '^'])),
+                cpu_milli: cpu.parse().unwrap(),
+                ready: !zone.contains('!'),
+                control_plane: zone.contains('^'),
+                ..Node::default()
+            }
+        };
+        texts.iter().map(node).collect()
+    }
+
+    // upstream: TestSetNodes (topologycache/topologycache_test.go)
+    #[rstest]
+    #[case::empty(&[], &[])]
+    #[case::single_node(&["a 1000"], &[])]
+    #[case::single_zone(&["a 1000", "a 1000"], &[])]
+    #[case::two_zones(&["a 1000", "b 1000"], &[("a", 0.5), ("b", 0.5)])]
+    #[case::two_zones_unready_node_in_1_ready_node_in_1(&["!a 1000", "b 1000"], &[])]
+    #[case::two_zones_control_plane_node_in_1_ready_node_in_1(&["a 1000", "^b 1000"], &[])]
+    #[case::two_zones_unready_node_in_1_ready_node_in_2(
+        &["a 1000", "b 1000", "!b 1000"],
+        &[("a", 0.5), ("b", 0.5)],
+    )]
+    #[case::two_zones_control_plane_node_in_1_ready_node_in_2(
+        &["a 1000", "b 1000", "^b 1000"],
+        &[("a", 0.5), ("b", 0.5)],
+    )]
+    #[case::three_zones_4_nodes_in_1_2_nodes_in_1_1_node_in_1(
+        &["a 1000", "a 1000", "a 1000", "a 2000", "b 3000", "b 1500", "c 500"],
+        &[("a", 0.5), ("b", 0.45), ("c", 0.05)],
+    )]
+    // TP-2
+    #[case::node_without_zone(&["a 1000", "b 1000", " 1000"], &[])]
+    #[case::node_without_cpu(&["a 1000", "b 1000", "c 0"], &[])]
+    #[case::only_nodes_that_count_need_zone_and_cpu(
+        &["! 1000", "^ 0", "a 1000", "b 3000", "!c 0"],
+        &[("a", 0.25), ("b", 0.75)],
+    )]
+    fn set_nodes(#[case] given: &[&str], #[case] expected: &[(&str, f64)]) {
+        let ratios = ZoneRatios::from_nodes(&nodes(given));
+        if expected.is_empty() {
+            assert!(ratios.is_insufficient() && ratios.shares().is_empty());
+        } else {
+            assert_eq!(ratios, ZoneRatios::of(expected));
+        }
+        // The order of the Nodes is of no account.
+        assert_eq!(ZoneRatios::from_nodes(nodes(given).iter().rev()), ratios);
+    }
+
+    // TP-1
+    #[test]
+    fn ec_15_before_the_first_node_is_not_insufficient() {
+        let ratios = ZoneRatios::default();
+        assert!(!ratios.is_known() && !ratios.is_insufficient());
+        assert_eq!(ratios.get("a"), None);
+    }
+}

@@ -51,3 +51,53 @@ impl SliceSet {
 pub fn strip_hints(slices: &mut SliceSet) {
     slices.edit(|endpoint| endpoint.hints.is_some(), |endpoint| endpoint.hints = None);
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::notation::{assert_set, set};
+
+    type Sizes = &'static [(usize, usize)];
+
+    // upstream: Test_getTotalReadyEndpoints (topologycache/sliceinfo_test.go). Slices as (ready, not ready).
+    #[rstest]
+    #[case::empty(&[], &[], &[], 0)]
+    #[case::empty_slice(&[(0, 0)], &[], &[], 0)]
+    #[case::multiple_slices(&[(15, 0), (8, 0)], &[], &[], 23)]
+    #[case::slices_for_all(&[(15, 0), (8, 0)], &[(2, 0)], &[(100, 0), (90, 0)], 215)]
+    #[case::slices_for_all_with_some_unready(&[(15, 3), (5, 4)], &[(3, 8)], &[(98, 2), (90, 6)], 211)]
+    fn total_ready_endpoints(
+        #[case] create: Sizes,
+        #[case] update: Sizes,
+        #[case] unchanged: Sizes,
+        #[case] expected: usize,
+    ) {
+        let slice = |(ready, unready): &(usize, usize)| format!("() {}{}", "a ".repeat(*ready), "!a ".repeat(*unready));
+        let group = |sizes: Sizes| sizes.iter().map(slice).collect::<Vec<_>>().join(",");
+        assert_eq!(set(&[create, update, unchanged].map(group).join("|")).ready_endpoints(), expected);
+    }
+
+    #[test]
+    fn an_absent_condition_is_not_ready() {
+        assert_eq!(set("a ?a !a").ready_endpoints(), 1);
+    }
+
+    // TP-12
+    #[test]
+    fn strip_takes_hints_off_everything_and_moves_only_what_had_some() {
+        let mut slices = set("a>a b | !a>a ?b>/n | a b, a !b@n>/n, a>, a>a, ()");
+        strip_hints(&mut slices);
+        assert_set(&slices, "a b | !a ?b, a !b@n, a, a | a b, ()");
+    }
+
+    #[test]
+    fn strip_leaves_shared_slices_alone() {
+        let mut slices = set("| | a>a");
+        let shared = Arc::clone(&slices.unchanged[0]);
+        strip_hints(&mut slices);
+        assert_set(&slices, "| a |");
+        assert!(shared.endpoints[0].hints.is_some());
+    }
+}

@@ -77,3 +77,76 @@ impl<'a> Tally<'a> {
         counts
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::allocation::Allocation;
+    use crate::notation::slice;
+
+    fn allocations(maximums: &[(&str, i64)]) -> Allocations {
+        let allocation =
+            |(zone, maximum): &(&str, i64)| Allocation { zone: Text::from(*zone), maximum: *maximum, desired: 0.0 };
+        Allocations::of(maximums.iter().map(allocation).collect())
+    }
+
+    // upstream: Test_getHintsByZone (topologycache/utils_test.go)
+    #[rstest]
+    #[case::empty("", &[], &[], Some(vec![]))]
+    #[case::single_zone_hint("a>a", &["a"], &[("a", 3)], Some(vec![2]))]
+    #[case::single_zone_hint_with_1_unready_endpoint_and_1_unknown_endpoint(
+        "a>a !a>a ?a>a",
+        &["a"],
+        &[("a", 3)],
+        Some(vec![2]),
+    )]
+    #[case::multiple_zone_hints(
+        "a>a a>b b>b",
+        &["a", "b", "c"],
+        &[("a", 3), ("b", 3), ("c", 3)],
+        Some(vec![2, 3, 1]),
+    )]
+    #[case::invalid_by_zones_that_no_longer_requires_any_allocations(
+        "a>gone",
+        &["a", "b", "c"],
+        &[("a", 3)],
+        None,
+    )]
+    #[case::invalid_by_endpoints_with_nil_hints("a", &[], &[("a", 3)], None)]
+    #[case::invalid_by_endpoint_with_no_hints("a>", &[], &[("a", 3)], None)]
+    #[case::invalid_by_hints_that_would_make_minimum_allocations_impossible("a>a a>a", &["a"], &[("a", 2)], None)]
+    // TP-8, beyond upstream's cases.
+    #[case::every_hinted_zone_counts("a>a+b", &[], &[("a", 1), ("b", 1)], Some(vec![1, 1]))]
+    #[case::without_ready_endpoints("!a ?a>gone", &["a"], &[("a", 0)], Some(vec![1]))]
+    #[case::other_zones_may_be_over("b>b", &["a", "a"], &[("a", 1), ("b", 1)], Some(vec![2, 1]))]
+    #[case::node_hints_alone_are_none("a@n>/n", &[], &[("a", 3)], None)]
+    fn hints_by_zone(
+        #[case] text: &str,
+        #[case] counted: &[&str],
+        #[case] maximums: &[(&str, i64)],
+        #[case] expected: Option<Vec<usize>>,
+    ) {
+        let allocations = allocations(maximums);
+        let mut tally = Tally::new(&allocations);
+        counted.iter().for_each(|zone| tally.add(&Text::from(*zone)));
+        let before = tally.clone();
+        assert_eq!(tally.keep(&slice(text)), expected.is_some());
+        match expected {
+            Some(expected) => assert_eq!(tally.due(), expected),
+            None => assert_eq!(tally, before),
+        }
+    }
+
+    #[test]
+    fn counts_name_zones_with_hints_only() {
+        let allocations = allocations(&[("b", 9), ("c", 9)]);
+        let mut tally = Tally::new(&allocations);
+        for zone in ["b", "d", "a", "b", "d"] {
+            tally.add(&Text::from(zone));
+        }
+        let counts: Vec<(Text, usize)> = tally.into_counts().into_iter().collect();
+        assert_eq!(counts, [("a".into(), 1), ("b".into(), 2), ("d".into(), 2)]);
+    }
+}

@@ -79,3 +79,121 @@ impl<'a> Wanted<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rstest::rstest;
+
+    use super::*;
+    use crate::notation::{assert_set, set};
+    use crate::strip_hints;
+
+    /// As the slice controller does: hints where the value is known, none where it is not.
+    fn hint(distribution: Option<&str>, slices: &mut SliceSet) {
+        match distribution.and_then(TrafficDistribution::parse) {
+            Some(distribution) => traffic_hints(distribution, slices),
+            None => strip_hints(slices),
+        }
+    }
+
+    // upstream: TestReconcileHints (trafficdist/trafficdist_test.go)
+    #[rstest]
+    #[case::should_set_zone_hints_with_prefer_close(
+        Some("PreferClose"),
+        "a@n1 b@n2, a@n3 b@n4 | a@n5 a@n6, b@n7 c@n8 |",
+        "a@n1>a b@n2>b, a@n3>a b@n4>b | a@n5>a a@n6>a, b@n7>b c@n8>c |"
+    )]
+    #[case::should_set_zone_hints_with_prefer_same_zone(
+        Some("PreferSameZone"),
+        "a@n1 b@n2 | a@n5 a@n6 | b@n7 c@n8",
+        "a@n1>a b@n2>b | a@n5>a a@n6>a, b@n7>b c@n8>c |"
+    )]
+    #[case::should_set_zone_and_node_hints_with_prefer_same_node(
+        Some("PreferSameNode"),
+        "a@n1 b@n2 | a@n5 a@n6 | b@n7>b c@n8>c, b@n7>b/n7 c@n8>c/n8",
+        "a@n1>a/n1 b@n2>b/n2 | a@n5>a/n5 a@n6>a/n6, b@n7>b/n7 c@n8>c/n8 | b@n7>b/n7 c@n8>c/n8"
+    )]
+    #[case::should_correct_incorrect_hints_with_prefer_close(
+        Some("PreferClose"),
+        "| a@n1>b | b@n2>c, c@n3, c@n3>c",
+        "| a@n1>a, b@n2>b, c@n3>c | c@n3>c"
+    )]
+    #[case::should_not_create_hints_with_prefer_close_if_there_are_no_zones(
+        Some("PreferClose"),
+        "-@n1 -@n2 | -@n3 | -@n4",
+        "-@n1 -@n2 | -@n3 | -@n4"
+    )]
+    #[case::should_create_only_node_hints_with_prefer_same_node_if_there_are_no_zones(
+        Some("PreferSameNode"),
+        "-@n1 -@n2 | -@n3 | -@n4",
+        "-@n1>/n1 -@n2>/n2 | -@n3>/n3, -@n4>/n4 |"
+    )]
+    #[case::unready_endpoints_should_not_trigger_updates(Some("PreferClose"), "|  | !b@n2", "|  | !b@n2")]
+    #[case::should_remove_hints_when_traffic_distribution_is_unrecognized(
+        Some("Unknown"),
+        "a@n1>a b@n2>b, a@n3>a | a@n5>a |",
+        "a@n1 b@n2, a@n3 | a@n5 |"
+    )]
+    #[case::should_remove_hints_when_traffic_distribution_is_unset(None, "| a@n5>a | b@n6>b", "| a@n5, b@n6 |")]
+    fn reconcile_hints(#[case] distribution: Option<&str>, #[case] given: &str, #[case] expected: &str) {
+        let mut slices = set(given);
+        hint(distribution, &mut slices);
+        assert_set(&slices, expected);
+    }
+
+    // upstream: TestReconcileHints_doesNotMutateUnchangedSlices
+    #[test]
+    fn shared_slices_are_left_alone() {
+        let mut slices = set("| | a@n1");
+        let shared = Arc::clone(&slices.unchanged[0]);
+        traffic_hints(TrafficDistribution::PreferClose, &mut slices);
+        assert_set(&slices, "| a@n1>a |");
+        assert_eq!(shared.endpoints[0].hints, None);
+    }
+
+    // TD-3: what is wrong with a ready endpoint of an unchanged slice.
+    #[rstest]
+    #[case::two_zones("PreferClose", "| | a>a+b", "| a>a |")]
+    #[case::stale_zone("PreferClose", "| | ->a", "| - |")]
+    #[case::node_too_many("PreferSameZone", "| | a@n>a/n", "| a@n>a |")]
+    #[case::node_missing("PreferSameNode", "| | a@n>a", "| a@n>a/n |")]
+    #[case::node_wrong("PreferSameNode", "| | a@n>a/m", "| a@n>a/n |")]
+    #[case::node_without_node("PreferSameNode", "| | a>a/m", "| a>a |")]
+    #[case::hints_without_a_hint("PreferSameNode", "| | ->", "| | ->")]
+    // TD-4: what is written for another reason gets exact hints.
+    #[case::written_anyway("PreferClose", "-> | -@n>b/m |", "- | -@n |")]
+    fn deviations(#[case] distribution: &str, #[case] given: &str, #[case] expected: &str) {
+        let mut slices = set(given);
+        hint(Some(distribution), &mut slices);
+        assert_set(&slices, expected);
+    }
+
+    #[test]
+    fn ec_17_endpoints_that_are_not_ready_keep_their_hints() {
+        let mut slices = set("!a>b ?a>b a>b | !a@n>/m | !a>c ?a b>b");
+        traffic_hints(TrafficDistribution::PreferSameNode, &mut slices);
+        assert_set(&slices, "!a>b ?a>b a>a | !a@n>/m | !a>c ?a b>b");
+    }
+
+    // TD-6
+    #[test]
+    fn from_node_to_zone_to_nothing() {
+        let mut slices = set("| | a@n>a/n");
+        traffic_hints(TrafficDistribution::PreferClose, &mut slices);
+        assert_set(&slices, "| a@n>a |");
+        strip_hints(&mut slices);
+        assert_set(&slices, "| a@n |");
+    }
+
+    #[test]
+    fn values_are_exact() {
+        for value in TrafficDistribution::ALL {
+            assert_eq!(TrafficDistribution::parse(value.as_str()), Some(value));
+        }
+        for unknown in ["", "preferclose", "PreferClose ", "Auto"] {
+            assert_eq!(TrafficDistribution::parse(unknown), None);
+        }
+    }
+}

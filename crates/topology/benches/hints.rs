@@ -1,0 +1,100 @@
+//! What hints cost one sync: when nothing changes, when one slice changes, and from nothing.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use kube_endpoint_model::{
+    Address, AddressType, Endpoint, EndpointConditions, EndpointSlice, Node, ObjectMeta, ObjectReference, Text,
+};
+use kube_topology::{SliceSet, TrafficDistribution, ZoneRatios, add_hints, traffic_hints};
+
+/// As many as the controller puts into one slice by default.
+const PER_SLICE: usize = 100;
+
+fn zones(count: usize) -> Vec<Text> {
+    (0..count).map(|zone| format!("region-1{}", char::from(b'a' + u8::try_from(zone).unwrap())).into()).collect()
+}
+
+/// Zones of slightly uneven size, as clusters have them.
+fn ratios(zones: &[Text]) -> ZoneRatios {
+    let node = |(at, zone): (usize, &Text)| Node {
+        zone: zone.clone(),
+        cpu_milli: 16_000 + 500 * i64::try_from(at).unwrap(),
+        ready: true,
+        ..Node::default()
+    };
+    ZoneRatios::from_nodes(&zones.iter().enumerate().map(node).collect::<Vec<_>>())
+}
+
+/// Endpoints as they come from Pods. Half of what belongs elsewhere runs in the first zone, so that hints have to move.
+fn slices(zones: &[Text], endpoints: usize) -> Vec<EndpointSlice> {
+    let endpoint = |at: usize| Endpoint {
+        addresses: vec![Address::new(&format!("10.{}.{}.{}", at >> 16, (at >> 8) & 255, at & 255))],
+        conditions: EndpointConditions { ready: Some(true), serving: Some(true), terminating: Some(false) },
+        node_name: Some(format!("node-{}", at % 500).into()),
+        target_ref: Some(Arc::new(ObjectReference::default())),
+        zone: Some(zones[if at.is_multiple_of(2) { 0 } else { at / 2 % zones.len() }].clone()),
+        ..Endpoint::default()
+    };
+    let slice = |first: usize| EndpointSlice {
+        metadata: ObjectMeta::default(),
+        address_type: AddressType::IPv4,
+        endpoints: (first..endpoints.min(first + PER_SLICE)).map(endpoint).collect(),
+        ports: Vec::new(),
+    };
+    (0..endpoints).step_by(PER_SLICE).map(slice).collect()
+}
+
+type Hint<'a> = &'a dyn Fn(&mut SliceSet);
+
+fn bench(criterion: &mut Criterion, name: &str, endpoints: usize, create: Vec<EndpointSlice>, hint: Hint<'_>) {
+    let new = SliceSet { create, ..SliceSet::default() };
+    let mut hinted = new.clone();
+    hint(&mut hinted);
+    let steady = SliceSet { unchanged: hinted.create.into_iter().map(Arc::new).collect(), ..SliceSet::default() };
+    let mut check = steady.clone();
+    hint(&mut check);
+    assert!(check == steady, "the bench must measure a steady state");
+    // The first slice is being written, and its endpoints come from Pods, without hints.
+    let changed = SliceSet {
+        update: vec![new.create[0].clone()],
+        unchanged: steady.unchanged[1..].to_vec(),
+        ..SliceSet::default()
+    };
+
+    let mut group = criterion.benchmark_group(name);
+    group.throughput(Throughput::Elements(endpoints as u64));
+    for (state, slices) in [("steady", steady), ("changed", changed), ("new", new)] {
+        group.bench_with_input(BenchmarkId::new(state, endpoints), &slices, |bencher, slices| {
+            // Copying the input and dropping the result are not measured.
+            let run = |mut slices: SliceSet| {
+                hint(black_box(&mut slices));
+                slices
+            };
+            bencher.iter_batched(|| slices.clone(), run, BatchSize::SmallInput);
+        });
+    }
+    group.finish();
+}
+
+fn hints(criterion: &mut Criterion) {
+    for count in [3, 5] {
+        let zones = zones(count);
+        let ratios = ratios(&zones);
+        let hint = |slices: &mut SliceSet| {
+            let outcome = add_hints(&ratios, true, &AddressType::IPv4, slices);
+            assert!(outcome.allocated.is_some());
+        };
+        for endpoints in [10, 100, 1_000, 10_000] {
+            bench(criterion, &format!("topology/{count} zones"), endpoints, slices(&zones, endpoints), &hint);
+        }
+    }
+    for endpoints in [10, 100, 1_000, 10_000] {
+        let hint = |slices: &mut SliceSet| traffic_hints(TrafficDistribution::PreferSameNode, slices);
+        bench(criterion, "traffic", endpoints, slices(&zones(3), endpoints), &hint);
+    }
+}
+
+criterion_group!(benches, hints);
+criterion_main!(benches);

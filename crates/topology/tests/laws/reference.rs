@@ -1,0 +1,131 @@
+//! Sections 5.2 and 5.3 of the contract word by word, with maps and floats and no thought for speed, to hold the real
+//! thing against. What upstream takes in map order is taken by zone name here too.
+
+use std::collections::BTreeMap;
+
+use kube_endpoint_model::{Endpoint, EndpointHints, EndpointSlice, Text};
+use kube_topology::{SliceSet, ZoneRatios};
+
+struct Due {
+    minimum: i64,
+    maximum: i64,
+    desired: f64,
+}
+
+/// The slices as (create, update, unchanged) and the counts, or `None` if no hints can be given.
+pub(crate) type Result = Option<(Vec<EndpointSlice>, Vec<EndpointSlice>, Vec<EndpointSlice>, BTreeMap<Text, i64>)>;
+
+pub(crate) fn add_hints(ratios: &ZoneRatios, set: &SliceSet) -> Result {
+    let ready = set.iter().flat_map(|slice| &slice.endpoints).filter(|it| it.is_ready()).count();
+    let due = allocate(ratios, ready)?;
+    let (mut create, mut update, mut unchanged) = (set.create.clone(), set.update.clone(), Vec::new());
+    let mut counts: BTreeMap<Text, i64> = BTreeMap::new();
+
+    // TP-8
+    for slice in &set.unchanged {
+        match hints_by_zone(slice, &counts, &due) {
+            None => update.push(EndpointSlice::clone(slice)),
+            Some(hints) => {
+                unchanged.push(EndpointSlice::clone(slice));
+                hints.into_iter().for_each(|(zone, count)| *counts.entry(zone).or_default() += count);
+            }
+        }
+    }
+    // TP-9
+    for endpoint in assignable(&mut create, &mut update) {
+        let zone = endpoint.zone.clone().filter(|zone| !zone.is_empty())?;
+        *counts.entry(zone.clone()).or_default() += 1;
+        endpoint.hints = Some(EndpointHints { for_zones: vec![zone], for_nodes: Vec::new() });
+    }
+    // TP-10
+    let (mut giving, mut receiving) = quotas(&due, &counts);
+    for endpoint in assignable(&mut create, &mut update) {
+        let own = endpoint.zone.clone()?;
+        if giving.get(&own).is_none_or(|left| *left == 0) {
+            continue;
+        }
+        let Some((to, left)) = receiving.iter_mut().find(|(_, left)| **left > 0) else { break };
+        *left -= 1;
+        giving.entry(own.clone()).and_modify(|left| *left -= 1);
+        *counts.entry(own).or_default() -= 1;
+        *counts.entry(to.clone()).or_default() += 1;
+        endpoint.hints = Some(EndpointHints { for_zones: vec![to.clone()], for_nodes: Vec::new() });
+    }
+    counts.retain(|_, count| *count > 0);
+    Some((create, update, unchanged, counts))
+}
+
+fn assignable<'a>(
+    create: &'a mut [EndpointSlice],
+    update: &'a mut [EndpointSlice],
+) -> impl Iterator<Item = &'a mut Endpoint> {
+    create.iter_mut().chain(update).flat_map(|slice| &mut slice.endpoints).filter(|it| it.is_ready())
+}
+
+/// TP-6, TP-7
+fn allocate(ratios: &ZoneRatios, ready: usize) -> Option<BTreeMap<Text, Due>> {
+    let shares = ratios.shares();
+    if !ratios.is_known() || shares.len() < 2 || shares.len() > ready {
+        return None;
+    }
+    let ready = i64::try_from(ready).unwrap();
+    let mut due = BTreeMap::new();
+    for (zone, share) in shares {
+        let desired = share * ready as f64;
+        let minimum = (desired * (1.0 / (1.0 + 0.2))).ceil() as i64;
+        due.insert(zone.clone(), Due { minimum, maximum: 0, desired: desired.max(minimum as f64) });
+    }
+    let total: i64 = due.values().map(|it| it.minimum).sum();
+    due.values_mut().for_each(|it| it.maximum = it.minimum + ready - total);
+    (total <= ready).then_some(due)
+}
+
+fn hints_by_zone(
+    slice: &EndpointSlice,
+    counts: &BTreeMap<Text, i64>,
+    due: &BTreeMap<Text, Due>,
+) -> Option<BTreeMap<Text, i64>> {
+    let mut hints: BTreeMap<Text, i64> = BTreeMap::new();
+    for endpoint in slice.endpoints.iter().filter(|it| it.is_ready()) {
+        let zones = &endpoint.hints.as_ref()?.for_zones;
+        if zones.is_empty() || zones.iter().any(|zone| !due.contains_key(zone)) {
+            return None;
+        }
+        zones.iter().for_each(|zone| *hints.entry(zone.clone()).or_default() += 1);
+    }
+    let fits = |(zone, count): (&Text, &i64)| counts.get(zone).copied().unwrap_or(0) + count <= due[zone].maximum;
+    hints.iter().all(fits).then_some(hints)
+}
+
+fn quotas(due: &BTreeMap<Text, Due>, counts: &BTreeMap<Text, i64>) -> (BTreeMap<Text, i64>, BTreeMap<Text, i64>) {
+    let (mut surplus, mut deficit) = (BTreeMap::new(), BTreeMap::new());
+    for (zone, it) in due {
+        let count = counts.get(zone).copied().unwrap_or(0) as f64;
+        if count > it.desired {
+            surplus.insert(zone.clone(), count - it.desired);
+        } else if count < it.desired {
+            deficit.insert(zone.clone(), it.desired - count);
+        }
+    }
+    let (mut giving, mut receiving) = (BTreeMap::new(), BTreeMap::new());
+    while let (Some((giver, more)), Some((receiver, less))) = (greatest(&surplus), greatest(&deficit)) {
+        if (more < 1.0 && less < 1.0) || more < 0.5 || less < 0.5 {
+            break;
+        }
+        surplus.insert(giver.clone(), more - 1.0);
+        deficit.insert(receiver.clone(), less - 1.0);
+        *giving.entry(giver).or_default() += 1;
+        *receiving.entry(receiver).or_default() += 1;
+    }
+    (giving, receiving)
+}
+
+fn greatest(values: &BTreeMap<Text, f64>) -> Option<(Text, f64)> {
+    let mut found: Option<(Text, f64)> = None;
+    for (zone, value) in values {
+        if *value > found.as_ref().map_or(0.0, |(_, most)| *most) {
+            found = Some((zone.clone(), *value));
+        }
+    }
+    found
+}
