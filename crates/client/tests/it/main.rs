@@ -4,3 +4,4 @@ mod calls;
 mod cluster;
 mod events;
 mod failures;
+mod https;
