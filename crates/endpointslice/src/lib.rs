@@ -81,7 +81,7 @@ mod tracker;
 pub use apply::{ApplyError, WriteError, apply};
 pub use desired::{DesiredGroup, MissingNode, ServiceEndpoints, desired_endpoints_from_service_pods};
 #[cfg(feature = "apply")]
-pub use fresh::{Slices, fresh_slices};
+pub use fresh::{LiveReadError, Slices, fresh_slices};
 pub use owner::Owner;
 pub use plan::{Hints, Input, Options, Packing, Plan, ServiceHints, TriggerTime, TypePlan, plan};
 pub use slice_labels::SliceLabels;

@@ -1,1 +1,31 @@
-//! The EndpointSlice mirroring controller of kube-controller-manager.
+//! The EndpointSlice mirroring controller of kube-controller-manager: Endpoints that someone wrote by hand, for Services
+//! without a selector, are mirrored into EndpointSlices, since that is where consumers look.
+//!
+//! Its name in `--controllers` is `endpointslice-mirroring-controller`. [`desired`] turns an Endpoints object into the
+//! endpoints of its slices; the generic reconciler of [`kube_endpointslice`] plans the writes; [`MirroringController`]
+//! joins them to caches, queue and API server.
+//!
+//! ```
+//! use std::num::NonZeroUsize;
+//! use kube_endpoint_model::Endpoints;
+//! use kube_endpointslice_mirroring::desired;
+//!
+//! let endpoints: Endpoints = serde_json::from_str(
+//!     r#"{"metadata": {"namespace": "shop", "name": "database"},
+//!         "subsets": [{"addresses": [{"ip": "192.0.2.1"}, {"ip": "2001:db8::1"}, {"ip": "not an address"}],
+//!                      "ports": [{"name": "sql", "port": 5432, "protocol": "TCP"}]}]}"#,
+//! )?;
+//! let mirrored = desired(&endpoints, NonZeroUsize::new(1_000).expect("not zero"));
+//! let sizes: Vec<_> = mirrored.groups.iter().map(|it| (it.address_type.as_str(), it.endpoints.len())).collect();
+//! assert_eq!(sizes, [("IPv4", 1), ("IPv6", 1)]);
+//! assert_eq!((mirrored.skipped, mirrored.invalid), (1, 1));
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+mod controller;
+mod desired;
+mod events;
+
+pub use controller::{Config, Informers, MirroringController};
+pub use desired::{Mirrored, desired, mirrored_annotations};
+pub use events::should_mirror;

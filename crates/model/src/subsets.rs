@@ -21,13 +21,29 @@ const NO_PORT: i32 = -1;
 /// The first record seen of an address (host name, Node, target) stands for all its occurrences. The result depends
 /// on the order of the input in nothing else, and repacking it again changes nothing.
 pub fn repack(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
+    repack_by(subsets, |_, _| None)
+}
+
+/// As [`repack`], but ports with an application protocol never merge, as upstream has it (EC-7): for limits that count
+/// the addresses of upstream's subsets.
+pub fn repack_apart(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
+    repack_by(subsets, |place, port| port.app_protocol.is_some().then_some(place))
+}
+
+/// Where a port stands: the number of its subset and its own in it.
+type Place = (usize, usize);
+
+fn repack_by(
+    subsets: &[EndpointSubset],
+    distinct: impl Fn(Place, &SubsetPort) -> Option<Place>,
+) -> Vec<EndpointSubset> {
     let mut addresses: Vec<&EndpointAddress> = Vec::new();
     let mut numbers: HashMap<AddressKey, usize> = HashMap::new();
     // Per port: the numbers of its addresses and whether they are ready.
-    let mut ports: HashMap<SubsetPort, HashMap<usize, bool>> = HashMap::new();
+    let mut ports: HashMap<(SubsetPort, Option<Place>), HashMap<usize, bool>> = HashMap::new();
     let no_port = [SubsetPort { port: NO_PORT, ..SubsetPort::default() }];
 
-    for subset in subsets {
+    for (subset_number, subset) in subsets.iter().enumerate() {
         let states = subset
             .addresses
             .iter()
@@ -46,8 +62,9 @@ pub fn repack(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
             continue;
         }
         let subset_ports = if subset.ports.is_empty() { &no_port[..] } else { &subset.ports };
-        for port in subset_ports {
-            let states = ports.entry(port.clone()).or_default();
+        for (port_number, port) in subset_ports.iter().enumerate() {
+            let place = distinct((subset_number, port_number), port);
+            let states = ports.entry((port.clone(), place)).or_default();
             for (number, ready) in &numbered {
                 // Not ready wins, whichever comes first (RP-4).
                 states.entry(*number).and_modify(|was| *was &= ready).or_insert(*ready);
@@ -64,7 +81,7 @@ pub fn repack(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
     }
 
     let mut merged: HashMap<Vec<(usize, bool)>, Vec<SubsetPort>> = HashMap::new();
-    for (port, states) in ports {
+    for ((port, _), states) in ports {
         let mut ranked: Vec<(usize, bool)> = states.into_iter().map(|(number, ready)| (rank[number], ready)).collect();
         ranked.sort_unstable();
         let shared = merged.entry(ranked).or_default();

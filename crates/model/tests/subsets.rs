@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kube_endpoint_model::subsets::repack;
+use kube_endpoint_model::subsets::{repack, repack_apart};
 use kube_endpoint_model::{Address, EndpointAddress, EndpointSubset, ObjectReference, SubsetPort};
 use proptest::prelude::*;
 use rstest::rstest;
@@ -117,7 +117,9 @@ fn equal_app_protocols_merge() {
         ports: vec![SubsetPort { port: 80, app_protocol: Some("http".into()), ..Default::default() }],
         ..Default::default()
     };
-    assert_eq!(repack(&[with_protocol("1.1.1.1"), with_protocol("1.1.1.2")]).len(), 1);
+    let subsets = [with_protocol("1.1.1.1"), with_protocol("1.1.1.2")];
+    assert_eq!(repack(&subsets).len(), 1);
+    assert_eq!(repack_apart(&subsets).len(), 2, "as upstream has it");
 }
 
 fn arbitrary_subset() -> impl Strategy<Value = EndpointSubset> {

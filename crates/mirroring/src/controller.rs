@@ -1,0 +1,145 @@
+//! The controller: caches, queue, plan and API server.
+
+mod sync;
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube_controller::{RetryPolicy, Workers};
+use kube_controller_client::Client;
+use kube_controller_client::events::EventRecorder;
+use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
+use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
+use kube_endpointslice::{SliceTracker, slice_events};
+use kube_informer::{Event, HandlerHandle, Informer};
+use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue, Timer};
+use tokio_util::sync::CancellationToken;
+
+use crate::events::{endpoints_wake, service_wakes};
+use sync::Reconciler;
+
+/// How the mirroring controller works.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Services synced at once: `--mirroring-concurrent-service-endpoint-syncs`.
+    pub concurrent_syncs: usize,
+    /// The most addresses of a subset that are mirrored: `--mirroring-max-endpoints-per-subset`.
+    pub max_endpoints_per_subset: NonZeroUsize,
+    /// How long changes of slices are gathered before their Services are synced:
+    /// `--mirroring-endpointslice-updates-batch-period`. Changes of Endpoints and Services act at once.
+    pub batch_period: Duration,
+}
+
+/// The caches the mirroring controller reads.
+#[derive(Debug, Clone)]
+pub struct Informers {
+    /// Services.
+    pub services: Informer<Service, ServiceIndex>,
+    /// Endpoints.
+    pub endpoints: Informer<Endpoints>,
+    /// Slices, those of other controllers included.
+    pub slices: Informer<EndpointSlice, SliceIndex>,
+}
+
+/// The longest delay between two tries.
+const LONGEST_DELAY: Duration = Duration::from_secs(100);
+
+/// The mirroring controller; see the [crate](crate).
+pub struct MirroringController {
+    queue: Queue<ObjectKey>,
+    timer: Timer<ObjectKey>,
+    concurrent_syncs: usize,
+    reconciler: Arc<Reconciler>,
+    synced: Vec<HandlerHandle>,
+}
+
+impl MirroringController {
+    /// A controller that hears of changes through `informers`, and writes with `client`.
+    pub fn new(informers: &Informers, client: Client, recorder: EventRecorder, config: Config) -> Self {
+        let Config { concurrent_syncs, max_endpoints_per_subset, batch_period } = config;
+        let limiter = MaxOf::new()
+            .and(ItemExponential::new(Duration::from_secs(1), LONGEST_DELAY))
+            .and(BucketLimiter::new(10.0, 100));
+        let (queue, timer) = Queue::builder().name("endpoint_slice_mirroring").limiter(limiter).build();
+        let tracker = Arc::new(SliceTracker::default());
+        let synced = vec![
+            watch_services(informers, queue.clone()),
+            watch_endpoints(informers, queue.clone()),
+            watch_slices(informers, queue.clone(), Arc::clone(&tracker), batch_period),
+        ];
+        let reconciler = Arc::new(Reconciler {
+            services: informers.services.lister(),
+            endpoints: informers.endpoints.lister(),
+            slices: informers.slices.lister(),
+            client,
+            recorder,
+            max_endpoints_per_subset,
+            tracker,
+        });
+        MirroringController { queue, timer, concurrent_syncs, reconciler, synced }
+    }
+
+    /// Works until `stop`, once the caches have been filled.
+    pub async fn run(self, stop: CancellationToken) {
+        let MirroringController { queue, timer, concurrent_syncs, reconciler, synced } = self;
+        for handle in &synced {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                _ = handle.synced() => {}
+            }
+        }
+        let workers = Workers {
+            name: "endpointslice-mirroring-controller",
+            queue,
+            timer,
+            count: concurrent_syncs,
+            retry: RetryPolicy { slowest: LONGEST_DELAY, ..RetryPolicy::default() },
+        };
+        let sync = move |key| {
+            let reconciler = Arc::clone(&reconciler);
+            async move { reconciler.sync(&key).await }
+        };
+        workers.run(stop, sync).await;
+    }
+}
+
+fn watch_services(informers: &Informers, queue: Queue<ObjectKey>) -> HandlerHandle {
+    let handle = move |event: Event<Service>| {
+        if service_wakes(event.states()) {
+            let service = event.object();
+            queue.add(ObjectKey { namespace: service.namespace.clone(), name: service.name.clone() });
+        }
+    };
+    informers.services.add_handler(handle).named("services")
+}
+
+fn watch_endpoints(informers: &Informers, queue: Queue<ObjectKey>) -> HandlerHandle {
+    let handle = move |event: Event<Endpoints>| {
+        if endpoints_wake(event.states()) {
+            let metadata = &event.object().metadata;
+            queue.add(ObjectKey { namespace: metadata.namespace.clone(), name: metadata.name.clone() });
+        }
+    };
+    informers.endpoints.add_handler(handle).named("endpoints")
+}
+
+/// As in the slice controller, without its minimum delay (MI-H8, EC-34).
+fn watch_slices(
+    informers: &Informers,
+    queue: Queue<ObjectKey>,
+    tracker: Arc<SliceTracker>,
+    delay: Duration,
+) -> HandlerHandle {
+    let handle = move |event: Event<EndpointSlice>| {
+        let woken = slice_events::woken_services(event.states(), MIRRORING_CONTROLLER, &tracker);
+        for service in woken.changed {
+            queue.add_after(service, delay);
+        }
+        for service in woken.waiting {
+            queue.add(service);
+        }
+    };
+    informers.slices.add_handler(handle).named("slices")
+}

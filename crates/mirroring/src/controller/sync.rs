@@ -1,0 +1,134 @@
+//! The sync of one Service's Endpoints.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1 as core;
+use kube_controller::Next;
+use kube_controller_client::Client;
+use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
+use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
+use kube_endpoint_model::{AddressType, EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
+use kube_endpointslice::{
+    ApplyError, Hints, Input, LiveReadError, Options, Owner, Packing, Plan, SliceLabels, SliceTracker, Slices,
+    TriggerTime, apply, fresh_slices, plan,
+};
+use kube_informer::Lister;
+use tokio::time::Instant;
+
+use crate::desired::{Mirrored, desired, mirrored_annotations};
+use crate::events::should_mirror;
+
+/// What the workers share.
+pub(super) struct Reconciler {
+    pub(super) services: Lister<Service, ServiceIndex>,
+    pub(super) endpoints: Lister<Endpoints>,
+    pub(super) slices: Lister<EndpointSlice, SliceIndex>,
+    pub(super) client: Client,
+    pub(super) recorder: EventRecorder,
+    pub(super) max_endpoints_per_subset: NonZeroUsize,
+    pub(super) tracker: Arc<SliceTracker>,
+}
+
+/// Why a sync failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SyncError {
+    /// Writes failed.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    /// The cache is out of date and the server could not be read.
+    #[error(transparent)]
+    LiveRead(#[from] LiveReadError),
+}
+
+/// Slices have either family.
+const ADDRESS_TYPES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];
+
+impl Reconciler {
+    /// Brings the mirrored slices of a Service into line with its Endpoints (MI-2 to MI-24).
+    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Next, SyncError> {
+        let endpoints = self.endpoints.get(&key.namespace, &key.name).filter(|endpoints| should_mirror(endpoints));
+        let service = self.services.get(&key.namespace, &key.name).filter(|service| service.selector.is_none());
+        let (Some(endpoints), Some(_)) = (endpoints, service) else {
+            return self.clean_up(key).await;
+        };
+
+        let read = || self.mirrored_slices(key);
+        let now = Instant::now().into_std();
+        let slices = fresh_slices(&self.client, &self.tracker, key, MIRRORING_CONTROLLER, read, |_| true, now).await?;
+        let existing = match slices {
+            Slices::Fresh(slices) => slices,
+            Slices::Stale(wait) => return Ok(Next::After(wait)),
+        };
+
+        let mirrored = desired(&endpoints, self.max_endpoints_per_subset);
+        self.tell_what_is_skipped(&endpoints, &mirrored);
+        let metadata = &endpoints.metadata;
+        let owner = Owner {
+            api_version: "v1".into(),
+            kind: "Endpoints".into(),
+            namespace: metadata.namespace.clone(),
+            name: metadata.name.clone(),
+            uid: metadata.uid.clone(),
+        };
+        let plan = plan(
+            Input {
+                owner: &owner,
+                owner_terminating: metadata.deletion_timestamp.is_some(),
+                address_types: &ADDRESS_TYPES,
+                desired: mirrored.groups,
+                existing: &existing,
+                labels: &SliceLabels::carry(&metadata.labels, &metadata.name, MIRRORING_CONTROLLER),
+                annotations: &mirrored_annotations(&metadata.annotations),
+                trigger_time: TriggerTime::Leave,
+                hints: Hints::Leave,
+            },
+            &Options {
+                max_endpoints_per_slice: self.max_endpoints_per_subset,
+                placeholder: false,
+                packing: Packing::Single,
+            },
+        );
+        apply(&self.client, key, &plan, &self.tracker).await?;
+        Ok(Next::Done)
+    }
+
+    fn mirrored_slices(&self, key: &ObjectKey) -> Vec<Arc<EndpointSlice>> {
+        self.slices.read(|_, index| index.managed_slices(&key.namespace, &key.name, MIRRORING_CONTROLLER))
+    }
+
+    /// Deletes all mirrored slices of a Service that has nothing to mirror (MI-24).
+    async fn clean_up(&self, key: &ObjectKey) -> Result<Next, SyncError> {
+        self.tracker.forget(key);
+        let plan = Plan { types: Vec::new(), unsupported: self.mirrored_slices(key) };
+        let applied = apply(&self.client, key, &plan, &self.tracker).await;
+        // The events of these deletions are to wake nobody.
+        self.tracker.forget(key);
+        applied?;
+        Ok(Next::Done)
+    }
+
+    fn tell_what_is_skipped(&self, endpoints: &Endpoints, mirrored: &Mirrored) {
+        let warn = |reason, message| {
+            let about = ObjectReference::to(&core::Endpoints { metadata: (&endpoints.metadata).into(), subsets: None });
+            self.recorder.event(&about, EventType::Warning, reason, message);
+        };
+        let Mirrored { skipped, invalid, .. } = *mirrored;
+        if invalid > 0 {
+            warn(
+                "InvalidIPAddress",
+                format!("Skipped {invalid} invalid IP addresses when mirroring to EndpointSlices"),
+            );
+        }
+        if skipped > invalid {
+            let max = self.max_endpoints_per_subset;
+            warn(
+                "TooManyAddressesToMirror",
+                format!(
+                    "A max of {max} addresses can be mirrored to EndpointSlices per Endpoints subset. \
+                     {skipped} addresses were skipped"
+                ),
+            );
+        }
+    }
+}

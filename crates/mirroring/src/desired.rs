@@ -1,0 +1,182 @@
+//! From an Endpoints object to the endpoints of its slices: pure.
+
+use std::num::NonZeroUsize;
+
+use kube_endpoint_model::subsets::{repack, repack_apart};
+use kube_endpoint_model::well_known::{LAST_APPLIED_ANNOTATION, TRIGGER_TIME_ANNOTATION};
+use kube_endpoint_model::{
+    Address, AddressType, Endpoint, EndpointAddress, EndpointConditions, EndpointPort, EndpointSubset, Endpoints,
+    Labels, SubsetPort,
+};
+use kube_endpointslice::DesiredGroup;
+
+/// What is mirrored of an Endpoints object, and what is not.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Mirrored {
+    /// Endpoints by address type and ports.
+    pub groups: Vec<DesiredGroup>,
+    /// Addresses that are not mirrored: invalid ones, and those beyond the limit.
+    pub skipped: usize,
+    /// Addresses met that do not parse. Those beyond the limit are not looked at (MI-12).
+    pub invalid: usize,
+}
+
+/// What there is to mirror of an Endpoints object (MI-6 to MI-12), at most `max` addresses of each subset.
+///
+/// Subsets are brought into their canonical form first. The limit counts the addresses of a subset in both families,
+/// ready ones first, as upstream does: before ports merge that only their application protocol keeps apart there (EC-7).
+pub fn desired(endpoints: &Endpoints, max: NonZeroUsize) -> Mirrored {
+    let mut mirrored = Mirrored::default();
+    let limited: Vec<EndpointSubset> =
+        repack_apart(&endpoints.subsets).into_iter().map(|subset| limit(subset, max.get(), &mut mirrored)).collect();
+
+    for subset in repack(&limited) {
+        let mut ports: Vec<EndpointPort> = subset.ports.iter().map(slice_port).collect();
+        kube_endpoint_model::sort_slice_ports(&mut ports);
+        let mut groups = [AddressType::IPv4, AddressType::IPv6].map(|address_type| DesiredGroup {
+            address_type,
+            ports: ports.clone(),
+            endpoints: Vec::new(),
+        });
+        let ready = subset.addresses.iter().map(|address| (address, true));
+        let not_ready = subset.not_ready_addresses.iter().map(|address| (address, false));
+        for (address, ready) in ready.chain(not_ready) {
+            let Some(canonical) = Address::canonical(&address.ip.to_string()) else { continue };
+            let address_type = canonical.family().map(AddressType::from);
+            if let Some(group) = groups.iter_mut().find(|group| Some(&group.address_type) == address_type.as_ref()) {
+                group.endpoints.push(endpoint(address, canonical, ready));
+            }
+        }
+        mirrored.groups.extend(groups);
+    }
+    mirrored
+}
+
+/// A subset with the addresses that are mirrored (MI-8), the others counted.
+fn limit(mut subset: EndpointSubset, max: usize, mirrored: &mut Mirrored) -> EndpointSubset {
+    let total = subset.addresses.len() + subset.not_ready_addresses.len();
+    let mut added = 0;
+    for addresses in [&mut subset.addresses, &mut subset.not_ready_addresses] {
+        addresses.retain(|address| {
+            if added >= max {
+                return false;
+            }
+            let valid = address.ip.family().is_some();
+            if valid {
+                added += 1;
+            } else {
+                mirrored.invalid += 1;
+            }
+            valid
+        });
+    }
+    mirrored.skipped += total - added;
+    subset
+}
+
+/// MI-9
+fn endpoint(address: &EndpointAddress, canonical: Address, ready: bool) -> Endpoint {
+    Endpoint {
+        addresses: vec![canonical],
+        conditions: EndpointConditions { ready: Some(ready), ..EndpointConditions::default() },
+        hostname: Some(address.hostname.clone()).filter(|name| !name.is_empty()),
+        node_name: address.node_name.clone(),
+        target_ref: address.target_ref.clone(),
+        ..Endpoint::default()
+    }
+}
+
+fn slice_port(port: &SubsetPort) -> EndpointPort {
+    EndpointPort {
+        name: Some(port.name.clone()),
+        protocol: Some(port.protocol.clone()),
+        port: Some(port.port),
+        app_protocol: port.app_protocol.clone(),
+    }
+}
+
+/// The annotations that slices take over from an Endpoints object (MI-19): all but those that speak of that object only.
+pub fn mirrored_annotations(annotations: &Labels) -> Labels {
+    annotations.without(|key| key == TRIGGER_TIME_ANNOTATION || key == LAST_APPLIED_ANNOTATION)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    fn subset(ready: &[&str], not_ready: &[&str], port: i32) -> EndpointSubset {
+        let addresses = |list: &[&str]| {
+            list.iter()
+                .map(|ip| EndpointAddress {
+                    hostname: "".into(),
+                    ip: Address::new(ip),
+                    node_name: None,
+                    target_ref: None,
+                })
+                .collect()
+        };
+        EndpointSubset {
+            addresses: addresses(ready),
+            not_ready_addresses: addresses(not_ready),
+            ports: vec![SubsetPort { port, ..SubsetPort::default() }],
+        }
+    }
+
+    /// Groups as `type:port=address[!]...`, without empty ones; `!` marks what is not ready.
+    fn shown(mirrored: &Mirrored) -> Vec<String> {
+        let mut shown: Vec<String> = mirrored
+            .groups
+            .iter()
+            .filter(|group| !group.endpoints.is_empty())
+            .map(|group| {
+                let endpoints: Vec<String> = group
+                    .endpoints
+                    .iter()
+                    .map(|it| format!("{}{}", it.addresses[0], if it.is_ready() { "" } else { "!" }))
+                    .collect();
+                let port = group.ports[0].port.unwrap_or_default();
+                format!("{}:{port}={}", group.address_type.as_str(), endpoints.join(" "))
+            })
+            .collect();
+        shown.sort();
+        shown
+    }
+
+    // upstream: TestReconcile (mirroring), the cases about what is mirrored
+    #[rstest]
+    #[case::no_subsets(vec![], 10, &[], 0, 0)]
+    #[case::no_addresses(vec![subset(&[], &[], 80)], 10, &[], 0, 0)]
+    #[case::ready_and_not(vec![subset(&["10.0.0.1"], &["10.0.0.2"], 80)], 10, &["IPv4:80=10.0.0.1 10.0.0.2!"], 0, 0)]
+    #[case::two_families(
+        vec![subset(&["10.0.0.1", "2001:db8::1"], &[], 80)], 10, &["IPv4:80=10.0.0.1", "IPv6:80=2001:db8::1"], 0, 0)]
+    #[case::same_ports_merge(
+        vec![subset(&["10.0.0.1"], &[], 80), subset(&["10.0.0.2"], &[], 80)], 10, &["IPv4:80=10.0.0.1 10.0.0.2"], 0, 0)]
+    #[case::invalid_addresses(vec![subset(&["bad", "10.0.0.1"], &["worse"], 80)], 10, &["IPv4:80=10.0.0.1"], 2, 2)]
+    #[case::only_invalid(vec![subset(&["bad"], &[], 80)], 10, &[], 1, 1)]
+    #[case::limit_cuts_not_ready_first(
+        vec![subset(&["10.0.0.1", "10.0.0.2"], &["10.0.0.3"], 80)], 2, &["IPv4:80=10.0.0.1 10.0.0.2"], 1, 0)]
+    #[case::limit_counts_both_families(
+        vec![subset(&["10.0.0.1", "2001:db8::1"], &[], 80)], 1, &["IPv4:80=10.0.0.1"], 1, 0)]
+    #[case::beyond_the_limit_nothing_is_examined(vec![subset(&["10.0.0.1", "bad"], &[], 80)], 1, &["IPv4:80=10.0.0.1"], 1, 0)]
+    #[case::mapped_is_ipv4(vec![subset(&["::ffff:10.0.0.1"], &[], 80)], 1, &["IPv4:80=10.0.0.1"], 0, 0)]
+    fn mirrors(
+        #[case] subsets: Vec<EndpointSubset>,
+        #[case] max: usize,
+        #[case] expected: &[&str],
+        #[case] skipped: usize,
+        #[case] invalid: usize,
+    ) {
+        let endpoints = Endpoints { subsets, ..Endpoints::default() };
+        let mirrored = desired(&endpoints, NonZeroUsize::new(max).unwrap());
+        assert_eq!(shown(&mirrored), expected);
+        assert_eq!((mirrored.skipped, mirrored.invalid), (skipped, invalid));
+    }
+
+    #[test]
+    fn annotations_about_the_object_itself_stay_there() {
+        let annotations: Labels =
+            [(TRIGGER_TIME_ANNOTATION, "t"), (LAST_APPLIED_ANNOTATION, "{}"), ("note", "x")].into_iter().collect();
+        assert_eq!(mirrored_annotations(&annotations), [("note", "x")].into_iter().collect());
+    }
+}

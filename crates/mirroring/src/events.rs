@@ -1,0 +1,78 @@
+//! Which changes wake the mirroring of a Service's Endpoints: pure.
+
+use std::sync::Arc;
+
+use kube_endpoint_model::well_known::{LEADER_ANNOTATION, SKIP_MIRROR_LABEL};
+use kube_endpoint_model::{Endpoints, Service};
+
+/// Whether an Endpoints object is one to mirror (MI-1): not marked to be skipped, and not one that clients elect leaders
+/// with. Whether its Service has a selector is another matter.
+pub fn should_mirror(endpoints: &Endpoints) -> bool {
+    endpoints.metadata.labels.get(SKIP_MIRROR_LABEL) != Some("true")
+        && !endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION)
+}
+
+/// The state of an object before and after an event.
+type States<'a, T> = (Option<&'a Arc<T>>, Option<&'a Arc<T>>);
+
+/// Whether a change of a Service wakes it (MI-H1 to MI-H3): one without a selector that comes or goes, and one that
+/// gains or loses its selector.
+pub(crate) fn service_wakes(states: States<'_, Service>) -> bool {
+    match states {
+        (Some(old), Some(new)) => old.selector.is_none() != new.selector.is_none(),
+        (Some(service), None) | (None, Some(service)) => service.selector.is_none(),
+        (None, None) => false,
+    }
+}
+
+/// Whether a change of an Endpoints object wakes its Service (MI-H4 to MI-H6): if it was or is one to mirror.
+pub(crate) fn endpoints_wake((old, new): States<'_, Endpoints>) -> bool {
+    [old, new].into_iter().flatten().any(|endpoints| should_mirror(endpoints))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube_endpoint_model::Labels;
+    use rstest::rstest;
+
+    fn endpoints(label: Option<&str>, leader: bool) -> Arc<Endpoints> {
+        let mut endpoints = Endpoints::default();
+        endpoints.metadata.labels = label.map(|value| (SKIP_MIRROR_LABEL, value)).into_iter().collect();
+        endpoints.metadata.annotations = leader.then_some((LEADER_ANNOTATION, "")).into_iter().collect();
+        Arc::new(endpoints)
+    }
+
+    // upstream: TestShouldMirror
+    #[rstest]
+    #[case::standard(endpoints(None, false), true)]
+    #[case::skip(endpoints(Some("true"), false), false)]
+    #[case::skip_false(endpoints(Some("false"), false), true)]
+    #[case::skip_invalid(endpoints(Some("True"), false), true)]
+    #[case::leader(endpoints(None, true), false)]
+    fn mirrored(#[case] it: Arc<Endpoints>, #[case] expected: bool) {
+        assert_eq!(should_mirror(&it), expected);
+        assert_eq!(endpoints_wake((None, Some(&it))), expected);
+        assert_eq!(endpoints_wake((Some(&it), None)), expected);
+        assert!(endpoints_wake((Some(&endpoints(None, false)), Some(&it))), "it was one");
+    }
+
+    const WITHOUT: Option<&str> = None;
+
+    fn there(selector: Option<&str>) -> Option<Arc<Service>> {
+        let selector = selector.map(|value| [("app", value)].into_iter().collect::<Labels>());
+        Some(Arc::new(Service { selector, ..Service::default() }))
+    }
+
+    #[rstest]
+    #[case::added_without(None, there(WITHOUT), true)]
+    #[case::added_with(None, there(Some("x")), false)]
+    #[case::deleted_without(there(WITHOUT), None, true)]
+    #[case::deleted_with(there(Some("x")), None, false)]
+    #[case::selector_gained(there(WITHOUT), there(Some("x")), true)]
+    #[case::selector_lost(there(Some("x")), there(WITHOUT), true)]
+    #[case::selector_changed(there(Some("x")), there(Some("y")), false)]
+    fn services(#[case] old: Option<Arc<Service>>, #[case] new: Option<Arc<Service>>, #[case] expected: bool) {
+        assert_eq!(service_wakes((old.as_ref(), new.as_ref())), expected);
+    }
+}
