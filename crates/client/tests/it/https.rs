@@ -134,11 +134,9 @@ async fn watches_share_one_connection_and_everything_else_another() {
     let client = client(directory.path(), &server).await;
     let pods = Resource::namespaced("", "v1", "pods", "Pod");
     let params = WatchParams::default();
-    let mut watches = Vec::new();
-    for _ in 0..5 {
-        watches.push(client.watch(&pods, None, &params).await.unwrap());
-    }
-    client.get_json("/version").await.unwrap();
+    // All at once, as informers start: none finds a connection ready.
+    let watches = join_all((0..5).map(|_| client.watch(&pods, None, &params))).await;
+    let _watches: Vec<_> = watches.into_iter().map(Result::unwrap).collect();
     for result in join_all((0..50).map(|_| client.get_json("/version"))).await {
         result.unwrap();
     }

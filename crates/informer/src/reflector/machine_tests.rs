@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
@@ -144,4 +145,44 @@ fn watches_last_five_to_ten_minutes(#[case] jitter: f64, #[case] expect: u64) {
     machine.happened(listed("5"), now, 0.0);
     let expect = Next::Watch { version: "5".to_owned(), timeout: Duration::from_secs(expect) };
     assert_eq!(machine.next(now, jitter), expect);
+}
+
+fn trouble() -> impl Strategy<Value = Failure> {
+    prop_oneof![
+        Just(Failure::Expired),
+        Just(Failure::Ahead),
+        Just(BUSY),
+        Just(Failure::Unreachable),
+        Just(Failure::Other)
+    ]
+}
+
+proptest! {
+    /// Whatever goes wrong in whatever order: after three requests in vain at most, there is a pause.
+    #[test]
+    fn never_hammers_a_server_in_trouble(
+        script in prop::collection::vec((trouble(), 0..10u32, 0.0..1.0f64), 1..100),
+    ) {
+        let (mut machine, mut now, mut in_vain) = (Machine::new(), epoch(), 0);
+        for (failure, dice, jitter) in script {
+            let asked = machine.next(now, jitter);
+            now += Duration::from_millis(10);
+            let happened = match (asked, dice) {
+                (Next::Wait(wait), _) => {
+                    prop_assert!(wait >= Duration::from_millis(800), "{wait:?}");
+                    now += wait;
+                    in_vain = 0;
+                    continue;
+                }
+                (Next::List(_), 0) => Happened::Listed { version: "5".to_owned() },
+                (Next::List(_), 1) => Happened::Page { next: "p".to_owned() },
+                (Next::List(_), _) => Happened::ListFailed(failure),
+                (Next::Watch { .. }, 0..3) => Happened::WatchEnded,
+                (Next::Watch { .. }, _) => Happened::WatchFailed(failure),
+            };
+            in_vain = if matches!(happened, Happened::Listed { .. } | Happened::Page { .. }) { 0 } else { in_vain + 1 };
+            prop_assert!(in_vain <= 3, "{machine:?}");
+            machine.happened(happened, now, jitter);
+        }
+    }
 }
