@@ -1,0 +1,115 @@
+//! Where the server keeps which kind, from its discovery documents.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// Where objects of a kind live.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The resource's name in paths.
+    pub(crate) plural: String,
+    /// Whether objects live in namespaces.
+    pub(crate) namespaced: bool,
+    /// Whether the status is written by itself.
+    pub(crate) has_status: bool,
+}
+
+/// The kinds of some group versions.
+#[derive(Debug, Default)]
+pub(crate) struct Kinds {
+    places: BTreeMap<(String, String), Place>,
+}
+
+/// The part of an `APIResourceList` that says where objects are.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct ResourceList {
+    #[serde(default)]
+    resources: Vec<ApiResource>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ApiResource {
+    name: String,
+    kind: String,
+    #[serde(default)]
+    namespaced: bool,
+}
+
+impl Kinds {
+    /// Adds what the server says of a group version.
+    pub(crate) fn add(&mut self, api_version: &str, list: &ResourceList) {
+        let subresources = || list.resources.iter().filter_map(|resource| resource.name.split_once('/'));
+        for ApiResource { name, kind, namespaced } in &list.resources {
+            if name.contains('/') {
+                continue;
+            }
+            let has_status = subresources().any(|of| of == (name.as_str(), "status"));
+            let place = Place { plural: name.clone(), namespaced: *namespaced, has_status };
+            self.places.insert((api_version.to_owned(), kind.clone()), place);
+        }
+    }
+
+    /// Where objects of this kind live, if the server knows it.
+    pub(crate) fn place(&self, api_version: &str, kind: &str) -> Option<&Place> {
+        self.places.get(&(api_version.to_owned(), kind.to_owned()))
+    }
+}
+
+/// The discovery document of a group version.
+pub(crate) fn discovery_path(api_version: &str) -> String {
+    format!("{}/{api_version}", if api_version.contains('/') { "/apis" } else { "/api" })
+}
+
+/// The path of all objects of a kind, in a namespace where the kind has one.
+pub(crate) fn collection_path(api_version: &str, place: &Place, namespace: &str) -> String {
+    let base = discovery_path(api_version);
+    if place.namespaced {
+        format!("{base}/namespaces/{namespace}/{}", place.plural)
+    } else {
+        format!("{base}/{}", place.plural)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn core() -> Kinds {
+        let list = json!({"kind": "APIResourceList", "groupVersion": "v1", "resources": [
+            {"name": "pods", "kind": "Pod", "namespaced": true, "verbs": ["get"]},
+            {"name": "pods/status", "kind": "Pod", "namespaced": true},
+            {"name": "pods/eviction", "kind": "Eviction", "namespaced": true},
+            {"name": "endpoints", "kind": "Endpoints", "namespaced": true},
+            {"name": "nodes", "kind": "Node", "namespaced": false},
+            {"name": "nodes/status", "kind": "Node", "namespaced": false},
+        ]});
+        let mut kinds = Kinds::default();
+        kinds.add("v1", &serde_json::from_value(list).unwrap());
+        kinds
+    }
+
+    #[rstest]
+    #[case("v1", "Pod", Some(("pods", true, true)))]
+    #[case("v1", "Endpoints", Some(("endpoints", true, false)))]
+    #[case("v1", "Node", Some(("nodes", false, true)))]
+    #[case::a_subresource_is_no_kind("v1", "Eviction", None)]
+    #[case::other_group("apps/v1", "Pod", None)]
+    fn places(#[case] api_version: &str, #[case] kind: &str, #[case] expect: Option<(&str, bool, bool)>) {
+        let kinds = core();
+        let got = kinds.place(api_version, kind);
+        assert_eq!(got.map(|place| (place.plural.as_str(), place.namespaced, place.has_status)), expect);
+    }
+
+    #[rstest]
+    #[case("v1", true, "/api/v1/namespaces/shop/things")]
+    #[case("v1", false, "/api/v1/things")]
+    #[case("discovery.k8s.io/v1", true, "/apis/discovery.k8s.io/v1/namespaces/shop/things")]
+    fn paths(#[case] api_version: &str, #[case] namespaced: bool, #[case] expect: &str) {
+        let place = Place { plural: "things".to_owned(), namespaced, has_status: false };
+        assert_eq!(collection_path(api_version, &place, "shop"), expect);
+    }
+}

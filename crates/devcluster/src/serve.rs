@@ -1,0 +1,43 @@
+//! `devcluster serve`: the API server alone.
+
+use std::io::{self, Write as _};
+
+use anyhow::Context as _;
+
+use crate::{
+    args::ServerArgs,
+    host::{Host, own_objects},
+    stop::Signals,
+};
+
+/// Serves until told to stop.
+pub(crate) async fn run(args: ServerArgs, mut signals: Signals) -> anyhow::Result<()> {
+    let objects = own_objects(&args)?;
+    let host = Host::start(&args, None).await?;
+    let prepared = async {
+        let applied = host.apply(objects).await?;
+        announce(&host, applied).context("standard output")
+    };
+    let result = tokio::select! {
+        result = prepared => result,
+        () = signals.received() => Ok(false),
+    };
+    if let Ok(true) = result {
+        signals.received().await;
+    }
+    host.shutdown().await;
+    result.map(drop)
+}
+
+/// Tells where the server is; always `true`.
+fn announce(host: &Host, applied: usize) -> io::Result<bool> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "API server:  {}", host.url())?;
+    writeln!(out, "kubeconfig:  {}", host.kubeconfig().display())?;
+    if applied > 0 {
+        let s = if applied == 1 { "" } else { "s" };
+        writeln!(out, "applied:     {applied} object{s}")?;
+    }
+    out.flush()?;
+    Ok(true)
+}
