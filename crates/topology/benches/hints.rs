@@ -12,23 +12,19 @@ use kube_topology::{SliceSet, TrafficDistribution, ZoneRatios, add_hints, traffi
 /// As many as the controller puts into one slice by default.
 const PER_SLICE: usize = 100;
 
-fn zones(count: usize) -> Vec<Text> {
-    (0..count).map(|zone| format!("region-1{}", char::from(b'a' + u8::try_from(zone).unwrap())).into()).collect()
-}
+/// Zones and their CPU, slightly uneven, as clusters have them.
+const ZONES: [(&str, i64); 5] =
+    [("region-1a", 16_000), ("region-1b", 16_500), ("region-1c", 17_000), ("region-1d", 17_500), ("region-1e", 18_000)];
 
-/// Zones of slightly uneven size, as clusters have them.
-fn ratios(zones: &[Text]) -> ZoneRatios {
-    let node = |(at, zone): (usize, &Text)| Node {
-        zone: zone.clone(),
-        cpu_milli: 16_000 + 500 * i64::try_from(at).unwrap(),
-        ready: true,
-        ..Node::default()
-    };
-    ZoneRatios::from_nodes(&zones.iter().enumerate().map(node).collect::<Vec<_>>())
+fn ratios(zones: usize) -> ZoneRatios {
+    let node =
+        |(zone, cpu): &(&str, i64)| Node { zone: Text::from(*zone), cpu_milli: *cpu, ready: true, ..Node::default() };
+    ZoneRatios::from_nodes(&ZONES[..zones].iter().map(node).collect::<Vec<_>>())
 }
 
 /// Endpoints as they come from Pods. Half of what belongs elsewhere runs in the first zone, so that hints have to move.
-fn slices(zones: &[Text], endpoints: usize) -> Vec<EndpointSlice> {
+fn slices(zones: usize, endpoints: usize) -> Vec<EndpointSlice> {
+    let zones: Vec<Text> = ZONES[..zones].iter().map(|(zone, _)| Text::from(*zone)).collect();
     let endpoint = |at: usize| Endpoint {
         addresses: vec![Address::new(&format!("10.{}.{}.{}", at >> 16, (at >> 8) & 255, at & 255))],
         conditions: EndpointConditions { ready: Some(true), serving: Some(true), terminating: Some(false) },
@@ -79,20 +75,19 @@ fn bench(criterion: &mut Criterion, name: &str, endpoints: usize, create: Vec<En
 }
 
 fn hints(criterion: &mut Criterion) {
-    for count in [3, 5] {
-        let zones = zones(count);
-        let ratios = ratios(&zones);
+    for zones in [3, 5] {
+        let ratios = ratios(zones);
         let hint = |slices: &mut SliceSet| {
             let outcome = add_hints(&ratios, true, &AddressType::IPv4, slices);
             assert!(outcome.allocated.is_some());
         };
         for endpoints in [10, 100, 1_000, 10_000] {
-            bench(criterion, &format!("topology/{count} zones"), endpoints, slices(&zones, endpoints), &hint);
+            bench(criterion, &format!("topology/{zones} zones"), endpoints, slices(zones, endpoints), &hint);
         }
     }
     for endpoints in [10, 100, 1_000, 10_000] {
         let hint = |slices: &mut SliceSet| traffic_hints(TrafficDistribution::PreferSameNode, slices);
-        bench(criterion, "traffic", endpoints, slices(&zones(3), endpoints), &hint);
+        bench(criterion, "traffic", endpoints, slices(3, endpoints), &hint);
     }
 }
 

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use kube_endpoint_model::{Endpoint, EndpointConditions, EndpointHints, EndpointSlice, Text};
+use kube_endpoint_model::{Endpoint, EndpointConditions, EndpointHints, EndpointSlice, ObjectMeta, Text};
 
 use crate::SliceSet;
 
 pub(crate) fn slice(text: &str) -> EndpointSlice {
     EndpointSlice {
-        metadata: Default::default(),
+        metadata: ObjectMeta::default(),
         address_type: "IPv4".into(),
         endpoints: text.split_whitespace().filter(|it| *it != "()").map(endpoint).collect(),
         ports: Vec::new(),

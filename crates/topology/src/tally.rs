@@ -130,7 +130,9 @@ mod tests {
     ) {
         let allocations = allocations(maximums);
         let mut tally = Tally::new(&allocations);
-        counted.iter().for_each(|zone| tally.add(&Text::from(*zone)));
+        for zone in counted {
+            tally.add(&Text::from(*zone));
+        }
         let before = tally.clone();
         assert_eq!(tally.keep(&slice(text)), expected.is_some());
         match expected {

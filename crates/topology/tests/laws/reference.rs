@@ -7,19 +7,19 @@ use kube_endpoint_model::{Endpoint, EndpointHints, EndpointSlice, Text};
 use kube_topology::{SliceSet, ZoneRatios};
 
 struct Due {
-    minimum: i64,
-    maximum: i64,
+    minimum: i32,
+    maximum: i32,
     desired: f64,
 }
 
 /// The slices as (create, update, unchanged) and the counts, or `None` if no hints can be given.
-pub(crate) type Result = Option<(Vec<EndpointSlice>, Vec<EndpointSlice>, Vec<EndpointSlice>, BTreeMap<Text, i64>)>;
+pub(crate) type Result = Option<(Vec<EndpointSlice>, Vec<EndpointSlice>, Vec<EndpointSlice>, BTreeMap<Text, i32>)>;
 
 pub(crate) fn add_hints(ratios: &ZoneRatios, set: &SliceSet) -> Result {
     let ready = set.iter().flat_map(|slice| &slice.endpoints).filter(|it| it.is_ready()).count();
     let due = allocate(ratios, ready)?;
     let (mut create, mut update, mut unchanged) = (set.create.clone(), set.update.clone(), Vec::new());
-    let mut counts: BTreeMap<Text, i64> = BTreeMap::new();
+    let mut counts: BTreeMap<Text, i32> = BTreeMap::new();
 
     // TP-8
     for slice in &set.unchanged {
@@ -27,7 +27,9 @@ pub(crate) fn add_hints(ratios: &ZoneRatios, set: &SliceSet) -> Result {
             None => update.push(EndpointSlice::clone(slice)),
             Some(hints) => {
                 unchanged.push(EndpointSlice::clone(slice));
-                hints.into_iter().for_each(|(zone, count)| *counts.entry(zone).or_default() += count);
+                for (zone, count) in hints {
+                    *counts.entry(zone).or_default() += count;
+                }
             }
         }
     }
@@ -68,39 +70,44 @@ fn allocate(ratios: &ZoneRatios, ready: usize) -> Option<BTreeMap<Text, Due>> {
     if !ratios.is_known() || shares.len() < 2 || shares.len() > ready {
         return None;
     }
-    let ready = i64::try_from(ready).unwrap();
+    let ready = i32::try_from(ready).expect("a handful");
     let mut due = BTreeMap::new();
     for (zone, share) in shares {
-        let desired = share * ready as f64;
-        let minimum = (desired * (1.0 / (1.0 + 0.2))).ceil() as i64;
-        due.insert(zone.clone(), Due { minimum, maximum: 0, desired: desired.max(minimum as f64) });
+        let desired = share * f64::from(ready);
+        #[expect(clippy::cast_possible_truncation, reason = "a whole number no greater than `ready`")]
+        let minimum = (desired * (1.0 / (1.0 + 0.2))).ceil() as i32;
+        due.insert(zone.clone(), Due { minimum, maximum: 0, desired: desired.max(f64::from(minimum)) });
     }
-    let total: i64 = due.values().map(|it| it.minimum).sum();
-    due.values_mut().for_each(|it| it.maximum = it.minimum + ready - total);
+    let total: i32 = due.values().map(|it| it.minimum).sum();
+    for it in due.values_mut() {
+        it.maximum = it.minimum + ready - total;
+    }
     (total <= ready).then_some(due)
 }
 
 fn hints_by_zone(
     slice: &EndpointSlice,
-    counts: &BTreeMap<Text, i64>,
+    counts: &BTreeMap<Text, i32>,
     due: &BTreeMap<Text, Due>,
-) -> Option<BTreeMap<Text, i64>> {
-    let mut hints: BTreeMap<Text, i64> = BTreeMap::new();
+) -> Option<BTreeMap<Text, i32>> {
+    let mut hints: BTreeMap<Text, i32> = BTreeMap::new();
     for endpoint in slice.endpoints.iter().filter(|it| it.is_ready()) {
         let zones = &endpoint.hints.as_ref()?.for_zones;
         if zones.is_empty() || zones.iter().any(|zone| !due.contains_key(zone)) {
             return None;
         }
-        zones.iter().for_each(|zone| *hints.entry(zone.clone()).or_default() += 1);
+        for zone in zones {
+            *hints.entry(zone.clone()).or_default() += 1;
+        }
     }
-    let fits = |(zone, count): (&Text, &i64)| counts.get(zone).copied().unwrap_or(0) + count <= due[zone].maximum;
+    let fits = |(zone, count): (&Text, &i32)| counts.get(zone).copied().unwrap_or(0) + count <= due[zone].maximum;
     hints.iter().all(fits).then_some(hints)
 }
 
-fn quotas(due: &BTreeMap<Text, Due>, counts: &BTreeMap<Text, i64>) -> (BTreeMap<Text, i64>, BTreeMap<Text, i64>) {
+fn quotas(due: &BTreeMap<Text, Due>, counts: &BTreeMap<Text, i32>) -> (BTreeMap<Text, i32>, BTreeMap<Text, i32>) {
     let (mut surplus, mut deficit) = (BTreeMap::new(), BTreeMap::new());
     for (zone, it) in due {
-        let count = counts.get(zone).copied().unwrap_or(0) as f64;
+        let count = f64::from(counts.get(zone).copied().unwrap_or(0));
         if count > it.desired {
             surplus.insert(zone.clone(), count - it.desired);
         } else if count < it.desired {

@@ -99,8 +99,9 @@ proptest! {
         prop_assert_eq!(counts.values().sum::<usize>(), ready);
         for (zone, share) in ratios.shares() {
             let own = endpoints(&given).values().filter(|it| it.is_ready() && it.zone.as_ref() == Some(zone)).count();
-            let (count, own) = (counts.get(zone).copied().unwrap_or(0) as f64, own as f64);
-            let due = share * ready as f64;
+            let [count, own, ready] =
+                [counts.get(zone).copied().unwrap_or(0), own, ready].map(|it| f64::from(u32::try_from(it).unwrap()));
+            let due = share * ready;
             let due = due.max((due / 1.2).ceil());
             // A zone never moves away from its share by more than the half endpoint that rounding takes.
             prop_assert!(count >= own.min(due - 0.5) - 1e-9 && count <= own.max(due + 0.5) + 1e-9);

@@ -103,7 +103,10 @@ pub(crate) fn new_slices() -> impl Strategy<Value = (ZoneRatios, SliceSet)> {
 
 /// The endpoints of all slices by their host names.
 pub(crate) fn endpoints(set: &SliceSet) -> BTreeMap<Text, Endpoint> {
-    set.iter().flat_map(|slice| &slice.endpoints).map(|it| (it.hostname.clone().unwrap(), it.clone())).collect()
+    set.iter()
+        .flat_map(|slice| &slice.endpoints)
+        .map(|it| (it.hostname.clone().unwrap_or_default(), it.clone()))
+        .collect()
 }
 
 /// The endpoint without its hints.
