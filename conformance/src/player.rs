@@ -117,7 +117,7 @@ impl Player {
         let mut scenarios: Vec<_> = scenarios.iter().collect();
         // The longest first: whoever begins last should not end last.
         scenarios.sort_by_key(|scenario| Reverse(scenario.steps.len()));
-        let outcomes = scenarios.into_iter().map(|scenario| self.play_one(scenario));
+        let outcomes: Vec<_> = scenarios.into_iter().map(|scenario| self.play_one(scenario)).collect();
         futures::stream::iter(outcomes).buffer_unordered(AT_ONCE).collect().await
     }
 
@@ -196,13 +196,15 @@ impl Walk<'_> {
 
     /// The state of the namespace, at a settled point.
     async fn snapshot(&mut self) -> Result<Snapshot> {
-        let list = async |kind| anyhow::Ok(self.player.api.list(kind, &self.namespace, "").await?.items);
-        let services: Vec<Value> = list(Kind::Service).await?;
-        let endpoints = list(Kind::Endpoints).await?;
-        let slices = list(Kind::EndpointSlice).await?;
-        let events = list(Kind::Event).await?;
+        let services = self.list(Kind::Service).await?;
+        let endpoints = self.list(Kind::Endpoints).await?;
+        let slices = self.list(Kind::EndpointSlice).await?;
+        let events = self.list(Kind::Event).await?;
         self.owners.observe(Kind::Service, &services);
         self.owners.observe(Kind::Endpoints, &endpoints);
         Ok(canonical(&Observed { endpoints, slices, events }, &self.namespace, &self.owners))
+    }
+    async fn list(&self, kind: Kind) -> Result<Vec<Value>> {
+        Ok(self.player.api.list(kind, &self.namespace, "").await?.items)
     }
 }
