@@ -35,7 +35,8 @@ impl EventWriter {
         Self { client, component: component.to_owned(), queue, correlator: Correlator::new() }
     }
 
-    /// Writes until all recorders are gone, or `stop` is cancelled; then at once, whatever is still waiting.
+    /// Writes until all recorders are gone and their notes are written. When `stop` is cancelled it ends at once, and what is
+    /// still waiting is lost: a shutdown must not wait for events.
     pub async fn run(mut self, stop: CancellationToken) {
         let _ = stop.run_until_cancelled(self.write_all()).await;
     }
