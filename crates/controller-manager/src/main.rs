@@ -1,3 +1,68 @@
-//! The endpoint controllers of Kubernetes as one program.
+//! The endpoint controllers of Kubernetes as one program; see `--help`.
 
-fn main() {}
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use endpoint_controller_manager::{Flags, UsageError, run, start_logging};
+use kube_controller_client::Config;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let flags = match Flags::parse_from(std::env::args_os()) {
+        Ok(flags) => flags,
+        Err(UsageError::Information(text)) => {
+            // Nobody is left to tell when standard output is closed.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => return failed(&anyhow::Error::from(error).context("see --help")),
+    };
+    start_logging(flags.v);
+    match work(&flags).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failed(&error),
+    }
+}
+
+/// One line on standard error.
+fn failed(error: &anyhow::Error) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "controller-manager: {error:#}");
+    ExitCode::FAILURE
+}
+
+async fn work(flags: &Flags) -> anyhow::Result<()> {
+    let settings = flags.settings()?;
+    let mut config = match &flags.kubeconfig {
+        Some(path) => Config::from_kubeconfig(path).await?,
+        None => Config::in_cluster().context("no --kubeconfig given, and not in a Pod")?,
+    };
+    if let Some(master) = &flags.master {
+        config = config.with_server(master)?;
+    }
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), "Leader election is off: run one instance only");
+
+    let stop = CancellationToken::new();
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
+    let signals = {
+        let stop = stop.clone();
+        async move {
+            let mut received = async || {
+                tokio::select! {
+                    _ = terminate.recv() => "SIGTERM",
+                    _ = interrupt.recv() => "SIGINT",
+                }
+            };
+            tracing::info!(signal = received().await, "Stopping");
+            stop.cancel();
+            received().await
+        }
+    };
+    tokio::select! {
+        ended = run(config, settings, stop) => Ok(ended?),
+        again = signals => anyhow::bail!("{again} received again, not waiting any longer"),
+    }
+}

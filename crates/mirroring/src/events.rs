@@ -59,19 +59,19 @@ mod tests {
 
     const WITHOUT: Option<&str> = None;
 
-    fn there(selector: Option<&str>) -> Option<Arc<Service>> {
+    fn service(selector: Option<&str>) -> Arc<Service> {
         let selector = selector.map(|value| [("app", value)].into_iter().collect::<Labels>());
-        Some(Arc::new(Service { selector, ..Service::default() }))
+        Arc::new(Service { selector, ..Service::default() })
     }
 
     #[rstest]
-    #[case::added_without(None, there(WITHOUT), true)]
-    #[case::added_with(None, there(Some("x")), false)]
-    #[case::deleted_without(there(WITHOUT), None, true)]
-    #[case::deleted_with(there(Some("x")), None, false)]
-    #[case::selector_gained(there(WITHOUT), there(Some("x")), true)]
-    #[case::selector_lost(there(Some("x")), there(WITHOUT), true)]
-    #[case::selector_changed(there(Some("x")), there(Some("y")), false)]
+    #[case::added_without(None, Some(service(WITHOUT)), true)]
+    #[case::added_with(None, Some(service(Some("x"))), false)]
+    #[case::deleted_without(Some(service(WITHOUT)), None, true)]
+    #[case::deleted_with(Some(service(Some("x"))), None, false)]
+    #[case::selector_gained(Some(service(WITHOUT)), Some(service(Some("x"))), true)]
+    #[case::selector_lost(Some(service(Some("x"))), Some(service(WITHOUT)), true)]
+    #[case::selector_changed(Some(service(Some("x"))), Some(service(Some("y"))), false)]
     fn services(#[case] old: Option<Arc<Service>>, #[case] new: Option<Arc<Service>>, #[case] expected: bool) {
         assert_eq!(service_wakes((old.as_ref(), new.as_ref())), expected);
     }
