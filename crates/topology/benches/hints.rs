@@ -22,7 +22,7 @@ fn ratios(zones: usize) -> ZoneRatios {
     ZoneRatios::from_nodes(&ZONES[..zones].iter().map(node).collect::<Vec<_>>())
 }
 
-/// Endpoints as they come from Pods. Half of what belongs elsewhere runs in the first zone, so that hints have to move.
+/// Endpoints as they come from Pods. More than half of them run in the first zone, so that hints have to move.
 fn slices(zones: usize, endpoints: usize) -> Vec<EndpointSlice> {
     let zones: Vec<Text> = ZONES[..zones].iter().map(|(zone, _)| Text::from(*zone)).collect();
     let endpoint = |at: usize| Endpoint {
