@@ -1,0 +1,115 @@
+//! ARCHITECTURE.md, "What must stay true": no room imports what it may not.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The dependencies of each crate by the name of its folder, those for tests apart.
+fn dependencies() -> BTreeMap<String, Vec<String>> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folders = std::fs::read_dir(&crates).expect("the folder of crates");
+    folders
+        .filter_map(|entry| {
+            let folder = entry.expect("an entry").path();
+            let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).ok()?;
+            Some((folder.file_name()?.to_string_lossy().into_owned(), names(&manifest)))
+        })
+        .collect()
+}
+
+fn names(manifest: &str) -> Vec<String> {
+    let mut section = "";
+    let mut names = Vec::new();
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            section = line;
+        } else if section == "[dependencies]"
+            && !line.starts_with('#')
+            && let Some(end) = line.find(['.', ' ', '='])
+        {
+            names.push(line[..end].to_owned());
+        }
+    }
+    names
+}
+
+/// Which of our crates each may import.
+const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("workqueue", &[]),
+    ("wire", &[]),
+    ("leader-election", &[]),
+    ("apiserver", &["kube-wire"]),
+    ("client", &["kube-wire", "kube-workqueue"]),
+    ("informer", &["kube-wire", "kube-controller-client"]),
+    ("controller", &["kube-workqueue"]),
+    ("model", &["kube-wire"]),
+    ("topology", &["kube-endpoint-model"]),
+    (
+        "endpointslice",
+        &[
+            "kube-controller",
+            "kube-controller-client",
+            "kube-endpoint-model",
+            "kube-informer",
+            "kube-topology",
+            "kube-wire",
+            "kube-workqueue",
+        ],
+    ),
+    (
+        "endpoint",
+        &["kube-controller", "kube-controller-client", "kube-endpoint-model", "kube-informer", "kube-workqueue"],
+    ),
+    (
+        "mirroring",
+        &[
+            "kube-controller",
+            "kube-controller-client",
+            "kube-endpoint-model",
+            "kube-endpointslice",
+            "kube-informer",
+            "kube-workqueue",
+        ],
+    ),
+];
+
+/// Our crates are named alike, except for the two programs.
+fn is_ours(name: &str) -> bool {
+    ["devcluster", "endpoint-controller-manager"].contains(&name) || (name.starts_with("kube-") && name != "kube-core")
+}
+
+/// Runtime, client and HTTP.
+const IMPURE: &[&str] = &["tokio", "tokio-util", "kube", "hyper", "hyper-util", "axum", "reqwest", "futures"];
+
+#[test]
+fn rooms_import_only_what_they_may() {
+    let dependencies = dependencies();
+    for (room, allowed) in MAY_IMPORT {
+        let names = dependencies.get(*room).unwrap_or_else(|| panic!("no crate in crates/{room}"));
+        assert!(!names.is_empty(), "the manifest of {room} was not understood");
+        for name in names.iter().filter(|name| is_ours(name)) {
+            assert!(allowed.contains(&name.as_str()), "crates/{room} must not import {name}");
+        }
+    }
+}
+
+#[test]
+fn pure_rooms_know_no_runtime() {
+    let dependencies = dependencies();
+    for room in ["wire", "model", "topology", "leader-election"] {
+        for name in &dependencies[room] {
+            assert!(!IMPURE.contains(&name.as_str()), "crates/{room} is pure and must not import {name}");
+        }
+    }
+}
+
+#[test]
+fn only_the_client_knows_kube_and_only_devcluster_the_api_server() {
+    for (room, names) in dependencies() {
+        let knows = |name: &str| names.iter().any(|it| it == name);
+        assert!(room == "client" || !knows("kube"), "crates/{room} must not import kube");
+        assert!(
+            room == "devcluster" || !knows("kube-dev-apiserver"),
+            "crates/{room} must not import kube-dev-apiserver"
+        );
+    }
+}
