@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use kube_workqueue::Queue;
 
-#[path = "keys.rs"]
 mod keys;
 use keys::keys;
 

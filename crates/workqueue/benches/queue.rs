@@ -14,9 +14,8 @@ use std::{
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use kube_workqueue::{Item, Queue, Timer};
-use tokio::{sync::Notify, task::JoinSet};
+use tokio::{runtime, sync::Notify, task::JoinSet};
 
-#[path = "keys.rs"]
 mod keys;
 use keys::keys;
 
@@ -33,6 +32,12 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
         Poll::Pending => unreachable!("a key is queued"),
+    }
+}
+
+fn fill(queue: &Queue<Key>, keys: &[Key]) {
+    for key in keys {
+        queue.add(key.clone());
     }
 }
 
@@ -66,45 +71,48 @@ fn cycle(c: &mut Criterion) {
 
 /// One producer and eight workers. A round is over when all of its keys are done.
 fn workers(c: &mut Criterion) {
-    let keys: Arc<[Key]> = keys(10_000).into();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
-    let (queue, _timer) = queue();
-    let done = Arc::new(AtomicUsize::new(0));
-    let round = Arc::new(Notify::new());
-    let mut set = JoinSet::new();
-    for _ in 0..8 {
-        let (queue, done, round, count) = (queue.clone(), done.clone(), round.clone(), keys.len());
-        let work = async move {
-            while let Some(item) = queue.get().await {
-                item.done();
-                if (done.fetch_add(1, SeqCst) + 1).is_multiple_of(count) {
-                    round.notify_one();
-                }
-            }
-        };
-        set.spawn_on(work, runtime.handle());
-    }
     let mut group = c.benchmark_group("add, get and done by 8 workers");
+    let keys: Arc<[Key]> = keys(10_000).into();
     group.throughput(Throughput::Elements(keys.len() as u64));
-    group.bench_function("10,000 keys", |b| {
-        b.iter_custom(|rounds| {
-            let (keys, queue, round) = (keys.clone(), queue.clone(), round.clone());
-            let mut producer = JoinSet::new();
-            let produce = async move {
-                let start = Instant::now();
-                for _ in 0..rounds {
-                    keys.iter().for_each(|key| queue.add(key.clone()));
-                    round.notified().await;
+    let one_thread = runtime::Builder::new_current_thread().build().expect("a runtime");
+    let two_threads = runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
+    for (name, runtime) in [("10,000 keys, 1 thread", one_thread), ("10,000 keys, 2 threads", two_threads)] {
+        let (queue, _timer) = queue();
+        let done = Arc::new(AtomicUsize::new(0));
+        let round = Arc::new(Notify::new());
+        let mut set = JoinSet::new();
+        for _ in 0..8 {
+            let (queue, done, round, count) = (queue.clone(), done.clone(), round.clone(), keys.len());
+            let work = async move {
+                while let Some(item) = queue.get().await {
+                    item.done();
+                    if (done.fetch_add(1, SeqCst) + 1).is_multiple_of(count) {
+                        round.notify_one();
+                    }
                 }
-                start.elapsed()
             };
-            producer.spawn_on(produce, runtime.handle());
-            runtime.block_on(producer.join_next()).expect("one task").expect("no panic")
+            set.spawn_on(work, runtime.handle());
+        }
+        group.bench_function(name, |b| {
+            b.iter_custom(|rounds| {
+                let (keys, queue, round) = (keys.clone(), queue.clone(), round.clone());
+                let mut producer = JoinSet::new();
+                let produce = async move {
+                    let start = Instant::now();
+                    for _ in 0..rounds {
+                        fill(&queue, &keys);
+                        round.notified().await;
+                    }
+                    start.elapsed()
+                };
+                producer.spawn_on(produce, runtime.handle());
+                runtime.block_on(producer.join_next()).expect("one task").expect("no panic")
+            });
         });
-    });
+        queue.shut_down();
+        runtime.block_on(set.join_all());
+    }
     group.finish();
-    queue.shut_down();
-    runtime.block_on(set.join_all());
 }
 
 fn bulk(c: &mut Criterion) {
@@ -115,8 +123,10 @@ fn bulk(c: &mut Criterion) {
         b.iter_batched(
             queue,
             |(queue, timer)| {
-                keys.iter().for_each(|key| queue.add(key.clone()));
-                keys.iter().for_each(|_| take(&queue).done());
+                fill(&queue, &keys);
+                for _ in &keys {
+                    take(&queue).done();
+                }
                 (queue, timer)
             },
             BatchSize::PerIteration,
@@ -128,7 +138,7 @@ fn bulk(c: &mut Criterion) {
 fn duplicate(c: &mut Criterion) {
     let keys = keys(10_000);
     let (queue, _timer) = queue();
-    keys.iter().for_each(|key| queue.add(key.clone()));
+    fill(&queue, &keys);
     let mut next = keys.iter().cycle();
     c.bench_function("add of a queued key", |b| b.iter(|| queue.add(next.next().expect("endless").clone())));
 }
@@ -141,7 +151,9 @@ fn delays(c: &mut Criterion) {
         b.iter_batched(
             queue,
             |(queue, timer)| {
-                keys.iter().for_each(|key| queue.add_after(key.clone(), HOUR));
+                for key in &keys {
+                    queue.add_after(key.clone(), HOUR);
+                }
                 (queue, timer)
             },
             BatchSize::PerIteration,

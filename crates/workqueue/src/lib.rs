@@ -9,6 +9,7 @@ mod item;
 mod lanes;
 mod limiter;
 mod metrics;
+mod parallel;
 #[cfg(feature = "prometheus")]
 mod prometheus;
 mod queue;
@@ -29,6 +30,7 @@ pub use crate::{
         default_controller_limiter, default_item_limiter, endpoint_slice_limiter,
     },
     metrics::{MetricsProvider, QueueMetrics},
+    parallel::{Parallelism, parallelize_until},
     queue::{Drain, InLane, Queue},
     timer::Timer,
 };

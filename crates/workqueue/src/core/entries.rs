@@ -61,6 +61,12 @@ impl<K> Entries<K> {
         self.places.get(index as usize).filter(|it| it.key.is_some())
     }
 
+    /// The keys there are.
+    #[cfg(test)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = &K> {
+        self.places.iter().filter_map(|it| it.key.as_ref())
+    }
+
     /// Puts a key that is in no list and has no deadline into a free place.
     ///
     /// # Panics

@@ -1,0 +1,245 @@
+//! The interleavings of small programs of producers, workers and a shutdown, one by one.
+//!
+//! All state of the queue sits behind one lock, so threads can interleave only between whole operations (a poll of
+//! `get` is one). That makes the schedules of a few tasks enumerable: this explorer runs a program once for each of
+//! them, always polling real futures of the real queue. As in loom and CHESS, the number of times that a schedule may
+//! interrupt a task that could go on is bounded; switches where a task sleeps or ends are free.
+//! `tests/loom.rs` checks the same with loom's threads and lock.
+
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    future::poll_fn,
+    pin::Pin,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    task::{Context, Poll, Wake, Waker},
+};
+
+use kube_workqueue::Queue;
+
+type Task = Pin<Box<dyn Future<Output = ()>>>;
+
+/// A task can be polled when its flag is up.
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, SeqCst);
+    }
+}
+
+/// What happened to the keys in one run.
+#[derive(Default)]
+struct Log {
+    /// Adds of each key that no processing has begun after.
+    pending: BTreeMap<u8, u32>,
+    processing: Vec<u8>,
+}
+
+#[derive(Clone)]
+struct World {
+    queue: Queue<u8>,
+    log: Rc<RefCell<Log>>,
+}
+
+impl World {
+    fn add(&self, key: u8) {
+        if !self.queue.is_shutting_down() {
+            *self.log.borrow_mut().pending.entry(key).or_default() += 1;
+        }
+        self.queue.add(key);
+    }
+
+    fn begin(&self, key: u8) {
+        let mut log = self.log.borrow_mut();
+        assert!(!log.processing.contains(&key), "{key} is processed twice at once");
+        log.processing.push(key);
+        log.pending.remove(&key);
+    }
+
+    fn end(&self, key: u8) {
+        self.log.borrow_mut().processing.retain(|it| *it != key);
+    }
+}
+
+/// Lets another task go first, or not: a place where the explorer decides.
+async fn step() {
+    let mut stepped = false;
+    poll_fn(|cx| {
+        if stepped {
+            return Poll::Ready(());
+        }
+        stepped = true;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+fn producer(world: &World, keys: &'static [u8]) -> Task {
+    let world = world.clone();
+    Box::pin(async move {
+        for key in keys {
+            world.add(*key);
+            step().await;
+        }
+    })
+}
+
+fn worker(world: &World) -> Task {
+    let world = world.clone();
+    Box::pin(work(world))
+}
+
+async fn work(world: World) {
+    while let Some(item) = world.queue.get().await {
+        world.begin(*item);
+        step().await;
+        world.end(*item);
+        item.done();
+        step().await;
+    }
+}
+
+/// A worker that gives up on its first `get`, if it has to wait, at some time after it went to sleep, woken or not.
+fn fickle_worker(world: &World) -> Task {
+    let world = world.clone();
+    Box::pin(async move {
+        let mut first = Box::pin(world.queue.get());
+        match poll_fn(|cx| Poll::Ready(first.as_mut().poll(cx))).await {
+            Poll::Pending => step().await,
+            Poll::Ready(None) => return,
+            Poll::Ready(Some(item)) => {
+                world.begin(*item);
+                world.end(*item);
+            }
+        }
+        drop(first);
+    })
+}
+
+fn shut_down(world: &World) -> Task {
+    let world = world.clone();
+    Box::pin(async move {
+        step().await;
+        world.queue.shut_down();
+    })
+}
+
+fn drain(world: &World) -> Task {
+    let world = world.clone();
+    Box::pin(async move {
+        step().await;
+        world.queue.shut_down_with_drain().await;
+        let log = world.log.borrow();
+        assert!(log.processing.is_empty() && log.pending.is_empty(), "drained too early");
+    })
+}
+
+/// How often a schedule may interrupt a task that could go on.
+const INTERRUPTIONS: usize = 3;
+
+/// One place where a schedule had a choice.
+#[derive(Debug)]
+struct Decision {
+    taken: usize,
+    of: usize,
+}
+
+/// Runs the program under every schedule; the answer is how many there were.
+fn explore(program: fn(&World) -> Vec<Task>) -> usize {
+    let mut decisions: Vec<Decision> = vec![];
+    for schedules in 1.. {
+        let world = World { queue: Queue::builder().build().0, log: Rc::default() };
+        run(program(&world), &mut decisions);
+        let log = world.log.borrow();
+        assert_eq!(log.processing, [], "left in process by {decisions:?}");
+        assert_eq!(log.pending, BTreeMap::new(), "lost by {decisions:?}");
+        // The next schedule: the last decision that could have been another one.
+        while decisions.pop_if(|it| it.taken + 1 == it.of).is_some() {}
+        let Some(last) = decisions.last_mut() else { return schedules };
+        last.taken += 1;
+    }
+    unreachable!("the range has no end")
+}
+
+/// Runs the tasks by the decisions there are; from then on the first choice is taken, and noted.
+fn run(tasks: Vec<Task>, decisions: &mut Vec<Decision>) {
+    let new = |task| Some((task, Arc::new(Flag(AtomicBool::new(true)))));
+    let mut tasks: Vec<Option<(Task, Arc<Flag>)>> = tasks.into_iter().map(new).collect();
+    let is_awake = |task: &Option<(Task, Arc<Flag>)>| task.as_ref().is_some_and(|(_, flag)| flag.0.load(SeqCst));
+    let mut current = 0;
+    let mut interruptions = 0;
+    for at in 0.. {
+        let mut choices: Vec<usize> = (0..tasks.len()).filter(|it| is_awake(&tasks[*it])).collect();
+        if choices.is_empty() {
+            let asleep = tasks.iter().flatten().count();
+            assert_eq!(asleep, 0, "{asleep} tasks sleep for ever under {decisions:?}");
+            return;
+        }
+        // Going on comes first.
+        choices.sort_by_key(|it| *it != current);
+        let can_go_on = choices[0] == current;
+        if can_go_on && interruptions == INTERRUPTIONS {
+            choices.truncate(1);
+        }
+        if at == decisions.len() {
+            decisions.push(Decision { taken: 0, of: choices.len() });
+        }
+        let chosen = choices[decisions[at].taken];
+        interruptions += usize::from(can_go_on && chosen != current);
+        current = chosen;
+        if let Some((task, flag)) = &mut tasks[chosen] {
+            flag.0.store(false, SeqCst);
+            let waker = Waker::from(flag.clone());
+            if task.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
+                tasks[chosen] = None;
+            }
+        }
+    }
+}
+
+#[track_caller]
+fn check(program: fn(&World) -> Vec<Task>, least: usize) {
+    let schedules = explore(program);
+    assert!(schedules >= least, "only {schedules} schedules: the program does not interleave as meant");
+}
+
+#[test]
+fn two_workers_two_keys_and_a_drain() {
+    check(|world| vec![producer(world, &[1, 2, 1]), worker(world), worker(world), drain(world)], 1_000);
+}
+
+#[test]
+fn two_workers_two_keys_and_a_shutdown() {
+    check(|world| vec![producer(world, &[1, 2, 1]), worker(world), worker(world), shut_down(world)], 1_000);
+}
+
+#[test]
+fn two_producers_one_worker() {
+    check(|world| vec![producer(world, &[1, 2]), producer(world, &[2, 1]), worker(world), drain(world)], 1_000);
+}
+
+#[test]
+fn a_worker_that_gives_up_takes_no_wake_up_with_it() {
+    // What it does not take, the other worker must be woken for.
+    check(|world| vec![producer(world, &[1, 2]), fickle_worker(world), worker(world), shut_down(world)], 1_000);
+}
+
+#[test]
+fn a_drain_that_is_released() {
+    check(|world| vec![producer(world, &[1, 1]), worker(world), drain_or_release(world), shut_down(world)], 100);
+}
+
+/// A drain that a later shutdown may cut short.
+fn drain_or_release(world: &World) -> Task {
+    let world = world.clone();
+    Box::pin(async move {
+        step().await;
+        world.queue.shut_down_with_drain().await;
+    })
+}

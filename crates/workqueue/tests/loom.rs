@@ -1,0 +1,106 @@
+//! The queue under loom: every interleaving of real threads at the lock, up to a bound on preemptions.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p kube-workqueue --test loom --release`
+#![expect(unexpected_cfgs, reason = "set by whoever runs the model checker")]
+#![cfg(loom)]
+
+use kube_workqueue::Queue;
+use loom::{
+    future::block_on,
+    model::Builder,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    thread::{self, JoinHandle},
+};
+
+/// What the threads of one execution share.
+#[derive(Clone)]
+struct World {
+    queue: Queue<usize>,
+    /// By key: how many workers have it, and how often it was processed.
+    held: Arc<[AtomicUsize; 2]>,
+    processed: Arc<[AtomicUsize; 2]>,
+}
+
+impl World {
+    fn new() -> Self {
+        Self { queue: Queue::builder().build().0, held: Arc::default(), processed: Arc::default() }
+    }
+
+    fn worker(&self) -> JoinHandle<()> {
+        let world = self.clone();
+        thread::spawn(move || {
+            while let Some(item) = block_on(world.queue.get()) {
+                assert_eq!(world.held[*item].fetch_add(1, SeqCst), 0, "processed twice at once");
+                world.processed[*item].fetch_add(1, SeqCst);
+                world.held[*item].fetch_sub(1, SeqCst);
+                item.done();
+            }
+        })
+    }
+
+    fn processed(&self) -> [usize; 2] {
+        [0, 1].map(|key| self.processed[key].load(SeqCst))
+    }
+}
+
+fn model(check: impl Fn() + Sync + Send + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(check);
+}
+
+#[test]
+fn two_workers_and_a_producer() {
+    model(|| {
+        let world = World::new();
+        let workers = [world.worker(), world.worker()];
+        world.queue.add(0);
+        world.queue.add(1);
+        world.queue.add(0);
+        world.queue.shut_down();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        let [zero, one] = world.processed();
+        assert!((1..=2).contains(&zero) && one == 1, "lost or repeated: {zero}, {one}");
+    });
+}
+
+#[test]
+fn a_drain_beside_two_workers() {
+    model(|| {
+        let world = World::new();
+        let workers = [world.worker(), world.worker()];
+        world.queue.add(0);
+        world.queue.add(1);
+        block_on(world.queue.shut_down_with_drain());
+        assert_eq!(world.processed(), [1, 1], "drained too early");
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_second_producer() {
+    model(|| {
+        let world = World::new();
+        let worker = world.worker();
+        let producer = {
+            let queue = world.queue.clone();
+            thread::spawn(move || {
+                queue.add(0);
+                queue.add(1);
+            })
+        };
+        world.queue.add(1);
+        producer.join().unwrap();
+        block_on(world.queue.shut_down_with_drain());
+        worker.join().unwrap();
+        let [zero, one] = world.processed();
+        assert!(zero == 1 && (1..=2).contains(&one), "lost or repeated: {zero}, {one}");
+    });
+}
