@@ -1,0 +1,205 @@
+//! What the Endpoints object of a Service must look like: upstream's cases as tables.
+
+use std::sync::Arc;
+
+use kube_endpoint::{Change, plan};
+use kube_endpoint_model::well_known::{
+    ENDPOINTS_MANAGED_BY_LABEL, HEADLESS_LABEL, OVER_CAPACITY_ANNOTATION, TRIGGER_TIME_ANNOTATION,
+};
+use kube_endpoint_model::{Endpoints, IpFamily, Labels, NamedPort, Pod, Service, ServicePort, TargetPort, Text};
+use rstest::rstest;
+
+fn service() -> Service {
+    Service {
+        namespace: "ns".into(),
+        name: "web".into(),
+        cluster_ip: "10.96.0.1".into(),
+        ip_families: vec![IpFamily::V4],
+        ports: vec![port("http", TargetPort::Number(8080))],
+        ..Service::default()
+    }
+}
+
+fn port(name: &str, target: TargetPort) -> ServicePort {
+    ServicePort { name: name.into(), protocol: "TCP".into(), target, app_protocol: None }
+}
+
+fn pod(number: usize, ready: bool) -> Pod {
+    let address = format!("10.{}.{}.{}", number >> 16, (number >> 8) & 255, number & 255);
+    Pod {
+        namespace: "ns".into(),
+        name: format!("p{number}").into(),
+        uid: format!("u{number}").into(),
+        node_name: "n1".into(),
+        pod_ip: address.as_str().into(),
+        pod_ips: vec![address.as_str().into()],
+        ready,
+        ..Pod::default()
+    }
+}
+
+fn pods(pods: impl IntoIterator<Item = Pod>) -> Vec<Arc<Pod>> {
+    pods.into_iter().map(Arc::new).collect()
+}
+
+/// What an API server would hold after the object was written.
+fn written(change: Option<Change>) -> Endpoints {
+    match change {
+        Some(Change::Create(mut endpoints) | Change::Update(mut endpoints)) => {
+            endpoints.metadata.resource_version = "7".into();
+            endpoints
+        }
+        None => panic!("nothing to write"),
+    }
+}
+
+/// Subsets as `ready|not ready|ports`, separated by `;`.
+fn shown(endpoints: &Endpoints) -> String {
+    let mut subsets: Vec<String> = endpoints
+        .subsets
+        .iter()
+        .map(|subset| {
+            let ips = |addresses: &[kube_endpoint_model::EndpointAddress]| {
+                addresses.iter().map(|it| it.ip.to_string()).collect::<Vec<_>>().join(" ")
+            };
+            let mut ports: Vec<String> = subset.ports.iter().map(|it| it.port.to_string()).collect();
+            ports.sort();
+            format!("{}|{}|{}", ips(&subset.addresses), ips(&subset.not_ready_addresses), ports.join(" "))
+        })
+        .collect();
+    subsets.sort();
+    subsets.join(";")
+}
+
+// upstream: TestSyncServiceAddresses and the TestSyncEndpoints... about who is an endpoint
+#[rstest]
+#[case::ready(|_: &mut Pod| {}, false, "10.0.0.1||8080")]
+#[case::not_ready(|it: &mut Pod| it.ready = false, false, "|10.0.0.1|8080")]
+#[case::not_ready_published(|it: &mut Pod| it.ready = false, true, "10.0.0.1||8080")]
+#[case::finished(|it: &mut Pod| it.finished = true, false, "")]
+#[case::finished_published(|it: &mut Pod| it.finished = true, true, "")]
+#[case::terminating(|it: &mut Pod| it.terminating = true, false, "")]
+#[case::terminating_published(|it: &mut Pod| it.terminating = true, true, "10.0.0.1||8080")]
+#[case::no_address_yet(|it: &mut Pod| { it.pod_ip = "".into(); it.pod_ips.clear(); }, false, "")]
+#[case::only_the_other_family(|it: &mut Pod| it.pod_ips = vec!["fd00::1".into()], false, "")]
+fn membership(#[case] edit: fn(&mut Pod), #[case] publish: bool, #[case] expected: &str) {
+    let mut pod = pod(1, true);
+    edit(&mut pod);
+    let service = Service { publish_not_ready_addresses: publish, ..service() };
+    assert_eq!(shown(&written(plan(&service, &pods([pod]), None, None))), expected);
+}
+
+// upstream: TestSyncEndpointsHeadlessWithoutPort, TestSyncEndpointsAddDeletePorts, TestEndpointPortFromServicePort
+#[rstest]
+#[case::headless_without_ports("None", vec![], "10.0.0.1||")]
+#[case::without_ports("10.96.0.1", vec![], "")]
+#[case::empty_cluster_ip_without_ports("", vec![], "")]
+#[case::two_ports("10.96.0.1", vec![port("a", TargetPort::Number(80)), port("b", TargetPort::Number(81))], "10.0.0.1||80 81")]
+#[case::named("10.96.0.1", vec![port("a", TargetPort::Name("web".into()))], "10.0.0.1||9000")]
+#[case::unknown_name("10.96.0.1", vec![port("a", TargetPort::Name("other".into()))], "")]
+#[case::one_of_two_unknown(
+    "10.96.0.1", vec![port("a", TargetPort::Name("other".into())), port("b", TargetPort::Number(81))], "10.0.0.1||81")]
+fn served_ports(#[case] cluster_ip: &str, #[case] ports: Vec<ServicePort>, #[case] expected: &str) {
+    let mut pod = pod(1, true);
+    pod.named_ports = vec![NamedPort { name: "web".into(), protocol: "TCP".into(), port: 9000 }];
+    let service = Service { cluster_ip: cluster_ip.into(), ports, ..service() };
+    assert_eq!(shown(&written(plan(&service, &pods([pod]), None, None))), expected);
+}
+
+#[test]
+fn an_address_says_where_it_comes_from() {
+    let mut named = pod(1, true);
+    (named.hostname, named.subdomain, named.node_name) = ("h".into(), "web".into(), Text::default());
+    let endpoints = written(plan(&service(), &pods([named]), None, None));
+    let address = &endpoints.subsets[0].addresses[0];
+    assert_eq!((&*address.hostname, address.node_name.as_deref()), ("h", Some("")), "EC-4");
+    let target = address.target_ref.as_ref().expect("a target");
+    assert_eq!((&*target.kind, &*target.name, &*target.uid), ("Pod", "p1", "u1"));
+}
+
+// upstream: TestSyncEndpointsHeadlessServiceLabel, TestSyncEndpointsItemsPreexistingLabelsChange
+#[rstest]
+#[case::plain("10.96.0.1", &[("team", "a")], &[("team", "a")])]
+#[case::headless("None", &[("team", "a")], &[("team", "a"), (HEADLESS_LABEL, "")])]
+#[case::empty_is_headless("", &[], &[(HEADLESS_LABEL, "")])]
+#[case::a_false_headless_label_is_dropped("10.96.0.1", &[(HEADLESS_LABEL, "")], &[])]
+#[case::managed_by_is_ours("10.96.0.1", &[(ENDPOINTS_MANAGED_BY_LABEL, "evil")], &[])]
+fn carried_labels(#[case] cluster_ip: &str, #[case] labels: &[(&str, &str)], #[case] expected: &[(&str, &str)]) {
+    let labels: Labels = labels.iter().copied().collect();
+    let service = Service { cluster_ip: cluster_ip.into(), labels, ..service() };
+    let endpoints = written(plan(&service, &[], None, None));
+    let managed = (ENDPOINTS_MANAGED_BY_LABEL, "endpoint-controller");
+    let expected: Labels = expected.iter().copied().chain([managed]).collect();
+    assert_eq!(endpoints.metadata.labels, expected);
+    assert_eq!(plan(&service, &[], Some(&endpoints), None), None, "EC-8: not written again");
+}
+
+// upstream: TestSyncEndpointsItemsPreexistingIdentical, ...IdenticalUnsorted, TestEndpointSubsetsEqualIgnoreResourceVersion
+#[test]
+fn what_is_there_is_not_written_again() {
+    let all = pods([pod(1, true), pod(2, true), pod(3, false)]);
+    let current = written(plan(&service(), &all, None, None));
+    assert_eq!(plan(&service(), &all, Some(&current), None), None);
+
+    let mut unsorted = current.clone();
+    unsorted.subsets[0].addresses.reverse();
+    assert_eq!(plan(&service(), &all, Some(&unsorted), None), None, "order alone is no difference");
+
+    let mut versioned = current.clone();
+    let target = versioned.subsets[0].addresses[0].target_ref.as_mut().expect("a target");
+    Arc::make_mut(target).resource_version = "99".into();
+    assert_eq!(plan(&service(), &all, Some(&versioned), None), None, "nor is the version of a Pod");
+
+    let mut headless = current.clone();
+    headless.metadata.labels = headless.metadata.labels.with([(HEADLESS_LABEL, "")]);
+    assert_eq!(plan(&service(), &all, Some(&headless), None), None, "EC-11");
+
+    let Some(Change::Update(changed)) = plan(&service(), &pods([pod(1, true)]), Some(&current), None) else {
+        panic!("a Pod went")
+    };
+    assert_eq!((shown(&changed).as_str(), &*changed.metadata.resource_version), ("10.0.0.1||8080", "7"));
+}
+
+#[test]
+fn what_others_wrote_stays() {
+    let mut current = written(plan(&service(), &[], None, None));
+    current.metadata.annotations = [("note", "mine")].into_iter().collect();
+    current.metadata.finalizers = vec!["example.com/hold".into()];
+    current.metadata.labels = current.metadata.labels.with([("extra", "1")]);
+    let updated = written(plan(&service(), &pods([pod(1, true)]), Some(&current), None));
+    assert_eq!(updated.metadata.annotations.get("note"), Some("mine"));
+    assert_eq!(updated.metadata.finalizers, current.metadata.finalizers);
+    assert!(!updated.metadata.labels.contains_key("extra"), "but labels are the Service's");
+}
+
+// upstream: TestLastTriggerChangeTimeAnnotation and its kin
+#[test]
+fn the_trigger_time_is_set_and_cleared_by_writes_only() {
+    let time: jiff::Timestamp = "2026-02-03T04:00:00Z".parse().expect("a time");
+    let current = written(plan(&service(), &[], None, Some(time)));
+    let annotation =
+        |endpoints: &Endpoints| endpoints.metadata.annotations.get(TRIGGER_TIME_ANNOTATION).map(str::to_owned);
+    assert_eq!(annotation(&current).as_deref(), Some("2026-02-03T04:00:00Z"));
+    assert_eq!(plan(&service(), &[], Some(&current), None), None, "no write for the time alone");
+    let cleared = written(plan(&service(), &pods([pod(1, true)]), Some(&current), None));
+    assert_eq!(annotation(&cleared), None);
+}
+
+// upstream: TestSyncServiceOverCapacity
+#[test]
+fn what_does_not_fit_is_cut_and_marked_and_written_once() {
+    let many = pods((0..1_200).map(|number| pod(number, number < 900)));
+    let current = written(plan(&service(), &many, None, None));
+    assert_eq!(current.metadata.annotations.get(OVER_CAPACITY_ANNOTATION), Some("truncated"));
+    let subset = &current.subsets[0];
+    assert_eq!((subset.addresses.len(), subset.not_ready_addresses.len()), (900, 100));
+    assert_eq!(plan(&service(), &many, Some(&current), None), None, "EC-12");
+
+    let few = written(plan(&service(), &many[..1_000], Some(&current), None));
+    assert!(!few.metadata.annotations.contains_key(OVER_CAPACITY_ANNOTATION));
+
+    let mut warned = few.clone();
+    warned.metadata.annotations = [(OVER_CAPACITY_ANNOTATION, "warning")].into_iter().collect();
+    let corrected = written(plan(&service(), &many[..1_000], Some(&warned), None));
+    assert!(!corrected.metadata.annotations.contains_key(OVER_CAPACITY_ANNOTATION));
+}
