@@ -15,6 +15,8 @@ pub(crate) struct StatusError {
     pub(crate) reason: &'static str,
     message: String,
     details: Option<Box<Details>>,
+    /// Where a client can go on in spite of the refusal.
+    continuation: Option<Box<str>>,
 }
 
 /// What a status is about.
@@ -50,7 +52,7 @@ pub(crate) struct Cause {
 struct Body<'a> {
     kind: &'static str,
     api_version: &'static str,
-    metadata: Empty,
+    metadata: ListMeta<'a>,
     status: &'static str,
     #[serde(skip_serializing_if = "str::is_empty")]
     message: &'a str,
@@ -63,7 +65,10 @@ struct Body<'a> {
 }
 
 #[derive(Serialize)]
-struct Empty {}
+struct ListMeta<'a> {
+    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
+    continuation: Option<&'a str>,
+}
 
 impl Body<'_> {
     fn encode(&self) -> Vec<u8> {
@@ -74,7 +79,7 @@ impl Body<'_> {
 
 impl StatusError {
     fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: None }
+        Self { code, reason, message: message.into(), details: None, continuation: None }
     }
 
     fn about(mut self, kind: &Kind, name: &str) -> Self {
@@ -192,6 +197,22 @@ impl StatusError {
         Self::new(410, "Expired", format!("too old resource version: {asked} ({oldest})"))
     }
 
+    /// 410 for a list at a version that the history no longer reaches.
+    pub(crate) fn expired_list() -> Self {
+        Self::new(410, "Expired", "The resourceVersion for the provided list is too old.")
+    }
+
+    /// 410 for the next page of a list whose version is gone, with a token that goes on with what is there now.
+    pub(crate) fn expired_continue(continuation: &str) -> Self {
+        let message = "The provided continue parameter is too old to display a consistent list result. You can start \
+                       a new list without the continue parameter, or use the continue token in this response to \
+                       retrieve the remainder of the results. Continuing with the provided token results in an \
+                       inconsistent list - objects that were created, modified, or deleted between the time the first \
+                       chunk was returned and now may show up in the list.";
+        let continuation = Some(continuation.into());
+        Self { continuation, ..Self::new(410, "Expired", message) }
+    }
+
     /// 504 for a resourceVersion that this server has not reached.
     pub(crate) fn too_large_version(asked: u64, current: u64) -> Self {
         let message = format!("Too large resource version: {asked}, current: {current}");
@@ -236,7 +257,7 @@ impl StatusError {
         Body {
             kind: "Status",
             api_version: "v1",
-            metadata: Empty {},
+            metadata: ListMeta { continuation: self.continuation.as_deref() },
             status: "Failure",
             message: &self.message,
             reason: self.reason,
@@ -259,7 +280,7 @@ pub(crate) fn deleted(kind: &Kind, name: &str, uid: &str) -> Vec<u8> {
     Body {
         kind: "Status",
         api_version: "v1",
-        metadata: Empty {},
+        metadata: ListMeta { continuation: None },
         status: "Success",
         message: "",
         reason: "",

@@ -1,11 +1,15 @@
 //! The objects of one kind and the history of their changes.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use super::Stored;
 use crate::kinds::Kind;
 use crate::status::StatusError;
+
+/// Namespace and name.
+pub(crate) type Key = (Box<str>, Box<str>);
 
 /// What happened to an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +55,38 @@ impl Collection {
         let one = namespace.map(|namespace| self.objects.get(namespace));
         let all = namespace.is_none().then(|| self.objects.values());
         one.flatten().into_iter().chain(all.into_iter().flatten()).flat_map(BTreeMap::values)
+    }
+
+    /// The objects of a namespace, or all of them, behind a key.
+    pub(super) fn iter_after<'a>(
+        &'a self,
+        namespace: Option<&'a str>,
+        after: Option<(&'a str, &'a str)>,
+    ) -> impl Iterator<Item = &'a Arc<Stored>> {
+        let first = namespace.or(after.map(|(namespace, _)| namespace));
+        let from: Bound<&str> = first.map_or(Bound::Unbounded, Bound::Included);
+        self.objects
+            .range::<str, _>((from, Bound::Unbounded))
+            .take_while(move |(found, _)| namespace.is_none_or(|namespace| namespace == &***found))
+            .flat_map(move |(found, names)| {
+                let from = match after {
+                    Some((namespace, name)) if namespace == &**found => Bound::Excluded(name),
+                    _ => Bound::Unbounded,
+                };
+                names.range::<str, _>((from, Bound::Unbounded)).map(|(_, object)| object)
+            })
+    }
+
+    /// The objects that have changed since a revision, as they were at it; nothing for those that were not there.
+    ///
+    /// # Errors
+    /// The oldest revision that can be asked for, when some of the changes have left the history.
+    pub(super) fn state_before_changes_after(&self, revision: u64) -> Result<BTreeMap<Key, Option<Arc<Stored>>>, u64> {
+        let mut states = BTreeMap::new();
+        for change in self.changes_after(revision, usize::MAX)? {
+            states.entry(change.object.key()).or_insert_with(|| change.previous.clone());
+        }
+        Ok(states)
     }
 
     pub(super) fn is_empty(&self, namespace: &str) -> bool {

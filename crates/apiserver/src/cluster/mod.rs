@@ -6,6 +6,7 @@
 mod collection;
 mod delete;
 mod namespaces;
+mod page;
 mod patch;
 mod stored;
 mod write;
@@ -18,8 +19,9 @@ use jiff::Timestamp;
 use rand::rngs::StdRng;
 
 use collection::Collection;
-pub(crate) use collection::{Change, ChangeKind};
+pub(crate) use collection::{Change, ChangeKind, Key};
 pub(crate) use delete::{DeleteOptions, Deleted};
+pub(crate) use page::{Page, PageRequest, TooOld};
 pub(crate) use patch::Patch;
 pub(crate) use stored::Stored;
 pub(crate) use write::{WriteOptions, Written};

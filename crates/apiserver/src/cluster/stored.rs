@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::collection::Key;
 use crate::kinds::{Kind, Prepared};
 use crate::service_addresses::Held;
 use crate::status::StatusError;
@@ -59,6 +60,11 @@ impl Stored {
             json,
             untyped_from,
         })
+    }
+
+    /// Namespace and name.
+    pub(crate) fn key(&self) -> Key {
+        (self.namespace.clone(), self.name.clone())
     }
 
     /// What comes after `{` in the JSON of this object as an item of a list, where kind and apiVersion are left out.

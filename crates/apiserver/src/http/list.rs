@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures::stream;
+use serde::Serialize;
 
+use super::continuation::Continuation;
 use super::query::{Query, VersionMatch};
 use super::reply::{self, Reply};
-use crate::cluster::{Cluster, Stored};
+use crate::cluster::{Cluster, Page, PageRequest, Stored, TooOld};
 use crate::kinds::Kind;
 use crate::selector::Selector;
 use crate::shared::Shared;
@@ -51,28 +53,67 @@ pub(super) fn check_reached(asked: Option<u64>, current: u64) -> Result<(), Stat
     }
 }
 
-/// Answers a list request: always with the current state, which satisfies every version asked for but an exact old one.
+/// Answers a list request.
+///
+/// The current state satisfies every version asked for but an exact one. A page goes on at the version of the first
+/// page, which is rebuilt from the history.
 pub(super) fn answer(shared: &Shared, scope: &Scope, query: &Query) -> Result<Reply, StatusError> {
-    let (objects, revision) = shared.read(|cluster| {
-        let revision = cluster.revision();
-        check_reached(query.resource_version, revision)?;
-        if query.resource_version_match == Some(VersionMatch::Exact)
-            && let Some(asked) = query.resource_version
-            && asked != revision
-        {
-            return Err(StatusError::expired(asked, revision));
+    let page = shared.read(|cluster| {
+        check_reached(query.resource_version, cluster.revision())?;
+        let mut request = PageRequest {
+            namespace: scope.namespace.clone(),
+            selector: scope.selector.clone(),
+            limit: query.limit,
+            ..PageRequest::default()
+        };
+        if let Some(continuation) = &query.continuation {
+            check_reached(continuation.revision, cluster.revision())?;
+            request.revision = continuation.revision;
+            request.after = Some(continuation.after.clone());
+            return cluster.page(&scope.kind, &request).map_err(|TooOld| {
+                let from_now = Continuation { revision: None, after: continuation.after.clone() };
+                StatusError::expired_continue(&from_now.encode())
+            });
         }
-        Ok((scope.select(cluster), revision))
+        match (query.resource_version, query.resource_version_match) {
+            // What a cache answers comes whole.
+            (Some(0), _) => request.limit = None,
+            (Some(asked), Some(VersionMatch::Exact)) => request.revision = Some(asked),
+            // A limit without a rule for the version means an exact one, as it did before there were rules.
+            (Some(asked), None) if query.limit.is_some() => request.revision = Some(asked),
+            _ => {}
+        }
+        cluster.page(&scope.kind, &request).map_err(|TooOld| StatusError::expired_list())
     })?;
-    Ok(of_objects(&scope.kind, objects, revision))
+    let Page { objects, revision, last, remaining } = page;
+    let next = last.map(|after| Continuation { revision: Some(revision), after }.encode());
+    Ok(of_objects(&scope.kind, objects, &ListMeta { revision, next, remaining }))
+}
+
+/// The metadata of a list.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListMeta {
+    #[serde(rename = "resourceVersion", serialize_with = "as_text")]
+    pub(super) revision: u64,
+    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
+    pub(super) next: Option<String>,
+    #[serde(rename = "remainingItemCount", skip_serializing_if = "Option::is_none")]
+    pub(super) remaining: Option<usize>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls it with")]
+fn as_text<S: serde::Serializer>(revision: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(revision)
 }
 
 /// A list of these objects, encoded piece by piece while it is sent.
-pub(super) fn of_objects(kind: &Kind, objects: Vec<Arc<Stored>>, revision: u64) -> Reply {
+pub(super) fn of_objects(kind: &Kind, objects: Vec<Arc<Stored>>, meta: &ListMeta) -> Reply {
     let head = format!(
-        r#"{{"kind":"{}List","apiVersion":"{}","metadata":{{"resourceVersion":"{revision}"}},"items":["#,
+        r#"{{"kind":"{}List","apiVersion":"{}","metadata":{},"items":["#,
         kind.name,
-        kind.api_version()
+        kind.api_version(),
+        serde_json::to_string(meta).unwrap_or_default(),
     );
     let state = Some((BytesMut::from(head.as_bytes()), objects.into_iter(), true));
     reply::json_stream(stream::unfold(state, |state| async move {

@@ -2,6 +2,7 @@
 
 mod body;
 mod connection;
+mod continuation;
 mod discovery;
 mod list;
 mod path;

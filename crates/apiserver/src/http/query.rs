@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::continuation::Continuation;
 use crate::field::FieldErrors;
 use crate::selector::Selector;
 use crate::status::StatusError;
@@ -13,6 +14,10 @@ pub(super) struct Query {
     pub(super) selector: Selector,
     pub(super) resource_version: Option<u64>,
     pub(super) resource_version_match: Option<VersionMatch>,
+    /// How many objects a list may have; all when absent.
+    pub(super) limit: Option<usize>,
+    /// Where a list goes on.
+    pub(super) continuation: Option<Continuation>,
     pub(super) send_initial_events: Option<bool>,
     pub(super) allow_bookmarks: bool,
     pub(super) timeout: Option<Duration>,
@@ -43,9 +48,11 @@ impl Query {
                     query.selector.fields =
                         value.parse().map_err(|error| StatusError::bad_request(format!("{error}")))?;
                 }
-                "resourceVersion" if value.is_empty() => {}
+                "resourceVersion" | "continue" if value.is_empty() => {}
                 "resourceVersion" => query.resource_version = Some(number(&name, value)?),
                 "resourceVersionMatch" => query.resource_version_match = version_match(value)?,
+                "limit" => query.limit = usize::try_from(number::<i64>(&name, value)?).ok().filter(|limit| *limit > 0),
+                "continue" => query.continuation = Some(Continuation::decode(value)?),
                 "timeoutSeconds" => query.timeout = Some(Duration::from_secs(number(&name, value)?)),
                 "gracePeriodSeconds" => query.grace_period_seconds = Some(number(&name, value)?),
                 "dryRun" => query.dry_run = dry_run(value)?,
@@ -68,6 +75,13 @@ impl Query {
             if self.send_initial_events.is_none() && self.resource_version_match.is_some() {
                 let detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
                 errors.forbidden("resourceVersionMatch", detail);
+            }
+        } else if self.continuation.is_some() {
+            if self.resource_version_match.is_some() {
+                errors.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
+            }
+            if !matches!(self.resource_version, None | Some(0)) {
+                return Err(StatusError::bad_request("specifying resource version is not allowed when using continue"));
             }
         } else {
             if self.send_initial_events.is_some() {
@@ -150,6 +164,8 @@ mod tests {
     #[case("watch=1&resourceVersionMatch=NotOlderThan", 422)]
     #[case("resourceVersionMatch=Exact", 422)]
     #[case("dryRun=Some", 422)]
+    #[case("limit=x", 400)]
+    #[case("continue=x", 400)]
     fn refuses(#[case] query: &str, #[case] code: u16) {
         assert_eq!(Query::parse(Some(query)).unwrap_err().code, code);
     }

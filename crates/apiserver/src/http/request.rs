@@ -143,7 +143,7 @@ impl Target {
                     }
                     Ok((deleted, cluster.revision()))
                 })?;
-                Ok(list::of_objects(kind, deleted, revision))
+                Ok(list::of_objects(kind, deleted, &list::ListMeta { revision, ..list::ListMeta::default() }))
             }
             _ => Err(StatusError::method_not_allowed()),
         }

@@ -135,7 +135,7 @@ impl Watch {
             changed = self.bell.changed() => self.ended = changed.is_err(),
             () = self.shared.stopping.cancelled() => self.ended = true,
             () = sleep_until(self.deadline) => self.ended = true,
-            () = sleep_until(bookmark_at) => {
+            () = sleep_until(bookmark_at), if self.next_bookmark.is_some() => {
                 self.schedule_bookmark(bookmark_at);
                 return Some(self.bookmark(""));
             }

@@ -19,6 +19,10 @@ struct Requirement {
 }
 
 impl FieldSelector {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn matches(&self, object: &Stored) -> bool {
         self.0.iter().all(|Requirement { field, value, equal }| (object.field(field) == value) == *equal)
     }

@@ -29,6 +29,10 @@ enum Test {
 }
 
 impl LabelSelector {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
         self.0.iter().all(|Requirement { key, test }| {
             let value = labels.get(key);

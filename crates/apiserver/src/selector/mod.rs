@@ -16,6 +16,11 @@ pub(crate) struct Selector {
 }
 
 impl Selector {
+    /// Whether everything is selected.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.labels.is_empty()
+    }
+
     pub(crate) fn matches(&self, object: &Stored) -> bool {
         self.fields.matches(object) && self.labels.matches(&object.labels)
     }

@@ -1,0 +1,95 @@
+//! Lists in pages and at versions.
+
+use http::Method;
+use kube_dev_apiserver::Config;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::client::{CONFIG_MAPS, World};
+
+const ALL: &str = "/api/v1/configmaps";
+
+fn names(list: &Value) -> String {
+    let items = list["items"].as_array().unwrap();
+    items.iter().map(|item| item["metadata"]["name"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
+}
+
+async fn five(world: &World) {
+    for name in ["a", "b", "c", "d", "e"] {
+        world.create(CONFIG_MAPS, json!({"metadata": {"name": name, "labels": {"odd": "no"}}})).await;
+    }
+}
+
+#[tokio::test]
+async fn pages_are_of_one_version() {
+    let world = World::start(Config::default()).await;
+    five(&world).await;
+    let (_, first) = world.get(&format!("{ALL}?limit=2")).await;
+    assert_eq!((names(&first).as_str(), first["metadata"]["remainingItemCount"].as_u64()), ("a b", Some(3)));
+
+    // What happens between the pages does not show in them.
+    world.json(Method::DELETE, &format!("{CONFIG_MAPS}/c"), &Value::Null).await;
+    world.json(Method::PATCH, &format!("{CONFIG_MAPS}/d"), &json!({"data": {"new": "1"}})).await;
+    world.create(CONFIG_MAPS, json!({"metadata": {"name": "bb"}})).await;
+    let token = first["metadata"]["continue"].as_str().unwrap();
+    let (_, second) = world.get(&format!("{ALL}?limit=2&continue={token}")).await;
+    assert_eq!(names(&second), "c d");
+    assert_eq!(second["items"][1].get("data"), None);
+    assert_eq!(second["metadata"]["resourceVersion"], first["metadata"]["resourceVersion"]);
+    let token = second["metadata"]["continue"].as_str().unwrap();
+    let (_, third) = world.get(&format!("{ALL}?limit=2&continue={token}")).await;
+    assert_eq!((names(&third).as_str(), third["metadata"].get("continue")), ("e", None));
+}
+
+#[tokio::test]
+async fn a_page_too_late_is_refused_with_a_way_on() {
+    let world = World::start(Config { watch_history: 1, ..Config::default() }).await;
+    five(&world).await;
+    let (_, first) = world.get(&format!("{CONFIG_MAPS}?limit=2")).await;
+    for name in ["c", "d"] {
+        world.json(Method::DELETE, &format!("{CONFIG_MAPS}/{name}"), &Value::Null).await;
+    }
+    let token = first["metadata"]["continue"].as_str().unwrap();
+    let (code, gone) = world.get(&format!("{CONFIG_MAPS}?limit=2&continue={token}")).await;
+    assert_eq!((code, gone["reason"].as_str()), (410, Some("Expired")));
+    let token = gone["metadata"]["continue"].as_str().unwrap();
+    let (code, rest) = world.get(&format!("{CONFIG_MAPS}?limit=2&continue={token}")).await;
+    assert_eq!((code, names(&rest).as_str()), (200, "e"));
+}
+
+/// Versions: 4 after the start, then 5 to 9 for the objects and 10 for a deletion of `a`.
+#[rstest]
+#[case("", 200, "b c d e")]
+#[case("resourceVersion=6", 200, "b c d e")]
+#[case("resourceVersion=6&resourceVersionMatch=NotOlderThan", 200, "b c d e")]
+#[case("resourceVersion=6&resourceVersionMatch=Exact", 200, "a b")]
+#[case("resourceVersion=9&limit=3", 200, "a b c")]
+#[case("resourceVersion=0&limit=3", 200, "b c d e")]
+#[case("resourceVersion=6&resourceVersionMatch=Exact&labelSelector=odd", 200, "a b")]
+#[case("limit=2&labelSelector=odd", 200, "b c")]
+#[case("limit=4", 200, "b c d e")]
+#[case("resourceVersion=11", 504, "")]
+#[case("resourceVersionMatch=Exact&resourceVersion=0", 422, "")]
+#[case("continue=x", 400, "")]
+#[tokio::test]
+async fn versions_of_lists(#[case] query: &str, #[case] code: u16, #[case] expect: &str) {
+    let world = World::start(Config::default()).await;
+    five(&world).await;
+    world.json(Method::DELETE, &format!("{CONFIG_MAPS}/a"), &Value::Null).await;
+    let (found, list) = world.get(&format!("{ALL}?{query}")).await;
+    assert_eq!(found, code, "{list}");
+    if code == 200 {
+        assert_eq!(names(&list), expect);
+    }
+    if query.contains("labelSelector") {
+        assert_eq!(list["metadata"].get("remainingItemCount"), None, "the rest is not counted behind a selector");
+    }
+}
+
+#[tokio::test]
+async fn an_exact_version_that_is_gone() {
+    let world = World::start(Config { watch_history: 1, ..Config::default() }).await;
+    five(&world).await;
+    let (code, status) = world.get(&format!("{ALL}?resourceVersion=5&resourceVersionMatch=Exact")).await;
+    assert_eq!((code, status["reason"].as_str()), (410, Some("Expired")));
+}
