@@ -10,7 +10,7 @@ use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::LEADER_ANNOTATION;
 use kube_endpoint_model::{Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes, pod_change};
-use kube_informer::{Event, HandlerHandle, Informer};
+use kube_informer::{Event, HandlerHandle, Informer, synced_before};
 use kube_workqueue::{Queue, Timer, default_controller_limiter};
 use tokio_util::sync::CancellationToken;
 
@@ -72,12 +72,8 @@ impl EndpointsController {
     /// Works until `stop`, once the caches have been filled.
     pub async fn run(self, stop: CancellationToken) {
         let EndpointsController { queue, timer, concurrent_syncs, reconciler, synced } = self;
-        for handle in &synced {
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return,
-                _ = handle.synced() => {}
-            }
+        if !synced_before(&stop, &synced).await {
+            return;
         }
         // Objects whose Service went while nobody looked (EP-H6). Those that old clients elect leaders with are spared.
         for endpoints in reconciler.endpoints.list() {

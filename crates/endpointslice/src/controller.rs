@@ -16,7 +16,7 @@ use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
     EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes, pod_change,
 };
-use kube_informer::{Event, HandlerHandle, Informer};
+use kube_informer::{Event, HandlerHandle, Informer, synced_before};
 use kube_topology::TopologyCache;
 use kube_workqueue::{Queue, Timer, endpoint_slice_limiter};
 use tokio::sync::Notify;
@@ -95,12 +95,8 @@ impl EndpointSliceController {
     /// Works until `stop`, once the caches have been filled.
     pub async fn run(self, stop: CancellationToken) {
         let EndpointSliceController { queue, timer, concurrent_syncs, reconciler, nodes_changed, synced } = self;
-        for handle in &synced {
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return,
-                _ = handle.synced() => {}
-            }
+        if !synced_before(&stop, &synced).await {
+            return;
         }
         let workers = Workers {
             name: "endpointslice-controller",

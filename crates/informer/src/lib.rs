@@ -55,4 +55,4 @@ pub use lister::Lister;
 pub use manual::ManualSource;
 pub use objects::Objects;
 pub use store::Store;
-pub use sync::{NotSynced, wait_for_sync};
+pub use sync::{NotSynced, synced_before, wait_for_sync};

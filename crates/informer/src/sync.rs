@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use crate::HandlerHandle;
 
@@ -31,4 +32,14 @@ pub async fn wait_for_sync<'a>(
     let _ = timeout(within, all).await;
     let missing: Vec<_> = handlers.iter().filter(|it| !it.has_synced()).map(|it| it.name().to_owned()).collect();
     if missing.is_empty() { Ok(()) } else { Err(NotSynced { missing, within }) }
+}
+
+/// Waits until all handlers have heard of everything that was there at first; says no if `stop` came first.
+pub async fn synced_before(stop: &CancellationToken, handlers: &[HandlerHandle]) -> bool {
+    let all = async {
+        for handler in handlers {
+            handler.synced().await;
+        }
+    };
+    stop.run_until_cancelled(all).await.is_some()
 }

@@ -12,7 +12,7 @@ use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
 use kube_endpointslice::{SliceTracker, slice_events};
-use kube_informer::{Event, HandlerHandle, Informer};
+use kube_informer::{Event, HandlerHandle, Informer, synced_before};
 use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue, Timer};
 use tokio_util::sync::CancellationToken;
 
@@ -83,12 +83,8 @@ impl MirroringController {
     /// Works until `stop`, once the caches have been filled.
     pub async fn run(self, stop: CancellationToken) {
         let MirroringController { queue, timer, concurrent_syncs, reconciler, synced } = self;
-        for handle in &synced {
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return,
-                _ = handle.synced() => {}
-            }
+        if !synced_before(&stop, &synced).await {
+            return;
         }
         let workers = Workers {
             name: "endpointslice-mirroring-controller",

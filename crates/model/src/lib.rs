@@ -44,6 +44,7 @@ mod nullable;
 mod pod;
 pub mod pod_change;
 mod pod_index;
+mod projection;
 mod quantity;
 mod reference;
 mod service;

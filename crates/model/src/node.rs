@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1 as core;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
-use crate::metadata::text;
+use crate::Text;
 use crate::nullable::nullable;
+use crate::projection::Metadata;
 use crate::quantity::parse_milli;
 use crate::well_known::{CONTROL_PLANE_LABEL, MASTER_LABEL, ZONE_LABEL};
-use crate::{Labels, Text};
 
 /// What the endpoint controllers read of a core/v1 Node. Read only: never written back.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -32,7 +33,7 @@ pub struct Node {
 
 mod wire {
     //! The shape of a Node on the wire, as far as it is read.
-    use super::{BTreeMap, Deserialize, Labels, Text, nullable};
+    use super::{BTreeMap, Deserialize, Metadata, Text, nullable};
 
     #[derive(Deserialize, Default)]
     #[serde(default)]
@@ -40,15 +41,6 @@ mod wire {
         pub(super) metadata: Metadata,
         #[serde(deserialize_with = "nullable")]
         pub(super) status: Status,
-    }
-
-    #[derive(Deserialize, Default)]
-    #[serde(rename_all = "camelCase", default)]
-    pub(super) struct Metadata {
-        pub(super) name: Text,
-        pub(super) uid: Text,
-        pub(super) resource_version: Text,
-        pub(super) labels: Labels,
     }
 
     #[derive(Deserialize, Default)]
@@ -106,12 +98,7 @@ impl From<&core::Node> for Node {
     fn from(it: &core::Node) -> Self {
         let status = it.status.clone().unwrap_or_default();
         Node::from(wire::Node {
-            metadata: wire::Metadata {
-                name: text(it.metadata.name.as_ref()),
-                uid: text(it.metadata.uid.as_ref()),
-                resource_version: text(it.metadata.resource_version.as_ref()),
-                labels: Labels::from(&it.metadata.labels),
-            },
+            metadata: Metadata::of(&it.metadata, IgnoredAny),
             status: wire::Status {
                 allocatable: status
                     .allocatable

@@ -2,9 +2,11 @@
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1 as core;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
 use crate::nullable::nullable;
+use crate::projection::Metadata;
 use crate::{Labels, Text};
 
 /// What the endpoint controllers read of a core/v1 Pod. Read only: never written back.
@@ -60,7 +62,7 @@ const ALWAYS: &str = "Always";
 
 mod wire {
     //! The shape of a Pod on the wire, as far as it is read.
-    use super::{Deserialize, Labels, Text, Timestamp, nullable};
+    use super::{Deserialize, Metadata, Text, Timestamp, nullable};
 
     #[derive(Deserialize, Default)]
     #[serde(default)]
@@ -70,17 +72,6 @@ mod wire {
         pub(super) spec: Spec,
         #[serde(deserialize_with = "nullable")]
         pub(super) status: Status,
-    }
-
-    #[derive(Deserialize, Default)]
-    #[serde(rename_all = "camelCase", default)]
-    pub(super) struct Metadata {
-        pub(super) name: Text,
-        pub(super) namespace: Text,
-        pub(super) uid: Text,
-        pub(super) resource_version: Text,
-        pub(super) labels: Labels,
-        pub(super) deletion_timestamp: Option<Timestamp>,
     }
 
     #[derive(Deserialize, Default)]
@@ -204,14 +195,7 @@ impl From<&core::Pod> for Pod {
         let spec = it.spec.as_ref();
         let status = it.status.as_ref();
         Pod::from(wire::Pod {
-            metadata: wire::Metadata {
-                name: text(it.metadata.name.as_ref()),
-                namespace: text(it.metadata.namespace.as_ref()),
-                uid: text(it.metadata.uid.as_ref()),
-                resource_version: text(it.metadata.resource_version.as_ref()),
-                labels: Labels::from(&it.metadata.labels),
-                deletion_timestamp: it.metadata.deletion_timestamp.as_ref().map(|time| time.0),
-            },
+            metadata: Metadata::of(&it.metadata, IgnoredAny),
             spec: wire::Spec {
                 hostname: text(spec.and_then(|it| it.hostname.as_ref())),
                 subdomain: text(spec.and_then(|it| it.subdomain.as_ref())),

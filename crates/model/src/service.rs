@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer};
 use crate::address::parse_sloppy;
 use crate::metadata::{optional_text, text};
 use crate::nullable::nullable;
+use crate::projection::Metadata;
 use crate::well_known::{CLUSTER_IP_NONE, TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION};
 use crate::{AddressType, IpFamily, Labels, Text};
 
@@ -126,27 +127,14 @@ pub enum TopologyMode {
 
 mod wire {
     //! The shape of a Service on the wire, as far as it is read.
-    use super::{Deserialize, Labels, Text, Timestamp, nullable};
+    use super::{Deserialize, Labels, Metadata, Text, nullable};
 
     #[derive(Deserialize, Default)]
     #[serde(default)]
     pub(super) struct Service {
-        pub(super) metadata: Metadata,
+        pub(super) metadata: Metadata<Labels>,
         #[serde(deserialize_with = "nullable")]
         pub(super) spec: Spec,
-    }
-
-    #[derive(Deserialize, Default)]
-    #[serde(rename_all = "camelCase", default)]
-    pub(super) struct Metadata {
-        pub(super) name: Text,
-        pub(super) namespace: Text,
-        pub(super) uid: Text,
-        pub(super) resource_version: Text,
-        pub(super) labels: Labels,
-        pub(super) annotations: Labels,
-        pub(super) creation_timestamp: Option<Timestamp>,
-        pub(super) deletion_timestamp: Option<Timestamp>,
     }
 
     #[derive(Deserialize, Default)]
@@ -240,16 +228,7 @@ impl From<&core::Service> for Service {
     fn from(it: &core::Service) -> Self {
         let spec = it.spec.clone().unwrap_or_default();
         Service::from(wire::Service {
-            metadata: wire::Metadata {
-                name: text(it.metadata.name.as_ref()),
-                namespace: text(it.metadata.namespace.as_ref()),
-                uid: text(it.metadata.uid.as_ref()),
-                resource_version: text(it.metadata.resource_version.as_ref()),
-                labels: Labels::from(&it.metadata.labels),
-                annotations: Labels::from(&it.metadata.annotations),
-                creation_timestamp: it.metadata.creation_timestamp.as_ref().map(|time| time.0),
-                deletion_timestamp: it.metadata.deletion_timestamp.as_ref().map(|time| time.0),
-            },
+            metadata: Metadata::of(&it.metadata, Labels::from(&it.metadata.annotations)),
             spec: wire::Spec {
                 kind: text(spec.type_.as_ref()),
                 cluster_ip: text(spec.cluster_ip.as_ref()),
@@ -324,8 +303,7 @@ mod tests {
                 other => (other, *value),
             })
             .collect();
-        let wire =
-            wire::Service { metadata: wire::Metadata { annotations, ..Default::default() }, ..Default::default() };
+        let wire = wire::Service { metadata: Metadata { annotations, ..Default::default() }, ..Default::default() };
         assert_eq!(Service::from(wire).topology_mode(), expected);
     }
 
