@@ -60,9 +60,9 @@ pub(crate) fn own_objects(args: &ServerArgs) -> Result<Vec<Object>, HostError> {
 }
 
 impl Host {
-    /// Starts the server. `seed` makes its addresses and generated names the same in every run.
-    pub(crate) async fn start(args: &ServerArgs, seed: Option<u64>) -> Result<Self, HostError> {
-        let config = kube_dev_apiserver::Config { listen: args.listen, seed, ..Default::default() };
+    /// Starts the server.
+    pub(crate) async fn start(args: &ServerArgs) -> Result<Self, HostError> {
+        let config = kube_dev_apiserver::Config { listen: args.listen, ..Default::default() };
         let server = Server::start(config).await?;
         let (kubeconfig, temporary) = if let Some(path) = &args.kubeconfig_out {
             (write_to(path, &server.kubeconfig())?, None)

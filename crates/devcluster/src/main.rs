@@ -5,10 +5,14 @@
 
 mod apply;
 mod args;
+mod cluster;
 mod host;
+mod kubelet;
 mod manifest;
 mod serve;
 mod stop;
+mod tour;
+mod view;
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -25,7 +29,7 @@ use crate::{
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    log_to_stderr(cli.verbose);
+    log_to_stderr(&cli);
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -43,16 +47,19 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         let signals = Signals::catch()?;
         match command {
             Some(Command::Serve(args)) => serve::run(args, signals).await,
-            None => anyhow::bail!("the tour is not built yet; try `devcluster serve` (exit: {})", tour.exit),
+            None => tour::run(tour, signals).await,
         }
     })
 }
 
 /// Logs go to standard error; standard output is for what was asked for.
-fn log_to_stderr(verbose: u8) {
-    let level = match verbose {
-        0 => LevelFilter::WARN,
-        1 => LevelFilter::INFO,
+fn log_to_stderr(cli: &Cli) {
+    let level = match (cli.verbose, &cli.command) {
+        // A write that comes too late and is tried again is a warning of the controllers, and everyday business. Between the
+        // lines of a tour it would look like a failure; what matters there ends the tour.
+        (0, None) => LevelFilter::ERROR,
+        (0, Some(_)) => LevelFilter::WARN,
+        (1, _) => LevelFilter::INFO,
         _ => LevelFilter::DEBUG,
     };
     let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());

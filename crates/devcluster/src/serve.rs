@@ -13,7 +13,7 @@ use crate::{
 /// Serves until told to stop.
 pub(crate) async fn run(args: ServerArgs, mut signals: Signals) -> anyhow::Result<()> {
     let objects = own_objects(&args)?;
-    let host = Host::start(&args, None).await?;
+    let host = Host::start(&args).await?;
     let prepared = async {
         let applied = host.apply(objects).await?;
         announce(&host, applied).context("standard output")

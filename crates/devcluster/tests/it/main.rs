@@ -4,3 +4,4 @@
 
 mod program;
 mod serve;
+mod tour;

@@ -1,0 +1,61 @@
+//! Keeping a [`Snapshot`] up to date.
+
+use std::time::Duration;
+
+use kube_controller_client::Client;
+use kube_informer::{Event, HandlerHandle, Informer, NotSynced, wait_for_sync};
+use kube_wire::Decode;
+use tokio::{sync::watch, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use super::{Objects, Snapshot};
+
+/// A cluster that is being followed, for as long as this value lives.
+#[derive(Debug)]
+pub(crate) struct Followed {
+    /// The newest state.
+    pub(crate) state: watch::Receiver<Snapshot>,
+    // Dropping the set ends the informers.
+    _informers: JoinSet<()>,
+}
+
+/// Follows the cluster; returns once its first state is known.
+pub(crate) async fn follow(client: &Client, stop: &CancellationToken) -> Result<Followed, NotSynced> {
+    let (state, newest) = watch::channel(Snapshot::default());
+    let mut informers = JoinSet::new();
+    let handlers = [
+        run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.nodes),
+        run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.pods),
+        run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.services),
+        run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.endpoints),
+        run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.slices),
+    ];
+    wait_for_sync(&handlers, Duration::from_secs(10)).await?;
+    Ok(Followed { state: newest, _informers: informers })
+}
+
+fn run<K>(
+    client: &Client,
+    stop: &CancellationToken,
+    state: &watch::Sender<Snapshot>,
+    informers: &mut JoinSet<()>,
+    of: fn(&mut Snapshot) -> &mut Objects<K>,
+) -> HandlerHandle
+where
+    K: Decode,
+{
+    let informer = Informer::<K>::builder(client.clone()).build();
+    let state = state.clone();
+    let handler = informer.add_handler(move |event| {
+        state.send_modify(|snapshot| {
+            let objects = of(snapshot);
+            let object = event.object();
+            match &event {
+                Event::Deleted { .. } => drop(objects.remove(&object.key())),
+                Event::Added { .. } | Event::Updated { .. } => drop(objects.insert(object.key(), object.clone())),
+            }
+        });
+    });
+    informers.spawn(informer.run(stop.clone()));
+    handler
+}

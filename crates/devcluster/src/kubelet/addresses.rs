@@ -1,0 +1,85 @@
+//! Which addresses pods get.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
+
+/// Hands out an IPv4 and an IPv6 address per pod, from one block of 253 pairs per node (and another when that is used up).
+#[derive(Debug, Default)]
+pub(super) struct Addresses {
+    /// By node: its current block, and the last host given out in it.
+    blocks: BTreeMap<String, (u16, u8)>,
+    last_block: u16,
+}
+
+/// 10.112.0.0/12 begins right after the range of Service addresses; a block is a /24 of it.
+const LAST_BLOCK: u16 = 0xfff;
+/// Host 1 is the node's gateway.
+const FIRST_HOST: u8 = 2;
+const LAST_HOST: u8 = 254;
+
+impl Addresses {
+    /// The next free pair for a pod on `node`, or `None` when all are used up.
+    pub(super) fn assign(&mut self, node: &str, used: &BTreeSet<IpAddr>) -> Option<[IpAddr; 2]> {
+        loop {
+            let (block, host) = match self.blocks.get(node) {
+                Some(&(block, host)) if host < LAST_HOST => (block, host + 1),
+                _ if self.last_block == LAST_BLOCK => return None,
+                _ => {
+                    self.last_block += 1;
+                    (self.last_block, FIRST_HOST)
+                }
+            };
+            self.blocks.insert(node.to_owned(), (block, host));
+            let pair = pair(block, host);
+            if !pair.iter().any(|address| used.contains(address)) {
+                return Some(pair);
+            }
+        }
+    }
+}
+
+fn pair(block: u16, host: u8) -> [IpAddr; 2] {
+    let [high, low] = block.to_be_bytes();
+    let v4 = Ipv4Addr::new(10, 112 + high, low, host);
+    let v6 = Ipv6Addr::new(0xfd00, 0x10, 0x112, block, 0, 0, 0, host.into());
+    [v4.into(), v6.into()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(pair: Option<[IpAddr; 2]>) -> String {
+        pair.map_or_else(|| "none".to_owned(), |[v4, v6]| format!("{v4} {v6}"))
+    }
+
+    #[test]
+    fn each_node_has_its_block() {
+        let (mut addresses, none) = (Addresses::default(), BTreeSet::new());
+        assert_eq!(text(addresses.assign("a", &none)), "10.112.1.2 fd00:10:112:1::2");
+        assert_eq!(text(addresses.assign("b", &none)), "10.112.2.2 fd00:10:112:2::2");
+        assert_eq!(text(addresses.assign("a", &none)), "10.112.1.3 fd00:10:112:1::3");
+    }
+
+    #[test]
+    fn leaves_out_what_is_in_use() {
+        let used = BTreeSet::from(["10.112.1.2".parse().unwrap(), "fd00:10:112:1::3".parse().unwrap()]);
+        assert_eq!(text(Addresses::default().assign("a", &used)), "10.112.1.4 fd00:10:112:1::4");
+    }
+
+    #[test]
+    fn gives_every_address_once_until_none_is_left() {
+        let (mut addresses, none) = (Addresses::default(), BTreeSet::new());
+        let mut given = 0_u32;
+        let mut last = None;
+        while let Some(pair) = addresses.assign("a", &none) {
+            // Growing, hence each once.
+            assert!(last < Some(pair), "{pair:?} after {last:?}");
+            last = Some(pair);
+            given += 1;
+        }
+        assert_eq!(given, 253 * u32::from(LAST_BLOCK));
+    }
+}

@@ -1,0 +1,201 @@
+//! What the kubelet does next: a function of the cluster, of what it did before, and of the time.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::IpAddr,
+};
+
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kube_wire::{Object as _, ObjectKey};
+use tokio::time::Instant;
+
+use super::{Order, Pace, Stopping, addresses::Addresses};
+use crate::cluster::{Snapshot, node_is_ready, pod_addresses};
+
+/// The kubelet's memory. Orders are remembered as done when they are given, so that a view of the cluster that lags behind
+/// does not make them twice.
+#[derive(Debug)]
+pub(crate) struct Kubelet {
+    pace: Pace,
+    addresses: Addresses,
+    /// What was said of which pod, by uid.
+    pods: BTreeMap<String, Memory>,
+    /// Nodes that were spoken for, by uid.
+    nodes: BTreeSet<String>,
+}
+
+#[derive(Debug, Default)]
+struct Memory {
+    said: Said,
+    started: Option<Instant>,
+    asked_to_stop: Option<Instant>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Said {
+    #[default]
+    Nothing,
+    Started,
+    Ready,
+    Lost,
+    Removed,
+}
+
+/// What to do now, and when to ask again even if nothing changes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Decision {
+    /// To be carried out in this order.
+    pub(crate) orders: Vec<Order>,
+    /// The next moment at which something is due.
+    pub(crate) wake: Option<Instant>,
+}
+
+impl Decision {
+    /// Whether the moment has come; if not, it is remembered.
+    fn is_due(&mut self, at: Instant, now: Instant) -> bool {
+        if at > now {
+            self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));
+        }
+        at <= now
+    }
+}
+
+/// The state of the node that a pod is on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Home {
+    Up,
+    Lost,
+    Gone,
+}
+
+impl Kubelet {
+    /// A kubelet that has seen nothing yet.
+    pub(crate) fn new(pace: Pace) -> Self {
+        Self { pace, addresses: Addresses::default(), pods: BTreeMap::new(), nodes: BTreeSet::new() }
+    }
+
+    /// Decides what to do about the cluster as it is now.
+    pub(crate) fn decide(&mut self, cluster: &Snapshot, stopping: Stopping, now: Instant) -> Decision {
+        let mut decision = Decision::default();
+        for node in cluster.nodes.values() {
+            if node_is_ready(node).is_none() && self.nodes.insert(node.uid().to_owned()) {
+                decision.orders.push(Order::RegisterNode { node: node.key().name.to_string() });
+            }
+        }
+        let uids: BTreeSet<&str> = cluster.pods.values().map(|pod| pod.uid()).collect();
+        self.pods.retain(|uid, _| uids.contains(uid.as_str()));
+        for (key, pod) in &cluster.pods {
+            let Some(node) = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()) else { continue };
+            let mut memory = self.pods.remove(pod.uid()).unwrap_or_default();
+            let node = cluster.nodes.get(&ObjectKey::new("", node)).map(|node| &**node);
+            let order = if pod.metadata.deletion_timestamp.is_some() {
+                self.stop(&mut memory, pod, home(node), stopping, now, &mut decision)
+            } else {
+                self.keep_running(&mut memory, cluster, key, node, now, &mut decision)
+            };
+            decision.orders.extend(order);
+            self.pods.insert(pod.uid().to_owned(), memory);
+        }
+        decision
+    }
+
+    fn stop(
+        &self,
+        memory: &mut Memory,
+        pod: &Pod,
+        home: Home,
+        stopping: Stopping,
+        now: Instant,
+        decision: &mut Decision,
+    ) -> Option<Order> {
+        let stopped = match home {
+            Home::Up => {
+                let asked = *memory.asked_to_stop.get_or_insert(now);
+                stopping == Stopping::Proceeds && decision.is_due(asked + self.pace.stop_after, now)
+            }
+            Home::Lost => return lose(memory, pod),
+            // As the garbage collector of pods does when there is no kubelet left to confirm anything.
+            Home::Gone => true,
+        };
+        if !stopped || memory.said == Said::Removed {
+            return None;
+        }
+        memory.said = Said::Removed;
+        Some(Order::Remove { pod: pod.key(), uid: pod.uid().to_owned() })
+    }
+
+    fn keep_running(
+        &mut self,
+        memory: &mut Memory,
+        cluster: &Snapshot,
+        key: &ObjectKey,
+        node: Option<&Node>,
+        now: Instant,
+        decision: &mut Decision,
+    ) -> Option<Order> {
+        let (pod, node) = (cluster.pods.get(key)?, node?);
+        if home(Some(node)) != Home::Up {
+            return lose(memory, pod);
+        }
+        match memory.said {
+            // A pod that comes with an address was made as a finished picture: it is not ours to run.
+            Said::Nothing if pod_addresses(pod).is_empty() && !is_over(pod) => {
+                let addresses = self.addresses_for(cluster, pod, node)?;
+                (memory.said, memory.started) = (Said::Started, Some(now));
+                decision.is_due(now + self.pace.ready_after, now);
+                Some(Order::Start { pod: key.clone(), addresses })
+            }
+            Said::Started if decision.is_due(memory.started? + self.pace.ready_after, now) => {
+                memory.said = Said::Ready;
+                Some(Order::Ready { pod: key.clone() })
+            }
+            Said::Lost => {
+                memory.said = Said::Ready;
+                Some(Order::Ready { pod: key.clone() })
+            }
+            Said::Nothing | Said::Started | Said::Ready | Said::Removed => None,
+        }
+    }
+
+    fn addresses_for(&mut self, cluster: &Snapshot, pod: &Pod, node: &Node) -> Option<Vec<IpAddr>> {
+        if pod.spec.as_ref().is_some_and(|spec| spec.host_network == Some(true)) {
+            return Some(node_addresses(node)).filter(|addresses| !addresses.is_empty());
+        }
+        let used = cluster.pods.values().flat_map(|pod| pod_addresses(pod)).collect();
+        self.addresses.assign(&node.key().name, &used).map(Vec::from)
+    }
+}
+
+fn home(node: Option<&Node>) -> Home {
+    match node.map(node_is_ready) {
+        Some(Some(true)) => Home::Up,
+        Some(_) => Home::Lost,
+        None => Home::Gone,
+    }
+}
+
+/// Says once that nothing is heard of a pod which was ready.
+fn lose(memory: &mut Memory, pod: &Pod) -> Option<Order> {
+    if memory.said == Said::Lost || !is_ready(pod) {
+        return None;
+    }
+    memory.said = Said::Lost;
+    Some(Order::Lost { pod: pod.key() })
+}
+
+fn is_ready(pod: &Pod) -> bool {
+    let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
+}
+
+fn is_over(pod: &Pod) -> bool {
+    let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+    matches!(phase, Some("Succeeded" | "Failed"))
+}
+
+/// The addresses a node is reached under from within the cluster.
+pub(super) fn node_addresses(node: &Node) -> Vec<IpAddr> {
+    let addresses = node.status.as_ref().and_then(|status| status.addresses.as_deref()).unwrap_or_default();
+    let internal = addresses.iter().filter(|address| address.type_ == "InternalIP");
+    internal.filter_map(|address| address.address.parse().ok()).collect()
+}

@@ -1,0 +1,150 @@
+//! What the kubelet writes, as merge patches of statuses.
+
+use std::net::IpAddr;
+
+use k8s_openapi::api::core::v1::{Pod, PodCondition};
+use serde_json::{Value, json};
+
+/// A node that says it is ready. Its other conditions, if any, are kept out of it: only a node without any is registered.
+pub(super) fn registered(stamp: &str) -> Value {
+    let ready = json!({
+        "type": "Ready",
+        "status": "True",
+        "reason": "KubeletReady",
+        "message": "devcluster plays the kubelet of this node",
+        "lastHeartbeatTime": stamp,
+        "lastTransitionTime": stamp,
+    });
+    json!({ "status": { "conditions": [ready] } })
+}
+
+/// A pod whose containers have just begun to run.
+pub(super) fn started(pod: &Pod, addresses: &[IpAddr], host: &[IpAddr], stamp: &str) -> Value {
+    let listed = |addresses: &[IpAddr]| -> Value {
+        addresses.iter().map(|address| json!({ "ip": address.to_string() })).collect()
+    };
+    let mut status = json!({
+        "phase": "Running",
+        "startTime": stamp,
+        "podIP": addresses.first().map(ToString::to_string),
+        "podIPs": listed(addresses),
+        "conditions": conditions(pod, false, stamp),
+        "containerStatuses": containers(pod, false, stamp),
+    });
+    if let Some(first) = host.first() {
+        status["hostIP"] = first.to_string().into();
+        status["hostIPs"] = listed(host);
+    }
+    json!({ "status": status })
+}
+
+/// A pod that passes its readiness probes.
+pub(super) fn ready(pod: &Pod, stamp: &str) -> Value {
+    let conditions = conditions(pod, true, stamp);
+    json!({ "status": { "conditions": conditions, "containerStatuses": containers(pod, true, stamp) } })
+}
+
+/// A pod on a node that is not heard of any more. Whether its containers are ready is not known, so only the pod is not.
+pub(super) fn lost(pod: &Pod, stamp: &str) -> Value {
+    let conditions = with(known_conditions(pod), &[("Ready", false)], stamp);
+    json!({ "status": { "conditions": conditions } })
+}
+
+fn conditions(pod: &Pod, ready: bool, stamp: &str) -> Value {
+    let news = [("PodScheduled", true), ("Initialized", true), ("ContainersReady", ready), ("Ready", ready)];
+    with(known_conditions(pod), &news, stamp)
+}
+
+fn known_conditions(pod: &Pod) -> Vec<PodCondition> {
+    pod.status.as_ref().and_then(|status| status.conditions.clone()).unwrap_or_default()
+}
+
+/// The conditions with news worked in. A condition that stays as it is keeps the time of its last change.
+fn with(known: Vec<PodCondition>, news: &[(&str, bool)], stamp: &str) -> Value {
+    let mut conditions: Vec<Value> = known.into_iter().map(|condition| json!(condition)).collect();
+    for (name, is_true) in news {
+        let status = if *is_true { "True" } else { "False" };
+        let fresh = json!({ "type": name, "status": status, "lastTransitionTime": stamp });
+        match conditions.iter_mut().find(|condition| condition["type"] == *name) {
+            Some(condition) if condition["status"] == status => {}
+            Some(condition) => *condition = fresh,
+            None => conditions.push(fresh),
+        }
+    }
+    conditions.into()
+}
+
+fn containers(pod: &Pod, ready: bool, stamp: &str) -> Value {
+    let known = pod.status.as_ref().and_then(|status| status.container_statuses.as_deref()).unwrap_or_default();
+    let statuses = pod.spec.iter().flat_map(|spec| &spec.containers).map(|container| {
+        let running =
+            known.iter().find(|status| status.name == container.name).and_then(|status| status.state.as_ref());
+        let state = running.map_or_else(|| json!({ "running": { "startedAt": stamp } }), |state| json!(state));
+        json!({
+            "name": container.name,
+            "image": container.image.as_deref().unwrap_or_default(),
+            "imageID": "",
+            "ready": ready,
+            "started": true,
+            "restartCount": 0,
+            "state": state,
+        })
+    });
+    statuses.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pod(status: &Value) -> Pod {
+        let pod = json!({
+            "metadata": {"name": "web-1", "namespace": "shop"},
+            "spec": {"containers": [{"name": "web", "image": "web:1"}]},
+            "status": status,
+        });
+        serde_json::from_value(pod).unwrap()
+    }
+
+    fn states(patch: &Value) -> String {
+        let conditions = patch["status"]["conditions"].as_array().unwrap().iter();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let states = conditions
+            .map(|it| format!("{}={}@{}", text(&it["type"]), text(&it["status"]), text(&it["lastTransitionTime"])));
+        states.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_start_gives_addresses_and_is_not_ready() {
+        let addresses = ["10.112.1.2".parse().unwrap(), "fd00::2".parse().unwrap()];
+        let host = ["192.168.0.1".parse().unwrap()];
+        let patch = started(&pod(&json!({"phase": "Pending"})), &addresses, &host, "T1");
+        assert_eq!(patch["status"]["podIP"], "10.112.1.2");
+        assert_eq!(patch["status"]["podIPs"], json!([{"ip": "10.112.1.2"}, {"ip": "fd00::2"}]));
+        assert_eq!(patch["status"]["hostIP"], "192.168.0.1");
+        assert_eq!(states(&patch), "PodScheduled=True@T1 Initialized=True@T1 ContainersReady=False@T1 Ready=False@T1");
+        assert_eq!(patch["status"]["containerStatuses"][0]["image"], "web:1");
+    }
+
+    #[test]
+    fn only_what_changes_gets_a_new_time() {
+        let earlier = "2026-01-01T00:00:00Z";
+        let running = pod(&started(&pod(&json!({})), &[], &[], earlier)["status"]);
+        let patch = ready(&running, "T2");
+        let expect =
+            format!("PodScheduled=True@{earlier} Initialized=True@{earlier} ContainersReady=True@T2 Ready=True@T2");
+        assert_eq!(states(&patch), expect);
+        let state = &patch["status"]["containerStatuses"][0]["state"];
+        assert_eq!(state, &json!({"running": {"startedAt": earlier}}));
+    }
+
+    #[test]
+    fn a_lost_pod_is_just_not_ready() {
+        let conditions = json!([
+            {"type": "ContainersReady", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+            {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+        ]);
+        let patch = lost(&pod(&json!({ "conditions": conditions })), "T3");
+        assert_eq!(states(&patch), "ContainersReady=True@2026-01-01T00:00:00Z Ready=False@T3");
+    }
+}

@@ -1,0 +1,103 @@
+//! The kubelet at work: decisions carried out against the API server.
+
+use http::{Method, StatusCode};
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kube_controller_client::{Client, Error};
+use kube_wire::{Decode, ObjectKey};
+use serde_json::json;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
+
+use super::{Kubelet, Order, Stopping, decide::node_addresses, patches};
+use crate::cluster::Snapshot;
+
+/// Plays the kubelet until the server is gone or refuses something that a kubelet may do.
+pub(crate) async fn run(
+    client: Client,
+    mut kubelet: Kubelet,
+    mut cluster: watch::Receiver<Snapshot>,
+    mut stopping: watch::Receiver<Stopping>,
+) -> Result<(), Error> {
+    loop {
+        let snapshot = cluster.borrow_and_update().clone();
+        let held = *stopping.borrow_and_update();
+        let decision = kubelet.decide(&snapshot, held, Instant::now());
+        for order in &decision.orders {
+            tracing::debug!(?order, "kubelet");
+            carry_out(&client, order, &snapshot).await?;
+        }
+        let due = async {
+            match decision.wake {
+                Some(at) => sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            changed = cluster.changed() => if changed.is_err() { return Ok(()) },
+            changed = stopping.changed() => if changed.is_err() { return Ok(()) },
+            () = due => {}
+        }
+    }
+}
+
+/// The last whole second, as objects carry it.
+fn stamp() -> String {
+    #[expect(clippy::disallowed_methods, reason = "a shell that stamps objects; decisions are made on monotonic time")]
+    let now = Timestamp::now();
+    now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+async fn carry_out(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(), Error> {
+    let pod = |key: &ObjectKey| cluster.pods.get(key);
+    let done = match order {
+        Order::RegisterNode { node } => {
+            client.merge_patch::<Node>("", node, Some("status"), &patches::registered(&stamp())).await.map(drop)
+        }
+        Order::Start { pod: key, addresses } => {
+            let Some(pod) = pod(key) else { return Ok(()) };
+            let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or_default();
+            let node = cluster.nodes.get(&ObjectKey::new("", node));
+            let host = node.map(|node| node_addresses(node)).unwrap_or_default();
+            write_status(client, key, &patches::started(pod, addresses, &host, &stamp())).await
+        }
+        Order::Ready { pod: key } => {
+            let Some(pod) = pod(key) else { return Ok(()) };
+            write_status(client, key, &patches::ready(pod, &stamp())).await
+        }
+        Order::Lost { pod: key } => {
+            let Some(pod) = pod(key) else { return Ok(()) };
+            write_status(client, key, &patches::lost(pod, &stamp())).await
+        }
+        Order::Remove { pod: key, uid } => remove(client, key, uid).await,
+    };
+    match done {
+        // Somebody was faster: there is nothing left to run.
+        Err(error) if error.is_not_found() => Ok(()),
+        done => done,
+    }
+}
+
+async fn write_status(client: &Client, pod: &ObjectKey, patch: &serde_json::Value) -> Result<(), Error> {
+    client.merge_patch::<Pod>(&pod.namespace, &pod.name, Some("status"), patch).await.map(drop)
+}
+
+/// Deletes without grace: the containers have stopped.
+async fn remove(client: &Client, pod: &ObjectKey, uid: &str) -> Result<(), Error> {
+    let path = format!("{}/{}", <Pod as Decode>::RESOURCE.path(Some(&pod.namespace)), pod.name);
+    let options = json!({
+        "kind": "DeleteOptions",
+        "apiVersion": "v1",
+        "gracePeriodSeconds": 0,
+        "preconditions": { "uid": uid },
+    });
+    let body = options.to_string().into_bytes();
+    let (code, _) = client.raw(Method::DELETE, &path, Some("application/json"), body).await?;
+    // Not found and conflict both mean that this very pod is gone.
+    if !code.is_success() && code != StatusCode::NOT_FOUND && code != StatusCode::CONFLICT {
+        tracing::warn!(%pod, %code, "a stopped pod could not be removed");
+    }
+    Ok(())
+}

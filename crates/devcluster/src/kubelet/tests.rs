@@ -1,0 +1,133 @@
+//! What the kubelet decides about which cluster.
+
+use std::{sync::Arc, time::Duration};
+
+use k8s_openapi::{Metadata, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube_wire::Object as _;
+use rstest::rstest;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::*;
+use crate::cluster::{Objects, Snapshot};
+
+const PACE: Pace = Pace { ready_after: Duration::from_secs(1), stop_after: Duration::from_secs(2) };
+
+fn put<K>(objects: &mut Objects<K>, object: Value)
+where
+    K: DeserializeOwned + Metadata<Ty = ObjectMeta> + Send + Sync + 'static,
+{
+    let object = serde_json::from_value::<K>(object).unwrap();
+    objects.insert(object.key(), Arc::new(object));
+}
+
+/// A node that is `up`, `lost` or `mute`.
+fn node(cluster: &mut Snapshot, name: &str, state: &str) {
+    let ready = match state {
+        "up" => json!([{"type": "Ready", "status": "True"}]),
+        "lost" => json!([{"type": "Ready", "status": "Unknown"}]),
+        _ => json!([]),
+    };
+    let addresses = json!([{"type": "Hostname", "address": name}, {"type": "InternalIP", "address": "192.168.0.7"}]);
+    let status = json!({"conditions": ready, "addresses": addresses});
+    put(&mut cluster.nodes, json!({"metadata": {"name": name, "uid": name}, "status": status}));
+}
+
+/// A pod as bare as it is created.
+fn bare(name: &str, node: &str) -> Value {
+    json!({
+        "metadata": {"name": name, "namespace": "shop", "uid": name},
+        "spec": {"nodeName": node, "containers": []},
+        "status": {"phase": "Pending"},
+    })
+}
+
+fn running(name: &str, node: &str, ready: &str) -> Value {
+    let mut pod = bare(name, node);
+    let conditions = json!([{"type": "Ready", "status": ready}]);
+    pod["status"] = json!({"phase": "Running", "podIP": "10.0.0.9", "conditions": conditions});
+    pod
+}
+
+fn deleted(mut pod: Value) -> Value {
+    pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:30Z".into();
+    pod
+}
+
+/// The orders in short: `start a 10.112.1.2`.
+fn told(decision: &decide::Decision) -> String {
+    let orders = decision.orders.iter().map(|order| match order {
+        Order::RegisterNode { node } => format!("register {node}"),
+        Order::Start { pod, addresses } => format!("start {} {}", pod.name, addresses[0]),
+        Order::Ready { pod } => format!("ready {}", pod.name),
+        Order::Lost { pod } => format!("lost {}", pod.name),
+        Order::Remove { pod, .. } => format!("remove {}", pod.name),
+    });
+    orders.collect::<Vec<_>>().join(", ")
+}
+
+#[rstest]
+#[case::start("up", bare("a", "n"), "start a 10.112.1.2")]
+#[case::no_node_yet("up", bare("a", ""), "")]
+#[case::unknown_node("up", bare("a", "other"), "")]
+#[case::lost_node("lost", bare("a", "n"), "")]
+#[case::a_picture_is_left_alone("up", running("a", "n", "False"), "")]
+#[case::lost("lost", running("a", "n", "True"), "lost a")]
+#[case::lost_and_unready("lost", running("a", "n", "False"), "")]
+#[case::stopping_begins("up", deleted(running("a", "n", "True")), "")]
+#[case::stopping_on_a_lost_node("lost", deleted(running("a", "n", "True")), "lost a")]
+#[case::stopping_on_a_node_that_is_gone("up", deleted(running("a", "other", "True")), "remove a")]
+#[case::mute_node("mute", bare("a", "n"), "register n")]
+fn first_look(#[case] state: &str, #[case] pod: Value, #[case] expect: &str) {
+    let mut cluster = Snapshot::default();
+    node(&mut cluster, "n", state);
+    put(&mut cluster.pods, pod);
+    let mut kubelet = Kubelet::new(PACE);
+    let now = Instant::now();
+    assert_eq!(told(&kubelet.decide(&cluster, Stopping::Proceeds, now)), expect);
+    assert_eq!(told(&kubelet.decide(&cluster, Stopping::Proceeds, now)), "", "an order is given once");
+}
+
+#[test]
+fn a_pod_lives_and_dies() {
+    let mut cluster = Snapshot::default();
+    node(&mut cluster, "n", "up");
+    put(&mut cluster.pods, bare("a", "n"));
+    let (mut kubelet, begin) = (Kubelet::new(PACE), Instant::now());
+    let mut at = |cluster: &Snapshot, stopping, millis| {
+        let decision = kubelet.decide(cluster, stopping, begin + Duration::from_millis(millis));
+        let wake = decision.wake.map_or_else(String::new, |wake| format!(" @{}", (wake - begin).as_millis()));
+        format!("{}{wake}", told(&decision))
+    };
+    assert_eq!(at(&cluster, Stopping::Proceeds, 0), "start a 10.112.1.2 @1000");
+    put(&mut cluster.pods, running("a", "n", "False"));
+    assert_eq!(at(&cluster, Stopping::Proceeds, 400), " @1000");
+    assert_eq!(at(&cluster, Stopping::Proceeds, 1000), "ready a");
+    put(&mut cluster.pods, running("a", "n", "True"));
+
+    node(&mut cluster, "n", "lost");
+    assert_eq!(at(&cluster, Stopping::Proceeds, 1100), "lost a");
+    put(&mut cluster.pods, running("a", "n", "False"));
+    node(&mut cluster, "n", "up");
+    assert_eq!(at(&cluster, Stopping::Proceeds, 1200), "ready a", "the node is back");
+
+    put(&mut cluster.pods, deleted(running("a", "n", "True")));
+    assert_eq!(at(&cluster, Stopping::Held, 2000), "");
+    assert_eq!(at(&cluster, Stopping::Proceeds, 3000), " @4000");
+    assert_eq!(at(&cluster, Stopping::Proceeds, 4000), "remove a");
+
+    cluster.pods.clear();
+    assert_eq!(at(&cluster, Stopping::Proceeds, 4100), "");
+}
+
+#[test]
+fn a_pod_of_the_host_network_has_the_address_of_its_node() {
+    let mut cluster = Snapshot::default();
+    node(&mut cluster, "n", "up");
+    let mut pod = bare("a", "n");
+    pod["spec"]["hostNetwork"] = true.into();
+    put(&mut cluster.pods, pod);
+    let decision = Kubelet::new(PACE).decide(&cluster, Stopping::Proceeds, Instant::now());
+    assert_eq!(told(&decision), "start a 192.168.0.7");
+}

@@ -1,0 +1,169 @@
+//! The two tables of the live view: Services with their Endpoints, and the slices.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use k8s_openapi::{
+    api::{
+        core::v1::{Service, ServiceSpec},
+        discovery::v1::EndpointSlice,
+    },
+    apimachinery::pkg::util::intstr::IntOrString,
+};
+
+use super::{
+    counts::Counts,
+    table::{Ink, Row, Rows, Table},
+};
+use crate::cluster::Snapshot;
+
+/// The label that says which Service a slice belongs to.
+pub(crate) const SERVICE_NAME: &str = "kubernetes.io/service-name";
+
+/// What is shown of a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Board {
+    services: Table<5>,
+    slices: Table<6>,
+}
+
+/// The column of both tables that changes are told by.
+const SERVICE_STATE: usize = 4;
+const SLICE_STATE: usize = 4;
+
+/// What is shown of an empty cluster.
+impl Default for Board {
+    fn default() -> Self {
+        Self::of(&Snapshot::default())
+    }
+}
+
+impl Board {
+    /// What to show of a cluster.
+    pub(crate) fn of(cluster: &Snapshot) -> Self {
+        let services = cluster.services.iter().map(|(key, service)| {
+            let endpoints = cluster.endpoints.get(key).map(|endpoints| Counts::of_endpoints(endpoints));
+            let endpoints = endpoints.map_or_else(|| "-".to_owned(), |counts| counts.to_string());
+            let spec = service.spec.clone().unwrap_or_default();
+            let cells = [key.to_string(), service_type(&spec), cluster_ips(&spec), service_ports(service), endpoints];
+            Row { key: key.to_string(), cells }
+        });
+        let mut slices: Vec<_> = cluster.slices.values().map(slice_row).collect();
+        slices.sort_by(|a, b| (&a.cells[0], &a.cells[2], &a.key).cmp(&(&b.cells[0], &b.cells[2], &b.key)));
+        Self {
+            services: Table {
+                header: ["SERVICE", "TYPE", "CLUSTER-IP", "PORTS", "ENDPOINTS"],
+                rows: services.collect(),
+            },
+            slices: Table { header: ["SERVICE", "SLICE", "FAMILY", "PORTS", "ENDPOINTS", "ZONE HINTS"], rows: slices },
+        }
+    }
+
+    /// Both tables, with what changed since `before` marked.
+    pub(crate) fn render(&self, before: Option<&Self>, rows: Rows, ink: Ink) -> String {
+        let services = self.services.render(before.map(|board| &board.services), rows, ink);
+        let slices = self.slices.render(before.map(|board| &board.slices), rows, ink);
+        let gap = if services.is_empty() || slices.is_empty() { "" } else { "\n" };
+        format!("{services}{gap}{slices}")
+    }
+
+    /// What changed since `before`, a line for each.
+    pub(crate) fn news(&self, before: &Self) -> Vec<String> {
+        let mut news = Vec::new();
+        let tell = |what: String, old: Option<&str>, new: Option<&str>| match (old, new) {
+            (None, Some(new)) => Some(format!("{what:<34} {new}")),
+            (Some(old), None) => Some(format!("{what:<34} {old} -> gone")),
+            (Some(old), Some(new)) if old != new => Some(format!("{what:<34} {old} -> {new}")),
+            _ => None,
+        };
+        for (key, old, new) in changes(&before.services, &self.services, SERVICE_STATE) {
+            news.extend(tell(format!("Endpoints {key}"), old, new));
+        }
+        for (key, old, new) in changes(&before.slices, &self.slices, SLICE_STATE) {
+            news.extend(tell(format!("slice {key}"), old, new));
+        }
+        news
+    }
+}
+
+/// The rows of two tables by key, with one column of each; `-` is as good as no row.
+fn changes<'a, const N: usize>(
+    old: &'a Table<N>,
+    new: &'a Table<N>,
+    column: usize,
+) -> impl Iterator<Item = (&'a str, Option<&'a str>, Option<&'a str>)> {
+    let mut rows: BTreeMap<&str, (Option<&str>, Option<&str>)> = BTreeMap::new();
+    let state = |row: &'a Row<N>| Some(row.cells[column].as_str()).filter(|state| *state != "-");
+    for row in &old.rows {
+        rows.entry(&row.key).or_default().0 = state(row);
+    }
+    for row in &new.rows {
+        rows.entry(&row.key).or_default().1 = state(row);
+    }
+    rows.into_iter().map(|(key, (old, new))| (key, old, new))
+}
+
+fn slice_row(slice: &Arc<EndpointSlice>) -> Row<6> {
+    let metadata = &slice.metadata;
+    let (namespace, name) =
+        (metadata.namespace.as_deref().unwrap_or_default(), metadata.name.as_deref().unwrap_or_default());
+    let service = metadata.labels.as_ref().and_then(|labels| labels.get(SERVICE_NAME));
+    let service = service.map_or_else(|| "-".to_owned(), |service| format!("{namespace}/{service}"));
+    let state = Counts::of_slice(slice).to_string();
+    let cells = [service, name.to_owned(), slice.address_type.clone(), slice_ports(slice), state, hints(slice)];
+    Row { key: format!("{namespace}/{name}"), cells }
+}
+
+fn service_type(spec: &ServiceSpec) -> String {
+    let headless = spec.cluster_ip.as_deref() == Some("None");
+    let custom = spec.selector.as_ref().is_none_or(BTreeMap::is_empty);
+    let name = spec.type_.as_deref().unwrap_or("ClusterIP");
+    match (headless, custom) {
+        (true, _) => "headless".to_owned(),
+        (false, true) => format!("{name}, no selector"),
+        (false, false) => name.to_owned(),
+    }
+}
+
+fn cluster_ips(spec: &ServiceSpec) -> String {
+    let several = spec.cluster_ips.clone().unwrap_or_default();
+    if several.is_empty() { spec.cluster_ip.clone().unwrap_or_default() } else { several.join(",") }
+}
+
+/// `http 80->http,metrics 9090`: the ports with their targets where these differ.
+fn service_ports(service: &Service) -> String {
+    let ports = service.spec.iter().flat_map(|spec| spec.ports.iter().flatten());
+    let ports = ports.map(|port| {
+        let target = match &port.target_port {
+            Some(IntOrString::Int(number)) if *number != port.port => format!("->{number}"),
+            Some(IntOrString::String(name)) => format!("->{name}"),
+            _ => String::new(),
+        };
+        format!("{}{target}", port.port)
+    });
+    ports.collect::<Vec<_>>().join(",")
+}
+
+/// `http:8080,metrics:9100`.
+fn slice_ports(slice: &EndpointSlice) -> String {
+    let ports = slice.ports.iter().flatten().map(|port| {
+        let number = port.port.map_or_else(|| "*".to_owned(), |number| number.to_string());
+        match port.name.as_deref() {
+            None | Some("") => number,
+            Some(name) => format!("{name}:{number}"),
+        }
+    });
+    let ports = ports.collect::<Vec<_>>().join(",");
+    if ports.is_empty() { "-".to_owned() } else { ports }
+}
+
+/// `zone-a:2 zone-b:1`: how many endpoints are meant for which zone.
+fn hints(slice: &EndpointSlice) -> String {
+    let mut zones: BTreeMap<&str, usize> = BTreeMap::new();
+    let hints = slice.endpoints.iter().flatten().filter_map(|endpoint| endpoint.hints.as_ref());
+    for zone in hints.flat_map(|hints| hints.for_zones.iter().flatten()) {
+        *zones.entry(&zone.name).or_default() += 1;
+    }
+    let hints = zones.into_iter().map(|(zone, count)| format!("{zone}:{count}"));
+    let hints = hints.collect::<Vec<_>>().join(" ");
+    if hints.is_empty() { "-".to_owned() } else { hints }
+}

@@ -1,0 +1,115 @@
+//! How many endpoints are in which state.
+
+use std::{collections::BTreeSet, fmt, ops::AddAssign};
+
+use k8s_openapi::api::{
+    core::v1::{EndpointAddress, Endpoints},
+    discovery::v1::{EndpointConditions, EndpointSlice},
+};
+
+/// Endpoints by state. Each endpoint counts once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Take traffic.
+    pub(crate) ready: usize,
+    /// Do not.
+    pub(crate) not_ready: usize,
+    /// Are asked to stop and still answer.
+    pub(crate) draining: usize,
+    /// Are asked to stop, and nobody knows whether they answer.
+    pub(crate) terminating: usize,
+}
+
+impl Counts {
+    /// The endpoints of a slice.
+    pub(crate) fn of_slice(slice: &EndpointSlice) -> Self {
+        let mut counts = Self::default();
+        for endpoint in slice.endpoints.iter().flatten() {
+            // Conditions that are not given mean what is usual: ready, serving, not terminating.
+            let EndpointConditions { ready, serving, terminating } = endpoint.conditions.clone().unwrap_or_default();
+            match (terminating.unwrap_or(false), serving.or(ready).unwrap_or(true), ready.unwrap_or(true)) {
+                (true, true, _) => counts.draining += 1,
+                (true, false, _) => counts.terminating += 1,
+                (false, _, true) => counts.ready += 1,
+                (false, _, false) => counts.not_ready += 1,
+            }
+        }
+        counts
+    }
+
+    /// The addresses of Endpoints. Pods that are asked to stop do not appear there.
+    pub(crate) fn of_endpoints(endpoints: &Endpoints) -> Self {
+        let subsets = || endpoints.subsets.iter().flatten();
+        // An address may be in several subsets, one for each set of ports.
+        let distinct = |addresses: &mut dyn Iterator<Item = &EndpointAddress>| {
+            addresses.map(|address| address.ip.clone()).collect::<BTreeSet<_>>().len()
+        };
+        Self {
+            ready: distinct(&mut subsets().flat_map(|subset| subset.addresses.iter().flatten())),
+            not_ready: distinct(&mut subsets().flat_map(|subset| subset.not_ready_addresses.iter().flatten())),
+            ..Self::default()
+        }
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        let Self { ready, not_ready, draining, terminating } = other;
+        self.ready += ready;
+        self.not_ready += not_ready;
+        self.draining += draining;
+        self.terminating += terminating;
+    }
+}
+
+/// `2 ready, 1 not ready`.
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ready, not_ready, draining, terminating } = self;
+        let parts = [(ready, "ready"), (not_ready, "not ready"), (draining, "draining"), (terminating, "terminating")];
+        let parts = parts.into_iter().filter(|(count, _)| **count > 0).map(|(count, state)| format!("{count} {state}"));
+        let text = parts.collect::<Vec<_>>().join(", ");
+        f.pad(if text.is_empty() { "none" } else { &text })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[rstest]
+    #[case::nothing(json!([]), "none")]
+    #[case::unknown_is_ready(json!([{"addresses": ["10.0.0.1"]}]), "1 ready")]
+    #[case::ready(json!([{"addresses": [], "conditions": {"ready": true, "serving": true, "terminating": false}}]), "1 ready")]
+    #[case::not_ready(json!([{"addresses": [], "conditions": {"ready": false}}]), "1 not ready")]
+    #[case::draining(json!([{"addresses": [], "conditions": {"ready": false, "serving": true, "terminating": true}}]), "1 draining")]
+    #[case::gone_quiet(
+        json!([{"addresses": [], "conditions": {"ready": false, "serving": false, "terminating": true}}]),
+        "1 terminating"
+    )]
+    #[case::mixed(
+        json!([
+            {"addresses": [], "conditions": {"ready": true}},
+            {"addresses": [], "conditions": {"ready": false}},
+            {"addresses": [], "conditions": {"ready": true}},
+        ]),
+        "2 ready, 1 not ready"
+    )]
+    fn slices(#[case] endpoints: Value, #[case] expect: &str) {
+        let slice = json!({"metadata": {}, "addressType": "IPv4", "endpoints": endpoints});
+        assert_eq!(Counts::of_slice(&serde_json::from_value(slice).unwrap()).to_string(), expect);
+    }
+
+    #[test]
+    fn an_address_in_two_subsets_counts_once() {
+        let endpoints = json!({"metadata": {}, "subsets": [
+            {"addresses": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}], "ports": [{"port": 80}]},
+            {"addresses": [{"ip": "10.0.0.1"}], "notReadyAddresses": [{"ip": "10.0.0.3"}], "ports": [{"port": 81}]},
+        ]});
+        let counts = Counts::of_endpoints(&serde_json::from_value(endpoints).unwrap());
+        assert_eq!(counts.to_string(), "2 ready, 1 not ready");
+    }
+}

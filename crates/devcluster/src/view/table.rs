@@ -1,0 +1,173 @@
+//! Rows and columns as text.
+
+use std::fmt::Write as _;
+
+/// What became of a row since the table was last shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Same,
+    New,
+    Changed,
+}
+
+/// A table of `N` columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Table<const N: usize> {
+    /// The names of the columns.
+    pub(crate) header: [&'static str; N],
+    /// The rows in their order.
+    pub(crate) rows: Vec<Row<N>>,
+}
+
+/// One line of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row<const N: usize> {
+    /// What the row is about; rows of two tables with the same key are about the same thing.
+    pub(crate) key: String,
+    /// What stands in the columns.
+    pub(crate) cells: [String; N],
+}
+
+/// Which rows to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rows {
+    /// All of them.
+    All,
+    /// Those that are new or changed.
+    News,
+}
+
+/// Whether text may be coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ink {
+    /// Plain columns, for files and pipes.
+    Plain,
+    /// For a terminal.
+    Colour,
+}
+
+impl Ink {
+    /// The text between an escape sequence and its end.
+    pub(crate) fn paint(self, code: &str, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Colour => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+        }
+    }
+}
+
+/// SGR codes by what they say here.
+pub(crate) mod ink {
+    pub(crate) const HEADING: &str = "1";
+    pub(crate) const FAINT: &str = "2";
+    pub(crate) const NEW: &str = "32";
+    pub(crate) const CHANGED: &str = "33";
+}
+
+/// Between two columns.
+const GAP: &str = "   ";
+
+impl<const N: usize> Table<N> {
+    /// The row about something.
+    fn row(&self, key: &str) -> Option<&Row<N>> {
+        self.rows.iter().find(|row| row.key == key)
+    }
+
+    /// What became of a row since this table was shown.
+    fn mark(before: Option<&Self>, row: &Row<N>) -> Mark {
+        // The first time nothing is news.
+        match before.map(|table| table.row(&row.key)) {
+            None => Mark::Same,
+            Some(None) => Mark::New,
+            Some(Some(old)) if old == row => Mark::Same,
+            Some(Some(_)) => Mark::Changed,
+        }
+    }
+
+    /// The table as lines, each ending with a line feed; nothing at all when there is no row to show. Rows that changed since
+    /// `before` are marked: `+` new, `*` changed.
+    pub(crate) fn render(&self, before: Option<&Self>, rows: Rows, ink: Ink) -> String {
+        let shown = self.rows.iter().map(|row| (Self::mark(before, row), row));
+        let shown: Vec<_> = shown.filter(|(mark, _)| rows == Rows::All || *mark != Mark::Same).collect();
+        if shown.is_empty() {
+            return String::new();
+        }
+        let mut widths = self.header.map(|name| name.chars().count());
+        for (_, row) in &shown {
+            for (width, cell) in widths.iter_mut().zip(&row.cells) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        let mut text = String::new();
+        let mut push = |mark: char, cells: &[&str], code: Option<&str>| {
+            let mut line = format!("{mark} ");
+            for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
+                let gap = if at == 0 { "" } else { GAP };
+                // Writing to a string cannot fail.
+                let _ = write!(line, "{gap}{cell:width$}");
+            }
+            let line = line.trim_end();
+            text.push_str(&code.map_or_else(|| line.to_owned(), |code| ink.paint(code, line)));
+            text.push('\n');
+        };
+        push(' ', &self.header, Some(ink::HEADING));
+        for (mark, row) in shown {
+            let (mark, code) = match mark {
+                Mark::Same => (' ', None),
+                Mark::New => ('+', Some(ink::NEW)),
+                Mark::Changed => ('*', Some(ink::CHANGED)),
+            };
+            push(mark, &row.cells.each_ref().map(String::as_str), code);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(rows: &[(&str, &str)]) -> Table<2> {
+        let row = |&(key, state): &(&str, &str)| Row { key: key.to_owned(), cells: [key.to_owned(), state.to_owned()] };
+        Table { header: ["NAME", "STATE"], rows: rows.iter().map(row).collect() }
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let text = table(&[("web", "3 ready"), ("assets", "")]).render(None, Rows::All, Ink::Plain);
+        assert_eq!(text, "  NAME     STATE\n  web      3 ready\n  assets\n");
+    }
+
+    #[test]
+    fn width_is_counted_in_characters() {
+        let text = table(&[("wéb", "x"), ("api", "y")]).render(None, Rows::All, Ink::Plain);
+        assert_eq!(text, "  NAME   STATE\n  wéb    x\n  api    y\n");
+    }
+
+    #[test]
+    fn marks_what_is_new_and_what_changed() {
+        let before = table(&[("a", "1"), ("b", "1"), ("gone", "1")]);
+        let text = table(&[("a", "1"), ("b", "2"), ("c", "1")]).render(Some(&before), Rows::All, Ink::Plain);
+        assert_eq!(text, "  NAME   STATE\n  a      1\n* b      2\n+ c      1\n");
+    }
+
+    #[test]
+    fn colours_whole_lines() {
+        let text = table(&[("a", "1")]).render(Some(&table(&[])), Rows::All, Ink::Colour);
+        assert_eq!(text, "\u{1b}[1m  NAME   STATE\u{1b}[0m\n\u{1b}[32m+ a      1\u{1b}[0m\n");
+    }
+
+    #[test]
+    fn shows_only_news_where_asked() {
+        let before = table(&[("long name", "1"), ("b", "1")]);
+        let text = table(&[("long name", "1"), ("b", "2")]).render(Some(&before), Rows::News, Ink::Plain);
+        assert_eq!(text, "  NAME   STATE\n* b      2\n");
+    }
+
+    #[test]
+    fn without_rows_there_is_no_header() {
+        let same = table(&[("a", "1")]);
+        assert_eq!(same.render(Some(&same), Rows::News, Ink::Plain), "");
+        assert_eq!(table(&[]).render(None, Rows::All, Ink::Plain), "");
+    }
+}

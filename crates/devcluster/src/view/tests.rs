@@ -1,0 +1,91 @@
+//! What is shown of which cluster.
+
+use std::sync::Arc;
+
+use k8s_openapi::{Metadata, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube_wire::Object as _;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::{table::Ink, *};
+use crate::cluster::{Objects, Snapshot};
+
+fn put<K>(objects: &mut Objects<K>, object: Value)
+where
+    K: DeserializeOwned + Metadata<Ty = ObjectMeta> + Send + Sync + 'static,
+{
+    let object = serde_json::from_value::<K>(object).unwrap();
+    objects.insert(object.key(), Arc::new(object));
+}
+
+fn endpoint(address: &str, ready: bool, zone: Option<&str>) -> Value {
+    let hints = zone.map(|zone| json!({"forZones": [{"name": zone}]}));
+    json!({"addresses": [address], "conditions": {"ready": ready}, "hints": hints})
+}
+
+fn slice(cluster: &mut Snapshot, name: &str, service: &str, family: &str, endpoints: &[Value]) {
+    let metadata = json!({"name": name, "namespace": "shop", "labels": {SERVICE_NAME: service}});
+    let ports = json!([{"name": "http", "port": 8080}, {"name": "", "port": 9100}]);
+    let slice = json!({"metadata": metadata, "addressType": family, "ports": ports, "endpoints": endpoints});
+    put(&mut cluster.slices, slice);
+}
+
+fn shop() -> Snapshot {
+    let mut cluster = Snapshot::default();
+    let services = [
+        (
+            "web",
+            json!({"clusterIP": "10.96.0.7", "clusterIPs": ["10.96.0.7", "fd00::7"], "selector": {"app": "web"},
+            "ports": [{"port": 80, "targetPort": "http"}, {"port": 9090, "targetPort": 9100}, {"port": 81, "targetPort": 81}]}),
+        ),
+        ("db", json!({"clusterIP": "None", "selector": {"app": "db"}, "ports": [{"port": 5432}]})),
+        ("payments", json!({"type": "ClusterIP", "clusterIP": "10.96.0.8"})),
+    ];
+    for (name, spec) in services {
+        put(&mut cluster.services, json!({"metadata": {"name": name, "namespace": "shop"}, "spec": spec}));
+    }
+    let subsets = json!([{"addresses": [{"ip": "10.0.0.1"}], "notReadyAddresses": [{"ip": "10.0.0.2"}]}]);
+    put(&mut cluster.endpoints, json!({"metadata": {"name": "web", "namespace": "shop"}, "subsets": subsets}));
+    slice(&mut cluster, "web-b", "web", "IPv6", &[endpoint("fd00::1", true, None)]);
+    let endpoints = [endpoint("10.0.0.1", true, Some("a")), endpoint("10.0.0.2", false, Some("b"))];
+    slice(&mut cluster, "web-a", "web", "IPv4", &endpoints);
+    cluster
+}
+
+#[test]
+fn shows_services_and_slices() {
+    let expect = "  \
+  SERVICE         TYPE                     CLUSTER-IP          PORTS                  ENDPOINTS
+  shop/db         headless                 None                5432                   -
+  shop/payments   ClusterIP, no selector   10.96.0.8                                  -
+  shop/web        ClusterIP                10.96.0.7,fd00::7   80->http,9090->9100,81   1 ready, 1 not ready
+
+  SERVICE    SLICE   FAMILY   PORTS            ENDPOINTS              ZONE HINTS
+  shop/web   web-a   IPv4     http:8080,9100   1 ready, 1 not ready   a:1 b:1
+  shop/web   web-b   IPv6     http:8080,9100   1 ready                -
+";
+    // Widths are the table's own subject; here only what stands where.
+    let words = |text: &str| text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let got: Vec<String> = words(&Board::of(&shop()).render(None, Rows::All, Ink::Plain));
+    let expect: Vec<String> = words(expect);
+    assert_eq!(got, expect);
+}
+
+#[test]
+fn tells_what_changed() {
+    let before = shop();
+    let mut after = shop();
+    after.endpoints.clear();
+    after.slices.retain(|key, _| &*key.name != "web-b");
+    slice(&mut after, "web-a", "web", "IPv4", &[endpoint("10.0.0.1", true, None), endpoint("10.0.0.2", true, None)]);
+    slice(&mut after, "web-c", "web", "IPv4", &[]);
+    let news = Board::of(&after).news(&Board::of(&before));
+    let expect = [
+        "Endpoints shop/web                 1 ready, 1 not ready -> gone",
+        "slice shop/web-a                   1 ready, 1 not ready -> 2 ready",
+        "slice shop/web-b                   1 ready -> gone",
+        "slice shop/web-c                   none",
+    ];
+    assert_eq!(news, expect);
+    assert!(Board::of(&after).news(&Board::of(&after)).is_empty());
+}

@@ -1,0 +1,91 @@
+//! The tour, which asserts by itself what it shows.
+
+use std::{fs, path::Path};
+
+use k8s_openapi::api::{core::v1::Endpoints, discovery::v1::EndpointSlice};
+use kube_controller_client::{Client, ClientOptions, Config};
+
+use crate::program::{Program, run};
+
+#[test]
+fn goes_through_and_ends() {
+    let ended = run(&["--exit"]);
+    assert!(ended.status.success(), "{}\n{:#?}", ended.stderr, ended.stdout);
+    assert_eq!(ended.stderr, "");
+    let position = |text: &str| {
+        let at = ended.stdout.iter().position(|line| line.contains(text));
+        at.unwrap_or_else(|| panic!("no line with {text:?} in {:#?}", ended.stdout))
+    };
+    let lines = [
+        "API server:  http://127.0.0.1:",
+        "kubeconfig:  ",
+        "== The shop opens",
+        "SERVICE         TYPE",
+        "shop/payments   ClusterIP, no selector",
+        "zone-a:1 zone-b:1 zone-c:1",
+        "== A rollout of web: new Pods come",
+        "6 ready",
+        "3 ready, 3 draining",
+        "== A node is lost",
+        "3 ready, 1 terminating",
+        "zone-a:2 zone-c:1",
+        "All as expected, in ",
+    ];
+    let positions: Vec<_> = lines.iter().map(|line| position(line)).collect();
+    assert!(positions.is_sorted(), "in another order: {positions:?} in {:#?}", ended.stdout);
+    let text = ended.stdout.join("\n");
+    assert!(!text.contains('\u{1b}'), "colours are for terminals only");
+    let kubeconfig = text.lines().find_map(|line| line.strip_prefix("kubeconfig:")).unwrap();
+    assert!(!Path::new(kubeconfig.trim()).exists(), "a temporary kubeconfig goes with the server");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stays_up_with_the_users_own_objects() {
+    let directory = tempfile::tempdir().unwrap();
+    let own = "\
+kind: Service
+apiVersion: v1
+metadata: {name: mine}
+spec: {selector: {app: mine}, ports: [{port: 80}]}
+---
+kind: Pod
+apiVersion: v1
+metadata: {name: mine, labels: {app: mine}}
+spec: {nodeName: node-a1, containers: [{name: mine, image: mine}]}
+";
+    fs::write(directory.path().join("mine.yaml"), own).unwrap();
+    let manifests = directory.path().display().to_string();
+    let kubeconfig = directory.path().join("kubeconfig");
+    let out = kubeconfig.display().to_string();
+    let mut program = Program::start(&["--manifests", &manifests, "--kubeconfig-out", &out]);
+    program.line("That was the tour");
+
+    let client = Client::new(&Config::from_kubeconfig(&kubeconfig).await.unwrap(), ClientOptions::default()).unwrap();
+    let mine: Endpoints = client.get("default", "mine").await.unwrap();
+    assert_eq!(mine.subsets.unwrap()[0].addresses.as_ref().map(Vec::len), Some(1));
+
+    // The controllers are still at work.
+    client.delete::<EndpointSlice>("default", &slice_of(&client).await, None).await.unwrap();
+    program.line("What changes shows here:");
+    loop {
+        if program.line("").contains("  slice default/mine-") {
+            break;
+        }
+    }
+    program.terminate();
+    let ended = program.end();
+    assert!(ended.status.success(), "{}", ended.stderr);
+}
+
+async fn slice_of(client: &Client) -> String {
+    let list = client.get_json("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices").await.unwrap();
+    list["items"][0]["metadata"]["name"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_missing_manifest_is_named_before_anything_starts() {
+    let ended = run(&["--exit", "--manifests", "missing.yaml"]);
+    let refusal = ended.refusal();
+    assert!(refusal.starts_with("devcluster: missing.yaml: "), "{refusal}");
+    assert!(ended.stdout.is_empty());
+}
