@@ -28,7 +28,11 @@ pub struct Config {
     pub bookmark_interval: Duration,
     /// How long a watch lasts that does not say `timeoutSeconds`.
     pub watch_timeout: Duration,
-    /// Makes uids, generated names and cluster IPs come out the same in every run. Random by default.
+    /// How many requests [`Server::requests`](crate::Server::requests) remembers; 0 turns the log off.
+    pub request_log: usize,
+    /// Serves `/debug/faults` and `/debug/requests`, see [the front page](crate#faults-on-demand). Off by default.
+    pub debug_endpoints: bool,
+    /// Makes uids, generated names, cluster IPs and what faults draw come out the same in every run. Random by default.
     pub seed: Option<u64>,
 }
 
@@ -41,6 +45,8 @@ impl Default for Config {
             watch_history: 10_000,
             bookmark_interval: Duration::from_secs(60),
             watch_timeout: Duration::from_secs(30 * 60),
+            request_log: 10_000,
+            debug_endpoints: false,
             seed: None,
         }
     }

@@ -40,6 +40,31 @@
 //!   rely on; a real server refuses more.
 //! - Lists are not cut into pages; strategic merge patch, server-side apply, Tables, and protobuf are not spoken yet.
 //!
+//! # Faults on demand
+//!
+//! [`Server::faults`] makes what breaks controllers in production: refusals (410, 429 with `Retry-After`, 500, 503),
+//! reset connections, writes that are carried out but not confirmed, slow and split answers, late events, watches that
+//! end; [`Server::restart`] drops all connections and, if wanted, the history. Which request is hit is drawn from
+//! [`Config::seed`]. [`Server::requests`] tells what clients asked.
+//!
+//! ```
+//! # use kube_dev_apiserver::{Config, Fault, History, On, Server};
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let server = Server::start(Config { seed: Some(1), ..Config::default() }).await?;
+//! server.faults().inject(Fault::apply_then_timeout().on(On::any().verb("create").resource("pods")).times(1));
+//! server.faults().inject(Fault::unavailable().on(On::writes()).probability(0.1));
+//! // … let a controller work …
+//! server.restart(History::Lost);
+//! assert_eq!(server.requests().count(&On::writes()), 0);
+//! # server.shutdown().await;
+//! # Ok::<_, Box<dyn std::error::Error>>(()) }).unwrap();
+//! ```
+//!
+//! With [`Config::debug_endpoints`] other processes can do the same: `GET`, `POST` and `DELETE` of `/debug/faults`
+//! (`{"effect": {"refuse": {"code": 503}}, "on": {"verbs": ["list"], "resource": "pods"}, "times": 2}` for one, with the
+//! effects of [`Effect`] and the names of [`On`] and [`Fault`]; `DELETE` takes `?id=`), and `GET` and `DELETE` of
+//! `/debug/requests`, which can be filtered as in `?verb=list&resource=pods`.
+//!
 //! # How it is made
 //!
 //! The core is synchronous and knows neither sockets nor clocks: objects, versions, history and the rules of each kind.
@@ -47,12 +72,15 @@
 //! own pace, so a slow client never slows a writer and is disconnected when it has fallen too far behind.
 
 mod address;
+mod attributes;
 mod cluster;
 mod config;
+mod faults;
 mod field;
 mod http;
 mod kinds;
 mod names;
+mod requests;
 mod selector;
 mod server;
 mod service_addresses;
@@ -60,4 +88,6 @@ mod shared;
 mod status;
 
 pub use config::Config;
-pub use server::{Server, StartError};
+pub use faults::{Effect, End, Fault, FaultState, Faults, On};
+pub use requests::{LoggedRequest, Requests};
+pub use server::{History, Server, StartError};

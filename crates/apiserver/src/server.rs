@@ -11,8 +11,10 @@ use tokio::task::JoinSet;
 
 use crate::cluster::{Cluster, Limits};
 use crate::config::Config;
+use crate::faults::Faults;
 use crate::http;
 use crate::kinds::KindTable;
+use crate::requests::Requests;
 use crate::shared::{Shared, now};
 use crate::status::StatusError;
 
@@ -27,6 +29,15 @@ pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
     tasks: JoinSet<()>,
+}
+
+/// What a [restart](Server::restart) does to the changes that watches are served from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum History {
+    /// Watches go on where they were.
+    Kept,
+    /// Watches that ask for anything before the restart are told `410 Gone`.
+    Lost,
 }
 
 /// Why a server did not start.
@@ -63,14 +74,19 @@ impl Server {
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
 
-        let rng = config.seed.map_or_else(|| StdRng::from_rng(&mut rand::rng()), StdRng::seed_from_u64);
+        let rng = |n| match config.seed {
+            None => StdRng::from_rng(&mut rand::rng()),
+            Some(seed) => StdRng::seed_from_u64(seed.wrapping_add(n)),
+        };
+        // Faults draw from their own, so that objects come out the same with them and without.
+        let (rng, fault_rng) = (rng(0), rng(1));
         let limits = Limits {
             service_cidr_v4: config.service_cidr_v4,
             service_cidr_v6: config.service_cidr_v6,
             history_length: config.watch_history,
         };
         let cluster = Cluster::new(KindTable::builtin(), &limits, rng, now())?;
-        let shared = Arc::new(Shared::new(cluster, config));
+        let shared = Arc::new(Shared::new(cluster, config, fault_rng));
 
         let mut tasks = JoinSet::new();
         tasks.spawn(http::serve(listener, Arc::clone(&shared)));
@@ -109,6 +125,25 @@ impl Server {
                user: {{}}\n",
             self.url()
         )
+    }
+
+    /// Failures on demand.
+    pub fn faults(&self) -> Faults<'_> {
+        Faults::new(&self.shared)
+    }
+
+    /// What clients have asked.
+    pub fn requests(&self) -> Requests<'_> {
+        Requests::new(&self.shared.requests)
+    }
+
+    /// As if the process had been restarted at the same address: every connection is dropped, objects and versions are
+    /// kept, and the history is kept or not.
+    pub fn restart(&self, history: History) {
+        if history == History::Lost {
+            self.shared.write(false, |cluster, _| cluster.forget_history());
+        }
+        self.shared.begin_epoch();
     }
 
     /// Stops: no new connection, watches end, requests under way get a moment to finish.

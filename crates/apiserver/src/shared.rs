@@ -1,14 +1,17 @@
 //! The cluster as the connections share it: one lock, one clock, and a bell for each kind.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use jiff::Timestamp;
+use rand::rngs::StdRng;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Cluster, WriteOptions};
 use crate::config::Config;
+use crate::faults::FaultBoard;
 use crate::kinds::Kind;
+use crate::requests::RequestLog;
 
 /// What every connection of a server holds.
 pub(crate) struct Shared {
@@ -16,6 +19,10 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     /// Cancelled when the server stops, which ends the watches.
     pub(crate) stopping: CancellationToken,
+    pub(crate) faults: FaultBoard,
+    pub(crate) requests: RequestLog,
+    /// Cancelled and replaced when the server restarts, which drops the connections of before.
+    epoch: Mutex<CancellationToken>,
 }
 
 struct Inner {
@@ -25,10 +32,28 @@ struct Inner {
 }
 
 impl Shared {
-    pub(crate) fn new(cluster: Cluster, config: Config) -> Self {
+    pub(crate) fn new(cluster: Cluster, config: Config, fault_rng: StdRng) -> Self {
         let bells = cluster.kinds().all().iter().map(|_| watch::Sender::new(0)).collect();
         let inner = RwLock::new(Inner { cluster, bells });
-        Self { inner, config, stopping: CancellationToken::new() }
+        Self {
+            inner,
+            stopping: CancellationToken::new(),
+            faults: FaultBoard::new(fault_rng),
+            requests: RequestLog::new(config.request_log),
+            epoch: Mutex::default(),
+            config,
+        }
+    }
+
+    /// Cancelled when the connections of now are to be dropped.
+    pub(crate) fn epoch(&self) -> CancellationToken {
+        self.epoch.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Drops every connection.
+    pub(crate) fn begin_epoch(&self) {
+        let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *epoch).cancel();
     }
 
     /// Looks at the cluster. What takes time is done with what `look` returns, not inside.

@@ -119,6 +119,12 @@ impl Collection {
         }
     }
 
+    /// Drops the history up to the present revision.
+    pub(super) fn forget_history(&mut self, revision: u64) {
+        self.history.clear();
+        self.floor = revision;
+    }
+
     /// Up to `max` changes after a revision, oldest first.
     ///
     /// # Errors

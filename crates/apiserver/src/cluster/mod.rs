@@ -114,6 +114,13 @@ impl Cluster {
         Ok(Batch { changes, revision })
     }
 
+    /// Drops the history: from now on only the present can be watched on from.
+    pub(crate) fn forget_history(&mut self) {
+        for collection in &mut self.collections {
+            collection.forget_history(self.revision);
+        }
+    }
+
     fn next_revision(&mut self) -> u64 {
         self.revision += 1;
         self.revision

@@ -10,7 +10,8 @@ use hyper_util::server::conn::auto::Builder;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use super::request::respond;
+use super::front;
+use super::socket::{Kill, Socket};
 use crate::shared::Shared;
 
 /// Serves connections until the server stops, and then those that are open until they have ended.
@@ -38,14 +39,14 @@ pub(crate) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
 
 /// Speaks HTTP/1.1 or, when the client begins with it, HTTP/2.
 async fn serve_connection(stream: TcpStream, shared: Arc<Shared>) {
-    // Small frames that wait for an acknowledgement would delay every watch event.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY cannot be set");
-    }
     let stopping = shared.stopping.clone();
+    let epoch = shared.epoch();
+    let kill = Kill::default();
+    let stream = Socket::new(stream, kill.clone());
+    let killed = kill.clone();
     let service = service_fn(move |request| {
-        let shared = Arc::clone(&shared);
-        async move { Ok::<_, Infallible>(respond(shared, request).await) }
+        let answer = front::answer(Arc::clone(&shared), kill.clone(), request);
+        async move { Ok::<_, Infallible>(answer.await) }
     });
     let mut builder = Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new());
@@ -53,6 +54,8 @@ async fn serve_connection(stream: TcpStream, shared: Arc<Shared>) {
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
     let result = tokio::select! {
         result = connection.as_mut() => result,
+        () = killed.wanted() => return,
+        () = epoch.cancelled() => return,
         () = stopping.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await

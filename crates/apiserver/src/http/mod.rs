@@ -1,14 +1,19 @@
 //! The HTTP shell: bytes to requests of the cluster and back.
 
+mod asked;
 mod body;
 mod connection;
 mod continuation;
+mod debug;
 mod discovery;
+mod front;
 mod list;
+mod outgoing;
 mod path;
 mod query;
 mod reply;
 mod request;
+mod socket;
 mod watch;
 
 pub(crate) use connection::serve;

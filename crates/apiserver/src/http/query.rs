@@ -104,7 +104,7 @@ impl Query {
 }
 
 /// As Go's conversion of query parameters has it: only `false` and `0` are false.
-fn boolean(value: &str) -> bool {
+pub(super) fn boolean(value: &str) -> bool {
     !matches!(value.to_ascii_lowercase().as_str(), "false" | "0")
 }
 

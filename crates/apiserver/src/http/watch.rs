@@ -157,9 +157,7 @@ impl Watch {
             tracing::debug!(kind = ?self.scope.kind, revision = self.revision, "a watch fell behind and is closed");
             return None;
         }
-        let mut buffer = BytesMut::new();
-        put_event(&mut buffer, "ERROR", &error.encode());
-        Some(buffer.freeze())
+        Some(error_event(error))
     }
 
     fn initial_chunk(&mut self) -> Bytes {
@@ -204,6 +202,13 @@ impl Watch {
             },
         }
     }
+}
+
+/// The event by which a watch is told that something is wrong with it.
+pub(super) fn error_event(error: &StatusError) -> Bytes {
+    let mut buffer = BytesMut::new();
+    put_event(&mut buffer, "ERROR", &error.encode());
+    buffer.freeze()
 }
 
 fn put_event(buffer: &mut BytesMut, event: &str, object: &[u8]) {

@@ -32,13 +32,25 @@ impl World {
         media_type: &str,
         body: String,
     ) -> http::Response<Incoming> {
+        self.try_send(method, path, media_type, body).await.unwrap()
+    }
+
+    /// Fails when the connection does.
+    pub(crate) async fn try_send(
+        &self,
+        method: Method,
+        path: &str,
+        media_type: &str,
+        body: String,
+    ) -> Result<http::Response<Incoming>, hyper_util::client::legacy::Error> {
         let request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.server.url()))
             .header("content-type", media_type)
+            .header("user-agent", "it/1 (test)")
             .body(Full::new(Bytes::from(body)))
             .unwrap();
-        self.http.request(request).await.unwrap()
+        self.http.request(request).await
     }
 
     /// Sends JSON and returns the code and the JSON that comes back.
@@ -77,13 +89,19 @@ pub(crate) struct Events {
 impl Events {
     /// The next event, or nothing when the stream has ended.
     pub(crate) async fn next(&mut self) -> Option<Value> {
+        self.try_next().await.unwrap()
+    }
+
+    /// Fails when the stream is broken off.
+    pub(crate) async fn try_next(&mut self) -> Result<Option<Value>, hyper::Error> {
         loop {
             if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.buffer.drain(..=end).collect();
-                return Some(serde_json::from_slice(&line).unwrap());
+                return Ok(Some(serde_json::from_slice(&line).unwrap()));
             }
             let frame = tokio::time::timeout(std::time::Duration::from_secs(10), self.body.frame());
-            let frame = frame.await.expect("10 s passed without an event")?.unwrap();
+            let Some(frame) = frame.await.expect("10 s passed without an event") else { return Ok(None) };
+            let frame = frame?;
             self.buffer.extend_from_slice(&frame.into_data().unwrap());
         }
     }

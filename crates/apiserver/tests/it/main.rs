@@ -4,5 +4,6 @@
 
 mod client;
 mod pages;
+mod faults;
 mod requests;
 mod watches;

@@ -1,0 +1,167 @@
+//! Which fault hits which request.
+
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+
+use super::{Effect, End, Fault, FaultState};
+
+/// A request as faults look at it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Caller<'a> {
+    pub(crate) verb: &'a str,
+    pub(crate) resource: &'a str,
+    pub(crate) subresource: &'a str,
+    pub(crate) namespace: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) user: &'a str,
+    pub(crate) user_agent: &'a str,
+}
+
+/// What is to be done to a request.
+#[derive(Debug, Default)]
+pub(crate) struct Decision {
+    /// Before anything else.
+    pub(crate) delay: Duration,
+    pub(crate) answer: Answer,
+    pub(crate) stream: Option<StreamFaults>,
+}
+
+/// What takes the place of the answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Answer {
+    #[default]
+    Honest,
+    Refuse {
+        code: u16,
+        retry_after: Option<u32>,
+    },
+    Reset,
+    ApplyThenTimeout,
+    ApplyThenReset,
+}
+
+/// What is done to the bytes of an answer.
+#[derive(Debug)]
+pub(crate) struct StreamFaults {
+    /// Of each piece: the shortest and the longest, in milliseconds.
+    delay: Option<(u64, u64)>,
+    /// The longest piece, and the pause before each.
+    trickle: Option<(u32, Duration)>,
+    /// When a watch ends, and how.
+    pub(crate) end: Option<(Duration, End)>,
+    /// Of this stream alone, so that streams that run side by side do not disturb each other's draws.
+    rng: StdRng,
+}
+
+impl StreamFaults {
+    /// How long to hold the next piece back.
+    pub(crate) fn draw_delay(&mut self) -> Option<Duration> {
+        self.delay.map(|(min, max)| draw(&mut self.rng, min, max))
+    }
+
+    /// How much of so many bytes to send next, and after what pause.
+    pub(crate) fn draw_piece(&mut self, available: usize) -> Option<(usize, Duration)> {
+        let (max_bytes, pause) = self.trickle?;
+        let longest = available.min(max_bytes as usize).max(1);
+        Some((self.rng.random_range(1..=longest), pause))
+    }
+}
+
+fn draw(rng: &mut StdRng, min_millis: u64, max_millis: u64) -> Duration {
+    Duration::from_millis(rng.random_range(min_millis..=max_millis.max(min_millis)))
+}
+
+/// The faults in force.
+#[derive(Debug)]
+pub(crate) struct FaultTable {
+    rules: Vec<FaultState>,
+    rng: StdRng,
+    last_id: u64,
+}
+
+impl FaultTable {
+    pub(crate) fn new(rng: StdRng) -> Self {
+        Self { rules: Vec::new(), rng, last_id: 0 }
+    }
+
+    pub(crate) fn inject(&mut self, fault: Fault) -> u64 {
+        self.last_id += 1;
+        self.rules.push(FaultState { id: self.last_id, fault, matched: 0, hits: 0 });
+        self.last_id
+    }
+
+    pub(crate) fn remove(&mut self, id: u64) -> Option<FaultState> {
+        let at = self.rules.iter().position(|rule| rule.id == id)?;
+        Some(self.rules.remove(at))
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.rules.clear();
+    }
+
+    pub(crate) fn states(&self) -> &[FaultState] {
+        &self.rules
+    }
+
+    /// Asks every fault, in the order of injection. The first that takes the place of the answer is the last that is
+    /// asked for one; those that shape the stream add up, the later over the earlier of the same sort.
+    pub(crate) fn decide(&mut self, caller: &Caller<'_>) -> Decision {
+        let mut decision = Decision::default();
+        let is_watch = caller.verb == "watch";
+        for rule in &mut self.rules {
+            let Fault { effect, on, after, times, probability } = &rule.fault;
+            let in_vain = match effect {
+                Effect::Refuse { .. } | Effect::Reset | Effect::ApplyThenTimeout | Effect::ApplyThenReset => {
+                    decision.answer != Answer::Honest
+                }
+                Effect::EndWatch { .. } => !is_watch,
+                Effect::DelayRequest { .. } | Effect::DelayEvents { .. } | Effect::Trickle { .. } => false,
+            };
+            if in_vain || times.is_some_and(|times| rule.hits >= times) || !on.matches(caller) {
+                continue;
+            }
+            rule.matched = rule.matched.saturating_add(1);
+            // A certain fault draws nothing, so that it does not change what the others draw.
+            if rule.matched <= *after || *probability < 1.0 && !self.rng.random_bool(probability.clamp(0.0, 1.0)) {
+                continue;
+            }
+            rule.hits = rule.hits.saturating_add(1);
+            decision.add(effect, &mut self.rng);
+        }
+        decision
+    }
+}
+
+impl Decision {
+    fn add(&mut self, effect: &Effect, rng: &mut StdRng) {
+        match *effect {
+            Effect::Refuse { code, retry_after_seconds } => {
+                self.answer = Answer::Refuse { code, retry_after: retry_after_seconds };
+            }
+            Effect::Reset => self.answer = Answer::Reset,
+            Effect::ApplyThenTimeout => self.answer = Answer::ApplyThenTimeout,
+            Effect::ApplyThenReset => self.answer = Answer::ApplyThenReset,
+            Effect::DelayRequest { min_millis, max_millis } => self.delay += draw(rng, min_millis, max_millis),
+            Effect::DelayEvents { min_millis, max_millis } => {
+                self.stream(rng).delay = Some((min_millis, max_millis));
+            }
+            Effect::Trickle { max_bytes, pause_millis } => {
+                self.stream(rng).trickle = Some((max_bytes, Duration::from_millis(pause_millis)));
+            }
+            Effect::EndWatch { after_millis, how } => {
+                self.stream(rng).end = Some((Duration::from_millis(after_millis), how));
+            }
+        }
+    }
+
+    fn stream(&mut self, rng: &mut StdRng) -> &mut StreamFaults {
+        self.stream.get_or_insert_with(|| StreamFaults {
+            delay: None,
+            trickle: None,
+            end: None,
+            rng: StdRng::seed_from_u64(rng.random()),
+        })
+    }
+}

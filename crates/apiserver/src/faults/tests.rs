@@ -1,0 +1,124 @@
+//! Which fault hits which request.
+
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use rstest::rstest;
+
+use super::table::Answer;
+use super::*;
+
+fn table() -> FaultTable {
+    FaultTable::new(StdRng::seed_from_u64(1))
+}
+
+fn caller<'a>(verb: &'a str, resource: &'a str, name: &'a str) -> Caller<'a> {
+    Caller { verb, resource, name, namespace: "default", user: "u", user_agent: "test/v1 (x)", subresource: "" }
+}
+
+#[rstest]
+#[case::all(On::any(), true)]
+#[case::verb(On::any().verb("create"), true)]
+#[case::one_of_verbs(On::any().verb("get").verb("create"), true)]
+#[case::other_verb(On::any().verb("get"), false)]
+#[case::writes(On::writes(), true)]
+#[case::resource(On::any().resource("pods"), true)]
+#[case::other_resource(On::any().resource("nodes"), false)]
+#[case::itself(On::any().subresource(""), true)]
+#[case::part(On::any().subresource("status"), false)]
+#[case::namespace(On::any().namespace("default"), true)]
+#[case::other_namespace(On::any().namespace("x"), false)]
+#[case::name(On::any().name("web"), true)]
+#[case::other_name(On::any().name("db"), false)]
+#[case::user(On::any().user("u"), true)]
+#[case::other_user(On::any().user("v"), false)]
+#[case::agent(On::any().user_agent("test/"), true)]
+#[case::other_agent(On::any().user_agent("kubectl"), false)]
+#[case::all_must_hold(On::writes().resource("pods").name("db"), false)]
+fn matching(#[case] on: On, #[case] expect: bool) {
+    assert_eq!(on.matches(&caller("create", "pods", "web")), expect);
+}
+
+/// Whether each of six creations of a pod is hit.
+#[rstest]
+#[case::always(Fault::reset(), "xxxxxx")]
+#[case::twice(Fault::reset().times(2), "xx....")]
+#[case::later(Fault::reset().after(3), "...xxx")]
+#[case::once_later(Fault::reset().after(2).times(1), "..x...")]
+#[case::never(Fault::reset().probability(0.0), "......")]
+#[case::sometimes(Fault::reset().probability(0.5), "..xxx.")]
+#[case::others(Fault::reset().on(On::any().resource("nodes")), "......")]
+#[case::no_watch(Fault::end_watch(std::time::Duration::ZERO, End::Cleanly), "......")]
+fn striking(#[case] fault: Fault, #[case] expect: &str) {
+    let mut table = table();
+    let id = table.inject(fault);
+    let hit = |_| if table.decide(&caller("create", "pods", "a")).answer == Answer::Reset { 'x' } else { '.' };
+    let got: String = (0..6).map(hit).collect();
+    assert_eq!(got, expect);
+    let state = table.remove(id).unwrap();
+    assert_eq!(state.hits as usize, expect.matches('x').count());
+    assert!(table.states().is_empty());
+}
+
+#[test]
+fn the_first_answer_wins_and_the_second_is_not_used_up() {
+    let mut table = table();
+    table.inject(Fault::unavailable().times(1));
+    table.inject(Fault::internal_error().times(1));
+    let answers: Vec<Answer> = (0..3).map(|_| table.decide(&caller("get", "pods", "a")).answer).collect();
+    let refuse = |code| Answer::Refuse { code, retry_after: None };
+    assert_eq!(answers, [refuse(503), refuse(500), Answer::Honest]);
+}
+
+#[test]
+fn delays_add_up_and_streams_are_shaped() {
+    let mut table = table();
+    let ms = std::time::Duration::from_millis;
+    table.inject(Fault::delay_request(ms(5), ms(5)));
+    table.inject(Fault::delay_request(ms(7), ms(7)));
+    table.inject(Fault::trickle(3, ms(1)));
+    table.inject(Fault::end_watch(ms(9), End::Reset));
+    let decision = table.decide(&caller("watch", "pods", ""));
+    assert_eq!(decision.delay, ms(12));
+    let mut stream = decision.stream.unwrap();
+    assert_eq!(stream.end, Some((ms(9), End::Reset)));
+    assert_eq!(stream.draw_delay(), None);
+    for available in [1, 2, 100] {
+        let (piece, pause) = stream.draw_piece(available).unwrap();
+        assert!((1..=3.min(available)).contains(&piece) && pause == ms(1), "{piece}");
+    }
+}
+
+#[test]
+fn the_same_seed_hits_the_same_requests() {
+    let run = || {
+        let mut table = table();
+        table.inject(Fault::reset().probability(0.3));
+        table.inject(Fault::trickle(9, std::time::Duration::ZERO).probability(0.5));
+        (0..100)
+            .map(|_| {
+                let decision = table.decide(&caller("list", "pods", ""));
+                (decision.answer, decision.stream.and_then(|mut stream| stream.draw_piece(100)))
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(run(), run());
+}
+
+#[rstest]
+#[case(r#"{"effect": "reset"}"#, Some(Fault::reset()))]
+#[case(
+    r#"{"effect": {"refuse": {"code": 429, "retryAfterSeconds": 2}}, "on": {"verbs": ["list"], "resource": "pods"}, "times": 3}"#,
+    Some(Fault::too_many_requests(std::time::Duration::from_secs(2)).on(On::any().verb("list").resource("pods")).times(3))
+)]
+#[case(
+    r#"{"effect": {"endWatch": {"afterMillis": 50, "how": "expired"}}, "probability": 0.5}"#,
+    Some(Fault::end_watch(std::time::Duration::from_millis(50), End::Expired).probability(0.5))
+)]
+#[case(r#"{"effect": "reset", "tiems": 3}"#, None)]
+fn written_as_json(#[case] text: &str, #[case] expect: Option<Fault>) {
+    let fault: Option<Fault> = serde_json::from_str(text).ok();
+    assert_eq!(fault, expect);
+    if let Some(fault) = fault {
+        assert_eq!(serde_json::from_str::<Fault>(&serde_json::to_string(&fault).unwrap()).unwrap(), fault);
+    }
+}

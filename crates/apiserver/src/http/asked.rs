@@ -1,0 +1,108 @@
+//! From the first line of a request to what it asks.
+
+use http::{Method, Uri};
+
+use super::path::Route;
+use crate::attributes::Attributes;
+
+/// What a request asks, and the parameters that the log keeps.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) attributes: Attributes,
+    pub(super) resource_version: String,
+    pub(super) dry_run: bool,
+}
+
+/// Reads method, path and parameters. What is wrong with them is said later, by who answers.
+pub(super) fn read(method: &Method, uri: &Uri, route: &Route) -> Asked {
+    let mut asked = Asked::default();
+    let mut watch = false;
+    let mut selected_name = None;
+    for (name, value) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
+        match name.as_ref() {
+            "watch" => watch = super::query::boolean(&value),
+            "resourceVersion" => asked.resource_version = value.into_owned(),
+            "dryRun" => asked.dry_run = value == "All",
+            "fieldSelector" => selected_name = name_of_selector(&value),
+            _ => {}
+        }
+    }
+    let attributes = &mut asked.attributes;
+    uri.path().clone_into(&mut attributes.path);
+    let Route::Resource(path) = route else {
+        attributes.verb = method_in_lower_case(method);
+        return asked;
+    };
+    let named = path.name.is_some();
+    attributes.verb = match *method {
+        Method::GET | Method::HEAD if named => "get",
+        Method::GET | Method::HEAD if watch => "watch",
+        Method::GET | Method::HEAD => "list",
+        Method::POST => "create",
+        Method::PUT => "update",
+        Method::PATCH => "patch",
+        Method::DELETE if named => "delete",
+        Method::DELETE => "deletecollection",
+        _ => method_in_lower_case(method),
+    };
+    attributes.group.clone_from(&path.group);
+    attributes.version.clone_from(&path.version);
+    attributes.resource.clone_from(&path.plural);
+    attributes.subresource = path.subresource.clone().unwrap_or_default();
+    attributes.name = path.name.clone().or(selected_name).unwrap_or_default();
+    attributes.namespace = match &path.namespace {
+        Some(namespace) => namespace.clone(),
+        // As upstream has it, a Namespace is in itself.
+        None if path.group.is_empty() && path.plural == "namespaces" => path.name.clone().unwrap_or_default(),
+        None => String::new(),
+    };
+    asked
+}
+
+/// The name that a field selector pins down: a list of one name is authorized by that name.
+fn name_of_selector(selector: &str) -> Option<String> {
+    let name = selector.split(',').find_map(|part| part.strip_prefix("metadata.name="))?;
+    Some(name.strip_prefix('=').unwrap_or(name).to_owned()).filter(|name| !name.is_empty())
+}
+
+fn method_in_lower_case(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "get",
+        Method::HEAD => "head",
+        Method::POST => "post",
+        Method::PUT => "put",
+        Method::PATCH => "patch",
+        Method::DELETE => "delete",
+        Method::OPTIONS => "options",
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::http::path;
+
+    #[rstest]
+    #[case("GET", "/api/v1/pods", "list pods  /  ")]
+    #[case("GET", "/api/v1/pods?watch=true&resourceVersion=7", "watch pods  / 7 ")]
+    #[case("GET", "/api/v1/namespaces/a/pods?fieldSelector=spec.nodeName%3Dn,metadata.name%3Dp", "list pods a/p  ")]
+    #[case("GET", "/api/v1/namespaces/a/pods/p?watch=true", "get pods a/p  ")]
+    #[case("PATCH", "/api/v1/namespaces/a/pods/p/status?dryRun=All", "patch pods/status a/p  dry")]
+    #[case("DELETE", "/api/v1/namespaces/a", "delete namespaces a/a  ")]
+    #[case("DELETE", "/api/v1/namespaces/a/pods", "deletecollection pods a/  ")]
+    #[case("POST", "/api/v1/namespaces", "create namespaces /  ")]
+    #[case("GET", "/healthz", "get  /  ")]
+    #[case("POST", "/metrics", "post  /  ")]
+    fn what_is_asked(#[case] method: Method, #[case] uri: Uri, #[case] expect: &str) {
+        let asked = read(&method, &uri, &path::parse(uri.path()));
+        let it = &asked.attributes;
+        let dry = if asked.dry_run { "dry" } else { "" };
+        // The first space of a list across namespaces is its empty namespace.
+        let got =
+            format!("{} {} {}/{} {} {dry}", it.verb, it.full_resource(), it.namespace, it.name, asked.resource_version);
+        assert_eq!(got.split_whitespace().collect::<Vec<_>>(), expect.split_whitespace().collect::<Vec<_>>());
+    }
+}

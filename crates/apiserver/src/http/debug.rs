@@ -1,0 +1,69 @@
+//! The endpoints by which faults and the request log are reached from outside of the process.
+
+use std::sync::Arc;
+
+use http::{Method, Request, StatusCode};
+use hyper::body::Incoming;
+use serde_json::json;
+
+use super::body;
+use super::reply::{self, Reply};
+use crate::faults::{Fault, On};
+use crate::requests::Requests;
+use crate::shared::Shared;
+use crate::status::StatusError;
+
+pub(super) const PREFIX: &str = "/debug/";
+
+/// Answers what lies under [`PREFIX`].
+pub(super) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
+    route(shared, request).await.unwrap_or_else(|error| reply::refusal(&error))
+}
+
+async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Reply, StatusError> {
+    let (parts, incoming) = request.into_parts();
+    let parameters: Vec<(String, String)> =
+        form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
+    let document = match (parts.uri.path(), &parts.method) {
+        ("/debug/faults", &Method::GET) => json!(shared.faults.states()),
+        ("/debug/faults", &Method::POST) => {
+            let bytes = body::collect(incoming).await?;
+            let fault: Fault = serde_json::from_slice(&bytes)
+                .map_err(|error| StatusError::bad_request(format!("the fault cannot be read: {error}")))?;
+            json!({"id": shared.faults.inject(fault)})
+        }
+        ("/debug/faults", &Method::DELETE) => match parameters.iter().find(|(name, _)| name == "id") {
+            None => {
+                shared.faults.clear();
+                json!({})
+            }
+            Some((_, id)) => {
+                let removed = id.parse().ok().and_then(|id| shared.faults.remove(id));
+                json!(removed.ok_or_else(|| StatusError::bad_request(format!("there is no fault {id:?}")))?)
+            }
+        },
+        ("/debug/requests", &Method::GET) => json!(Requests::new(&shared.requests).matching(&filter(&parameters)?)),
+        ("/debug/requests", &Method::DELETE) => {
+            Requests::new(&shared.requests).clear();
+            json!({})
+        }
+        ("/debug/faults" | "/debug/requests", _) => return Err(StatusError::method_not_allowed()),
+        _ => return Err(StatusError::no_such_path()),
+    };
+    Ok(reply::json(StatusCode::OK, document.to_string()))
+}
+
+fn filter(parameters: &[(String, String)]) -> Result<On, StatusError> {
+    parameters.iter().try_fold(On::any(), |on, (name, value)| {
+        Ok(match name.as_str() {
+            "verb" => on.verb(value),
+            "resource" => on.resource(value),
+            "subresource" => on.subresource(value),
+            "namespace" => on.namespace(value),
+            "name" => on.name(value),
+            "user" => on.user(value),
+            "userAgent" => on.user_agent(value),
+            other => return Err(StatusError::bad_request(format!("requests cannot be filtered by {other:?}"))),
+        })
+    })
+}

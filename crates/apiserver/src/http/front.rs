@@ -1,0 +1,104 @@
+//! What surrounds every request: who asks, what faults do to it, and the log.
+
+use std::sync::Arc;
+
+use http::header::{HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::{Request, Response};
+use hyper::body::Incoming;
+
+use super::asked::{self, Asked};
+use super::outgoing::{self, Outgoing};
+use super::path::{self, Route};
+use super::reply::{self, Reply};
+use super::socket::Kill;
+use super::{debug, request, watch};
+use crate::faults::{Answer, Caller};
+use crate::requests::LoggedRequest;
+use crate::shared::{Shared, now};
+use crate::status::StatusError;
+
+/// Answers a request, honestly or as a fault wants it.
+pub(super) async fn answer(shared: Arc<Shared>, kill: Kill, request: Request<Incoming>) -> Response<Outgoing> {
+    if shared.config.debug_endpoints && request.uri().path().starts_with(debug::PREFIX) {
+        // Neither logged nor hit by faults: it is how both are looked at.
+        return debug::answer(&shared, request).await.map(outgoing::untouched);
+    }
+    let started = now();
+    let route = path::parse(request.uri().path());
+    let Asked { attributes, resource_version, dry_run } = asked::read(request.method(), request.uri(), &route);
+    let user = "system:anonymous".to_owned();
+    let user_agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let user_agent = user_agent.to_owned();
+    let uri = request.uri().clone();
+    let log = |status: Option<u16>| {
+        shared.requests.record(|| LoggedRequest {
+            started,
+            verb: attributes.verb,
+            group: attributes.group.clone(),
+            resource: attributes.resource.clone(),
+            subresource: attributes.subresource.clone(),
+            namespace: attributes.namespace.clone(),
+            name: attributes.name.clone(),
+            path: uri.to_string(),
+            user: user.clone(),
+            user_agent: user_agent.clone(),
+            status,
+            resource_version,
+            dry_run,
+        });
+    };
+    let caller = Caller {
+        verb: attributes.verb,
+        resource: &attributes.resource,
+        subresource: &attributes.subresource,
+        namespace: &attributes.namespace,
+        name: &attributes.name,
+        user: &user,
+        user_agent: &user_agent,
+    };
+
+    let decision = shared.faults.decide(&caller);
+    if !decision.delay.is_zero() {
+        tokio::time::sleep(decision.delay).await;
+    }
+    let reply = match decision.answer {
+        Answer::Honest => carry_out(&shared, route, request).await,
+        Answer::Refuse { code, retry_after } => refuse(attributes.verb == "watch", code, retry_after),
+        Answer::ApplyThenTimeout => {
+            let _ = carry_out(&shared, route, request).await;
+            reply::refusal(&StatusError::timed_out())
+        }
+        Answer::ApplyThenReset => {
+            let _ = carry_out(&shared, route, request).await;
+            log(None);
+            return kill.reset_and_never_answer().await;
+        }
+        Answer::Reset => {
+            log(None);
+            return kill.reset_and_never_answer().await;
+        }
+    };
+    let status = reply.status();
+    log(Some(status.as_u16()));
+    let watch = (attributes.verb == "watch" && status.is_success()).then(|| shared.faults.open_watch(&caller));
+    reply.map(|body| match (decision.stream, watch) {
+        (None, None) => outgoing::untouched(body),
+        (stream, watch) => outgoing::shaped(body, stream, watch, kill),
+    })
+}
+
+async fn carry_out(shared: &Arc<Shared>, _route: Route, request: Request<Incoming>) -> Reply {
+    request::respond(Arc::clone(shared), request).await
+}
+
+fn refuse(is_watch: bool, code: u16, retry_after: Option<u32>) -> Reply {
+    let error = StatusError::by_fault(code, retry_after);
+    if is_watch && code == 410 {
+        return reply::json(http::StatusCode::OK, watch::error_event(&error));
+    }
+    let mut reply = reply::refusal(&error);
+    if let Some(seconds) = retry_after {
+        reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    reply
+}

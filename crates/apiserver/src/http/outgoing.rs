@@ -1,0 +1,105 @@
+//! The body of an answer on its way out, with what faults do to it.
+
+use bytes::Bytes;
+use futures::stream;
+use http_body::Frame;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, StreamBody};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::reply::Body;
+use super::socket::Kill;
+use super::watch;
+use crate::faults::{End, OpenWatch, StreamFaults};
+use crate::status::StatusError;
+
+/// The body as the connection takes it.
+pub(super) type Outgoing = UnsyncBoxBody<Bytes, Broken>;
+
+/// A fault has broken the answer off.
+#[derive(Debug, thiserror::Error)]
+#[error("broken off by a fault")]
+pub(super) struct Broken;
+
+/// An answer that no fault touches.
+pub(super) fn untouched(body: Body) -> Outgoing {
+    body.map_err(|never| match never {}).boxed_unsync()
+}
+
+/// An answer that is shaped by faults, or a watch, which can be cut.
+pub(super) fn shaped(body: Body, faults: Option<StreamFaults>, watch: Option<OpenWatch>, kill: Kill) -> Outgoing {
+    let end = faults.as_ref().and_then(|faults| faults.end).map(|(after, how)| (Instant::now() + after, how));
+    let shaped = Shaped { body, faults, watch, kill, end, pending: Bytes::new(), over: false };
+    StreamBody::new(stream::unfold(shaped, |mut shaped| async move {
+        let frame = shaped.next().await?;
+        Some((frame, shaped))
+    }))
+    .boxed_unsync()
+}
+
+struct Shaped {
+    body: Body,
+    faults: Option<StreamFaults>,
+    watch: Option<OpenWatch>,
+    kill: Kill,
+    end: Option<(Instant, End)>,
+    /// What has been taken from `body` and is still to be sent.
+    pending: Bytes,
+    over: bool,
+}
+
+impl Shaped {
+    async fn next(&mut self) -> Option<Result<Frame<Bytes>, Broken>> {
+        if self.over {
+            return None;
+        }
+        let (end_at, how) = self.end.map_or((None, End::Cleanly), |(at, how)| (Some(at), how));
+        let cut = self.watch.as_ref().map(|watch| watch.cut.clone());
+        tokio::select! {
+            // An end that is due comes before anything else, so that a busy watch cannot outrun it.
+            biased;
+            () = async { sleep_until(end_at.unwrap_or_else(Instant::now)).await }, if end_at.is_some() => self.finish(how),
+            () = async { if let Some(cut) = &cut { cut.cancelled().await } }, if cut.is_some() => self.finish(End::Cleanly),
+            frame = self.piece() => frame.map(Ok),
+        }
+    }
+
+    /// The next piece of the body, when it is due. Nothing is lost when this is dropped half way: what has been taken
+    /// from the body is pending before the first wait.
+    async fn piece(&mut self) -> Option<Frame<Bytes>> {
+        if self.pending.is_empty() {
+            let frame = match self.body.frame().await? {
+                Ok(frame) => frame,
+                Err(never) => match never {},
+            };
+            match frame.into_data() {
+                Ok(data) => self.pending = data,
+                Err(trailers) => return Some(trailers),
+            }
+            if let Some(delay) = self.faults.as_mut().and_then(StreamFaults::draw_delay) {
+                sleep(delay).await;
+            }
+        }
+        match self.faults.as_mut().and_then(|faults| faults.draw_piece(self.pending.len())) {
+            Some((piece, pause)) => {
+                if !pause.is_zero() {
+                    sleep(pause).await;
+                }
+                Some(Frame::data(self.pending.split_to(piece.min(self.pending.len()))))
+            }
+            None => Some(Frame::data(std::mem::take(&mut self.pending))),
+        }
+    }
+
+    fn finish(&mut self, how: End) -> Option<Result<Frame<Bytes>, Broken>> {
+        self.over = true;
+        match how {
+            End::Cleanly => None,
+            End::Expired => Some(Ok(Frame::data(watch::error_event(&StatusError::expired_by_fault())))),
+            End::Reset => {
+                self.kill.reset();
+                Some(Err(Broken))
+            }
+        }
+    }
+}

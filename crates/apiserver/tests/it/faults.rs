@@ -1,0 +1,189 @@
+//! Failures on demand, as a client sees them, and the log of requests.
+
+use std::time::Duration;
+
+use http::Method;
+use kube_dev_apiserver::{Config, End, Fault, History, LoggedRequest, On};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::client::{CONFIG_MAPS, World};
+
+fn named(name: &str) -> Value {
+    json!({"metadata": {"name": name}})
+}
+
+#[rstest]
+#[case(Fault::expired(), 410, "Expired", None)]
+#[case(Fault::too_many_requests(Duration::from_secs(3)), 429, "TooManyRequests", Some("3"))]
+#[case(Fault::internal_error(), 500, "InternalError", None)]
+#[case(Fault::unavailable(), 503, "ServiceUnavailable", None)]
+#[tokio::test]
+async fn refusals(#[case] fault: Fault, #[case] code: u16, #[case] reason: &str, #[case] retry_after: Option<&str>) {
+    let world = World::start(Config::default()).await;
+    world.server.faults().inject(fault.on(On::any().verb("list")).times(1));
+    world.create(CONFIG_MAPS, named("a")).await;
+    let response = world.send(Method::GET, CONFIG_MAPS, "", String::new()).await;
+    assert_eq!(response.status().as_u16(), code);
+    let header = response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
+    assert_eq!(header.as_deref(), retry_after);
+    let body = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
+    let status: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!((&status["kind"], &status["reason"]), (&json!("Status"), &json!(reason)));
+    assert_eq!(world.get(CONFIG_MAPS).await.0, 200, "the fault is over");
+    assert_eq!(world.server.faults().states()[0].hits, 1);
+}
+
+#[rstest]
+#[case::never_begun(Fault::reset(), None, 404)]
+#[case::not_confirmed(Fault::apply_then_timeout(), Some(504), 200)]
+#[case::cut_off(Fault::apply_then_reset(), None, 200)]
+#[tokio::test]
+async fn writes_in_doubt(#[case] fault: Fault, #[case] answer: Option<u16>, #[case] afterwards: u16) {
+    let world = World::start(Config::default()).await;
+    world.server.faults().inject(fault.on(On::any().verb("create")));
+    let response = world.try_send(Method::POST, CONFIG_MAPS, "application/json", named("a").to_string()).await;
+    assert_eq!(response.ok().map(|response| response.status().as_u16()), answer);
+    assert_eq!(world.get(&format!("{CONFIG_MAPS}/a")).await.0, afterwards);
+}
+
+#[rstest]
+#[case::cleanly(End::Cleanly)]
+#[case::expired(End::Expired)]
+#[case::reset(End::Reset)]
+#[tokio::test]
+async fn watches_end(#[case] how: End) {
+    let world = World::start(Config::default()).await;
+    world.create(CONFIG_MAPS, named("a")).await;
+    world.server.faults().inject(Fault::end_watch(Duration::from_millis(50), how));
+    let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
+    assert_eq!(events.next_short().await, "ADDED a");
+    match how {
+        End::Cleanly => assert_eq!(events.next().await, None),
+        End::Expired => {
+            assert_eq!(events.next().await.unwrap()["object"]["code"], 410);
+            assert_eq!(events.next().await, None);
+        }
+        End::Reset => assert!(events.try_next().await.is_err()),
+    }
+}
+
+#[tokio::test]
+async fn a_watch_is_refused_with_410_in_its_stream() {
+    let world = World::start(Config::default()).await;
+    world.server.faults().inject(Fault::expired().on(On::any().verb("watch")));
+    let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion=3")).await;
+    let event = events.next().await.unwrap();
+    assert_eq!((&event["type"], &event["object"]["reason"]), (&json!("ERROR"), &json!("Expired")));
+}
+
+#[tokio::test]
+async fn answers_in_pieces_and_late_are_whole() {
+    let world = World::start(Config { seed: Some(3), ..Config::default() }).await;
+    world.create(CONFIG_MAPS, named("a")).await;
+    world.server.faults().inject(Fault::trickle(7, Duration::ZERO));
+    world.server.faults().inject(Fault::delay_events(Duration::from_millis(1), Duration::from_millis(3)));
+    world.server.faults().inject(Fault::delay_request(Duration::from_millis(1), Duration::from_millis(2)));
+    assert_eq!(world.get(CONFIG_MAPS).await.1["items"][0]["metadata"]["name"], "a");
+    let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
+    assert_eq!(events.next_short().await, "ADDED a");
+    world.create(CONFIG_MAPS, named("b")).await;
+    assert_eq!(events.next_short().await, "ADDED b");
+}
+
+#[tokio::test]
+async fn open_watches_are_cut_by_hand() {
+    let world = World::start(Config::default()).await;
+    let mut cut = world.watch("/api/v1/configmaps?watch=true").await;
+    let mut kept = world.watch("/api/v1/nodes?watch=true").await;
+    let config_maps = On::any().resource("configmaps");
+    assert_eq!(world.server.faults().open_watches(&On::any()), 2);
+    assert_eq!(world.server.faults().cut_watches(&config_maps), 1);
+    assert_eq!(cut.next().await, None);
+    assert_eq!(world.server.faults().open_watches(&config_maps), 0);
+    world.create("/api/v1/nodes", named("n")).await;
+    assert_eq!(kept.next_short().await, "ADDED n");
+}
+
+#[rstest]
+#[case::kept(History::Kept)]
+#[case::lost(History::Lost)]
+#[tokio::test]
+async fn a_restart(#[case] history: History) {
+    let world = World::start(Config::default()).await;
+    let a = world.create(CONFIG_MAPS, named("a")).await;
+    let mut before = world.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
+    assert_eq!(before.next_short().await, "ADDED a");
+    world.create(CONFIG_MAPS, named("b")).await;
+    assert_eq!(before.next_short().await, "ADDED b");
+    world.server.restart(history);
+    assert!(before.try_next().await.is_err(), "the stream is broken off");
+
+    let version = a["metadata"]["resourceVersion"].as_str().unwrap();
+    let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={version}")).await;
+    let expect = match history {
+        History::Kept => "ADDED b",
+        History::Lost => "ERROR ",
+    };
+    assert_eq!(events.next_short().await, expect);
+    // From the present a watch goes on in either case.
+    let version = world.get(CONFIG_MAPS).await.1["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
+    let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={version}")).await;
+    world.create(CONFIG_MAPS, named("c")).await;
+    assert_eq!(events.next_short().await, "ADDED c");
+}
+
+#[tokio::test]
+async fn requests_are_logged() {
+    let world = World::start(Config { request_log: 3, ..Config::default() }).await;
+    world.create(CONFIG_MAPS, named("gone")).await;
+    let path = format!("{CONFIG_MAPS}/a");
+    assert_eq!(world.get(&path).await.0, 404);
+    world.server.faults().inject(Fault::reset().on(On::any().verb("delete")));
+    assert!(world.try_send(Method::DELETE, &path, "", String::new()).await.is_err());
+    drop(world.watch("/api/v1/pods?watch=true&resourceVersion=2&dryRun=All").await);
+
+    let all = world.server.requests().all();
+    let show = |it: &LoggedRequest| {
+        let LoggedRequest { verb, resource, namespace, name, user, status, resource_version, .. } = it;
+        format!("{verb} {resource} {namespace}/{name} {user} {status:?} {resource_version} {}", it.dry_run)
+    };
+    assert_eq!(
+        all.iter().map(show).collect::<Vec<_>>(),
+        [
+            "get configmaps default/a system:anonymous Some(404)  false",
+            "delete configmaps default/a system:anonymous None  false",
+            "watch pods / system:anonymous Some(200) 2 true",
+        ]
+    );
+    assert_eq!((all[0].path.as_str(), all[0].user_agent.as_str()), (path.as_str(), "it/1 (test)"));
+    assert_eq!(world.server.requests().count(&On::any().user_agent("it/")), 3);
+    assert_eq!(world.server.requests().matching(&On::writes()), all[1..2]);
+}
+
+#[tokio::test]
+async fn other_processes_make_faults_too() {
+    let world = World::start(Config { debug_endpoints: true, ..Config::default() }).await;
+    let fault = json!({"effect": {"refuse": {"code": 503}}, "on": {"resource": "configmaps"}, "times": 1});
+    let (code, made) = world.json(Method::POST, "/debug/faults", &fault).await;
+    assert_eq!((code, &made), (200, &json!({"id": 1})));
+    assert_eq!(world.get(CONFIG_MAPS).await.0, 503);
+    let (_, states) = world.get("/debug/faults").await;
+    assert_eq!((&states[0]["hits"], &states[0]["fault"]["times"]), (&json!(1), &json!(1)));
+    let (_, requests) = world.get("/debug/requests?verb=list&resource=configmaps").await;
+    assert_eq!((requests.as_array().unwrap().len(), &requests[0]["status"]), (1, &json!(503)));
+
+    assert_eq!(world.json(Method::DELETE, "/debug/faults?id=1", &Value::Null).await.0, 200);
+    assert_eq!(world.get("/debug/faults").await.1, json!([]));
+    for (method, path, code) in [
+        (Method::DELETE, "/debug/faults?id=1", 400),
+        (Method::PUT, "/debug/faults", 405),
+        (Method::GET, "/debug/nothing", 404),
+        (Method::GET, "/debug/requests?colour=red", 400),
+        (Method::POST, "/debug/faults", 400),
+    ] {
+        assert_eq!(world.json(method, path, &Value::Null).await.0, code, "{path}");
+    }
+    let closed = World::start(Config::default()).await;
+    assert_eq!(closed.get("/debug/faults").await.0, 404);
+}
