@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "the client is a test's, and its failures are the test's")]
 
 mod client;
-mod pages;
 mod faults;
+mod pages;
 mod requests;
 mod watches;
