@@ -4,17 +4,14 @@
 
 use std::{
     pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-    },
+    sync::Arc,
     task::{Context, Poll, Waker},
     time::{Duration, Instant},
 };
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use kube_workqueue::{Item, Queue, Timer};
-use tokio::{runtime, sync::Notify, task::JoinSet};
+use tokio::{runtime, task::JoinSet};
 
 mod keys;
 use keys::keys;
@@ -69,7 +66,7 @@ fn cycle(c: &mut Criterion) {
     group.finish();
 }
 
-/// One producer and eight workers. A round is over when all of its keys are done.
+/// One producer and eight workers, from the first add to the end of the drain.
 fn workers(c: &mut Criterion) {
     let mut group = c.benchmark_group("add, get and done by 8 workers");
     let keys: Arc<[Key]> = keys(10_000).into();
@@ -77,42 +74,33 @@ fn workers(c: &mut Criterion) {
     let one_thread = runtime::Builder::new_current_thread().build().expect("a runtime");
     let two_threads = runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
     for (name, runtime) in [("10,000 keys, 1 thread", one_thread), ("10,000 keys, 2 threads", two_threads)] {
-        let (queue, _timer) = queue();
-        let done = Arc::new(AtomicUsize::new(0));
-        let round = Arc::new(Notify::new());
-        let mut set = JoinSet::new();
-        for _ in 0..8 {
-            let (queue, done, round, count) = (queue.clone(), done.clone(), round.clone(), keys.len());
-            let work = async move {
-                while let Some(item) = queue.get().await {
-                    item.done();
-                    if (done.fetch_add(1, SeqCst) + 1).is_multiple_of(count) {
-                        round.notify_one();
-                    }
-                }
-            };
-            set.spawn_on(work, runtime.handle());
-        }
         group.bench_function(name, |b| {
             b.iter_custom(|rounds| {
-                let (keys, queue, round) = (keys.clone(), queue.clone(), round.clone());
-                let mut producer = JoinSet::new();
-                let produce = async move {
-                    let start = Instant::now();
-                    for _ in 0..rounds {
-                        fill(&queue, &keys);
-                        round.notified().await;
-                    }
-                    start.elapsed()
-                };
-                producer.spawn_on(produce, runtime.handle());
-                runtime.block_on(producer.join_next()).expect("one task").expect("no panic")
+                let mut set = JoinSet::new();
+                set.spawn_on(produce_and_work(keys.clone(), rounds), runtime.handle());
+                runtime.block_on(set.join_next()).expect("one task").expect("no panic")
             });
         });
-        queue.shut_down();
-        runtime.block_on(set.join_all());
     }
     group.finish();
+}
+
+async fn produce_and_work(keys: Arc<[Key]>, rounds: u64) -> Duration {
+    let mut spent = Duration::ZERO;
+    for _ in 0..rounds {
+        let (queue, _timer) = queue();
+        let mut workers = JoinSet::new();
+        for _ in 0..8 {
+            let queue = queue.clone();
+            workers.spawn(async move { while queue.get().await.is_some() {} });
+        }
+        let start = Instant::now();
+        fill(&queue, &keys);
+        queue.shut_down_with_drain().await;
+        spent += start.elapsed();
+        workers.join_all().await;
+    }
+    spent
 }
 
 fn bulk(c: &mut Criterion) {

@@ -1,4 +1,113 @@
 //! A keyed work queue for controllers: each key once, delays, rate limits, requeue counts.
+//!
+//! It has the semantics of client-go's `workqueue`, and no Kubernetes type. A worker with retries:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use kube_workqueue::Queue;
+//! use tokio::task::JoinSet;
+//!
+//! # #[derive(Debug)] struct Error;
+//! # async fn sync(key: &str) -> Result<(), Error> { Ok(()) }
+//! const MAX_RETRIES: u32 = 15;
+//!
+//! async fn work(queue: Queue<String>) {
+//!     // `None`: the queue is shut down and empty.
+//!     while let Some(item) = queue.get().await {
+//!         match sync(&item).await {
+//!             Ok(()) => queue.forget(&item),
+//!             Err(_) if queue.num_requeues(&item) < MAX_RETRIES => queue.add_rate_limited(item.key().clone()),
+//!             Err(_) => queue.forget(&item),
+//!         }
+//!         // Dropping the item ends its processing, even if `sync` panics.
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let (queue, timer) = Queue::builder().name("endpoint").build();
+//! let mut tasks = JoinSet::new();
+//! tasks.spawn(timer.run());
+//! for _ in 0..5 {
+//!     tasks.spawn(work(queue.clone()));
+//! }
+//! queue.add("default/web".to_owned());
+//! queue.add_after("default/db".to_owned(), Duration::from_millis(5));
+//!
+//! queue.shut_down_with_drain().await;
+//! tasks.join_all().await;
+//! # }
+//! ```
+//!
+//! # From client-go
+//!
+//! | client-go | here |
+//! |---|---|
+//! | `NewTypedRateLimitingQueueWithConfig(limiter, {Name, MetricsProvider})` | [`Queue::builder`] with [`name`](Builder::name), [`limiter`](Builder::limiter), [`metrics`](Builder::metrics) |
+//! | the delaying queue's goroutine | [`Timer::run`], spawned by the owner |
+//! | `Add` | [`Queue::add`] |
+//! | `Get` and `Done` | [`Queue::get`] and its [`Item`], or [`Queue::get_key`] and [`Queue::done`] |
+//! | `Len`, `ShuttingDown` | [`Queue::len`], [`Queue::is_shutting_down`] |
+//! | `ShutDown`, `ShutDownWithDrain` | [`Queue::shut_down`], [`Queue::shut_down_with_drain`] |
+//! | `AddAfter` | [`Queue::add_after`] |
+//! | `AddRateLimited`, `Forget`, `NumRequeues` | [`Queue::add_rate_limited`], [`Queue::forget`], [`Queue::num_requeues`] |
+//! | `TypedQueue` (`Touch`, `Push`, `Len`, `Pop`) | [`Lanes`], and [`Queue::lane`] |
+//! | `TypedRateLimiter` | [`RateLimiter`] |
+//! | `NewTypedItemExponentialFailureRateLimiter` | [`ItemExponential`] |
+//! | `NewTypedItemFastSlowRateLimiter` | [`ItemFastSlow`] |
+//! | `TypedBucketRateLimiter` | [`BucketLimiter`], and [`TokenBucket`] without keys |
+//! | `NewTypedMaxOfRateLimiter` | [`MaxOf`] |
+//! | `NewTypedWithMaxWaitRateLimiter` | [`WithMaxWait`] |
+//! | `DefaultTypedControllerRateLimiter` | [`default_controller_limiter`] |
+//! | `DefaultTypedItemBasedRateLimiter` | [`default_item_limiter`] |
+//! | `MetricsProvider` | [`MetricsProvider`] and [`QueueMetrics`]; `PrometheusMetrics` with the feature `prometheus` |
+//! | `ParallelizeUntil` | [`parallelize_until`] |
+//!
+//! # What differs on purpose
+//!
+//! - A drain waits for keys that are still queued, not only for those in process.
+//! - Delayed keys are forgotten with the shutdown, not within ten seconds of it.
+//! - Keys that are due at the same instant are added in the order in which they were asked for; upstream has no order.
+//! - [`done`](Queue::done) for a key that is not being processed does nothing; upstream may queue it a second time.
+//! - Asking for a delay never blocks; upstream's `AddAfter` waits while 1,000 requests are unread.
+//! - A clock that goes back mints no tokens.
+//! - Without a name and a provider nothing is measured: there is no global provider.
+//! - Lanes are new.
+//!
+//! # Upstream's tests and ours
+//!
+//! | client-go | here |
+//! |---|---|
+//! | `TestBasic` | `tests/queue.rs` `many_producers_and_workers` |
+//! | `TestAddWhileProcessing` | `added_while_processing_comes_back` |
+//! | `TestLen` | `len_counts_each_key_once` |
+//! | `TestReinsert` | `reinserted_while_processing` |
+//! | `TestCollapse` | `collapses_adds` |
+//! | `TestCollapseWhileProcessing` | `collapses_adds_while_processing` |
+//! | `TestQueueDrainageUsingShutDownWithDrain` | `drain_waits_for_keys_in_process` |
+//! | `TestNoQueueDrainageUsingShutDown` | `shut_down_does_not_wait` |
+//! | `TestForceQueueShutdownUsingShutDown` | `shut_down_releases_a_drain` |
+//! | `TestQueueDrainageUsingShutDownWithDrainWithDirtyItem` | `drain_waits_for_dirty_keys` |
+//! | `TestGarbageCollection` | `keys_are_freed_once_handed_out` |
+//! | `TestSimpleQueue` | `tests/delays.rs` `waits_for_the_delay` |
+//! | `TestDeduping` | `the_earlier_deadline_wins` |
+//! | `TestAddTwoFireEarly` | `two_keys_fire_in_their_order` |
+//! | `TestCopyShifting` | `adds_in_reverse_fire_in_order` |
+//! | `TestRateLimitingQueue` | `rate_limited` |
+//! | `TestItemExponentialFailureRateLimiter` | `tests/limiters.rs` `exponential` |
+//! | `TestItemExponentialFailureRateLimiterOverFlow` | `exponential_does_not_overflow` |
+//! | `TestItemFastSlowRateLimiter` | `fast_slow` |
+//! | `TestMaxOfRateLimiter` | `max_of` |
+//! | `TestWithMaxWaitRateLimiter` | `with_max_wait` |
+//! | `TestMetrics` | `tests/metrics.rs` `a_key_s_life` |
+//! | `TestMetricShutdown` | `nothing_is_reported_after_the_shutdown` |
+//! | `TestParallelizeUntil` | `tests/parallel.rs` `every_piece_is_done_once` |
+//! | `BenchmarkQueue`, `BenchmarkDelayingQueue_AddAfter` | `benches/queue.rs` |
+//!
+//! Beyond those, `src/core/tests.rs` compares 10,000 random histories with a reference of plain lists,
+//! `tests/interleavings.rs` runs small programs under every schedule with up to three interruptions, and
+//! `tests/loom.rs` does so with loom's threads: `RUSTFLAGS="--cfg loom" cargo test -p kube-workqueue --test loom --release`.
 
 #![expect(unexpected_cfgs, reason = "cfg(loom) swaps the lock for a model checker's, as in tokio")]
 

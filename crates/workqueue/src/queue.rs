@@ -72,7 +72,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
 
     /// Waits for a key and hands it out, or `None` once the queue is shut down and empty.
     ///
-    /// The key is being processed until the [`Item`] is dropped, be it by a panic.
+    /// The key is being processed until the [`Item`](crate::Item) is dropped, be it by a panic.
     ///
     /// Cancel safe: a call that is dropped has taken no key, and if it was about to be given one, another call gets it.
     #[inline]

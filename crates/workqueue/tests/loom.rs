@@ -52,6 +52,31 @@ fn model(check: impl Fn() + Sync + Send + 'static) {
     builder.check(check);
 }
 
+/// A shutdown wakes everybody, so here it only comes when all is done: a wake-up lost before it is a deadlock.
+#[test]
+fn every_key_wakes_a_worker() {
+    model(|| {
+        let world = World::new();
+        let workers = [0, 1].map(|_| {
+            let world = world.clone();
+            thread::spawn(move || {
+                while let Some(item) = block_on(world.queue.get()) {
+                    world.processed[*item].fetch_add(1, SeqCst);
+                    item.done();
+                    if world.processed() == [1, 1] {
+                        world.queue.shut_down();
+                    }
+                }
+            })
+        });
+        world.queue.add(0);
+        world.queue.add(1);
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    });
+}
+
 #[test]
 fn two_workers_and_a_producer() {
     model(|| {
