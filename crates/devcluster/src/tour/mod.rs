@@ -1,6 +1,7 @@
 //! The tour: a small shop opens, rolls out, and loses a node, while the controllers keep its endpoints.
 
 mod expect;
+mod place;
 mod play;
 mod script;
 #[cfg(test)]
@@ -112,6 +113,7 @@ fn farewell(kubeconfig: &Path) -> String {
     format!(
         "\nThat was the tour; the cluster stays up until Ctrl-C. To look around:\n\n  \
          {kubectl} get services,endpoints,endpointslices -A\n  \
+         {kubectl} -n shop get endpointslices -l kubernetes.io/service-name=web -o yaml\n  \
          {kubectl} -n shop get pods -o wide\n  \
          {kubectl} -n shop delete pod web-v2-1\n\n\
          What changes shows here:\n"

@@ -13,6 +13,7 @@ use tokio::{
 
 use super::{
     expect::{Expectation, NAMESPACE},
+    place::give_nodes,
     script::{Shipped, Stage, Step},
 };
 use crate::{
@@ -102,6 +103,7 @@ impl Player {
                 None => {
                     let board = Board::of(&self.cluster.borrow());
                     self.screen.tables(&board, Rows::News)?;
+                    self.screen.text("")?;
                     stale = false;
                 }
             }
@@ -114,8 +116,10 @@ impl Player {
                 apply(&self.client, objects(name, Syntax::Yaml, text)?).await?;
             }
             Step::ApplyOwn => {
-                let own = std::mem::take(&mut self.own);
+                let mut own = std::mem::take(&mut self.own);
                 if !own.is_empty() {
+                    self.wait(stage, |cluster| cluster.nodes.is_empty().then(|| "no node yet".to_owned())).await?;
+                    give_nodes(&mut own, &self.cluster.borrow());
                     apply(&self.client, own).await?;
                 }
             }

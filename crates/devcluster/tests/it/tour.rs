@@ -51,7 +51,7 @@ spec: {selector: {app: mine}, ports: [{port: 80}]}
 kind: Pod
 apiVersion: v1
 metadata: {name: mine, labels: {app: mine}}
-spec: {nodeName: node-a1, containers: [{name: mine, image: mine}]}
+spec: {containers: [{name: mine, image: mine}]}
 ";
     fs::write(directory.path().join("mine.yaml"), own).unwrap();
     let manifests = directory.path().display().to_string();

@@ -1,0 +1,79 @@
+//! Nodes for the user's own pods.
+//!
+//! There is no scheduler here, and a node cannot be given to a pod later than at its creation.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::{
+    cluster::{Snapshot, node_is_ready},
+    manifest::Object,
+};
+
+/// Gives every pod that asks for no node the one with the fewest pods; the first by name among equals.
+pub(super) fn give_nodes(objects: &mut [Object], cluster: &Snapshot) {
+    let up = cluster.nodes.iter().filter(|(_, node)| node_is_ready(node) == Some(true));
+    let mut load: BTreeMap<&str, usize> = up.map(|(key, _)| (&*key.name, 0)).collect();
+    for pod in cluster.pods.values() {
+        let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or_default();
+        load.entry(node).and_modify(|pods| *pods += 1);
+    }
+    let pods = objects.iter_mut().filter(|object| object.api_version == "v1" && object.kind == "Pod");
+    for spec in pods.filter_map(homeless_spec) {
+        let Some((node, pods)) = load.iter_mut().min_by_key(|(_, pods)| **pods) else { return };
+        *pods += 1;
+        spec.insert("nodeName".to_owned(), (*node).into());
+    }
+}
+
+/// The spec of a pod without a node.
+fn homeless_spec(pod: &mut Object) -> Option<&mut Map<String, Value>> {
+    let Some(Value::Object(spec)) = pod.fields.get_mut("spec") else { return None };
+    let node = spec.get("nodeName").and_then(Value::as_str).unwrap_or_default();
+    node.is_empty().then_some(spec)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kube_wire::ObjectKey;
+    use serde_json::json;
+
+    use super::*;
+    use crate::manifest::{Syntax, objects};
+
+    #[test]
+    fn pods_go_where_there_are_fewest() {
+        let mut cluster = Snapshot::default();
+        for (name, ready) in [("m", "True"), ("n", "True"), ("o", "Unknown")] {
+            let status = json!({"conditions": [{"type": "Ready", "status": ready}]});
+            let node = serde_json::from_value(json!({"metadata": {"name": name}, "status": status})).unwrap();
+            cluster.nodes.insert(ObjectKey::new("", name), Arc::new(node));
+        }
+        let pod = json!({"metadata": {"name": "z"}, "spec": {"nodeName": "m", "containers": []}});
+        cluster.pods.insert(ObjectKey::new("shop", "z"), Arc::new(serde_json::from_value(pod).unwrap()));
+
+        let text = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {}}\n---\n\
+                    {apiVersion: v1, kind: Pod, metadata: {name: b}, spec: {nodeName: o}}\n---\n\
+                    {apiVersion: v1, kind: Service, metadata: {name: s}, spec: {}}\n---\n\
+                    {apiVersion: v1, kind: Pod, metadata: {name: c}, spec: {}}\n---\n\
+                    {apiVersion: v1, kind: Pod, metadata: {name: d}, spec: {}}\n---\n\
+                    {apiVersion: v1, kind: Pod, metadata: {name: e}}\n";
+        let mut own = objects("own.yaml", Syntax::Yaml, text).unwrap();
+        give_nodes(&mut own, &cluster);
+        let nodes: Vec<_> =
+            own.iter().map(|it| it.fields.get("spec").and_then(|spec| spec["nodeName"].as_str())).collect();
+        assert_eq!(nodes, [Some("n"), Some("o"), None, Some("m"), Some("n"), None]);
+    }
+
+    #[test]
+    fn without_a_node_nothing_is_given() {
+        let text = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {}}";
+        let mut own = objects("own.yaml", Syntax::Yaml, text).unwrap();
+        let before = own.clone();
+        give_nodes(&mut own, &Snapshot::default());
+        assert_eq!(own, before);
+    }
+}
