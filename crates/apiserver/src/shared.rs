@@ -66,7 +66,7 @@ impl Shared {
     pub(crate) fn write<T>(&self, dry_run: bool, change: impl FnOnce(&mut Cluster, WriteOptions) -> T) -> T {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         // Inside of the lock, so that later versions never have earlier times.
-        let options = WriteOptions { now: now(), dry_run };
+        let options = WriteOptions { dry_run, ..WriteOptions::at(now()) };
         let result = change(&mut inner.cluster, options);
         let revision = inner.cluster.revision();
         for index in inner.cluster.take_touched() {

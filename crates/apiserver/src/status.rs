@@ -256,11 +256,27 @@ impl StatusError {
         Self::new(413, "RequestEntityTooLarge", format!("Request entity too large: limit is {limit}"))
     }
 
+    /// 406 for an answer that this server cannot give.
+    pub(crate) fn not_acceptable(supported: &[&str]) -> Self {
+        let message = format!("only the following media types are accepted: {}", supported.join(", "));
+        Self::new(406, "NotAcceptable", message)
+    }
+
     /// 415 for a body or patch type that this server does not read.
     pub(crate) fn unsupported_media_type(found: &str, supported: &[&str]) -> Self {
         let message = format!(
             "the body of the request was in an unknown format ({found}) - accepted media types include: {}",
             supported.join(", ")
+        );
+        Self::new(415, "UnsupportedMediaType", message)
+    }
+
+    /// 415 for a strategic merge patch of a kind whose lists have no keys that the server knows.
+    pub(crate) fn no_strategic_merge(kind: &Kind) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types for {} include: {}",
+            kind.qualified_plural(),
+            "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
         );
         Self::new(415, "UnsupportedMediaType", message)
     }
@@ -279,6 +295,11 @@ impl StatusError {
     /// 500 for a create that names a resourceVersion.
     pub(crate) fn version_on_create() -> Self {
         Self::new(500, "", "resourceVersion should not be set on objects to be created")
+    }
+
+    /// 500 for what upstream has no reason for.
+    pub(crate) fn untyped(message: impl Into<String>) -> Self {
+        Self::new(500, "", message)
     }
 
     /// The JSON body.

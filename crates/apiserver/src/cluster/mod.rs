@@ -24,7 +24,7 @@ pub(crate) use delete::{DeleteOptions, Deleted};
 pub(crate) use page::{Page, PageRequest, TooOld};
 pub(crate) use patch::Patch;
 pub(crate) use stored::Stored;
-pub(crate) use write::{WriteOptions, Written};
+pub(crate) use write::{FieldValidation, WriteOptions, Written};
 
 use crate::kinds::{Kind, KindTable};
 use crate::service_addresses::ServiceAddresses;

@@ -17,7 +17,7 @@ impl Cluster {
     pub(super) fn create_first_namespaces(&mut self, now: Timestamp) -> Result<(), StatusError> {
         let Some(kind) = self.namespaces() else { return Ok(()) };
         for name in FIRST {
-            self.create(&kind, "", json!({"metadata": {"name": name}}), WriteOptions { now, dry_run: false })?;
+            self.create(&kind, "", json!({"metadata": {"name": name}}), WriteOptions::at(now))?;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{Cluster, Stored};
 use crate::kinds::{Context, Kind, Part, Prepared};
 use crate::names;
+use crate::schema::unknown_fields;
 use crate::status::StatusError;
 
 /// How often a generated name that is taken is replaced by another one.
@@ -19,6 +20,23 @@ pub(crate) struct WriteOptions {
     pub(crate) now: Timestamp,
     /// Decide and answer, but store nothing.
     pub(crate) dry_run: bool,
+    pub(crate) field_validation: FieldValidation,
+}
+
+impl WriteOptions {
+    /// A write that stores.
+    pub(crate) fn at(now: Timestamp) -> Self {
+        Self { now, dry_run: false, field_validation: FieldValidation::Ignore }
+    }
+}
+
+/// What becomes of fields that the kind does not have; they are never stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum FieldValidation {
+    Ignore,
+    #[default]
+    Warn,
+    Strict,
 }
 
 /// What a write left behind.
@@ -26,6 +44,8 @@ pub(crate) struct WriteOptions {
 pub(crate) struct Written {
     pub(crate) object: Arc<Stored>,
     pub(crate) created: bool,
+    /// What the client is to be told.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Cluster {
@@ -38,13 +58,14 @@ impl Cluster {
         options: WriteOptions,
     ) -> Result<Written, StatusError> {
         complete_type(kind, &mut body)?;
+        let warnings = check_fields(kind, &body, options)?;
         if kind.namespaced {
             self.check_namespace_accepts(kind, namespace, text(&body, "name"))?;
         }
         let mut prepared = self.prepare(kind, namespace, options, |context| kind.rules.create(body, context))?;
         self.settle_name(kind, namespace, &mut prepared)?;
         let object = self.store(kind, &mut prepared, options)?;
-        Ok(Written { object, created: true })
+        Ok(Written { object, created: true, warnings })
     }
 
     /// Makes sure that the name is free; one that was made up is made up again.
@@ -82,6 +103,7 @@ impl Cluster {
         options: WriteOptions,
     ) -> Result<Written, StatusError> {
         complete_type(kind, &mut body)?;
+        let warnings = check_fields(kind, &body, options)?;
         check_identity(kind, namespace, name, &body)?;
         let stored = self.find(kind, namespace, name);
         if let Some(asked) = text(&body, "uid").filter(|uid| !uid.is_empty()) {
@@ -106,7 +128,7 @@ impl Cluster {
         let mut prepared =
             self.prepare(kind, namespace, options, |context| kind.rules.update(old, body, part, context))?;
         if stored.object()? == prepared.object {
-            return Ok(Written { object: stored, created: false });
+            return Ok(Written { object: stored, created: false, warnings });
         }
         let meta = &prepared.metadata;
         let released = meta.deletion_timestamp.is_some()
@@ -116,13 +138,13 @@ impl Cluster {
         if released && !options.dry_run {
             // The last finalizer is gone: what waited for it goes too, and no watch sees the state in between.
             let object = self.remove(kind, &stored)?;
-            return Ok(Written { object, created: false });
+            return Ok(Written { object, created: false, warnings });
         }
         let object = self.store(kind, &mut prepared, options)?;
         if !kind.namespaced && !options.dry_run {
             self.release_if_finished(kind, &object)?;
         }
-        Ok(Written { object, created: false })
+        Ok(Written { object, created: false, warnings })
     }
 
     /// Runs the rules of a kind against what they may look at.
@@ -196,6 +218,24 @@ fn complete_type(kind: &Kind, body: &mut Value) -> Result<(), StatusError> {
         Some(_) => {}
     }
     Ok(())
+}
+
+/// Tells fields that the kind does not have, as a refusal or as warnings.
+fn check_fields(kind: &Kind, body: &Value, options: WriteOptions) -> Result<Vec<String>, StatusError> {
+    let Some(schema) = kind.schema().filter(|_| options.field_validation != FieldValidation::Ignore) else {
+        return Ok(Vec::new());
+    };
+    let unknown: Vec<String> =
+        unknown_fields(body, schema).into_iter().map(|path| format!("unknown field {path:?}")).collect();
+    match options.field_validation {
+        FieldValidation::Strict if !unknown.is_empty() => Err(StatusError::bad_request(format!(
+            "{name} in version \"{}\" cannot be handled as a {name}: strict decoding error: {}",
+            kind.version,
+            unknown.join(", "),
+            name = kind.name,
+        ))),
+        _ => Ok(unknown),
+    }
 }
 
 fn check_identity(kind: &Kind, namespace: &str, name: &str, body: &Value) -> Result<(), StatusError> {

@@ -21,6 +21,8 @@ const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
 const MERGE_PATCH: &str = "application/merge-patch+json";
 const JSON_PATCH: &str = "application/json-patch+json";
+const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
+const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
 /// Reads a body to its end.
 pub(super) async fn collect(body: Incoming) -> Result<Bytes, StatusError> {
@@ -68,7 +70,16 @@ pub(super) fn patch(headers: &HeaderMap, body: &[u8]) -> Result<Patch, StatusErr
     match media_type(headers) {
         MERGE_PATCH => Ok(Patch::Merge(serde_json::from_slice(body).map_err(unreadable)?)),
         JSON_PATCH => Ok(Patch::Json(serde_json::from_slice(body).map_err(unreadable)?)),
-        other => Err(StatusError::unsupported_media_type(other, &[JSON_PATCH, MERGE_PATCH])),
+        STRATEGIC_PATCH => Ok(Patch::Strategic(serde_json::from_slice(body).map_err(unreadable)?)),
+        APPLY_PATCH => {
+            let object =
+                yaml(body).map_err(|error| StatusError::bad_request(format!("error decoding YAML: {error}")))?;
+            Ok(Patch::Apply(object))
+        }
+        other => {
+            let supported = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH];
+            Err(StatusError::unsupported_media_type(other, &supported))
+        }
     }
 }
 

@@ -2,24 +2,36 @@
 
 use std::sync::Arc;
 
-use http::{Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::path::Route;
 use super::reply::{self, Reply};
+use super::{accept, aggregated, openapi};
 use crate::kinds::Kind;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
 /// The Kubernetes version whose behaviour this server follows.
-const VERSION: &str = "v1.36.2";
+pub(super) const VERSION: &str = "v1.36.2";
 
 /// Answers everything that is not about objects.
-pub(super) fn answer(shared: &Shared, route: &Route, method: &Method) -> Result<Reply, StatusError> {
+pub(super) fn answer(
+    shared: &Shared,
+    route: &Route,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Reply, StatusError> {
     if *method != Method::GET {
         return Err(StatusError::method_not_allowed());
     }
     let kinds: Vec<Arc<Kind>> = shared.read(|cluster| cluster.kinds().all().to_vec());
+    if matches!(route, Route::CoreVersions | Route::Groups)
+        && let Some(version) = aggregated::version_wanted(headers)
+    {
+        let document = aggregated::document(&kinds, *route == Route::CoreVersions, version);
+        return Ok(reply::json_as(aggregated::content_type(version), document.to_string()));
+    }
     let document = match route {
         Route::Health => return Ok(reply::text("ok")),
         Route::Version => version(),
@@ -39,9 +51,20 @@ pub(super) fn answer(shared: &Shared, route: &Route, method: &Method) -> Result<
             group
         }
         Route::Resources { group, version } => resources(&kinds, group, version)?,
+        Route::OpenApi2 | Route::OpenApi3 | Route::OpenApi3Of(_) if !accepts_json(headers) => {
+            return Err(StatusError::not_acceptable(&["application/json"]));
+        }
+        Route::OpenApi2 => openapi::version_2(&kinds),
+        Route::OpenApi3 => openapi::index(&kinds),
+        Route::OpenApi3Of(place) => openapi::group_version(&kinds, place)?,
         Route::Resource(_) | Route::Unknown => return Err(StatusError::no_such_path()),
     };
     Ok(reply::json(StatusCode::OK, document.to_string()))
+}
+
+fn accepts_json(headers: &HeaderMap) -> bool {
+    let wanted = accept::wanted(headers);
+    wanted.is_empty() || wanted.iter().any(accept::Wanted::is_json)
 }
 
 fn version() -> Value {
@@ -83,7 +106,7 @@ fn resources(kinds: &[Arc<Kind>], group: &str, version: &str) -> Result<Value, S
             "singularName": kind.singular,
             "namespaced": kind.namespaced,
             "kind": kind.name,
-            "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+            "verbs": Kind::VERBS,
         });
         if !kind.short_names.is_empty() {
             resource["shortNames"] = json!(kind.short_names);
@@ -98,7 +121,7 @@ fn resources(kinds: &[Arc<Kind>], group: &str, version: &str) -> Result<Value, S
                 "singularName": "",
                 "namespaced": kind.namespaced,
                 "kind": kind.name,
-                "verbs": ["get", "patch", "update"],
+                "verbs": Kind::STATUS_VERBS,
             }));
         }
     }

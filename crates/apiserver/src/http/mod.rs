@@ -1,6 +1,8 @@
 //! The HTTP shell: bytes to requests of the cluster and back.
 
 mod asked;
+mod accept;
+mod aggregated;
 mod body;
 mod connection;
 mod continuation;
@@ -9,6 +11,7 @@ mod discovery;
 mod front;
 mod list;
 mod outgoing;
+mod openapi;
 mod path;
 mod query;
 mod reply;

@@ -18,6 +18,12 @@ pub(super) enum Route {
         group: String,
         version: String,
     },
+    /// `/openapi/v2`
+    OpenApi2,
+    /// `/openapi/v3`
+    OpenApi3,
+    /// `/openapi/v3/GROUP-VERSION`
+    OpenApi3Of(String),
     Resource(ResourcePath),
     Unknown,
 }
@@ -46,6 +52,9 @@ pub(super) fn parse(path: &str) -> Route {
     match segments.as_slice() {
         ["healthz" | "livez" | "readyz", ..] => Route::Health,
         ["version"] => Route::Version,
+        ["openapi", "v2"] => Route::OpenApi2,
+        ["openapi", "v3"] => Route::OpenApi3,
+        ["openapi", "v3", rest @ ..] => Route::OpenApi3Of(rest.join("/")),
         ["api"] => Route::CoreVersions,
         ["apis"] => Route::Groups,
         ["apis", group] => Route::Group((*group).to_owned()),
@@ -128,6 +137,7 @@ mod tests {
     #[case("/readyz/ping", Route::Health)]
     #[case("/version", Route::Version)]
     #[case("/api", Route::CoreVersions)]
+    #[case("/openapi/v3/apis/discovery.k8s.io/v1", Route::OpenApi3Of("apis/discovery.k8s.io/v1".to_owned()))]
     #[case("/apis/", Route::Groups)]
     #[case("/apis/discovery.k8s.io", Route::Group("discovery.k8s.io".to_owned()))]
     #[case("/", Route::Unknown)]

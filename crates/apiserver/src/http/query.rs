@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::continuation::Continuation;
+use crate::cluster::{FieldValidation, Patch, WriteOptions};
 use crate::field::FieldErrors;
 use crate::selector::Selector;
 use crate::status::StatusError;
@@ -22,6 +23,10 @@ pub(super) struct Query {
     pub(super) allow_bookmarks: bool,
     pub(super) timeout: Option<Duration>,
     pub(super) dry_run: bool,
+    pub(super) field_validation: FieldValidation,
+    pub(super) field_manager: Option<String>,
+    /// An apply may take fields over from other managers.
+    pub(super) force: Option<bool>,
     pub(super) grace_period_seconds: Option<i64>,
 }
 
@@ -55,12 +60,33 @@ impl Query {
                 "continue" => query.continuation = Some(Continuation::decode(value)?),
                 "timeoutSeconds" => query.timeout = Some(Duration::from_secs(number(&name, value)?)),
                 "gracePeriodSeconds" => query.grace_period_seconds = Some(number(&name, value)?),
+                "fieldValidation" => query.field_validation = field_validation(value)?,
+                "fieldManager" => query.field_manager = Some(value.to_owned()).filter(|it| !it.is_empty()),
+                "force" => query.force = Some(boolean(value)),
                 "dryRun" => query.dry_run = dry_run(value)?,
                 _ => {}
             }
         }
         query.check()?;
         Ok(query)
+    }
+
+    /// The options of a write with what the request says.
+    pub(super) fn options(&self, options: WriteOptions) -> WriteOptions {
+        WriteOptions { field_validation: self.field_validation, ..options }
+    }
+
+    /// Holds the options of a patch against its type.
+    pub(super) fn check_patch(&self, patch: &Patch) -> Result<(), StatusError> {
+        let mut errors = FieldErrors::default();
+        if matches!(patch, Patch::Apply(_)) {
+            if self.field_manager.is_none() {
+                errors.required("fieldManager", "is required for apply patch");
+            }
+        } else if self.force.is_some() {
+            errors.forbidden("force", "may not be specified for non-apply patch");
+        }
+        if errors.is_empty() { Ok(()) } else { Err(StatusError::invalid_options("PatchOptions", errors)) }
     }
 
     fn check(&self) -> Result<(), StatusError> {
@@ -135,6 +161,20 @@ pub(super) fn dry_run(value: &str) -> Result<bool, StatusError> {
         other => {
             let mut errors = FieldErrors::default();
             errors.unsupported("dryRun", other, &["All"]);
+            Err(StatusError::invalid_options("WriteOptions", errors))
+        }
+    }
+}
+
+fn field_validation(value: &str) -> Result<FieldValidation, StatusError> {
+    match value {
+        "" => Ok(FieldValidation::default()),
+        "Ignore" => Ok(FieldValidation::Ignore),
+        "Warn" => Ok(FieldValidation::Warn),
+        "Strict" => Ok(FieldValidation::Strict),
+        other => {
+            let mut errors = FieldErrors::default();
+            errors.unsupported("fieldValidation", other, &["Ignore", "Strict", "Warn"]);
             Err(StatusError::invalid_options("WriteOptions", errors))
         }
     }

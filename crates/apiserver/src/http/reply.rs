@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use bytes::Bytes;
 use futures::Stream;
 use futures::StreamExt as _;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, WARNING};
 use http::{HeaderValue, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -30,6 +30,11 @@ pub(super) fn json(status: StatusCode, body: impl Into<Bytes>) -> Reply {
     reply(status, "application/json", Full::new(body.into()).boxed_unsync())
 }
 
+/// A whole JSON document whose content type says more.
+pub(super) fn json_as(content_type: &'static str, body: impl Into<Bytes>) -> Reply {
+    reply(StatusCode::OK, content_type, Full::new(body.into()).boxed_unsync())
+}
+
 /// A JSON document or a sequence of them, made while it is sent.
 pub(super) fn json_stream(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Reply {
     let frames = chunks.map(|chunk| Ok(Frame::data(chunk)));
@@ -39,6 +44,18 @@ pub(super) fn json_stream(chunks: impl Stream<Item = Bytes> + Send + 'static) ->
 /// Plain text.
 pub(super) fn text(body: &'static str) -> Reply {
     reply(StatusCode::OK, "text/plain; charset=utf-8", Full::new(Bytes::from_static(body.as_bytes())).boxed_unsync())
+}
+
+/// Adds what the client is to be told besides the answer.
+pub(super) fn with_warnings(mut reply: Reply, warnings: &[String]) -> Reply {
+    for warning in warnings {
+        let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
+        // What cannot stand in a header is left out rather than the answer.
+        if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
+            reply.headers_mut().append(WARNING, value);
+        }
+    }
+    reply
 }
 
 /// A refusal.

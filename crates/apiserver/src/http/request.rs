@@ -29,7 +29,7 @@ pub(super) async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> 
 async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Reply, StatusError> {
     let resource = match path::parse(request.uri().path()) {
         Route::Resource(resource) => resource,
-        route => return discovery::answer(shared, &route, request.method()),
+        route => return discovery::answer(shared, &route, request.method(), request.headers()),
     };
     let query = Query::parse(request.uri().query())?;
     let (parts, incoming) = request.into_parts();
@@ -100,22 +100,25 @@ impl Target {
             (&Method::POST, None) => {
                 let object = body::object(kind, headers, bytes)?;
                 shared
-                    .write(query.dry_run, |cluster, options| cluster.create(kind, namespace, object, options))
+                    .write(query.dry_run, |cluster, options| {
+                        cluster.create(kind, namespace, object, query.options(options))
+                    })
                     .map(|written| written_reply(&written))
             }
             (&Method::PUT, Some(name)) => {
                 let object = body::object(kind, headers, bytes)?;
                 shared
                     .write(query.dry_run, |cluster, options| {
-                        cluster.update(kind, namespace, name, object, *part, options)
+                        cluster.update(kind, namespace, name, object, *part, query.options(options))
                     })
                     .map(|written| written_reply(&written))
             }
             (&Method::PATCH, Some(name)) => {
                 let patch = body::patch(headers, bytes)?;
+                query.check_patch(&patch)?;
                 shared
                     .write(query.dry_run, |cluster, options| {
-                        cluster.patch(kind, namespace, name, &patch, *part, options)
+                        cluster.patch(kind, namespace, name, &patch, *part, query.options(options))
                     })
                     .map(|written| written_reply(&written))
             }
@@ -155,5 +158,6 @@ fn object_reply(status: StatusCode, object: &Stored) -> Reply {
 }
 
 fn written_reply(written: &Written) -> Reply {
-    object_reply(if written.created { StatusCode::CREATED } else { StatusCode::OK }, &written.object)
+    let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
+    reply::with_warnings(object_reply(status, &written.object), &written.warnings)
 }

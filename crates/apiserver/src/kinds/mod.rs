@@ -17,7 +17,13 @@ mod service_ports;
 mod service_validation;
 mod shape;
 
+use std::borrow::Cow;
 use std::sync::Arc;
+
+use k8s_openapi::schemars::JsonSchema;
+use serde_json::Value;
+
+use crate::schema::{Node, builtin};
 
 pub(crate) use resource::{Context, Part, Prepared, Resource, Rules, Typed};
 
@@ -47,21 +53,35 @@ pub(crate) struct Kind {
     /// The object of a bookmark without its metadata: what a Go server prints of an empty object.
     pub(crate) blank: &'static str,
     selectable: &'static [&'static str],
+    schema: KindSchema,
     pub(crate) rules: Box<dyn Rules>,
 }
 
+/// Where the schema of a kind is.
+pub(crate) enum KindSchema {
+    /// Among those of the built-in types, by this name.
+    Builtin(Cow<'static, str>),
+}
+
 impl Kind {
+    /// What can be done with the objects of every kind.
+    pub(crate) const VERBS: [&str; 8] =
+        ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+    /// What can be done with the status alone.
+    pub(crate) const STATUS_VERBS: [&str; 3] = ["get", "patch", "update"];
+
     fn builtin<T>(plural: &'static str, singular: &'static str, short_names: &[&str]) -> Self
     where
-        T: Resource + k8s_openapi::Resource,
+        T: Resource + k8s_openapi::Resource + JsonSchema,
     {
-        Self::typed::<T>(T::GROUP, T::VERSION, T::KIND, plural, singular, short_names)
+        Self::typed::<T>(T::GROUP, T::VERSION, T::KIND, T::schema_name(), plural, singular, short_names)
     }
 
     fn typed<T: Resource>(
         group: &str,
         version: &str,
         name: &str,
+        schema: Cow<'static, str>,
         plural: &str,
         singular: &str,
         short_names: &[&str],
@@ -82,6 +102,7 @@ impl Kind {
             unconditional_update: true,
             blank: "",
             selectable: T::SELECTABLE,
+            schema: KindSchema::Builtin(schema),
             rules: Box::new(Typed::<T>::new()),
         }
     }
@@ -104,6 +125,27 @@ impl Kind {
     /// The resource as Go prints it in some messages.
     pub(crate) fn display(&self) -> String {
         format!("{}/{}, Resource={}", self.group, self.version, self.plural)
+    }
+
+    /// What the fields of its objects are, where that is known.
+    pub(crate) fn schema(&self) -> Option<Node<'_>> {
+        match &self.schema {
+            KindSchema::Builtin(name) => Node::of_type(name),
+        }
+    }
+
+    /// The schema with the name it has in OpenAPI documents.
+    pub(crate) fn named_schema(&self) -> Option<(String, &Value)> {
+        match &self.schema {
+            KindSchema::Builtin(name) => builtin().get(&**name).map(|schema| (name.to_string(), schema)),
+        }
+    }
+
+    /// The schema by which strategic merge patches are applied; absent for kinds that do not take them.
+    pub(crate) fn merge_schema(&self) -> Option<Node<'_>> {
+        match &self.schema {
+            KindSchema::Builtin(name) => Node::of_type(name),
+        }
     }
 
     pub(crate) fn is_selectable(&self, field: &str) -> bool {
@@ -189,6 +231,7 @@ impl KindTable {
                     "discovery.k8s.io",
                     "v1",
                     "EndpointSlice",
+                    k8s_openapi::api::discovery::v1::EndpointSlice::schema_name(),
                     "endpointslices",
                     "endpointslice",
                     &[],

@@ -5,5 +5,6 @@
 mod client;
 mod faults;
 mod pages;
+mod patches;
 mod requests;
 mod watches;

@@ -101,7 +101,7 @@ fn json_patch() {
     let kind = world.kind("configmaps");
     let mut apply = |operations: Value| {
         let patch = Patch::Json(serde_json::from_value(operations).unwrap());
-        world.cluster.patch(&kind, "default", "a", &patch, Part::Main, WriteOptions { now: START, dry_run: false })
+        world.cluster.patch(&kind, "default", "a", &patch, Part::Main, WriteOptions::at(START))
     };
     let written = apply(json!([
         {"op": "test", "path": "/data/x", "value": "1"}, {"op": "add", "path": "/data/y", "value": "2"}
@@ -117,7 +117,7 @@ fn json_patch() {
 fn dry_run_stores_nothing() {
     let mut world = World::new();
     let kind = world.kind("services");
-    let rehearsal = WriteOptions { now: START, dry_run: true };
+    let rehearsal = WriteOptions { dry_run: true, ..WriteOptions::at(START) };
     let before = world.cluster.revision();
     let written = world.cluster.create(&kind, "default", service("web", json!({})), rehearsal).unwrap();
     assert!(written.object.value().unwrap()["spec"]["clusterIP"].is_string());

@@ -49,7 +49,7 @@ impl World {
     }
 
     fn options(&self) -> WriteOptions {
-        WriteOptions { now: self.now, dry_run: false }
+        WriteOptions::at(self.now)
     }
 
     fn namespace(kind: &Kind) -> &'static str {

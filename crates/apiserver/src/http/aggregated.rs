@@ -1,0 +1,87 @@
+//! Aggregated discovery: every group with its resources in one document (`apidiscovery.k8s.io`).
+
+use std::sync::Arc;
+
+use http::HeaderMap;
+use serde_json::{Value, json};
+
+use super::accept::wanted;
+use crate::kinds::Kind;
+
+/// The version of the document that a client accepts, if it does.
+pub(super) fn version_wanted(headers: &HeaderMap) -> Option<&'static str> {
+    for wanted in wanted(headers) {
+        match (wanted.kind, wanted.group, wanted.version) {
+            ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2") => return Some("v2"),
+            ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2beta1") => return Some("v2beta1"),
+            ("", ..) if wanted.is_json() => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What the content type of the answer says.
+pub(super) fn content_type(version: &str) -> &'static str {
+    match version {
+        "v2beta1" => "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",
+        _ => "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+    }
+}
+
+/// The document: of the core group, or of all others.
+pub(super) fn document(kinds: &[Arc<Kind>], core: bool, version: &str) -> Value {
+    let mut groups: Vec<(&str, Vec<(&str, Vec<Value>)>)> = Vec::new();
+    for kind in kinds.iter().filter(|kind| kind.group.is_empty() == core) {
+        let at = groups.iter().position(|(name, _)| *name == kind.group).unwrap_or_else(|| {
+            groups.push((&kind.group, Vec::new()));
+            groups.len() - 1
+        });
+        let versions = &mut groups[at].1;
+        let at = versions.iter().position(|(name, _)| *name == kind.version).unwrap_or_else(|| {
+            versions.push((&kind.version, Vec::new()));
+            versions.len() - 1
+        });
+        versions[at].1.push(resource(kind));
+    }
+    let items: Vec<Value> = groups
+        .into_iter()
+        .map(|(group, versions)| {
+            let metadata = if group.is_empty() { json!({"creationTimestamp": null}) } else { json!({"name": group, "creationTimestamp": null}) };
+            let versions: Vec<Value> = versions
+                .into_iter()
+                .map(|(version, resources)| json!({"version": version, "resources": resources, "freshness": "Current"}))
+                .collect();
+            json!({"metadata": metadata, "versions": versions})
+        })
+        .collect();
+    json!({
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": format!("apidiscovery.k8s.io/{version}"),
+        "metadata": {},
+        "items": items,
+    })
+}
+
+fn resource(kind: &Kind) -> Value {
+    let response_kind = json!({"group": kind.group, "version": kind.version, "kind": kind.name});
+    let mut resource = json!({
+        "resource": kind.plural,
+        "responseKind": response_kind,
+        "scope": if kind.namespaced { "Namespaced" } else { "Cluster" },
+        "singularResource": kind.singular,
+        "verbs": Kind::VERBS,
+    });
+    if !kind.short_names.is_empty() {
+        resource["shortNames"] = json!(kind.short_names);
+    }
+    if !kind.categories.is_empty() {
+        resource["categories"] = json!(kind.categories);
+    }
+    if kind.has_status {
+        resource["subresources"] = json!([
+            {"subresource": "status", "responseKind": response_kind, "verbs": Kind::STATUS_VERBS}
+        ]);
+    }
+    resource
+}

@@ -1,0 +1,162 @@
+//! OpenAPI documents, as far as clients read them: the schemas of the kinds, and operations that say which parameters
+//! and patch types they take.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::discovery::VERSION;
+use crate::kinds::Kind;
+use crate::schema::{REF_PREFIX, builtin, definitions_used_by};
+use crate::status::StatusError;
+
+/// The parameters of writes. Clients look for `fieldValidation` before they rely on the server for it.
+const WRITE_PARAMETERS: [&str; 4] = ["dryRun", "fieldManager", "fieldValidation", "pretty"];
+
+/// `/openapi/v3`: where the document of each group version is. The address changes with the content.
+pub(super) fn index(kinds: &[Arc<Kind>]) -> Value {
+    let mut paths = Map::new();
+    for kind in kinds {
+        let place = place(kind);
+        if !paths.contains_key(&place) {
+            let address = format!("/openapi/v3/{place}?hash={}", hash(kinds, &place));
+            paths.insert(place, json!({"serverRelativeURL": address}));
+        }
+    }
+    json!({"paths": paths})
+}
+
+/// `/openapi/v3/api/v1` and the like.
+pub(super) fn group_version(kinds: &[Arc<Kind>], asked: &str) -> Result<Value, StatusError> {
+    let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).filter(|kind| place(kind) == asked).collect();
+    if kinds.is_empty() {
+        return Err(StatusError::no_such_path());
+    }
+    Ok(json!({
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": VERSION},
+        "paths": kinds.iter().flat_map(|kind| paths(kind)).collect::<Map<_, _>>(),
+        "components": {"schemas": schemas(&kinds)},
+    }))
+}
+
+/// `/openapi/v2`: the schemas of all kinds.
+pub(super) fn version_2(kinds: &[Arc<Kind>]) -> Value {
+    let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).collect();
+    let mut definitions = Value::Object(schemas(&kinds));
+    to_version_2(&mut definitions);
+    json!({
+        "swagger": "2.0",
+        "info": {"title": "Kubernetes", "version": VERSION},
+        "paths": {},
+        "definitions": definitions,
+    })
+}
+
+/// References of the older version point elsewhere and stand alone.
+fn to_version_2(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if let Some(Value::String(reference)) = map.get_mut("$ref")
+                && let Some(name) = reference.strip_prefix(REF_PREFIX)
+            {
+                *reference = format!("#/definitions/{name}");
+            }
+            if let Some(Value::Array(all)) = map.get("allOf")
+                && let [Value::Object(only)] = all.as_slice()
+                && let Some(reference) = only.get("$ref").cloned()
+            {
+                map.remove("allOf");
+                map.insert("$ref".to_owned(), reference);
+                return to_version_2(value);
+            }
+            map.values_mut().for_each(to_version_2);
+        }
+        Value::Array(items) => items.iter_mut().for_each(to_version_2),
+        _ => {}
+    }
+}
+
+fn schemas(kinds: &[&Kind]) -> Map<String, Value> {
+    let roots: Vec<(String, &Value)> = kinds.iter().filter_map(|kind| kind.named_schema()).collect();
+    let used = definitions_used_by(roots.iter().map(|(_, schema)| *schema));
+    let referred = used.iter().filter_map(|name| Some((name.clone(), builtin().get(name)?.clone())));
+    roots.iter().map(|(name, schema)| (name.clone(), (*schema).clone())).chain(referred).collect()
+}
+
+/// `api/v1` or `apis/discovery.k8s.io/v1`.
+fn place(kind: &Kind) -> String {
+    let prefix = if kind.group.is_empty() { "api" } else { "apis" };
+    format!("{prefix}/{}", kind.api_version())
+}
+
+fn hash(kinds: &[Arc<Kind>], asked: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    env!("CARGO_PKG_VERSION").hash(&mut hasher);
+    for kind in kinds.iter().filter(|kind| place(kind) == asked) {
+        kind.name.hash(&mut hasher);
+        // What stands in the code does not change while it runs.
+        if kind.merge_schema().is_none()
+            && let Some((_, schema)) = kind.named_schema()
+        {
+            schema.to_string().hash(&mut hasher);
+        }
+    }
+    format!("{:016X}", hasher.finish())
+}
+
+fn paths(kind: &Kind) -> Vec<(String, Value)> {
+    let (place, plural) = (place(kind), &kind.plural);
+    let collection =
+        if kind.namespaced { format!("/{place}/namespaces/{{namespace}}/{plural}") } else { format!("/{place}/{plural}") };
+    let object = format!("{collection}/{{name}}");
+    let mut paths = vec![
+        (collection, json!({
+            "get": operation(kind, "list", &[]),
+            "post": operation(kind, "post", &["application/json", "application/yaml"]),
+            "delete": operation(kind, "deletecollection", &["application/json"]),
+        })),
+        (object.clone(), object_operations(kind, true)),
+    ];
+    if kind.namespaced {
+        paths.push((format!("/{place}/{plural}"), json!({"get": operation(kind, "list", &[])})));
+    }
+    if kind.has_status {
+        paths.push((format!("{object}/status"), object_operations(kind, false)));
+    }
+    paths
+}
+
+fn object_operations(kind: &Kind, whole: bool) -> Value {
+    let mut patches =
+        vec!["application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"];
+    if kind.merge_schema().is_some() {
+        patches.push("application/strategic-merge-patch+json");
+    }
+    let mut operations = json!({
+        "get": operation(kind, "get", &[]),
+        "put": operation(kind, "put", &["application/json", "application/yaml"]),
+        "patch": operation(kind, "patch", &patches),
+    });
+    if whole {
+        operations["delete"] = operation(kind, "delete", &["application/json"]);
+    }
+    operations
+}
+
+fn operation(kind: &Kind, action: &str, bodies: &[&str]) -> Value {
+    let schema = kind.named_schema().map_or_else(|| json!({}), |(name, _)| json!({"$ref": format!("{REF_PREFIX}{name}")}));
+    let mut operation = json!({
+        "x-kubernetes-action": action,
+        "x-kubernetes-group-version-kind": {"group": kind.group, "version": kind.version, "kind": kind.name},
+        "responses": {"200": {"description": "OK", "content": {"application/json": {"schema": schema}}}},
+    });
+    if !bodies.is_empty() {
+        let parameter = |name: &&str| json!({"name": name, "in": "query", "schema": {"type": "string"}});
+        operation["parameters"] = WRITE_PARAMETERS.iter().map(parameter).collect();
+        let content: Map<_, _> = bodies.iter().map(|&body| (body.to_owned(), json!({"schema": {"type": "object"}}))).collect();
+        operation["requestBody"] = json!({"content": content});
+    }
+    operation
+}

@@ -1,0 +1,48 @@
+//! The order of a merged list.
+
+/// Brings the items of a merged list into upstream's order: those of the patch in the order of the patch (or of its
+/// `$setElementOrder`), the others where they stood, between them.
+///
+/// `wanted` gives an item's place in the patch, `before` its place in the list as it was.
+pub(super) fn interleave<T>(
+    merged: Vec<T>,
+    wanted: impl Fn(&T) -> Option<usize>,
+    before: impl Fn(&T) -> Option<usize>,
+) -> Vec<T> {
+    let (mut patched, mut others): (Vec<T>, Vec<T>) = merged.into_iter().partition(|item| wanted(item).is_some());
+    patched.sort_by_key(|item| wanted(item));
+    others.sort_by_key(|item| before(item));
+
+    let mut ordered = Vec::with_capacity(patched.len() + others.len());
+    let (mut patched, mut others) = (patched.into_iter().peekable(), others.into_iter().peekable());
+    loop {
+        let other_first = match (others.peek(), patched.peek()) {
+            (None, None) => return ordered,
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (Some(other), Some(patched)) => {
+                matches!((before(other), before(patched)), (Some(other), Some(patched)) if other < patched)
+            }
+        };
+        ordered.extend(if other_first { others.next() } else { patched.next() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    // Columns: the list as it was, the patch, the merged items in any order, the outcome.
+    #[rstest]
+    #[case::patched_in_place("abc", "b", "abc", "abc")]
+    #[case::new_ones_first("ab", "x", "abx", "xab")]
+    #[case::reordered_by_the_patch("abc", "ca", "abc", "bca")]
+    #[case::all_new("", "xy", "xy", "xy")]
+    #[case::nothing_patched("ab", "", "ab", "ab")]
+    fn orders(#[case] was: &str, #[case] patch: &str, #[case] merged: &str, #[case] expect: &str) {
+        let ordered = interleave(merged.chars().collect(), |c| patch.find(*c), |c| was.find(*c));
+        assert_eq!(ordered.into_iter().collect::<String>(), expect);
+    }
+}

@@ -1,0 +1,231 @@
+//! Strategic merge patches: JSON merge patches that know the keys of lists, with directives.
+
+use serde_json::{Map, Value};
+
+use super::order::interleave;
+use crate::schema::{ListKind, Node};
+
+const DIRECTIVE: &str = "$patch";
+const RETAIN_KEYS: &str = "$retainKeys";
+const ELEMENT_ORDER: &str = "$setElementOrder/";
+const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
+
+/// A patch that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum StrategicError {
+    /// A value of the `$patch` directive that is not known.
+    #[error("Unknown patch type: {0}")]
+    UnknownDirective(String),
+    /// An item of a keyed list without its key.
+    #[error("map: {item} does not contain declared merge key: {key}")]
+    NoMergeKey {
+        /// The item.
+        item: String,
+        /// The name of the key.
+        key: String,
+    },
+    /// A directive of another form than it must have.
+    #[error("The format of {0} is bad")]
+    BadDirective(String),
+}
+
+/// Applies a patch to an object.
+pub(crate) fn merge_strategic(object: &mut Value, patch: Value, schema: Node<'_>) -> Result<(), StrategicError> {
+    let Value::Object(patch) = patch else {
+        return Err(StrategicError::BadDirective("a patch that is not an object".to_owned()));
+    };
+    if !object.is_object() {
+        *object = Value::Object(Map::new());
+    }
+    match object {
+        Value::Object(map) => merge_map(map, patch, Some(schema)),
+        _ => Ok(()),
+    }
+}
+
+fn merge_map(
+    map: &mut Map<String, Value>,
+    mut patch: Map<String, Value>,
+    schema: Option<Node<'_>>,
+) -> Result<(), StrategicError> {
+    match patch.remove(DIRECTIVE) {
+        None => {}
+        Some(Value::String(directive)) => match directive.as_str() {
+            "merge" => {}
+            "replace" => {
+                *map = without_nulls(patch);
+                return Ok(());
+            }
+            "delete" => {
+                map.clear();
+                return Ok(());
+            }
+            other => return Err(StrategicError::UnknownDirective(other.to_owned())),
+        },
+        Some(other) => return Err(StrategicError::UnknownDirective(other.to_string())),
+    }
+    if let Some(retained) = patch.remove(RETAIN_KEYS) {
+        retain_keys(map, &patch, &retained)?;
+    }
+    let orders = take_prefixed(&mut patch, ELEMENT_ORDER)?;
+    for (field, values) in take_prefixed(&mut patch, DELETE_FROM)? {
+        if let Some(Value::Array(items)) = map.get_mut(&field) {
+            items.retain(|item| !values.contains(item));
+        }
+    }
+    // An order alone, without a change to the list, is a change of order.
+    for field in orders.keys() {
+        if !patch.contains_key(field) && map.contains_key(field) {
+            patch.insert(field.clone(), Value::Array(Vec::new()));
+        }
+    }
+    for (field, value) in patch {
+        let schema = schema.and_then(|schema| schema.field(&field));
+        match value {
+            Value::Null => {
+                map.remove(&field);
+            }
+            Value::Object(patch) => {
+                let target = map.entry(field).or_insert_with(|| Value::Object(Map::new()));
+                if !target.is_object() {
+                    *target = Value::Object(Map::new());
+                }
+                if let Value::Object(target) = target {
+                    merge_map(target, patch, schema)?;
+                }
+            }
+            Value::Array(patch) => {
+                let was = map.get(&field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+                let order = orders.get(&field).map(Vec::as_slice);
+                let merged = merge_list(was, patch, order, schema)?;
+                map.insert(field, Value::Array(merged));
+            }
+            value => {
+                map.insert(field, value);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn merge_list(
+    was: &[Value],
+    patch: Vec<Value>,
+    order: Option<&[Value]>,
+    schema: Option<Node<'_>>,
+) -> Result<Vec<Value>, StrategicError> {
+    match schema.map_or(ListKind::Atomic, Node::patched_as) {
+        ListKind::Atomic => Ok(patch),
+        ListKind::Set => Ok(merge_set(was, &patch, order)),
+        ListKind::Keyed(key) => merge_keyed(was, patch, order, key, schema.and_then(Node::items)),
+    }
+}
+
+fn merge_set(was: &[Value], patch: &[Value], order: Option<&[Value]>) -> Vec<Value> {
+    let mut merged = was.to_vec();
+    for value in patch {
+        if !merged.contains(value) {
+            merged.push(value.clone());
+        }
+    }
+    let order = order.unwrap_or(patch);
+    interleave(merged, |item| place(order, item), |item| place(was, item))
+}
+
+fn merge_keyed(
+    was: &[Value],
+    patch: Vec<Value>,
+    order: Option<&[Value]>,
+    key: &str,
+    schema: Option<Node<'_>>,
+) -> Result<Vec<Value>, StrategicError> {
+    let mut merged = was.to_vec();
+    let mut plain = Vec::new();
+    let mut replaced = false;
+    for item in patch {
+        match item.get(DIRECTIVE).and_then(Value::as_str) {
+            Some("delete") => {
+                let value = key_of(&item, key)?;
+                merged.retain(|item| item.get(key) != Some(&value));
+            }
+            Some("replace") => {
+                replaced = true;
+                // With a key it stands for its own item, without for the whole list.
+                if let Value::Object(mut item) = item
+                    && item.contains_key(key)
+                {
+                    item.remove(DIRECTIVE);
+                    plain.push(Value::Object(item));
+                }
+            }
+            Some("merge") | None => plain.push(item),
+            Some(other) => return Err(StrategicError::UnknownDirective(other.to_owned())),
+        }
+    }
+    if replaced {
+        return Ok(plain);
+    }
+    for item in &plain {
+        let value = key_of(item, key)?;
+        let Value::Object(patch) = item else { continue };
+        let at = merged.iter().position(|item| item.get(key) == Some(&value));
+        if let Some(Value::Object(found)) = at.and_then(|at| merged.get_mut(at)) {
+            merge_map(found, patch.clone(), schema)?;
+        } else {
+            let mut new = Map::new();
+            merge_map(&mut new, patch.clone(), schema)?;
+            merged.push(Value::Object(new));
+        }
+    }
+    let order = order.unwrap_or(&plain);
+    let place = |list: &[Value], item: &Value| list.iter().position(|it| it.get(key) == item.get(key));
+    Ok(interleave(merged, |item| place(order, item), |item| place(was, item)))
+}
+
+fn place(list: &[Value], item: &Value) -> Option<usize> {
+    list.iter().position(|it| it == item)
+}
+
+fn key_of(item: &Value, key: &str) -> Result<Value, StrategicError> {
+    item.get(key).cloned().ok_or_else(|| StrategicError::NoMergeKey { item: item.to_string(), key: key.to_owned() })
+}
+
+fn retain_keys(
+    map: &mut Map<String, Value>,
+    patch: &Map<String, Value>,
+    retained: &Value,
+) -> Result<(), StrategicError> {
+    let bad = || StrategicError::BadDirective(RETAIN_KEYS.to_owned());
+    let retained = retained.as_array().ok_or_else(bad)?;
+    let is_retained = |field: &str| retained.iter().any(|it| it.as_str() == Some(field));
+    // What the patch sets has to be named as well.
+    if patch.iter().any(|(field, value)| !value.is_null() && !field.starts_with('$') && !is_retained(field)) {
+        return Err(bad());
+    }
+    map.retain(|field, _| is_retained(field));
+    Ok(())
+}
+
+/// Takes the directives out whose names begin this way, by the fields they are about.
+fn take_prefixed(patch: &mut Map<String, Value>, prefix: &str) -> Result<Directives, StrategicError> {
+    let names: Vec<String> = patch.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
+    let mut found = Directives::new();
+    for name in names {
+        match patch.remove(&name) {
+            Some(Value::Array(values)) => {
+                found.insert(name[prefix.len()..].to_owned(), values);
+            }
+            _ => return Err(StrategicError::BadDirective(name)),
+        }
+    }
+    Ok(found)
+}
+
+type Directives = std::collections::BTreeMap<String, Vec<Value>>;
+
+fn without_nulls(map: Map<String, Value>) -> Map<String, Value> {
+    map.into_iter().filter(|(_, value)| !value.is_null()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! How upstream merges the lists and maps of its types; the Rust types do not carry it.
+
+use serde_json::{Map, Value, json};
+
+const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
+const CORE: &str = "io.k8s.api.core.v1.";
+
+/// Type, list, strategy and key of a strategic merge patch, keys of server-side apply.
+type Rule = (&'static str, &'static str, &'static str, &'static str, &'static [&'static str]);
+
+const MERGE: &str = "merge";
+const RETAIN: &str = "merge,retainKeys";
+const SET: &[&str] = &[];
+
+#[rustfmt::skip]
+const CORE_LISTS: &[Rule] = &[
+    ("Container", "env", MERGE, "name", &["name"]),
+    ("Container", "ports", MERGE, "containerPort", &["containerPort", "protocol"]),
+    ("Container", "volumeDevices", MERGE, "devicePath", &["devicePath"]),
+    ("Container", "volumeMounts", MERGE, "mountPath", &["mountPath"]),
+    ("ContainerStatus", "allocatedResourcesStatus", MERGE, "name", &["name"]),
+    ("ContainerStatus", "volumeMounts", MERGE, "mountPath", &["mountPath"]),
+    ("EphemeralContainer", "env", MERGE, "name", &["name"]),
+    ("EphemeralContainer", "ports", MERGE, "containerPort", &["containerPort", "protocol"]),
+    ("EphemeralContainer", "volumeDevices", MERGE, "devicePath", &["devicePath"]),
+    ("EphemeralContainer", "volumeMounts", MERGE, "mountPath", &["mountPath"]),
+    ("NamespaceStatus", "conditions", MERGE, "type", &["type"]),
+    ("NodeSpec", "podCIDRs", MERGE, "", SET),
+    ("NodeStatus", "addresses", MERGE, "type", &["type"]),
+    ("NodeStatus", "conditions", MERGE, "type", &["type"]),
+    ("PodSpec", "containers", MERGE, "name", &["name"]),
+    ("PodSpec", "ephemeralContainers", MERGE, "name", &["name"]),
+    ("PodSpec", "hostAliases", MERGE, "ip", &["ip"]),
+    ("PodSpec", "imagePullSecrets", MERGE, "name", &["name"]),
+    ("PodSpec", "initContainers", MERGE, "name", &["name"]),
+    ("PodSpec", "resourceClaims", RETAIN, "name", &["name"]),
+    ("PodSpec", "schedulingGates", MERGE, "name", &["name"]),
+    ("PodSpec", "topologySpreadConstraints", MERGE, "topologyKey", &["topologyKey", "whenUnsatisfiable"]),
+    ("PodSpec", "volumes", RETAIN, "name", &["name"]),
+    ("PodStatus", "conditions", MERGE, "type", &["type"]),
+    ("PodStatus", "hostIPs", MERGE, "ip", SET),
+    ("PodStatus", "podIPs", MERGE, "ip", &["ip"]),
+    ("PodStatus", "resourceClaimStatuses", RETAIN, "name", &["name"]),
+    ("ResourceRequirements", "claims", "", "", &["name"]),
+    ("ServiceAccount", "secrets", MERGE, "name", &["name"]),
+    ("ServiceSpec", "ports", MERGE, "port", &["port", "protocol"]),
+    ("ServiceStatus", "conditions", MERGE, "type", &["type"]),
+];
+
+const META_LISTS: &[Rule] =
+    &[("ObjectMeta", "finalizers", MERGE, "", SET), ("ObjectMeta", "ownerReferences", MERGE, "uid", &["uid"])];
+
+/// Objects that are replaced as a whole: types, and fields that are maps.
+const ATOMIC_TYPES: &[&str] = &[
+    "ConfigMapKeySelector",
+    "EndpointAddress",
+    "EndpointPort",
+    "LocalObjectReference",
+    "NodeSelector",
+    "NodeSelectorTerm",
+    "ObjectFieldSelector",
+    "ObjectReference",
+    "ResourceFieldSelector",
+    "SecretKeySelector",
+    "SecretReference",
+    "TypedLocalObjectReference",
+];
+const ATOMIC_MAPS: &[(&str, &str)] = &[("PodSpec", "nodeSelector"), ("ServiceSpec", "selector")];
+
+/// Writes the rules into the schemas, under the names that OpenAPI documents of Kubernetes use.
+pub(super) fn add(schemas: &mut Map<String, Value>) {
+    for (prefix, rules) in [(CORE, CORE_LISTS), (META, META_LISTS)] {
+        for (name, list, strategy, key, keys) in rules {
+            let Some(schema) = property(schemas, &format!("{prefix}{name}"), list) else { continue };
+            let mut say = |keyword: &str, value: Value| schema.insert(format!("x-kubernetes-{keyword}"), value);
+            if !strategy.is_empty() {
+                say("patch-strategy", json!(strategy));
+            }
+            if !key.is_empty() {
+                say("patch-merge-key", json!(key));
+            }
+            match (keys, key) {
+                (&[], &"") => drop(say("list-type", json!("set"))),
+                (&[], _) => drop(say("list-type", json!("atomic"))),
+                (keys, _) => {
+                    say("list-type", json!("map"));
+                    say("list-map-keys", json!(keys));
+                }
+            }
+        }
+    }
+    let selectors = [format!("{META}LabelSelector"), format!("{META}OwnerReference")];
+    for name in ATOMIC_TYPES.iter().map(|name| format!("{CORE}{name}")).chain(selectors) {
+        if let Some(Value::Object(schema)) = schemas.get_mut(&name) {
+            schema.insert("x-kubernetes-map-type".to_owned(), json!("atomic"));
+        }
+    }
+    for (name, field) in ATOMIC_MAPS {
+        if let Some(schema) = property(schemas, &format!("{CORE}{name}"), field) {
+            schema.insert("x-kubernetes-map-type".to_owned(), json!("atomic"));
+        }
+    }
+    // Ports of these are known by their protocol too, which is TCP when it is left out.
+    for name in ["Container", "ContainerPort", "EphemeralContainer", "ServicePort"] {
+        if let Some(schema) = property(schemas, &format!("{CORE}{name}"), "protocol") {
+            schema.insert("default".to_owned(), json!("TCP"));
+        }
+    }
+}
+
+fn property<'a>(schemas: &'a mut Map<String, Value>, name: &str, field: &str) -> Option<&'a mut Map<String, Value>> {
+    schemas.get_mut(name)?.get_mut("properties")?.get_mut(field)?.as_object_mut()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::builtin;
+    use super::*;
+
+    /// A rule for a field that is not there would be forgotten in silence. Fields come with Kubernetes versions, so a
+    /// few may be missing; lists that a controller of endpoints meets may not.
+    #[test]
+    fn rules_are_of_fields_that_exist() {
+        for (prefix, rules) in [(CORE, CORE_LISTS), (META, META_LISTS)] {
+            for (name, list, ..) in rules {
+                let schema = &builtin()[&format!("{prefix}{name}")]["properties"][list];
+                assert_eq!(schema["type"], "array", "{name}.{list}");
+            }
+        }
+        for (name, map) in ATOMIC_MAPS {
+            assert_eq!(builtin()[&format!("{CORE}{name}")]["properties"][map]["x-kubernetes-map-type"], "atomic");
+        }
+    }
+}

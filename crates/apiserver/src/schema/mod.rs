@@ -1,0 +1,114 @@
+//! What the fields of an object are: for merging lists by their keys, for telling unknown fields, and for the OpenAPI
+//! documents. It comes from the types of `k8s-openapi`, with upstream's merge keys added.
+
+mod definitions;
+mod merge_keys;
+mod unknown;
+
+use serde_json::{Map, Value};
+
+pub(crate) use definitions::{REF_PREFIX, builtin, definitions_used_by};
+pub(crate) use unknown::unknown_fields;
+
+/// How the items of a list are told apart when two versions of it are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListKind<'a> {
+    /// The list is replaced as a whole.
+    Atomic,
+    /// Plain values, each once.
+    Set,
+    /// Objects known by the field of this name.
+    Keyed(&'a str),
+}
+
+/// A place in a schema.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Node<'a> {
+    /// What stands at the place, which may say more than what it refers to.
+    here: &'a Value,
+    /// What it refers to.
+    target: &'a Value,
+}
+
+impl<'a> Node<'a> {
+    /// The schema of a built-in type.
+    pub(crate) fn of_type(name: &str) -> Option<Node<'static>> {
+        builtin().get(name).map(Node::new)
+    }
+
+    pub(crate) fn new(here: &'a Value) -> Self {
+        let reference = reference(here).or_else(|| here.get("allOf")?.as_array()?.first().and_then(reference));
+        let target = reference.and_then(|name| builtin().get(name)).unwrap_or(here);
+        Self { here, target }
+    }
+
+    /// The schema of a field, also of one of a map.
+    pub(crate) fn field(self, name: &str) -> Option<Self> {
+        match self.properties().and_then(|properties| properties.get(name)) {
+            Some(field) => Some(Self::new(field)),
+            None => self.target.get("additionalProperties").filter(|it| it.is_object()).map(Self::new),
+        }
+    }
+
+    pub(crate) fn items(self) -> Option<Self> {
+        self.target.get("items").map(Self::new)
+    }
+
+    pub(crate) fn properties(self) -> Option<&'a Map<String, Value>> {
+        self.target.get("properties")?.as_object()
+    }
+
+    pub(crate) fn get(self, keyword: &str) -> Option<&'a Value> {
+        self.here.get(keyword).or_else(|| self.target.get(keyword))
+    }
+
+    fn text(self, keyword: &str) -> Option<&'a str> {
+        self.get(keyword)?.as_str()
+    }
+
+    /// Whether fields that are not listed may stand here.
+    pub(crate) fn is_open(self) -> bool {
+        let says = |keyword: &str| self.get(keyword) == Some(&Value::Bool(true));
+        says("x-kubernetes-preserve-unknown-fields")
+            || says("x-kubernetes-embedded-resource")
+            || self.properties().is_none() && self.target.get("additionalProperties").is_none()
+    }
+
+    /// How a strategic merge patch treats the list.
+    pub(crate) fn patched_as(self) -> ListKind<'a> {
+        if !self.text("x-kubernetes-patch-strategy").is_some_and(|it| it.split(',').any(|it| it == "merge")) {
+            return ListKind::Atomic;
+        }
+        self.text("x-kubernetes-patch-merge-key").map_or(ListKind::Set, ListKind::Keyed)
+    }
+
+    /// The fields by which server-side apply knows the items of the list; none for a list that is replaced.
+    pub(crate) fn list_map_keys(self) -> Vec<&'a str> {
+        if self.text("x-kubernetes-list-type") != Some("map") {
+            return Vec::new();
+        }
+        self.get("x-kubernetes-list-map-keys")
+            .and_then(Value::as_array)
+            .map(|keys| keys.iter().filter_map(Value::as_str).collect())
+            .unwrap_or_default()
+    }
+
+    /// Whether server-side apply merges the plain values of the list.
+    pub(crate) fn is_set(self) -> bool {
+        self.text("x-kubernetes-list-type") == Some("set")
+    }
+
+    /// Whether server-side apply replaces the object as a whole.
+    pub(crate) fn is_atomic_map(self) -> bool {
+        self.text("x-kubernetes-map-type") == Some("atomic")
+    }
+
+    /// What server-side apply takes for a key that an item leaves out.
+    pub(crate) fn default_value(self) -> Option<&'a Value> {
+        self.get("default")
+    }
+}
+
+fn reference(schema: &Value) -> Option<&str> {
+    schema.get("$ref")?.as_str()?.strip_prefix(REF_PREFIX)
+}
