@@ -31,27 +31,23 @@ pub(super) fn content_type(version: &str) -> &'static str {
 
 /// The document: of the core group, or of all others.
 pub(super) fn document(kinds: &[Arc<Kind>], core: bool, version: &str) -> Value {
-    let mut groups: Vec<(&str, Vec<(&str, Vec<Value>)>)> = Vec::new();
-    for kind in kinds.iter().filter(|kind| kind.group.is_empty() == core) {
-        let at = groups.iter().position(|(name, _)| *name == kind.group).unwrap_or_else(|| {
-            groups.push((&kind.group, Vec::new()));
-            groups.len() - 1
-        });
-        let versions = &mut groups[at].1;
-        let at = versions.iter().position(|(name, _)| *name == kind.version).unwrap_or_else(|| {
-            versions.push((&kind.version, Vec::new()));
-            versions.len() - 1
-        });
-        versions[at].1.push(resource(kind));
-    }
-    let items: Vec<Value> = groups
+    let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).filter(|kind| kind.group.is_empty() == core).collect();
+    let items: Vec<Value> = distinct(kinds.iter().map(|kind| kind.group.as_str()))
         .into_iter()
-        .map(|(group, versions)| {
-            let metadata = if group.is_empty() { json!({"creationTimestamp": null}) } else { json!({"name": group, "creationTimestamp": null}) };
-            let versions: Vec<Value> = versions
+        .map(|group| {
+            let of_group = kinds.iter().filter(|kind| kind.group == group);
+            let versions: Vec<Value> = distinct(of_group.clone().map(|kind| kind.version.as_str()))
                 .into_iter()
-                .map(|(version, resources)| json!({"version": version, "resources": resources, "freshness": "Current"}))
+                .map(|version| {
+                    let of_version = of_group.clone().filter(|kind| kind.version == version);
+                    let resources: Vec<Value> = of_version.map(|kind| resource(kind)).collect();
+                    json!({"version": version, "resources": resources, "freshness": "Current"})
+                })
                 .collect();
+            let mut metadata = json!({"creationTimestamp": null});
+            if !group.is_empty() {
+                metadata["name"] = json!(group);
+            }
             json!({"metadata": metadata, "versions": versions})
         })
         .collect();
@@ -61,6 +57,17 @@ pub(super) fn document(kinds: &[Arc<Kind>], core: bool, version: &str) -> Value 
         "metadata": {},
         "items": items,
     })
+}
+
+/// Each name once, in order of appearance.
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for name in names {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
 }
 
 fn resource(kind: &Kind) -> Value {

@@ -1,8 +1,8 @@
 //! The HTTP shell: bytes to requests of the cluster and back.
 
-mod asked;
 mod accept;
 mod aggregated;
+mod asked;
 mod body;
 mod connection;
 mod continuation;
@@ -10,8 +10,8 @@ mod debug;
 mod discovery;
 mod front;
 mod list;
-mod outgoing;
 mod openapi;
+mod outgoing;
 mod path;
 mod query;
 mod reply;

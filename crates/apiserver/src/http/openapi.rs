@@ -108,15 +108,21 @@ fn hash(kinds: &[Arc<Kind>], asked: &str) -> String {
 
 fn paths(kind: &Kind) -> Vec<(String, Value)> {
     let (place, plural) = (place(kind), &kind.plural);
-    let collection =
-        if kind.namespaced { format!("/{place}/namespaces/{{namespace}}/{plural}") } else { format!("/{place}/{plural}") };
+    let collection = if kind.namespaced {
+        format!("/{place}/namespaces/{{namespace}}/{plural}")
+    } else {
+        format!("/{place}/{plural}")
+    };
     let object = format!("{collection}/{{name}}");
     let mut paths = vec![
-        (collection, json!({
-            "get": operation(kind, "list", &[]),
-            "post": operation(kind, "post", &["application/json", "application/yaml"]),
-            "delete": operation(kind, "deletecollection", &["application/json"]),
-        })),
+        (
+            collection,
+            json!({
+                "get": operation(kind, "list", &[]),
+                "post": operation(kind, "post", &["application/json", "application/yaml"]),
+                "delete": operation(kind, "deletecollection", &["application/json"]),
+            }),
+        ),
         (object.clone(), object_operations(kind, true)),
     ];
     if kind.namespaced {
@@ -146,7 +152,8 @@ fn object_operations(kind: &Kind, whole: bool) -> Value {
 }
 
 fn operation(kind: &Kind, action: &str, bodies: &[&str]) -> Value {
-    let schema = kind.named_schema().map_or_else(|| json!({}), |(name, _)| json!({"$ref": format!("{REF_PREFIX}{name}")}));
+    let schema =
+        kind.named_schema().map_or_else(|| json!({}), |(name, _)| json!({"$ref": format!("{REF_PREFIX}{name}")}));
     let mut operation = json!({
         "x-kubernetes-action": action,
         "x-kubernetes-group-version-kind": {"group": kind.group, "version": kind.version, "kind": kind.name},
@@ -155,7 +162,8 @@ fn operation(kind: &Kind, action: &str, bodies: &[&str]) -> Value {
     if !bodies.is_empty() {
         let parameter = |name: &&str| json!({"name": name, "in": "query", "schema": {"type": "string"}});
         operation["parameters"] = WRITE_PARAMETERS.iter().map(parameter).collect();
-        let content: Map<_, _> = bodies.iter().map(|&body| (body.to_owned(), json!({"schema": {"type": "object"}}))).collect();
+        let content: Map<_, _> =
+            bodies.iter().map(|&body| (body.to_owned(), json!({"schema": {"type": "object"}}))).collect();
         operation["requestBody"] = json!({"content": content});
     }
     operation
