@@ -66,6 +66,12 @@ impl Verdict {
         self.broken.insert(file.to_owned(), failure);
     }
 
+    /// How many scenarios, and files that could not be played, were judged.
+    pub fn played(&self) -> usize {
+        let Self { passed, second_looks: _, broken, excused, listed_but_pass } = self;
+        passed + broken.len() + excused.len() + listed_but_pass.len()
+    }
+
     /// Whether all is as the list says.
     pub fn is_good(&self) -> bool {
         self.broken.is_empty() && self.listed_but_pass.is_empty()
@@ -141,6 +147,7 @@ mod tests {
         verdict.add("core", vec![outcome("b", &["y", "z"]), outcome("d", &[])], &not_yet);
         verdict.add_error("random", &anyhow::anyhow!("no server").context("cannot start"));
         assert!(!verdict.is_good());
+        assert_eq!(verdict.played(), 5);
         let lines: Vec<_> = verdict.to_string().lines().map(ToOwned::to_owned).collect();
         let expect = [
             "FAILED core/b, step 2:",

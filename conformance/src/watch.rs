@@ -10,14 +10,14 @@ use futures::StreamExt as _;
 use kube_controller_client::{WatchBody, WatchParams};
 use kube_wire::LineSplitter;
 use serde::Deserialize;
-use tokio::{task::JoinSet, time::Instant};
+use tokio::task::JoinSet;
 
 use crate::{Api, Changes, Kind};
 
 /// The kinds that endpoint controllers write.
 const WATCHED: [Kind; 3] = [Kind::Endpoints, Kind::EndpointSlice, Kind::Event];
 
-/// The watches; dropping this ends them.
+/// The watches, and what keeps the time between changes; dropping this ends them.
 #[derive(Debug)]
 pub struct Watches {
     _tasks: JoinSet<()>,
@@ -35,6 +35,8 @@ impl Watches {
                 changes.blind(format!("the watch of {kind:?} failed: {error:#}"));
             });
         }
+        let changes = Arc::clone(changes);
+        tasks.spawn(async move { changes.keep_time().await });
         Ok(Self { _tasks: tasks })
     }
 }
@@ -55,7 +57,7 @@ async fn follow(api: &Api, kind: Kind, changes: &Changes, first: WatchBody) -> R
         note_all(kind, changes, watch).await;
         watch = open(api, kind).await?;
         // What happened between the two watches is not known.
-        changes.note_everywhere(Instant::now());
+        changes.note_everywhere();
     }
 }
 
@@ -67,7 +69,7 @@ async fn note_all(kind: Kind, changes: &Changes, mut watch: WatchBody) {
         while let Ok(Some(frame)) = frames.next_frame() {
             match serde_json::from_slice::<Frame>(frame) {
                 Ok(Frame { object: Object { metadata } }) if !metadata.namespace.is_empty() => {
-                    changes.note(&metadata.namespace, Instant::now());
+                    changes.note(&metadata.namespace);
                 }
                 // An error, most likely that history is gone.
                 _ => return,
