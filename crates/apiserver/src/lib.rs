@@ -88,6 +88,7 @@ mod server;
 mod service_addresses;
 mod shared;
 mod status;
+mod table;
 
 pub use config::Config;
 pub use faults::{Effect, End, Fault, FaultState, Faults, On};

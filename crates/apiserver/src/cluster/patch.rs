@@ -78,10 +78,12 @@ impl Cluster {
                 };
             };
             let mut value = stored.value()?;
+            kind.present(&mut value);
             merge_applied(&mut value, applied.clone(), kind.schema());
             return Ok(Some(value));
         }
         let mut value = stored.ok_or_else(|| StatusError::not_found(kind, name))?.value()?;
+        kind.present(&mut value);
         match patch {
             Patch::Merge(changes) => json_patch::merge(&mut value, changes),
             Patch::Json(operations) => {

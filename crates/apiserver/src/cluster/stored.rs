@@ -125,7 +125,7 @@ fn encode(kind: &Kind, object: &mut Map<String, Value>, revision: u64) -> Result
     if let Some(Value::Object(meta)) = object.get_mut("metadata") {
         meta.insert("resourceVersion".to_owned(), Value::String(revision.to_string()));
     }
-    let mut json = format!(r#"{{"kind":"{}","apiVersion":"{}","#, kind.name, kind.api_version()).into_bytes();
+    let mut json = format!(r#"{{"kind":"{}","apiVersion":"{}","#, kind.name, kind.stored_version()).into_bytes();
     let untyped_from = json.len();
     let body = serde_json::to_vec(object).map_err(|error| StatusError::internal(error.to_string()))?;
     // Without its own opening brace: the one above is the object's.

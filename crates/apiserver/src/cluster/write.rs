@@ -59,6 +59,7 @@ impl Cluster {
     ) -> Result<Written, StatusError> {
         complete_type(kind, &mut body)?;
         let warnings = check_fields(kind, &body, options)?;
+        kind.accept(&mut body);
         if kind.namespaced {
             self.check_namespace_accepts(kind, namespace, text(&body, "name"))?;
         }
@@ -104,6 +105,7 @@ impl Cluster {
     ) -> Result<Written, StatusError> {
         complete_type(kind, &mut body)?;
         let warnings = check_fields(kind, &body, options)?;
+        kind.accept(&mut body);
         check_identity(kind, namespace, name, &body)?;
         let stored = self.find(kind, namespace, name);
         if let Some(asked) = text(&body, "uid").filter(|uid| !uid.is_empty()) {

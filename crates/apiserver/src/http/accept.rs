@@ -42,3 +42,51 @@ pub(super) fn wanted(headers: &HeaderMap) -> Vec<Wanted<'_>> {
         })
         .collect()
 }
+
+/// What an object, list or watch event is turned into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Itself.
+    Whole,
+    /// A `Table`, as kubectl prints it.
+    Table,
+    /// A `PartialObjectMetadata`.
+    Metadata,
+}
+
+/// The first form asked for that this server has; the object itself when nothing else fits.
+pub(super) fn form(headers: &HeaderMap) -> Form {
+    let known = |wanted: &Wanted<'_>| match (wanted.kind, wanted.group, wanted.version) {
+        _ if !wanted.is_json() => None,
+        ("", ..) => Some(Form::Whole),
+        ("Table", "meta.k8s.io", "v1") => Some(Form::Table),
+        ("PartialObjectMetadata" | "PartialObjectMetadataList", "meta.k8s.io", "v1") => Some(Form::Metadata),
+        _ => None,
+    };
+    wanted(headers).iter().find_map(known).unwrap_or(Form::Whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("", Form::Whole)]
+    #[case("application/json, */*", Form::Whole)]
+    #[case(
+        "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json",
+        Form::Table
+    )]
+    #[case("application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", Form::Whole)]
+    #[case(
+        "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+        Form::Metadata
+    )]
+    fn forms(#[case] accept: &str, #[case] expect: Form) {
+        let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_str(accept).unwrap())]);
+        assert_eq!(form(&headers), expect);
+    }
+}

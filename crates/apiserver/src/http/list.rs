@@ -7,6 +7,7 @@ use futures::stream;
 use serde::Serialize;
 
 use super::continuation::Continuation;
+use super::form::Look;
 use super::query::{Query, VersionMatch};
 use super::reply::{self, Reply};
 use crate::cluster::{Cluster, Page, PageRequest, Stored, TooOld};
@@ -14,6 +15,7 @@ use crate::kinds::Kind;
 use crate::selector::Selector;
 use crate::shared::Shared;
 use crate::status::StatusError;
+use crate::table::Printer;
 
 /// How much of a list is encoded at a time.
 const CHUNK: usize = 128 * 1024;
@@ -57,7 +59,7 @@ pub(super) fn check_reached(asked: Option<u64>, current: u64) -> Result<(), Stat
 ///
 /// The current state satisfies every version asked for but an exact one. A page goes on at the version of the first
 /// page, which is rebuilt from the history.
-pub(super) fn answer(shared: &Shared, scope: &Scope, query: &Query) -> Result<Reply, StatusError> {
+pub(super) fn answer(shared: &Shared, scope: &Scope, query: &Query, look: Look) -> Result<Reply, StatusError> {
     let page = shared.read(|cluster| {
         check_reached(query.resource_version, cluster.revision())?;
         let mut request = PageRequest {
@@ -87,7 +89,7 @@ pub(super) fn answer(shared: &Shared, scope: &Scope, query: &Query) -> Result<Re
     })?;
     let Page { objects, revision, last, remaining } = page;
     let next = last.map(|after| Continuation { revision: Some(revision), after }.encode());
-    Ok(of_objects(&scope.kind, objects, &ListMeta { revision, next, remaining }))
+    Ok(of_objects(&scope.kind, objects, &ListMeta { revision, next, remaining }, look))
 }
 
 /// The metadata of a list.
@@ -108,25 +110,22 @@ fn as_text<S: serde::Serializer>(revision: &u64, serializer: S) -> Result<S::Ok,
 }
 
 /// A list of these objects, encoded piece by piece while it is sent.
-pub(super) fn of_objects(kind: &Kind, objects: Vec<Arc<Stored>>, meta: &ListMeta) -> Reply {
-    let head = format!(
-        r#"{{"kind":"{}List","apiVersion":"{}","metadata":{},"items":["#,
-        kind.name,
-        kind.api_version(),
-        serde_json::to_string(meta).unwrap_or_default(),
-    );
-    let state = Some((BytesMut::from(head.as_bytes()), objects.into_iter(), true));
-    reply::json_stream(stream::unfold(state, |state| async move {
-        let (mut buffer, mut objects, mut first) = state?;
+pub(super) fn of_objects(kind: &Arc<Kind>, objects: Vec<Arc<Stored>>, meta: &ListMeta, look: Look) -> Reply {
+    let head = BytesMut::from(look.list_head(kind, meta).as_bytes());
+    let state = Some((Arc::clone(kind), head, objects.into_iter(), true));
+    reply::json_stream(stream::unfold(state, move |state| async move {
+        let (kind, mut buffer, mut objects, mut first) = state?;
+        let printer = Printer::of(&kind);
         while buffer.len() < CHUNK {
             let Some(object) = objects.next() else {
                 buffer.put_slice(b"]}\n");
                 return Some((buffer.freeze(), None));
             };
             buffer.put_slice(if first { b"{" } else { b",{" });
-            buffer.put_slice(object.untyped_json());
+            look.put_item(&kind, &printer, &object, &mut buffer);
             first = false;
         }
-        Some((Bytes::from(buffer), Some((BytesMut::with_capacity(CHUNK), objects, first))))
+        drop(printer);
+        Some((Bytes::from(buffer), Some((kind, BytesMut::with_capacity(CHUNK), objects, first))))
     }))
 }

@@ -8,6 +8,7 @@ mod connection;
 mod continuation;
 mod debug;
 mod discovery;
+mod form;
 mod front;
 mod list;
 mod openapi;

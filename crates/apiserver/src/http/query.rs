@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::continuation::Continuation;
+use super::form::IncludeObject;
 use crate::cluster::{FieldValidation, Patch, WriteOptions};
 use crate::field::FieldErrors;
 use crate::selector::Selector;
@@ -22,6 +23,7 @@ pub(super) struct Query {
     pub(super) send_initial_events: Option<bool>,
     pub(super) allow_bookmarks: bool,
     pub(super) timeout: Option<Duration>,
+    pub(super) include_object: IncludeObject,
     pub(super) dry_run: bool,
     pub(super) field_validation: FieldValidation,
     pub(super) field_manager: Option<String>,
@@ -60,6 +62,7 @@ impl Query {
                 "continue" => query.continuation = Some(Continuation::decode(value)?),
                 "timeoutSeconds" => query.timeout = Some(Duration::from_secs(number(&name, value)?)),
                 "gracePeriodSeconds" => query.grace_period_seconds = Some(number(&name, value)?),
+                "includeObject" => query.include_object = include_object(value)?,
                 "fieldValidation" => query.field_validation = field_validation(value)?,
                 "fieldManager" => query.field_manager = Some(value.to_owned()).filter(|it| !it.is_empty()),
                 "force" => query.force = Some(boolean(value)),
@@ -163,6 +166,15 @@ pub(super) fn dry_run(value: &str) -> Result<bool, StatusError> {
             errors.unsupported("dryRun", other, &["All"]);
             Err(StatusError::invalid_options("WriteOptions", errors))
         }
+    }
+}
+
+fn include_object(value: &str) -> Result<IncludeObject, StatusError> {
+    match value {
+        "" | "Metadata" => Ok(IncludeObject::Metadata),
+        "None" => Ok(IncludeObject::Nothing),
+        "Object" => Ok(IncludeObject::Whole),
+        other => Err(StatusError::bad_request(format!("unrecognized includeObject value: {other:?}"))),
     }
 }
 

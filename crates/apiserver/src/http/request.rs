@@ -5,13 +5,14 @@ use std::sync::Arc;
 use http::{HeaderMap, Method, Request, StatusCode};
 use hyper::body::Incoming;
 
+use super::form::Look;
 use super::path::{ResourcePath, Route};
 use super::query::Query;
 use super::reply::{self, Reply};
 use super::{body, discovery, list, path, watch};
 use crate::cluster::{Stored, Written};
 use crate::kinds::{Kind, Part};
-use crate::shared::Shared;
+use crate::shared::{Shared, now};
 use crate::status::{self, StatusError};
 
 /// Answers a request, whatever it is.
@@ -33,13 +34,14 @@ async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Reply
     };
     let query = Query::parse(request.uri().query())?;
     let (parts, incoming) = request.into_parts();
+    let look = Look::new(&parts.headers, query.include_object, now());
     // The table is copied out, so that the lock is not held while a body arrives.
     let target = Target::find(shared, resource)?;
     if parts.method == Method::GET {
-        return target.read(shared, &query);
+        return target.read(shared, &query, look);
     }
     let bytes = body::collect(incoming).await?;
-    target.write(shared, &parts.method, &parts.headers, &bytes, &query)
+    target.write(shared, &parts.method, &parts.headers, &bytes, &query, look)
 }
 
 /// What a request is about.
@@ -69,17 +71,17 @@ impl Target {
         Ok(Self { kind, namespace, name, part })
     }
 
-    fn read(&self, shared: &Arc<Shared>, query: &Query) -> Result<Reply, StatusError> {
+    fn read(&self, shared: &Arc<Shared>, query: &Query, look: Look) -> Result<Reply, StatusError> {
         let kind = &self.kind;
         if let Some(name) = &self.name {
             let namespace = self.namespace.as_deref().unwrap_or_default();
             let object = shared.read(|cluster| cluster.get(kind, namespace, name))?;
-            return Ok(object_reply(StatusCode::OK, &object));
+            return Ok(object_reply(StatusCode::OK, kind, &object, look));
         }
         query.selector.fields.check(kind)?;
         let scope =
             list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector: query.selector.clone() };
-        if query.watch { watch::open(shared, scope, query) } else { list::answer(shared, &scope, query) }
+        if query.watch { watch::open(shared, scope, query, look) } else { list::answer(shared, &scope, query, look) }
     }
 
     fn write(
@@ -89,6 +91,7 @@ impl Target {
         headers: &HeaderMap,
         bytes: &[u8],
         query: &Query,
+        look: Look,
     ) -> Result<Reply, StatusError> {
         let Self { kind, namespace, name, part } = self;
         // Whether the path has a namespace where one is needed was looked at for named objects only.
@@ -103,7 +106,7 @@ impl Target {
                     .write(query.dry_run, |cluster, options| {
                         cluster.create(kind, namespace, object, query.options(options))
                     })
-                    .map(|written| written_reply(&written))
+                    .map(|written| written_reply(kind, &written, look))
             }
             (&Method::PUT, Some(name)) => {
                 let object = body::object(kind, headers, bytes)?;
@@ -111,7 +114,7 @@ impl Target {
                     .write(query.dry_run, |cluster, options| {
                         cluster.update(kind, namespace, name, object, *part, query.options(options))
                     })
-                    .map(|written| written_reply(&written))
+                    .map(|written| written_reply(kind, &written, look))
             }
             (&Method::PATCH, Some(name)) => {
                 let patch = body::patch(headers, bytes)?;
@@ -120,7 +123,7 @@ impl Target {
                     .write(query.dry_run, |cluster, options| {
                         cluster.patch(kind, namespace, name, &patch, *part, query.options(options))
                     })
-                    .map(|written| written_reply(&written))
+                    .map(|written| written_reply(kind, &written, look))
             }
             (&Method::DELETE, Some(name)) if *part == Part::Main => {
                 let (options, dry_run) = body::delete_options(headers, bytes, query)?;
@@ -129,7 +132,7 @@ impl Target {
                 if deleted.gone && !kind.returns_deleted {
                     return Ok(reply::json(StatusCode::OK, status::deleted(kind, name, &deleted.object.uid)));
                 }
-                Ok(object_reply(StatusCode::OK, &deleted.object))
+                Ok(object_reply(StatusCode::OK, kind, &deleted.object, look))
             }
             (&Method::DELETE, None) => {
                 let (options, dry_run) = body::delete_options(headers, bytes, query)?;
@@ -146,18 +149,18 @@ impl Target {
                     }
                     Ok((deleted, cluster.revision()))
                 })?;
-                Ok(list::of_objects(kind, deleted, &list::ListMeta { revision, ..list::ListMeta::default() }))
+                Ok(list::of_objects(kind, deleted, &list::ListMeta { revision, ..list::ListMeta::default() }, look))
             }
             _ => Err(StatusError::method_not_allowed()),
         }
     }
 }
 
-fn object_reply(status: StatusCode, object: &Stored) -> Reply {
-    reply::json(status, object.json.clone())
+fn object_reply(status: StatusCode, kind: &Kind, object: &Stored, look: Look) -> Reply {
+    reply::json(status, look.object(kind, &object.json, true))
 }
 
-fn written_reply(written: &Written) -> Reply {
+fn written_reply(kind: &Kind, written: &Written, look: Look) -> Reply {
     let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
-    reply::with_warnings(object_reply(status, &written.object), &written.warnings)
+    reply::with_warnings(object_reply(status, kind, &written.object, look), &written.warnings)
 }

@@ -11,11 +11,12 @@ use futures::stream;
 use tokio::sync::watch::Receiver;
 use tokio::time::{Instant, sleep_until};
 
+use super::form::Look;
 use super::list::{Scope, check_reached};
 use super::query::Query;
 use super::reply::{self, Reply};
 use crate::cluster::{Change, ChangeKind, Stored};
-use crate::shared::Shared;
+use crate::shared::{Shared, now};
 use crate::status::StatusError;
 
 /// How many changes are taken out of the history at a time.
@@ -31,6 +32,9 @@ const INITIAL_EVENTS_END: &str = r#","annotations":{"k8s.io/initial-events-end":
 struct Watch {
     shared: Arc<Shared>,
     scope: Scope,
+    look: Look,
+    /// How many objects have been sent; the columns of a table go with the first.
+    sent: u64,
     bell: Receiver<u64>,
     /// Everything up to this revision has been sent or is in `initial`.
     revision: u64,
@@ -46,7 +50,7 @@ struct Watch {
 }
 
 /// Starts a watch.
-pub(super) fn open(shared: &Arc<Shared>, scope: Scope, query: &Query) -> Result<Reply, StatusError> {
+pub(super) fn open(shared: &Arc<Shared>, scope: Scope, query: &Query, look: Look) -> Result<Reply, StatusError> {
     let bell = shared.subscribe(&scope.kind).ok_or_else(StatusError::no_such_path)?;
     let from_now = matches!(query.resource_version, None | Some(0));
     let streaming_list = query.send_initial_events == Some(true);
@@ -68,6 +72,8 @@ pub(super) fn open(shared: &Arc<Shared>, scope: Scope, query: &Query) -> Result<
     let mut watch = Watch {
         shared: Arc::clone(shared),
         scope,
+        look,
+        sent: 0,
         bell,
         revision,
         initial: initial.into_iter(),
@@ -164,12 +170,12 @@ impl Watch {
         let mut buffer = BytesMut::with_capacity(CHUNK);
         while buffer.len() < CHUNK {
             let Some(object) = self.initial.next() else { break };
-            put_event(&mut buffer, "ADDED", &object.json);
+            self.put(&mut buffer, "ADDED", &object.json);
         }
         buffer.freeze()
     }
 
-    fn bookmark(&self, annotations: &str) -> Bytes {
+    fn bookmark(&mut self, annotations: &str) -> Bytes {
         let kind = &self.scope.kind;
         let mut buffer = BytesMut::new();
         let object = format!(
@@ -179,24 +185,30 @@ impl Watch {
             self.revision,
             kind.blank
         );
-        put_event(&mut buffer, "BOOKMARK", object.as_bytes());
+        self.put(&mut buffer, "BOOKMARK", &Bytes::from(object));
         buffer.freeze()
     }
 
+    /// Frames an object in the form that was asked for.
+    fn put(&mut self, buffer: &mut BytesMut, event: &str, json: &Bytes) {
+        put_event(buffer, event, &self.look.at(now()).object(&self.scope.kind, json, self.sent == 0));
+        self.sent += 1;
+    }
+
     /// Frames a change as this watch sees it: what leaves its selection is deleted, what enters is added.
-    fn frame(&self, change: &Change, buffer: &mut BytesMut) {
+    fn frame(&mut self, change: &Change, buffer: &mut BytesMut) {
         let before = change.previous.as_deref().is_some_and(|previous| self.scope.contains(previous));
         let after = change.kind != ChangeKind::Deleted && self.scope.contains(&change.object);
         match (before, after) {
             (false, false) => {}
-            (false, true) => put_event(buffer, "ADDED", &change.object.json),
-            (true, true) => put_event(buffer, "MODIFIED", &change.object.json),
+            (false, true) => self.put(buffer, "ADDED", &change.object.json),
+            (true, true) => self.put(buffer, "MODIFIED", &change.object.json),
             (true, false) if change.kind == ChangeKind::Deleted => {
-                put_event(buffer, "DELETED", &change.object.json);
+                self.put(buffer, "DELETED", &change.object.json);
             }
             // The client knows the object as it was; that is what it is told has gone, at this revision.
             (true, false) => match change.last_seen(&self.scope.kind) {
-                Ok(Some(last)) => put_event(buffer, "DELETED", &last.json),
+                Ok(Some(last)) => self.put(buffer, "DELETED", &last.json),
                 Ok(None) => {}
                 Err(error) => put_event(buffer, "ERROR", &error.encode()),
             },

@@ -3,6 +3,7 @@
 mod endpoints;
 mod endpointslice;
 mod event;
+mod event_view;
 mod lease;
 mod metadata;
 mod namespace;
@@ -21,9 +22,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use k8s_openapi::schemars::JsonSchema;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::schema::{Node, builtin};
+use crate::table::PrinterColumn;
 
 pub(crate) use resource::{Context, Part, Prepared, Resource, Rules, Typed};
 
@@ -54,7 +56,16 @@ pub(crate) struct Kind {
     pub(crate) blank: &'static str,
     selectable: &'static [&'static str],
     schema: KindSchema,
+    view: Option<View>,
     pub(crate) rules: Box<dyn Rules>,
+}
+
+/// Another way to look at the objects of a kind.
+pub(crate) struct View {
+    /// The apiVersion of what is stored.
+    stored_version: &'static str,
+    present: fn(&mut Map<String, Value>),
+    accept: fn(&mut Map<String, Value>),
 }
 
 /// Where the schema of a kind is.
@@ -103,6 +114,7 @@ impl Kind {
             blank: "",
             selectable: T::SELECTABLE,
             schema: KindSchema::Builtin(schema),
+            view: None,
             rules: Box::new(Typed::<T>::new()),
         }
     }
@@ -146,6 +158,39 @@ impl Kind {
         match &self.schema {
             KindSchema::Builtin(name) => Node::of_type(name),
         }
+    }
+
+    /// The columns that its definition names, for kinds that are defined outside of the code.
+    pub(crate) fn printer_columns(&self) -> Option<&[PrinterColumn]> {
+        match &self.schema {
+            KindSchema::Builtin(_) => None,
+        }
+    }
+
+    /// Whether its objects are stored as those of another kind.
+    pub(crate) fn is_view(&self) -> bool {
+        self.view.is_some()
+    }
+
+    /// Turns what is stored into an object of this kind.
+    pub(crate) fn present(&self, object: &mut Value) {
+        if let (Some(view), Value::Object(object)) = (&self.view, object) {
+            (view.present)(object);
+            object.insert("apiVersion".to_owned(), Value::String(self.api_version()));
+        }
+    }
+
+    /// Turns an object of this kind into what is stored.
+    pub(crate) fn accept(&self, object: &mut Value) {
+        if let (Some(view), Value::Object(object)) = (&self.view, object) {
+            (view.accept)(object);
+            object.insert("apiVersion".to_owned(), Value::String(view.stored_version.to_owned()));
+        }
+    }
+
+    /// The apiVersion that its stored objects have.
+    pub(crate) fn stored_version(&self) -> String {
+        self.view.as_ref().map_or_else(|| self.api_version(), |view| view.stored_version.to_owned())
     }
 
     pub(crate) fn is_selectable(&self, field: &str) -> bool {
@@ -238,8 +283,15 @@ impl KindTable {
                 )
             },
         ];
-        let numbered = kinds.into_iter().enumerate().map(|(index, kind)| Arc::new(Kind { index, ..kind })).collect();
-        Self { kinds: numbered }
+        let mut kinds: Vec<Kind> = kinds;
+        for (index, kind) in kinds.iter_mut().enumerate() {
+            kind.index = index;
+        }
+        if let Some(events) = kinds.iter().find(|kind| kind.name == "Event") {
+            let view = event_view::kind(events);
+            kinds.push(view);
+        }
+        Self { kinds: kinds.into_iter().map(Arc::new).collect() }
     }
 
     pub(crate) fn all(&self) -> &[Arc<Kind>] {

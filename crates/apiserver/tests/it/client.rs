@@ -67,6 +67,33 @@ impl World {
         self.json(Method::GET, path, &Value::Null).await
     }
 
+    /// Sends a GET that says what it accepts, and returns code, content type and JSON.
+    pub(crate) async fn get_as(&self, path: &str, accept: &str) -> (u16, String, Value) {
+        let response = self.send_as(Method::GET, path, "", accept, String::new()).await;
+        let code = response.status().as_u16();
+        let content_type = response.headers()["content-type"].to_str().unwrap().to_owned();
+        let bytes = response.into_body().collect().await.unwrap().to_bytes();
+        (code, content_type, serde_json::from_slice(&bytes).unwrap())
+    }
+
+    pub(crate) async fn send_as(
+        &self,
+        method: Method,
+        path: &str,
+        media_type: &str,
+        accept: &str,
+        body: impl Into<Bytes>,
+    ) -> http::Response<Incoming> {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.server.url()))
+            .header("content-type", media_type)
+            .header("accept", accept)
+            .body(Full::new(body.into()))
+            .unwrap();
+        self.http.request(request).await.unwrap()
+    }
+
     pub(crate) async fn create(&self, path: &str, object: Value) -> Value {
         let (code, object) = self.json(Method::POST, path, &object).await;
         assert_eq!(code, 201, "{object}");
@@ -76,7 +103,7 @@ impl World {
     pub(crate) async fn watch(&self, path: &str) -> Events {
         let response = self.send(Method::GET, path, "", String::new()).await;
         assert_eq!(response.status(), 200);
-        Events { body: response.into_body(), buffer: Vec::new() }
+        Events::of(response)
     }
 }
 
@@ -87,6 +114,10 @@ pub(crate) struct Events {
 }
 
 impl Events {
+    pub(crate) fn of(response: http::Response<Incoming>) -> Self {
+        Self { body: response.into_body(), buffer: Vec::new() }
+    }
+
     /// The next event, or nothing when the stream has ended.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         self.try_next().await.unwrap()

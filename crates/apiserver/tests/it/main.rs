@@ -4,6 +4,7 @@
 
 mod client;
 mod faults;
+mod forms;
 mod pages;
 mod patches;
 mod requests;

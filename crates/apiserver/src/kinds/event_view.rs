@@ -1,0 +1,71 @@
+//! `events.k8s.io/v1` Event: the events of the core group under newer names.
+
+use k8s_openapi::api::core::v1::Event as Core;
+use k8s_openapi::api::events::v1::Event;
+use k8s_openapi::schemars::JsonSchema as _;
+use serde_json::{Map, Value, json};
+
+use super::{Kind, KindSchema, Typed, View};
+
+/// Name in the core group, name here.
+const RENAMED: [(&str, &str); 7] = [
+    ("count", "deprecatedCount"),
+    ("firstTimestamp", "deprecatedFirstTimestamp"),
+    ("involvedObject", "regarding"),
+    ("lastTimestamp", "deprecatedLastTimestamp"),
+    ("message", "note"),
+    ("reportingComponent", "reportingController"),
+    ("source", "deprecatedSource"),
+];
+
+/// The kind that shows what `events` stores.
+pub(super) fn kind(events: &Kind) -> Kind {
+    Kind {
+        index: events.index,
+        create_on_update: true,
+        blank: r#","eventTime":null"#,
+        view: Some(View { stored_version: "v1", present, accept }),
+        schema: KindSchema::Builtin(Event::schema_name()),
+        rules: Box::new(Typed::<Core>::new()),
+        group: "events.k8s.io".to_owned(),
+        ..Kind::builtin::<Core>("events", "event", &["ev"])
+    }
+}
+
+fn present(object: &mut Map<String, Value>) {
+    for (old, new) in RENAMED {
+        if let Some(value) = object.remove(old).filter(|value| !value.is_null() && value != &json!({})) {
+            object.insert(new.to_owned(), value);
+        }
+    }
+    // What the core group prints even when it is empty.
+    object.retain(|name, value| value != "" || !matches!(name.as_str(), "reportingController" | "reportingInstance"));
+}
+
+fn accept(object: &mut Map<String, Value>) {
+    for (old, new) in RENAMED {
+        if let Some(value) = object.remove(new) {
+            object.insert(old.to_owned(), value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back() {
+        let stored = json!({
+            "metadata": {"name": "e"}, "involvedObject": {"kind": "Pod", "name": "p"}, "message": "hello",
+            "source": {"component": "c"}, "firstTimestamp": "2027-01-01T00:00:00Z", "count": 3, "reason": "R",
+            "reportingComponent": "c"
+        });
+        let Value::Object(mut object) = stored.clone() else { panic!("an object") };
+        present(&mut object);
+        assert_eq!(object["regarding"]["name"], "p");
+        assert_eq!((&object["note"], &object["deprecatedCount"]), (&json!("hello"), &json!(3)));
+        accept(&mut object);
+        assert_eq!(Value::Object(object), stored);
+    }
+}

@@ -1,0 +1,45 @@
+//! The rows of Endpoints and endpoint slices.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{age, at, list, name, some_of, text};
+
+pub(super) fn endpoints(object: &Value, now: Timestamp) -> Vec<Value> {
+    let mut shown = Vec::new();
+    for subset in list(object, "subsets") {
+        let addresses = list(subset, "addresses").iter().map(|address| text(address, "ip"));
+        let ports = list(subset, "ports");
+        if ports.is_empty() {
+            shown.extend(addresses.clone().map(str::to_owned));
+        }
+        for port in ports {
+            let port = at(port, "port").and_then(Value::as_i64).unwrap_or_default();
+            shown.extend(
+                addresses
+                    .clone()
+                    .map(|ip| if ip.contains(':') { format!("[{ip}]:{port}") } else { format!("{ip}:{port}") }),
+            );
+        }
+    }
+    let when_empty = if list(object, "subsets").is_empty() { "<none>" } else { "" };
+    vec![name(object), json!(some_of(&shown, when_empty)), age(object, now)]
+}
+
+pub(super) fn slice(slice: &Value, now: Timestamp) -> Vec<Value> {
+    let port = |port: &Value| match at(port, "port").and_then(Value::as_i64) {
+        Some(number) => number.to_string(),
+        // No number means every port.
+        None => "*".to_owned(),
+    };
+    let ports: Vec<String> = list(slice, "ports").iter().map(port).collect();
+    let addresses = list(slice, "endpoints").iter().flat_map(|endpoint| list(endpoint, "addresses"));
+    let addresses: Vec<String> = addresses.filter_map(Value::as_str).map(str::to_owned).collect();
+    vec![
+        name(slice),
+        json!(text(slice, "addressType")),
+        json!(some_of(&ports, "<unset>")),
+        json!(some_of(&addresses, "<unset>")),
+        age(slice, now),
+    ]
+}

@@ -1,0 +1,137 @@
+//! What kubectl prints: the columns of each kind and their cells.
+
+mod age;
+mod cluster_kinds;
+mod custom;
+mod endpoint_kinds;
+mod events;
+mod pods;
+mod services;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::kinds::Kind;
+
+pub(crate) use custom::PrinterColumn;
+
+/// The head of a column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Column {
+    name: String,
+    #[serde(rename = "type")]
+    value_type: &'static str,
+    format: &'static str,
+    description: &'static str,
+    /// Columns of a priority above 0 are shown on request (`-o wide`).
+    priority: i32,
+}
+
+impl Column {
+    const fn new(value_type: &'static str, format: &'static str, priority: i32) -> Self {
+        Self { name: String::new(), value_type, format, description: "", priority }
+    }
+
+    fn named(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
+    }
+}
+
+/// The columns of a kind and how a row is made.
+pub(crate) struct Printer<'a> {
+    pub(crate) columns: Vec<Column>,
+    cells: Cells<'a>,
+}
+
+/// Where the cells come from.
+enum Cells<'a> {
+    Builtin(fn(&Value, Timestamp) -> Vec<Value>),
+    Custom(&'a [PrinterColumn]),
+}
+
+impl<'a> Printer<'a> {
+    /// The printer of a kind.
+    pub(crate) fn of(kind: &'a Kind) -> Self {
+        if let Some(columns) = kind.printer_columns() {
+            return Self {
+                columns: custom::heads(columns),
+                cells: Box::new(|object, now| custom::cells(columns, object, now)),
+            };
+        }
+        type Cells = fn(&Value, Timestamp) -> Vec<Value>;
+        let (heads, cells): (&str, Cells) = match (kind.group.as_str(), kind.name.as_str()) {
+            ("", "Pod") => (pods::COLUMNS, pods::cells),
+            ("", "Service") => (services::COLUMNS, services::cells),
+            ("", "Node") => (cluster_kinds::NODE_COLUMNS, cluster_kinds::node),
+            ("", "Namespace") => ("Name Status Age", cluster_kinds::namespace),
+            ("", "ConfigMap") => ("Name Data Age", cluster_kinds::config_map),
+            ("", "ServiceAccount") => ("Name Secrets Age", cluster_kinds::service_account),
+            ("coordination.k8s.io", "Lease") => ("Name Holder Age", cluster_kinds::lease),
+            ("", "Endpoints") => ("Name Endpoints Age", endpoint_kinds::endpoints),
+            ("discovery.k8s.io", "EndpointSlice") => ("Name AddressType Ports Endpoints Age", endpoint_kinds::slice),
+            ("" | "events.k8s.io", "Event") => (events::COLUMNS, events::cells),
+            ("apiextensions.k8s.io", "CustomResourceDefinition") => ("Name Created_At", cluster_kinds::definition),
+            _ => ("Name Age", cluster_kinds::anything),
+        };
+        Self { columns: heads.split(' ').map(head).collect(), cells: Cells::Builtin(cells) }
+    }
+
+    /// A row without its object.
+    pub(crate) fn cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
+        match self.cells {
+            Cells::Builtin(cells) => cells(object, now),
+            Cells::Custom(columns) => custom::cells(columns, object, now),
+        }
+    }
+}
+
+/// `Name` or `Nominated_Node+`, where `_` stands for a space and `+` for a wide column.
+fn head(text: &str) -> Column {
+    let (text, priority) = text.strip_suffix('+').map_or((text, 0), |text| (text, 1));
+    let (value_type, format) = match text {
+        "Name" => ("string", "name"),
+        "Count" => ("integer", ""),
+        "Created_At" => ("date", ""),
+        _ => ("string", ""),
+    };
+    Column::new(value_type, format, priority).named(&text.replace('_', " "))
+}
+
+/// A text somewhere in an object; empty when absent.
+fn text<'a>(value: &'a Value, path: &str) -> &'a str {
+    at(value, path).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(value, |value, field| value.get(field))
+}
+
+fn list<'a>(value: &'a Value, path: &str) -> &'a [Value] {
+    at(value, path).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn name(object: &Value) -> Value {
+    json!(text(object, "metadata.name"))
+}
+
+fn or<'a>(text: &'a str, default: &'a str) -> &'a str {
+    if text.is_empty() { default } else { text }
+}
+
+fn age(object: &Value, now: Timestamp) -> Value {
+    json!(age::since(text(object, "metadata.creationTimestamp"), now))
+}
+
+/// The first of many, and how many more there are.
+fn some_of(all: &[String], when_empty: &str) -> String {
+    const SHOWN: usize = 3;
+    if all.is_empty() {
+        return when_empty.to_owned();
+    }
+    let shown = all.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(",");
+    if all.len() > SHOWN { format!("{shown} + {} more...", all.len() - SHOWN) } else { shown }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! Rows against what kubectl shows of the same objects in a real cluster.
+
+use rstest::rstest;
+
+use super::*;
+use crate::kinds::KindTable;
+
+const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
+
+#[track_caller]
+fn row(plural: &str, object: &Value) -> String {
+    let kinds = KindTable::builtin();
+    let kind = kinds.all().iter().find(|kind| kind.plural == plural).unwrap();
+    let printer = Printer::of(kind);
+    let cells = printer.cells(object, NOW);
+    assert_eq!(cells.len(), printer.columns.len(), "a cell for each column");
+    cells
+        .iter()
+        .map(|cell| cell.as_str().map_or_else(|| cell.to_string(), str::to_owned))
+        .collect::<Vec<_>>()
+        .join(" | ")
+}
+
+#[rstest]
+#[case::service("services", json!({
+    "metadata": {"name": "web", "creationTimestamp": "2027-01-15T07:55:00Z"},
+    "spec": {"type": "NodePort", "clusterIPs": ["10.96.0.9"], "selector": {"app": "web", "b": "c"},
+        "ports": [{"port": 80, "protocol": "TCP", "nodePort": 30080}, {"port": 53, "protocol": "UDP"}]}
+}), "web | NodePort | 10.96.0.9 | <none> | 80:30080/TCP,53/UDP | 5m | app=web,b=c")]
+#[case::load_balancer("services", json!({
+    "metadata": {"name": "lb"},
+    "spec": {"type": "LoadBalancer", "clusterIPs": ["None"]}
+}), "lb | LoadBalancer | None | <pending> | <none> | <unknown> | <none>")]
+#[case::external("services", json!({
+    "metadata": {"name": "ext"}, "spec": {"type": "ExternalName", "externalName": "example.com"}
+}), "ext | ExternalName | <none> | example.com | <none> | <unknown> | <none>")]
+#[case::endpoints("endpoints", json!({
+    "metadata": {"name": "web"},
+    "subsets": [{"addresses": [{"ip": "10.1.0.1"}, {"ip": "fd00::1"}], "ports": [{"port": 80}, {"port": 443}]}]
+}), "web | 10.1.0.1:80,[fd00::1]:80,10.1.0.1:443 + 1 more... | <unknown>")]
+#[case::no_endpoints("endpoints", json!({"metadata": {"name": "web"}}), "web | <none> | <unknown>")]
+#[case::slice("endpointslices", json!({
+    "metadata": {"name": "web-1"}, "addressType": "IPv4", "ports": [{"port": 80}, {"name": "any"}],
+    "endpoints": [{"addresses": ["10.1.0.1"]}, {"addresses": ["10.1.0.2"]}]
+}), "web-1 | IPv4 | 80,* | 10.1.0.1,10.1.0.2 | <unknown>")]
+#[case::empty_slice("endpointslices", json!({"metadata": {"name": "web-1"}, "addressType": "IPv6", "endpoints": null}),
+    "web-1 | IPv6 | <unset> | <unset> | <unknown>")]
+#[case::node("nodes", json!({
+    "metadata": {"name": "n", "labels": {"node-role.kubernetes.io/worker": "", "node-role.kubernetes.io/edge": ""}},
+    "spec": {"unschedulable": true},
+    "status": {"conditions": [{"type": "Ready", "status": "True"}], "nodeInfo": {"kubeletVersion": "v1.36.2", "osImage": "Linux"},
+        "addresses": [{"type": "InternalIP", "address": "192.0.2.1"}]}
+}), "n | Ready,SchedulingDisabled | edge,worker | <unknown> | v1.36.2 | 192.0.2.1 | <none> | Linux | <unknown> | <unknown>")]
+#[case::event("events", json!({
+    "metadata": {"name": "e"}, "type": "Warning", "reason": "Failed", "message": "no ",
+    "involvedObject": {"kind": "Pod", "name": "p"}, "source": {"component": "c", "host": "n"},
+    "firstTimestamp": "2027-01-15T07:50:00Z", "lastTimestamp": "2027-01-15T07:59:30Z", "count": 4
+}), "30s (x4 over 10m) | Warning | Failed | pod/p |  | c, n | no | 10m | 4 | e")]
+#[case::config_map("configmaps", json!({"metadata": {"name": "c"}, "data": {"a": "", "b": ""}}), "c | 2 | <unknown>")]
+fn rows(#[case] plural: &str, #[case] object: Value, #[case] expect: &str) {
+    assert_eq!(row(plural, &object), expect);
+}
+
+#[rstest]
+#[case::pending(json!({}), json!({"phase": "Pending"}), "0/1 | Pending | 0")]
+#[case::running(json!({}), json!({"phase": "Running", "containerStatuses": [
+    {"name": "a", "ready": true, "restartCount": 2, "state": {"running": {}},
+     "lastState": {"terminated": {"finishedAt": "2027-01-15T07:00:00Z"}}}
+]}), "1/1 | Running | 2 (60m ago)")]
+#[case::crashing(json!({}), json!({"phase": "Running", "containerStatuses": [
+    {"name": "a", "restartCount": 1, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+]}), "0/1 | CrashLoopBackOff | 1")]
+#[case::evicted(json!({}), json!({"phase": "Failed", "reason": "Evicted"}), "0/1 | Evicted | 0")]
+#[case::ended(json!({}), json!({"phase": "Failed", "containerStatuses": [
+    {"name": "a", "state": {"terminated": {"exitCode": 3}}}
+]}), "0/1 | ExitCode:3 | 0")]
+#[case::initializing(json!({"initContainers": [{"name": "i"}, {"name": "j"}]}),
+    json!({"phase": "Pending", "initContainerStatuses": [
+        {"name": "i", "state": {"terminated": {"exitCode": 0}}}, {"name": "j", "state": {"waiting": {"reason": "PodInitializing"}}}
+    ]}), "0/1 | Init:1/2 | 0")]
+#[case::sidecar(json!({"initContainers": [{"name": "s", "restartPolicy": "Always"}]}),
+    json!({"phase": "Running",
+        "initContainerStatuses": [{"name": "s", "ready": true, "started": true, "state": {"running": {}}}],
+        "containerStatuses": [{"name": "a", "ready": true, "state": {"running": {}}}]}), "2/2 | Running | 0")]
+#[case::gated(json!({}), json!({"phase": "Pending", "conditions": [{"type": "PodScheduled", "reason": "SchedulingGated"}]}),
+    "0/1 | SchedulingGated | 0")]
+fn pods(#[case] spec: Value, #[case] status: Value, #[case] expect: &str) {
+    let mut pod = json!({"metadata": {"name": "p"}, "spec": spec, "status": status});
+    pod["spec"]["containers"] = json!([{"name": "a"}]);
+    assert_eq!(row("pods", &pod), format!("p | {expect} | <unknown> | <none> | <none> | <none> | <none>"));
+    pod["metadata"]["deletionTimestamp"] = json!("2027-01-15T08:00:00Z");
+    let terminating = row("pods", &pod).contains("Terminating");
+    assert_eq!(terminating, !matches!(text(&pod, "status.phase"), "Failed"));
+}
