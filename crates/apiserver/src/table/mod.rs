@@ -54,26 +54,25 @@ impl<'a> Printer<'a> {
     /// The printer of a kind.
     pub(crate) fn of(kind: &'a Kind) -> Self {
         if let Some(columns) = kind.printer_columns() {
-            return Self {
-                columns: custom::heads(columns),
-                cells: Box::new(|object, now| custom::cells(columns, object, now)),
-            };
+            return Self { columns: custom::heads(columns), cells: Cells::Custom(columns) };
         }
-        type Cells = fn(&Value, Timestamp) -> Vec<Value>;
-        let (heads, cells): (&str, Cells) = match (kind.group.as_str(), kind.name.as_str()) {
-            ("", "Pod") => (pods::COLUMNS, pods::cells),
-            ("", "Service") => (services::COLUMNS, services::cells),
-            ("", "Node") => (cluster_kinds::NODE_COLUMNS, cluster_kinds::node),
-            ("", "Namespace") => ("Name Status Age", cluster_kinds::namespace),
-            ("", "ConfigMap") => ("Name Data Age", cluster_kinds::config_map),
-            ("", "ServiceAccount") => ("Name Secrets Age", cluster_kinds::service_account),
-            ("coordination.k8s.io", "Lease") => ("Name Holder Age", cluster_kinds::lease),
-            ("", "Endpoints") => ("Name Endpoints Age", endpoint_kinds::endpoints),
-            ("discovery.k8s.io", "EndpointSlice") => ("Name AddressType Ports Endpoints Age", endpoint_kinds::slice),
-            ("" | "events.k8s.io", "Event") => (events::COLUMNS, events::cells),
-            ("apiextensions.k8s.io", "CustomResourceDefinition") => ("Name Created_At", cluster_kinds::definition),
-            _ => ("Name Age", cluster_kinds::anything),
-        };
+        let (heads, cells): (&str, fn(&Value, Timestamp) -> Vec<Value>) =
+            match (kind.group.as_str(), kind.name.as_str()) {
+                ("", "Pod") => (pods::COLUMNS, pods::cells),
+                ("", "Service") => (services::COLUMNS, services::cells),
+                ("", "Node") => (cluster_kinds::NODE_COLUMNS, cluster_kinds::node),
+                ("", "Namespace") => ("Name Status Age", cluster_kinds::namespace),
+                ("", "ConfigMap") => ("Name Data Age", cluster_kinds::config_map),
+                ("", "ServiceAccount") => ("Name Secrets Age", cluster_kinds::service_account),
+                ("coordination.k8s.io", "Lease") => ("Name Holder Age", cluster_kinds::lease),
+                ("", "Endpoints") => ("Name Endpoints Age", endpoint_kinds::endpoints),
+                ("discovery.k8s.io", "EndpointSlice") => {
+                    ("Name AddressType Ports Endpoints Age", endpoint_kinds::slice)
+                }
+                ("" | "events.k8s.io", "Event") => (events::COLUMNS, events::cells),
+                ("apiextensions.k8s.io", "CustomResourceDefinition") => ("Name Created_At", cluster_kinds::definition),
+                _ => ("Name Age", cluster_kinds::anything),
+            };
         Self { columns: heads.split(' ').map(head).collect(), cells: Cells::Builtin(cells) }
     }
 
