@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use ipnet::{Ipv4Net, Ipv6Net};
 
+use crate::custom_kind::CustomKind;
+
 /// How a [`Server`](crate::Server) is to be. The defaults are those of a cluster made by kubeadm, on a free port.
 ///
 /// ```
@@ -21,6 +23,8 @@ pub struct Config {
     pub service_cidr_v4: Ipv4Net,
     /// The range of the IPv6 cluster IPs.
     pub service_cidr_v6: Ipv6Net,
+    /// Kinds served besides the built-in ones.
+    pub kinds: Vec<CustomKind>,
     /// How many changes of each kind are kept. A watch that asks for an older one is told `410 Gone`, and one that is
     /// read so slowly that it falls back this far is disconnected.
     pub watch_history: usize,
@@ -42,6 +46,7 @@ impl Default for Config {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             service_cidr_v4: Ipv4Net::new_assert(Ipv4Addr::new(10, 96, 0, 0), 16),
             service_cidr_v6: Ipv6Net::new_assert(Ipv6Addr::new(0xfd00, 0x10, 0x96, 0, 0, 0, 0, 0), 108),
+            kinds: Vec::new(),
             watch_history: 10_000,
             bookmark_interval: Duration::from_secs(60),
             watch_timeout: Duration::from_secs(30 * 60),

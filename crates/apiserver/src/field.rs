@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display, Write as _};
 
+use serde_json::Value;
+
 use crate::status::Cause;
 
 /// The field errors of one object, in the order they were found.
@@ -29,6 +31,21 @@ impl FieldErrors {
     pub(crate) fn required(&mut self, field: impl Into<String>, detail: &str) {
         let message = if detail.is_empty() { "Required value".to_owned() } else { format!("Required value: {detail}") };
         self.push(field, "FieldValueRequired", message);
+    }
+
+    /// A value of another type than the schema says.
+    pub(crate) fn type_invalid(&mut self, field: &str, value: &Value, expected: &str) {
+        let found = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(number) if number.is_f64() => "number",
+            Value::Number(_) => "integer",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        };
+        let detail = format!("{field} in body must be of type {expected}: {found:?}");
+        self.push(field, "FieldValueTypeInvalid", format!("Invalid value: {found:?}: {detail}"));
     }
 
     /// A value outside of an enumeration.

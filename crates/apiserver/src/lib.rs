@@ -75,6 +75,7 @@ mod address;
 mod attributes;
 mod cluster;
 mod config;
+mod custom_kind;
 mod faults;
 mod field;
 mod http;
@@ -91,6 +92,7 @@ mod status;
 mod table;
 
 pub use config::Config;
+pub use custom_kind::CustomKind;
 pub use faults::{Effect, End, Fault, FaultState, Faults, On};
 pub use requests::{LoggedRequest, Requests};
 pub use server::{History, Server, StartError};

@@ -85,7 +85,10 @@ impl Server {
             service_cidr_v6: config.service_cidr_v6,
             history_length: config.watch_history,
         };
-        let cluster = Cluster::new(KindTable::builtin(), &limits, rng, now())?;
+        let mut cluster = Cluster::new(KindTable::builtin(), &limits, rng, now())?;
+        for kind in &config.kinds {
+            cluster.define(kind);
+        }
         let shared = Arc::new(Shared::new(cluster, config, fault_rng));
 
         let mut tasks = JoinSet::new();

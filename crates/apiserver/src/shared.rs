@@ -33,7 +33,7 @@ struct Inner {
 
 impl Shared {
     pub(crate) fn new(cluster: Cluster, config: Config, fault_rng: StdRng) -> Self {
-        let bells = cluster.kinds().all().iter().map(|_| watch::Sender::new(0)).collect();
+        let bells = (0..cluster.kind_count()).map(|_| watch::Sender::new(0)).collect();
         let inner = RwLock::new(Inner { cluster, bells });
         Self {
             inner,
@@ -69,6 +69,10 @@ impl Shared {
         let options = WriteOptions { dry_run, ..WriteOptions::at(now()) };
         let result = change(&mut inner.cluster, options);
         let revision = inner.cluster.revision();
+        let kinds = inner.cluster.kind_count();
+        while inner.bells.len() < kinds {
+            inner.bells.push(watch::Sender::new(0));
+        }
         for index in inner.cluster.take_touched() {
             if let Some(bell) = inner.bells.get(index) {
                 bell.send_replace(revision);

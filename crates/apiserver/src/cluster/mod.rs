@@ -4,6 +4,7 @@
 //! as they are, so nothing is encoded or filtered while the cluster is locked.
 
 mod collection;
+mod definitions;
 mod delete;
 mod namespaces;
 mod page;
@@ -79,6 +80,11 @@ impl Cluster {
         &self.kinds
     }
 
+    /// How many kinds have ever been known; every [`Kind::index`] is below.
+    pub(crate) fn kind_count(&self) -> usize {
+        self.collections.len()
+    }
+
     /// The version of the latest write.
     pub(crate) fn revision(&self) -> u64 {
         self.revision
@@ -133,6 +139,9 @@ impl Cluster {
         let object = Arc::new(object);
         self.collections[kind.index].put(Arc::clone(&object), self.history_length);
         self.touched.insert(kind.index);
+        if kind.is_definition() {
+            self.definition_changed(&object);
+        }
         object
     }
 
@@ -145,6 +154,9 @@ impl Cluster {
         self.touched.insert(kind.index);
         if kind.namespaced {
             self.finish_namespace(&last.namespace)?;
+        }
+        if kind.is_definition() {
+            self.definition_removed(&last)?;
         }
         Ok(last)
     }

@@ -1,5 +1,7 @@
 //! The kinds that the server knows: their names on the wire and the rules of their objects.
 
+mod custom;
+mod definition;
 mod endpoints;
 mod endpointslice;
 mod event;
@@ -24,6 +26,7 @@ use std::sync::Arc;
 use k8s_openapi::schemars::JsonSchema;
 use serde_json::{Map, Value};
 
+use crate::custom_kind::CustomKind;
 use crate::schema::{Node, builtin};
 use crate::table::PrinterColumn;
 
@@ -72,6 +75,8 @@ pub(crate) struct View {
 pub(crate) enum KindSchema {
     /// Among those of the built-in types, by this name.
     Builtin(Cow<'static, str>),
+    /// What the user has defined.
+    Custom { name: String, schema: Value, columns: Vec<PrinterColumn> },
 }
 
 impl Kind {
@@ -119,6 +124,44 @@ impl Kind {
         }
     }
 
+    /// A kind that the user has defined.
+    pub(crate) fn custom(index: usize, definition: &CustomKind) -> Self {
+        Self {
+            index,
+            group: definition.group.clone(),
+            version: definition.version.clone(),
+            name: definition.kind.clone(),
+            plural: definition.plural.clone(),
+            singular: definition.singular.clone(),
+            short_names: definition.short_names.clone(),
+            categories: definition.categories.clone(),
+            namespaced: definition.namespaced,
+            has_status: definition.has_status,
+            returns_deleted: false,
+            create_on_update: false,
+            unconditional_update: false,
+            blank: "",
+            selectable: &[],
+            schema: KindSchema::Custom {
+                name: definition.schema_name(),
+                schema: definition.whole_schema(),
+                columns: definition.columns.clone(),
+            },
+            view: None,
+            rules: Box::new(custom::CustomRules),
+        }
+    }
+
+    /// Whether the user has defined it.
+    pub(crate) fn is_custom(&self) -> bool {
+        matches!(self.schema, KindSchema::Custom { .. })
+    }
+
+    /// Whether its objects define kinds.
+    pub(crate) fn is_definition(&self) -> bool {
+        self.name == "CustomResourceDefinition" && self.group == "apiextensions.k8s.io"
+    }
+
     /// `v1` or `discovery.k8s.io/v1`.
     pub(crate) fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
@@ -143,6 +186,7 @@ impl Kind {
     pub(crate) fn schema(&self) -> Option<Node<'_>> {
         match &self.schema {
             KindSchema::Builtin(name) => Node::of_type(name),
+            KindSchema::Custom { schema, .. } => Some(Node::new(schema)),
         }
     }
 
@@ -150,6 +194,7 @@ impl Kind {
     pub(crate) fn named_schema(&self) -> Option<(String, &Value)> {
         match &self.schema {
             KindSchema::Builtin(name) => builtin().get(&**name).map(|schema| (name.to_string(), schema)),
+            KindSchema::Custom { name, schema, .. } => Some((name.clone(), schema)),
         }
     }
 
@@ -157,6 +202,7 @@ impl Kind {
     pub(crate) fn merge_schema(&self) -> Option<Node<'_>> {
         match &self.schema {
             KindSchema::Builtin(name) => Node::of_type(name),
+            KindSchema::Custom { .. } => None,
         }
     }
 
@@ -164,6 +210,7 @@ impl Kind {
     pub(crate) fn printer_columns(&self) -> Option<&[PrinterColumn]> {
         match &self.schema {
             KindSchema::Builtin(_) => None,
+            KindSchema::Custom { columns, .. } => Some(columns),
         }
     }
 
@@ -221,6 +268,7 @@ impl KindTable {
     pub(crate) fn builtin() -> Self {
         use k8s_openapi::api::coordination::v1::Lease;
         use k8s_openapi::api::core::v1::{ConfigMap, Endpoints, Event, Namespace, Node, Pod, Service, ServiceAccount};
+        use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
         let all = |mut kind: Kind| {
             kind.categories = vec!["all".to_owned()];
@@ -282,6 +330,17 @@ impl KindTable {
                     &[],
                 )
             },
+            Kind {
+                namespaced: false,
+                has_status: true,
+                categories: vec!["api-extensions".to_owned()],
+                blank: r#","spec":{"group":"","names":{"plural":"","kind":""},"scope":"","versions":null}"#,
+                ..Kind::builtin::<CustomResourceDefinition>(
+                    "customresourcedefinitions",
+                    "customresourcedefinition",
+                    &["crd", "crds"],
+                )
+            },
         ];
         let mut kinds: Vec<Kind> = kinds;
         for (index, kind) in kinds.iter_mut().enumerate() {
@@ -296,6 +355,20 @@ impl KindTable {
 
     pub(crate) fn all(&self) -> &[Arc<Kind>] {
         &self.kinds
+    }
+
+    /// Adds a kind, in place of the one of its index if there is one.
+    pub(crate) fn put(&mut self, kind: Kind) {
+        let kind = Arc::new(kind);
+        match self.kinds.iter_mut().find(|found| found.index == kind.index && found.is_custom()) {
+            Some(found) => *found = kind,
+            None => self.kinds.push(kind),
+        }
+    }
+
+    /// Forgets a kind. Its index is not used again.
+    pub(crate) fn remove(&mut self, index: usize) {
+        self.kinds.retain(|kind| kind.index != index);
     }
 
     /// Finds a kind by the names that stand in a path.

@@ -208,7 +208,7 @@ impl<T: Resource> Rules for Typed<T> {
     }
 }
 
-fn new_uid(rng: &mut StdRng) -> String {
+pub(super) fn new_uid(rng: &mut StdRng) -> String {
     use rand::RngExt as _;
     uuid::Builder::from_random_bytes(rng.random()).into_uuid().to_string()
 }

@@ -3,11 +3,13 @@
 
 mod definitions;
 mod merge_keys;
+mod structural;
 mod unknown;
 
 use serde_json::{Map, Value};
 
 pub(crate) use definitions::{REF_PREFIX, builtin, definitions_used_by};
+pub(crate) use structural::{check as check_structure, prune};
 pub(crate) use unknown::unknown_fields;
 
 /// How the items of a list are told apart when two versions of it are merged.
@@ -56,6 +58,10 @@ impl<'a> Node<'a> {
 
     pub(crate) fn properties(self) -> Option<&'a Map<String, Value>> {
         self.target.get("properties")?.as_object()
+    }
+
+    pub(crate) fn type_name(self) -> Option<&'a str> {
+        self.target.get("type")?.as_str()
     }
 
     pub(crate) fn get(self, keyword: &str) -> Option<&'a Value> {

@@ -44,9 +44,11 @@ pub(crate) struct Printer<'a> {
     cells: Cells<'a>,
 }
 
+type BuiltinCells = fn(&Value, Timestamp) -> Vec<Value>;
+
 /// Where the cells come from.
 enum Cells<'a> {
-    Builtin(fn(&Value, Timestamp) -> Vec<Value>),
+    Builtin(BuiltinCells),
     Custom(&'a [PrinterColumn]),
 }
 
@@ -56,23 +58,20 @@ impl<'a> Printer<'a> {
         if let Some(columns) = kind.printer_columns() {
             return Self { columns: custom::heads(columns), cells: Cells::Custom(columns) };
         }
-        let (heads, cells): (&str, fn(&Value, Timestamp) -> Vec<Value>) =
-            match (kind.group.as_str(), kind.name.as_str()) {
-                ("", "Pod") => (pods::COLUMNS, pods::cells),
-                ("", "Service") => (services::COLUMNS, services::cells),
-                ("", "Node") => (cluster_kinds::NODE_COLUMNS, cluster_kinds::node),
-                ("", "Namespace") => ("Name Status Age", cluster_kinds::namespace),
-                ("", "ConfigMap") => ("Name Data Age", cluster_kinds::config_map),
-                ("", "ServiceAccount") => ("Name Secrets Age", cluster_kinds::service_account),
-                ("coordination.k8s.io", "Lease") => ("Name Holder Age", cluster_kinds::lease),
-                ("", "Endpoints") => ("Name Endpoints Age", endpoint_kinds::endpoints),
-                ("discovery.k8s.io", "EndpointSlice") => {
-                    ("Name AddressType Ports Endpoints Age", endpoint_kinds::slice)
-                }
-                ("" | "events.k8s.io", "Event") => (events::COLUMNS, events::cells),
-                ("apiextensions.k8s.io", "CustomResourceDefinition") => ("Name Created_At", cluster_kinds::definition),
-                _ => ("Name Age", cluster_kinds::anything),
-            };
+        let (heads, cells): (&str, BuiltinCells) = match (kind.group.as_str(), kind.name.as_str()) {
+            ("", "Pod") => (pods::COLUMNS, pods::cells),
+            ("", "Service") => (services::COLUMNS, services::cells),
+            ("", "Node") => (cluster_kinds::NODE_COLUMNS, cluster_kinds::node),
+            ("", "Namespace") => ("Name Status Age", cluster_kinds::namespace),
+            ("", "ConfigMap") => ("Name Data Age", cluster_kinds::config_map),
+            ("", "ServiceAccount") => ("Name Secrets Age", cluster_kinds::service_account),
+            ("coordination.k8s.io", "Lease") => ("Name Holder Age", cluster_kinds::lease),
+            ("", "Endpoints") => ("Name Endpoints Age", endpoint_kinds::endpoints),
+            ("discovery.k8s.io", "EndpointSlice") => ("Name AddressType Ports Endpoints Age", endpoint_kinds::slice),
+            ("" | "events.k8s.io", "Event") => (events::COLUMNS, events::cells),
+            ("apiextensions.k8s.io", "CustomResourceDefinition") => ("Name Created_At", cluster_kinds::definition),
+            _ => ("Name Age", cluster_kinds::anything),
+        };
         Self { columns: heads.split(' ').map(head).collect(), cells: Cells::Builtin(cells) }
     }
 

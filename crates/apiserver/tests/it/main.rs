@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "the client is a test's, and its failures are the test's")]
 
 mod client;
+mod custom_kinds;
 mod faults;
 mod forms;
 mod pages;

@@ -1,0 +1,52 @@
+//! Kinds that come and go while the server runs.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
+use super::collection::Collection;
+use super::{Cluster, Stored};
+use crate::custom_kind::CustomKind;
+use crate::kinds::Kind;
+use crate::status::StatusError;
+
+impl Cluster {
+    /// Serves a kind from now on; one of the same resource gets the new names, schema and columns. A built-in kind
+    /// stays what it is.
+    pub(crate) fn define(&mut self, definition: &CustomKind) {
+        let found = self.kinds.find(&definition.group, &definition.version, &definition.plural);
+        let index = match found {
+            Some(found) if !found.is_custom() => return,
+            Some(found) => found.index,
+            None => {
+                self.collections.push(Collection::default());
+                self.collections.len() - 1
+            }
+        };
+        self.kinds.put(Kind::custom(index, definition));
+    }
+
+    /// Does what a stored definition says.
+    pub(super) fn definition_changed(&mut self, stored: &Stored) {
+        if let Some(kind) = read(stored) {
+            self.define(&kind);
+        } else {
+            tracing::warn!(name = %stored.name, "a definition names no version that is stored and served");
+        }
+    }
+
+    /// Removes the objects of a kind whose definition is gone, and the kind.
+    pub(super) fn definition_removed(&mut self, stored: &Stored) -> Result<(), StatusError> {
+        let Some(definition) = read(stored) else { return Ok(()) };
+        let found = self.kinds.find(&definition.group, &definition.version, &definition.plural);
+        let Some(kind) = found.filter(|kind| kind.is_custom()).cloned() else { return Ok(()) };
+        for object in self.list(&kind, None) {
+            self.remove(&kind, &object)?;
+        }
+        self.kinds.remove(kind.index);
+        Ok(())
+    }
+}
+
+fn read(stored: &Stored) -> Option<CustomKind> {
+    let definition: CustomResourceDefinition = serde_json::from_slice(&stored.json).ok()?;
+    CustomKind::from_definition(&definition)
+}

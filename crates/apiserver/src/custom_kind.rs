@@ -1,0 +1,156 @@
+//! Kinds that are not built in, named by the user in code or by a `CustomResourceDefinition`.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use serde_json::{Value, json};
+
+use crate::table::PrinterColumn;
+
+/// A kind of object that is not built in.
+///
+/// Its objects are held to the types, required fields and enumerations of its schema; fields that the schema does not
+/// have are dropped. Without a schema anything goes. Patterns, bounds, and rules in CEL are not looked at.
+///
+/// ```
+/// use kube_dev_apiserver::{Config, CustomKind};
+///
+/// let widgets = CustomKind::new("example.com", "v1", "Widget").short_name("wd").with_status();
+/// let claims = CustomKind::new("resource.k8s.io", "v1", "ResourceClaim").with_status();
+/// let config = Config { kinds: vec![widgets, claims], ..Config::default() };
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomKind {
+    pub(crate) group: String,
+    pub(crate) version: String,
+    pub(crate) kind: String,
+    pub(crate) plural: String,
+    pub(crate) singular: String,
+    pub(crate) short_names: Vec<String>,
+    pub(crate) categories: Vec<String>,
+    pub(crate) namespaced: bool,
+    pub(crate) has_status: bool,
+    pub(crate) schema: Value,
+    pub(crate) columns: Vec<PrinterColumn>,
+}
+
+impl CustomKind {
+    /// A kind in namespaces, without a status of its own, whose plural is its name with an `s`.
+    pub fn new(group: &str, version: &str, kind: &str) -> Self {
+        let singular = kind.to_lowercase();
+        Self {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            kind: kind.to_owned(),
+            plural: format!("{singular}s"),
+            singular,
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            namespaced: true,
+            has_status: false,
+            schema: json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
+            columns: Vec::new(),
+        }
+    }
+
+    /// The name of the resource in paths.
+    #[must_use]
+    pub fn plural(self, plural: &str) -> Self {
+        Self { plural: plural.to_owned(), ..self }
+    }
+
+    /// A short name for kubectl.
+    #[must_use]
+    pub fn short_name(mut self, name: &str) -> Self {
+        self.short_names.push(name.to_owned());
+        self
+    }
+
+    /// A category for kubectl, such as `all`.
+    #[must_use]
+    pub fn category(mut self, name: &str) -> Self {
+        self.categories.push(name.to_owned());
+        self
+    }
+
+    /// Objects without a namespace.
+    #[must_use]
+    pub fn cluster_scoped(self) -> Self {
+        Self { namespaced: false, ..self }
+    }
+
+    /// With `/status` as a subresource.
+    #[must_use]
+    pub fn with_status(self) -> Self {
+        Self { has_status: true, ..self }
+    }
+
+    /// The structural schema that objects are held to, as in `openAPIV3Schema`.
+    #[must_use]
+    pub fn schema(self, schema: Value) -> Self {
+        Self { schema, ..self }
+    }
+
+    /// A column for kubectl, besides the name: its head, its type (`string`, `integer`, `number`, `boolean` or `date`)
+    /// and where it is found (`.spec.size`).
+    #[must_use]
+    pub fn column(mut self, name: &str, value_type: &str, json_path: &str) -> Self {
+        let (name, value_type, json_path) = (name.to_owned(), value_type.to_owned(), json_path.to_owned());
+        self.columns.push(PrinterColumn { name, value_type, json_path, priority: 0 });
+        self
+    }
+
+    /// The kind of a definition, in the version that it stores; nothing when that is not served.
+    pub(crate) fn from_definition(definition: &CustomResourceDefinition) -> Option<Self> {
+        let spec = &definition.spec;
+        let version = spec.versions.iter().find(|version| version.storage && version.served)?;
+        let names = &spec.names;
+        let mut kind = Self::new(&spec.group, &version.name, &names.kind).plural(&names.plural);
+        if let Some(singular) = &names.singular {
+            kind.singular.clone_from(singular);
+        }
+        kind.short_names = names.short_names.clone().unwrap_or_default();
+        kind.categories = names.categories.clone().unwrap_or_default();
+        kind.namespaced = spec.scope == "Namespaced";
+        kind.has_status = version.subresources.as_ref().is_some_and(|it| it.status.is_some());
+        if let Some(schema) = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref()) {
+            kind.schema = serde_json::to_value(schema).ok()?;
+        }
+        let columns = version.additional_printer_columns.iter().flatten();
+        kind.columns = columns
+            .map(|column| PrinterColumn {
+                name: column.name.clone(),
+                value_type: column.type_.clone(),
+                json_path: column.json_path.clone(),
+                priority: column.priority.unwrap_or_default(),
+            })
+            .collect();
+        Some(kind)
+    }
+
+    /// The schema of whole objects, as it stands in OpenAPI documents.
+    pub(crate) fn whole_schema(&self) -> Value {
+        let mut schema = self.schema.clone();
+        if !schema.is_object() {
+            schema = json!({"type": "object"});
+        }
+        let reference = format!("{}io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", crate::schema::REF_PREFIX);
+        if let Some(schema) = schema.as_object_mut() {
+            let properties = schema.entry("properties").or_insert_with(|| json!({}));
+            if let Some(properties) = properties.as_object_mut() {
+                properties.insert("apiVersion".to_owned(), json!({"type": "string"}));
+                properties.insert("kind".to_owned(), json!({"type": "string"}));
+                properties.insert("metadata".to_owned(), json!({"allOf": [{"$ref": reference}]}));
+            }
+            schema.insert(
+                "x-kubernetes-group-version-kind".to_owned(),
+                json!([{"group": self.group, "version": self.version, "kind": self.kind}]),
+            );
+        }
+        schema
+    }
+
+    /// `com.example.v1.Widget`
+    pub(crate) fn schema_name(&self) -> String {
+        let reversed: Vec<&str> = self.group.rsplit('.').collect();
+        format!("{}.{}.{}", reversed.join("."), self.version, self.kind)
+    }
+}

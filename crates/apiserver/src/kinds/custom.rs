@@ -1,0 +1,151 @@
+//! The rules of custom kinds: metadata as everywhere, content as the schema has it.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use serde_json::{Map, Value};
+
+use super::resource::{Context, Part, Prepared, Rules, new_uid};
+use super::{Kind, metadata, shape};
+use crate::field::FieldErrors;
+use crate::names::{self, NameRule};
+use crate::schema::{Node, check_structure, prune};
+use crate::status::StatusError;
+
+/// See the module's documentation.
+pub(super) struct CustomRules;
+
+/// An object taken apart.
+struct Parts {
+    metadata: ObjectMeta,
+    /// All but metadata, kind and apiVersion.
+    content: Map<String, Value>,
+}
+
+impl Parts {
+    fn of(body: Value, kind: &Kind) -> Result<Self, StatusError> {
+        let name = &kind.name;
+        let bad = |why: String| {
+            StatusError::bad_request(format!(
+                "{name} in version \"{}\" cannot be handled as a {name}: {why}",
+                kind.version
+            ))
+        };
+        let Value::Object(mut content) = body else { return Err(bad("the body is not a JSON object".to_owned())) };
+        content.remove("kind");
+        content.remove("apiVersion");
+        let metadata = match content.remove("metadata") {
+            None | Some(Value::Null) => ObjectMeta::default(),
+            Some(value) => serde_path_to_error::deserialize(value)
+                .map_err(|error| bad(format!("metadata.{}: {}", error.path(), error.inner())))?,
+        };
+        Ok(Self { metadata, content })
+    }
+
+    fn tidy(&mut self, kind: &Kind) {
+        let Some(schema) = kind.schema() else { return };
+        let mut content = Value::Object(std::mem::take(&mut self.content));
+        prune(&mut content, schema);
+        if let Value::Object(content) = content {
+            self.content = content;
+        }
+        // Defaults may stand on what is taken out here.
+        for name in ["kind", "apiVersion", "metadata"] {
+            self.content.remove(name);
+        }
+    }
+
+    fn validate(&self, schema: Option<Node<'_>>, errors: &mut FieldErrors) {
+        if let Some(schema) = schema {
+            check_structure(&Value::Object(self.content.clone()), schema, "", errors);
+        }
+    }
+
+    fn finish(self, generated_name: bool) -> Result<Prepared, StatusError> {
+        let Self { metadata, content: mut object } = self;
+        let mut meta = serde_json::to_value(&metadata).map_err(|error| StatusError::internal(error.to_string()))?;
+        if let Value::Object(meta) = &mut meta {
+            shape::prune(meta);
+        }
+        object.insert("metadata".to_owned(), meta);
+        Ok(Prepared { object, metadata, fields: Vec::new(), held: Vec::new(), generated_name })
+    }
+}
+
+impl Rules for CustomRules {
+    fn create(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
+        let kind = context.kind;
+        let mut parts = Parts::of(body, kind)?;
+        metadata::admit(&mut parts.metadata, context)?;
+        if kind.has_status {
+            parts.content.remove("status");
+        }
+        parts.tidy(kind);
+        let meta = &mut parts.metadata;
+        meta.generation = Some(1);
+        meta.creation_timestamp = Some(Time(context.now));
+        meta.uid = Some(new_uid(context.rng));
+        let generated_name = match (&meta.name, &meta.generate_name) {
+            (None, Some(base)) => {
+                meta.name = Some(names::generate(base, context.rng));
+                true
+            }
+            _ => false,
+        };
+        let mut errors = FieldErrors::default();
+        metadata::validate(&parts.metadata, NameRule::Subdomain, &mut errors);
+        parts.validate(kind.schema(), &mut errors);
+        if !errors.is_empty() {
+            return Err(StatusError::invalid(kind, parts.metadata.name.as_deref().unwrap_or(""), errors));
+        }
+        parts.finish(generated_name)
+    }
+
+    fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
+        let kind = context.kind;
+        let old = Parts::of(old, kind)?;
+        let mut parts = Parts::of(new, kind)?;
+        let mut errors = FieldErrors::default();
+        metadata::carry(&mut parts.metadata, &old.metadata, &mut errors);
+        match part {
+            Part::Main if kind.has_status => match old.content.get("status") {
+                Some(status) => drop(parts.content.insert("status".to_owned(), status.clone())),
+                None => drop(parts.content.remove("status")),
+            },
+            Part::Main => {}
+            Part::Status => {
+                let status = parts.content.remove("status");
+                parts.content.clone_from(&old.content);
+                match status {
+                    Some(status) => drop(parts.content.insert("status".to_owned(), status)),
+                    None => drop(parts.content.remove("status")),
+                }
+            }
+        }
+        parts.tidy(kind);
+        let wanted = |content: &Map<String, Value>| {
+            let mut wanted = content.clone();
+            if kind.has_status {
+                wanted.remove("status");
+            }
+            wanted
+        };
+        if wanted(&parts.content) != wanted(&old.content) {
+            parts.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
+        }
+        metadata::validate_after_create(&parts.metadata, &mut errors);
+        parts.validate(kind.schema(), &mut errors);
+        if !errors.is_empty() {
+            return Err(StatusError::invalid(kind, parts.metadata.name.as_deref().unwrap_or(""), errors));
+        }
+        parts.finish(false)
+    }
+
+    fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError> {
+        let mut parts = Parts::of(object, kind)?;
+        parts.metadata.resource_version = None;
+        parts.finish(false)
+    }
+
+    fn grace(&self, _object: &Value, _kind: &Kind, _requested: Option<i64>) -> Result<Option<i64>, StatusError> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,104 @@
+//! `apiextensions.k8s.io/v1` `CustomResourceDefinition`.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionStatus,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use super::Resource;
+use crate::field::FieldErrors;
+
+impl Resource for CustomResourceDefinition {
+    fn metadata(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn metadata_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+
+    fn apply_defaults(&mut self) {
+        let names = &mut self.spec.names;
+        if names.singular.as_deref().is_none_or(str::is_empty) {
+            names.singular = Some(names.kind.to_lowercase());
+        }
+        if names.list_kind.as_deref().is_none_or(str::is_empty) {
+            names.list_kind = Some(format!("{}List", names.kind));
+        }
+    }
+
+    /// The kind is served from the moment its definition is there, so the conditions are true at once.
+    fn prepare_create(&mut self) {
+        self.metadata.generation = Some(1);
+        let condition = |type_: &str, reason: &str, message: &str| CustomResourceDefinitionCondition {
+            type_: type_.to_owned(),
+            status: "True".to_owned(),
+            reason: Some(reason.to_owned()),
+            message: Some(message.to_owned()),
+            ..CustomResourceDefinitionCondition::default()
+        };
+        let stored = self.spec.versions.iter().filter(|version| version.storage).map(|version| version.name.clone());
+        self.status = Some(CustomResourceDefinitionStatus {
+            accepted_names: Some(self.spec.names.clone()),
+            conditions: Some(vec![
+                condition("NamesAccepted", "NoConflicts", "no conflicts found"),
+                condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+            ]),
+            stored_versions: Some(stored.collect()),
+            ..CustomResourceDefinitionStatus::default()
+        });
+    }
+
+    fn prepare_update(&mut self, old: &Self) {
+        self.status.clone_from(&old.status);
+        if self.spec != old.spec {
+            self.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
+        }
+    }
+
+    fn prepare_status_update(&mut self, old: &Self) {
+        self.spec.clone_from(&old.spec);
+    }
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        let spec = &self.spec;
+        let expected = format!("{}.{}", spec.names.plural, spec.group);
+        let name = self.metadata.name.as_deref().unwrap_or_default();
+        if name != expected {
+            errors.invalid("metadata.name", name, "must be spec.names.plural+\".\"+spec.group");
+        }
+        for (field, value) in [
+            ("spec.group", &spec.group),
+            ("spec.names.plural", &spec.names.plural),
+            ("spec.names.kind", &spec.names.kind),
+        ] {
+            if value.is_empty() {
+                errors.required(field, "");
+            }
+        }
+        if !["Cluster", "Namespaced"].contains(&spec.scope.as_str()) {
+            errors.unsupported("spec.scope", &spec.scope, &["Cluster", "Namespaced"]);
+        }
+        if spec.versions.iter().filter(|version| version.storage).count() != 1 {
+            errors.invalid(
+                "spec.versions",
+                spec.versions.len().to_string(),
+                "must have exactly one version marked as storage version",
+            );
+        }
+    }
+
+    fn validate_update(&self, old: &Self, errors: &mut FieldErrors) {
+        let immutable = [
+            ("spec.group", &self.spec.group, &old.spec.group),
+            ("spec.scope", &self.spec.scope, &old.spec.scope),
+            ("spec.names.plural", &self.spec.names.plural, &old.spec.names.plural),
+            ("spec.names.kind", &self.spec.names.kind, &old.spec.names.kind),
+        ];
+        for (field, new, old) in immutable {
+            if new != old {
+                errors.invalid(field, new.as_str(), "field is immutable");
+            }
+        }
+    }
+}
