@@ -31,6 +31,8 @@ impl Default for RetryPolicy {
 pub enum Next {
     /// It is in its desired state: its retries are forgotten.
     Done,
+    /// It is in its desired state, and is to be looked at once more after this delay.
+    Again(Duration),
     /// It could not be judged yet, and comes back after this delay unless something wakes it sooner. Its retries are
     /// neither counted nor forgotten.
     After(Duration),
@@ -114,6 +116,10 @@ async fn work<K, S, F, E>(
         let key = item.key().clone();
         match sync(key.clone()).await {
             Ok(Next::Done) => queue.forget(&key),
+            Ok(Next::Again(delay)) => {
+                queue.forget(&key);
+                queue.add_after(key, delay);
+            }
             Ok(Next::After(delay)) => queue.add_after(key, delay),
             Err(error) if queue.num_requeues(&key) < retry.max_retries => {
                 tracing::warn!(controller = name, key = %key, err = %chain(&error), "Error syncing, retrying");

@@ -71,11 +71,12 @@ impl EndpointSliceController {
         let (queue, timer) = Queue::builder().name("endpoint_slice").limiter(endpoint_slice_limiter()).build();
         let tracker = Arc::new(SliceTracker::default());
         let nodes_changed = Arc::new(Notify::new());
+        let slice_delay = SLICE_CHANGE_DELAY.max(batch_period);
         let synced = vec![
             watch_services(informers, queue.clone()),
             watch_pods(informers, queue.clone(), batch_period),
             watch_nodes(informers, Arc::clone(&nodes_changed)),
-            watch_slices(informers, queue.clone(), Arc::clone(&tracker), SLICE_CHANGE_DELAY.max(batch_period)),
+            watch_slices(informers, queue.clone(), Arc::clone(&tracker), slice_delay),
         ];
         let reconciler = Arc::new(Reconciler {
             services: informers.services.lister(),
@@ -85,6 +86,7 @@ impl EndpointSliceController {
             client,
             recorder,
             options: Options { max_endpoints_per_slice, placeholder: true, packing: Packing::Incremental },
+            echo_delay: slice_delay,
             tracker,
             trigger_times: Mutex::new(TriggerTimes::default()),
             topology: Mutex::new(TopologyCache::default()),

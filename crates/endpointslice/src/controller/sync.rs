@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use kube_controller::Next;
 use kube_controller_client::Client;
@@ -31,6 +32,8 @@ pub(super) struct Reconciler {
     pub(super) client: Client,
     pub(super) recorder: EventRecorder,
     pub(super) options: Options,
+    /// When a Service is looked at again after its slices were written.
+    pub(super) echo_delay: Duration,
     pub(super) tracker: std::sync::Arc<SliceTracker>,
     pub(super) trigger_times: Mutex<TriggerTimes>,
     pub(super) topology: Mutex<TopologyCache>,
@@ -136,7 +139,9 @@ impl Reconciler {
         let missing = missing.map(|missing| Failure::MissingNode { service: key.clone(), missing });
         let failures: Vec<Failure> = missing.chain(applied.err().map(Failure::Apply)).collect();
         if failures.is_empty() {
-            return Ok(Next::Done);
+            // Upstream looks again when its own write comes back through the watch before its answer does, and then sees
+            // what changed meanwhile without waking anybody (EC-2). Here that does not depend on who is faster.
+            return Ok(if plan.is_empty() { Next::Done } else { Next::Again(self.echo_delay) });
         }
         let error = SyncError::Reconcile(failures);
         let message = format!("Error updating Endpoint Slices for Service {key}: {error}");
