@@ -28,17 +28,31 @@ use crate::{
 };
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // Help and version were asked for: they are no mistakes, and go to standard output.
+        Err(asked) if !asked.use_stderr() => asked.exit(),
+        Err(mistake) => {
+            let text = mistake.to_string();
+            let message = text.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+            refuse(&format!("{} (see --help)", message.strip_prefix("error: ").unwrap_or(&message)));
+            return ExitCode::from(2);
+        }
+    };
     log_to_stderr(&cli);
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // One line, whatever the causes are made of. When standard error is gone too, the status has to do.
-            let text = format!("{error:#}").lines().map(str::trim).collect::<Vec<_>>().join(" ");
-            let _ = writeln!(io::stderr(), "devcluster: {text}");
+            refuse(&format!("{error:#}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// One line on standard error, whatever the message is made of. When that is gone too, the status has to do.
+fn refuse(message: &str) {
+    let text = message.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let _ = writeln!(io::stderr(), "devcluster: {text}");
 }
 
 fn run(cli: Cli) -> anyhow::Result<()> {

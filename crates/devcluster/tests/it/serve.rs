@@ -117,3 +117,14 @@ fn a_kubeconfig_that_cannot_be_written_is_named() {
     let refusal = ended.refusal();
     assert!(refusal.starts_with(&format!("devcluster: cannot write the kubeconfig {out}: ")), "{refusal}");
 }
+
+#[rstest]
+#[case::flag(&["serve", "--nonsense"], "--nonsense")]
+#[case::address(&["serve", "--listen", "nowhere"], "nowhere")]
+#[case::subcommand(&["nonsense"], "nonsense")]
+fn a_mistake_on_the_command_line_is_said_in_one_line(#[case] args: &[&str], #[case] named: &str) {
+    let ended = run(args);
+    assert_eq!(ended.status.code(), Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains(named), "{}", ended.stderr);
+    assert!(ended.stdout.is_empty());
+}
