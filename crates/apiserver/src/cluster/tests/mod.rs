@@ -10,6 +10,7 @@ mod pods;
 mod services;
 mod slices;
 mod statuses;
+mod watch_contract;
 
 use jiff::{SignedDuration, Timestamp};
 use rand::SeedableRng as _;

@@ -1,0 +1,224 @@
+//! The contract of watches, over random histories: from every version still held, a watch replayed onto a list gives the
+//! state of the server; events come in order, none twice, none lost; what is too old is refused, never silent.
+//!
+//! `WATCH_HISTORIES=100000 cargo test --release -p kube-dev-apiserver watch_contract` tries more of them.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::cluster::ChangeKind;
+
+/// What is tried when nobody says how much.
+const HISTORIES: u32 = 2_000;
+const WATCHERS: usize = 3;
+
+/// Namespace and name to version.
+type State = BTreeMap<(String, String), u64>;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Create {
+        name: u8,
+        finalizer: bool,
+    },
+    Label {
+        name: u8,
+        value: u8,
+    },
+    /// With grace for odd names, so that the object is marked first.
+    Delete {
+        name: u8,
+    },
+    Release {
+        name: u8,
+    },
+    /// A change of another kind moves the version on.
+    Elsewhere,
+    /// A watcher reads up to so many changes.
+    Read {
+        watcher: usize,
+        max: usize,
+    },
+    /// A watcher loses its connection and goes on from the last event it saw.
+    Cut {
+        watcher: usize,
+    },
+    /// The server loses its history.
+    Restart,
+}
+
+fn step(faults: bool) -> impl Strategy<Value = Step> {
+    let rare = u32::from(faults);
+    prop_oneof![
+        4 => (0..6u8, prop::bool::weighted(0.2)).prop_map(|(name, finalizer)| Step::Create { name, finalizer }),
+        6 => (0..6u8, 0..3u8).prop_map(|(name, value)| Step::Label { name, value }),
+        4 => (0..6u8).prop_map(|name| Step::Delete { name }),
+        1 => (0..6u8).prop_map(|name| Step::Release { name }),
+        1 => Just(Step::Elsewhere),
+        5 => (0..WATCHERS, 1..8usize).prop_map(|(watcher, max)| Step::Read { watcher, max }),
+        2 * rare => (0..WATCHERS).prop_map(|watcher| Step::Cut { watcher }),
+        rare => Just(Step::Restart),
+    ]
+}
+
+/// What a client makes of list and watch.
+#[derive(Debug, Default, Clone)]
+struct Watcher {
+    state: State,
+    /// Everything up to here has been seen.
+    version: u64,
+    /// The version of the last event, which is all that a client knows that was given no bookmark.
+    last_event: u64,
+    listed: bool,
+    refused: u32,
+}
+
+impl Watcher {
+    fn list(world: &World, kind: &Kind) -> Self {
+        let version = world.cluster.revision();
+        Self { state: state(world, kind), version, last_event: version, listed: true, refused: 0 }
+    }
+
+    /// Reads once; a refusal is answered with a list, as every client does.
+    fn read(&mut self, world: &World, kind: &Kind, max: usize) -> Result<usize, TestCaseError> {
+        if !self.listed {
+            *self = Self::list(world, kind);
+        }
+        let Ok(batch) = world.cluster.changes_after(kind, self.version, max) else {
+            let refused = self.refused + 1;
+            *self = Self { refused, ..Self::list(world, kind) };
+            return Ok(0);
+        };
+        prop_assert!(batch.changes.len() <= max);
+        for change in &batch.changes {
+            let object = &change.object;
+            prop_assert!(object.revision > self.version, "an event twice or out of order: {change:?}");
+            prop_assert!(object.revision <= batch.revision);
+            self.version = object.revision;
+            self.last_event = object.revision;
+            let key = (object.namespace.to_string(), object.name.to_string());
+            let known = self.state.get(&key).copied();
+            prop_assert_eq!(known, change.previous.as_ref().map(|previous| previous.revision), "an event was lost");
+            match change.kind {
+                ChangeKind::Added => prop_assert_eq!(known, None),
+                ChangeKind::Modified | ChangeKind::Deleted => prop_assert!(known.is_some()),
+            }
+            let inside: Value = serde_json::from_slice(&object.json).unwrap();
+            prop_assert_eq!(revision(&inside), object.revision, "the object says its own version");
+            match change.kind {
+                ChangeKind::Deleted => self.state.remove(&key),
+                _ => self.state.insert(key, object.revision),
+            };
+        }
+        prop_assert!(batch.revision >= self.version);
+        self.version = batch.revision;
+        Ok(batch.changes.len())
+    }
+
+    fn catch_up(&mut self, world: &World, kind: &Kind) -> Result<(), TestCaseError> {
+        while !self.listed || self.version < world.cluster.revision() {
+            self.read(world, kind, 3)?;
+        }
+        prop_assert_eq!(&self.state, &state(world, kind));
+        Ok(())
+    }
+}
+
+fn state(world: &World, kind: &Kind) -> State {
+    let objects = world.cluster.list(kind, None);
+    objects.iter().map(|it| ((it.namespace.to_string(), it.name.to_string()), it.revision)).collect()
+}
+
+/// Names are spread over two namespaces.
+fn place(name: u8) -> (&'static str, String) {
+    (if name.is_multiple_of(3) { "kube-system" } else { "default" }, format!("p{name}"))
+}
+
+/// Carries a step out; what the server refuses (a name that is taken, an object that is not there) is part of the play.
+fn play(world: &mut World, kind: &Kind, step: &Step) {
+    let options = world.options();
+    match step {
+        Step::Create { name, finalizer } => {
+            let (namespace, name) = place(*name);
+            let mut object = pod_on(&name, "n");
+            if *finalizer {
+                object["metadata"]["finalizers"] = json!(["example.com/wait"]);
+            }
+            let _ = world.cluster.create(kind, namespace, object, options);
+        }
+        Step::Label { name, value } => {
+            let (namespace, name) = place(*name);
+            let patch = Patch::Merge(json!({"metadata": {"labels": {"v": value.to_string()}}}));
+            let _ = world.cluster.patch(kind, namespace, &name, &patch, Part::Main, options);
+        }
+        Step::Delete { name } => {
+            let (namespace, text) = place(*name);
+            let grace = if name.is_multiple_of(2) { 0 } else { 30 };
+            let delete = DeleteOptions { grace_period_seconds: Some(grace), ..DeleteOptions::default() };
+            let _ = world.cluster.delete(kind, namespace, &text, &delete, options);
+        }
+        Step::Release { name } => {
+            let (namespace, name) = place(*name);
+            let patch = Patch::Merge(json!({"metadata": {"finalizers": null}}));
+            let _ = world.cluster.patch(kind, namespace, &name, &patch, Part::Main, options);
+        }
+        Step::Elsewhere => {
+            world.create("configmaps", json!({"metadata": {"generateName": "c-"}}));
+        }
+        Step::Restart => world.cluster.forget_history(),
+        Step::Read { .. } | Step::Cut { .. } => {}
+    }
+}
+
+fn check(steps: &[Step], history: usize) -> Result<(), TestCaseError> {
+    let mut world = World::with_history(history);
+    let kind = world.kind("pods");
+    let mut watchers = vec![Watcher::default(); WATCHERS];
+    let mut snapshots = vec![Watcher::list(&world, &kind)];
+    for step in steps {
+        play(&mut world, &kind, step);
+        match step {
+            Step::Read { watcher, max } => {
+                watchers[*watcher].read(&world, &kind, *max)?;
+            }
+            Step::Cut { watcher } => watchers[*watcher].version = watchers[*watcher].last_event,
+            _ => snapshots.push(Watcher::list(&world, &kind)),
+        }
+    }
+    for watcher in &mut watchers {
+        watcher.catch_up(&world, &kind)?;
+    }
+    // From every state that the server was ever in: a replay, or a refusal if and only if something has been dropped.
+    let held = world.cluster.changes_after(&kind, u64::MAX, 1).is_ok();
+    prop_assert!(held, "the future is nothing to be refused");
+    let mut oldest_answered = false;
+    for mut snapshot in snapshots {
+        let answered = world.cluster.changes_after(&kind, snapshot.version, 1).is_ok();
+        prop_assert!(answered || !oldest_answered, "a later version is refused while an earlier one is answered");
+        oldest_answered = answered;
+        snapshot.catch_up(&world, &kind)?;
+        prop_assert_eq!(snapshot.refused, u32::from(!answered));
+    }
+    Ok(())
+}
+
+fn histories() -> ProptestConfig {
+    let cases = std::env::var("WATCH_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(HISTORIES);
+    ProptestConfig { cases: cases / 2, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(histories())]
+
+    #[test]
+    fn without_faults(steps in prop::collection::vec(step(false), 1..40), history in prop_oneof![1..8usize, Just(1_000)]) {
+        check(&steps, history)?;
+    }
+
+    #[test]
+    fn with_faults(steps in prop::collection::vec(step(true), 1..40), history in prop_oneof![1..8usize, Just(1_000)]) {
+        check(&steps, history)?;
+    }
+}
