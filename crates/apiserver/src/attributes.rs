@@ -5,7 +5,7 @@
 pub(crate) struct Attributes {
     /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`; of a path that names no
     /// resource, the HTTP method in lower case.
-    pub(crate) verb: &'static str,
+    pub(crate) verb: String,
     pub(crate) group: String,
     pub(crate) version: String,
     /// The plural; empty when the path names no resource.
@@ -19,8 +19,12 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
+    /// Whether the path names a resource.
+    pub(crate) fn is_resource(&self) -> bool {
+        !self.resource.is_empty()
+    }
+
     /// `pods` or `pods/status`.
-    #[cfg(test)]
     pub(crate) fn full_resource(&self) -> String {
         if self.subresource.is_empty() {
             self.resource.clone()

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ipnet::{Ipv4Net, Ipv6Net};
 
 use crate::custom_kind::CustomKind;
+use crate::identity::User;
 
 /// How a [`Server`](crate::Server) is to be. The defaults are those of a cluster made by kubeadm, on a free port.
 ///
@@ -19,6 +20,14 @@ use crate::custom_kind::CustomKind;
 pub struct Config {
     /// Where to listen. Port 0 takes a free one, see [`Server::address`](crate::Server::address).
     pub listen: SocketAddr,
+    /// Plain text or TLS.
+    pub transport: Transport,
+    /// Whether requests are served that do not say who they are of.
+    pub anonymous: Anonymous,
+    /// Who may do what.
+    pub authorization: Authorization,
+    /// Bearer tokens and the users they stand for.
+    pub tokens: Vec<Token>,
     /// The range of the IPv4 cluster IPs.
     pub service_cidr_v4: Ipv4Net,
     /// The range of the IPv6 cluster IPs.
@@ -40,10 +49,59 @@ pub struct Config {
     pub seed: Option<u64>,
 }
 
+/// How the server is spoken to. HTTP/1.1 and HTTP/2 are understood either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// Plain text.
+    Plain,
+    /// TLS with a certificate of an authority that is made when the server starts, see
+    /// [`Server::ca_certificate`](crate::Server::ca_certificate).
+    Tls,
+}
+
+/// What becomes of requests without credentials. Wrong credentials are refused in either case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anonymous {
+    /// They are of the user `system:anonymous`.
+    Allowed,
+    /// They are refused with 401.
+    Refused,
+}
+
+/// Who may do what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Authorization {
+    /// Everybody may do everything.
+    AlwaysAllow,
+    /// What the Roles, `ClusterRole`s and bindings say that have been applied; the group `system:masters` may do
+    /// everything. The server starts with `cluster-admin`, `system:discovery`, `system:basic-user` and
+    /// `system:public-info-viewer` and their bindings.
+    Rbac,
+}
+
+/// A bearer token and the user it stands for.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token {
+    /// What comes after `Authorization: Bearer`.
+    pub token: String,
+    /// Who is meant.
+    pub user: User,
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Token").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            transport: Transport::Plain,
+            anonymous: Anonymous::Allowed,
+            authorization: Authorization::AlwaysAllow,
+            tokens: Vec::new(),
             service_cidr_v4: Ipv4Net::new_assert(Ipv4Addr::new(10, 96, 0, 0), 16),
             service_cidr_v6: Ipv6Net::new_assert(Ipv6Addr::new(0xfd00, 0x10, 0x96, 0, 0, 0, 0, 0), 108),
             kinds: Vec::new(),

@@ -23,12 +23,13 @@
 //! # What it serves
 //!
 //! `v1` `ConfigMap`, Endpoints, Event, Namespace, Node, Pod, Service and `ServiceAccount`, `discovery.k8s.io/v1`
-//! `EndpointSlice` and `coordination.k8s.io/v1` Lease: get, list, watch, create, update, JSON merge patch, JSON patch,
+//! `EndpointSlice`, `coordination.k8s.io/v1` Lease and `rbac.authorization.k8s.io/v1` Role, `ClusterRole` and their
+//! bindings: get, list, watch, create, update, JSON merge patch, JSON patch,
 //! delete and delete-collection, with `/status` where the kind has one. Bodies are JSON or YAML, answers are JSON.
 //!
 //! # What differs from a real server
 //!
-//! - Nothing is kept on disk, and nobody is asked who they are: every request may do everything.
+//! - Nothing is kept on disk.
 //! - No admission plugin runs but the namespace lifecycle: nodes are not tainted, service accounts, their tokens and
 //!   the root certificate's `ConfigMap` do not appear, and there is no `kubernetes` Service.
 //! - A deleted namespace is emptied at once, by the server, pods without grace; only finalizers hold it back.
@@ -39,6 +40,17 @@
 //! - Validation covers names, labels, annotations, owner references, and what controllers of Services and endpoints
 //!   rely on; a real server refuses more.
 //! - Lists are not cut into pages; strategic merge patch, server-side apply, Tables, and protobuf are not spoken yet.
+//! - Tokens are opaque, mean something to one server only, and are not bound to pods. Whoever may write roles may give
+//!   rights that they do not have themselves. Review requests in protobuf are refused with 415.
+//!
+//! # Who may do what
+//!
+//! By default everybody everything, in plain text. [`Config`] asks for more: [`Transport::Tls`] with an authority made
+//! at the start, bearer [tokens](Config::tokens), client certificates ([`Server::client_certificate`]),
+//! [`Anonymous::Refused`], and [`Authorization::Rbac`], which enforces the roles and bindings that have been applied.
+//! Service accounts get their tokens by `TokenRequest`; `TokenReview`, `SelfSubjectReview` and the three
+//! `SubjectAccessReview`s are answered. [`Server::kubeconfig`] is always the owner's,
+//! [`Server::kubeconfig_for`] anybody's.
 //!
 //! # Faults on demand
 //!
@@ -73,12 +85,15 @@
 
 mod address;
 mod attributes;
+mod authorization;
 mod cluster;
 mod config;
+mod credentials;
 mod custom_kind;
 mod faults;
 mod field;
 mod http;
+mod identity;
 mod kinds;
 mod merge;
 mod names;
@@ -90,9 +105,12 @@ mod service_addresses;
 mod shared;
 mod status;
 mod table;
+mod transport;
 
-pub use config::Config;
+pub use config::{Anonymous, Authorization, Config, Token, Transport};
 pub use custom_kind::CustomKind;
 pub use faults::{Effect, End, Fault, FaultState, Faults, On};
+pub use identity::User;
 pub use requests::{LoggedRequest, Requests};
 pub use server::{History, Server, StartError};
+pub use transport::{ClientCertificate, TlsError};

@@ -17,7 +17,7 @@ pub struct LoggedRequest {
     pub started: Timestamp,
     /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; of a path that names no
     /// resource, the HTTP method in lower case.
-    pub verb: &'static str,
+    pub verb: String,
     /// The API group; empty for core.
     pub group: String,
     /// The plural of the resource.
@@ -46,7 +46,7 @@ impl LoggedRequest {
     /// Whether a fault for `on` could have hit this request.
     pub fn matches(&self, on: &On) -> bool {
         on.matches(&Caller {
-            verb: self.verb,
+            verb: &self.verb,
             resource: &self.resource,
             subresource: &self.subresource,
             namespace: &self.namespace,
@@ -126,7 +126,7 @@ mod tests {
     fn request(name: &str) -> LoggedRequest {
         LoggedRequest {
             started: Timestamp::UNIX_EPOCH,
-            verb: "get",
+            verb: "get".to_owned(),
             group: String::new(),
             resource: "pods".to_owned(),
             subresource: String::new(),

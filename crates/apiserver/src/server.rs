@@ -8,15 +8,17 @@ use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 
 use crate::cluster::{Cluster, Limits};
-use crate::config::Config;
+use crate::config::{Authorization, Config, Transport};
 use crate::faults::Faults;
 use crate::http;
 use crate::kinds::KindTable;
 use crate::requests::Requests;
-use crate::shared::{Shared, now};
+use crate::shared::{Draws, Shared, now};
 use crate::status::StatusError;
+use crate::transport::{Authority, TlsError};
 
 /// How long requests under way may take to end when the server is shut down.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -52,6 +54,9 @@ pub enum StartError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// There is no transport security to be had.
+    #[error("cannot speak TLS")]
+    Tls(#[from] TlsError),
     /// The objects that every cluster starts with cannot be made.
     #[error("cannot create the first objects of the cluster")]
     FirstObjects {
@@ -78,21 +83,32 @@ impl Server {
             None => StdRng::from_rng(&mut rand::rng()),
             Some(seed) => StdRng::seed_from_u64(seed.wrapping_add(n)),
         };
-        // Faults draw from their own, so that objects come out the same with them and without.
-        let (rng, fault_rng) = (rng(0), rng(1));
         let limits = Limits {
             service_cidr_v4: config.service_cidr_v4,
             service_cidr_v6: config.service_cidr_v6,
             history_length: config.watch_history,
         };
-        let mut cluster = Cluster::new(KindTable::builtin(), &limits, rng, now())?;
+        let mut cluster = Cluster::new(KindTable::builtin(), &limits, rng(0), now())?;
         for kind in &config.kinds {
             cluster.define(kind);
         }
-        let shared = Arc::new(Shared::new(cluster, config, fault_rng));
+        if config.authorization == Authorization::Rbac {
+            cluster.create_first_roles(now())?;
+        }
+        let tls = match config.transport {
+            Transport::Plain => None,
+            Transport::Tls => {
+                let authority = Authority::new()?;
+                let tls = authority.server_config(address.ip())?;
+                Some((authority, TlsAcceptor::from(Arc::new(tls))))
+            }
+        };
+        let (authority, acceptor) = tls.unzip();
+        let draws = Draws { faults: rng(1), tokens: rng(2) };
+        let shared = Arc::new(Shared::new(cluster, config, authority, draws));
 
         let mut tasks = JoinSet::new();
-        tasks.spawn(http::serve(listener, Arc::clone(&shared)));
+        tasks.spawn(http::serve(listener, acceptor, Arc::clone(&shared)));
         tracing::info!(%address, "serving the Kubernetes API");
         Ok(Self { address, shared, tasks })
     }
@@ -102,32 +118,8 @@ impl Server {
         self.address
     }
 
-    /// The base URL for clients.
-    pub fn url(&self) -> String {
-        format!("http://{}", self.address)
-    }
-
-    /// A kubeconfig that points here.
-    pub fn kubeconfig(&self) -> String {
-        format!(
-            "apiVersion: v1\n\
-             kind: Config\n\
-             current-context: dev\n\
-             clusters:\n\
-             - name: dev\n  \
-               cluster:\n    \
-                 server: {}\n\
-             contexts:\n\
-             - name: dev\n  \
-               context:\n    \
-                 cluster: dev\n    \
-                 user: dev\n    \
-                 namespace: default\n\
-             users:\n\
-             - name: dev\n  \
-               user: {{}}\n",
-            self.url()
-        )
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// Failures on demand.

@@ -7,11 +7,14 @@ use rand::rngs::StdRng;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::authorization::Rulebook;
 use crate::cluster::{Cluster, WriteOptions};
 use crate::config::Config;
 use crate::faults::FaultBoard;
+use crate::identity::Identities;
 use crate::kinds::Kind;
 use crate::requests::RequestLog;
+use crate::transport::Authority;
 
 /// What every connection of a server holds.
 pub(crate) struct Shared {
@@ -21,8 +24,19 @@ pub(crate) struct Shared {
     pub(crate) stopping: CancellationToken,
     pub(crate) faults: FaultBoard,
     pub(crate) requests: RequestLog,
+    pub(crate) identities: Identities,
+    pub(crate) rulebook: Rulebook,
+    /// Of a server that speaks TLS.
+    pub(crate) authority: Option<Authority>,
     /// Cancelled and replaced when the server restarts, which drops the connections of before.
     epoch: Mutex<CancellationToken>,
+}
+
+/// Where the parts of a server besides the cluster draw from. Each has its own, so that objects come out the same
+/// whatever the others do.
+pub(crate) struct Draws {
+    pub(crate) faults: StdRng,
+    pub(crate) tokens: StdRng,
 }
 
 struct Inner {
@@ -32,14 +46,17 @@ struct Inner {
 }
 
 impl Shared {
-    pub(crate) fn new(cluster: Cluster, config: Config, fault_rng: StdRng) -> Self {
+    pub(crate) fn new(cluster: Cluster, config: Config, authority: Option<Authority>, draws: Draws) -> Self {
         let bells = (0..cluster.kind_count()).map(|_| watch::Sender::new(0)).collect();
         let inner = RwLock::new(Inner { cluster, bells });
         Self {
             inner,
             stopping: CancellationToken::new(),
-            faults: FaultBoard::new(fault_rng),
+            faults: FaultBoard::new(draws.faults),
             requests: RequestLog::new(config.request_log),
+            identities: Identities::new(&config, draws.tokens),
+            rulebook: Rulebook::default(),
+            authority,
             epoch: Mutex::default(),
             config,
         }
@@ -79,6 +96,13 @@ impl Shared {
             }
         }
         result
+    }
+
+    /// The version of the last change of a kind since the server has started; 0 when there was none.
+    pub(crate) fn last_change(&self, group: &str, version: &str, plural: &str) -> u64 {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        let kind = inner.cluster.kinds().find(group, version, plural);
+        kind.and_then(|kind| inner.bells.get(kind.index)).map_or(0, |bell| *bell.borrow())
     }
 
     /// A receiver that is marked changed whenever an object of the kind changes.

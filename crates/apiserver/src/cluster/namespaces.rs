@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Cluster, Deleted, Stored, WriteOptions};
+use crate::authorization::{FIRST_ROLES, GROUP};
 use crate::kinds::Kind;
 use crate::status::StatusError;
 
@@ -18,6 +19,16 @@ impl Cluster {
         let Some(kind) = self.namespaces() else { return Ok(()) };
         for name in FIRST {
             self.create(&kind, "", json!({"metadata": {"name": name}}), WriteOptions::at(now))?;
+        }
+        Ok(())
+    }
+
+    /// The roles of a cluster that asks for some.
+    pub(crate) fn create_first_roles(&mut self, now: Timestamp) -> Result<(), StatusError> {
+        for (plural, object) in FIRST_ROLES {
+            let Some(kind) = self.kinds.find(GROUP, "v1", plural).cloned() else { continue };
+            let object = serde_json::from_str(object).map_err(|error| StatusError::internal(error.to_string()))?;
+            self.create(&kind, "", object, WriteOptions::at(now))?;
         }
         Ok(())
     }

@@ -30,11 +30,11 @@ pub(super) fn read(method: &Method, uri: &Uri, route: &Route) -> Asked {
     let attributes = &mut asked.attributes;
     uri.path().clone_into(&mut attributes.path);
     let Route::Resource(path) = route else {
-        attributes.verb = method_in_lower_case(method);
+        method_in_lower_case(method).clone_into(&mut attributes.verb);
         return asked;
     };
     let named = path.name.is_some();
-    attributes.verb = match *method {
+    let verb = match *method {
         Method::GET | Method::HEAD if named => "get",
         Method::GET | Method::HEAD if watch => "watch",
         Method::GET | Method::HEAD => "list",
@@ -45,6 +45,7 @@ pub(super) fn read(method: &Method, uri: &Uri, route: &Route) -> Asked {
         Method::DELETE => "deletecollection",
         _ => method_in_lower_case(method),
     };
+    verb.clone_into(&mut attributes.verb);
     attributes.group.clone_from(&path.group);
     attributes.version.clone_from(&path.version);
     attributes.resource.clone_from(&path.plural);

@@ -59,6 +59,16 @@ pub(super) fn object(kind: &Kind, headers: &HeaderMap, body: &[u8]) -> Result<Va
     }
 }
 
+/// A review, in JSON or YAML.
+pub(super) fn review(headers: &HeaderMap, body: &[u8]) -> Result<Value, StatusError> {
+    let unreadable = |error: String| StatusError::bad_request(format!("the review cannot be read: {error}"));
+    match media_type(headers) {
+        JSON => serde_json::from_slice(body).map_err(|error| unreadable(error.to_string())),
+        YAML => yaml(body).map_err(unreadable),
+        other => Err(StatusError::unsupported_media_type(other, &[JSON, YAML])),
+    }
+}
+
 fn yaml(body: &[u8]) -> Result<Value, String> {
     let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
     serde_saphyr::from_str(text).map_err(|error| error.to_string())

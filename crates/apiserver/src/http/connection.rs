@@ -7,22 +7,29 @@ use std::sync::Arc;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 
 use super::front;
 use super::socket::{Kill, Socket};
+use crate::identity::User;
 use crate::shared::Shared;
+use crate::transport::user_of_certificate;
+
+/// How long a client may take to agree on encryption.
+const HANDSHAKE: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// Serves connections until the server stops, and then those that are open until they have ended.
-pub(crate) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, shared: Arc<Shared>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             () = shared.stopping.cancelled() => break,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    connections.spawn(serve_connection(stream, Arc::clone(&shared)));
+                    connections.spawn(serve_connection(stream, acceptor.clone(), Arc::clone(&shared)));
                 }
                 // A connection that broke before it was accepted, or no file descriptor left: neither ends the server.
                 Err(error) => {
@@ -37,15 +44,39 @@ pub(crate) async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     while connections.join_next().await.is_some() {}
 }
 
-/// Speaks HTTP/1.1 or, when the client begins with it, HTTP/2.
-async fn serve_connection(stream: TcpStream, shared: Arc<Shared>) {
+/// Agrees on encryption where there is to be any, and serves.
+async fn serve_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shared: Arc<Shared>) {
+    let kill = Kill::default();
+    let socket = Socket::new(stream, kill.clone());
+    let Some(acceptor) = acceptor else {
+        return speak(socket, None, kill, shared).await;
+    };
+    let accepted = tokio::select! {
+        accepted = tokio::time::timeout(HANDSHAKE, acceptor.accept(socket)) => accepted,
+        () = shared.stopping.cancelled() => return,
+    };
+    match accepted {
+        Ok(Ok(stream)) => {
+            let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default();
+            let user = certificates.first().and_then(|certificate| user_of_certificate(certificate));
+            speak(stream, user, kill, shared).await;
+        }
+        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+        Err(_) => tracing::debug!("a TLS handshake took too long"),
+    }
+}
+
+/// Speaks HTTP/1.1 or, when the client begins with it, HTTP/2. `user` is that of the client's certificate.
+async fn speak<S>(stream: S, user: Option<User>, kill: Kill, shared: Arc<Shared>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let stopping = shared.stopping.clone();
     let epoch = shared.epoch();
-    let kill = Kill::default();
-    let stream = Socket::new(stream, kill.clone());
     let killed = kill.clone();
+    let user = user.map(Arc::new);
     let service = service_fn(move |request| {
-        let answer = front::answer(Arc::clone(&shared), kill.clone(), request);
+        let answer = front::answer(Arc::clone(&shared), kill.clone(), user.clone(), request);
         async move { Ok::<_, Infallible>(answer.await) }
     });
     let mut builder = Builder::new(TokioExecutor::new());

@@ -2,38 +2,52 @@
 
 use std::sync::Arc;
 
-use http::header::{HeaderValue, RETRY_AFTER, USER_AGENT};
-use http::{Request, Response};
+use http::header::{AUTHORIZATION, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::{HeaderMap, Request, Response};
 use hyper::body::Incoming;
+use jiff::Timestamp;
 
 use super::asked::{self, Asked};
 use super::outgoing::{self, Outgoing};
 use super::path::{self, Route};
 use super::reply::{self, Reply};
+use super::reviews::Review;
 use super::socket::Kill;
-use super::{debug, request, watch};
+use super::{body, debug, request, watch};
+use crate::attributes::Attributes;
 use crate::faults::{Answer, Caller};
+use crate::identity::User;
 use crate::requests::LoggedRequest;
 use crate::shared::{Shared, now};
 use crate::status::StatusError;
 
 /// Answers a request, honestly or as a fault wants it.
-pub(super) async fn answer(shared: Arc<Shared>, kill: Kill, request: Request<Incoming>) -> Response<Outgoing> {
-    if shared.config.debug_endpoints && request.uri().path().starts_with(debug::PREFIX) {
-        // Neither logged nor hit by faults: it is how both are looked at.
-        return debug::answer(&shared, request).await.map(outgoing::untouched);
-    }
+pub(super) async fn answer(
+    shared: Arc<Shared>,
+    kill: Kill,
+    certificate: Option<Arc<User>>,
+    request: Request<Incoming>,
+) -> Response<Outgoing> {
     let started = now();
     let route = path::parse(request.uri().path());
     let Asked { attributes, resource_version, dry_run } = asked::read(request.method(), request.uri(), &route);
-    let user = "system:anonymous".to_owned();
+    let identity = identify(&shared, certificate.as_deref(), request.headers(), started);
+    if shared.config.debug_endpoints && attributes.path.starts_with(debug::PREFIX) {
+        // Neither logged nor hit by faults: it is how both are looked at.
+        let reply = match identity.and_then(|user| shared.rulebook.check(&shared, &user, &attributes)) {
+            Ok(()) => debug::answer(&shared, request).await,
+            Err(error) => reply::refusal(&error),
+        };
+        return reply.map(outgoing::untouched);
+    }
+    let user = identity.as_ref().map_or_else(|_| String::new(), |user| user.name.clone());
     let user_agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let user_agent = user_agent.to_owned();
     let uri = request.uri().clone();
     let log = |status: Option<u16>| {
         shared.requests.record(|| LoggedRequest {
             started,
-            verb: attributes.verb,
+            verb: attributes.verb.clone(),
             group: attributes.group.clone(),
             resource: attributes.resource.clone(),
             subresource: attributes.subresource.clone(),
@@ -48,7 +62,7 @@ pub(super) async fn answer(shared: Arc<Shared>, kill: Kill, request: Request<Inc
         });
     };
     let caller = Caller {
-        verb: attributes.verb,
+        verb: &attributes.verb,
         resource: &attributes.resource,
         subresource: &attributes.subresource,
         namespace: &attributes.namespace,
@@ -61,15 +75,19 @@ pub(super) async fn answer(shared: Arc<Shared>, kill: Kill, request: Request<Inc
     if !decision.delay.is_zero() {
         tokio::time::sleep(decision.delay).await;
     }
+    let carry_out = async |request| match &identity {
+        Ok(user) => carry_out(&shared, &route, &attributes, user, request).await.unwrap_or_else(|e| reply::refusal(&e)),
+        Err(error) => reply::refusal(error),
+    };
     let reply = match decision.answer {
-        Answer::Honest => carry_out(&shared, route, request).await,
+        Answer::Honest => carry_out(request).await,
         Answer::Refuse { code, retry_after } => refuse(attributes.verb == "watch", code, retry_after),
         Answer::ApplyThenTimeout => {
-            let _ = carry_out(&shared, route, request).await;
+            let _ = carry_out(request).await;
             reply::refusal(&StatusError::timed_out())
         }
         Answer::ApplyThenReset => {
-            let _ = carry_out(&shared, route, request).await;
+            let _ = carry_out(request).await;
             log(None);
             return kill.reset_and_never_answer().await;
         }
@@ -87,8 +105,36 @@ pub(super) async fn answer(shared: Arc<Shared>, kill: Kill, request: Request<Inc
     })
 }
 
-async fn carry_out(shared: &Arc<Shared>, _route: Route, request: Request<Incoming>) -> Reply {
-    request::respond(Arc::clone(shared), request).await
+/// Who a request is of.
+fn identify(
+    shared: &Shared,
+    certificate: Option<&User>,
+    headers: &HeaderMap,
+    now: Timestamp,
+) -> Result<User, StatusError> {
+    let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let bearer = header.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    let bearer = bearer.map(|(_, token)| token.trim());
+    shared.identities.authenticate(certificate, bearer, now, |namespace, name| shared.uid_of(namespace, name))
+}
+
+/// Does what is asked, if the user may.
+async fn carry_out(
+    shared: &Arc<Shared>,
+    route: &Route,
+    attributes: &Attributes,
+    user: &User,
+    request: Request<Incoming>,
+) -> Result<Reply, StatusError> {
+    shared.rulebook.check(shared, user, attributes)?;
+    if let Route::Resource(path) = route
+        && let Some(review) = Review::of(path)
+    {
+        let (parts, incoming) = request.into_parts();
+        let bytes = body::collect(incoming).await?;
+        return review.answer(shared, path, user, (&parts.method, &parts.headers, &bytes));
+    }
+    Ok(request::respond(Arc::clone(shared), request).await)
 }
 
 fn refuse(is_watch: bool, code: u16, retry_after: Option<u32>) -> Reply {

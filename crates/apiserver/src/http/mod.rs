@@ -17,6 +17,7 @@ mod path;
 mod query;
 mod reply;
 mod request;
+mod reviews;
 mod socket;
 mod watch;
 

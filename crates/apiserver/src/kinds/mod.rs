@@ -13,6 +13,7 @@ mod node;
 mod plain;
 mod pod;
 mod pod_defaults;
+mod rbac;
 mod resource;
 mod service;
 mod service_families;
@@ -268,6 +269,7 @@ impl KindTable {
     pub(crate) fn builtin() -> Self {
         use k8s_openapi::api::coordination::v1::Lease;
         use k8s_openapi::api::core::v1::{ConfigMap, Endpoints, Event, Namespace, Node, Pod, Service, ServiceAccount};
+        use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
         use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
         let all = |mut kind: Kind| {
@@ -340,6 +342,21 @@ impl KindTable {
                     "customresourcedefinition",
                     &["crd", "crds"],
                 )
+            },
+            Kind {
+                namespaced: false,
+                blank: r#","rules":null"#,
+                ..Kind::builtin::<ClusterRole>("clusterroles", "clusterrole", &[])
+            },
+            Kind {
+                namespaced: false,
+                blank: r#","roleRef":{"apiGroup":"","kind":"","name":""}"#,
+                ..Kind::builtin::<ClusterRoleBinding>("clusterrolebindings", "clusterrolebinding", &[])
+            },
+            Kind { blank: r#","rules":null"#, ..Kind::builtin::<Role>("roles", "role", &[]) },
+            Kind {
+                blank: r#","roleRef":{"apiGroup":"","kind":"","name":""}"#,
+                ..Kind::builtin::<RoleBinding>("rolebindings", "rolebinding", &[])
             },
         ];
         let mut kinds: Vec<Kind> = kinds;

@@ -17,12 +17,14 @@ pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 pub(crate) struct World {
     pub(crate) server: Server,
     http: Http<HttpConnector, Full<Bytes>>,
+    /// Sent as a bearer token.
+    pub(crate) token: Option<String>,
 }
 
 impl World {
     pub(crate) async fn start(config: Config) -> Self {
         let server = Server::start(config).await.unwrap();
-        Self { server, http: Http::builder(TokioExecutor::new()).build_http() }
+        Self { server, http: Http::builder(TokioExecutor::new()).build_http(), token: None }
     }
 
     pub(crate) async fn send(
@@ -48,6 +50,7 @@ impl World {
             .uri(format!("{}{path}", self.server.url()))
             .header("content-type", media_type)
             .header("user-agent", "it/1 (test)")
+            .header("authorization", self.token.as_ref().map_or_else(String::new, |token| format!("Bearer {token}")))
             .body(Full::new(Bytes::from(body)))
             .unwrap();
         self.http.request(request).await

@@ -58,7 +58,7 @@ impl Reflector<'_> {
             );
             let Ok(response) = self.world.try_send(Method::GET, &path, "", String::new()).await else { continue };
             if response.status().is_success() {
-                self.read(Events::new(response), until).await;
+                self.read(Events::of(response), until).await;
             } else if response.status() == 410 {
                 self.version = None;
             }

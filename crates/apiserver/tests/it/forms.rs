@@ -71,7 +71,16 @@ async fn discovery_in_one_document() {
     assert_eq!(pods["subresources"][0]["subresource"], "status");
     let (_, _, others) = world.get_as("/apis", DISCOVERY).await;
     let names: Vec<&Value> = others["items"].as_array().unwrap().iter().map(|it| &it["metadata"]["name"]).collect();
-    assert_eq!(names, ["coordination.k8s.io", "discovery.k8s.io", "apiextensions.k8s.io", "events.k8s.io"]);
+    assert_eq!(
+        names,
+        [
+            "coordination.k8s.io",
+            "discovery.k8s.io",
+            "apiextensions.k8s.io",
+            "rbac.authorization.k8s.io",
+            "events.k8s.io"
+        ]
+    );
 }
 
 #[tokio::test]

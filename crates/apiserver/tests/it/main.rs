@@ -3,10 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "the client is a test's, and its failures are the test's")]
 
 mod client;
+mod contract;
 mod custom_kinds;
 mod faults;
 mod forms;
+mod identity;
 mod pages;
 mod patches;
 mod requests;
+mod tls;
 mod watches;

@@ -111,7 +111,16 @@ async fn places_without_objects() {
     assert_eq!(world.get("/api").await.1["versions"], json!(["v1"]));
     let groups = world.get("/apis").await.1;
     let names: Vec<&str> = groups["groups"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["coordination.k8s.io", "discovery.k8s.io", "apiextensions.k8s.io", "events.k8s.io"]);
+    assert_eq!(
+        names,
+        [
+            "coordination.k8s.io",
+            "discovery.k8s.io",
+            "apiextensions.k8s.io",
+            "rbac.authorization.k8s.io",
+            "events.k8s.io"
+        ]
+    );
     assert_eq!(world.get("/apis/discovery.k8s.io").await.1["preferredVersion"]["version"], "v1");
     let resources = world.get("/api/v1").await.1;
     let names: Vec<&str> =

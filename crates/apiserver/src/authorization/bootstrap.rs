@@ -1,0 +1,51 @@
+//! The roles that a server with RBAC starts with: those by which an owner gets in and everybody can look around.
+//!
+//! A real server starts with some eighty; those of controllers belong to the manifests of who runs them.
+
+/// Plural and object, in JSON, each after what it refers to.
+pub(crate) const FIRST_ROLES: [(&str, &str); 8] = [
+    (
+        "clusterroles",
+        r#"{"metadata": {"name": "cluster-admin"}, "rules": [
+            {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]},
+            {"nonResourceURLs": ["*"], "verbs": ["*"]}]}"#,
+    ),
+    (
+        "clusterroles",
+        r#"{"metadata": {"name": "system:discovery"}, "rules": [{"verbs": ["get"], "nonResourceURLs": [
+            "/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", "/readyz",
+            "/version", "/version/"]}]}"#,
+    ),
+    (
+        "clusterroles",
+        r#"{"metadata": {"name": "system:public-info-viewer"}, "rules": [{"verbs": ["get"], "nonResourceURLs": [
+            "/healthz", "/livez", "/readyz", "/version", "/version/"]}]}"#,
+    ),
+    (
+        "clusterroles",
+        r#"{"metadata": {"name": "system:basic-user"}, "rules": [
+            {"apiGroups": ["authorization.k8s.io"], "resources": ["selfsubjectaccessreviews"], "verbs": ["create"]},
+            {"apiGroups": ["authentication.k8s.io"], "resources": ["selfsubjectreviews"], "verbs": ["create"]}]}"#,
+    ),
+    (
+        "clusterrolebindings",
+        r#"{"metadata": {"name": "cluster-admin"}, "roleRef": {"kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": [{"kind": "Group", "name": "system:masters"}]}"#,
+    ),
+    (
+        "clusterrolebindings",
+        r#"{"metadata": {"name": "system:discovery"}, "roleRef": {"kind": "ClusterRole", "name": "system:discovery"},
+            "subjects": [{"kind": "Group", "name": "system:authenticated"}]}"#,
+    ),
+    (
+        "clusterrolebindings",
+        r#"{"metadata": {"name": "system:public-info-viewer"},
+            "roleRef": {"kind": "ClusterRole", "name": "system:public-info-viewer"}, "subjects": [
+            {"kind": "Group", "name": "system:authenticated"}, {"kind": "Group", "name": "system:unauthenticated"}]}"#,
+    ),
+    (
+        "clusterrolebindings",
+        r#"{"metadata": {"name": "system:basic-user"}, "roleRef": {"kind": "ClusterRole", "name": "system:basic-user"},
+            "subjects": [{"kind": "Group", "name": "system:authenticated"}]}"#,
+    ),
+];

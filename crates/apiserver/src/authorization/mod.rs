@@ -1,0 +1,12 @@
+//! Who may do what: the rules of the Roles, `ClusterRole`s and bindings that have been applied.
+
+mod aggregation;
+mod bootstrap;
+mod policy;
+mod rulebook;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use bootstrap::FIRST_ROLES;
+pub(crate) use policy::{Policy, Verdict};
+pub(crate) use rulebook::{GROUP, Rulebook};

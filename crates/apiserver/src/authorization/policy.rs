@@ -1,0 +1,178 @@
+//! RBAC, decided as upstream's authorizer does.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject};
+
+use super::aggregation;
+use crate::attributes::Attributes;
+use crate::identity::{MASTERS, User};
+
+/// What is allowed, made of all roles and bindings at one time.
+#[derive(Debug, Default)]
+pub(crate) struct Policy {
+    everywhere: Vec<Binding>,
+    /// By namespace.
+    within: BTreeMap<String, Vec<Binding>>,
+}
+
+#[derive(Debug)]
+struct Binding {
+    subjects: Vec<Subject>,
+    /// Where subjects without a namespace are.
+    namespace: String,
+    /// What to say of an allowance.
+    because: String,
+    /// Nothing when the role does not exist, with what to say of that.
+    rules: Result<Arc<[PolicyRule]>, String>,
+}
+
+/// Whether something is allowed, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    pub(crate) allowed: bool,
+    pub(crate) reason: String,
+}
+
+impl Verdict {
+    pub(crate) fn allowed(reason: impl Into<String>) -> Self {
+        Self { allowed: true, reason: reason.into() }
+    }
+}
+
+impl Policy {
+    pub(crate) fn new(
+        cluster_roles: &[ClusterRole],
+        roles: Vec<Role>,
+        cluster_bindings: Vec<ClusterRoleBinding>,
+        bindings: Vec<RoleBinding>,
+    ) -> Self {
+        let rules_of = |role: &ClusterRole| -> Arc<[PolicyRule]> {
+            let Some(aggregation) = &role.aggregation_rule else {
+                return role.rules.clone().unwrap_or_default().into();
+            };
+            // A controller writes these into the role of a real cluster; here they are looked up.
+            let selectors = aggregation.cluster_role_selectors.as_deref().unwrap_or_default();
+            let chosen = cluster_roles.iter().filter(|other| {
+                let labels = other.metadata.labels.clone().unwrap_or_default();
+                selectors.iter().any(|selector| aggregation::matches(selector, &labels))
+            });
+            chosen.flat_map(|other| other.rules.clone().unwrap_or_default()).collect()
+        };
+        let cluster_rules: BTreeMap<String, Arc<[PolicyRule]>> =
+            cluster_roles.iter().map(|role| (role.metadata.name.clone().unwrap_or_default(), rules_of(role))).collect();
+        let rules: BTreeMap<(String, String), Arc<[PolicyRule]>> = roles
+            .into_iter()
+            .map(|role| {
+                let key = (role.metadata.namespace.unwrap_or_default(), role.metadata.name.unwrap_or_default());
+                (key, role.rules.unwrap_or_default().into())
+            })
+            .collect();
+        let find = |reference: &RoleRef, namespace: &str| {
+            let found = if reference.kind == "Role" {
+                rules.get(&(namespace.to_owned(), reference.name.clone()))
+            } else {
+                cluster_rules.get(&reference.name)
+            };
+            found.cloned().ok_or_else(|| {
+                let kind = reference.kind.to_lowercase();
+                format!("{kind}.rbac.authorization.k8s.io \"{}\" not found", reference.name)
+            })
+        };
+
+        let mut policy = Self::default();
+        for binding in cluster_bindings {
+            let name = binding.metadata.name.unwrap_or_default();
+            policy.everywhere.push(Binding {
+                because: format!("ClusterRoleBinding \"{name}\" of ClusterRole \"{}\"", binding.role_ref.name),
+                rules: find(&binding.role_ref, ""),
+                subjects: binding.subjects.unwrap_or_default(),
+                namespace: String::new(),
+            });
+        }
+        for binding in bindings {
+            let namespace = binding.metadata.namespace.unwrap_or_default();
+            let name = binding.metadata.name.unwrap_or_default();
+            let reference = &binding.role_ref;
+            policy.within.entry(namespace.clone()).or_default().push(Binding {
+                because: format!("RoleBinding \"{name}/{namespace}\" of {} \"{}\"", reference.kind, reference.name),
+                rules: find(reference, &namespace),
+                subjects: binding.subjects.unwrap_or_default(),
+                namespace,
+            });
+        }
+        policy
+    }
+
+    /// Whether a user may do something.
+    pub(crate) fn decide(&self, user: &User, attributes: &Attributes) -> Verdict {
+        if user.groups.iter().any(|group| group == MASTERS) {
+            return Verdict::allowed("");
+        }
+        let mut missing = Vec::new();
+        // In no namespace there are no bindings either.
+        let within = self.within.get(&attributes.namespace).into_iter().flatten();
+        for binding in self.everywhere.iter().chain(within) {
+            let Some(subject) = binding.subjects.iter().find(|subject| is(subject, &binding.namespace, user)) else {
+                continue;
+            };
+            match &binding.rules {
+                Ok(rules) if rules.iter().any(|rule| allows(rule, attributes)) => {
+                    let subject = format!("{} \"{}\"", subject.kind, subject.name);
+                    return Verdict::allowed(format!("RBAC: allowed by {} to {subject}", binding.because));
+                }
+                Ok(_) => {}
+                Err(error) => missing.push(error.as_str()),
+            }
+        }
+        let reason = match missing.as_slice() {
+            [] => String::new(),
+            [one] => format!("RBAC: {one}"),
+            more => format!("RBAC: [{}]", more.join(", ")),
+        };
+        Verdict { allowed: false, reason }
+    }
+}
+
+/// Whether a user is the subject of a binding.
+fn is(subject: &Subject, namespace: &str, user: &User) -> bool {
+    match subject.kind.as_str() {
+        "User" => subject.name == user.name,
+        "Group" => user.groups.contains(&subject.name),
+        "ServiceAccount" => {
+            let namespace = subject.namespace.as_deref().unwrap_or(namespace);
+            !namespace.is_empty() && user.name == User::service_account(namespace, &subject.name).name
+        }
+        _ => false,
+    }
+}
+
+fn allows(rule: &PolicyRule, attributes: &Attributes) -> bool {
+    if !has(Some(&rule.verbs), &attributes.verb) {
+        return false;
+    }
+    if !attributes.is_resource() {
+        let urls = rule.non_resource_urls.iter().flatten();
+        return urls.into_iter().any(|url| match url.strip_suffix('*') {
+            Some(prefix) => attributes.path.starts_with(prefix),
+            None => *url == attributes.path,
+        });
+    }
+    let names = rule.resource_names.as_deref().unwrap_or_default();
+    has(rule.api_groups.as_ref(), &attributes.group)
+        && rule.resources.iter().flatten().any(|resource| is_resource(resource, attributes))
+        && (names.is_empty() || names.contains(&attributes.name))
+}
+
+fn has(words: Option<&Vec<String>>, word: &str) -> bool {
+    words.into_iter().flatten().any(|it| it == "*" || it == word)
+}
+
+/// `pods` is not `pods/status`; `*/status` is the status of everything.
+fn is_resource(resource: &str, attributes: &Attributes) -> bool {
+    resource == "*"
+        || resource == attributes.full_resource()
+        || (!attributes.subresource.is_empty()
+            && resource.strip_prefix("*/").is_some_and(|subresource| subresource == attributes.subresource))
+}

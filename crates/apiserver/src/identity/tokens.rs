@@ -1,0 +1,153 @@
+//! Bearer tokens: those that were configured and those that were issued.
+//!
+//! Tokens are opaque: random texts that mean something to this server only. What they stand for is looked up, so a
+//! token is as good as its service account, and no longer.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use rand::Rng;
+use rand::rngs::StdRng;
+
+use super::User;
+
+/// Where tokens are meant to be used unless they say otherwise.
+pub(crate) const AUDIENCE: &str = "https://kubernetes.default.svc.cluster.local";
+/// Expired tokens are forgotten when so many have been issued since the last time.
+const SWEEP: usize = 1_000;
+
+/// A token that was issued to a service account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Issued {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) uid: String,
+    pub(crate) audiences: Vec<String>,
+    pub(crate) expires: Timestamp,
+}
+
+#[derive(Debug)]
+pub(crate) struct Tokens {
+    users: HashMap<String, User>,
+    issued: HashMap<String, Issued>,
+    rng: StdRng,
+    issued_since_sweep: usize,
+}
+
+/// What a token stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Holder {
+    pub(crate) user: User,
+    pub(crate) audiences: Vec<String>,
+}
+
+impl Tokens {
+    pub(crate) fn new(configured: impl IntoIterator<Item = (String, User)>, rng: StdRng) -> Self {
+        Self { users: configured.into_iter().collect(), issued: HashMap::new(), rng, issued_since_sweep: 0 }
+    }
+
+    /// A token that stands for a user for as long as the server lives.
+    pub(crate) fn issue_to_user(&mut self, user: User) -> String {
+        let token = self.draw();
+        self.users.insert(token.clone(), user);
+        token
+    }
+
+    pub(crate) fn issue(&mut self, issued: Issued, now: Timestamp) -> String {
+        self.issued_since_sweep += 1;
+        if self.issued_since_sweep > SWEEP {
+            self.issued_since_sweep = 0;
+            self.issued.retain(|_, issued| issued.expires > now);
+        }
+        let token = self.draw();
+        self.issued.insert(token.clone(), issued);
+        token
+    }
+
+    fn draw(&mut self) -> String {
+        let mut bytes = [0; 32];
+        self.rng.fill_bytes(&mut bytes);
+        bytes.iter().fold("kube-dev.".to_owned(), |token, byte| token + &format!("{byte:02x}"))
+    }
+
+    /// Who holds a token, if it is one, has not expired, and its service account is still the one it was issued to.
+    ///
+    /// `uid_of` tells the uid of a service account that exists.
+    pub(crate) fn holder(
+        &self,
+        token: &str,
+        now: Timestamp,
+        uid_of: impl FnOnce(&str, &str) -> Option<String>,
+    ) -> Option<Holder> {
+        if let Some(user) = self.users.get(token) {
+            return Some(Holder { user: user.clone().authenticated(), audiences: vec![AUDIENCE.to_owned()] });
+        }
+        let issued = self.issued.get(token).filter(|issued| issued.expires > now)?;
+        uid_of(&issued.namespace, &issued.name).filter(|uid| *uid == issued.uid)?;
+        let user = User { uid: issued.uid.clone(), ..User::service_account(&issued.namespace, &issued.name) };
+        Some(Holder { user: user.authenticated(), audiences: issued.audiences.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng as _;
+    use rstest::rstest;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::constant(1_000, 0);
+
+    fn tokens() -> Tokens {
+        let static_token = ("secret".to_owned(), User::new("alice").group("ops"));
+        Tokens::new([static_token], StdRng::seed_from_u64(1))
+    }
+
+    fn issued(expires: i64) -> Issued {
+        Issued {
+            namespace: "a".to_owned(),
+            name: "sa".to_owned(),
+            uid: "u1".to_owned(),
+            audiences: vec!["x".to_owned()],
+            expires: Timestamp::constant(expires, 0),
+        }
+    }
+
+    #[test]
+    fn a_configured_token_is_a_user() {
+        let holder = tokens().holder("secret", NOW, |_, _| None).unwrap();
+        assert_eq!(holder.user, User::new("alice").group("ops").group("system:authenticated"));
+        assert_eq!(tokens().holder("other", NOW, |_, _| None), None);
+    }
+
+    #[rstest]
+    #[case::good(2_000, Some("u1"), true)]
+    #[case::expired(1_000, Some("u1"), false)]
+    #[case::account_gone(2_000, None, false)]
+    #[case::account_made_again(2_000, Some("u2"), false)]
+    fn an_issued_token(#[case] expires: i64, #[case] uid: Option<&str>, #[case] good: bool) {
+        let mut tokens = tokens();
+        let token = tokens.issue(issued(expires), NOW);
+        let holder = tokens.holder(&token, NOW, |namespace, name| {
+            assert_eq!((namespace, name), ("a", "sa"));
+            uid.map(str::to_owned)
+        });
+        assert_eq!(holder.is_some(), good);
+        if let Some(Holder { user, audiences }) = holder {
+            let groups = ["system:serviceaccounts", "system:serviceaccounts:a", "system:authenticated"];
+            assert_eq!((user.name.as_str(), user.uid.as_str()), ("system:serviceaccount:a:sa", "u1"));
+            assert_eq!((user.groups, audiences), (groups.map(str::to_owned).to_vec(), vec!["x".to_owned()]));
+        }
+    }
+
+    #[test]
+    fn no_two_tokens_are_alike_and_old_ones_are_forgotten() {
+        let mut tokens = tokens();
+        let first = tokens.issue(issued(1_001), NOW);
+        assert_ne!(first, tokens.issue(issued(1_001), NOW));
+        for _ in 0..SWEEP {
+            tokens.issue(issued(5_000), Timestamp::constant(3_000, 0));
+        }
+        assert!(!tokens.issued.contains_key(&first) && tokens.issued.len() >= SWEEP);
+    }
+}

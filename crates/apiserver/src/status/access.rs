@@ -1,0 +1,56 @@
+//! Refusals by who asks: 401, 403, and reviews that cannot be answered.
+
+use super::{Details, StatusError};
+use crate::attributes::Attributes;
+use crate::field::FieldErrors;
+
+impl StatusError {
+    /// 422 for a review, which is of no kind that is stored.
+    pub(crate) fn invalid_review(group: &str, kind: &str, errors: FieldErrors) -> Self {
+        let mut error = Self::new(422, "Invalid", format!("{kind}.{group} \"\" is invalid: {errors}"));
+        error.details = Some(Box::new(Details {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            causes: errors.into_causes(),
+            ..Details::default()
+        }));
+        error
+    }
+
+    /// 401.
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(401, "Unauthorized", "Unauthorized")
+    }
+
+    /// 403 for what a user may not do.
+    pub(crate) fn not_authorized(user: &str, attributes: &Attributes, why: &str) -> Self {
+        let Attributes { verb, group, resource, namespace, name, path, .. } = attributes;
+        let (subject, mut what) = if attributes.is_resource() {
+            let place = if namespace.is_empty() {
+                "at the cluster scope".to_owned()
+            } else {
+                format!("in the namespace \"{namespace}\"")
+            };
+            let qualified = if group.is_empty() { resource.clone() } else { format!("{resource}.{group}") };
+            let subject = if name.is_empty() { qualified } else { format!("{qualified} \"{name}\"") };
+            let resource = attributes.full_resource();
+            (
+                format!("{subject} is forbidden"),
+                format!("User \"{user}\" cannot {verb} resource \"{resource}\" in API group \"{group}\" {place}"),
+            )
+        } else {
+            ("forbidden".to_owned(), format!("User \"{user}\" cannot {verb} path \"{path}\""))
+        };
+        if !why.is_empty() {
+            what = format!("{what}: {why}");
+        }
+        let mut error = Self::new(403, "Forbidden", format!("{subject}: {what}"));
+        error.details = Some(Box::new(Details {
+            name: name.clone(),
+            group: group.clone(),
+            kind: resource.clone(),
+            ..Details::default()
+        }));
+        error
+    }
+}

@@ -1,0 +1,77 @@
+//! Who a client certificate is of.
+//!
+//! The certificate has been verified when it arrives here; only its subject is looked for, so the few shapes of DER on
+//! the way to it are all that is read.
+
+use crate::identity::User;
+
+const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
+const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
+
+const OBJECT_IDENTIFIER: u8 = 0x06;
+/// The explicit tag around the version, which old certificates go without.
+const VERSION: u8 = 0xa0;
+
+/// The common name as user and the organizations as groups; nothing of a certificate without a name.
+pub(crate) fn user_of_certificate(der: &[u8]) -> Option<User> {
+    let mut certificate = Reader(Reader(der).next()?.1);
+    let mut signed = Reader(certificate.next()?.1);
+    let (tag, _) = signed.next()?;
+    // Serial number, algorithm, issuer and validity stand before the subject.
+    for _ in 0..(if tag == VERSION { 4 } else { 3 }) {
+        signed.next()?;
+    }
+    let mut subject = Reader(signed.next()?.1);
+    let mut user = User::default();
+    while let Some((_, set)) = subject.next() {
+        let mut set = Reader(set);
+        while let Some((_, attribute)) = set.next() {
+            let mut attribute = Reader(attribute);
+            let (tag, kind) = attribute.next()?;
+            let text = String::from_utf8(attribute.next()?.1.to_vec()).ok()?;
+            match kind {
+                COMMON_NAME if tag == OBJECT_IDENTIFIER => user.name = text,
+                ORGANIZATION if tag == OBJECT_IDENTIFIER => user.groups.push(text),
+                _ => {}
+            }
+        }
+    }
+    (!user.name.is_empty()).then_some(user)
+}
+
+/// Reads one value after the other.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    /// The tag and the content of the next value.
+    fn next(&mut self) -> Option<(u8, &'a [u8])> {
+        let (&tag, rest) = self.0.split_first()?;
+        let (&first, mut rest) = rest.split_first()?;
+        let length = if first < 0x80 {
+            usize::from(first)
+        } else {
+            let digits;
+            (digits, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
+            digits
+                .iter()
+                .try_fold(0_usize, |length, digit| length.checked_mul(256)?.checked_add(usize::from(*digit)))?
+        };
+        let (content, rest) = rest.split_at_checked(length)?;
+        self.0 = rest;
+        Some((tag, content))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = user_of_certificate(&bytes);
+        }
+    }
+}
