@@ -125,7 +125,7 @@ async fn does_its_work_and_stops_cleanly_on_sigterm() {
     cluster.settles(&[("web".to_owned(), 1)].into()).await;
 
     let pid = child.id().expect("still running").to_string();
-    Command::new("kill").args(["-TERM", &pid]).status().await.expect("kill");
+    Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().await.expect("kill");
     let output = timeout(Duration::from_secs(5), child.wait_with_output()).await.expect("stops within 5s");
     let output = output.expect("its output");
     assert!(output.status.success(), "{output:?}");
