@@ -65,7 +65,7 @@ impl Program {
 
     /// Asks the program to end, as an operator does.
     pub(crate) fn terminate(&self) {
-        let killed = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        let killed = Command::new("sh").args(["-c", &format!("kill {}", self.child.id())]).status().unwrap();
         assert!(killed.success());
     }
 
