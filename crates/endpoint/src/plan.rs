@@ -8,8 +8,7 @@ use kube_endpoint_model::well_known::{
     ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL, HEADLESS_LABEL, OVER_CAPACITY_ANNOTATION, TRIGGER_TIME_ANNOTATION,
 };
 use kube_endpoint_model::{
-    EndpointAddress, EndpointSubset, Endpoints, Labels, ObjectMeta, ObjectReference, Pod, Service, SubsetPort,
-    membership,
+    EndpointAddress, EndpointSubset, Endpoints, Labels, ObjectMeta, Pod, Service, SubsetPort, membership,
 };
 
 use crate::truncate::{MAX_ADDRESSES, truncate};
@@ -65,13 +64,7 @@ fn desired_subsets(service: &Service, pods: &[Arc<Pod>]) -> Vec<EndpointSubset> 
             ip,
             // Present even while empty (EC-4).
             node_name: Some(pod.node_name.clone()),
-            target_ref: Some(Arc::new(ObjectReference {
-                kind: "Pod".into(),
-                namespace: pod.namespace.clone(),
-                name: pod.name.clone(),
-                uid: pod.uid.clone(),
-                ..ObjectReference::default()
-            })),
+            target_ref: Some(membership::target(pod)),
         };
         let ports: Vec<SubsetPort> = service
             .ports

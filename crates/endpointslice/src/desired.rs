@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use kube_endpoint_model::{
-    AddressType, Endpoint, EndpointConditions, EndpointPort, IpFamily, Node, ObjectReference, Pod, Service, membership,
-    sort_slice_ports,
+    AddressType, Endpoint, EndpointConditions, EndpointPort, IpFamily, Node, Pod, Service, membership, sort_slice_ports,
 };
 
 /// Endpoints that share their address type and ports, and so may share slices.
@@ -120,13 +119,7 @@ fn endpoint(service: &Service, pod: &Pod, node: Option<&Node>, address_type: &Ad
         },
         hostname: membership::hostname(pod, service),
         node_name: (!pod.node_name.is_empty()).then(|| pod.node_name.clone()),
-        target_ref: Some(Arc::new(ObjectReference {
-            kind: "Pod".into(),
-            namespace: pod.namespace.clone(),
-            name: pod.name.clone(),
-            uid: pod.uid.clone(),
-            ..ObjectReference::default()
-        })),
+        target_ref: Some(membership::target(pod)),
         zone: node.filter(|node| !node.zone.is_empty()).map(|node| node.zone.clone()),
         ..Endpoint::default()
     })

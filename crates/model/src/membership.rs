@@ -1,7 +1,9 @@
 //! Who is an endpoint of a Service, at which addresses and ports.
 
+use std::sync::Arc;
+
 use crate::address::parse_sloppy;
-use crate::{Address, IpFamily, Pod, Service, ServicePort, TargetPort, Text};
+use crate::{Address, IpFamily, ObjectReference, Pod, Service, ServicePort, TargetPort, Text};
 
 /// Whether a Pod is an endpoint at all (PD-1): it will not have finished, has an address, and is not terminating unless
 /// those are wanted too.
@@ -39,6 +41,17 @@ pub fn primary_address(pod: &Pod, service: &Service) -> Option<Address> {
 pub fn hostname(pod: &Pod, service: &Service) -> Option<Text> {
     let named = !pod.hostname.is_empty() && pod.subdomain == service.name && pod.namespace == service.namespace;
     named.then(|| pod.hostname.clone())
+}
+
+/// The reference to a Pod that its endpoints carry (EP-9): neither API version nor resource version.
+pub fn target(pod: &Pod) -> Arc<ObjectReference> {
+    Arc::new(ObjectReference {
+        kind: "Pod".into(),
+        namespace: pod.namespace.clone(),
+        name: pod.name.clone(),
+        uid: pod.uid.clone(),
+        ..ObjectReference::default()
+    })
 }
 
 /// The number at which a Pod serves a port of a Service (PD-4): a number is taken as it is, a name is the first port of
