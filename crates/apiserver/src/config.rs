@@ -34,6 +34,11 @@ pub struct Config {
     pub service_cidr_v6: Ipv6Net,
     /// Kinds served besides the built-in ones.
     pub kinds: Vec<CustomKind>,
+    /// Whether objects go when their owners are gone, as in a cluster with a garbage collector. Off by default: owner
+    /// references are stored, and a propagation policy is taken note of and has no effect. When on, dependents go in
+    /// the step after their owner (background), before it (foreground: it stays, marked, while dependents that block it
+    /// are there) or stay without the reference (orphan). Objects whose owners never existed are left alone.
+    pub garbage_collection: bool,
     /// How many changes of each kind are kept. A watch that asks for an older one is told `410 Gone`, and one that is
     /// read so slowly that it falls back this far is disconnected.
     pub watch_history: usize,
@@ -105,6 +110,7 @@ impl Default for Config {
             service_cidr_v4: Ipv4Net::new_assert(Ipv4Addr::new(10, 96, 0, 0), 16),
             service_cidr_v6: Ipv6Net::new_assert(Ipv6Addr::new(0xfd00, 0x10, 0x96, 0, 0, 0, 0, 0), 108),
             kinds: Vec::new(),
+            garbage_collection: false,
             watch_history: 10_000,
             bookmark_interval: Duration::from_secs(60),
             watch_timeout: Duration::from_secs(30 * 60),

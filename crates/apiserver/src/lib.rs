@@ -23,9 +23,18 @@
 //! # What it serves
 //!
 //! `v1` `ConfigMap`, Endpoints, Event, Namespace, Node, Pod, Service and `ServiceAccount`, `discovery.k8s.io/v1`
-//! `EndpointSlice`, `coordination.k8s.io/v1` Lease and `rbac.authorization.k8s.io/v1` Role, `ClusterRole` and their
-//! bindings: get, list, watch, create, update, JSON merge patch, JSON patch,
-//! delete and delete-collection, with `/status` where the kind has one. Bodies are JSON or YAML, answers are JSON.
+//! `EndpointSlice`, `coordination.k8s.io/v1` Lease, `events.k8s.io/v1` Event (the same events under newer names),
+//! `rbac.authorization.k8s.io/v1` Role, `ClusterRole` and their bindings, and every kind that is named by a
+//! [`CustomKind`] or by an `apiextensions.k8s.io/v1` `CustomResourceDefinition`.
+//!
+//! Of each: get, list (whole, in pages of one version, at an exact version), watch, create, update, delete and
+//! delete-collection, JSON patch, JSON merge patch, strategic merge patch and server-side apply, with `/status` where the
+//! kind has one. Unknown fields are refused, warned of or ignored, as `fieldValidation` says. Bodies are JSON or YAML,
+//! answers are JSON: objects, `Table`s with kubectl's columns, or `PartialObjectMetadata`.
+//!
+//! kubectl finds what it needs: aggregated and plain discovery, OpenAPI v3 (v2 as JSON) with upstream's descriptions and
+//! merge keys. `get` and `get -w`, `describe`, `apply` of both sorts, `patch`, `label`, `annotate`, `delete`, `wait`,
+//! `explain` and `api-resources` are tried with it in a test.
 //!
 //! # What differs from a real server
 //!
@@ -33,13 +42,19 @@
 //! - No admission plugin runs but the namespace lifecycle: nodes are not tainted, service accounts, their tokens and
 //!   the root certificate's `ConfigMap` do not appear, and there is no `kubernetes` Service.
 //! - A deleted namespace is emptied at once, by the server, pods without grace; only finalizers hold it back.
-//! - `metadata.managedFields` is not kept.
-//! - Of dependents the server knows nothing: owner references are stored, and no garbage is collected.
+//! - `metadata.managedFields` is not kept, and JSON patches of it change nothing. So server-side apply creates or merges:
+//!   a field that was applied once and is now left out stays, and nobody is told of a conflict; `force` is accepted.
+//! - Dependents stay when their owner goes, unless [`Config::garbage_collection`] is set.
+//! - A custom kind is served in one version, the one that is stored, from the moment it is defined. Its objects are held
+//!   to types, required fields and enumerations; strategic merge patches of it are refused with 415, as upstream does.
 //! - Fields that the chosen `k8s-openapi` version does not know are dropped, and quantities are not brought into
 //!   canonical form.
 //! - Validation covers names, labels, annotations, owner references, and what controllers of Services and endpoints
 //!   rely on; a real server refuses more.
-//! - Lists are not cut into pages; strategic merge patch, server-side apply, Tables, and protobuf are not spoken yet.
+//! - Pages and exact versions of a list are rebuilt from the history of changes, so they expire with it.
+//! - Field selectors of `events.k8s.io` know the field names of the core group.
+//! - Protobuf is not spoken: OpenAPI v2 in protobuf is refused with 406, and what `kubectl create` with a generator sends
+//!   (`kubectl create configmap`, not `kubectl create -f`) with 415.
 //! - Tokens are opaque, mean something to one server only, and are not bound to pods. Whoever may write roles may give
 //!   rights that they do not have themselves. Review requests in protobuf are refused with 415.
 //!

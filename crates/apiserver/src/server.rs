@@ -87,6 +87,7 @@ impl Server {
             service_cidr_v4: config.service_cidr_v4,
             service_cidr_v6: config.service_cidr_v6,
             history_length: config.watch_history,
+            collects_garbage: config.garbage_collection,
         };
         let mut cluster = Cluster::new(KindTable::builtin(), &limits, rng(0), now())?;
         for kind in &config.kinds {

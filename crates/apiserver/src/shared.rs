@@ -85,6 +85,9 @@ impl Shared {
         // Inside of the lock, so that later versions never have earlier times.
         let options = WriteOptions { dry_run, ..WriteOptions::at(now()) };
         let result = change(&mut inner.cluster, options);
+        if !dry_run && let Err(error) = inner.cluster.collect_garbage(options) {
+            tracing::warn!(%error, "dependents could not be collected");
+        }
         let revision = inner.cluster.revision();
         let kinds = inner.cluster.kind_count();
         while inner.bells.len() < kinds {

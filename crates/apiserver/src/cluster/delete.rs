@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use super::stored::Lifecycle;
-use super::{Cluster, Stored, WriteOptions};
+use super::{Cluster, Propagation, Stored, WriteOptions};
 use crate::kinds::Kind;
 use crate::status::StatusError;
 
@@ -18,6 +18,8 @@ pub(crate) struct DeleteOptions {
     pub(crate) uid: Option<String>,
     /// Delete only an object at this version.
     pub(crate) resource_version: Option<String>,
+    /// What becomes of its dependents, if the server cares for them.
+    pub(crate) propagation: Propagation,
 }
 
 /// The object of a delete, and whether it is gone.
@@ -52,6 +54,7 @@ impl Cluster {
     ) -> Result<Deleted, StatusError> {
         let stored = self.get(kind, namespace, name)?;
         check_preconditions(kind, &stored, options)?;
+        let stored = self.prepare_propagation(kind, &stored, options.propagation, write)?;
         if self.is_namespaces(kind) {
             return self.delete_namespace(kind, &stored, write);
         }

@@ -6,6 +6,7 @@
 mod collection;
 mod definitions;
 mod delete;
+mod garbage;
 mod namespaces;
 mod page;
 mod patch;
@@ -22,6 +23,7 @@ use rand::rngs::StdRng;
 use collection::Collection;
 pub(crate) use collection::{Change, ChangeKind, Key};
 pub(crate) use delete::{DeleteOptions, Deleted};
+pub(crate) use garbage::Propagation;
 pub(crate) use page::{Page, PageRequest, TooOld};
 pub(crate) use patch::Patch;
 pub(crate) use stored::Stored;
@@ -37,6 +39,8 @@ pub(crate) struct Limits {
     pub(crate) service_cidr_v6: Ipv6Net,
     /// How many changes of each kind are kept for watches.
     pub(crate) history_length: usize,
+    /// Whether dependents go with their owners.
+    pub(crate) collects_garbage: bool,
 }
 
 /// See the module's documentation.
@@ -48,6 +52,8 @@ pub(crate) struct Cluster {
     addresses: ServiceAddresses,
     rng: StdRng,
     history_length: usize,
+    collects_garbage: bool,
+    dependencies: garbage::Dependencies,
     /// The kinds changed since [`take_touched`](Self::take_touched) was last called.
     touched: BTreeSet<usize>,
 }
@@ -62,7 +68,7 @@ pub(crate) struct Batch {
 impl Cluster {
     /// A cluster with the namespaces that every cluster starts with.
     pub(crate) fn new(kinds: KindTable, limits: &Limits, rng: StdRng, now: Timestamp) -> Result<Self, StatusError> {
-        let Limits { service_cidr_v4, service_cidr_v6, history_length } = *limits;
+        let Limits { service_cidr_v4, service_cidr_v6, history_length, collects_garbage } = *limits;
         let mut cluster = Self {
             collections: kinds.all().iter().map(|_| Collection::default()).collect(),
             kinds,
@@ -70,6 +76,8 @@ impl Cluster {
             addresses: ServiceAddresses::new(service_cidr_v4, service_cidr_v6),
             rng,
             history_length,
+            collects_garbage,
+            dependencies: garbage::Dependencies::default(),
             touched: BTreeSet::new(),
         };
         cluster.create_first_namespaces(now)?;
@@ -137,6 +145,12 @@ impl Cluster {
         let previous = self.find(kind, &object.namespace, &object.name);
         self.addresses.replace(previous.as_ref().map_or(&[], |previous| &previous.held), &object.held);
         let object = Arc::new(object);
+        if self.collects_garbage {
+            if let Some(previous) = &previous {
+                self.dependencies.removed(kind.index, previous);
+            }
+            self.dependencies.added(kind.index, &object);
+        }
         self.collections[kind.index].put(Arc::clone(&object), self.history_length);
         self.touched.insert(kind.index);
         if kind.is_definition() {
@@ -152,6 +166,10 @@ impl Cluster {
         self.addresses.replace(&last.held, &[]);
         self.collections[kind.index].remove(Arc::clone(&last), self.history_length);
         self.touched.insert(kind.index);
+        if self.collects_garbage {
+            self.dependencies.removed(kind.index, &last);
+            self.dependencies.gone(&last);
+        }
         if kind.namespaced {
             self.finish_namespace(&last.namespace)?;
         }

@@ -23,6 +23,8 @@ pub(crate) struct Stored {
     pub(crate) labels: BTreeMap<String, String>,
     fields: Vec<(&'static str, String)>,
     pub(super) held: Vec<Held>,
+    /// The uids of its owners.
+    pub(super) owners: Box<[Box<str>]>,
     /// The whole object: `{"kind":…,"apiVersion":…,"metadata":…`.
     pub(crate) json: Bytes,
     /// Where in [`json`](Self::json) the object goes on after kind and apiVersion.
@@ -41,6 +43,7 @@ impl Stored {
             labels: meta.labels.take().unwrap_or_default(),
             fields: std::mem::take(&mut prepared.fields),
             held: std::mem::take(&mut prepared.held),
+            owners: meta.owner_references.iter().flatten().map(|owner| owner.uid.as_str().into()).collect(),
             json,
             untyped_from,
         })
@@ -57,6 +60,7 @@ impl Stored {
             labels: self.labels.clone(),
             fields: self.fields.clone(),
             held: self.held.clone(),
+            owners: self.owners.clone(),
             json,
             untyped_from,
         })

@@ -8,7 +8,7 @@ use hyper::body::Incoming;
 use serde_json::Value;
 
 use super::query;
-use crate::cluster::{DeleteOptions, Patch};
+use crate::cluster::{DeleteOptions, Patch, Propagation};
 use crate::kinds::Kind;
 use crate::status::StatusError;
 
@@ -120,6 +120,13 @@ pub(super) fn delete_options(
         grace_period_seconds: given.grace_period_seconds.or(query.grace_period_seconds),
         uid: preconditions.uid,
         resource_version: preconditions.resource_version,
+        propagation: match given.propagation_policy.as_deref() {
+            Some(policy) => query::propagation(policy)?,
+            None => query.propagation.unwrap_or(match given.orphan_dependents {
+                Some(true) => Propagation::Orphan,
+                _ => Propagation::Background,
+            }),
+        },
     };
     Ok((options, dry_run))
 }

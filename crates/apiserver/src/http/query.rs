@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::continuation::Continuation;
 use super::form::IncludeObject;
-use crate::cluster::{FieldValidation, Patch, WriteOptions};
+use crate::cluster::{FieldValidation, Patch, Propagation, WriteOptions};
 use crate::field::FieldErrors;
 use crate::selector::Selector;
 use crate::status::StatusError;
@@ -30,6 +30,7 @@ pub(super) struct Query {
     /// An apply may take fields over from other managers.
     pub(super) force: Option<bool>,
     pub(super) grace_period_seconds: Option<i64>,
+    pub(super) propagation: Option<Propagation>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +63,7 @@ impl Query {
                 "continue" => query.continuation = Some(Continuation::decode(value)?),
                 "timeoutSeconds" => query.timeout = Some(Duration::from_secs(number(&name, value)?)),
                 "gracePeriodSeconds" => query.grace_period_seconds = Some(number(&name, value)?),
+                "propagationPolicy" => query.propagation = Some(propagation(value)?),
                 "includeObject" => query.include_object = include_object(value)?,
                 "fieldValidation" => query.field_validation = field_validation(value)?,
                 "fieldManager" => query.field_manager = Some(value.to_owned()).filter(|it| !it.is_empty()),
@@ -169,6 +171,20 @@ pub(super) fn dry_run(value: &str) -> Result<bool, StatusError> {
     }
 }
 
+/// What is to become of the dependents of a deleted object.
+pub(super) fn propagation(value: &str) -> Result<Propagation, StatusError> {
+    match value {
+        "" | "Background" => Ok(Propagation::Background),
+        "Foreground" => Ok(Propagation::Foreground),
+        "Orphan" => Ok(Propagation::Orphan),
+        other => {
+            let mut errors = FieldErrors::default();
+            errors.unsupported("propagationPolicy", other, &["Background", "Foreground", "Orphan"]);
+            Err(StatusError::invalid_options("DeleteOptions", errors))
+        }
+    }
+}
+
 fn include_object(value: &str) -> Result<IncludeObject, StatusError> {
     match value {
         "" | "Metadata" => Ok(IncludeObject::Metadata),
@@ -217,6 +233,7 @@ mod tests {
     #[case("resourceVersionMatch=Exact", 422)]
     #[case("dryRun=Some", 422)]
     #[case("limit=x", 400)]
+    #[case("propagationPolicy=x", 422)]
     #[case("continue=x", 400)]
     fn refuses(#[case] query: &str, #[case] code: u16) {
         assert_eq!(Query::parse(Some(query)).unwrap_err().code, code);

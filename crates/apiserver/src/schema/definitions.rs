@@ -46,6 +46,10 @@ fn make() -> Map<String, Value> {
         if let Some(Value::Object(schema)) = schemas.get_mut(&*name) {
             let types = json!([{"group": group, "version": version, "kind": kind}]);
             schema.insert("x-kubernetes-group-version-kind".to_owned(), types);
+            // A new object gets metadata from the path; upstream does not demand it.
+            if let Some(Value::Array(required)) = schema.get_mut("required") {
+                required.retain(|field| field != "metadata");
+            }
         }
     }
     merge_keys::add(&mut schemas);

@@ -157,3 +157,25 @@ async fn the_same_seed_makes_the_same_objects() {
     }
     assert_eq!(uids[0], uids[1]);
 }
+
+#[tokio::test]
+async fn dependents_go_when_asked_for() {
+    for (garbage_collection, query, code) in [
+        (false, "", 200),
+        (true, "", 404),
+        (true, "?propagationPolicy=Orphan", 200),
+        (true, "?propagationPolicy=Foreground", 404),
+    ] {
+        let world = World::start(Config { garbage_collection, ..Config::default() }).await;
+        let owner = world.create(CONFIG_MAPS, json!({"metadata": {"name": "owner"}})).await;
+        let uid = &owner["metadata"]["uid"];
+        let reference = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid});
+        let mut pod = pod("web", &json!({}));
+        pod["metadata"]["ownerReferences"] = json!([reference]);
+        pod["spec"].as_object_mut().unwrap().remove("nodeName");
+        world.create(PODS, pod).await;
+        assert_eq!(world.json(Method::DELETE, &format!("{CONFIG_MAPS}/owner{query}"), &Value::Null).await.0, 200);
+        assert_eq!(world.get(&format!("{CONFIG_MAPS}/owner")).await.0, 404);
+        assert_eq!(world.get(&format!("{PODS}/web")).await.0, code, "{garbage_collection} {query}");
+    }
+}

@@ -3,6 +3,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "objects are written in place, as arguments")]
 
 mod deletion;
+mod garbage;
 mod history;
 mod metadata;
 mod namespaces;
@@ -39,6 +40,7 @@ impl World {
             service_cidr_v4: "10.96.0.0/16".parse().unwrap(),
             service_cidr_v6: "fd00:10:96::/108".parse().unwrap(),
             history_length,
+            collects_garbage: false,
         };
         let cluster = Cluster::new(KindTable::builtin(), &limits, StdRng::seed_from_u64(1), START).unwrap();
         Self { cluster, now: START }

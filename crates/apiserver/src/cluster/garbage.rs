@@ -1,0 +1,210 @@
+//! Owner references: what goes with its owner, and in which order.
+//!
+//! A real cluster has a controller for this, which is always a little late. Here it is done in the same step as the
+//! write that calls for it, if it is asked for at all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::collection::Key;
+use super::{Cluster, DeleteOptions, Stored, WriteOptions};
+use crate::kinds::Kind;
+use crate::status::StatusError;
+
+/// Holds an owner back until its dependents are gone.
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// What becomes of the dependents of a deleted object.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    /// They go after it.
+    #[default]
+    Background,
+    /// They go before it; those that block it hold it back.
+    Foreground,
+    /// They stay, without the reference to it.
+    Orphan,
+}
+
+/// Where an object is: the index of its kind and its key.
+type Place = (usize, Key);
+
+/// Who depends on whom, and what is to be looked at.
+#[derive(Debug, Default)]
+pub(super) struct Dependencies {
+    /// By the uid of the owner.
+    dependents: BTreeMap<Box<str>, BTreeSet<Place>>,
+    /// Owners that wait for their dependents, by uid.
+    waiting: BTreeMap<Box<str>, Place>,
+    /// Uids of owners that are gone or may have become free to go.
+    pending: BTreeSet<Box<str>>,
+}
+
+impl Dependencies {
+    pub(super) fn added(&mut self, index: usize, object: &Stored) {
+        for owner in &object.owners {
+            self.dependents.entry(owner.clone()).or_default().insert((index, object.key()));
+        }
+    }
+
+    pub(super) fn removed(&mut self, index: usize, object: &Stored) {
+        let place = (index, object.key());
+        for owner in &object.owners {
+            if let Some(dependents) = self.dependents.get_mut(owner) {
+                dependents.remove(&place);
+                if dependents.is_empty() {
+                    self.dependents.remove(owner);
+                }
+            }
+            if self.waiting.contains_key(owner) {
+                self.pending.insert(owner.clone());
+            }
+        }
+    }
+
+    /// An object is gone for good.
+    pub(super) fn gone(&mut self, object: &Stored) {
+        self.waiting.remove(&object.uid);
+        if self.dependents.contains_key(&object.uid) {
+            self.pending.insert(object.uid.clone());
+        }
+    }
+}
+
+impl Cluster {
+    /// Makes ready what a propagation policy asks for, before the object itself is deleted. Foreground holds it back
+    /// with a finalizer, orphaning sets its dependents free.
+    pub(super) fn prepare_propagation(
+        &mut self,
+        kind: &Kind,
+        stored: &Arc<Stored>,
+        propagation: Propagation,
+        write: WriteOptions,
+    ) -> Result<Arc<Stored>, StatusError> {
+        if !self.collects_garbage || write.dry_run {
+            return Ok(Arc::clone(stored));
+        }
+        match propagation {
+            Propagation::Background => Ok(Arc::clone(stored)),
+            Propagation::Orphan => {
+                for (kind, dependent) in self.dependents_of(&stored.uid) {
+                    self.release(&kind, &dependent, &stored.uid, write)?;
+                }
+                Ok(Arc::clone(stored))
+            }
+            Propagation::Foreground => {
+                self.dependencies.waiting.insert(stored.uid.clone(), (kind.index, stored.key()));
+                self.dependencies.pending.insert(stored.uid.clone());
+                self.rewrite(kind, stored, write, |object| {
+                    let Some(Value::Object(meta)) = object.get_mut("metadata") else { return };
+                    let finalizers = meta.entry("finalizers").or_insert_with(|| json!([]));
+                    if let Value::Array(finalizers) = finalizers
+                        && !finalizers.iter().any(|it| it == FOREGROUND)
+                    {
+                        finalizers.push(json!(FOREGROUND));
+                    }
+                })
+            }
+        }
+    }
+
+    /// Deletes what has lost its owners and lets owners go that waited for their dependents.
+    pub(crate) fn collect_garbage(&mut self, write: WriteOptions) -> Result<(), StatusError> {
+        while let Some(uid) = self.dependencies.pending.pop_first() {
+            let waiting = self.dependencies.waiting.get(&uid).cloned();
+            for (kind, dependent) in self.dependents_of(&uid) {
+                if waiting.is_none() && self.has_other_owner(&dependent, &uid)? {
+                    self.release(&kind, &dependent, &uid, write)?;
+                } else if dependent.lifecycle()?.deletion_timestamp.is_none() {
+                    let (namespace, name) = dependent.key();
+                    self.delete(&kind, &namespace, &name, &DeleteOptions::default(), write)?;
+                }
+            }
+            if let Some((index, (namespace, name))) = waiting
+                && !self.is_blocked(&uid)?
+                && let Some(kind) = self.kinds.all().iter().find(|kind| kind.index == index && !kind.is_view()).cloned()
+                && let Some(owner) = self.find(&kind, &namespace, &name)
+            {
+                self.dependencies.waiting.remove(&uid);
+                self.drop_finalizer(&kind, &owner, write)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn dependents_of(&self, uid: &str) -> Vec<(Arc<Kind>, Arc<Stored>)> {
+        let places = self.dependencies.dependents.get(uid).into_iter().flatten();
+        places
+            .filter_map(|(index, (namespace, name))| {
+                let kind = self.kinds.all().iter().find(|kind| kind.index == *index && !kind.is_view())?;
+                Some((Arc::clone(kind), self.find(kind, namespace, name)?))
+            })
+            .collect()
+    }
+
+    /// Whether another of its owners is still there.
+    fn has_other_owner(&self, dependent: &Stored, uid: &str) -> Result<bool, StatusError> {
+        let object = dependent.value()?;
+        let references = object["metadata"]["ownerReferences"].as_array().map(Vec::as_slice).unwrap_or_default();
+        Ok(references.iter().filter(|reference| reference["uid"] != uid).any(|reference| {
+            let text = |field: &str| reference[field].as_str().unwrap_or_default();
+            let kinds = self.kinds.all().iter();
+            kinds
+                .filter(|kind| kind.name == text("kind") && kind.api_version() == text("apiVersion"))
+                .filter_map(|kind| {
+                    let namespace = if kind.namespaced { &*dependent.namespace } else { "" };
+                    self.find(kind, namespace, text("name"))
+                })
+                .any(|owner| &*owner.uid == text("uid"))
+        }))
+    }
+
+    /// Whether a dependent that says so is still there.
+    fn is_blocked(&self, uid: &str) -> Result<bool, StatusError> {
+        for (_, dependent) in self.dependents_of(uid) {
+            let object = dependent.value()?;
+            let mut references = object["metadata"]["ownerReferences"].as_array().into_iter().flatten();
+            if references.any(|it| it["uid"] == uid && it["blockOwnerDeletion"] == true) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes the reference to an owner out of an object.
+    fn release(
+        &mut self,
+        kind: &Kind,
+        dependent: &Arc<Stored>,
+        uid: &str,
+        write: WriteOptions,
+    ) -> Result<(), StatusError> {
+        self.rewrite(kind, dependent, write, |object| {
+            if let Some(Value::Array(references)) = meta_field(object, "ownerReferences") {
+                references.retain(|reference| reference["uid"] != uid);
+            }
+        })
+        .map(drop)
+    }
+
+    fn drop_finalizer(&mut self, kind: &Kind, owner: &Arc<Stored>, write: WriteOptions) -> Result<(), StatusError> {
+        let lifecycle = owner.lifecycle()?;
+        let freed = lifecycle.finalizers.iter().all(|it| it == FOREGROUND);
+        let waits_for_grace = lifecycle.deletion_grace_period_seconds.unwrap_or_default() > 0;
+        if freed && lifecycle.deletion_timestamp.is_some() && !waits_for_grace {
+            return self.remove(kind, owner).map(drop);
+        }
+        self.rewrite(kind, owner, write, |object| {
+            if let Some(Value::Array(finalizers)) = meta_field(object, "finalizers") {
+                finalizers.retain(|finalizer| finalizer != FOREGROUND);
+            }
+        })
+        .map(drop)
+    }
+}
+
+fn meta_field<'a>(object: &'a mut Map<String, Value>, field: &str) -> Option<&'a mut Value> {
+    object.get_mut("metadata")?.get_mut(field)
+}

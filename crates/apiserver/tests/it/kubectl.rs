@@ -1,0 +1,201 @@
+//! kubectl for real. Skipped, loudly, where there is none.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use kube_dev_apiserver::{Config, Server};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const MANIFEST: &str = "
+apiVersion: v1
+kind: Namespace
+metadata: {name: kx}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: kx, labels: {a: b}}
+spec:
+  selector: {app: web}
+  ports: [{name: http, port: 80, targetPort: 8080}, {name: https, port: 443}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p1, namespace: kx, labels: {app: web}}
+spec: {nodeName: n1, containers: [{name: c, image: 'app:1'}]}
+";
+
+const DEFINITION: &str = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget, shortNames: [wd]}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties: {spec: {type: object, properties: {size: {type: integer}}}}
+    additionalPrinterColumns: [{name: Size, type: integer, jsonPath: .spec.size}]
+";
+
+/// kubectl with a server of its own and nothing of the user's.
+struct Kubectl {
+    _server: Server,
+    directory: PathBuf,
+}
+
+impl Drop for Kubectl {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+impl Kubectl {
+    /// Nothing where kubectl is absent.
+    async fn start(name: &str) -> Option<Self> {
+        let found = Command::new("kubectl").args(["version", "--client"]).stdout(Stdio::null()).status().await;
+        if !found.is_ok_and(|status| status.success()) {
+            eprintln!("SKIPPED {name}: there is no kubectl on this machine, so nothing was tried with it");
+            return None;
+        }
+        let server = Server::start(Config::default()).await.unwrap();
+        let directory = std::env::temp_dir().join(format!("kube-dev-apiserver-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(directory.join("config"), server.kubeconfig()).unwrap();
+        Some(Self { _server: server, directory })
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("kubectl");
+        command
+            .args(arguments)
+            .env("KUBECONFIG", self.directory.join("config"))
+            .env("KUBECACHEDIR", self.directory.join("cache"))
+            .env("HOME", &self.directory)
+            .env_remove("HTTP_PROXY")
+            .env_remove("http_proxy")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Runs it to its end, with something to read, and returns whether it did well and all that it said.
+    async fn run(&self, arguments: &[&str], input: &str) -> (bool, String) {
+        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // One that does not read has ended or will say why.
+        let _ = stdin.write_all(input.as_bytes()).await;
+        drop(stdin);
+        let output = timeout(PATIENCE, child.wait_with_output()).await;
+        let output = output.unwrap_or_else(|_| panic!("kubectl {arguments:?} did not end")).unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8(said).unwrap())
+    }
+
+    #[track_caller]
+    fn line(line: &str) -> Vec<&str> {
+        line.split_whitespace().collect()
+    }
+
+    /// Runs a line that has to go well and to say all of this.
+    async fn says(&self, line: &str, input: &str, expect: &[&str]) -> String {
+        let (success, said) = self.run(&Self::line(line), input).await;
+        assert!(success, "kubectl {line}: {said}");
+        // However wide the columns are.
+        let squeezed = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        for text in expect {
+            assert!(squeezed.contains(text), "kubectl {line} does not say {text:?} but: {said}");
+        }
+        said
+    }
+
+    async fn fails(&self, line: &str, input: &str, expect: &str) {
+        let (success, said) = self.run(&Self::line(line), input).await;
+        assert!(!success && said.contains(expect), "kubectl {line}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn apply_look_change_and_delete() {
+    let Some(kubectl) = Kubectl::start("objects").await else { return };
+    let created = ["namespace/kx created", "service/web created", "pod/p1 created"];
+    kubectl.says("apply -f -", MANIFEST, &created).await;
+    let changed = MANIFEST.replace("targetPort: 8080", "targetPort: 9090");
+    kubectl.says("apply -f -", &changed, &["namespace/kx unchanged", "service/web configured"]).await;
+
+    kubectl.says("get pods,svc -A", "", &["kx pod/p1 0/1 Pending 0", "kx service/web ClusterIP 10.96."]).await;
+    kubectl.says("get svc -n kx -o wide", "", &["PORT(S) AGE SELECTOR", "<none> 80/TCP,443/TCP", "app=web"]).await;
+    kubectl.says("get svc web -n kx -o yaml", "", &["targetPort: 9090", "name: https", "a: b"]).await;
+    kubectl.says("describe svc web -n kx", "", &["Selector: app=web", "TargetPort: 9090/TCP"]).await;
+    kubectl.says("describe pod p1 -n kx", "", &["Status: Pending", "QoS Class: BestEffort"]).await;
+
+    let strategic = r#"patch svc web -n kx -p {"spec":{"ports":[{"port":443,"targetPort":9443}]}}"#;
+    kubectl.says(strategic, "", &["service/web patched"]).await;
+    let ports = kubectl.says("get svc web -n kx -o jsonpath={.spec.ports[*].targetPort}", "", &[]).await;
+    assert_eq!(ports, "9090 9443");
+    let json = r#"patch svc web -n kx --type=json -p [{"op":"replace","path":"/metadata/labels/a","value":"z"}]"#;
+    kubectl.says(json, "", &["patched"]).await;
+    kubectl.says("label svc web -n kx x=y", "", &["labeled"]).await;
+    kubectl.says("annotate pod p1 -n kx n=1", "", &["annotated"]).await;
+    let status = r#"patch pod p1 -n kx --subresource=status --type=merge -p {"status":{"podIP":"10.1.2.3"}}"#;
+    kubectl.says(status, "", &["patched"]).await;
+    kubectl
+        .says("wait --for=jsonpath={.status.podIP}=10.1.2.3 pod/p1 -n kx --timeout=5s", "", &["condition met"])
+        .await;
+
+    let server_side =
+        ["namespace/kx serverside-applied", "service/web serverside-applied", "pod/p1 serverside-applied"];
+    kubectl.says("apply --server-side --force-conflicts -f -", MANIFEST, &server_side).await;
+
+    let unknown = MANIFEST.replace("nodeName: n1", "nodeNam: n1");
+    kubectl.fails("apply -f -", &unknown, r#"unknown field "spec.nodeNam""#).await;
+    kubectl.fails("scale --replicas=1 deploy/none -n kx", "", "doesn't have a resource type \"deploy\"").await;
+
+    kubectl.says("delete pod p1 -n kx --grace-period=0 --force", "", &["force deleted"]).await;
+    kubectl.fails("get pod p1 -n kx", "", r#"pods "p1" not found"#).await;
+    kubectl.says("delete ns kx", "", &[r#"namespace "kx" deleted"#]).await;
+    kubectl.fails("get svc web -n kx", "", "NotFound").await;
+}
+
+#[tokio::test]
+async fn resources_schemas_and_definitions() {
+    let Some(kubectl) = Kubectl::start("kinds").await else { return };
+    let resources = ["pods po v1 true Pod", "nodes no v1 false Node", "endpointslices discovery.k8s.io/v1 true"];
+    kubectl.says("api-resources", "", &resources).await;
+    kubectl.says("explain svc.spec.ports", "", &["FIELD: ports <[]ServicePort>", "targetPort <IntOrString>"]).await;
+    kubectl.says("apply -f -", DEFINITION, &["created"]).await;
+    kubectl.says("wait --for=condition=Established crd/widgets.example.com --timeout=5s", "", &["condition met"]).await;
+    let widget = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: {size: 3}\n";
+    kubectl.says("apply -f -", widget, &["widget.example.com/w created"]).await;
+    kubectl.says("apply -f -", &widget.replace("size: 3", "size: 4"), &["widget.example.com/w configured"]).await;
+    kubectl.says("get wd", "", &["NAME SIZE w 4"]).await;
+    kubectl.says("delete crd widgets.example.com", "", &["deleted"]).await;
+    kubectl.says("get ns", "", &["default Active", "kube-system Active"]).await;
+}
+
+#[tokio::test]
+async fn watches_print_a_row_for_each_change() {
+    let Some(kubectl) = Kubectl::start("watch").await else { return };
+    kubectl.says("apply -f -", MANIFEST, &[]).await;
+    let mut watch = kubectl.command(&["get", "pods", "-n", "kx", "-w"]).spawn().unwrap();
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    let mut next = async || timeout(PATIENCE, lines.next_line()).await.expect("a row in time").unwrap().unwrap();
+    assert!(next().await.starts_with("NAME"));
+    assert!(next().await.contains("Pending"));
+    let status = r#"patch pod p1 -n kx --subresource=status --type=merge -p {"status":{"phase":"Running"}}"#;
+    kubectl.says(status, "", &[]).await;
+    assert!(next().await.contains("Running"));
+    watch.kill().await.unwrap();
+}
