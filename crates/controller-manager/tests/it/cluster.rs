@@ -1,0 +1,113 @@
+//! An embedded API server to try the controllers on.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use http::Method;
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_dev_apiserver::Server;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::time::{Instant, sleep};
+
+/// An API server, a client for it, and a kubeconfig in a folder of its own.
+pub(crate) struct Cluster {
+    pub(crate) server: Server,
+    client: Client,
+    folder: TempDir,
+}
+
+impl Cluster {
+    pub(crate) async fn start() -> Cluster {
+        let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a server");
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("kubeconfig"), server.kubeconfig()).expect("a kubeconfig");
+        let options = ClientOptions { user_agent: "test".into(), qps: 0.0, burst: 0 };
+        let client = Client::new(&Config::from_url(&server.url()).expect("a configuration"), options);
+        Cluster { client: client.expect("a client"), server, folder }
+    }
+
+    pub(crate) async fn call(&self, method: Method, path: &str, content_type: &str, body: &Value) {
+        let bytes = serde_json::to_vec(body).expect("JSON");
+        let (status, answer) = self.client.raw(method, path, Some(content_type), bytes).await.expect("an answer");
+        assert!(status.is_success(), "{path}: {status} {}", String::from_utf8_lossy(&answer));
+    }
+
+    pub(crate) async fn create(&self, path: &str, object: &Value) {
+        self.call(Method::POST, path, "application/json", object).await;
+    }
+
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
+        self.folder.path().join("kubeconfig")
+    }
+
+    pub(crate) async fn service(&self, namespace: &str, name: &str) {
+        let spec = json!({"selector": {"app": name}, "ports": [{"name": "http", "port": 80, "targetPort": 8080}]});
+        let object = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec});
+        self.create(&format!("/api/v1/namespaces/{namespace}/services"), &object).await;
+    }
+
+    pub(crate) async fn ready_pod(&self, namespace: &str, name: &str, app: &str, address: &str) {
+        let spec = json!({"nodeName": "n1", "containers": [{"name": "main", "image": "registry.example/app:1"}]});
+        let metadata = json!({"name": name, "labels": {"app": app}});
+        let object = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec});
+        self.create(&format!("/api/v1/namespaces/{namespace}/pods"), &object).await;
+        let status = json!({"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]});
+        self.pod_status(namespace, name, &status).await;
+        self.readiness(namespace, name, "True", "2026-01-01T00:00:00Z").await;
+    }
+
+    pub(crate) async fn readiness(&self, namespace: &str, name: &str, status: &str, since: &str) {
+        let condition = json!({"type": "Ready", "status": status, "lastTransitionTime": since});
+        self.pod_status(namespace, name, &json!({"conditions": [condition]})).await;
+    }
+
+    async fn pod_status(&self, namespace: &str, name: &str, status: &Value) {
+        let path = format!("/api/v1/namespaces/{namespace}/pods/{name}/status");
+        self.call(Method::PATCH, &path, "application/merge-patch+json", &json!({"status": status})).await;
+    }
+
+    pub(crate) async fn node(&self) {
+        let object = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}});
+        self.create("/api/v1/nodes", &object).await;
+    }
+
+    /// How many addresses each Service has, in Endpoints and, summed over its slices, in EndpointSlices.
+    pub(crate) async fn addresses(&self) -> (BTreeMap<String, usize>, BTreeMap<String, usize>) {
+        let mut endpoints = BTreeMap::new();
+        for item in self.list("/api/v1/endpoints").await {
+            let subsets = item["subsets"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let count = subsets.iter().map(|it| it["addresses"].as_array().map_or(0, Vec::len)).sum();
+            endpoints.insert(text(&item["metadata"]["name"]), count);
+        }
+        let mut slices = BTreeMap::new();
+        for item in self.list("/apis/discovery.k8s.io/v1/endpointslices").await {
+            let service = text(&item["metadata"]["labels"]["kubernetes.io/service-name"]);
+            *slices.entry(service).or_default() += item["endpoints"].as_array().map_or(0, Vec::len);
+        }
+        (endpoints, slices)
+    }
+
+    pub(crate) async fn list(&self, path: &str) -> Vec<Value> {
+        let list = self.client.get_json(path).await.expect("a list");
+        list["items"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// Waits until every Service has these addresses, in both kinds of objects.
+    pub(crate) async fn settles(&self, expected: &BTreeMap<String, usize>) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            let (endpoints, slices) = self.addresses().await;
+            if endpoints == *expected && slices == *expected {
+                return;
+            }
+            assert!(Instant::now() < deadline, "60s passed: endpoints {endpoints:?}, slices {slices:?}");
+            sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+pub(crate) fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,6 @@
+//! The controllers as one program: against API servers that behave and ones that do not.
+
+mod cluster;
+mod failures;
+mod process;
+mod rooms;

@@ -1,0 +1,124 @@
+//! The binary as a process of its own, against an API server over HTTP.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use rstest::rstest;
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::cluster::Cluster;
+
+fn controllers(cluster: &Cluster, arguments: &[&str]) -> Child {
+    let mut command = binary();
+    command.arg("--kubeconfig").arg(cluster.kubeconfig()).args(arguments);
+    command.args(["--kube-api-qps=2000", "--kube-api-burst=4000"]).stderr(Stdio::piped());
+    command.spawn().expect("the binary starts")
+}
+
+fn binary() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
+    command.kill_on_drop(true).stdin(Stdio::null());
+    command
+}
+
+#[tokio::test]
+async fn does_its_work_and_stops_cleanly_on_sigterm() {
+    let cluster = Cluster::start().await;
+    let child = controllers(&cluster, &[]);
+    cluster.node().await;
+    cluster.service("default", "web").await;
+    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.settles(&[("web".to_owned(), 1)].into()).await;
+
+    let pid = child.id().expect("still running").to_string();
+    Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().await.expect("kill");
+    let output = timeout(Duration::from_secs(5), child.wait_with_output()).await.expect("stops within 5s");
+    let output = output.expect("its output");
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("Stopped"), "{output:?}");
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn killed_half_way_and_started_again_it_comes_to_the_same() {
+    const SERVICES: usize = 40;
+    let cluster = Cluster::start().await;
+    cluster.node().await;
+    let mut child = controllers(&cluster, &[]);
+    let mut expected = BTreeMap::new();
+    for number in 0..SERVICES {
+        let app = format!("app-{number:02}");
+        cluster.service("default", &app).await;
+        for pod in 0..3 {
+            cluster.ready_pod("default", &format!("{app}-{pod}"), &app, &format!("10.1.{number}.{pod}")).await;
+        }
+        expected.insert(app, 3);
+        if number == SERVICES / 2 {
+            // Events of the last objects are under way: some are written, others not.
+            child.kill().await.expect("killed");
+        }
+    }
+    let (endpoints, _) = cluster.addresses().await;
+    assert!(!endpoints.is_empty() && endpoints.len() < SERVICES, "was to be killed half way: {}", endpoints.len());
+
+    let _again = controllers(&cluster, &[]);
+    cluster.settles(&expected).await;
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn controllers_that_are_switched_off_write_nothing() {
+    let cluster = Cluster::start().await;
+    let _child = controllers(&cluster, &["--controllers=*,-endpoints-controller"]);
+    cluster.service("default", "web").await;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while cluster.addresses().await.1.is_empty() {
+        assert!(Instant::now() < deadline, "60s passed without a slice");
+        sleep(Duration::from_millis(50)).await;
+    }
+    assert!(cluster.addresses().await.0.is_empty());
+    cluster.server.shutdown().await;
+}
+
+async fn refused(arguments: &[&str]) -> Output {
+    let output = timeout(Duration::from_secs(20), binary().args(arguments).output()).await.expect("ends at once");
+    output.expect("the binary runs")
+}
+
+#[rstest]
+#[case::unknown_flag(&["--nonsense"], "--nonsense")]
+#[case::unknown_controller(&["--controllers=nonsense"], "nonsense")]
+#[case::missing_kubeconfig(&["--kubeconfig=/nonexistent/kubeconfig"], "/nonexistent/kubeconfig")]
+#[case::no_kubeconfig(&[], "no --kubeconfig given")]
+#[tokio::test]
+async fn mistakes_are_one_line_on_stderr(#[case] arguments: &[&str], #[case] expected: &str) {
+    let output = refused(arguments).await;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.lines().count() == 1 && stderr.contains(expected), "{stderr}");
+    assert!(output.stdout.is_empty());
+}
+
+#[rstest]
+#[case::no_yaml("{")]
+#[case::no_clusters("apiVersion: v1\nkind: Config\n")]
+#[tokio::test]
+async fn a_malformed_kubeconfig_is_named(#[case] content: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("broken");
+    std::fs::write(&path, content).expect("a file");
+    let output = refused(&["--kubeconfig", Path::to_str(&path).expect("a path")]).await;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.lines().count() == 1 && stderr.contains("broken"), "{stderr}");
+}
+
+#[tokio::test]
+async fn help_goes_to_stdout() {
+    let output = refused(&["--help"]).await;
+    assert!(output.status.success() && output.stderr.is_empty());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("--endpointslice-updates-batch-period"));
+}
