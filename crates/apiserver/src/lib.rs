@@ -31,6 +31,7 @@
 //! delete-collection, JSON patch, JSON merge patch, strategic merge patch and server-side apply, with `/status` where the
 //! kind has one. Unknown fields are refused, warned of or ignored, as `fieldValidation` says. Bodies are JSON or YAML,
 //! answers are JSON: objects, `Table`s with kubectl's columns, or `PartialObjectMetadata`.
+//! Pods, Services, Nodes, Endpoints and `EndpointSlice`s are read in protobuf where a client prefers that.
 //!
 //! kubectl finds what it needs: aggregated and plain discovery, OpenAPI v3 (v2 as JSON) with upstream's descriptions and
 //! merge keys. `get` and `get -w`, `describe`, `apply` of both sorts, `patch`, `label`, `annotate`, `delete`, `wait`,
@@ -53,10 +54,11 @@
 //!   rely on; a real server refuses more.
 //! - Pages and exact versions of a list are rebuilt from the history of changes, so they expire with it.
 //! - Field selectors of `events.k8s.io` know the field names of the core group.
-//! - Protobuf is not spoken: OpenAPI v2 in protobuf is refused with 406, and what `kubectl create` with a generator sends
-//!   (`kubectl create configmap`, not `kubectl create -f`) with 415.
+//! - OpenAPI v2 in protobuf is refused with 406.
 //! - Tokens are opaque, mean something to one server only, and are not bound to pods. Whoever may write roles may give
-//!   rights that they do not have themselves. Review requests in protobuf are refused with 415.
+//!   rights that they do not have themselves.
+//! - No body in protobuf is read: reviews and what `kubectl create` with a generator sends (`kubectl create configmap`,
+//!   not `kubectl create -f`) are refused with 415. A list in protobuf is encoded whole before it is sent.
 //!
 //! # Who may do what
 //!
@@ -112,6 +114,7 @@ mod identity;
 mod kinds;
 mod merge;
 mod names;
+mod protobuf;
 mod requests;
 mod schema;
 mod selector;

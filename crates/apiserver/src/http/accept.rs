@@ -3,6 +3,8 @@
 use http::HeaderMap;
 use http::header::ACCEPT;
 
+use crate::protobuf;
+
 /// One alternative of an `Accept` header: `application/json;as=Table;v=v1;g=meta.k8s.io`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Wanted<'a> {
@@ -52,18 +54,29 @@ pub(super) enum Form {
     Table,
     /// A `PartialObjectMetadata`.
     Metadata,
+    /// Itself, in protobuf.
+    Protobuf,
+}
+
+/// Whether protobuf is asked for before any JSON that this server has.
+pub(super) fn prefers_protobuf(headers: &HeaderMap) -> bool {
+    let whole = |wanted: &Wanted<'_>| wanted.kind.is_empty() && wanted.media_type == protobuf::MEDIA_TYPE;
+    wanted(headers).iter().find(|it| whole(it) || json_form(it).is_some()).is_some_and(whole)
 }
 
 /// The first form asked for that this server has; the object itself when nothing else fits.
 pub(super) fn form(headers: &HeaderMap) -> Form {
-    let known = |wanted: &Wanted<'_>| match (wanted.kind, wanted.group, wanted.version) {
+    wanted(headers).iter().find_map(json_form).unwrap_or(Form::Whole)
+}
+
+fn json_form(wanted: &Wanted<'_>) -> Option<Form> {
+    match (wanted.kind, wanted.group, wanted.version) {
         _ if !wanted.is_json() => None,
         ("", ..) => Some(Form::Whole),
         ("Table", "meta.k8s.io", "v1") => Some(Form::Table),
         ("PartialObjectMetadata" | "PartialObjectMetadataList", "meta.k8s.io", "v1") => Some(Form::Metadata),
         _ => None,
-    };
-    wanted(headers).iter().find_map(known).unwrap_or(Form::Whole)
+    }
 }
 
 #[cfg(test)]
@@ -88,5 +101,17 @@ mod tests {
     fn forms(#[case] accept: &str, #[case] expect: Form) {
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_str(accept).unwrap())]);
         assert_eq!(form(&headers), expect);
+    }
+
+    #[rstest]
+    #[case("application/vnd.kubernetes.protobuf,application/json", true)]
+    #[case("application/vnd.kubernetes.protobuf;stream=watch", true)]
+    #[case("application/json,application/vnd.kubernetes.protobuf", false)]
+    #[case("application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json", false)]
+    #[case("*/*", false)]
+    #[case("", false)]
+    fn protobuf_first(#[case] accept: &str, #[case] expect: bool) {
+        let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_str(accept).unwrap())]);
+        assert_eq!(prefers_protobuf(&headers), expect);
     }
 }

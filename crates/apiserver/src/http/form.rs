@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::accept::{self, Form};
 use crate::cluster::Stored;
 use crate::kinds::Kind;
+use crate::protobuf;
 use crate::table::{Column, Printer};
 
 const META: &str = "meta.k8s.io/v1";
@@ -47,6 +48,20 @@ impl Look {
         Self { form: accept::form(headers), include, now }
     }
 
+    /// The same, in protobuf where a client prefers that and the kind has it.
+    pub(super) fn of_kind(self, kind: &Kind, headers: &HeaderMap) -> Self {
+        let form = if protobuf::speaks(&kind.api_version(), &kind.name) && accept::prefers_protobuf(headers) {
+            Form::Protobuf
+        } else {
+            self.form
+        };
+        Self { form, ..self }
+    }
+
+    pub(super) fn is_protobuf(self) -> bool {
+        self.form == Form::Protobuf
+    }
+
     /// The same at a later time.
     pub(super) fn at(self, now: Timestamp) -> Self {
         Self { now, ..self }
@@ -57,6 +72,7 @@ impl Look {
         match self.form {
             Form::Whole if !kind.is_view() => json.clone(),
             Form::Whole => Bytes::from(decode(kind, json).to_string()),
+            Form::Protobuf => protobuf::envelope(&kind.api_version(), &kind.name, json).unwrap_or_default().into(),
             Form::Metadata => Bytes::from(partial(&decode(kind, json)).to_string()),
             Form::Table => {
                 let object = decode(kind, json);
@@ -77,7 +93,8 @@ impl Look {
     pub(super) fn list_head(self, kind: &Kind, meta: &impl Serialize) -> String {
         let meta = serde_json::to_string(meta).unwrap_or_default();
         match self.form {
-            Form::Whole => {
+            // A list in protobuf has its length in front and is made elsewhere.
+            Form::Whole | Form::Protobuf => {
                 format!(
                     r#"{{"kind":"{}List","apiVersion":"{}","metadata":{meta},"items":["#,
                     kind.name,
@@ -100,7 +117,7 @@ impl Look {
     pub(super) fn put_item(self, kind: &Kind, printer: &Printer<'_>, object: &Stored, buffer: &mut BytesMut) {
         let item = match self.form {
             Form::Whole if !kind.is_view() => return buffer.put_slice(object.untyped_json()),
-            Form::Whole => {
+            Form::Whole | Form::Protobuf => {
                 let mut item = decode(kind, &object.json);
                 if let Value::Object(item) = &mut item {
                     item.remove("kind");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::header::{AUTHORIZATION, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, Request, Response};
 use hyper::body::Incoming;
 use jiff::Timestamp;
@@ -13,10 +13,11 @@ use super::path::{self, Route};
 use super::reply::{self, Reply};
 use super::reviews::Review;
 use super::socket::Kill;
-use super::{body, debug, request, watch};
+use super::{accept, body, debug, request, watch};
 use crate::attributes::Attributes;
 use crate::faults::{Answer, Caller};
 use crate::identity::User;
+use crate::protobuf;
 use crate::requests::LoggedRequest;
 use crate::shared::{Shared, now};
 use crate::status::StatusError;
@@ -44,6 +45,7 @@ pub(super) async fn answer(
     let user_agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let user_agent = user_agent.to_owned();
     let uri = request.uri().clone();
+    let headers = request.headers().clone();
     let log = |status: Option<u16>| {
         shared.requests.record(|| LoggedRequest {
             started,
@@ -76,15 +78,17 @@ pub(super) async fn answer(
         tokio::time::sleep(decision.delay).await;
     }
     let carry_out = async |request| match &identity {
-        Ok(user) => carry_out(&shared, &route, &attributes, user, request).await.unwrap_or_else(|e| reply::refusal(&e)),
-        Err(error) => reply::refusal(error),
+        Ok(user) => carry_out(&shared, &route, &attributes, user, request)
+            .await
+            .unwrap_or_else(|e| reply::refusal_for(&e, &headers)),
+        Err(error) => reply::refusal_for(error, &headers),
     };
     let reply = match decision.answer {
         Answer::Honest => carry_out(request).await,
-        Answer::Refuse { code, retry_after } => refuse(attributes.verb == "watch", code, retry_after),
+        Answer::Refuse { code, retry_after } => refuse(attributes.verb == "watch", code, retry_after, &headers),
         Answer::ApplyThenTimeout => {
             let _ = carry_out(request).await;
-            reply::refusal(&StatusError::timed_out())
+            reply::refusal_for(&StatusError::timed_out(), &headers)
         }
         Answer::ApplyThenReset => {
             let _ = carry_out(request).await;
@@ -99,9 +103,10 @@ pub(super) async fn answer(
     let status = reply.status();
     log(Some(status.as_u16()));
     let watch = (attributes.verb == "watch" && status.is_success()).then(|| shared.faults.open_watch(&caller));
+    let in_protobuf = reply.headers().get(CONTENT_TYPE).is_some_and(|it| it == protobuf::STREAM_TYPE);
     reply.map(|body| match (decision.stream, watch) {
         (None, None) => outgoing::untouched(body),
-        (stream, watch) => outgoing::shaped(body, stream, watch, kill),
+        (stream, watch) => outgoing::shaped(body, stream, watch, kill, in_protobuf),
     })
 }
 
@@ -137,12 +142,14 @@ async fn carry_out(
     Ok(request::respond(Arc::clone(shared), request).await)
 }
 
-fn refuse(is_watch: bool, code: u16, retry_after: Option<u32>) -> Reply {
+fn refuse(is_watch: bool, code: u16, retry_after: Option<u32>, headers: &HeaderMap) -> Reply {
     let error = StatusError::by_fault(code, retry_after);
     if is_watch && code == 410 {
-        return reply::json(http::StatusCode::OK, watch::error_event(&error));
+        let in_protobuf = accept::prefers_protobuf(headers);
+        let reply = reply::json(http::StatusCode::OK, watch::error_event(&error, in_protobuf));
+        return if in_protobuf { reply::in_protobuf(reply, true) } else { reply };
     }
-    let mut reply = reply::refusal(&error);
+    let mut reply = reply::refusal_for(&error, headers);
     if let Some(seconds) = retry_after {
         reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }

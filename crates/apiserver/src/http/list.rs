@@ -12,6 +12,7 @@ use super::query::{Query, VersionMatch};
 use super::reply::{self, Reply};
 use crate::cluster::{Cluster, Page, PageRequest, Stored, TooOld};
 use crate::kinds::Kind;
+use crate::protobuf::{self, ListEnvelope};
 use crate::selector::Selector;
 use crate::shared::Shared;
 use crate::status::StatusError;
@@ -111,6 +112,9 @@ fn as_text<S: serde::Serializer>(revision: &u64, serializer: S) -> Result<S::Ok,
 
 /// A list of these objects, encoded piece by piece while it is sent.
 pub(super) fn of_objects(kind: &Arc<Kind>, objects: Vec<Arc<Stored>>, meta: &ListMeta, look: Look) -> Reply {
+    if look.is_protobuf() {
+        return in_protobuf(kind, objects, meta);
+    }
     let head = BytesMut::from(look.list_head(kind, meta).as_bytes());
     let state = Some((Arc::clone(kind), head, objects.into_iter(), true));
     reply::json_stream(stream::unfold(state, move |state| async move {
@@ -128,4 +132,22 @@ pub(super) fn of_objects(kind: &Arc<Kind>, objects: Vec<Arc<Stored>>, meta: &Lis
         drop(printer);
         Some((Bytes::from(buffer), Some((kind, BytesMut::with_capacity(CHUNK), objects, first))))
     }))
+}
+
+/// The same in protobuf. How long it is stands in front, so all items are encoded before the first is sent.
+fn in_protobuf(kind: &Kind, objects: Vec<Arc<Stored>>, meta: &ListMeta) -> Reply {
+    let mut pieces = Vec::new();
+    let mut buffer = BytesMut::with_capacity(CHUNK);
+    for object in objects {
+        buffer.put_slice(&protobuf::list_item(&kind.name, &object.json).unwrap_or_default());
+        if buffer.len() >= CHUNK {
+            pieces.push(buffer.split().freeze());
+        }
+    }
+    pieces.push(buffer.freeze());
+    let length = pieces.iter().map(Bytes::len).sum();
+    let meta = serde_json::to_value(meta).unwrap_or_default();
+    let ListEnvelope { head, tail } = ListEnvelope::new(&kind.api_version(), &kind.name, &meta, length);
+    let all = std::iter::once(Bytes::from(head)).chain(pieces).chain([Bytes::from(tail)]);
+    reply::json_stream(stream::iter(all.collect::<Vec<_>>()))
 }

@@ -27,9 +27,15 @@ pub(super) fn untouched(body: Body) -> Outgoing {
 }
 
 /// An answer that is shaped by faults, or a watch, which can be cut.
-pub(super) fn shaped(body: Body, faults: Option<StreamFaults>, watch: Option<OpenWatch>, kill: Kill) -> Outgoing {
+pub(super) fn shaped(
+    body: Body,
+    faults: Option<StreamFaults>,
+    watch: Option<OpenWatch>,
+    kill: Kill,
+    in_protobuf: bool,
+) -> Outgoing {
     let end = faults.as_ref().and_then(|faults| faults.end).map(|(after, how)| (Instant::now() + after, how));
-    let shaped = Shaped { body, faults, watch, kill, end, pending: Bytes::new(), over: false };
+    let shaped = Shaped { body, faults, watch, kill, end, pending: Bytes::new(), in_protobuf, over: false };
     StreamBody::new(stream::unfold(shaped, |mut shaped| async move {
         let frame = shaped.next().await?;
         Some((frame, shaped))
@@ -45,6 +51,8 @@ struct Shaped {
     end: Option<(Instant, End)>,
     /// What has been taken from `body` and is still to be sent.
     pending: Bytes,
+    /// How an error that ends it is to be told.
+    in_protobuf: bool,
     over: bool,
 }
 
@@ -95,7 +103,9 @@ impl Shaped {
         self.over = true;
         match how {
             End::Cleanly => None,
-            End::Expired => Some(Ok(Frame::data(watch::error_event(&StatusError::expired_by_fault())))),
+            End::Expired => {
+                Some(Ok(Frame::data(watch::error_event(&StatusError::expired_by_fault(), self.in_protobuf))))
+            }
             End::Reset => {
                 self.kill.reset();
                 Some(Err(Broken))

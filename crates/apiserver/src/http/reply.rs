@@ -6,11 +6,13 @@ use bytes::Bytes;
 use futures::Stream;
 use futures::StreamExt as _;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, WARNING};
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 
+use super::accept;
+use crate::protobuf;
 use crate::status::StatusError;
 
 pub(super) type Body = UnsyncBoxBody<Bytes, Infallible>;
@@ -41,6 +43,13 @@ pub(super) fn json_stream(chunks: impl Stream<Item = Bytes> + Send + 'static) ->
     reply(StatusCode::OK, "application/json", StreamBody::new(frames).boxed_unsync())
 }
 
+/// Says that an answer is in protobuf.
+pub(super) fn in_protobuf(mut reply: Reply, watch: bool) -> Reply {
+    let media_type = if watch { protobuf::STREAM_TYPE } else { protobuf::MEDIA_TYPE };
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    reply
+}
+
 /// Plain text.
 pub(super) fn text(body: &'static str) -> Reply {
     reply(StatusCode::OK, "text/plain; charset=utf-8", Full::new(Bytes::from_static(body.as_bytes())).boxed_unsync())
@@ -61,4 +70,13 @@ pub(super) fn with_warnings(mut reply: Reply, warnings: &[String]) -> Reply {
 /// A refusal.
 pub(super) fn refusal(error: &StatusError) -> Reply {
     json(StatusCode::from_u16(error.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), error.encode())
+}
+
+/// A refusal in the encoding that the client prefers.
+pub(super) fn refusal_for(error: &StatusError, headers: &HeaderMap) -> Reply {
+    if !accept::prefers_protobuf(headers) {
+        return refusal(error);
+    }
+    let code = StatusCode::from_u16(error.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    reply(code, protobuf::MEDIA_TYPE, Full::new(protobuf::status(&error.encode()).into()).boxed_unsync())
 }

@@ -19,9 +19,10 @@ use crate::status::{self, StatusError};
 pub(super) async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
     let method = request.method().clone();
     let uri = request.uri().clone();
+    let accept = request.headers().clone();
     let reply = match route(&shared, request).await {
         Ok(reply) => reply,
-        Err(error) => reply::refusal(&error),
+        Err(error) => reply::refusal_for(&error, &accept),
     };
     tracing::debug!(%method, %uri, status = reply.status().as_u16(), "request");
     reply
@@ -38,7 +39,13 @@ async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Reply
     // The table is copied out, so that the lock is not held while a body arrives.
     let target = Target::find(shared, resource)?;
     if parts.method == Method::GET {
-        return target.read(shared, &query, look);
+        let look = look.of_kind(&target.kind, &parts.headers);
+        let reply = target.read(shared, &query, look)?;
+        return Ok(if look.is_protobuf() {
+            reply::in_protobuf(reply, query.watch && target.name.is_none())
+        } else {
+            reply
+        });
     }
     let bytes = body::collect(incoming).await?;
     target.write(shared, &parts.method, &parts.headers, &bytes, &query, look)

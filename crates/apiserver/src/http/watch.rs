@@ -16,6 +16,7 @@ use super::list::{Scope, check_reached};
 use super::query::Query;
 use super::reply::{self, Reply};
 use crate::cluster::{Change, ChangeKind, Stored};
+use crate::protobuf;
 use crate::shared::{Shared, now};
 use crate::status::StatusError;
 
@@ -163,7 +164,7 @@ impl Watch {
             tracing::debug!(kind = ?self.scope.kind, revision = self.revision, "a watch fell behind and is closed");
             return None;
         }
-        Some(error_event(error))
+        Some(error_event(error, self.look.is_protobuf()))
     }
 
     fn initial_chunk(&mut self) -> Bytes {
@@ -191,7 +192,12 @@ impl Watch {
 
     /// Frames an object in the form that was asked for.
     fn put(&mut self, buffer: &mut BytesMut, event: &str, json: &Bytes) {
-        put_event(buffer, event, &self.look.at(now()).object(&self.scope.kind, json, self.sent == 0));
+        let object = self.look.at(now()).object(&self.scope.kind, json, self.sent == 0);
+        if self.look.is_protobuf() {
+            buffer.put_slice(&protobuf::watch_frame(event, &object));
+        } else {
+            put_event(buffer, event, &object);
+        }
         self.sent += 1;
     }
 
@@ -210,14 +216,17 @@ impl Watch {
             (true, false) => match change.last_seen(&self.scope.kind) {
                 Ok(Some(last)) => self.put(buffer, "DELETED", &last.json),
                 Ok(None) => {}
-                Err(error) => put_event(buffer, "ERROR", &error.encode()),
+                Err(error) => buffer.put_slice(&error_event(&error, self.look.is_protobuf())),
             },
         }
     }
 }
 
 /// The event by which a watch is told that something is wrong with it.
-pub(super) fn error_event(error: &StatusError) -> Bytes {
+pub(super) fn error_event(error: &StatusError, in_protobuf: bool) -> Bytes {
+    if in_protobuf {
+        return protobuf::watch_frame("ERROR", &protobuf::status(&error.encode())).into();
+    }
     let mut buffer = BytesMut::new();
     put_event(&mut buffer, "ERROR", &error.encode());
     buffer.freeze()

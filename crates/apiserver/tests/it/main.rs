@@ -11,6 +11,7 @@ mod identity;
 mod kubectl;
 mod pages;
 mod patches;
+mod protobuf;
 mod replay;
 mod requests;
 mod tls;

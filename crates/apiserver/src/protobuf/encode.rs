@@ -1,0 +1,125 @@
+//! JSON to protobuf.
+
+use serde_json::{Map, Value};
+
+use super::schema::{Field, Shape, Type, fields};
+
+const VARINT: u32 = 0;
+const LENGTH_DELIMITED: u32 = 2;
+
+/// Appends the fields of a message. What the table does not know is left out.
+pub(super) fn message(name: &str, object: &Map<String, Value>, out: &mut Vec<u8>) {
+    for field in fields(name) {
+        match field.shape {
+            Shape::Inline => {
+                if let Type::Message(inner) = field.of {
+                    delimited(field.number, out, |out| message(inner, object, out));
+                }
+            }
+            Shape::Value => value(field, object.get(field.name).unwrap_or(&Value::Null), out),
+            Shape::Pointer => {
+                if let Some(found) = object.get(field.name).filter(|found| !found.is_null()) {
+                    value(field, found, out);
+                }
+            }
+            Shape::Repeated => {
+                for found in object.get(field.name).and_then(Value::as_array).into_iter().flatten() {
+                    value(field, found, out);
+                }
+            }
+            Shape::Map => map(field, object.get(field.name).and_then(Value::as_object), out),
+        }
+    }
+}
+
+/// In the order of the keys, which is that of the JSON map too.
+fn map(field: &Field, entries: Option<&Map<String, Value>>, out: &mut Vec<u8>) {
+    let mut entries: Vec<(&String, &Value)> = entries.into_iter().flatten().collect();
+    entries.sort_unstable_by_key(|(key, _)| *key);
+    for (key, found) in entries {
+        delimited(field.number, out, |out| {
+            bytes(1, key.as_bytes(), out);
+            value(&Field { number: 2, name: "", shape: Shape::Value, of: field.of }, found, out);
+        });
+    }
+}
+
+fn value(field: &Field, found: &Value, out: &mut Vec<u8>) {
+    let number = field.number;
+    match field.of {
+        Type::Text => bytes(number, found.as_str().unwrap_or_default().as_bytes(), out),
+        Type::Integer => integer(number, found.as_i64().unwrap_or_default(), out),
+        Type::Boolean => integer(number, i64::from(found.as_bool().unwrap_or_default()), out),
+        Type::Bytes => bytes(number, &from_base64(found.as_str().unwrap_or_default()), out),
+        Type::Time => delimited(number, out, |out| time(found, false, out)),
+        Type::MicroTime => delimited(number, out, |out| time(found, true, out)),
+        Type::Quantity => delimited(number, out, |out| {
+            let text = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+            bytes(1, text.as_bytes(), out);
+        }),
+        Type::IntOrString => delimited(number, out, |out| {
+            integer(1, i64::from(found.is_string()), out);
+            integer(2, found.as_i64().unwrap_or_default(), out);
+            bytes(3, found.as_str().unwrap_or_default().as_bytes(), out);
+        }),
+        Type::Fields => delimited(number, out, |out| bytes(1, found.to_string().as_bytes(), out)),
+        Type::Message(inner) => delimited(number, out, |out| match found {
+            Value::Object(object) => message(inner, object, out),
+            // The empty message still has those fields that are always written.
+            _ => message(inner, &Map::new(), out),
+        }),
+    }
+}
+
+/// Seconds and nanoseconds; nothing for no time.
+fn time(found: &Value, with_fraction: bool, out: &mut Vec<u8>) {
+    let Some(time) = found.as_str().and_then(|text| text.parse::<jiff::Timestamp>().ok()) else { return };
+    let nanoseconds = if with_fraction { time.subsec_nanosecond() } else { 0 };
+    integer(1, time.as_second(), out);
+    integer(2, i64::from(nanoseconds), out);
+}
+
+fn from_base64(text: &str) -> Vec<u8> {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.decode(text).unwrap_or_default()
+}
+
+pub(super) fn varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        // The lowest seven bits, and that more follow.
+        out.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push((value & 0x7f) as u8);
+}
+
+fn key(number: u32, wire: u32, out: &mut Vec<u8>) {
+    varint(u64::from(number << 3 | wire), out);
+}
+
+#[expect(clippy::cast_sign_loss, reason = "negative numbers are written as their two's complement")]
+fn integer(number: u32, value: i64, out: &mut Vec<u8>) {
+    key(number, VARINT, out);
+    varint(value as u64, out);
+}
+
+pub(super) fn bytes(number: u32, value: &[u8], out: &mut Vec<u8>) {
+    length(number, value.len(), out);
+    out.extend_from_slice(value);
+}
+
+/// The beginning of a field of so many bytes.
+pub(super) fn length(number: u32, length: usize, out: &mut Vec<u8>) {
+    key(number, LENGTH_DELIMITED, out);
+    varint(length as u64, out);
+}
+
+/// A field whose length is known only when it has been written.
+pub(super) fn delimited(number: u32, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    key(number, LENGTH_DELIMITED, out);
+    let start = out.len();
+    write(out);
+    let mut prefix = Vec::with_capacity(4);
+    varint((out.len() - start) as u64, &mut prefix);
+    out.splice(start..start, prefix);
+}

@@ -1,0 +1,85 @@
+//! What surrounds a message on the wire.
+
+use serde_json::{Map, Value};
+
+use super::encode::{bytes, delimited, length, message};
+
+/// What every document begins with.
+const MAGIC: &[u8] = b"k8s\0";
+
+/// An object on its own, from its JSON with kind and apiVersion; nothing when it does not decode.
+pub(crate) fn envelope(api_version: &str, kind: &str, json: &[u8]) -> Option<Vec<u8>> {
+    let object: Map<String, Value> = serde_json::from_slice(json).ok()?;
+    Some(enveloped(api_version, kind, &object))
+}
+
+fn enveloped(api_version: &str, kind: &str, object: &Map<String, Value>) -> Vec<u8> {
+    let mut raw = Vec::new();
+    message(kind, object, &mut raw);
+    let mut out = Vec::with_capacity(raw.len() + 64);
+    open(api_version, kind, raw.len(), &mut out);
+    out.extend_from_slice(&raw);
+    close(&mut out);
+    out
+}
+
+/// `runtime.Unknown` up to the bytes of the object.
+fn open(api_version: &str, kind: &str, raw: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(MAGIC);
+    delimited(1, out, |out| {
+        bytes(1, api_version.as_bytes(), out);
+        bytes(2, kind.as_bytes(), out);
+    });
+    length(2, raw, out);
+}
+
+/// Neither content encoding nor content type.
+fn close(out: &mut Vec<u8>) {
+    bytes(3, b"", out);
+    bytes(4, b"", out);
+}
+
+/// A `metav1.Status`, from its JSON.
+pub(crate) fn status(json: &[u8]) -> Vec<u8> {
+    envelope("v1", "Status", json).unwrap_or_default()
+}
+
+/// An object as a list carries it.
+pub(crate) fn list_item(kind: &str, json: &[u8]) -> Option<Vec<u8>> {
+    let object: Map<String, Value> = serde_json::from_slice(json).ok()?;
+    let mut out = Vec::new();
+    delimited(2, &mut out, |out| message(kind, &object, out));
+    Some(out)
+}
+
+/// What stands before and after the items of a list.
+pub(crate) struct ListEnvelope {
+    pub(crate) head: Vec<u8>,
+    pub(crate) tail: Vec<u8>,
+}
+
+impl ListEnvelope {
+    /// `metadata` is the list's in JSON, `items` how many bytes the items have together.
+    pub(crate) fn new(api_version: &str, kind: &str, metadata: &Value, items: usize) -> Self {
+        let empty = Map::new();
+        let mut meta = Vec::new();
+        delimited(1, &mut meta, |out| message("ListMeta", metadata.as_object().unwrap_or(&empty), out));
+        let mut head = Vec::new();
+        open(api_version, &format!("{kind}List"), meta.len() + items, &mut head);
+        head.extend_from_slice(&meta);
+        let mut tail = Vec::new();
+        close(&mut tail);
+        Self { head, tail }
+    }
+}
+
+/// An event of a watch, from the enveloped object: its length in four bytes, big end first, and the event.
+pub(crate) fn watch_frame(event: &str, enveloped: &[u8]) -> Vec<u8> {
+    let mut body = Vec::with_capacity(enveloped.len() + 32);
+    bytes(1, event.as_bytes(), &mut body);
+    delimited(2, &mut body, |out| bytes(1, enveloped, out));
+    // No object is anywhere near four gigabytes.
+    let mut out = u32::try_from(body.len()).unwrap_or(u32::MAX).to_be_bytes().to_vec();
+    out.append(&mut body);
+    out
+}

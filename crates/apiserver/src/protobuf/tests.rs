@@ -1,0 +1,61 @@
+//! Against the bytes of a real server.
+
+use rstest::rstest;
+use serde_json::Value;
+
+use super::*;
+
+fn fixture(name: &str) -> Vec<u8> {
+    let path = format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Where two byte strings part, with a little of what is around.
+#[track_caller]
+fn same(got: &[u8], expect: &[u8], what: &str) {
+    if got == expect {
+        return;
+    }
+    let at = got.iter().zip(expect).take_while(|(a, b)| a == b).count();
+    let around =
+        |bytes: &[u8]| String::from_utf8_lossy(&bytes[at.saturating_sub(60)..bytes.len().min(at + 60)]).into_owned();
+    panic!("{what} differs at {at} of {} and {}:\n{:?}\n{:?}", got.len(), expect.len(), around(got), around(expect));
+}
+
+#[rstest]
+#[case("pod", "v1", "Pod")]
+#[case("service", "v1", "Service")]
+#[case("endpoints", "v1", "Endpoints")]
+#[case("endpointslice", "discovery.k8s.io/v1", "EndpointSlice")]
+fn lists_are_those_of_a_real_server(#[case] file: &str, #[case] api_version: &str, #[case] kind: &str) {
+    assert!(speaks(api_version, kind));
+    let list: Value = serde_json::from_slice(&fixture(&format!("{file}.list.json"))).unwrap();
+    let items: Vec<u8> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|item| list_item(kind, item.to_string().as_bytes()).unwrap())
+        .collect();
+    let ListEnvelope { head, tail } = ListEnvelope::new(api_version, kind, &list["metadata"], items.len());
+    let got = [head, items, tail].concat();
+    same(&got, &fixture(&format!("{file}.list.pb")), file);
+}
+
+#[rstest]
+#[case("service", "v1", "Service")]
+#[case("node", "v1", "Node")]
+#[case("endpoints", "v1", "Endpoints")]
+#[case("endpointslice", "discovery.k8s.io/v1", "EndpointSlice")]
+fn events_are_those_of_a_real_server(#[case] file: &str, #[case] api_version: &str, #[case] kind: &str) {
+    let mut recorded = &fixture(&format!("{file}.watch.pb"))[..];
+    for line in fixture(&format!("{file}.watch.json")).split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let event: Value = serde_json::from_slice(line).unwrap();
+        let object = envelope(api_version, kind, event["object"].to_string().as_bytes()).unwrap();
+        let got = watch_frame(event["type"].as_str().unwrap(), &object);
+        let length = 4 + u32::from_be_bytes(recorded[..4].try_into().unwrap()) as usize;
+        let (expect, rest) = recorded.split_at(length);
+        same(&got, expect, &format!("{file} {}", event["type"]));
+        recorded = rest;
+    }
+    assert!(recorded.is_empty());
+}
