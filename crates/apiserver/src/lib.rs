@@ -53,7 +53,6 @@
 //! - Validation covers names, labels, annotations, owner references, and what controllers of Services and endpoints
 //!   rely on; a real server refuses more.
 //! - Pages and exact versions of a list are rebuilt from the history of changes, so they expire with it.
-//! - Field selectors of `events.k8s.io` know the field names of the core group.
 //! - OpenAPI v2 in protobuf is refused with 406.
 //! - Tokens are opaque, mean something to one server only, and are not bound to pods. Whoever may write roles may give
 //!   rights that they do not have themselves.

@@ -260,6 +260,15 @@ impl StatusError {
         Self::new(422, "Invalid", message)
     }
 
+    /// 422 for a patch that brings in fields that the kind does not have.
+    pub(crate) fn invalid_patch(patched: &str, unknown: &[String]) -> Self {
+        let mut errors = FieldErrors::default();
+        errors.invalid("patch", patched, format_args!("strict decoding error: {}", unknown.join(", ")));
+        let mut error = Self::new(422, "Invalid", format!(" \"\" is invalid: {errors}"));
+        error.details = Some(Box::new(Details { causes: errors.into_causes(), ..Details::default() }));
+        error
+    }
+
     /// 500 in upstream's generic form.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         let message = message.into();

@@ -3,8 +3,8 @@
 use json_patch::PatchOperation;
 use serde_json::{Map, Value, json};
 
-use super::write::text;
-use super::{Cluster, WriteOptions, Written};
+use super::write::{text, unknown_in};
+use super::{Cluster, FieldValidation, WriteOptions, Written};
 use crate::kinds::{Kind, Part};
 use crate::merge::{StrategicError, merge_applied, merge_strategic};
 use crate::schema::unknown_fields;
@@ -44,6 +44,12 @@ impl Cluster {
             check_declared(kind, namespace, name, applied)?;
         }
         let value = self.patched(kind, namespace, name, patch)?;
+        if let Some(value) = value.as_ref().filter(|_| options.field_validation == FieldValidation::Strict) {
+            let unknown = unknown_in(kind, value);
+            if !unknown.is_empty() {
+                return Err(StatusError::invalid_patch(&value.to_string(), &unknown));
+            }
+        }
         match value {
             Some(value) => self.update(kind, namespace, name, value, part, options),
             None if part != Part::Main => Err(StatusError::not_found(kind, name)),

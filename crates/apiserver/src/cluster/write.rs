@@ -224,11 +224,10 @@ fn complete_type(kind: &Kind, body: &mut Value) -> Result<(), StatusError> {
 
 /// Tells fields that the kind does not have, as a refusal or as warnings.
 fn check_fields(kind: &Kind, body: &Value, options: WriteOptions) -> Result<Vec<String>, StatusError> {
-    let Some(schema) = kind.schema().filter(|_| options.field_validation != FieldValidation::Ignore) else {
+    if options.field_validation == FieldValidation::Ignore {
         return Ok(Vec::new());
-    };
-    let unknown: Vec<String> =
-        unknown_fields(body, schema).into_iter().map(|path| format!("unknown field {path:?}")).collect();
+    }
+    let unknown = unknown_in(kind, body);
     match options.field_validation {
         FieldValidation::Strict if !unknown.is_empty() => Err(StatusError::bad_request(format!(
             "{name} in version \"{}\" cannot be handled as a {name}: strict decoding error: {}",
@@ -238,6 +237,12 @@ fn check_fields(kind: &Kind, body: &Value, options: WriteOptions) -> Result<Vec<
         ))),
         _ => Ok(unknown),
     }
+}
+
+/// The fields of an object that its kind does not have, in upstream's words.
+pub(super) fn unknown_in(kind: &Kind, object: &Value) -> Vec<String> {
+    let unknown = kind.schema().map(|schema| unknown_fields(object, schema)).unwrap_or_default();
+    unknown.into_iter().map(|path| format!("unknown field {path:?}")).collect()
 }
 
 fn check_identity(kind: &Kind, namespace: &str, name: &str, body: &Value) -> Result<(), StatusError> {

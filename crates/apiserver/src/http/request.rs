@@ -85,9 +85,9 @@ impl Target {
             let object = shared.read(|cluster| cluster.get(kind, namespace, name))?;
             return Ok(object_reply(StatusCode::OK, kind, &object, look));
         }
-        query.selector.fields.check(kind)?;
-        let scope =
-            list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector: query.selector.clone() };
+        let selector = kind.stored_selector(&query.selector);
+        selector.fields.check(kind)?;
+        let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
         if query.watch { watch::open(shared, scope, query, look) } else { list::answer(shared, &scope, query, look) }
     }
 
@@ -143,12 +143,9 @@ impl Target {
             }
             (&Method::DELETE, None) => {
                 let (options, dry_run) = body::delete_options(headers, bytes, query)?;
-                query.selector.fields.check(kind)?;
-                let scope = list::Scope {
-                    kind: Arc::clone(kind),
-                    namespace: self.namespace.clone(),
-                    selector: query.selector.clone(),
-                };
+                let selector = kind.stored_selector(&query.selector);
+                selector.fields.check(kind)?;
+                let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
                 let (deleted, revision) = shared.write(dry_run, |cluster, write| {
                     let mut deleted = Vec::new();
                     for object in scope.select(cluster) {

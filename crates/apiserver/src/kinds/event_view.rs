@@ -18,13 +18,25 @@ const RENAMED: [(&str, &str); 7] = [
     ("source", "deprecatedSource"),
 ];
 
+/// Selectable fields: name here, name in the core group.
+const FIELDS: [(&str, &str); 8] = [
+    ("regarding.apiVersion", "involvedObject.apiVersion"),
+    ("regarding.fieldPath", "involvedObject.fieldPath"),
+    ("regarding.kind", "involvedObject.kind"),
+    ("regarding.name", "involvedObject.name"),
+    ("regarding.namespace", "involvedObject.namespace"),
+    ("regarding.resourceVersion", "involvedObject.resourceVersion"),
+    ("regarding.uid", "involvedObject.uid"),
+    ("reportingController", "reportingComponent"),
+];
+
 /// The kind that shows what `events` stores.
 pub(super) fn kind(events: &Kind) -> Kind {
     Kind {
         index: events.index,
         create_on_update: true,
         blank: r#","eventTime":null"#,
-        view: Some(View { stored_version: "v1", present, accept }),
+        view: Some(View { stored_version: "v1", fields: &FIELDS, present, accept }),
         schema: KindSchema::Builtin(Event::schema_name()),
         rules: Box::new(Typed::<Core>::new()),
         group: "events.k8s.io".to_owned(),

@@ -32,6 +32,16 @@ impl FieldSelector {
         self.0.iter().find(|it| it.equal && it.field == "metadata.name").map(|it| it.value.as_str())
     }
 
+    /// The same with other names for the fields: what a view calls them, what is stored.
+    pub(crate) fn renamed(mut self, names: &[(&str, &str)]) -> Self {
+        for requirement in &mut self.0 {
+            if let Some((_, stored)) = names.iter().find(|(name, _)| *name == requirement.field) {
+                (*stored).clone_into(&mut requirement.field);
+            }
+        }
+        self
+    }
+
     /// Refuses a field that the kind cannot be selected by.
     pub(crate) fn check(&self, kind: &Kind) -> Result<(), StatusError> {
         match self.0.iter().find(|it| !kind.is_selectable(&it.field)) {

@@ -126,6 +126,8 @@ async fn events_of_both_groups_are_the_same() {
     let (_, list) = world.get(newer).await;
     assert_eq!((&list["apiVersion"], &list["items"][0]["note"]), (&json!("events.k8s.io/v1"), &json!("bye")));
     assert_eq!(list["items"][0].get("apiVersion"), None);
-    let mut events = world.watch(&format!("{newer}?watch=true")).await;
+    let (_, selected) = world.get(&format!("{newer}?fieldSelector=regarding.name%3Dq")).await;
+    assert_eq!(selected["items"], json!([]));
+    let mut events = world.watch(&format!("{newer}?watch=true&fieldSelector=regarding.name%3Dp")).await;
     assert_eq!(events.next().await.unwrap()["object"]["regarding"]["name"], "p");
 }

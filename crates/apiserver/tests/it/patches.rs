@@ -98,10 +98,10 @@ async fn managed_fields_are_patched_to_no_effect() {
     MERGE,
     "?fieldValidation=Strict",
     r#"{"spec": {"foo": 1}}"#,
-    400,
+    422,
     r#"strict decoding error: unknown field "spec.foo""#
 )]
-#[case::strict_strategic(STRATEGIC, "?fieldValidation=Strict", r#"{"x": 1}"#, 400, r#"unknown field "x""#)]
+#[case::strict_strategic(STRATEGIC, "?fieldValidation=Strict", r#"{"x": 1}"#, 422, r#"unknown field "x""#)]
 #[case::no_merge_key(STRATEGIC, "", r#"{"spec": {"ports": [{"name": "x"}]}}"#, 500, "declared merge key: port")]
 #[case::not_json(STRATEGIC, "", "{", 400, "error decoding patch")]
 #[case::bad_validation(MERGE, "?fieldValidation=x", "{}", 422, "fieldValidation: Unsupported value")]
