@@ -2,7 +2,8 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use kube_dev_apiserver::{Authorization, Transport};
 
 /// One command to see the endpoint controllers of Kubernetes work.
 ///
@@ -27,7 +28,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run the API server alone until Ctrl-C
-    Serve(ServerArgs),
+    Serve(ServeArgs),
 }
 
 /// The tour.
@@ -39,6 +40,54 @@ pub(crate) struct TourArgs {
     /// End after the tour; the status is 0 if all that was expected came about
     #[arg(long)]
     pub(crate) exit: bool,
+}
+
+/// The server alone, as strict as is asked for.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// The server.
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    /// Serve over TLS, with a certificate authority made for this run; the kubeconfig knows it
+    #[arg(long)]
+    pub(crate) tls: bool,
+    /// Who may do what: everybody everything, or what applied Roles and bindings say. The kubeconfig is an administrator's
+    #[arg(long, value_name = "MODE", value_enum, ignore_case = true, default_value = "AlwaysAllow")]
+    pub(crate) authorization_mode: AuthorizationMode,
+    /// Remove objects whose owners are gone
+    #[arg(long)]
+    pub(crate) garbage_collection: bool,
+    /// Serve /debug/faults and /debug/requests: failures on demand, and the log of requests
+    #[arg(long)]
+    pub(crate) debug_endpoints: bool,
+}
+
+/// Who may do what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AuthorizationMode {
+    /// Everybody everything.
+    #[value(name = "AlwaysAllow")]
+    AlwaysAllow,
+    /// What applied Roles and bindings say.
+    #[value(name = "RBAC")]
+    Rbac,
+}
+
+impl ServeArgs {
+    /// What the server is told.
+    pub(crate) fn config(&self) -> kube_dev_apiserver::Config {
+        let ServeArgs { server, tls, authorization_mode, garbage_collection, debug_endpoints } = self;
+        kube_dev_apiserver::Config {
+            transport: if *tls { Transport::Tls } else { Transport::Plain },
+            authorization: match authorization_mode {
+                AuthorizationMode::AlwaysAllow => Authorization::AlwaysAllow,
+                AuthorizationMode::Rbac => Authorization::Rbac,
+            },
+            garbage_collection: *garbage_collection,
+            debug_endpoints: *debug_endpoints,
+            ..server.config()
+        }
+    }
 }
 
 /// The server, wherever one is run.
@@ -53,6 +102,13 @@ pub(crate) struct ServerArgs {
     /// Objects of your own to apply: a YAML or JSON file, or a directory of such files; may be repeated
     #[arg(long, value_name = "DIR|FILE")]
     pub(crate) manifests: Vec<PathBuf>,
+}
+
+impl ServerArgs {
+    /// What the server is told.
+    pub(crate) fn config(&self) -> kube_dev_apiserver::Config {
+        kube_dev_apiserver::Config { listen: self.listen, ..Default::default() }
+    }
 }
 
 #[cfg(test)]
@@ -76,6 +132,8 @@ mod tests {
     #[case::ipv6("serve --listen [::1]:80", "serve [::1]:80 manifests 0")]
     #[case::not_an_address("serve --listen localhost", "error")]
     #[case::mixed("--exit serve", "error")]
+    #[case::strict("serve --tls --authorization-mode=RBAC --garbage-collection", "serve 127.0.0.1:0 manifests 0")]
+    #[case::unknown_mode("serve --authorization-mode=Webhook", "error")]
     #[case::unknown("bench-press", "error")]
     fn parses(#[case] line: &str, #[case] expect: &str) {
         let words = std::iter::once("devcluster").chain(line.split_whitespace());
@@ -83,7 +141,7 @@ mod tests {
             |_| "error".to_owned(),
             |cli| {
                 let (name, server, exit) = match &cli.command {
-                    Some(Command::Serve(server)) => ("serve", server, false),
+                    Some(Command::Serve(serve)) => ("serve", &serve.server, false),
                     None => ("tour", &cli.tour.server, cli.tour.exit),
                 };
                 let exit = if exit { " exit" } else { "" };

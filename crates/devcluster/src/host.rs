@@ -61,8 +61,7 @@ pub(crate) fn own_objects(args: &ServerArgs) -> Result<Vec<Object>, HostError> {
 
 impl Host {
     /// Starts the server.
-    pub(crate) async fn start(args: &ServerArgs) -> Result<Self, HostError> {
-        let config = kube_dev_apiserver::Config { listen: args.listen, ..Default::default() };
+    pub(crate) async fn start(args: &ServerArgs, config: kube_dev_apiserver::Config) -> Result<Self, HostError> {
         let server = Server::start(config).await?;
         let (kubeconfig, temporary) = if let Some(path) = &args.kubeconfig_out {
             (write_to(path, &server.kubeconfig())?, None)
@@ -83,20 +82,20 @@ impl Host {
         &self.kubeconfig
     }
 
-    /// How the server is reached from this process.
-    pub(crate) fn config(&self) -> Result<Config, HostError> {
-        Ok(Config::from_url(&self.server.url())?)
+    /// How the server is reached: as anybody would who has the kubeconfig.
+    pub(crate) async fn config(&self) -> Result<Config, HostError> {
+        Ok(Config::from_kubeconfig(&self.kubeconfig).await?)
     }
 
     /// A client for the tools of this program. Its requests are not limited: nobody else is to be protected.
-    pub(crate) fn client(&self) -> Result<Client, HostError> {
+    pub(crate) async fn client(&self) -> Result<Client, HostError> {
         let user_agent = concat!("devcluster/", env!("CARGO_PKG_VERSION")).to_owned();
-        Ok(Client::new(&self.config()?, ClientOptions { user_agent, qps: 0.0, burst: 1 })?)
+        Ok(Client::new(&self.config().await?, ClientOptions { user_agent, qps: 0.0, burst: 1 })?)
     }
 
     /// Applies objects; returns how many.
     pub(crate) async fn apply(&self, objects: Vec<Object>) -> Result<usize, HostError> {
-        Ok(apply(&self.client()?, objects).await?)
+        Ok(apply(&self.client().await?, objects).await?)
     }
 
     /// Stops the server and removes what is temporary.

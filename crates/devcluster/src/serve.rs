@@ -5,15 +5,15 @@ use std::io::{self, Write as _};
 use anyhow::Context as _;
 
 use crate::{
-    args::ServerArgs,
+    args::ServeArgs,
     host::{Host, own_objects},
     stop::Signals,
 };
 
 /// Serves until told to stop.
-pub(crate) async fn run(args: ServerArgs, mut signals: Signals) -> anyhow::Result<()> {
-    let objects = own_objects(&args)?;
-    let host = Host::start(&args).await?;
+pub(crate) async fn run(args: ServeArgs, mut signals: Signals) -> anyhow::Result<()> {
+    let objects = own_objects(&args.server)?;
+    let host = Host::start(&args.server, args.config()).await?;
     let prepared = async {
         let applied = host.apply(objects).await?;
         announce(&host, applied).context("standard output")

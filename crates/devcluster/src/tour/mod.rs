@@ -43,7 +43,7 @@ pub(crate) async fn run(args: TourArgs, mut signals: Signals) -> anyhow::Result<
     let start = Instant::now();
     let TourArgs { server, exit } = args;
     let own = own_objects(&server)?;
-    let host = Host::start(&server).await?;
+    let host = Host::start(&server, server.config()).await?;
     let stop = CancellationToken::new();
     let mut parts = JoinSet::new();
     let result = tokio::select! {
@@ -72,13 +72,13 @@ async fn guide(
 ) -> anyhow::Result<()> {
     let screen = Screen::stdout();
     screen.text(&format!("API server:  {}\nkubeconfig:  {}", host.url(), host.kubeconfig().display()))?;
-    let client = host.client()?;
+    let client = host.client().await?;
     let followed = follow(&client, stop).await.context("cannot follow the cluster")?;
     let (stopping, held) = watch::channel(Stopping::Proceeds);
 
     let kubelet = kubelet::run(client.clone(), Kubelet::new(PACE), followed.state.clone(), held);
     parts.spawn(async { kubelet.await.context("the kubelet") });
-    let controllers = endpoint_controller_manager::run(host.config()?, Settings::default(), stop.clone());
+    let controllers = endpoint_controller_manager::run(host.config().await?, Settings::default(), stop.clone());
     parts.spawn(async { controllers.await.context("the controllers") });
 
     let mut player = Player { client, cluster: followed.state.clone(), stopping, screen, own, start };

@@ -128,3 +128,28 @@ fn a_mistake_on_the_command_line_is_said_in_one_line(#[case] args: &[&str], #[ca
     assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains(named), "{}", ended.stderr);
     assert!(ended.stdout.is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_strict_server_takes_the_kubeconfig_and_nobody_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let shop = file(directory.path(), "shop.yaml", SHOP);
+    let kubeconfig = directory.path().join("kubeconfig");
+    let out = kubeconfig.display().to_string();
+    let strict = ["serve", "--tls", "--authorization-mode=RBAC", "--debug-endpoints", "--kubeconfig-out", &out];
+    let mut program = Program::start(&[&strict[..], &["--manifests", &shop]].concat());
+    let url = program.line("API server:");
+    assert!(url.starts_with("https://"), "{url}");
+    program.line("applied:     3 objects");
+
+    let client = Client::new(&Config::from_kubeconfig(&kubeconfig).await.unwrap(), ClientOptions::default()).unwrap();
+    let web: Service = client.get("corner", "web").await.unwrap();
+    assert_eq!(web.metadata.name.as_deref(), Some("web"));
+    assert!(client.get_json("/debug/requests").await.is_ok());
+
+    // The same server without what the kubeconfig knows: its authority, and who is asking.
+    let stranger = Client::new(&Config::from_url(&url).unwrap(), ClientOptions::default()).unwrap();
+    assert!(stranger.get_json("/api/v1/nodes").await.is_err());
+
+    program.terminate();
+    assert!(program.end().status.success());
+}
