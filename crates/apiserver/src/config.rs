@@ -35,7 +35,7 @@ pub struct Config {
     /// Kinds served besides the built-in ones.
     pub kinds: Vec<CustomKind>,
     /// Whether objects go when their owners are gone, as in a cluster with a garbage collector. Off by default: owner
-    /// references are stored, and a propagation policy is taken note of and has no effect. When on, dependents go in
+    /// references are stored, and a propagation policy stands in the log of requests and has no effect. When on, dependents go in
     /// the step after their owner (background), before it (foreground: it stays, marked, while dependents that block it
     /// are there) or stay without the reference (orphan). Objects whose owners never existed are left alone.
     pub garbage_collection: bool,

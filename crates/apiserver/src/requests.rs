@@ -40,6 +40,9 @@ pub struct LoggedRequest {
     pub resource_version: String,
     /// Whether it was only a rehearsal, as its parameters say.
     pub dry_run: bool,
+    /// Of a delete that was carried out and answered: `Background`, `Foreground` or `Orphan`, whether or not the server
+    /// collects garbage.
+    pub propagation_policy: String,
 }
 
 impl LoggedRequest {
@@ -138,6 +141,7 @@ mod tests {
             status: Some(200),
             resource_version: String::new(),
             dry_run: false,
+            propagation_policy: String::new(),
         }
     }
 

@@ -28,6 +28,17 @@ pub(crate) enum Propagation {
     Orphan,
 }
 
+impl Propagation {
+    /// As clients write it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Propagation::Background => "Background",
+            Propagation::Foreground => "Foreground",
+            Propagation::Orphan => "Orphan",
+        }
+    }
+}
+
 /// Where an object is: the index of its kind and its key.
 type Place = (usize, Key);
 

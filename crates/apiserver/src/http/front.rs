@@ -15,6 +15,7 @@ use super::reviews::Review;
 use super::socket::Kill;
 use super::{accept, body, debug, request, watch};
 use crate::attributes::Attributes;
+use crate::cluster::Propagation;
 use crate::faults::{Answer, Caller};
 use crate::identity::User;
 use crate::protobuf;
@@ -46,7 +47,7 @@ pub(super) async fn answer(
     let user_agent = user_agent.to_owned();
     let uri = request.uri().clone();
     let headers = request.headers().clone();
-    let log = |status: Option<u16>| {
+    let log = |status: Option<u16>, propagation: Option<Propagation>| {
         shared.requests.record(|| LoggedRequest {
             started,
             verb: attributes.verb.clone(),
@@ -61,6 +62,7 @@ pub(super) async fn answer(
             status,
             resource_version,
             dry_run,
+            propagation_policy: propagation.map(Propagation::as_str).unwrap_or_default().to_owned(),
         });
     };
     let caller = Caller {
@@ -92,16 +94,16 @@ pub(super) async fn answer(
         }
         Answer::ApplyThenReset => {
             let _ = carry_out(request).await;
-            log(None);
+            log(None, None);
             return kill.reset_and_never_answer().await;
         }
         Answer::Reset => {
-            log(None);
+            log(None, None);
             return kill.reset_and_never_answer().await;
         }
     };
     let status = reply.status();
-    log(Some(status.as_u16()));
+    log(Some(status.as_u16()), reply.extensions().get().copied());
     let watch = (attributes.verb == "watch" && status.is_success()).then(|| shared.faults.open_watch(&caller));
     let in_protobuf = reply.headers().get(CONTENT_TYPE).is_some_and(|it| it == protobuf::STREAM_TYPE);
     reply.map(|body| match (decision.stream, watch) {

@@ -10,7 +10,7 @@ use super::path::{ResourcePath, Route};
 use super::query::Query;
 use super::reply::{self, Reply};
 use super::{body, discovery, list, path, watch};
-use crate::cluster::{Stored, Written};
+use crate::cluster::{Propagation, Stored, Written};
 use crate::kinds::{Kind, Part};
 use crate::shared::{Shared, now};
 use crate::status::{self, StatusError};
@@ -136,10 +136,12 @@ impl Target {
                 let (options, dry_run) = body::delete_options(headers, bytes, query)?;
                 let deleted =
                     shared.write(dry_run, |cluster, write| cluster.delete(kind, namespace, name, &options, write))?;
-                if deleted.gone && !kind.returns_deleted {
-                    return Ok(reply::json(StatusCode::OK, status::deleted(kind, name, &deleted.object.uid)));
-                }
-                Ok(object_reply(StatusCode::OK, kind, &deleted.object, look))
+                let reply = if deleted.gone && !kind.returns_deleted {
+                    reply::json(StatusCode::OK, status::deleted(kind, name, &deleted.object.uid))
+                } else {
+                    object_reply(StatusCode::OK, kind, &deleted.object, look)
+                };
+                Ok(with_propagation(reply, options.propagation))
             }
             (&Method::DELETE, None) => {
                 let (options, dry_run) = body::delete_options(headers, bytes, query)?;
@@ -153,11 +155,18 @@ impl Target {
                     }
                     Ok((deleted, cluster.revision()))
                 })?;
-                Ok(list::of_objects(kind, deleted, &list::ListMeta { revision, ..list::ListMeta::default() }, look))
+                let meta = list::ListMeta { revision, ..list::ListMeta::default() };
+                Ok(with_propagation(list::of_objects(kind, deleted, &meta, look), options.propagation))
             }
             _ => Err(StatusError::method_not_allowed()),
         }
     }
+}
+
+/// Leaves word of the policy for the log of requests: it stands in the body, which is read only here.
+fn with_propagation(mut reply: Reply, propagation: Propagation) -> Reply {
+    reply.extensions_mut().insert(propagation);
+    reply
 }
 
 fn object_reply(status: StatusCode, kind: &Kind, object: &Stored, look: Look) -> Reply {

@@ -161,6 +161,19 @@ async fn requests_are_logged() {
     assert_eq!(world.server.requests().matching(&On::writes()), all[1..2]);
 }
 
+#[rstest]
+#[case::unsaid(json!({}), "Background")]
+#[case::foreground(json!({"propagationPolicy": "Foreground"}), "Foreground")]
+#[case::the_older_word(json!({"orphanDependents": true}), "Orphan")]
+#[tokio::test]
+async fn the_propagation_policy_of_a_delete_is_logged(#[case] options: Value, #[case] expect: &str) {
+    let world = World::start(Config::default()).await;
+    world.create(CONFIG_MAPS, named("a")).await;
+    let (code, _) = world.json(Method::DELETE, &format!("{CONFIG_MAPS}/a"), &options).await;
+    let deletes = world.server.requests().matching(&On::any().verb("delete"));
+    assert_eq!((code, deletes[0].propagation_policy.as_str()), (200, expect));
+}
+
 #[tokio::test]
 async fn other_processes_make_faults_too() {
     let world = World::start(Config { debug_endpoints: true, ..Config::default() }).await;
