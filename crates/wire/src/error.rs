@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::protobuf::MalformedProtobuf;
+
 /// Bytes that are not what they should be.
 ///
 /// Every variant names the kind that was read; where the last good resourceVersion of a watch is known it is named too,
@@ -20,6 +22,24 @@ pub enum DecodeError {
         message: String,
         /// The last good resourceVersion, when the bytes were a frame of a watch.
         resource_version: Option<String>,
+    },
+    /// The protobuf is malformed, or does not have the shape of the type.
+    #[error("cannot decode {kind}{after}: {cause}", after = After(resource_version))]
+    Protobuf {
+        /// What was being read.
+        kind: String,
+        /// Which field, and what is wrong with it.
+        cause: MalformedProtobuf,
+        /// The last good resourceVersion, when the bytes were a frame of a watch.
+        resource_version: Option<String>,
+    },
+    /// The bytes are in an encoding in which the type is not read.
+    #[error("{kind} is not read from {encoding}")]
+    Encoding {
+        /// What was to be read.
+        kind: String,
+        /// The encoding, such as `protobuf`.
+        encoding: &'static str,
     },
     /// The document is of another kind than asked for.
     #[error("expected {kind}, the server sent {found}")]
@@ -75,11 +95,12 @@ impl DecodeError {
     pub fn after(mut self, version: &str) -> Self {
         match &mut self {
             Self::Json { resource_version, .. }
+            | Self::Protobuf { resource_version, .. }
             | Self::Nameless { resource_version, .. }
             | Self::UnknownEvent { resource_version, .. }
             | Self::FrameTooLong { resource_version, .. }
             | Self::Truncated { resource_version, .. } => *resource_version = Some(version.to_owned()),
-            Self::Kind { .. } => {}
+            Self::Encoding { .. } | Self::Kind { .. } => {}
         }
         self
     }

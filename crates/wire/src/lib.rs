@@ -59,6 +59,7 @@ mod key;
 mod list;
 mod metadata;
 mod object;
+pub mod protobuf;
 mod resource;
 mod status;
 #[cfg(test)]

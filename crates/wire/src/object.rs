@@ -14,14 +14,25 @@ pub trait Object: Send + Sync + 'static {
 
 /// How a type is read from the API server's bytes.
 ///
-/// JSON is always enough. A type for which another encoding is worth the code will say so in further, optional methods.
+/// JSON is always enough. Where protobuf is worth the code, say so with [`PROTOBUF`](Self::PROTOBUF).
 pub trait Decode: Object + Sized {
     /// Where the type lives in the API.
     const RESOURCE: Resource;
+
+    /// Whether [`from_protobuf`](Self::from_protobuf) is written: informers then ask the server for protobuf first.
+    const PROTOBUF: bool = false;
 
     /// Reads one object from JSON: a list item or the `object` of a watch event.
     ///
     /// List items carry neither `kind` nor `apiVersion`; do not insist on them. For a type that implements
     /// [`serde::Deserialize`] this is one line, see [`crate::json::from_slice`].
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError>;
+
+    /// Reads one object from its bare protobuf message, without an envelope: a list item or the object of a watch event.
+    ///
+    /// [`crate::protobuf`] is made for this. Fails unless written.
+    fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let _ = bytes;
+        Err(DecodeError::Encoding { kind: Self::RESOURCE.kind.to_owned(), encoding: "protobuf" })
+    }
 }
