@@ -34,8 +34,12 @@
 //! # }
 //! ```
 
+mod freshness;
+mod lock;
 mod supervisor;
 mod workers;
 
+pub use freshness::{Freshness, STALE_DEADLINE, Staleness};
+pub use lock::locked;
 pub use supervisor::{Supervisor, SupervisorError};
 pub use workers::{Next, RetryPolicy, Workers};

@@ -5,7 +5,7 @@ mod sync;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{RetryPolicy, Workers};
+use kube_controller::{RetryPolicy, Workers, locked};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::LEADER_ANNOTATION;
@@ -15,7 +15,7 @@ use kube_workqueue::{Queue, Timer, default_controller_limiter};
 use tokio_util::sync::CancellationToken;
 
 use crate::stale::ReplacedVersions;
-use sync::{Reconciler, locked};
+use sync::Reconciler;
 
 /// How the Endpoints controller works.
 #[derive(Clone, Copy, Debug)]

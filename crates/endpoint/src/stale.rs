@@ -1,12 +1,10 @@
 //! Recognising an Endpoints object that the cache has not caught up with.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use kube_controller::{Freshness, Staleness};
 use kube_endpoint_model::{ObjectKey, Text};
-
-/// How long an object may look stale before the cache is not waited for any longer.
-pub(crate) const STALE_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Remembers, for every object, the version that a write replaced (TR-E1 to TR-E3): a cache that still shows it is
 /// behind. Unlike upstream, an object that stays stale is read from the server in the end.
@@ -18,43 +16,24 @@ pub(crate) struct ReplacedVersions {
 #[derive(Debug)]
 struct Replaced {
     version: Text,
-    stale_since: Option<Instant>,
-}
-
-/// Whether the cache can be believed about an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Freshness {
-    Fresh,
-    /// An event of the object will tell; if none comes, it is overdue after `wait`.
-    Stale {
-        wait: Duration,
-    },
-    Overdue,
+    staleness: Staleness,
 }
 
 impl ReplacedVersions {
     /// A write replaced `version`. A write that changed nothing replaces nothing and must not be told (TR-E3).
     pub(crate) fn replaced(&mut self, key: &ObjectKey, version: Text) {
-        self.objects.insert(key.clone(), Replaced { version, stale_since: None });
+        self.objects.insert(key.clone(), Replaced { version, staleness: Staleness::default() });
     }
 
     /// Whether a cache that shows `version` can be believed.
     pub(crate) fn check(&mut self, key: &ObjectKey, version: &str, now: Instant) -> Freshness {
         let Some(replaced) = self.objects.get_mut(key) else { return Freshness::Fresh };
-        if *replaced.version != *version {
-            replaced.stale_since = None;
-            return Freshness::Fresh;
-        }
-        let since = *replaced.stale_since.get_or_insert(now);
-        match STALE_DEADLINE.checked_sub(now.saturating_duration_since(since)) {
-            Some(wait) if !wait.is_zero() => Freshness::Stale { wait },
-            _ => Freshness::Overdue,
-        }
+        replaced.staleness.check(*replaced.version == *version, now)
     }
 
     /// Whether a sync is waiting for the cache to show this object.
     pub(crate) fn is_waiting(&self, key: &ObjectKey) -> bool {
-        self.objects.get(key).is_some_and(|replaced| replaced.stale_since.is_some())
+        self.objects.get(key).is_some_and(|replaced| replaced.staleness.is_waiting())
     }
 
     /// Forgets an object whose Service is gone, or that was read from the server.
@@ -66,6 +45,7 @@ impl ReplacedVersions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kube_controller::STALE_DEADLINE;
 
     // upstream: TestStaleEndpointsTracker
     #[test]

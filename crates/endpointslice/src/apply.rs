@@ -64,6 +64,7 @@ pub async fn apply(
     plan: &Plan,
     tracker: &SliceTracker,
 ) -> Result<(), ApplyError> {
+    let _writing = tracker.writing(service);
     let writer = Writer { client, service, tracker };
     let mut failures = Vec::new();
     for plan in &plan.types {

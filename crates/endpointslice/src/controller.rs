@@ -23,8 +23,8 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::plan::{Options, Packing};
-use crate::slice_events;
 use crate::tracker::SliceTracker;
+use crate::watch::watch_slices;
 use sync::Reconciler;
 
 /// How the slice controller works.
@@ -76,7 +76,7 @@ impl EndpointSliceController {
             watch_services(informers, queue.clone()),
             watch_pods(informers, queue.clone(), batch_period),
             watch_nodes(informers, Arc::clone(&nodes_changed)),
-            watch_slices(informers, queue.clone(), Arc::clone(&tracker), slice_delay),
+            watch_slices(&informers.slices, SLICE_CONTROLLER, Arc::clone(&tracker), queue.clone(), slice_delay),
         ];
         let reconciler = Arc::new(Reconciler {
             services: informers.services.lister(),
@@ -151,23 +151,4 @@ fn watch_nodes(informers: &Informers, nodes_changed: Arc<Notify>) -> HandlerHand
         _ => nodes_changed.notify_one(),
     };
     informers.nodes.add_handler(handle).named("nodes")
-}
-
-/// A change of a slice by someone else wakes its Service, after a while; one that was waited for, at once.
-fn watch_slices(
-    informers: &Informers,
-    queue: Queue<ObjectKey>,
-    tracker: Arc<SliceTracker>,
-    delay: Duration,
-) -> HandlerHandle {
-    let handle = move |event: Event<EndpointSlice>| {
-        let woken = slice_events::woken_services(event.states(), SLICE_CONTROLLER, &tracker);
-        for service in woken.changed {
-            queue.add_after(service, delay);
-        }
-        for service in woken.waiting {
-            queue.add(service);
-        }
-    };
-    informers.slices.add_handler(handle).named("slices")
 }

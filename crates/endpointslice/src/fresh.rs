@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use kube_controller::Freshness;
 use kube_controller_client::{Client, Error, ListParams};
 use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{EndpointSlice, ObjectKey};
 use kube_wire::{Decode, DecodeError, decode_list};
 
-use crate::tracker::{Freshness, SliceTracker};
+use crate::tracker::SliceTracker;
 
 /// What is known of the slices of a Service.
 #[derive(Debug)]

@@ -73,9 +73,13 @@ mod owner;
 mod packing;
 mod plan;
 mod recycle;
+#[cfg(feature = "apply")]
 pub mod slice_events;
 mod slice_labels;
+#[cfg(feature = "apply")]
 mod tracker;
+#[cfg(feature = "watch")]
+mod watch;
 
 #[cfg(feature = "apply")]
 pub use apply::{ApplyError, WriteError, apply};
@@ -85,4 +89,7 @@ pub use fresh::{LiveReadError, Slices, fresh_slices};
 pub use owner::Owner;
 pub use plan::{Hints, Input, Options, Packing, Plan, ServiceHints, TriggerTime, TypePlan, plan};
 pub use slice_labels::SliceLabels;
-pub use tracker::{Freshness, STALE_DEADLINE, SliceTracker};
+#[cfg(feature = "apply")]
+pub use tracker::{SliceTracker, Writing};
+#[cfg(feature = "watch")]
+pub use watch::watch_slices;

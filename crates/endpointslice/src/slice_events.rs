@@ -83,7 +83,7 @@ fn service_of(slice: &EndpointSlice) -> Option<ObjectKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tracker::Freshness;
+    use kube_controller::Freshness;
     use kube_endpoint_model::Labels;
     use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
 

@@ -1,9 +1,10 @@
 //! What the cache of slices must show before it can be believed.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Instant;
 
+use kube_controller::{Freshness, Staleness, locked};
 use kube_endpoint_model::{EndpointSlice, ObjectKey, Text};
 
 /// Remembers the generation of every slice that was written or seen, so that a sync on a cache that has not caught up
@@ -12,35 +13,48 @@ use kube_endpoint_model::{EndpointSlice, ObjectKey, Text};
 /// Unlike upstream it also learns the slices it only sees, so that a change or deletion by someone else is noticed from
 /// the start (EC-9), and forgets those that leave a Service, so that no Service looks stale for a slice it does not have
 /// any more (EC-10). A Service that looks stale waits for the event that makes it fresh; one that waits longer than
-/// [`STALE_DEADLINE`] is [`Overdue`](Freshness::Overdue), and a live read puts the tracker right, whatever led there
+/// [`STALE_DEADLINE`](kube_controller::STALE_DEADLINE) is [`Overdue`](Freshness::Overdue), and a live read puts the tracker right, whatever led there
 /// (kubernetes/kubernetes#127370, #141592).
 #[derive(Debug, Default)]
 pub struct SliceTracker {
     services: Mutex<HashMap<ObjectKey, Tracked>>,
 }
 
-/// How long a Service may look stale before the cache is not waited for any longer.
-pub const STALE_DEADLINE: Duration = Duration::from_secs(30);
-
 #[derive(Debug, Default)]
 struct Tracked {
     slices: HashMap<Text, Known>,
-    /// Since when a sync has been waiting for the cache.
-    stale_since: Option<Instant>,
+    staleness: Staleness,
+    /// How many applies are under way.
+    writing: usize,
+    /// What the cache lost meanwhile: the answer to a write of such a slice comes too late to be remembered.
+    lost: Vec<Text>,
 }
 
-/// Whether the cache can be believed about the slices of a Service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Freshness {
-    /// It shows every write that is known of.
-    Fresh,
-    /// It does not yet. The event that changes that will wake the Service; if none does, it is overdue after `wait`.
-    Stale {
-        /// What is left of [`STALE_DEADLINE`].
-        wait: Duration,
-    },
-    /// It has not for too long: read the slices from the server and [`SliceTracker::reset`].
-    Overdue,
+impl Tracked {
+    fn remember(&mut self, uid: &str, known: Known) {
+        if !self.lost.iter().any(|lost| **lost == *uid) {
+            self.slices.insert(Text::from(uid), known);
+        }
+    }
+}
+
+/// Writes of slices of one Service are under way: see [`SliceTracker::writing`].
+#[derive(Debug)]
+#[must_use]
+pub struct Writing<'a> {
+    tracker: &'a SliceTracker,
+    service: &'a ObjectKey,
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        if let Some(tracked) = self.tracker.services().get_mut(self.service) {
+            tracked.writing = tracked.writing.saturating_sub(1);
+            if tracked.writing == 0 {
+                tracked.lost = Vec::new();
+            }
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,21 +66,26 @@ enum Known {
 
 impl SliceTracker {
     fn services(&self) -> MutexGuard<'_, HashMap<ObjectKey, Tracked>> {
-        // Every change below is a single insertion or removal: a panic elsewhere leaves nothing half done.
-        self.services.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.services)
+    }
+
+    /// Writes of slices of `service` begin; they end when what is returned is dropped.
+    ///
+    /// In between, the event of a deletion may overtake the answer to a write of the same slice. That answer is then
+    /// not remembered: the slice would be waited for, and never come (kubernetes/kubernetes#141592).
+    pub fn writing<'a>(&'a self, service: &'a ObjectKey) -> Writing<'a> {
+        self.services().entry(service.clone()).or_default().writing += 1;
+        Writing { tracker: self, service }
     }
 
     /// A write of a slice of `service` succeeded and brought it to `generation`.
     pub fn wrote(&self, service: &ObjectKey, uid: &str, generation: i64) {
-        let mut services = self.services();
-        let slices = &mut services.entry(service.clone()).or_default().slices;
-        slices.insert(Text::from(uid), Known::Generation(generation));
+        self.services().entry(service.clone()).or_default().remember(uid, Known::Generation(generation));
     }
 
     /// A deletion of a slice of `service` succeeded.
     pub fn deleted(&self, service: &ObjectKey, uid: &str) {
-        let mut services = self.services();
-        services.entry(service.clone()).or_default().slices.insert(Text::from(uid), Known::Deleted);
+        self.services().entry(service.clone()).or_default().remember(uid, Known::Deleted);
     }
 
     /// Takes in a slice that the cache shows, unless more is known of it.
@@ -91,8 +110,11 @@ impl SliceTracker {
     /// Takes in that the cache lost a slice; says whether that is news: it was known, and its deletion not expected.
     pub fn lost(&self, slice: &EndpointSlice) -> bool {
         let mut services = self.services();
-        let known = services.get_mut(&service_of(slice)).and_then(|service| service.slices.remove(&slice.metadata.uid));
-        matches!(known, Some(Known::Generation(_)))
+        let Some(service) = services.get_mut(&service_of(slice)) else { return false };
+        if service.writing > 0 {
+            service.lost.push(slice.metadata.uid.clone());
+        }
+        matches!(service.slices.remove(&slice.metadata.uid), Some(Known::Generation(_)))
     }
 
     /// Forgets a slice that left the Service it names.
@@ -118,27 +140,20 @@ impl SliceTracker {
     ) -> Freshness {
         let mut services = self.services();
         let Some(tracked) = services.get_mut(service) else { return Freshness::Fresh };
-        if !is_behind(&tracked.slices, shown) {
-            tracked.stale_since = None;
-            return Freshness::Fresh;
-        }
-        let since = *tracked.stale_since.get_or_insert(now);
-        match STALE_DEADLINE.checked_sub(now.saturating_duration_since(since)) {
-            Some(wait) if !wait.is_zero() => Freshness::Stale { wait },
-            _ => Freshness::Overdue,
-        }
+        let behind = is_behind(&tracked.slices, shown);
+        tracked.staleness.check(behind, now)
     }
 
     /// Whether a sync of the Service is waiting for the cache.
     pub fn is_waiting(&self, service: &ObjectKey) -> bool {
-        self.services().get(service).is_some_and(|tracked| tracked.stale_since.is_some())
+        self.services().get(service).is_some_and(|tracked| tracked.staleness.is_waiting())
     }
 
     /// Takes in the slices of a Service as the server has them; what was known before is forgotten.
     pub fn reset<'a>(&self, service: &ObjectKey, live: impl IntoIterator<Item = &'a EndpointSlice>) {
         let known = |slice: &EndpointSlice| (slice.metadata.uid.clone(), Known::Generation(slice.metadata.generation));
         let slices = live.into_iter().map(known).collect();
-        self.services().insert(service.clone(), Tracked { slices, stale_since: None });
+        self.services().insert(service.clone(), Tracked { slices, ..Tracked::default() });
     }
 }
 
@@ -162,6 +177,9 @@ fn service_of(slice: &EndpointSlice) -> ObjectKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
+
+    use kube_controller::STALE_DEADLINE;
     use kube_endpoint_model::well_known::SERVICE_NAME_LABEL;
     use rstest::rstest;
 
@@ -266,6 +284,36 @@ mod tests {
         tracker.wrote(&key(), "u", 1);
         tracker.forget_slice(&slice("ns", "web", "u", 2));
         assert!(!is_stale(&tracker, &[]));
+    }
+
+    // kubernetes/kubernetes#127370: a write that changes nothing must not make the cache look stale.
+    #[test]
+    fn k127370_a_write_that_changed_nothing_leaves_the_cache_fresh() {
+        let tracker = SliceTracker::default();
+        let shown = slice("ns", "web", "u", 7);
+        tracker.seen(&shown);
+        // The server answers with the generation that is in the cache already, and sends no event.
+        tracker.wrote(&key(), "u", 7);
+        assert!(!is_stale(&tracker, &[shown]));
+    }
+
+    // kubernetes/kubernetes#141592: the event of a deletion overtakes the answer to an update.
+    #[rstest]
+    #[case::update(false)]
+    #[case::our_own_deletion(true)]
+    fn k141592_a_deletion_that_overtakes_an_answer_leaves_no_ghost(#[case] deleted: bool) {
+        let tracker = SliceTracker::default();
+        let (key, it) = (key(), slice("ns", "web", "u", 1));
+        tracker.seen(&it);
+        {
+            let _writing = tracker.writing(&key);
+            assert!(tracker.lost(&it), "wakes the Service: nobody here is known to have deleted it");
+            if deleted { tracker.deleted(&key, "u") } else { tracker.wrote(&key, "u", 2) }
+        }
+        assert!(!is_stale(&tracker, &[]), "there is nothing to wait for");
+        assert!(tracker.is_news(&it), "and nothing is remembered of it");
+        tracker.wrote(&key, "v", 1);
+        assert!(is_stale(&tracker, &[]), "later writes count again");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
-use kube_endpointslice::{SliceTracker, slice_events};
+use kube_endpointslice::{SliceTracker, watch_slices};
 use kube_informer::{Event, HandlerHandle, Informer, synced_before};
 use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue, Timer};
 use tokio_util::sync::CancellationToken;
@@ -66,7 +66,8 @@ impl MirroringController {
         let synced = vec![
             watch_services(informers, queue.clone()),
             watch_endpoints(informers, queue.clone()),
-            watch_slices(informers, queue.clone(), Arc::clone(&tracker), batch_period),
+            // Without the slice controller's minimum delay (MI-H8, EC-34).
+            watch_slices(&informers.slices, MIRRORING_CONTROLLER, Arc::clone(&tracker), queue.clone(), batch_period),
         ];
         let reconciler = Arc::new(Reconciler {
             services: informers.services.lister(),
@@ -119,23 +120,4 @@ fn watch_endpoints(informers: &Informers, queue: Queue<ObjectKey>) -> HandlerHan
         }
     };
     informers.endpoints.add_handler(handle).named("endpoints")
-}
-
-/// As in the slice controller, without its minimum delay (MI-H8, EC-34).
-fn watch_slices(
-    informers: &Informers,
-    queue: Queue<ObjectKey>,
-    tracker: Arc<SliceTracker>,
-    delay: Duration,
-) -> HandlerHandle {
-    let handle = move |event: Event<EndpointSlice>| {
-        let woken = slice_events::woken_services(event.states(), MIRRORING_CONTROLLER, &tracker);
-        for service in woken.changed {
-            queue.add_after(service, delay);
-        }
-        for service in woken.waiting {
-            queue.add(service);
-        }
-    };
-    informers.slices.add_handler(handle).named("slices")
 }

@@ -1,9 +1,9 @@
 //! The sync of one Service.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use k8s_openapi::api::core::v1 as core;
-use kube_controller::Next;
+use kube_controller::{Freshness, Next, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Client, Error};
 use kube_endpoint_model::{Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
@@ -11,7 +11,7 @@ use kube_informer::Lister;
 use tokio::time::Instant;
 
 use crate::plan::{Change, plan};
-use crate::stale::{Freshness, ReplacedVersions};
+use crate::stale::ReplacedVersions;
 
 /// What the workers share.
 pub(super) struct Reconciler {
@@ -31,11 +31,6 @@ pub(super) struct SyncError {
     verb: &'static str,
     key: ObjectKey,
     source: Error,
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What these mutexes guard is changed in single steps: a panic elsewhere leaves nothing half done.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The object there is, as far as it can be known.

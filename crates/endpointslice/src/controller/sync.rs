@@ -1,10 +1,10 @@
 //! The sync of one Service.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
-use kube_controller::Next;
+use kube_controller::{Next, locked};
 use kube_controller_client::Client;
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
@@ -56,11 +56,6 @@ pub(super) enum Failure {
     Apply(#[from] ApplyError),
     #[error("skipping Pod {} for Service {service}: Node {} Not Found", missing.pod, missing.node)]
     MissingNode { service: ObjectKey, missing: MissingNode },
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What these mutexes guard is changed in single steps: a panic elsewhere leaves nothing half done.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A slice that is being deleted does not count (ES-5).
