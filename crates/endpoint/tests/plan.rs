@@ -114,7 +114,7 @@ fn an_address_says_where_it_comes_from() {
     let address = &endpoints.subsets[0].addresses[0];
     assert_eq!((&*address.hostname, address.node_name.as_deref()), ("h", Some("")), "EC-4");
     let target = address.target_ref.as_ref().expect("a target");
-    assert_eq!((&*target.kind, &*target.name, &*target.uid), ("Pod", "p1", "u1"));
+    assert_eq!((&*target.kind, &*target.name, target.uid.to_string().as_str()), ("Pod", "p1", "u1"));
 }
 
 // upstream: TestSyncEndpointsHeadlessServiceLabel, TestSyncEndpointsItemsPreexistingLabelsChange
@@ -157,7 +157,7 @@ fn what_is_there_is_not_written_again() {
     let Some(Change::Update(changed)) = plan(&service(), &pods([pod(1, true)]), Some(&current), None) else {
         panic!("a Pod went")
     };
-    assert_eq!((shown(&changed).as_str(), &*changed.metadata.resource_version), ("10.0.0.1||8080", "7"));
+    assert_eq!((shown(&changed).as_str(), &changed.metadata.resource_version), ("10.0.0.1||8080", &7.into()));
 }
 
 #[test]

@@ -90,7 +90,7 @@ impl Writer<'_> {
     async fn apply_type(&self, plan: &TypePlan) -> Result<(), WriteError> {
         for slice in &plan.create {
             match self.client.create(&discovery::EndpointSlice::from(slice)).await {
-                Ok(written) => self.tracker.wrote(self.service, &written.uid, written.generation),
+                Ok(written) => self.tracker.wrote(self.service, written.uid.as_str(), written.generation),
                 Err(error) if error.is_namespace_terminating() => {
                     tracing::debug!(service = %self.service, "Namespace is terminating, leaving its EndpointSlices");
                     return Ok(());
@@ -100,7 +100,7 @@ impl Writer<'_> {
         }
         for slice in &plan.update {
             match self.client.update(&discovery::EndpointSlice::from(slice)).await {
-                Ok(written) => self.tracker.wrote(self.service, &written.uid, written.generation),
+                Ok(written) => self.tracker.wrote(self.service, written.uid.as_str(), written.generation),
                 Err(source) => return Err(self.failed("update", Some(slice), source)),
             }
         }
@@ -115,7 +115,7 @@ impl Writer<'_> {
         match self.client.delete::<discovery::EndpointSlice>(namespace, name, None).await {
             Err(error) if !error.is_not_found() => Err(self.failed("delete", Some(slice), error)),
             _ => {
-                self.tracker.deleted(self.service, &slice.metadata.uid);
+                self.tracker.deleted(self.service, slice.metadata.uid.clone());
                 Ok(())
             }
         }

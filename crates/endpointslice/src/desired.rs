@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use kube_endpoint_model::{
-    AddressType, Endpoint, EndpointConditions, EndpointPort, IpFamily, Node, Pod, Service, membership, sort_slice_ports,
+    AddressType, Endpoint, EndpointConditions, EndpointPort, IpFamily, Node, Pod, Service, Text, membership,
+    sort_slice_ports,
 };
 
 /// Endpoints that share their address type and ports, and so may share slices.
@@ -31,9 +32,9 @@ pub struct ServiceEndpoints {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingNode {
     /// The Pod.
-    pub pod: Arc<str>,
+    pub pod: Text,
     /// The Node it names; may be empty.
-    pub node: Arc<str>,
+    pub node: Text,
 }
 
 /// Builds the desired endpoints of a Service from the Pods it selects, as the slice controller does (RC-8 to RC-14).

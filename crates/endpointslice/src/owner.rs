@@ -1,6 +1,6 @@
 //! The object that owns the slices of a plan.
 
-use kube_endpoint_model::{EndpointSlice, OwnerReference, Service, Text};
+use kube_endpoint_model::{EndpointSlice, OwnerReference, Service, Text, Uid};
 
 /// The object whose endpoints a plan is about: a Service, an Endpoints object, or anything with an identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Owner {
     /// Name; new slices are named after it.
     pub name: Text,
     /// Identity.
-    pub uid: Text,
+    pub uid: Uid,
 }
 
 impl Owner {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use kube_controller::{Freshness, Staleness, locked};
-use kube_endpoint_model::{EndpointSlice, ObjectKey, Text};
+use kube_endpoint_model::{EndpointSlice, ObjectKey, Uid};
 
 /// Remembers the generation of every slice that was written or seen, so that a sync on a cache that has not caught up
 /// with a write of this controller is recognised (TR-1 to TR-9).
@@ -22,18 +22,18 @@ pub struct SliceTracker {
 
 #[derive(Debug, Default)]
 struct Tracked {
-    slices: HashMap<Text, Known>,
+    slices: HashMap<Uid, Known>,
     staleness: Staleness,
     /// How many applies are under way.
     writing: usize,
     /// What the cache lost meanwhile: the answer to a write of such a slice comes too late to be remembered.
-    lost: Vec<Text>,
+    lost: Vec<Uid>,
 }
 
 impl Tracked {
-    fn remember(&mut self, uid: &str, known: Known) {
-        if !self.lost.iter().any(|lost| **lost == *uid) {
-            self.slices.insert(Text::from(uid), known);
+    fn remember(&mut self, uid: Uid, known: Known) {
+        if !self.lost.contains(&uid) {
+            self.slices.insert(uid, known);
         }
     }
 }
@@ -79,13 +79,13 @@ impl SliceTracker {
     }
 
     /// A write of a slice of `service` succeeded and brought it to `generation`.
-    pub fn wrote(&self, service: &ObjectKey, uid: &str, generation: i64) {
-        self.services().entry(service.clone()).or_default().remember(uid, Known::Generation(generation));
+    pub fn wrote(&self, service: &ObjectKey, uid: impl Into<Uid>, generation: i64) {
+        self.services().entry(service.clone()).or_default().remember(uid.into(), Known::Generation(generation));
     }
 
     /// A deletion of a slice of `service` succeeded.
-    pub fn deleted(&self, service: &ObjectKey, uid: &str) {
-        self.services().entry(service.clone()).or_default().remember(uid, Known::Deleted);
+    pub fn deleted(&self, service: &ObjectKey, uid: impl Into<Uid>) {
+        self.services().entry(service.clone()).or_default().remember(uid.into(), Known::Deleted);
     }
 
     /// Takes in a slice that the cache shows, unless more is known of it.
@@ -157,7 +157,7 @@ impl SliceTracker {
     }
 }
 
-fn is_behind<'a>(known: &HashMap<Text, Known>, shown: impl IntoIterator<Item = &'a EndpointSlice>) -> bool {
+fn is_behind<'a>(known: &HashMap<Uid, Known>, shown: impl IntoIterator<Item = &'a EndpointSlice>) -> bool {
     let mut expected = known.values().filter(|it| matches!(it, Known::Generation(_))).count();
     for slice in shown {
         match known.get(&slice.metadata.uid) {
@@ -183,7 +183,7 @@ mod tests {
     use kube_endpoint_model::well_known::SERVICE_NAME_LABEL;
     use rstest::rstest;
 
-    fn slice(namespace: &str, service: &str, uid: &str, generation: i64) -> EndpointSlice {
+    fn slice(namespace: &str, service: &str, uid: impl Into<Uid>, generation: i64) -> EndpointSlice {
         let mut slice: EndpointSlice = serde_json::from_str("{}").unwrap();
         slice.metadata.namespace = namespace.into();
         slice.metadata.labels = [(SERVICE_NAME_LABEL, service)].into_iter().collect();
@@ -234,11 +234,11 @@ mod tests {
         let tracker = SliceTracker::default();
         for (uid, generation) in known {
             match generation {
-                -1 => tracker.deleted(&key(), uid),
-                _ => tracker.wrote(&key(), uid, *generation),
+                -1 => tracker.deleted(&key(), *uid),
+                _ => tracker.wrote(&key(), *uid, *generation),
             }
         }
-        let shown: Vec<_> = shown.iter().map(|(uid, generation)| slice("ns", "web", uid, *generation)).collect();
+        let shown: Vec<_> = shown.iter().map(|(uid, generation)| slice("ns", "web", *uid, *generation)).collect();
         assert_eq!(is_stale(&tracker, &shown), expected);
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{
     Address, AddressType, Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Labels, ObjectReference, Service,
+    Text,
 };
 use kube_endpointslice::{
     DesiredGroup, Hints, Input, Options, Owner, Packing, Plan, SliceLabels, TriggerTime, TypePlan, plan,
@@ -84,7 +85,7 @@ fn plan_for(
 
 /// What an API server would hold after the plan was carried out. `next` numbers the names it makes.
 fn carry_out(existing: &[Arc<EndpointSlice>], plan: &Plan, next: &mut usize) -> Vec<Arc<EndpointSlice>> {
-    let mut slices: BTreeMap<Arc<str>, Arc<EndpointSlice>> =
+    let mut slices: BTreeMap<Text, Arc<EndpointSlice>> =
         existing.iter().map(|slice| (slice.metadata.name.clone(), Arc::clone(slice))).collect();
     for plan in &plan.types {
         for slice in &plan.create {

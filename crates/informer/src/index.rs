@@ -17,9 +17,10 @@ pub type UpdateIndex<T, X> = fn(&mut X, old: Option<&Arc<T>>, new: Option<&Arc<T
 /// use kube_informer::NamedIndexes;
 /// # struct Pod { node: String }
 /// # impl kube_wire::Object for Pod {
-/// #     fn key(&self) -> kube_wire::ObjectKey { kube_wire::ObjectKey::new("shop", "web") }
-/// #     fn uid(&self) -> &str { "" }
-/// #     fn resource_version(&self) -> &str { "" }
+/// #     fn namespace(&self) -> &str { "shop" }
+/// #     fn name(&self) -> &str { "web" }
+/// #     fn uid(&self) -> kube_wire::Uid { kube_wire::Uid::default() }
+/// #     fn resource_version(&self) -> kube_wire::ResourceVersion { kube_wire::ResourceVersion::default() }
 /// # }
 /// let mut pods = NamedIndexes::new().with("node", |pod: &Pod| vec![pod.node.clone()]);
 /// NamedIndexes::update(&mut pods, None, Some(&Pod { node: "a".to_owned() }.into()));

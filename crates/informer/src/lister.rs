@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use kube_wire::Object;
+use kube_wire::{Object, ResourceVersion};
 
 use crate::{Objects, Store};
 
@@ -47,7 +47,7 @@ impl<T: Object, X: Clone> Lister<T, X> {
     }
 
     /// The version of the newest change in the store; empty before the first list.
-    pub fn last_resource_version(&self) -> String {
+    pub fn last_resource_version(&self) -> ResourceVersion {
         self.store.last_resource_version()
     }
 }

@@ -15,9 +15,10 @@ use crate::{Informer, UpdateIndex, informer::Running, shared::Shared};
 /// use kube_informer::{Event, ManualSource};
 /// # struct Pod;
 /// # impl kube_wire::Object for Pod {
-/// #     fn key(&self) -> kube_wire::ObjectKey { kube_wire::ObjectKey::new("shop", "web") }
-/// #     fn uid(&self) -> &str { "" }
-/// #     fn resource_version(&self) -> &str { "" }
+/// #     fn namespace(&self) -> &str { "shop" }
+/// #     fn name(&self) -> &str { "web" }
+/// #     fn uid(&self) -> kube_wire::Uid { kube_wire::Uid::default() }
+/// #     fn resource_version(&self) -> kube_wire::ResourceVersion { kube_wire::ResourceVersion::default() }
 /// # }
 /// let (informer, source) = ManualSource::<Pod>::new();
 /// let handler = informer.add_handler(|event| assert!(matches!(event, Event::Added { initial: true, .. })));

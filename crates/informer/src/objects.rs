@@ -1,33 +1,38 @@
 //! Objects by namespace and name.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, hash::BuildHasher, sync::Arc};
 
-use kube_wire::{Object, ObjectKey};
+use hashbrown::{
+    DefaultHashBuilder,
+    hash_table::{Entry, HashTable},
+};
+use kube_wire::{Object, Text};
 
-/// Objects, ordered by namespace and name.
+/// Objects by namespace and name, handed out in that order.
 ///
-/// Two levels, so that a namespace is found without a scan and a look-up needs no owned key; ordered, so that no hash order
-/// can reach the API server.
+/// A table per namespace, so that a namespace is found without a scan. The objects name themselves: no key is stored beside
+/// them, and a look-up needs no owned key. What is handed out is sorted, so that no hash order can reach the API server.
 #[derive(Debug)]
 pub struct Objects<T> {
-    namespaces: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<T>>>,
+    namespaces: BTreeMap<Text, HashTable<Arc<T>>>,
     len: usize,
+    hasher: DefaultHashBuilder,
 }
 
-impl<T> Objects<T> {
+impl<T: Object> Objects<T> {
     /// The object, if there is one. The namespace is empty for cluster-scoped objects.
     pub fn get(&self, namespace: &str, name: &str) -> Option<&Arc<T>> {
-        self.namespaces.get(namespace)?.get(name)
+        self.namespaces.get(namespace)?.find(self.hasher.hash_one(name), |it| it.name() == name)
     }
 
     /// All objects.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<T>> {
-        self.namespaces.values().flat_map(BTreeMap::values)
+        self.namespaces.values().flat_map(sorted)
     }
 
     /// The objects of one namespace.
     pub fn namespace(&self, namespace: &str) -> impl Iterator<Item = &Arc<T>> {
-        self.namespaces.get(namespace).into_iter().flat_map(BTreeMap::values)
+        self.namespaces.get(namespace).into_iter().flat_map(sorted)
     }
 
     /// How many there are.
@@ -40,31 +45,54 @@ impl<T> Objects<T> {
         self.len == 0
     }
 
-    pub(crate) fn insert(&mut self, key: ObjectKey, object: Arc<T>) -> Option<Arc<T>> {
-        let replaced = self.namespaces.entry(key.namespace).or_default().insert(key.name, object);
-        self.len += usize::from(replaced.is_none());
-        replaced
+    /// Stores an object; it replaces one of the same name.
+    pub(crate) fn insert(&mut self, object: Arc<T>) {
+        if !self.namespaces.contains_key(object.namespace()) {
+            self.namespaces.insert(object.key().namespace, HashTable::new());
+        }
+        let Some(objects) = self.namespaces.get_mut(object.namespace()) else { return };
+        let hash = self.hasher.hash_one(object.name());
+        match objects.entry(hash, |it| it.name() == object.name(), |it| self.hasher.hash_one(it.name())) {
+            Entry::Occupied(mut entry) => *entry.get_mut() = object,
+            Entry::Vacant(entry) => {
+                entry.insert(object);
+                self.len += 1;
+            }
+        }
     }
 
     pub(crate) fn remove(&mut self, namespace: &str, name: &str) -> Option<Arc<T>> {
         let objects = self.namespaces.get_mut(namespace)?;
-        let removed = objects.remove(name)?;
+        let entry = objects.find_entry(self.hasher.hash_one(name), |it| it.name() == name).ok()?;
+        let (removed, _) = entry.remove();
         if objects.is_empty() {
             self.namespaces.remove(namespace);
+        } else if objects.len() < objects.capacity() / 4 {
+            objects.shrink_to(objects.len() * 2, |it| self.hasher.hash_one(it.name()));
         }
         self.len -= 1;
         Some(removed)
     }
 
-    /// All objects, for replacement in place.
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Arc<T>> {
-        self.namespaces.values_mut().flat_map(BTreeMap::values_mut)
+    /// All objects in order, to be replaced by objects of the same names.
+    pub(crate) fn update_in_order(&mut self, mut update: impl FnMut(&mut Arc<T>)) {
+        for objects in self.namespaces.values_mut() {
+            let mut objects: Vec<&mut Arc<T>> = objects.iter_mut().collect();
+            objects.sort_unstable_by(|a, b| a.name().cmp(b.name()));
+            objects.into_iter().for_each(&mut update);
+        }
     }
+}
+
+fn sorted<T: Object>(objects: &HashTable<Arc<T>>) -> impl Iterator<Item = &Arc<T>> {
+    let mut objects: Vec<&Arc<T>> = objects.iter().collect();
+    objects.sort_unstable_by(|a, b| a.name().cmp(b.name()));
+    objects.into_iter()
 }
 
 impl<T> Default for Objects<T> {
     fn default() -> Self {
-        Self { namespaces: BTreeMap::new(), len: 0 }
+        Self { namespaces: BTreeMap::new(), len: 0, hasher: DefaultHashBuilder::default() }
     }
 }
 
@@ -73,7 +101,7 @@ impl<T: Object> FromIterator<Arc<T>> for Objects<T> {
     fn from_iter<I: IntoIterator<Item = Arc<T>>>(from: I) -> Self {
         let mut objects = Self::default();
         for object in from {
-            objects.insert(object.key(), object);
+            objects.insert(object);
         }
         objects
     }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-use kube_wire::Object;
+use kube_wire::{Object, ResourceVersion};
 
 use crate::{Event, Objects, UpdateIndex};
 
@@ -25,7 +25,7 @@ pub struct Store<T, X = ()> {
 struct State<T, X> {
     objects: Objects<T>,
     index: X,
-    resource_version: String,
+    resource_version: ResourceVersion,
     /// A list has been stored; what comes from now on is news.
     populated: bool,
 }
@@ -33,7 +33,7 @@ struct State<T, X> {
 impl<T: Object, X: Clone> Store<T, X> {
     /// An empty store. `index` is the index of no objects; `update` keeps it up to date.
     pub fn new(index: X, update: UpdateIndex<T, X>) -> Self {
-        let (objects, resource_version) = (Objects::default(), String::new());
+        let (objects, resource_version) = (Objects::default(), ResourceVersion::default());
         let state = State { objects, index: index.clone(), resource_version, populated: false };
         Self { state: RwLock::new(state), pristine: index, update }
     }
@@ -45,7 +45,7 @@ impl<T: Object, X: Clone> Store<T, X> {
     }
 
     /// The version of the newest change (or bookmark) in the store; empty before the first list.
-    pub fn last_resource_version(&self) -> String {
+    pub fn last_resource_version(&self) -> ResourceVersion {
         self.locked().resource_version.clone()
     }
 
@@ -56,14 +56,13 @@ impl<T: Object, X: Clone> Store<T, X> {
 
     /// Stores a new state of an object; `None` if it is the state that is stored already.
     pub fn upsert(&self, new: Arc<T>) -> Option<Event<T>> {
-        let key = new.key();
         let mut state = self.locked_to_write();
         state.note(new.resource_version());
-        let old = state.objects.get(&key.namespace, &key.name).cloned();
+        let old = state.objects.get(new.namespace(), new.name()).cloned();
         if old.as_ref().is_some_and(|old| same_state(&**old, &*new)) {
             return None;
         }
-        state.objects.insert(key, new.clone());
+        state.objects.insert(new.clone());
         (self.update)(&mut state.index, old.as_ref(), Some(&new));
         Some(match old {
             Some(old) => Event::Updated { old, new },
@@ -73,17 +72,16 @@ impl<T: Object, X: Clone> Store<T, X> {
 
     /// Removes an object, given its last state; `None` if it is not there.
     pub fn delete(&self, last: Arc<T>) -> Option<Event<T>> {
-        let key = last.key();
         let mut state = self.locked_to_write();
         state.note(last.resource_version());
-        let old = state.objects.remove(&key.namespace, &key.name)?;
+        let old = state.objects.remove(last.namespace(), last.name())?;
         (self.update)(&mut state.index, Some(&old), None);
         Some(Event::Deleted { object: last, tombstone: false })
     }
 
     /// Notes that nothing else changed up to this version.
     pub fn bookmark(&self, resource_version: &str) {
-        self.locked_to_write().note(resource_version);
+        self.locked_to_write().note(resource_version.into());
     }
 
     /// Replaces all objects at once and returns the differences: deletions first, then the rest in the order of keys.
@@ -97,23 +95,21 @@ impl<T: Object, X: Clone> Store<T, X> {
         // As there is one writer only, the state cannot change between this lock and the next; meanwhile others may read.
         let state = self.locked();
         for old in state.objects.iter() {
-            let key = old.key();
-            if next.get(&key.namespace, &key.name).is_none() {
+            if next.get(old.namespace(), old.name()).is_none() {
                 events.push(Event::Deleted { object: old.clone(), tombstone: true });
             }
         }
-        for new in next.iter_mut() {
-            let key = new.key();
-            match state.objects.get(&key.namespace, &key.name) {
+        next.update_in_order(|new| {
+            match state.objects.get(new.namespace(), new.name()) {
                 Some(old) if same_state(&**old, &**new) => *new = old.clone(),
                 Some(old) => events.push(Event::Updated { old: old.clone(), new: new.clone() }),
                 None => events.push(Event::Added { object: new.clone(), initial: !state.populated }),
             }
             (self.update)(&mut index, None, Some(new));
-        }
+        });
         drop(state);
 
-        let resource_version = resource_version.to_owned();
+        let resource_version = resource_version.into();
         let next = State { objects: next, index, resource_version, populated: true };
         let previous = mem::replace(&mut *self.locked_to_write(), next);
         // Freeing many objects takes a while; the lock is released by now.
@@ -132,15 +128,15 @@ impl<T: Object, X: Clone> Store<T, X> {
 }
 
 impl<T, X> State<T, X> {
-    fn note(&mut self, resource_version: &str) {
+    fn note(&mut self, resource_version: ResourceVersion) {
         if !resource_version.is_empty() {
-            self.resource_version.clear();
-            self.resource_version.push_str(resource_version);
+            self.resource_version = resource_version;
         }
     }
 }
 
 /// Versions are opaque, but equal ones of one object mean equal states. Without a version, nothing is known.
 fn same_state<T: Object>(one: &T, other: &T) -> bool {
-    !one.resource_version().is_empty() && one.resource_version() == other.resource_version() && one.uid() == other.uid()
+    let version = one.resource_version();
+    !version.is_empty() && version == other.resource_version() && one.uid() == other.uid()
 }

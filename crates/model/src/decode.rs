@@ -1,31 +1,28 @@
 //! Where the objects live in the API and how they are read from the wire.
 
-use kube_wire::{Decode, DecodeError, Object, ObjectKey, Resource};
+use kube_wire::{Decode, DecodeError, Object, ObjectKey, Resource, ResourceVersion, Uid};
 
-use crate::{EndpointSlice, Endpoints, Node, Pod, Service};
+use crate::{EndpointSlice, Endpoints, Node, Pod, Service, Text};
 
-/// Implements [`Object`] and [`Decode`] for a type: its resource, then the paths of namespace, name, uid and version.
+/// Implements [`Object`] and [`Decode`] for a type: its resource, then where it keeps its namespace and the rest of its
+/// metadata.
 macro_rules! decode {
-    ($type:ty, $resource:expr, $($at:ident).+, namespaced) => {
-        decode!($type, $resource, $($at).+, |it| ObjectKey { namespace: it.namespace.clone(), name: it.name.clone() });
-    };
-    ($type:ty, $resource:expr, $($at:ident).+, cluster) => {
-        decode!($type, $resource, $($at).+, |it| ObjectKey { namespace: "".into(), name: it.name.clone() });
-    };
-    ($type:ty, $resource:expr, $this:ident $(. $at:ident)*, |$it:ident| $key:expr) => {
+    ($type:ty, $resource:expr, $this:ident => $namespace:expr, $metadata:expr) => {
         impl Object for $type {
-            fn key(&self) -> ObjectKey {
-                let $this = self;
-                let $it = &$this $(. $at)*;
-                $key
+            fn namespace(&$this) -> &str {
+                $namespace
             }
-            fn uid(&self) -> &str {
-                let $this = self;
-                &$this $(. $at)*.uid
+            fn name(&$this) -> &str {
+                &$metadata.name
             }
-            fn resource_version(&self) -> &str {
-                let $this = self;
-                &$this $(. $at)*.resource_version
+            fn uid(&$this) -> Uid {
+                $metadata.uid.clone()
+            }
+            fn resource_version(&$this) -> ResourceVersion {
+                $metadata.resource_version.clone()
+            }
+            fn key(&$this) -> ObjectKey {
+                ObjectKey { namespace: Text::clone($namespace), name: $metadata.name.clone() }
             }
         }
 
@@ -38,15 +35,23 @@ macro_rules! decode {
     };
 }
 
-decode!(Pod, Resource::namespaced("", "v1", "pods", "Pod"), it, namespaced);
-decode!(Service, Resource::namespaced("", "v1", "services", "Service"), it, namespaced);
-decode!(Node, Resource::cluster("", "v1", "nodes", "Node"), it, cluster);
-decode!(Endpoints, Resource::namespaced("", "v1", "endpoints", "Endpoints"), it.metadata, namespaced);
+/// The namespace of what has none.
+const CLUSTER: &Text = &Text::new();
+
+decode!(Pod, Resource::namespaced("", "v1", "pods", "Pod"), self => &self.namespace, self);
+decode!(Service, Resource::namespaced("", "v1", "services", "Service"), self => &self.namespace, self);
+decode!(Node, Resource::cluster("", "v1", "nodes", "Node"), self => CLUSTER, self);
+decode!(
+    Endpoints,
+    Resource::namespaced("", "v1", "endpoints", "Endpoints"),
+    self => &self.metadata.namespace,
+    self.metadata
+);
 decode!(
     EndpointSlice,
     Resource::namespaced("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"),
-    it.metadata,
-    namespaced
+    self => &self.metadata.namespace,
+    self.metadata
 );
 
 #[cfg(test)]
@@ -59,7 +64,8 @@ mod tests {
             br#"{"metadata":{"namespace":"ns","name":"web-x","uid":"u","resourceVersion":"4"},"addressType":"IPv4"}"#,
         )
         .unwrap();
-        assert_eq!((slice.key().to_string().as_str(), slice.uid(), slice.resource_version()), ("ns/web-x", "u", "4"));
+        assert_eq!(slice.key().to_string(), "ns/web-x");
+        assert_eq!((slice.uid(), slice.resource_version()), ("u".into(), 4.into()));
         let node = Node::from_json(br#"{"metadata":{"name":"n","resourceVersion":"5"}}"#).unwrap();
         assert_eq!(node.key().to_string(), "n");
     }

@@ -56,13 +56,10 @@ pub mod subsets;
 mod trigger_time;
 pub mod well_known;
 
-/// A string shared between the objects that repeat it.
-pub type Text = std::sync::Arc<str>;
-
 pub use address::{Address, IpFamily, parse_sloppy};
 pub use endpoints::{EndpointAddress, EndpointSubset, Endpoints, SubsetPort};
 pub use fingerprint::{sort_slice_ports, sort_subset_ports};
-pub use kube_wire::ObjectKey;
+pub use kube_wire::{ObjectKey, ResourceVersion, Text, Uid};
 pub use labels::Labels;
 pub use metadata::{ObjectMeta, OwnerReference};
 pub use node::Node;

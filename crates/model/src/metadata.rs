@@ -5,7 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use serde::Deserialize;
 
 use crate::nullable::nullable;
-use crate::{Labels, Text};
+use crate::{Labels, ResourceVersion, Text, Uid};
 
 /// The metadata of an object that is written back: everything but `managedFields`, which is dropped on read.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
@@ -36,11 +36,11 @@ pub struct ObjectMeta {
     #[serde(deserialize_with = "nullable")]
     pub owner_references: Vec<OwnerReference>,
     /// The version to write back with; empty for an unconditional write.
-    pub resource_version: Text,
+    pub resource_version: ResourceVersion,
     /// Historical; kept because it is sent back.
     pub self_link: Option<Text>,
     /// The identity of the object.
-    pub uid: Text,
+    pub uid: Uid,
 }
 
 /// An owner in an object's metadata.
@@ -58,7 +58,7 @@ pub struct OwnerReference {
     /// Name of the owner.
     pub name: Text,
     /// Identity of the owner.
-    pub uid: Text,
+    pub uid: Uid,
 }
 
 /// `None` for an empty text, as Go's `omitempty` does.
@@ -68,6 +68,14 @@ pub(crate) fn non_empty(text: &Text) -> Option<String> {
 
 pub(crate) fn text(value: Option<&String>) -> Text {
     value.map(|it| Text::from(it.as_str())).unwrap_or_default()
+}
+
+pub(crate) fn uid(value: Option<&String>) -> Uid {
+    value.map(|it| Uid::from(it.as_str())).unwrap_or_default()
+}
+
+pub(crate) fn version(value: Option<&String>) -> ResourceVersion {
+    value.map(|it| ResourceVersion::from(it.as_str())).unwrap_or_default()
 }
 
 pub(crate) fn optional_text(value: Option<&String>) -> Option<Text> {
@@ -88,9 +96,9 @@ impl From<&meta::ObjectMeta> for ObjectMeta {
             name: text(it.name.as_ref()),
             namespace: text(it.namespace.as_ref()),
             owner_references: it.owner_references.iter().flatten().map(OwnerReference::from).collect(),
-            resource_version: text(it.resource_version.as_ref()),
+            resource_version: version(it.resource_version.as_ref()),
             self_link: optional_text(it.self_link.as_ref()),
-            uid: text(it.uid.as_ref()),
+            uid: uid(it.uid.as_ref()),
         }
     }
 }
@@ -111,9 +119,9 @@ impl From<&ObjectMeta> for meta::ObjectMeta {
             namespace: non_empty(&it.namespace),
             owner_references: (!it.owner_references.is_empty())
                 .then(|| it.owner_references.iter().map(meta::OwnerReference::from).collect()),
-            resource_version: non_empty(&it.resource_version),
+            resource_version: (!it.resource_version.is_empty()).then(|| it.resource_version.to_string()),
             self_link: it.self_link.as_ref().map(ToString::to_string),
-            uid: non_empty(&it.uid),
+            uid: (!it.uid.is_empty()).then(|| it.uid.to_string()),
         }
     }
 }
@@ -126,7 +134,7 @@ impl From<&meta::OwnerReference> for OwnerReference {
             controller: it.controller,
             kind: Text::from(it.kind.as_str()),
             name: Text::from(it.name.as_str()),
-            uid: Text::from(it.uid.as_str()),
+            uid: Uid::from(it.uid.as_str()),
         }
     }
 }

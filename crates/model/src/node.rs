@@ -6,11 +6,11 @@ use k8s_openapi::api::core::v1 as core;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
-use crate::Text;
 use crate::nullable::nullable;
 use crate::projection::Metadata;
 use crate::quantity::parse_milli;
 use crate::well_known::{CONTROL_PLANE_LABEL, MASTER_LABEL, ZONE_LABEL};
+use crate::{ResourceVersion, Text, Uid};
 
 /// What the endpoint controllers read of a core/v1 Node. Read only: never written back.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -18,9 +18,9 @@ pub struct Node {
     /// Name.
     pub name: Text,
     /// Identity.
-    pub uid: Text,
+    pub uid: Uid,
     /// Version.
-    pub resource_version: Text,
+    pub resource_version: ResourceVersion,
     /// The value of its zone label; empty for none.
     pub zone: Text,
     /// Whether it carries a label of the control plane, whose CPU counts for no zone.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::nullable::nullable;
 use crate::projection::Metadata;
-use crate::{Labels, Text};
+use crate::{Labels, ResourceVersion, Text, Uid};
 
 /// What the endpoint controllers read of a core/v1 Pod. Read only: never written back.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -17,9 +17,9 @@ pub struct Pod {
     /// Name.
     pub name: Text,
     /// Identity.
-    pub uid: Text,
+    pub uid: Uid,
     /// Version.
-    pub resource_version: Text,
+    pub resource_version: ResourceVersion,
     /// Labels.
     pub labels: Labels,
     /// Whether it is being deleted.

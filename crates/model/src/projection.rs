@@ -5,8 +5,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::metadata::text;
-use crate::{Labels, Text};
+use crate::metadata::{text, uid, version};
+use crate::{Labels, ResourceVersion, Text, Uid};
 
 /// What is read of the metadata of a Pod, Service or Node; each keeps what it needs. Annotations are passed over unless
 /// `A` takes them.
@@ -15,8 +15,8 @@ use crate::{Labels, Text};
 pub(crate) struct Metadata<A: Default = IgnoredAny> {
     pub(crate) name: Text,
     pub(crate) namespace: Text,
-    pub(crate) uid: Text,
-    pub(crate) resource_version: Text,
+    pub(crate) uid: Uid,
+    pub(crate) resource_version: ResourceVersion,
     pub(crate) labels: Labels,
     pub(crate) annotations: A,
     pub(crate) creation_timestamp: Option<Timestamp>,
@@ -30,8 +30,8 @@ impl<A: Default> Metadata<A> {
             annotations,
             name: text(it.name.as_ref()),
             namespace: text(it.namespace.as_ref()),
-            uid: text(it.uid.as_ref()),
-            resource_version: text(it.resource_version.as_ref()),
+            uid: uid(it.uid.as_ref()),
+            resource_version: version(it.resource_version.as_ref()),
             labels: Labels::from(&it.labels),
             creation_timestamp: it.creation_timestamp.as_ref().map(|time| time.0),
             deletion_timestamp: it.deletion_timestamp.as_ref().map(|time| time.0),

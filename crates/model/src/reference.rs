@@ -3,8 +3,8 @@
 use k8s_openapi::api::core::v1 as core;
 use serde::Deserialize;
 
-use crate::Text;
-use crate::metadata::{non_empty, text};
+use crate::metadata::{non_empty, text, uid, version};
+use crate::{ResourceVersion, Text, Uid};
 
 /// A reference to an object, mostly the Pod behind an endpoint. Absent fields are empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Deserialize)]
@@ -21,9 +21,9 @@ pub struct ObjectReference {
     /// Namespace.
     pub namespace: Text,
     /// The version that was meant; ignored where endpoints are compared.
-    pub resource_version: Text,
+    pub resource_version: ResourceVersion,
     /// Identity.
-    pub uid: Text,
+    pub uid: Uid,
 }
 
 impl ObjectReference {
@@ -47,8 +47,8 @@ impl From<&core::ObjectReference> for ObjectReference {
             kind: text(it.kind.as_ref()),
             name: text(it.name.as_ref()),
             namespace: text(it.namespace.as_ref()),
-            resource_version: text(it.resource_version.as_ref()),
-            uid: text(it.uid.as_ref()),
+            resource_version: version(it.resource_version.as_ref()),
+            uid: uid(it.uid.as_ref()),
         }
     }
 }
@@ -61,8 +61,8 @@ impl From<&ObjectReference> for core::ObjectReference {
             kind: non_empty(&it.kind),
             name: non_empty(&it.name),
             namespace: non_empty(&it.namespace),
-            resource_version: non_empty(&it.resource_version),
-            uid: non_empty(&it.uid),
+            resource_version: (!it.resource_version.is_empty()).then(|| it.resource_version.to_string()),
+            uid: (!it.uid.is_empty()).then(|| it.uid.to_string()),
         }
     }
 }

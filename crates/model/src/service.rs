@@ -10,7 +10,7 @@ use crate::metadata::{optional_text, text};
 use crate::nullable::nullable;
 use crate::projection::Metadata;
 use crate::well_known::{CLUSTER_IP_NONE, TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION};
-use crate::{AddressType, IpFamily, Labels, Text};
+use crate::{AddressType, IpFamily, Labels, ResourceVersion, Text, Uid};
 
 /// What the endpoint controllers read of a core/v1 Service. Read only: never written back.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -20,9 +20,9 @@ pub struct Service {
     /// Name.
     pub name: Text,
     /// Identity.
-    pub uid: Text,
+    pub uid: Uid,
     /// Version.
-    pub resource_version: Text,
+    pub resource_version: ResourceVersion,
     /// Labels; carried to Endpoints and slices.
     pub labels: Labels,
     /// The annotation that decides about topology hints; see [`Service::topology_mode`].

@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 
-use crate::Text;
+use crate::Uid;
 use crate::endpoints::{EndpointAddress, EndpointSubset, SubsetPort};
 use crate::fingerprint::{sort_subset_ports, sort_subsets};
 
 /// What makes two addresses one (RP-2): the address and the identity of the object behind it.
-type AddressKey = (String, Option<Text>);
+type AddressKey = (String, Option<Uid>);
 
 /// A port number that stands for "no ports"; numbers up to 0 vanish from the result (RP-1).
 const NO_PORT: i32 = -1;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kube_endpoint_model::{Labels, Pod, PodIndex, Service, ServiceIndex};
+use kube_endpoint_model::{Labels, Pod, PodIndex, Service, ServiceIndex, Text};
 use proptest::prelude::*;
 
 const NAMESPACES: [&str; 2] = ["a", "b"];
@@ -64,7 +64,7 @@ proptest! {
             index.update(old.as_ref(), new.as_ref());
         }
         for (at, namespace) in NAMESPACES.iter().enumerate() {
-            let expected: BTreeSet<Arc<str>> = services
+            let expected: BTreeSet<Text> = services
                 .iter()
                 .filter(|((of, _), service)| {
                     *of == at && service.selector.as_ref().is_some_and(|selector| pod_labels.contains_all(selector))

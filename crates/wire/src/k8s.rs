@@ -5,7 +5,7 @@ use k8s_openapi::{
 };
 use serde::de::DeserializeOwned;
 
-use crate::{Decode, DecodeError, Object, ObjectKey, Resource, json};
+use crate::{Decode, DecodeError, Object, Resource, ResourceVersion, Uid, json};
 
 /// Whether objects of a scope live in namespaces.
 pub trait Scope {
@@ -25,17 +25,20 @@ impl<K> Object for K
 where
     K: Metadata<Ty = ObjectMeta> + Send + Sync + 'static,
 {
-    fn key(&self) -> ObjectKey {
-        let ObjectMeta { namespace, name, .. } = self.metadata();
-        ObjectKey::new(namespace.as_deref().unwrap_or_default(), name.as_deref().unwrap_or_default())
+    fn namespace(&self) -> &str {
+        self.metadata().namespace.as_deref().unwrap_or_default()
     }
 
-    fn uid(&self) -> &str {
-        self.metadata().uid.as_deref().unwrap_or_default()
+    fn name(&self) -> &str {
+        self.metadata().name.as_deref().unwrap_or_default()
     }
 
-    fn resource_version(&self) -> &str {
-        self.metadata().resource_version.as_deref().unwrap_or_default()
+    fn uid(&self) -> Uid {
+        self.metadata().uid.as_deref().map(Uid::from).unwrap_or_default()
+    }
+
+    fn resource_version(&self) -> ResourceVersion {
+        self.metadata().resource_version.as_deref().map(ResourceVersion::from).unwrap_or_default()
     }
 }
 
@@ -79,6 +82,7 @@ mod tests {
             br#"{"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a","uid":"u","resourceVersion":"3"}}]}"#,
         );
         let node = &list.unwrap().items[0];
-        assert_eq!((node.key().to_string().as_str(), node.uid(), Object::resource_version(node)), ("a", "u", "3"));
+        assert_eq!(node.key().to_string(), "a");
+        assert_eq!((Object::uid(node), Object::resource_version(node)), ("u".into(), 3.into()));
     }
 }

@@ -1,6 +1,8 @@
 //! The name by which an object is stored and queued.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{fmt, str::FromStr};
+
+use crate::Text;
 
 /// Namespace and name of an object; the namespace is empty for a cluster-scoped one.
 ///
@@ -17,14 +19,14 @@ use std::{fmt, str::FromStr, sync::Arc};
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectKey {
     /// Empty for a cluster-scoped object.
-    pub namespace: Arc<str>,
+    pub namespace: Text,
     /// Unique within its namespace and type.
-    pub name: Arc<str>,
+    pub name: Text,
 }
 
 impl ObjectKey {
     /// A key from its two parts; pass an empty namespace for a cluster-scoped object.
-    pub fn new(namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
+    pub fn new(namespace: impl Into<Text>, name: impl Into<Text>) -> Self {
         Self { namespace: namespace.into(), name: name.into() }
     }
 }

@@ -7,7 +7,7 @@
 //! A type says what it is ([`Object`]) and how it is read ([`Decode`]); everything else follows from that:
 //!
 //! ```
-//! use kube_wire::{Decode, DecodeError, LineSplitter, Object, ObjectKey, ObjectMeta, Resource, WatchEvent};
+//! use kube_wire::{Decode, DecodeError, LineSplitter, Object, ObjectMeta, Resource, ResourceVersion, Uid, WatchEvent};
 //!
 //! /// A Node, as far as this program is interested.
 //! #[derive(serde::Deserialize)]
@@ -16,14 +16,17 @@
 //! }
 //!
 //! impl Object for Node {
-//!     fn key(&self) -> ObjectKey {
-//!         self.metadata.key()
+//!     fn namespace(&self) -> &str {
+//!         "" // of the cluster
 //!     }
-//!     fn uid(&self) -> &str {
-//!         &self.metadata.uid
+//!     fn name(&self) -> &str {
+//!         &self.metadata.name
 //!     }
-//!     fn resource_version(&self) -> &str {
-//!         &self.metadata.resource_version
+//!     fn uid(&self) -> Uid {
+//!         self.metadata.uid.clone()
+//!     }
+//!     fn resource_version(&self) -> ResourceVersion {
+//!         self.metadata.resource_version.clone()
 //!     }
 //! }
 //!
@@ -64,6 +67,9 @@ mod resource;
 mod status;
 #[cfg(test)]
 mod testing;
+mod text;
+mod uid;
+mod version;
 mod watch;
 
 pub use error::{DecodeError, Place};
@@ -74,4 +80,7 @@ pub use metadata::ObjectMeta;
 pub use object::{Decode, Object};
 pub use resource::Resource;
 pub use status::{Cause, Details, Status, reason};
+pub use text::Text;
+pub use uid::Uid;
+pub use version::ResourceVersion;
 pub use watch::{WatchEvent, decode_watch_event};

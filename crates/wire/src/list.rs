@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{Decode, DecodeError, json, object::Object};
+use crate::{Decode, DecodeError, json};
 
 /// The answer to a list request, or one page of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,7 @@ fn decode_item<T: Decode>(list: &str, at: usize, item: &RawValue) -> Result<T, D
 
 /// Refuses an object that no key could name, for it would silently replace another one.
 pub(crate) fn named<T: Decode>(object: T) -> Result<T, DecodeError> {
-    if Object::key(&object).name.is_empty() {
+    if object.name().is_empty() {
         return Err(DecodeError::Nameless { kind: T::RESOURCE.kind.to_owned(), resource_version: None });
     }
     Ok(object)
@@ -82,7 +82,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::testing::Thing;
+    use crate::{Object as _, testing::Thing};
 
     fn check(text: &str) -> Result<List<Thing>, String> {
         decode_list(text.as_bytes()).map_err(|error| error.to_string())

@@ -2,25 +2,25 @@
 
 use serde::Deserialize;
 
-use crate::ObjectKey;
+use crate::{ObjectKey, ResourceVersion, Text, Uid};
 
 /// Just enough of an object's `metadata` to store the object; a building block for projections.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectMeta {
     /// Unique within the namespace.
-    pub name: String,
+    pub name: Text,
     /// Empty for cluster-scoped objects.
-    pub namespace: String,
+    pub namespace: Text,
     /// Identity across the object's life.
-    pub uid: String,
+    pub uid: Uid,
     /// Opaque version of this state.
-    pub resource_version: String,
+    pub resource_version: ResourceVersion,
 }
 
 impl ObjectMeta {
     /// Namespace and name.
     pub fn key(&self) -> ObjectKey {
-        ObjectKey::new(self.namespace.as_str(), self.name.as_str())
+        ObjectKey { namespace: self.namespace.clone(), name: self.name.clone() }
     }
 }

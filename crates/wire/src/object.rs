@@ -1,15 +1,22 @@
 //! What a type must offer to be read and stored.
 
-use crate::{DecodeError, ObjectKey, Resource};
+use crate::{DecodeError, ObjectKey, Resource, ResourceVersion, Uid};
 
 /// What the machinery must know of any stored object.
 pub trait Object: Send + Sync + 'static {
-    /// Namespace and name.
-    fn key(&self) -> ObjectKey;
-    /// The identity that tells an object from a later one of the same name; empty when the server sent none.
-    fn uid(&self) -> &str;
-    /// The opaque version of this state of the object.
-    fn resource_version(&self) -> &str;
+    /// The namespace; empty for a cluster-scoped object.
+    fn namespace(&self) -> &str;
+    /// The name, unique within the namespace.
+    fn name(&self) -> &str;
+    /// The identity that tells an object from a later one of the same name.
+    fn uid(&self) -> Uid;
+    /// The version of this state of the object.
+    fn resource_version(&self) -> ResourceVersion;
+
+    /// Namespace and name. Override it where the object holds them as [`Text`](crate::Text), which need not be copied.
+    fn key(&self) -> ObjectKey {
+        ObjectKey::new(self.namespace(), self.name())
+    }
 }
 
 /// How a type is read from the API server's bytes.

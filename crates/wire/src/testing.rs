@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::{Decode, DecodeError, Object, ObjectKey, ObjectMeta, Resource, json};
+use crate::{Decode, DecodeError, Object, ObjectKey, ObjectMeta, Resource, ResourceVersion, Uid, json};
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Thing {
@@ -12,16 +12,24 @@ pub(crate) struct Thing {
 }
 
 impl Object for Thing {
+    fn namespace(&self) -> &str {
+        &self.metadata.namespace
+    }
+
+    fn name(&self) -> &str {
+        &self.metadata.name
+    }
+
+    fn uid(&self) -> Uid {
+        self.metadata.uid.clone()
+    }
+
+    fn resource_version(&self) -> ResourceVersion {
+        self.metadata.resource_version.clone()
+    }
+
     fn key(&self) -> ObjectKey {
         self.metadata.key()
-    }
-
-    fn uid(&self) -> &str {
-        &self.metadata.uid
-    }
-
-    fn resource_version(&self) -> &str {
-        &self.metadata.resource_version
     }
 }
 

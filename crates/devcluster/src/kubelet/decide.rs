@@ -6,7 +6,7 @@ use std::{
 };
 
 use k8s_openapi::api::core::v1::{Node, Pod};
-use kube_wire::{Object as _, ObjectKey};
+use kube_wire::{Object as _, ObjectKey, Uid};
 use tokio::time::Instant;
 
 use super::{Order, Pace, Stopping, addresses::Addresses};
@@ -19,9 +19,9 @@ pub(crate) struct Kubelet {
     pace: Pace,
     addresses: Addresses,
     /// What was said of which pod, by uid.
-    pods: BTreeMap<String, Memory>,
+    pods: BTreeMap<Uid, Memory>,
     /// Nodes that were spoken for, by uid.
-    nodes: BTreeSet<String>,
+    nodes: BTreeSet<Uid>,
 }
 
 #[derive(Debug, Default)]
@@ -78,15 +78,15 @@ impl Kubelet {
     pub(crate) fn decide(&mut self, cluster: &Snapshot, stopping: Stopping, now: Instant) -> Decision {
         let mut decision = Decision::default();
         for node in cluster.nodes.values() {
-            if node_is_ready(node).is_none() && self.nodes.insert(node.uid().to_owned()) {
+            if node_is_ready(node).is_none() && self.nodes.insert(node.uid()) {
                 decision.orders.push(Order::RegisterNode { node: node.key().name.to_string() });
             }
         }
-        let uids: BTreeSet<&str> = cluster.pods.values().map(|pod| pod.uid()).collect();
-        self.pods.retain(|uid, _| uids.contains(uid.as_str()));
+        let uids: BTreeSet<Uid> = cluster.pods.values().map(|pod| pod.uid()).collect();
+        self.pods.retain(|uid, _| uids.contains(uid));
         for (key, pod) in &cluster.pods {
             let Some(node) = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()) else { continue };
-            let mut memory = self.pods.remove(pod.uid()).unwrap_or_default();
+            let mut memory = self.pods.remove(&pod.uid()).unwrap_or_default();
             let node = cluster.nodes.get(&ObjectKey::new("", node)).map(|node| &**node);
             let order = if pod.metadata.deletion_timestamp.is_some() {
                 self.stop(&mut memory, pod, home(node), stopping, now, &mut decision)
@@ -94,7 +94,7 @@ impl Kubelet {
                 self.keep_running(&mut memory, cluster, key, node, now, &mut decision)
             };
             decision.orders.extend(order);
-            self.pods.insert(pod.uid().to_owned(), memory);
+            self.pods.insert(pod.uid(), memory);
         }
         decision
     }
@@ -121,7 +121,7 @@ impl Kubelet {
             return None;
         }
         memory.said = Said::Removed;
-        Some(Order::Remove { pod: pod.key(), uid: pod.uid().to_owned() })
+        Some(Order::Remove { pod: pod.key(), uid: pod.uid() })
     }
 
     fn keep_running(

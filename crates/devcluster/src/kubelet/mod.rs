@@ -12,7 +12,7 @@ mod tests;
 
 use std::{net::IpAddr, time::Duration};
 
-use kube_wire::ObjectKey;
+use kube_wire::{ObjectKey, Uid};
 
 pub(crate) use decide::Kubelet;
 pub(crate) use run::run;
@@ -65,6 +65,6 @@ pub(crate) enum Order {
         /// The pod.
         pod: ObjectKey,
         /// Its identity: never remove a newer one of the same name.
-        uid: String,
+        uid: Uid,
     },
 }

@@ -4,7 +4,7 @@ use http::{Method, StatusCode};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube_controller_client::{Client, Error};
-use kube_wire::{Decode, ObjectKey};
+use kube_wire::{Decode, ObjectKey, Uid};
 use serde_json::json;
 use tokio::{
     sync::watch,
@@ -85,13 +85,13 @@ async fn write_status(client: &Client, pod: &ObjectKey, patch: &serde_json::Valu
 }
 
 /// Deletes without grace: the containers have stopped.
-async fn remove(client: &Client, pod: &ObjectKey, uid: &str) -> Result<(), Error> {
+async fn remove(client: &Client, pod: &ObjectKey, uid: &Uid) -> Result<(), Error> {
     let path = format!("{}/{}", <Pod as Decode>::RESOURCE.path(Some(&pod.namespace)), pod.name);
     let options = json!({
         "kind": "DeleteOptions",
         "apiVersion": "v1",
         "gracePeriodSeconds": 0,
-        "preconditions": { "uid": uid },
+        "preconditions": { "uid": uid.to_string() },
     });
     let body = options.to_string().into_bytes();
     let (code, _) = client.raw(Method::DELETE, &path, Some("application/json"), body).await?;

@@ -122,7 +122,7 @@ impl Reconciler {
         match self.client.update(&object).await {
             Ok(written) => {
                 let before = &endpoints.metadata.resource_version;
-                if written.resource_version != **before {
+                if *before != *written.resource_version.as_str() {
                     locked(&self.replaced).replaced(key, before.clone());
                 }
                 Ok(())

@@ -163,12 +163,12 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
     fn apply(&self, event: WatchEvent<T>) -> Result<String, Trouble> {
         match event {
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
-                let version = object.resource_version().to_owned();
+                let version = object.resource_version().to_string();
                 self.shared.upsert(object);
                 Ok(version)
             }
             WatchEvent::Deleted(object) => {
-                let version = object.resource_version().to_owned();
+                let version = object.resource_version().to_string();
                 self.shared.delete(object);
                 Ok(version)
             }

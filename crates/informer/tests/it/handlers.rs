@@ -74,7 +74,7 @@ fn a_recreated_object_is_an_update_with_another_uid() {
         }
     });
     let mut again = thing("a", 1);
-    again.metadata.uid = "other".to_owned();
+    again.metadata.uid = "other".into();
     source.replace([again], "4");
     source.deliver();
     assert_eq!(*uids.lock().unwrap(), ["uid-a", "other"]);

@@ -52,7 +52,7 @@ fn listen(informer: &Informer<Thing, Things>) -> Replay {
     let state = replay.clone();
     informer.add_handler(move |event| {
         let mut state = state.lock().expect("no panic before");
-        let name = event.object().metadata.name.clone();
+        let name = event.object().metadata.name.to_string();
         match event {
             Event::Added { object, .. } => {
                 assert!(state.insert(name.clone(), object).is_none(), "{name} was added twice");
@@ -87,7 +87,7 @@ impl Cluster {
     fn delete(&mut self, name: usize) -> Option<Thing> {
         let mut thing = self.objects.remove(NAMES[name])?;
         self.version += 1;
-        thing.metadata.resource_version = self.version.to_string();
+        thing.metadata.resource_version = self.version.into();
         Some(thing)
     }
 }

@@ -31,7 +31,7 @@ fn listen(informer: &Informer<Thing>) -> (Replay, watch::Receiver<()>) {
     let state = replay.clone();
     informer.add_handler(move |event| {
         let mut state = state.lock().expect("no panic before");
-        let name = event.object().metadata.name.clone();
+        let name = event.object().metadata.name.to_string();
         match event {
             Event::Added { object, .. } => {
                 let before = state.insert(name.clone(), object.text());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kube_wire::{Decode, DecodeError, Object, ObjectKey, ObjectMeta, Resource};
+use kube_wire::{Decode, DecodeError, Object, ObjectKey, ObjectMeta, Resource, ResourceVersion, Uid};
 use serde::Deserialize;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -16,10 +16,10 @@ impl Thing {
     /// A thing of a group, to be found by index.
     pub(crate) fn new(name: &str, version: u64, group: &str) -> Self {
         let metadata = ObjectMeta {
-            name: name.to_owned(),
-            namespace: "shop".to_owned(),
-            uid: format!("uid-{name}"),
-            resource_version: version.to_string(),
+            name: name.into(),
+            namespace: "shop".into(),
+            uid: format!("uid-{name}").into(),
+            resource_version: version.into(),
         };
         Self { metadata, data: BTreeMap::from([("group".to_owned(), group.to_owned())]) }
     }
@@ -36,16 +36,24 @@ impl Thing {
 }
 
 impl Object for Thing {
+    fn namespace(&self) -> &str {
+        &self.metadata.namespace
+    }
+
+    fn name(&self) -> &str {
+        &self.metadata.name
+    }
+
+    fn uid(&self) -> Uid {
+        self.metadata.uid.clone()
+    }
+
+    fn resource_version(&self) -> ResourceVersion {
+        self.metadata.resource_version.clone()
+    }
+
     fn key(&self) -> ObjectKey {
         self.metadata.key()
-    }
-
-    fn uid(&self) -> &str {
-        &self.metadata.uid
-    }
-
-    fn resource_version(&self) -> &str {
-        &self.metadata.resource_version
     }
 }
 

@@ -1,0 +1,32 @@
+//! Strings that many objects share.
+
+use std::{fmt, marker::PhantomData};
+
+use serde::de::Visitor;
+
+/// A string that is shared, not copied, by the objects that repeat it; one pointer wide.
+///
+/// It is a string like any other (`&*text`, `Text::from("web")`); a clone counts a reference.
+pub type Text = arcstr::ArcStr;
+
+/// Reads anything that is made from a text, without an owned copy where the input can be borrowed.
+pub(crate) struct FromText<T>(&'static str, PhantomData<T>);
+
+impl<T> FromText<T> {
+    /// `what` is expected.
+    pub(crate) fn new(what: &'static str) -> Self {
+        Self(what, PhantomData)
+    }
+}
+
+impl<T: for<'a> From<&'a str>> Visitor<'_> for FromText<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<T, E> {
+        Ok(T::from(text))
+    }
+}

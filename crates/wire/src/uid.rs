@@ -1,0 +1,186 @@
+//! The identity of an object.
+
+use std::{cmp::Ordering, fmt, num::NonZeroU64, sync::Arc};
+
+use serde::{Deserialize, Deserializer};
+
+/// The identity that the server gave to an object; empty for one that it has not seen.
+///
+/// Servers make UUIDs, which are kept as their sixteen bytes. The API promises no more than a string, so anything else is
+/// kept as it came, shared between clones. Whatever the form, it prints, compares, hashes and sorts as its text.
+///
+/// ```
+/// use kube_wire::Uid;
+///
+/// let uid = Uid::from("0e6b7a2c-35f4-4ca7-8a2d-5b1c8f0d9e11");
+/// assert_eq!(uid.to_string(), "0e6b7a2c-35f4-4ca7-8a2d-5b1c8f0d9e11");
+/// assert!(Uid::default().is_empty() && Uid::from("web-1") < Uid::from("web-2"));
+/// assert_eq!(size_of::<Uid>(), 16);
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Uid(Repr);
+
+// The second half of a UUID is never zero, as it holds the variant: this leaves the compiler a value to tell the forms apart.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Repr {
+    Uuid(u64, NonZeroU64),
+    Other(Option<Arc<Box<str>>>),
+}
+
+const _: () = assert!(size_of::<Uid>() == 16);
+
+/// Where the dashes of a UUID stand.
+const DASHES: [usize; 4] = [8, 13, 18, 23];
+/// The length of the text of a UUID.
+const LENGTH: usize = 36;
+
+impl Uid {
+    /// Whether there is no identity.
+    pub fn is_empty(&self) -> bool {
+        matches!(self.0, Repr::Other(None))
+    }
+
+    /// Calls `use_text` with the text.
+    fn with_text<R>(&self, use_text: impl FnOnce(&str) -> R) -> R {
+        match &self.0 {
+            Repr::Other(text) => use_text(text.as_deref().map_or("", |text| text)),
+            Repr::Uuid(high, low) => {
+                let mut buffer = [b'-'; LENGTH];
+                let value = u128::from(*high) << 64 | u128::from(low.get());
+                let places = (0..LENGTH).filter(|place| !DASHES.contains(place));
+                for (digit, place) in places.enumerate() {
+                    let nibble = (value >> (124 - 4 * digit)) as usize & 0xf;
+                    buffer[place] = b"0123456789abcdef"[nibble];
+                }
+                use_text(str::from_utf8(&buffer).unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// The two halves of a UUID in canonical form: lower case, dashes in place.
+fn parse(text: &str) -> Option<(u64, u64)> {
+    let bytes: &[u8; LENGTH] = text.as_bytes().try_into().ok()?;
+    let mut value = 0u128;
+    for (place, byte) in bytes.iter().enumerate() {
+        let digit = match byte {
+            b'-' if DASHES.contains(&place) => continue,
+            _ if DASHES.contains(&place) => return None,
+            b'0'..=b'9' => byte - b'0',
+            b'a'..=b'f' => byte - b'a' + 10,
+            _ => return None,
+        };
+        value = value << 4 | u128::from(digit);
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves are meant")]
+    Some(((value >> 64) as u64, value as u64))
+}
+
+impl Default for Uid {
+    fn default() -> Self {
+        Self(Repr::Other(None))
+    }
+}
+
+impl From<&str> for Uid {
+    fn from(text: &str) -> Self {
+        match parse(text).and_then(|(high, low)| Some((high, NonZeroU64::new(low)?))) {
+            Some((high, low)) => Self(Repr::Uuid(high, low)),
+            None => Self(Repr::Other((!text.is_empty()).then(|| Arc::new(Box::from(text))))),
+        }
+    }
+}
+
+impl From<String> for Uid {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl fmt::Display for Uid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.with_text(|text| f.pad(text))
+    }
+}
+
+impl fmt::Debug for Uid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.with_text(|text| fmt::Debug::fmt(text, f))
+    }
+}
+
+impl PartialEq<str> for Uid {
+    fn eq(&self, other: &str) -> bool {
+        self.with_text(|text| text == other)
+    }
+}
+
+impl PartialEq<&str> for Uid {
+    fn eq(&self, other: &&str) -> bool {
+        self == *other
+    }
+}
+
+impl Ord for Uid {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (&self.0, &other.0) {
+            // Dashes in the same places, digits in order: the texts compare as the numbers do.
+            (Repr::Uuid(a, b), Repr::Uuid(c, d)) => (a, b).cmp(&(c, d)),
+            _ => self.with_text(|a| other.with_text(|b| a.cmp(b))),
+        }
+    }
+}
+
+impl PartialOrd for Uid {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<'de> Deserialize<'de> for Uid {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(crate::text::FromText::new("a uid"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn texts() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
+            "[0-9a-fA-F-]{36}",
+            "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-0{4}-0{11}[01]",
+            "\\PC{0,40}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn is_its_text(a in texts(), b in texts()) {
+            let (x, y) = (Uid::from(a.as_str()), Uid::from(b.as_str()));
+            prop_assert_eq!(x.to_string(), a.as_str());
+            prop_assert_eq!(&x, a.as_str());
+            prop_assert_eq!(x.is_empty(), a.is_empty());
+            prop_assert_eq!(x == y, a == b);
+            prop_assert_eq!(x.cmp(&y), a.cmp(&b));
+        }
+    }
+
+    #[test]
+    fn a_uuid_needs_no_allocation() {
+        assert!(matches!(Uid::from("0e6b7a2c-35f4-4ca7-8a2d-5b1c8f0d9e11").0, Repr::Uuid(..)));
+        assert!(matches!(Uid::from("0E6B7A2C-35F4-4CA7-8A2D-5B1C8F0D9E11").0, Repr::Other(_)));
+    }
+
+    #[test]
+    fn is_read_from_json() {
+        assert_eq!(serde_json::from_str::<Uid>(r#""u-1""#).unwrap(), "u-1");
+        assert!(serde_json::from_str::<Uid>("7").unwrap_err().to_string().contains("a uid"));
+    }
+}

@@ -1,0 +1,171 @@
+//! The version of an object or a list.
+
+use std::{cmp::Ordering, fmt};
+
+use serde::{Deserialize, Deserializer};
+
+/// A `resourceVersion`; empty where the server sent none.
+///
+/// Kubernetes makes numbers, which are kept as such. Other servers may use any text, which is kept as it came. Equality is
+/// that of the texts. Only numbers have an order, as of Kubernetes 1.35; other texts can only be told apart.
+///
+/// ```
+/// use kube_wire::ResourceVersion;
+///
+/// let version = ResourceVersion::from("41");
+/// assert!(version < ResourceVersion::from(112) && version != ResourceVersion::from("041"));
+/// assert_eq!(version.partial_cmp(&ResourceVersion::from("v2")), None);
+/// assert_eq!((version.to_string().as_str(), size_of::<ResourceVersion>()), ("41", 16));
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct ResourceVersion(Repr);
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Repr {
+    Number(u64),
+    Text(Box<str>),
+}
+
+const _: () = assert!(size_of::<ResourceVersion>() == 16);
+
+impl ResourceVersion {
+    /// Whether there is no version.
+    pub fn is_empty(&self) -> bool {
+        matches!(&self.0, Repr::Text(text) if text.is_empty())
+    }
+
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<u64> {
+        match self.0 {
+            Repr::Number(number) => Some(number),
+            Repr::Text(_) => None,
+        }
+    }
+}
+
+/// The number that prints as exactly this text.
+fn canonical(text: &str) -> Option<u64> {
+    let canonical = match text.as_bytes() {
+        [b'0'] => true,
+        [first, ..] => first.is_ascii_digit() && *first != b'0',
+        [] => false,
+    };
+    // `parse` alone would also take a sign.
+    canonical.then(|| text.parse().ok()).flatten()
+}
+
+impl Default for ResourceVersion {
+    fn default() -> Self {
+        Self(Repr::Text(Box::default()))
+    }
+}
+
+impl From<u64> for ResourceVersion {
+    fn from(number: u64) -> Self {
+        Self(Repr::Number(number))
+    }
+}
+
+impl From<&str> for ResourceVersion {
+    fn from(text: &str) -> Self {
+        Self(canonical(text).map_or_else(|| Repr::Text(text.into()), Repr::Number))
+    }
+}
+
+impl From<String> for ResourceVersion {
+    fn from(text: String) -> Self {
+        Self(canonical(&text).map_or_else(|| Repr::Text(text.into()), Repr::Number))
+    }
+}
+
+impl fmt::Display for ResourceVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Number(number) => number.fmt(f),
+            Repr::Text(text) => f.pad(text),
+        }
+    }
+}
+
+impl fmt::Debug for ResourceVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Number(number) => write!(f, "\"{number}\""),
+            Repr::Text(text) => fmt::Debug::fmt(text, f),
+        }
+    }
+}
+
+impl PartialEq<str> for ResourceVersion {
+    fn eq(&self, other: &str) -> bool {
+        match &self.0 {
+            Repr::Number(number) => canonical(other) == Some(*number),
+            Repr::Text(text) => **text == *other,
+        }
+    }
+}
+
+impl PartialEq<&str> for ResourceVersion {
+    fn eq(&self, other: &&str) -> bool {
+        self == *other
+    }
+}
+
+impl PartialOrd for ResourceVersion {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        match (&self.0, &other.0) {
+            (Repr::Number(a), Repr::Number(b)) => Some(a.cmp(b)),
+            (a, b) => (a == b).then_some(Ordering::Equal),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ResourceVersion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(crate::text::FromText::new("a resourceVersion"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn texts() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "0",
+            "[1-9][0-9]{0,18}",
+            "[+-]?[0-9]{0,22}",
+            "\\PC{0,12}",
+            any::<u64>().prop_map(|it| it.to_string())
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn is_its_text(a in texts(), b in texts()) {
+            let (x, y) = (ResourceVersion::from(a.as_str()), ResourceVersion::from(b.clone()));
+            prop_assert_eq!(x.to_string(), a.as_str());
+            prop_assert_eq!(&x, a.as_str());
+            prop_assert_eq!(x.is_empty(), a.is_empty());
+            prop_assert_eq!(x == y, a == b);
+            prop_assert_eq!(x.partial_cmp(&y) == Some(Ordering::Equal), a == b);
+        }
+
+        #[test]
+        fn numbers_are_ordered(a: u64, b: u64) {
+            let of = |number: u64| ResourceVersion::from(number.to_string());
+            prop_assert_eq!(of(a).partial_cmp(&of(b)), Some(a.cmp(&b)));
+            prop_assert_eq!(of(a).number(), Some(a));
+        }
+    }
+
+    #[test]
+    fn is_read_from_json() {
+        assert_eq!(serde_json::from_str::<ResourceVersion>(r#""7""#).unwrap(), ResourceVersion::from(7));
+        assert!(serde_json::from_str::<ResourceVersion>("7").unwrap_err().to_string().contains("a resourceVersion"));
+    }
+}
