@@ -7,7 +7,9 @@
 //! A type says what it is ([`Object`]) and how it is read ([`Decode`]); everything else follows from that:
 //!
 //! ```
-//! use kube_wire::{Decode, DecodeError, LineSplitter, Object, ObjectMeta, Resource, ResourceVersion, Uid, WatchEvent};
+//! use kube_wire::{
+//!     Decode, DecodeError, Encoding, ListReader, Object, ObjectMeta, Resource, ResourceVersion, Uid, WatchEvent, WatchReader,
+//! };
 //!
 //! /// A Node, as far as this program is interested.
 //! #[derive(serde::Deserialize)]
@@ -38,23 +40,34 @@
 //!     }
 //! }
 //!
-//! let list = kube_wire::decode_list::<Node>(br#"{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a"}}]}"#)?;
-//! assert_eq!(list.items[0].key().to_string(), "a");
+//! // Each object of a list comes out as soon as its last byte is there; the body is never held.
+//! let mut list = ListReader::<Node>::new(Encoding::Json);
+//! list.push(br#"{"kind":"NodeList","items":[{"metadata":{"name":"a"}},{"meta"#);
+//! assert_eq!(list.next_item()?.expect("complete").name(), "a");
+//! assert!(list.next_item()?.is_none(), "not complete yet");
+//! list.push(br#"data":{"name":"b"}}],"metadata":{"resourceVersion":"7"}}"#);
+//! assert_eq!(list.next_item()?.expect("complete now").name(), "b");
+//! assert!(list.next_item()?.is_none());
+//! let version = list.finish()?.resource_version;
 //!
-//! let mut frames = LineSplitter::new("Node");
-//! frames.push(br#"{"type":"DELETED","object":{"metadata":{"#);
-//! assert!(frames.next_frame()?.is_none(), "not complete yet");
-//! frames.push(b"\"name\":\"a\"}}}\n");
-//! let frame = frames.next_frame()?.expect("complete now");
-//! assert!(matches!(kube_wire::decode_watch_event::<Node>(frame)?, WatchEvent::Deleted(_)));
+//! let mut watch = WatchReader::<Node>::new(Encoding::Json, version);
+//! watch.push(br#"{"type":"DELETED","object":{"metadata":{"#);
+//! assert!(watch.next_event()?.is_none(), "not complete yet");
+//! watch.push(b"\"name\":\"a\",\"resourceVersion\":\"8\"}}}\n");
+//! assert!(matches!(watch.next_event()?, Some(WatchEvent::Deleted(_))));
+//! assert_eq!(*watch.resource_version(), "8");
 //! # Ok::<(), DecodeError>(())
 //! ```
+//!
+//! The same type is read from protobuf once it says how ([`Decode::from_protobuf`], with the reader in [`protobuf`]); the
+//! readers then take [`Encoding::Protobuf`].
 //!
 //! With the feature `k8s-openapi`, every type of that crate can be read whole. A type of one's own that keeps only what is
 //! needed is several times smaller and faster.
 
+mod buffer;
+mod encoding;
 mod error;
-mod frame;
 pub mod json;
 #[cfg(feature = "k8s-openapi")]
 mod k8s;
@@ -64,6 +77,7 @@ mod metadata;
 mod object;
 pub mod protobuf;
 mod resource;
+mod scan;
 mod status;
 #[cfg(test)]
 mod testing;
@@ -72,10 +86,10 @@ mod uid;
 mod version;
 mod watch;
 
+pub use encoding::Encoding;
 pub use error::{DecodeError, Place};
-pub use frame::{DEFAULT_MAX_FRAME, LineSplitter};
 pub use key::{KeyError, ObjectKey};
-pub use list::{List, decode_list};
+pub use list::{List, ListMeta, ListReader, decode_list};
 pub use metadata::ObjectMeta;
 pub use object::{Decode, Object};
 pub use resource::Resource;
@@ -83,4 +97,9 @@ pub use status::{Cause, Details, Status, reason};
 pub use text::Text;
 pub use uid::Uid;
 pub use version::ResourceVersion;
-pub use watch::{WatchEvent, decode_watch_event};
+pub use watch::{LineSplitter, WatchEvent, WatchReader};
+
+/// The longest item of a list, or frame of a watch, that is accepted unless said otherwise.
+///
+/// An object is at most 1.5 MiB in etcd by default; JSON escapes can make it several times longer.
+pub const DEFAULT_LIMIT: usize = 16 << 20;

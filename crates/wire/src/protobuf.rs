@@ -28,11 +28,18 @@
 //! assert_eq!(error.to_string(), "field 1.1: the message ends within it");
 //! ```
 
+mod envelope;
+mod head;
+mod metadata;
 mod path;
 
 use std::str;
 
-pub use self::path::Path;
+pub use self::{envelope::Envelope, path::Path};
+pub(crate) use self::{
+    envelope::{MAGIC, no_envelope, type_meta, unknown},
+    head::Head,
+};
 use crate::DecodeError;
 
 /// The fields of one message, in the order in which they stand.
@@ -104,6 +111,9 @@ pub enum Problem {
         /// What the reader asked for.
         expected: &'static str,
     },
+    /// The bytes do not begin as Kubernetes begins protobuf.
+    #[error("no envelope of Kubernetes")]
+    NoEnvelope,
     /// A string is not UTF-8.
     #[error("the text is not UTF-8")]
     Utf8,
@@ -127,10 +137,8 @@ impl<'a> Fields<'a> {
     }
 
     fn field(&mut self) -> Result<Field<'a>, MalformedProtobuf> {
-        let fail = |path, problem| MalformedProtobuf { path, problem };
-        let tag = varint(&mut self.rest).map_err(|problem| fail(self.path, problem))?;
-        let number = u32::try_from(tag >> 3).ok().filter(|number| (1..1 << 29).contains(number));
-        let number = number.ok_or_else(|| fail(self.path, Problem::Number))?;
+        let tag = varint(&mut self.rest).map_err(|problem| problem.at(self.path))?;
+        let number = number(tag).map_err(|problem| problem.at(self.path))?;
         let path = self.path.then(number);
         let value = match tag & 7 {
             0 => varint(&mut self.rest).map(Value::Varint),
@@ -140,7 +148,7 @@ impl<'a> Fields<'a> {
             5 => self.array().map(|bytes| Value::Fixed32(u32::from_le_bytes(bytes))),
             other => Err(Problem::WireType(other)),
         };
-        let value = value.map_err(|problem| fail(path, problem))?;
+        let value = value.map_err(|problem| problem.at(path))?;
         Ok(Field { number, value, path })
     }
 
@@ -250,7 +258,18 @@ impl<'a> Field<'a> {
     }
 
     fn fails(&self, problem: Problem) -> MalformedProtobuf {
-        MalformedProtobuf { path: self.path, problem }
+        problem.at(self.path)
+    }
+}
+
+impl Problem {
+    pub(crate) fn at(self, path: Path) -> MalformedProtobuf {
+        MalformedProtobuf { path, problem: self }
+    }
+
+    /// In a field of the outermost message.
+    pub(crate) fn of_field(self, number: u32) -> MalformedProtobuf {
+        self.at(Path::default().then(number))
     }
 }
 
@@ -259,6 +278,12 @@ impl MalformedProtobuf {
     pub fn reading(self, kind: &str) -> DecodeError {
         DecodeError::Protobuf { kind: kind.to_owned(), cause: self, resource_version: None }
     }
+}
+
+/// The field number in a tag.
+fn number(tag: u64) -> Result<u32, Problem> {
+    let number = u32::try_from(tag >> 3).ok().filter(|number| (1..1 << 29).contains(number));
+    number.ok_or(Problem::Number)
 }
 
 /// Reads a number of seven bits a byte, the lowest first.

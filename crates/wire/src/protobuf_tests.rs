@@ -75,7 +75,7 @@ fn numbers() {
 #[case::nested(only(b"\x12\x03\x0a\x01\xff").entry().unwrap_err(), "field 2.1: the text is not UTF-8")]
 fn names_the_field(#[case] error: MalformedProtobuf, #[case] expect: &str) {
     assert_eq!(error.to_string(), expect);
-    let error = error.reading("Pod").after("7").to_string();
+    let error = error.reading("Pod").after(&"7".into()).to_string();
     assert_eq!(error, format!("cannot decode Pod after resourceVersion 7: {expect}"));
 }
 

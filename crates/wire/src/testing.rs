@@ -2,7 +2,10 @@
 
 use serde::Deserialize;
 
-use crate::{Decode, DecodeError, Object, ObjectKey, ObjectMeta, Resource, ResourceVersion, Uid, json};
+use crate::{
+    Decode, DecodeError, Object, ObjectKey, ObjectMeta, Resource, ResourceVersion, Uid, json,
+    protobuf::{Fields, MalformedProtobuf},
+};
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Thing {
@@ -35,8 +38,67 @@ impl Object for Thing {
 
 impl Decode for Thing {
     const RESOURCE: Resource = Resource::namespaced("", "v1", "things", "Thing");
+    const PROTOBUF: bool = true;
 
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
         json::from_slice("Thing", bytes)
     }
+
+    fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
+        fn read(bytes: &[u8]) -> Result<Thing, MalformedProtobuf> {
+            let mut thing = Thing { metadata: ObjectMeta::default(), size: 0 };
+            for field in Fields::new(bytes) {
+                let field = field?;
+                match field.number {
+                    1 => thing.metadata = ObjectMeta::from_fields(field.message()?)?,
+                    2 => thing.size = field.as_i32()?.try_into().unwrap_or_default(),
+                    _ => {}
+                }
+            }
+            Ok(thing)
+        }
+        read(bytes).map_err(|error| error.reading("Thing"))
+    }
+}
+
+/// A field of bytes.
+pub(crate) fn bytes(number: u8, content: &[u8]) -> Vec<u8> {
+    let mut field = vec![number << 3 | 2];
+    let mut length = content.len();
+    while length > 0x7f {
+        field.push(0x80 | u8::try_from(length & 0x7f).unwrap());
+        length >>= 7;
+    }
+    field.push(u8::try_from(length).unwrap());
+    field.extend(content);
+    field
+}
+
+pub(crate) fn text(number: u8, content: &str) -> Vec<u8> {
+    bytes(number, content.as_bytes())
+}
+
+/// A thing in the namespace `x` in protobuf; `size` is field 2.
+pub(crate) fn thing(name: &str, version: &str, size: u8) -> Vec<u8> {
+    let metadata = [text(1, name), text(3, "x"), text(5, "u"), text(6, version)].concat();
+    [bytes(1, &metadata), vec![2 << 3, size]].concat()
+}
+
+/// An object in its envelope.
+pub(crate) fn envelope(kind: &str, object: &[u8]) -> Vec<u8> {
+    let type_meta = [text(1, "v1"), text(2, kind)].concat();
+    [b"k8s\0".to_vec(), bytes(1, &type_meta), bytes(2, object), bytes(3, b""), bytes(4, b"")].concat()
+}
+
+/// A list in its envelope; four items follow.
+pub(crate) fn list(kind: &str, version: &str, items: &[Vec<u8>]) -> Vec<u8> {
+    let metadata = [text(1, ""), text(2, version), text(3, "c"), vec![4 << 3, 4]].concat();
+    let items = items.iter().map(|item| bytes(2, item)).collect::<Vec<_>>();
+    envelope(kind, &[bytes(1, &metadata), items.concat()].concat())
+}
+
+/// A frame of a watch, with its length.
+pub(crate) fn frame(event: &str, object: &[u8]) -> Vec<u8> {
+    let frame = [text(1, event), bytes(2, &bytes(1, object))].concat();
+    [u32::try_from(frame.len()).unwrap().to_be_bytes().to_vec(), frame].concat()
 }

@@ -7,7 +7,7 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use futures::StreamExt as _;
 use kube_controller_client::{Client, Error, ListParams, TransportKind, WatchBody, WatchParams};
-use kube_wire::{Decode, DecodeError, LineSplitter, Status, WatchEvent, decode_list, decode_watch_event};
+use kube_wire::{Decode, DecodeError, Encoding, Status, WatchEvent, WatchReader, decode_list};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use self::machine::{Failure, Happened, ListRequest, Machine, Next};
@@ -93,13 +93,14 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         let list = decode_list::<T>(&body)?;
         drop(body);
         self.pages.extend(list.items.into_iter().map(Arc::new));
-        if let Some(next) = list.continue_token {
+        let version = list.meta.resource_version.to_string();
+        if let Some(next) = list.meta.continue_token {
             return Ok(Happened::Page { next });
         }
         let objects = std::mem::take(&mut self.pages);
-        tracing::debug!(resource = %T::RESOURCE, objects = objects.len(), version = list.resource_version, "listed");
-        self.shared.replace(objects, &list.resource_version);
-        Ok(Happened::Listed { version: list.resource_version })
+        tracing::debug!(resource = %T::RESOURCE, objects = objects.len(), version, "listed");
+        self.shared.replace(objects, &version);
+        Ok(Happened::Listed { version })
     }
 
     async fn watch(&mut self, version: String, timeout: Duration) {
@@ -133,9 +134,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
 
     /// Applies what the watch brings until it ends, however it ends.
     async fn follow(&mut self, mut body: WatchBody, version: &str, deadline: Instant) -> Result<(), Trouble> {
-        let mut frames = LineSplitter::new(T::RESOURCE.kind);
-        frames.set_resource_version(version);
-        let mut version = version.to_owned();
+        let mut events = WatchReader::<T>::new(Encoding::Json, version.into());
         loop {
             let chunk = match timeout_at(deadline, body.next()).await {
                 Ok(Some(Ok(chunk))) => chunk,
@@ -146,14 +145,9 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
                 }
                 Ok(None) | Err(_) => return Ok(()),
             };
-            frames.push(&chunk);
-            while let Some(frame) = frames.next_frame()? {
-                let event = decode_watch_event::<T>(frame).map_err(|error| error.after(&version))?;
+            events.push(&chunk);
+            while let Some(event) = events.next_event()? {
                 let reached = self.apply(event)?;
-                if !reached.is_empty() {
-                    version.clone_from(&reached);
-                    frames.set_resource_version(&reached);
-                }
                 self.note(Happened::Progress { version: reached });
             }
         }
@@ -173,8 +167,9 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
                 Ok(version)
             }
             WatchEvent::Bookmark { resource_version, initial_events_end: _ } => {
-                self.shared.store().bookmark(&resource_version);
-                Ok(resource_version)
+                let version = resource_version.to_string();
+                self.shared.store().bookmark(&version);
+                Ok(version)
             }
             WatchEvent::Error(status) => Err(Trouble::Event(Box::new(status))),
         }

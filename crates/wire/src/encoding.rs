@@ -1,0 +1,47 @@
+//! The two encodings in which API servers answer.
+
+use std::fmt;
+
+/// How the bytes of an answer are to be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Encoding {
+    /// `application/json`; every server and every type has it.
+    #[default]
+    Json,
+    /// `application/vnd.kubernetes.protobuf`; smaller and faster to read. Custom resources do not have it.
+    Protobuf,
+}
+
+impl Encoding {
+    /// The media type for which a client asks.
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Protobuf => "application/vnd.kubernetes.protobuf",
+        }
+    }
+
+    /// What a `Content-Type` header says, parameters such as `stream=watch` aside; `None` for any other type.
+    ///
+    /// ```
+    /// use kube_wire::Encoding;
+    ///
+    /// let watch = "application/vnd.kubernetes.protobuf;stream=watch";
+    /// assert_eq!(Encoding::of_content_type(watch), Some(Encoding::Protobuf));
+    /// assert_eq!(Encoding::of_content_type("Application/JSON; charset=utf-8"), Some(Encoding::Json));
+    /// assert_eq!(Encoding::of_content_type("text/html"), None);
+    /// ```
+    pub fn of_content_type(header: &str) -> Option<Self> {
+        let media_type = header.split(';').next().unwrap_or_default().trim();
+        [Self::Json, Self::Protobuf].into_iter().find(|it| it.media_type().eq_ignore_ascii_case(media_type))
+    }
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Json => "JSON",
+            Self::Protobuf => "protobuf",
+        })
+    }
+}

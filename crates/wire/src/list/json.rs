@@ -1,0 +1,239 @@
+//! A list in JSON, cut into items.
+
+use std::mem;
+
+use serde::Deserialize;
+
+use super::{ListMeta, Split};
+use crate::{DecodeError, Place, ResourceVersion, buffer::Buffer, json, scan::Value};
+
+/// A scanner that knows just enough JSON to find the items of a list wherever the members of the document stand.
+///
+/// What an item holds is for the decoder of the items; what is neither an item nor needed is dropped as it arrives.
+#[derive(Debug)]
+pub(super) struct JsonList {
+    kind: String,
+    buffer: Buffer,
+    state: State,
+    /// How much of the piece that is being read has been looked at.
+    scanned: usize,
+    /// The longest piece that is kept until it is whole.
+    limit: usize,
+    /// Items handed out.
+    items: usize,
+    meta: Option<ListMeta>,
+    has_items: bool,
+}
+
+#[derive(Debug)]
+enum State {
+    Document,
+    /// Before a key; after a comma there must be one.
+    Key {
+        needed: bool,
+    },
+    InKey(Value),
+    Colon(Member),
+    Value(Member),
+    InValue(Member, Value),
+    AfterValue,
+    /// Before an item; after a comma there must be one.
+    Item {
+        needed: bool,
+    },
+    InItem(Value),
+    AfterItem,
+    End,
+}
+
+/// A member of the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Member {
+    Kind,
+    Metadata,
+    Items,
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    #[serde(default)]
+    resource_version: ResourceVersion,
+    #[serde(rename = "continue")]
+    continue_token: Option<String>,
+    remaining_item_count: Option<i64>,
+}
+
+impl JsonList {
+    /// `kind` is that of the list.
+    pub(super) fn new(kind: String, limit: usize) -> Self {
+        let (buffer, state) = (Buffer::default(), State::Document);
+        Self { kind, buffer, state, scanned: 0, limit, items: 0, meta: None, has_items: false }
+    }
+
+    /// The length of the piece with which the buffer begins, if its end is there.
+    fn whole(&mut self, value: &mut Value) -> Result<Option<usize>, DecodeError> {
+        let rest = self.buffer.rest();
+        let end = value.end(&rest[self.scanned..]).map(|length| self.scanned + length);
+        let have = end.unwrap_or(rest.len());
+        if have > self.limit {
+            return Err(DecodeError::item_too_long(&self.kind, self.items, self.limit));
+        }
+        self.scanned = if end.is_some() { 0 } else { have };
+        Ok(end)
+    }
+
+    /// Like [`whole`](Self::whole) for a value that nobody wants: it is dropped as it arrives.
+    fn skipped(&mut self, value: &mut Value) -> bool {
+        let rest = self.buffer.rest();
+        let end = value.end(rest);
+        let have = end.unwrap_or(rest.len());
+        self.buffer.take(have);
+        end.is_some()
+    }
+
+    /// Goes on where no piece is being read; `next` is the next byte that is not blank.
+    fn punctuation(&mut self, state: &State, next: u8) -> Result<State, DecodeError> {
+        let (taken, state) = match (state, next) {
+            (State::Document, b'{') => (1, State::Key { needed: false }),
+            (State::Key { needed: false } | State::AfterValue, b'}') => (1, State::End),
+            (State::Key { .. }, b'"') => (0, State::InKey(Value::new(next))),
+            (State::Colon(member), b':') => (1, State::Value(*member)),
+            (State::Value(Member::Items), b'[') if !self.has_items => {
+                self.has_items = true;
+                (1, State::Item { needed: false })
+            }
+            (State::Value(Member::Items), first) if first != b'n' || self.has_items => {
+                return Err(self.unexpected(state.expects()));
+            }
+            (State::Value(member), b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f') => {
+                (0, State::InValue(*member, Value::new(next)))
+            }
+            (State::AfterValue, b',') => (1, State::Key { needed: true }),
+            (State::Item { needed: false } | State::AfterItem, b']') => (1, State::AfterValue),
+            (State::Item { .. }, b'{') => (0, State::InItem(Value::new(next))),
+            (State::AfterItem, b',') => (1, State::Item { needed: true }),
+            (state, _) => return Err(self.unexpected(state.expects())),
+        };
+        self.buffer.take(taken);
+        Ok(state)
+    }
+
+    fn key(&mut self, length: usize) -> Result<Member, DecodeError> {
+        Ok(match self.buffer.take(length) {
+            br#""kind""# => Member::Kind,
+            br#""metadata""# => Member::Metadata,
+            br#""items""# => Member::Items,
+            // Never written by a server, but it could hide a member.
+            key if key.contains(&b'\\') => return Err(self.unexpected("a plain key")),
+            _ => Member::Other,
+        })
+    }
+
+    fn member(&mut self, member: Member, length: usize) -> Result<(), DecodeError> {
+        let value = self.buffer.take(length);
+        match member {
+            Member::Kind => {
+                let found: String = json::from_slice(&self.kind, value)?;
+                if found != self.kind {
+                    return Err(DecodeError::kind(&self.kind, &found));
+                }
+            }
+            Member::Metadata => {
+                let metadata: Option<Metadata> =
+                    json::from_slice(&self.kind, value).map_err(|error| error.within(&self.kind, "metadata"))?;
+                if let Some(Metadata { resource_version, continue_token, remaining_item_count }) = metadata {
+                    let continue_token = continue_token.filter(|token| !token.is_empty());
+                    let remaining = remaining_item_count.and_then(|count| count.try_into().ok());
+                    self.meta = Some(ListMeta { resource_version, continue_token, remaining });
+                }
+            }
+            // Go writes a nil slice as `null`.
+            Member::Items if value == b"null" => self.has_items = true,
+            Member::Items => return Err(self.unexpected("an array of items or null")),
+            Member::Other => {}
+        }
+        Ok(())
+    }
+
+    fn unexpected(&self, expected: &str) -> DecodeError {
+        let message = format!("expected {expected} at byte {}", self.buffer.position());
+        DecodeError::Json { kind: self.kind.clone(), place: Place::default(), message, resource_version: None }
+    }
+}
+
+impl Split for JsonList {
+    fn push(&mut self, chunk: &[u8]) {
+        self.buffer.push(chunk);
+    }
+
+    fn next_item(&mut self) -> Result<Option<&[u8]>, DecodeError> {
+        loop {
+            let mut state = mem::replace(&mut self.state, State::Document);
+            let next = match &mut state {
+                State::InKey(value) => match self.whole(value)? {
+                    Some(length) => Some(State::Colon(self.key(length)?)),
+                    None => None,
+                },
+                State::InValue(Member::Other, value) => self.skipped(value).then_some(State::AfterValue),
+                State::InValue(member, value) => match self.whole(value)? {
+                    Some(length) => {
+                        self.member(*member, length)?;
+                        Some(State::AfterValue)
+                    }
+                    None => None,
+                },
+                State::InItem(value) => {
+                    if let Some(length) = self.whole(value)? {
+                        self.state = State::AfterItem;
+                        self.items += 1;
+                        return Ok(Some(self.buffer.take(length)));
+                    }
+                    None
+                }
+                between => {
+                    let blank = self.buffer.rest().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                    self.buffer.take(blank);
+                    match self.buffer.rest().first() {
+                        Some(next) => Some(self.punctuation(between, *next)?),
+                        None => None,
+                    }
+                }
+            };
+            let Some(next) = next else {
+                self.state = state;
+                return Ok(None);
+            };
+            self.state = next;
+        }
+    }
+
+    fn finish(mut self) -> Result<ListMeta, DecodeError> {
+        if !matches!(self.state, State::End) {
+            return Err(DecodeError::list_truncated(&self.kind, self.items, self.buffer.position()));
+        }
+        if self.meta.is_none() && !self.has_items {
+            return Err(self.unexpected("metadata or items before the end"));
+        }
+        Ok(self.meta.take().unwrap_or_default())
+    }
+}
+
+impl State {
+    fn expects(&self) -> &'static str {
+        match self {
+            Self::Document => "an object",
+            Self::Key { needed: false } => "a key or `}`",
+            Self::Key { needed: true } => "a key",
+            Self::Colon(_) => "`:`",
+            Self::Value(Member::Items) => "one array of items",
+            Self::AfterValue => "`,` or `}`",
+            Self::Item { needed: false } => "an item or `]`",
+            Self::Item { needed: true } => "an item",
+            Self::AfterItem => "`,` or `]`",
+            Self::End => "nothing more",
+            Self::InKey(_) | Self::Value(_) | Self::InValue(..) | Self::InItem(_) => "a value",
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The envelope around every object that Kubernetes sends in protobuf: `k8s\0` and a `runtime.Unknown`.
+
+use super::{Fields, MalformedProtobuf, Path, Problem};
+
+/// What protobuf bodies of Kubernetes begin with.
+pub(crate) const MAGIC: [u8; 4] = *b"k8s\0";
+
+/// Field numbers of `runtime.Unknown`.
+pub(crate) mod unknown {
+    pub(crate) const TYPE_META: u32 = 1;
+    pub(crate) const RAW: u32 = 2;
+    pub(crate) const CONTENT_ENCODING: u32 = 3;
+}
+
+/// An object with the name of its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Envelope<'a> {
+    /// `kind` of the object.
+    pub kind: &'a str,
+    /// `apiVersion` of the object.
+    pub api_version: &'a str,
+    /// The bare message.
+    pub object: &'a [u8],
+}
+
+impl<'a> Envelope<'a> {
+    /// Opens the envelope around one object.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, MalformedProtobuf> {
+        let fields = bytes.strip_prefix(&MAGIC).map(Fields::new);
+        let mut envelope = Envelope { kind: "", api_version: "", object: &[] };
+        for field in fields.ok_or_else(no_envelope)? {
+            let field = field?;
+            match field.number {
+                unknown::TYPE_META => (envelope.api_version, envelope.kind) = type_meta(field.message()?)?,
+                unknown::RAW => envelope.object = field.as_bytes()?,
+                // The server never sends such a one; what is in it could not be read.
+                unknown::CONTENT_ENCODING if !field.as_bytes()?.is_empty() => {
+                    return Err(field.expected("no content encoding"));
+                }
+                _ => {}
+            }
+        }
+        Ok(envelope)
+    }
+}
+
+/// `apiVersion` and `kind`.
+pub(crate) fn type_meta(fields: Fields<'_>) -> Result<(&str, &str), MalformedProtobuf> {
+    let (mut api_version, mut kind) = ("", "");
+    for field in fields {
+        let field = field?;
+        match field.number {
+            1 => api_version = field.as_str()?,
+            2 => kind = field.as_str()?,
+            _ => {}
+        }
+    }
+    Ok((api_version, kind))
+}
+
+pub(crate) fn no_envelope() -> MalformedProtobuf {
+    Problem::NoEnvelope.at(Path::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[test]
+    fn opens() {
+        let bytes = b"k8s\0\x0a\x09\x0a\x02v1\x12\x03Pod\x12\x02ab\x1a\x00\x22\x00";
+        assert_eq!(Envelope::open(bytes), Ok(Envelope { kind: "Pod", api_version: "v1", object: b"ab" }));
+    }
+
+    #[rstest]
+    #[case::bare(b"\x0a\x02v1", "the message: no envelope of Kubernetes")]
+    #[case::empty(b"", "the message: no envelope of Kubernetes")]
+    #[case::zipped(b"k8s\0\x1a\x04gzip", "field 3: expected no content encoding")]
+    #[case::cut(b"k8s\0\x12\x04abc", "field 2: the message ends within it")]
+    fn refuses(#[case] bytes: &[u8], #[case] expect: &str) {
+        assert_eq!(Envelope::open(bytes).unwrap_err().to_string(), expect);
+    }
+}

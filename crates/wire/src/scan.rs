@@ -1,0 +1,127 @@
+//! Where a JSON value ends, however it is cut.
+
+/// Looks for the end of one value. What is between is not checked: whoever decodes the value does that.
+#[derive(Debug)]
+pub(crate) struct Value {
+    at: At,
+    /// Open objects and arrays.
+    depth: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// Before the first byte of an object, an array or a string.
+    Start,
+    /// In a number or a word, which ends where something else begins.
+    Bare,
+    /// In an object or array.
+    Between,
+    /// In a string.
+    String,
+    /// In a string, before a byte that stands for itself.
+    Escape,
+}
+
+impl Value {
+    /// A value that begins with `first`, which is yet to be shown to [`end`](Self::end).
+    pub(crate) fn new(first: u8) -> Self {
+        let at = if matches!(first, b'{' | b'[' | b'"') { At::Start } else { At::Bare };
+        Self { at, depth: 0 }
+    }
+
+    /// How many of the next bytes belong to the value, if its end is among them; if not, all of them do.
+    pub(crate) fn end(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut seen = 0;
+        while let rest @ [first, ..] = &bytes[seen..] {
+            match self.at {
+                At::Bare => {
+                    let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']') || byte.is_ascii_whitespace();
+                    return rest.iter().position(ends);
+                }
+                At::Start => {
+                    seen += 1;
+                    if *first == b'"' {
+                        self.at = At::String;
+                    } else {
+                        (self.at, self.depth) = (At::Between, 1);
+                    }
+                    continue;
+                }
+                At::Between => seen += self.between(rest),
+                At::String => seen += self.string(rest),
+                At::Escape => {
+                    seen += 1;
+                    self.at = At::String;
+                }
+            }
+            if self.depth == 0 && self.at == At::Between {
+                return Some(seen);
+            }
+        }
+        None
+    }
+
+    /// Reads to the end of the string, into an escape, or to the end of the bytes.
+    #[inline]
+    fn string(&mut self, bytes: &[u8]) -> usize {
+        match bytes.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+            Some(at) => {
+                self.at = if bytes[at] == b'"' { At::Between } else { At::Escape };
+                at + 1
+            }
+            None => bytes.len(),
+        }
+    }
+
+    /// Reads to the beginning of a string, to the end of the value, or to that of the bytes.
+    #[inline]
+    fn between(&mut self, bytes: &[u8]) -> usize {
+        for (at, byte) in bytes.iter().enumerate() {
+            match byte {
+                b'"' => {
+                    self.at = At::String;
+                    return at + 1;
+                }
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        return at + 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        bytes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(r#"{"a":[1,{"b":2}]},"#, 17)]
+    #[case("[[],{}] ", 7)]
+    #[case(r#""a\"b\\","#, 8)]
+    #[case(r#"{"}":"]\"{","\\":1}x"#, 19)]
+    #[case("null,", 4)]
+    #[case("-1.5e3}", 6)]
+    #[case("true ", 4)]
+    #[case("7]", 1)]
+    fn finds_the_end_wherever_it_is_cut(#[case] text: &str, #[case] expect: usize) {
+        let bytes = text.as_bytes();
+        for step in 1..=bytes.len() {
+            let mut value = Value::new(bytes[0]);
+            let mut before = 0;
+            let end = bytes.chunks(step).find_map(|chunk| {
+                let end = value.end(chunk).map(|length| before + length);
+                before += chunk.len();
+                end
+            });
+            assert_eq!(end, Some(expect), "in steps of {step}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! A frame of a watch in protobuf.
+
+use super::{EventType, INITIAL_EVENTS_END, WatchEvent, unknown_event};
+use crate::{
+    Decode, DecodeError, ResourceVersion, Status,
+    list::named,
+    protobuf::{Envelope, Fields, MalformedProtobuf},
+};
+
+/// Reads one frame: a `meta/v1` `WatchEvent`, whose object is enveloped again.
+pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
+    let kind = T::RESOURCE.kind;
+    let malformed = |error: MalformedProtobuf| error.reading(&format!("WatchEvent of {kind}"));
+    let (event, object) = parts(frame).map_err(malformed)?;
+    let event = EventType::named(event).ok_or_else(|| unknown_event(kind, event))?;
+    let Envelope { kind: found, object, .. } = Envelope::open(object).map_err(malformed)?;
+    let expected = if matches!(event, EventType::Error) { "Status" } else { kind };
+    if found != expected {
+        return Err(DecodeError::kind(expected, found));
+    }
+    match event {
+        EventType::Object(wrap) => T::from_protobuf(object).and_then(named).map(wrap),
+        EventType::Bookmark => bookmark(object).map_err(|error| error.reading(kind)),
+        EventType::Error => {
+            Status::from_fields(Fields::new(object)).map(WatchEvent::Error).map_err(|error| error.reading("Status"))
+        }
+    }
+}
+
+/// The type, and the bytes of the object, which stand in a `runtime.RawExtension`.
+fn parts(frame: &[u8]) -> Result<(&str, &[u8]), MalformedProtobuf> {
+    let (mut event, mut object) = ("", &[][..]);
+    for field in Fields::new(frame) {
+        let field = field?;
+        match field.number {
+            1 => event = field.as_str()?,
+            2 => {
+                for field in field.message()? {
+                    let field = field?;
+                    if field.number == 1 {
+                        object = field.as_bytes()?;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok((event, object))
+}
+
+/// Reads what counts of the object of a bookmark: version and annotations of its metadata.
+fn bookmark<T>(object: &[u8]) -> Result<WatchEvent<T>, MalformedProtobuf> {
+    let (mut resource_version, mut initial_events_end) = (ResourceVersion::default(), false);
+    for field in Fields::new(object) {
+        let field = field?;
+        if field.number == 1 {
+            for field in field.message()? {
+                let field = field?;
+                match field.number {
+                    6 => resource_version = field.as_str()?.into(),
+                    12 => initial_events_end |= field.entry()? == (INITIAL_EVENTS_END, "true"),
+                    _ => {}
+                }
+            }
+        }
+    }
+    Ok(WatchEvent::Bookmark { resource_version, initial_events_end })
+}

@@ -1,0 +1,138 @@
+use rstest::rstest;
+
+use super::*;
+use crate::{
+    Encoding, Object as _,
+    testing::{self, Thing, bytes, envelope, frame, text},
+};
+
+/// Reads a watch that began after version 41 and arrives in pieces of `step` bytes.
+fn read(encoding: Encoding, body: &[u8], step: usize) -> Vec<String> {
+    let mut reader = WatchReader::<Thing>::with_limit(encoding, "41".into(), 200);
+    let mut seen = Vec::new();
+    for chunk in body.chunks(step) {
+        reader.push(chunk);
+        loop {
+            match reader.next_event() {
+                Ok(Some(event)) => seen.push(print(&event)),
+                Ok(None) => break,
+                Err(error) => {
+                    seen.push(error.to_string());
+                    return seen;
+                }
+            }
+        }
+    }
+    if let Err(error) = reader.finish() {
+        seen.push(error.to_string());
+    }
+    seen
+}
+
+fn print(event: &WatchEvent<Thing>) -> String {
+    match event {
+        WatchEvent::Added(thing) => format!("added {} {}", thing.key(), thing.size),
+        WatchEvent::Modified(thing) => format!("modified {} {}", thing.key(), thing.size),
+        WatchEvent::Deleted(thing) => format!("deleted {}", thing.key()),
+        WatchEvent::Bookmark { resource_version, initial_events_end } => {
+            format!("bookmark {resource_version} {initial_events_end}")
+        }
+        WatchEvent::Error(status) => format!("error {} {}", status.code, status.reason),
+    }
+}
+
+/// The same, however it is cut.
+#[track_caller]
+fn check(encoding: Encoding, body: &[u8]) -> String {
+    let whole = read(encoding, body, body.len().max(1));
+    for step in 1..body.len() {
+        assert_eq!(read(encoding, body, step), whole, "in steps of {step}");
+    }
+    whole.join(", ")
+}
+
+#[rstest]
+#[case(r#"{"type":"ADDED","object":{"kind":"Thing","metadata":{"name":"a"},"size":1}}"#, "added a 1")]
+#[case(r#"{"object":{"metadata":{"name":"a"},"size":2},"type":"MODIFIED"}"#, "modified a 2")]
+#[case(r#"{"type":"DELETED","object":{"metadata":{"name":"a"}}}"#, "deleted a")]
+#[case(r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}"#, "bookmark 7 false")]
+#[case(
+    r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7","annotations":{"k8s.io/initial-events-end":"true"}}}}"#,
+    "bookmark 7 true"
+)]
+#[case(r#"{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}"#, "error 410 Expired")]
+fn events(#[case] frame: &str, #[case] expect: &str) {
+    assert_eq!(check(Encoding::Json, format!("{frame}\n").as_bytes()), expect);
+}
+
+#[rstest]
+#[case::unknown(
+    r#"{"type":"RENAMED","object":{}}"#,
+    "unknown watch event type \"RENAMED\" for Thing after resourceVersion 41"
+)]
+#[case::field(
+    r#"{"type":"ADDED","object":{"metadata":{"name":"a"},"size":-1}}"#,
+    "cannot decode Thing after resourceVersion 41: size"
+)]
+#[case::nameless(
+    r#"{"type":"ADDED","object":{"metadata":{}}}"#,
+    "cannot decode Thing after resourceVersion 41: an object without metadata.name"
+)]
+#[case::no_object(
+    r#"{"type":"ADDED"}"#,
+    "cannot decode WatchEvent of Thing after resourceVersion 41: line 1 column 16: missing field `object`"
+)]
+#[case::cut(r#"{"type":"ADD"#, "cannot decode WatchEvent of Thing after resourceVersion 41: line 1 column 12: EOF")]
+fn refuses(#[case] frame: &str, #[case] expect: &str) {
+    let error = check(Encoding::Json, format!("{frame}\n").as_bytes());
+    assert!(error.starts_with(expect), "{error}");
+}
+
+/// An object with a bookmark's metadata, in its envelope.
+fn bookmark(annotation: &str) -> Vec<u8> {
+    let annotation = [text(1, annotation), text(2, "true")].concat();
+    envelope("Thing", &bytes(1, &[text(6, "7"), bytes(12, &annotation)].concat()))
+}
+
+/// A status 410 in its envelope.
+fn expired() -> Vec<u8> {
+    envelope("Status", &[text(2, "Failure"), text(4, "Expired"), b"\x30\x9a\x03".to_vec()].concat())
+}
+
+#[rstest]
+#[case(frame("ADDED", &envelope("Thing", &testing::thing("a", "42", 1))), "added x/a 1")]
+#[case(frame("MODIFIED", &envelope("Thing", &testing::thing("a", "42", 2))), "modified x/a 2")]
+#[case(frame("DELETED", &envelope("Thing", &testing::thing("a", "42", 0))), "deleted x/a")]
+#[case(frame("BOOKMARK", &bookmark("example.com/other")), "bookmark 7 false")]
+#[case(frame("BOOKMARK", &bookmark("k8s.io/initial-events-end")), "bookmark 7 true")]
+#[case(frame("ERROR", &expired()), "error 410 Expired")]
+#[case(
+    [frame("ADDED", &envelope("Thing", &testing::thing("a", "42", 1))), frame("RENAMED", b"")].concat(),
+    "added x/a 1, unknown watch event type \"RENAMED\" for Thing after resourceVersion 42"
+)]
+#[case(
+    frame("ADDED", &envelope("Table", b"")),
+    "expected Thing after resourceVersion 41, the server sent Table"
+)]
+#[case(
+    frame("ADDED", b""),
+    "cannot decode WatchEvent of Thing after resourceVersion 41: the message: no envelope of Kubernetes"
+)]
+#[case(
+    frame("ADDED", &envelope("Thing", b"\x0a\x7f")),
+    "cannot decode Thing after resourceVersion 41: field 1: the message ends within it"
+)]
+#[case(
+    frame("ADDED", &envelope("Thing", b"")),
+    "cannot decode Thing after resourceVersion 41: an object without metadata.name"
+)]
+#[case(
+    frame("ADDED", &[0; 200]),
+    "a watch frame of Thing is longer than 200 bytes after resourceVersion 41"
+)]
+#[case(b"\xff\xff\xff\xff".to_vec(), "a watch frame of Thing is longer than 200 bytes after resourceVersion 41")]
+#[case(b"\0\0\0\x05abc".to_vec(), "the watch of Thing ended 7 bytes into a frame after resourceVersion 41")]
+#[case(vec![], "")]
+fn protobuf(#[case] body: Vec<u8>, #[case] expect: &str) {
+    assert_eq!(check(Encoding::Protobuf, &body), expect);
+}
