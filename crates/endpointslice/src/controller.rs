@@ -22,7 +22,7 @@ use kube_workqueue::{Queue, Timer, endpoint_slice_limiter};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::plan::{Options, Packing};
+use crate::options::Options;
 use crate::tracker::SliceTracker;
 use crate::watch::watch_slices;
 use sync::Reconciler;
@@ -85,7 +85,7 @@ impl EndpointSliceController {
             slices: informers.slices.lister(),
             client,
             recorder,
-            options: Options { max_endpoints_per_slice, placeholder: true, packing: Packing::Incremental },
+            options: Options::new(SLICE_CONTROLLER).max_endpoints_per_slice(max_endpoints_per_slice),
             echo_delay: slice_delay,
             tracker,
             trigger_times: Mutex::new(TriggerTimes::default()),

@@ -1,29 +1,32 @@
 //! What a plan is to bring about.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use kube_endpoint_model::{
-    AddressType, Endpoint, EndpointConditions, EndpointPort, IpFamily, Node, Pod, Service, Text, membership,
-    sort_slice_ports,
+    AddressType, Endpoint, EndpointPort, IpFamily, Node, Pod, Service, TargetPort, Text, membership, sort_slice_ports,
 };
+
+use crate::pod_endpoint::PodEndpoint;
 
 /// Endpoints that share their address type and ports, and so may share slices.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DesiredGroup {
+pub struct DesiredGroup<E = Endpoint> {
     /// Kind of their addresses.
     pub address_type: AddressType,
     /// Ports they all serve, in any order.
     pub ports: Vec<EndpointPort>,
     /// The endpoints in any order. Of two with the same identity the later one counts. May be empty: slices of these
     /// ports that exist without endpoints are then left alone.
-    pub endpoints: Vec<Endpoint>,
+    pub endpoints: Vec<E>,
 }
 
 /// The endpoints of a Service.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct ServiceEndpoints {
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ServiceEndpoints<'a> {
     /// Grouped by address type and ports.
-    pub groups: Vec<DesiredGroup>,
+    pub groups: Vec<DesiredGroup<PodEndpoint<'a>>>,
     /// Pods left out because the Node they name is not known (yet): write the rest, then try again.
     pub missing_nodes: Vec<MissingNode>,
 }
@@ -41,95 +44,103 @@ pub struct MissingNode {
 ///
 /// `node` finds a Node by name. Terminating Pods are endpoints too, marked as such. A Pod on an unknown Node is left
 /// out, unless the Service publishes unready addresses.
-pub fn desired_endpoints_from_service_pods(
+pub fn desired_endpoints_from_service_pods<'a>(
     service: &Service,
-    pods: &[Arc<Pod>],
+    pods: &'a [Arc<Pod>],
     node: impl Fn(&str) -> Option<Arc<Node>>,
-) -> ServiceEndpoints {
-    let mut result = ServiceEndpoints::default();
+) -> ServiceEndpoints<'a> {
     let types = service.address_types();
+    let mut result = ServiceEndpoints::default();
+    let mut variants = PortVariants::new(service);
     for pod in pods.iter().filter(|pod| membership::is_endpoint(pod, true)) {
-        let ports = ports(service, pod);
-        let found = node(&pod.node_name);
-        let missing = found.is_none() && !service.publish_not_ready_addresses;
-        if missing {
-            result.missing_nodes.push(MissingNode { pod: pod.name.clone(), node: pod.node_name.clone() });
+        let variant = variants.of(pod);
+        // The groups are claimed even by a Pod that adds nothing to them (RC-10).
+        if result.groups.len() == variant * types.len() {
+            result.groups.extend(types.iter().map(|address_type| DesiredGroup {
+                address_type: address_type.clone(),
+                ports: variants.ports(variant),
+                endpoints: Vec::with_capacity(if variant == 0 { pods.len() } else { 0 }),
+            }));
         }
-        for address_type in &types {
-            // The group is claimed even by a Pod that adds nothing to it (RC-10).
-            let group = group_of(&mut result.groups, address_type, &ports);
-            if !missing && let Some(endpoint) = endpoint(service, pod, found.as_deref(), address_type) {
-                group.endpoints.push(endpoint);
-            }
+        let found = node(&pod.node_name);
+        if found.is_none() && !service.publish_not_ready_addresses {
+            result.missing_nodes.push(MissingNode { pod: pod.name.clone(), node: pod.node_name.clone() });
+            continue;
+        }
+        for group in &mut result.groups[variant * types.len()..][..types.len()] {
+            let Some(family) = family(&group.address_type) else { continue };
+            group.endpoints.extend(PodEndpoint::new(service, pod, found.clone(), family));
         }
     }
     result
 }
 
-fn group_of<'a>(
-    groups: &'a mut Vec<DesiredGroup>,
-    address_type: &AddressType,
-    ports: &[EndpointPort],
-) -> &'a mut DesiredGroup {
-    // Few groups exist: a Service has one for each way its Pods name their ports.
-    let found = groups.iter().position(|group| group.address_type == *address_type && group.ports == ports);
-    let at = found.unwrap_or_else(|| {
-        groups.push(DesiredGroup { address_type: address_type.clone(), ports: ports.to_vec(), endpoints: Vec::new() });
-        groups.len() - 1
-    });
-    &mut groups[at]
-}
-
-/// The ports a Pod serves for a Service (RC-9), in the order of the wire. A port the Pod does not declare is left out.
-fn ports(service: &Service, pod: &Pod) -> Vec<EndpointPort> {
-    let mut ports: Vec<EndpointPort> = service
-        .ports
-        .iter()
-        .filter_map(|port| {
-            Some(EndpointPort {
-                name: Some(port.name.clone()),
-                protocol: Some(port.protocol.clone()),
-                port: Some(membership::find_port(pod, port)?),
-                app_protocol: port.app_protocol.clone(),
-            })
-        })
-        .collect();
-    sort_slice_ports(&mut ports);
-    ports
-}
-
-/// The endpoint of a Pod (RC-12); `None` without an address of the type (RC-13).
-fn endpoint(service: &Service, pod: &Pod, node: Option<&Node>, address_type: &AddressType) -> Option<Endpoint> {
-    let family = match address_type {
-        AddressType::IPv4 => IpFamily::V4,
-        AddressType::IPv6 => IpFamily::V6,
-        AddressType::Fqdn | AddressType::Other(_) => return None,
-    };
-    let mut addresses = membership::addresses(pod, family);
-    if addresses.is_empty() {
-        return None;
+fn family(address_type: &AddressType) -> Option<IpFamily> {
+    match address_type {
+        AddressType::IPv4 => Some(IpFamily::V4),
+        AddressType::IPv6 => Some(IpFamily::V6),
+        AddressType::Fqdn | AddressType::Other(_) => None,
     }
-    addresses.sort(); // EC-44: several addresses come out in the order of their text.
-    let serving = pod.ready;
-    Some(Endpoint {
-        addresses,
-        conditions: EndpointConditions {
-            ready: Some(service.publish_not_ready_addresses || (serving && !pod.terminating)),
-            serving: Some(serving),
-            terminating: Some(pod.terminating),
-        },
-        hostname: membership::hostname(pod, service),
-        node_name: (!pod.node_name.is_empty()).then(|| pod.node_name.clone()),
-        target_ref: Some(membership::target(pod)),
-        zone: node.filter(|node| !node.zone.is_empty()).map(|node| node.zone.clone()),
-        ..Endpoint::default()
-    })
+}
+
+/// The different numbers at which Pods serve the ports of a Service, in the order they were met. Most Services have one
+/// variant; only ports that are named may differ from Pod to Pod.
+struct PortVariants<'a> {
+    service: &'a Service,
+    named: bool,
+    known: HashMap<Vec<Option<i32>>, usize>,
+    /// By port of the Service; `None` where a Pod does not declare it.
+    numbers: Vec<Vec<Option<i32>>>,
+    current: usize,
+    scratch: Vec<Option<i32>>,
+}
+
+impl<'a> PortVariants<'a> {
+    fn new(service: &'a Service) -> Self {
+        let named = service.ports.iter().any(|port| matches!(port.target, TargetPort::Name(_)));
+        let (known, numbers) = (HashMap::new(), Vec::new());
+        PortVariants { service, named, known, numbers, current: 0, scratch: Vec::new() }
+    }
+
+    fn of(&mut self, pod: &Pod) -> usize {
+        if !self.named && !self.numbers.is_empty() {
+            return 0;
+        }
+        self.scratch.clear();
+        self.scratch.extend(self.service.ports.iter().map(|port| membership::find_port(pod, port)));
+        // Neighbours are mostly alike.
+        if self.numbers.get(self.current) != Some(&self.scratch) {
+            self.current = *self.known.entry(self.scratch.clone()).or_insert_with(|| {
+                self.numbers.push(self.scratch.clone());
+                self.numbers.len() - 1
+            });
+        }
+        self.current
+    }
+
+    /// The ports of a variant in the order of the wire (RC-9). A port that Pods do not declare is left out.
+    fn ports(&self, variant: usize) -> Vec<EndpointPort> {
+        let resolved = self.service.ports.iter().zip(&self.numbers[variant]);
+        let mut ports: Vec<EndpointPort> = resolved
+            .filter_map(|(port, number)| {
+                Some(EndpointPort {
+                    name: Some(port.name.clone()),
+                    protocol: Some(port.protocol.clone()),
+                    port: Some((*number)?),
+                    app_protocol: port.app_protocol.clone(),
+                })
+            })
+            .collect();
+        sort_slice_ports(&mut ports);
+        ports
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kube_endpoint_model::{ServicePort, TargetPort};
+    use crate::DesiredEndpoint as _;
+    use kube_endpoint_model::{EndpointConditions, ServicePort};
     use rstest::rstest;
 
     fn service() -> Service {
@@ -179,34 +190,36 @@ mod tests {
         #[case] (is_ready, serving, is_terminating): (bool, bool, bool),
     ) {
         let service = Service { publish_not_ready_addresses: publish, ..service() };
-        let pod = Pod { ready, terminating, ..pod("p") };
-        let desired = desired_endpoints_from_service_pods(&service, &[Arc::new(pod)], node);
+        let pods = [Arc::new(Pod { ready, terminating, ..pod("p") })];
+        let desired = desired_endpoints_from_service_pods(&service, &pods, node);
         let [group] = &desired.groups[..] else { panic!("one group: {desired:?}") };
         assert_eq!(
-            group.endpoints[0].conditions,
+            group.endpoints[0].endpoint().conditions,
             EndpointConditions { ready: Some(is_ready), serving: Some(serving), terminating: Some(is_terminating) }
         );
-        assert_eq!(group.endpoints[0].zone.as_deref(), Some("a"));
+        assert_eq!(group.endpoints[0].endpoint().zone.as_deref(), Some("a"));
     }
 
     #[test]
     fn a_pod_on_an_unknown_node_is_left_out_and_its_group_stays() {
-        let lost = Arc::new(Pod { node_name: "ghost".into(), ..pod("lost") });
-        let desired = desired_endpoints_from_service_pods(&service(), &[Arc::clone(&lost)], node);
+        let lost = [Arc::new(Pod { node_name: "ghost".into(), ..pod("lost") })];
+        let desired = desired_endpoints_from_service_pods(&service(), &lost, node);
         assert_eq!(desired.missing_nodes, [MissingNode { pod: "lost".into(), node: "ghost".into() }]);
         assert_eq!(desired.groups.iter().map(|it| it.endpoints.len()).collect::<Vec<_>>(), [0]);
 
         let publish = Service { publish_not_ready_addresses: true, ..service() };
-        let desired = desired_endpoints_from_service_pods(&publish, &[lost], node);
+        let desired = desired_endpoints_from_service_pods(&publish, &lost, node);
         assert!(desired.missing_nodes.is_empty());
-        assert_eq!(desired.groups[0].endpoints[0].zone, None);
+        assert_eq!(desired.groups[0].endpoints[0].endpoint().zone, None);
     }
 
     #[test]
     fn each_family_has_its_own_group() {
         let service = Service { ip_families: vec![IpFamily::V6, IpFamily::V4], ..service() };
-        let desired = desired_endpoints_from_service_pods(&service, &[Arc::new(pod("p"))], node);
-        let shown: Vec<String> = desired.groups.iter().map(|it| format!("{:?}", it.endpoints[0].addresses)).collect();
+        let pods = [Arc::new(pod("p"))];
+        let desired = desired_endpoints_from_service_pods(&service, &pods, node);
+        let shown: Vec<String> =
+            desired.groups.iter().map(|it| format!("{:?}", it.endpoints[0].endpoint().addresses)).collect();
         assert_eq!(shown, ["[10.0.0.1]", "[fd00::1]"]);
     }
 }

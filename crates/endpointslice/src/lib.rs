@@ -7,18 +7,13 @@
 //!
 //! ```
 //! use std::num::NonZeroUsize;
-//! use kube_endpoint_model::{AddressType, Endpoint, EndpointConditions, EndpointPort, Labels};
-//! use kube_endpointslice::{DesiredGroup, Hints, Input, Options, Owner, Packing, SliceLabels, TriggerTime, plan};
+//! use kube_endpoint_model::{Address, AddressType, Endpoint, EndpointConditions, EndpointPort, ObjectMeta};
+//! use kube_endpointslice::{DesiredGroup, Input, Options, Owner, plan};
 //!
-//! let owner = Owner {
-//!     api_version: "example.com/v1".into(),
-//!     kind: "Gateway".into(),
-//!     namespace: "shop".into(),
-//!     name: "edge".into(),
-//!     uid: "2f1c".into(),
-//! };
+//! let metadata = ObjectMeta { namespace: "shop".into(), name: "edge".into(), uid: "2f1c".into(), ..ObjectMeta::default() };
+//! let gateway = Owner::new("example.com/v1", "Gateway", &metadata);
 //! let endpoint = |address: &str| Endpoint {
-//!     addresses: vec![kube_endpoint_model::Address::new(address)],
+//!     addresses: vec![Address::new(address)],
 //!     conditions: EndpointConditions { ready: Some(true), ..Default::default() },
 //!     ..Default::default()
 //! };
@@ -27,25 +22,8 @@
 //!     ports: vec![EndpointPort { name: Some("http".into()), port: Some(80), ..Default::default() }],
 //!     endpoints: (1..=3).map(|host| endpoint(&format!("10.0.0.{host}"))).collect(),
 //! };
-//! let options = Options {
-//!     max_endpoints_per_slice: NonZeroUsize::new(2).expect("not zero"),
-//!     placeholder: false,
-//!     packing: Packing::Incremental,
-//! };
-//! let plan = plan(
-//!     Input {
-//!         owner: &owner,
-//!         owner_terminating: false,
-//!         address_types: &[AddressType::IPv4],
-//!         desired: vec![desired],
-//!         existing: &[],
-//!         labels: &SliceLabels::carry(&Labels::default(), "edge", "gateways.example.com"),
-//!         annotations: &Labels::default(),
-//!         trigger_time: TriggerTime::Leave,
-//!         hints: Hints::Leave,
-//!     },
-//!     &options,
-//! );
+//! let options = Options::new("gateways.example.com").max_endpoints_per_slice(NonZeroUsize::new(2).expect("not zero"));
+//! let plan = plan(Input::new(&gateway, &[AddressType::IPv4], vec![desired], &[]), &options);
 //! let sizes: Vec<usize> = plan.types[0].create.iter().map(|slice| slice.endpoints.len()).collect();
 //! assert_eq!(sizes, [2, 1]);
 //! ```
@@ -67,12 +45,19 @@ mod apply;
 #[cfg(feature = "controller")]
 pub mod controller;
 mod desired;
+mod desired_endpoint;
 #[cfg(feature = "apply")]
 mod fresh;
+mod groups;
+mod identity;
+mod input;
+mod options;
 mod owner;
 mod packing;
 mod plan;
+mod pod_endpoint;
 mod recycle;
+mod single;
 #[cfg(feature = "apply")]
 pub mod slice_events;
 mod slice_labels;
@@ -84,10 +69,14 @@ mod watch;
 #[cfg(feature = "apply")]
 pub use apply::{ApplyError, WriteError, apply};
 pub use desired::{DesiredGroup, MissingNode, ServiceEndpoints, desired_endpoints_from_service_pods};
+pub use desired_endpoint::DesiredEndpoint;
 #[cfg(feature = "apply")]
 pub use fresh::{LiveReadError, Slices, fresh_slices};
+pub use input::{Hints, Input, ServiceHints, TriggerTime};
+pub use options::{Options, Packing};
 pub use owner::Owner;
-pub use plan::{Hints, Input, Options, Packing, Plan, ServiceHints, TriggerTime, TypePlan, plan};
+pub use plan::{GroupCount, Plan, TypePlan, plan};
+pub use pod_endpoint::PodEndpoint;
 pub use slice_labels::SliceLabels;
 #[cfg(feature = "apply")]
 pub use tracker::{SliceTracker, Writing};

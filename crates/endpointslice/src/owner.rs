@@ -1,9 +1,11 @@
 //! The object that owns the slices of a plan.
 
-use kube_endpoint_model::{EndpointSlice, OwnerReference, Service, Text, Uid};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
+use kube_endpoint_model::{EndpointSlice, ObjectMeta, OwnerReference, ResourceVersion, Service, Text, Uid};
 
 /// The object whose endpoints a plan is about: a Service, an Endpoints object, or anything with an identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Owner {
     /// API version, such as `v1`.
     pub api_version: Text,
@@ -15,9 +17,35 @@ pub struct Owner {
     pub name: Text,
     /// Identity.
     pub uid: Uid,
+    /// Version; what events about the owner refer to. May be empty.
+    pub resource_version: ResourceVersion,
+    /// Whether the owner is being deleted: nothing is created for it any more (EC-29).
+    pub terminating: bool,
 }
 
 impl Owner {
+    /// An object of any kind as owner.
+    ///
+    /// ```
+    /// use kube_endpoint_model::ObjectMeta;
+    /// use kube_endpointslice::Owner;
+    ///
+    /// let metadata = ObjectMeta { namespace: "shop".into(), name: "edge".into(), uid: "2f1c".into(), ..ObjectMeta::default() };
+    /// let owner = Owner::new("example.com/v1", "Gateway", &metadata);
+    /// assert!(!owner.terminating);
+    /// ```
+    pub fn new(api_version: &str, kind: &str, metadata: &ObjectMeta) -> Owner {
+        Owner {
+            api_version: api_version.into(),
+            kind: kind.into(),
+            namespace: metadata.namespace.clone(),
+            name: metadata.name.clone(),
+            uid: metadata.uid.clone(),
+            resource_version: metadata.resource_version.clone(),
+            terminating: metadata.deletion_timestamp.is_some(),
+        }
+    }
+
     /// A Service as owner.
     pub fn service(service: &Service) -> Owner {
         Owner {
@@ -26,7 +54,14 @@ impl Owner {
             namespace: service.namespace.clone(),
             name: service.name.clone(),
             uid: service.uid.clone(),
+            resource_version: service.resource_version.clone(),
+            terminating: service.terminating,
         }
+    }
+
+    /// An object of a type of `k8s-openapi` as owner.
+    pub fn of<K: k8s_openapi::Metadata<Ty = meta::ObjectMeta>>(object: &K) -> Owner {
+        Owner::new(K::API_VERSION, K::KIND, &object.metadata().into())
     }
 
     /// The reference that slices carry.

@@ -1,11 +1,12 @@
 //! Which endpoints go to which slice, for endpoints that share their address type and ports.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use kube_endpoint_model::{Endpoint, EndpointIdentity, EndpointSlice};
+use kube_endpoint_model::{Endpoint, EndpointSlice};
 
-use crate::slice_labels::SliceLabels;
+use crate::desired_endpoint::DesiredEndpoint;
+use crate::identity::{DesiredSet, Identity};
+use crate::slice_labels::WrittenLabels;
 
 /// What becomes of the slices of one group.
 #[derive(Debug, Default)]
@@ -15,15 +16,14 @@ pub(crate) struct Packed {
     pub(crate) update: Vec<EndpointSlice>,
     pub(crate) delete: Vec<Arc<EndpointSlice>>,
     pub(crate) unchanged: Vec<Arc<EndpointSlice>>,
+    /// Endpoints desired, equal ones counted once.
+    pub(crate) desired: usize,
     /// Endpoints that were in no slice before.
     pub(crate) added: usize,
+    /// Endpoints that stay in their slice and are written anew.
+    pub(crate) updated: usize,
     /// Endpoints that are in no slice any more.
     pub(crate) removed: usize,
-}
-
-/// The endpoints of a group by identity, the later of equal ones winning.
-pub(crate) fn by_identity(endpoints: Vec<Endpoint>) -> HashMap<EndpointIdentity, Endpoint> {
-    endpoints.into_iter().map(|endpoint| (endpoint.identity(), endpoint)).collect()
 }
 
 /// Packs in upstream's three phases (RC-15 to RC-21): first every slice keeps what it may, then slices that are written
@@ -31,75 +31,70 @@ pub(crate) fn by_identity(endpoints: Vec<Endpoint>) -> HashMap<EndpointIdentity,
 ///
 /// Endpoints stay where they are and slices are never merged. Where upstream leaves a choice to chance, slices go by
 /// size, then by their lowest endpoint, and only then by name, since names are random; endpoints go by identity.
-pub(crate) fn pack(
-    existing: &[Arc<EndpointSlice>],
-    mut desired: HashMap<EndpointIdentity, Endpoint>,
-    labels: &SliceLabels,
+pub(crate) fn pack<E: DesiredEndpoint>(
+    existing: &[&Arc<EndpointSlice>],
+    desired: &[E],
+    labels: &WrittenLabels<'_>,
     max: usize,
 ) -> Packed {
-    let mut packed = Packed::default();
-
+    let mut desired = DesiredSet::new(desired);
+    let mut left = desired.len();
+    let mut packed = Packed { desired: left, ..Packed::default() };
+    let mut kept = Vec::new();
     for slice in in_stable_order(existing) {
-        let mut updated = false;
-        let kept: Vec<Endpoint> = slice
-            .endpoints
-            .iter()
-            .filter_map(|endpoint| {
-                let wanted = desired.remove(&endpoint.identity())?;
-                updated |= !wanted.equal_beyond_identity(endpoint);
-                Some(wanted)
-            })
-            .collect();
-        let shrunk_by = slice.endpoints.len() - kept.len();
-        packed.removed += shrunk_by;
-        if updated || shrunk_by > 0 {
-            if kept.is_empty() {
-                packed.delete.push(slice);
-            } else {
-                let mut copy = EndpointSlice::clone(&slice);
-                copy.endpoints = kept;
-                copy.metadata.labels = labels.written().clone();
-                packed.update.push(copy);
+        kept.clear();
+        let mut updated = 0;
+        for endpoint in &slice.endpoints {
+            if let Some(wanted) = desired.take(endpoint) {
+                updated += usize::from(!wanted.is_met_by(endpoint));
+                kept.push(wanted);
             }
-        } else if labels.differ_from(&slice) {
-            let mut copy = EndpointSlice::clone(&slice);
-            copy.metadata.labels = labels.written().clone();
-            packed.update.push(copy);
+        }
+        let shrunk_by = slice.endpoints.len() - kept.len();
+        left -= kept.len();
+        packed.updated += updated;
+        packed.removed += shrunk_by;
+        if updated > 0 || shrunk_by > 0 {
+            if kept.is_empty() {
+                packed.delete.push(Arc::clone(slice));
+            } else {
+                let endpoints = kept.iter().map(|wanted| wanted.to_endpoint()).collect();
+                packed.update.push(rewritten(slice, endpoints, labels));
+            }
+        } else if labels.differ_from(slice) {
+            packed.update.push(rewritten(slice, slice.endpoints.clone(), labels));
         } else {
-            packed.unchanged.push(slice);
+            packed.unchanged.push(Arc::clone(slice));
         }
     }
 
-    packed.added = desired.len();
-    let mut remaining: Vec<(EndpointIdentity, Endpoint)> = desired.into_iter().collect();
-    remaining.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let mut remaining: Vec<Endpoint> = remaining.into_iter().map(|(_, endpoint)| endpoint).collect();
-
-    if !remaining.is_empty() {
+    packed.added = left;
+    if left > 0 {
+        let mut remaining = desired.into_rest().into_iter().map(E::endpoint);
         // The order above broke ties already; a stable sort keeps it.
         packed.update.sort_by_key(|slice| std::cmp::Reverse(slice.endpoints.len()));
         for slice in &mut packed.update {
-            fill(&mut slice.endpoints, &mut remaining, max);
+            let room = max.saturating_sub(slice.endpoints.len());
+            slice.endpoints.extend(remaining.by_ref().take(room));
         }
-    }
-    while !remaining.is_empty() {
-        if let Some(at) = fullest_after(&packed.unchanged, remaining.len(), max) {
-            let mut copy = EndpointSlice::clone(&packed.unchanged.remove(at));
-            fill(&mut copy.endpoints, &mut remaining, max);
-            packed.update.push(copy);
-        } else {
-            let mut endpoints = Vec::new();
-            fill(&mut endpoints, &mut remaining, max);
-            packed.create.push(endpoints);
+        while remaining.len() > 0 {
+            if let Some(at) = fullest_after(&packed.unchanged, remaining.len(), max) {
+                let mut slice = EndpointSlice::clone(&packed.unchanged.remove(at));
+                slice.endpoints.extend(remaining.by_ref());
+                packed.update.push(slice);
+            } else {
+                packed.create.push(remaining.by_ref().take(max).collect());
+            }
         }
     }
     packed
 }
 
-/// Moves endpoints over, from the front, until the slice is full.
-fn fill(slice: &mut Vec<Endpoint>, remaining: &mut Vec<Endpoint>, max: usize) {
-    let room = max.saturating_sub(slice.len()).min(remaining.len());
-    slice.extend(remaining.drain(..room));
+/// A slice with other endpoints and the labels it should have.
+fn rewritten(slice: &EndpointSlice, endpoints: Vec<Endpoint>, labels: &WrittenLabels<'_>) -> EndpointSlice {
+    let mut metadata = slice.metadata.clone();
+    metadata.labels = labels.written.clone();
+    EndpointSlice { metadata, address_type: slice.address_type.clone(), endpoints, ports: slice.ports.clone() }
 }
 
 /// The slice that has room for all `additional` endpoints and is fullest with them (RC-19). A full slice's worth of
@@ -116,12 +111,12 @@ fn fullest_after(slices: &[Arc<EndpointSlice>], additional: usize, max: usize) -
 }
 
 /// Slices by size, fullest first, then by their lowest endpoint, then by name.
-pub(crate) fn in_stable_order(slices: &[Arc<EndpointSlice>]) -> Vec<Arc<EndpointSlice>> {
+pub(crate) fn in_stable_order<'a>(slices: &[&'a Arc<EndpointSlice>]) -> Vec<&'a Arc<EndpointSlice>> {
     let mut ordered = slices.to_vec();
     if ordered.len() > 1 {
         ordered.sort_by_cached_key(|slice| {
-            let lowest = slice.endpoints.iter().map(Endpoint::identity).min();
-            (std::cmp::Reverse(slice.endpoints.len()), lowest, slice.metadata.name.clone())
+            let lowest = slice.endpoints.iter().map(Identity::of).min();
+            (std::cmp::Reverse(slice.endpoints.len()), lowest, &*slice.metadata.name)
         });
     }
     ordered

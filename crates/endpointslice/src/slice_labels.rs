@@ -1,14 +1,21 @@
 //! The labels of slices: what is carried from the owner, and what every slice has.
 
 use kube_endpoint_model::well_known::{HEADLESS_LABEL, SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
-use kube_endpoint_model::{EndpointSlice, Labels, Service};
+use kube_endpoint_model::{EndpointSlice, Labels, Service, Text};
 
 /// Which labels slices get (RC-37), and which of them count as a change when they differ (RC-38).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliceLabels {
     carried: Labels,
-    written: Labels,
+    service_name: Text,
+    headless: bool,
     reserved: &'static [&'static str],
+}
+
+/// The labels as one controller writes them.
+pub(crate) struct WrittenLabels<'a> {
+    pub(crate) written: Labels,
+    rule: &'a SliceLabels,
 }
 
 /// Reserved in the slices of Services.
@@ -17,39 +24,35 @@ const SERVICE_RESERVED: &[&str] = &[SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL, 
 const RESERVED: &[&str] = &[SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL];
 
 impl SliceLabels {
-    /// Labels carried from an owner to slices of the Service `service_name` that `controller` manages. Carried labels
-    /// that only controllers may set are ignored.
-    pub fn carry(labels: &Labels, service_name: &str, controller: &str) -> SliceLabels {
-        SliceLabels::new(labels, service_name, controller, RESERVED, None)
+    /// Labels carried from an owner to slices of the Service `service_name`, which need not exist. Carried labels that
+    /// only controllers may set are ignored.
+    pub fn carry(labels: &Labels, service_name: &str) -> SliceLabels {
+        SliceLabels::new(labels, service_name, RESERVED, false)
     }
 
     /// The labels of a Service, carried to its slices; those of a Service without a cluster IP are marked headless.
-    pub fn for_service(service: &Service, controller: &str) -> SliceLabels {
-        let headless = (!service.has_cluster_ip()).then_some((HEADLESS_LABEL, ""));
-        SliceLabels::new(&service.labels, &service.name, controller, SERVICE_RESERVED, headless)
+    pub fn for_service(service: &Service) -> SliceLabels {
+        SliceLabels::new(&service.labels, &service.name, SERVICE_RESERVED, !service.has_cluster_ip())
     }
 
-    fn new(
-        labels: &Labels,
-        service_name: &str,
-        controller: &str,
-        reserved: &'static [&'static str],
-        extra: Option<(&str, &str)>,
-    ) -> SliceLabels {
+    fn new(labels: &Labels, service_name: &str, reserved: &'static [&'static str], headless: bool) -> SliceLabels {
         let carried = labels.without(|key| reserved.contains(&key));
-        let fixed = [(SERVICE_NAME_LABEL, service_name), (SLICE_MANAGED_BY_LABEL, controller)];
-        SliceLabels { written: carried.with(fixed.into_iter().chain(extra)), carried, reserved }
+        SliceLabels { carried, service_name: service_name.into(), headless, reserved }
     }
 
-    /// What a slice is written with.
-    pub(crate) fn written(&self) -> &Labels {
-        &self.written
+    /// The labels as `controller` writes them.
+    pub(crate) fn written_by(&self, controller: &str) -> WrittenLabels<'_> {
+        let fixed = [(SERVICE_NAME_LABEL, &*self.service_name), (SLICE_MANAGED_BY_LABEL, controller)];
+        let headless = self.headless.then_some((HEADLESS_LABEL, ""));
+        WrittenLabels { written: self.carried.with(fixed.into_iter().chain(headless)), rule: self }
     }
+}
 
+impl WrittenLabels<'_> {
     /// Whether a slice's labels differ in what was carried. Wrong reserved labels alone are no reason to write.
     pub(crate) fn differ_from(&self, slice: &EndpointSlice) -> bool {
-        let is_reserved = |key: &str| self.reserved.contains(&key);
-        !slice.metadata.labels.iter().filter(|(key, _)| !is_reserved(key)).eq(self.carried.iter())
+        let is_reserved = |key: &str| self.rule.reserved.contains(&key);
+        !slice.metadata.labels.iter().filter(|(key, _)| !is_reserved(key)).eq(self.rule.carried.iter())
     }
 
     /// Whether a slice has the written labels, an empty value counting as absent: how placeholders are compared (RC-26).
@@ -100,9 +103,10 @@ mod tests {
         };
         let mut slice: EndpointSlice = serde_json::from_str("{}").unwrap();
         slice.metadata.labels = labels(slice_labels);
-        let rule = SliceLabels::for_service(&service, "c");
+        let rule = SliceLabels::for_service(&service);
+        let rule = rule.written_by("c");
         assert_eq!(rule.differ_from(&slice), differ);
         let expected = [NAME, MANAGED].iter().chain(written).copied().collect::<Vec<_>>().join(",");
-        assert_eq!(rule.written(), &labels(&expected));
+        assert_eq!(rule.written, labels(&expected));
     }
 }

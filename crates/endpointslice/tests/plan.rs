@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{
-    Address, AddressType, Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Labels, ObjectReference, Service,
-    Text,
+    Address, AddressType, Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Labels, ObjectMeta,
+    ObjectReference, Service, Text,
 };
 use kube_endpointslice::{
-    DesiredGroup, Hints, Input, Options, Owner, Packing, Plan, SliceLabels, TriggerTime, TypePlan, plan,
+    DesiredGroup, Input, Options, Owner, Packing, Plan, SliceLabels, TriggerTime, TypePlan, plan,
 };
 use proptest::prelude::*;
 use rstest::rstest;
@@ -55,11 +55,7 @@ fn group(numbers: impl IntoIterator<Item = usize>, port: i32, ready: bool) -> De
 }
 
 fn options(max: usize) -> Options {
-    Options {
-        max_endpoints_per_slice: NonZeroUsize::new(max).expect("not zero"),
-        placeholder: true,
-        packing: Packing::Incremental,
-    }
+    Options::new(SLICE_CONTROLLER).max_endpoints_per_slice(NonZeroUsize::new(max).expect("not zero"))
 }
 
 fn plan_for(
@@ -69,17 +65,8 @@ fn plan_for(
     existing: &[Arc<EndpointSlice>],
     options: &Options,
 ) -> Plan {
-    let input = Input {
-        owner: &Owner::service(service),
-        owner_terminating: service.terminating,
-        address_types: types,
-        desired,
-        existing,
-        labels: &SliceLabels::for_service(service, SLICE_CONTROLLER),
-        annotations: &Labels::default(),
-        trigger_time: TriggerTime::Write(None),
-        hints: Hints::Leave,
-    };
+    let (owner, labels) = (Owner::service(service), SliceLabels::for_service(service));
+    let input = Input::new(&owner, types, desired, existing).labels(&labels).trigger_time(TriggerTime::Write(None));
     plan(input, options)
 }
 
@@ -244,17 +231,8 @@ fn the_trigger_time_is_written_on_what_is_written_anyway() {
     let time: jiff::Timestamp = "2026-02-03T04:00:01.5Z".parse().expect("a time");
     let desired = || vec![group(0..2, 80, false)];
     let write = |desired, trigger_time| {
-        let input = Input {
-            owner: &Owner::service(&service()),
-            owner_terminating: false,
-            address_types: IPV4,
-            desired,
-            existing: &existing,
-            labels: &SliceLabels::for_service(&service(), SLICE_CONTROLLER),
-            annotations: &Labels::default(),
-            trigger_time,
-            hints: Hints::Leave,
-        };
+        let (owner, labels) = (Owner::service(&service()), SliceLabels::for_service(&service()));
+        let input = Input::new(&owner, IPV4, desired, &existing).labels(&labels).trigger_time(trigger_time);
         plan(input, &options(100)).types.remove(0).update
     };
     let stamped = write(desired(), TriggerTime::Write(Some(time)));
@@ -267,19 +245,12 @@ mod single {
     use super::*;
 
     fn plan_single(desired: Vec<DesiredGroup>, existing: &[Arc<EndpointSlice>], annotations: &Labels) -> Plan {
-        let owner = Owner { kind: "Endpoints".into(), ..Owner::service(&service()) };
-        let input = Input {
-            owner: &owner,
-            owner_terminating: false,
-            address_types: IPV4,
-            desired,
-            existing,
-            labels: &SliceLabels::carry(&Labels::default(), "web", "mirror"),
-            annotations,
-            trigger_time: TriggerTime::Leave,
-            hints: Hints::Leave,
-        };
-        plan(input, &Options { placeholder: false, packing: Packing::Single, ..options(1_000) })
+        let metadata =
+            ObjectMeta { namespace: "ns".into(), name: "web".into(), uid: "u-web".into(), ..ObjectMeta::default() };
+        let owner = Owner::new("v1", "Endpoints", &metadata);
+        let input = Input::new(&owner, IPV4, desired, existing).annotations(annotations);
+        let options = Options::new("mirror").placeholder(false).enforce_ownership(false).packing(Packing::Single);
+        plan(input, &options.max_endpoints_per_slice(NonZeroUsize::new(1_000).expect("not zero")))
     }
 
     // upstream: TestReconcile (mirroring), the cases about existing slices

@@ -39,20 +39,37 @@ pub fn primary_address(pod: &Pod, service: &Service) -> Option<Address> {
 
 /// The host name of a Pod within a Service (PD-3): only where its subdomain names the Service.
 pub fn hostname(pod: &Pod, service: &Service) -> Option<Text> {
-    let named = !pod.hostname.is_empty() && pod.subdomain == service.name && pod.namespace == service.namespace;
-    named.then(|| pod.hostname.clone())
+    has_hostname(pod, service).then(|| pod.hostname.clone())
+}
+
+/// Whether a Pod has a [`hostname`] within a Service.
+pub fn has_hostname(pod: &Pod, service: &Service) -> bool {
+    !pod.hostname.is_empty() && pod.subdomain == service.name && pod.namespace == service.namespace
 }
 
 /// The reference to a Pod that its endpoints carry (EP-9): neither API version nor resource version.
 pub fn target(pod: &Pod) -> Arc<ObjectReference> {
     Arc::new(ObjectReference {
-        kind: "Pod".into(),
+        kind: POD.into(),
         namespace: pod.namespace.clone(),
         name: pod.name.clone(),
         uid: pod.uid.clone(),
         ..ObjectReference::default()
     })
 }
+
+/// Whether a reference is the [`target`] of a Pod, whatever its resource version.
+pub fn is_target(reference: &ObjectReference, pod: &Pod) -> bool {
+    reference.name == pod.name
+        && reference.uid == pod.uid
+        && reference.namespace == pod.namespace
+        && &*reference.kind == POD
+        && reference.api_version.is_empty()
+        && reference.field_path.is_empty()
+}
+
+/// The kind of Pods.
+const POD: &str = "Pod";
 
 /// The number at which a Pod serves a port of a Service (PD-4): a number is taken as it is, a name is the first port of
 /// that name and protocol among its containers, then among its sidecars. `None`: the Pod does not serve it.

@@ -9,7 +9,7 @@ use kube_controller_client::Client;
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
-    EndpointSlice, Labels, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes,
+    EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes,
 };
 use kube_informer::Lister;
 use kube_topology::{HintPolicy, TopologyCache};
@@ -18,8 +18,10 @@ use tokio::time::Instant;
 use crate::apply::{ApplyError, apply, join};
 use crate::desired::{MissingNode, desired_endpoints_from_service_pods};
 use crate::fresh::{LiveReadError, Slices, fresh_slices};
+use crate::input::{Hints, Input, ServiceHints, TriggerTime};
+use crate::options::Options;
 use crate::owner::Owner;
-use crate::plan::{Hints, Input, Options, Plan, ServiceHints, TriggerTime, plan};
+use crate::plan::{Plan, plan};
 use crate::slice_labels::SliceLabels;
 use crate::tracker::SliceTracker;
 
@@ -102,26 +104,21 @@ impl Reconciler {
 
         let pods = self.pods.read(|_, index| index.select(&key.namespace, selector));
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
-        let desired = desired_endpoints_from_service_pods(&service, &pods, |name| self.nodes.get("", name));
+        let desired = self.nodes.read(|nodes, ()| {
+            desired_endpoints_from_service_pods(&service, &pods, |name| nodes.get("", name).cloned())
+        });
         let policy = HintPolicy::of(&service);
         let (ratios, enabled) = {
             let topology = locked(&self.topology);
             (topology.ratios(), topology.enabled_types(key).into_iter().collect::<BTreeSet<_>>())
         };
-        let plan = plan(
-            Input {
-                owner: &Owner::service(&service),
-                owner_terminating: service.terminating,
-                address_types: &service.address_types(),
-                desired: desired.groups,
-                existing: &existing,
-                labels: &SliceLabels::for_service(&service, SLICE_CONTROLLER),
-                annotations: &Labels::default(),
-                trigger_time: TriggerTime::Write(trigger_time),
-                hints: Hints::Decide(ServiceHints { policy, ratios: &ratios, enabled }),
-            },
-            &self.options,
-        );
+        let (owner, address_types) = (Owner::service(&service), service.address_types());
+        let labels = SliceLabels::for_service(&service);
+        let input = Input::new(&owner, &address_types, desired.groups, &existing)
+            .labels(&labels)
+            .trigger_time(TriggerTime::Write(trigger_time))
+            .hints(Hints::Decide(ServiceHints { policy, ratios: &ratios, enabled }));
+        let plan = plan(input, &self.options);
         self.remember_hints(key, policy, &plan);
 
         let applied = apply(&self.client, key, &plan, &self.tracker).await;

@@ -10,8 +10,8 @@ use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use kube_endpoint_model::{AddressType, EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
 use kube_endpointslice::{
-    ApplyError, Hints, Input, LiveReadError, Options, Owner, Packing, Plan, SliceLabels, SliceTracker, Slices,
-    TriggerTime, apply, fresh_slices, plan,
+    ApplyError, Input, LiveReadError, Options, Owner, Packing, Plan, SliceLabels, SliceTracker, Slices, apply,
+    fresh_slices, plan,
 };
 use kube_informer::Lister;
 use tokio::time::Instant;
@@ -64,31 +64,17 @@ impl Reconciler {
         let mirrored = desired(&endpoints, self.max_endpoints_per_subset);
         self.tell_what_is_skipped(&endpoints, &mirrored);
         let metadata = &endpoints.metadata;
-        let owner = Owner {
-            api_version: "v1".into(),
-            kind: "Endpoints".into(),
-            namespace: metadata.namespace.clone(),
-            name: metadata.name.clone(),
-            uid: metadata.uid.clone(),
-        };
-        let plan = plan(
-            Input {
-                owner: &owner,
-                owner_terminating: metadata.deletion_timestamp.is_some(),
-                address_types: &ADDRESS_TYPES,
-                desired: mirrored.groups,
-                existing: &existing,
-                labels: &SliceLabels::carry(&metadata.labels, &metadata.name, MIRRORING_CONTROLLER),
-                annotations: &mirrored_annotations(&metadata.annotations),
-                trigger_time: TriggerTime::Leave,
-                hints: Hints::Leave,
-            },
-            &Options {
-                max_endpoints_per_slice: self.max_endpoints_per_subset,
-                placeholder: false,
-                packing: Packing::Single,
-            },
-        );
+        let owner = Owner::new("v1", "Endpoints", metadata);
+        let labels = SliceLabels::carry(&metadata.labels, &metadata.name);
+        let annotations = mirrored_annotations(&metadata.annotations);
+        let input =
+            Input::new(&owner, &ADDRESS_TYPES, mirrored.groups, &existing).labels(&labels).annotations(&annotations);
+        let options = Options::new(MIRRORING_CONTROLLER)
+            .max_endpoints_per_slice(self.max_endpoints_per_subset)
+            .placeholder(false)
+            .enforce_ownership(false)
+            .packing(Packing::Single);
+        let plan = plan(input, &options);
         apply(&self.client, key, &plan, &self.tracker).await?;
         Ok(Next::Done)
     }
@@ -100,7 +86,7 @@ impl Reconciler {
     /// Deletes all mirrored slices of a Service that has nothing to mirror (MI-24).
     async fn clean_up(&self, key: &ObjectKey) -> Result<Next, SyncError> {
         self.tracker.forget(key);
-        let plan = Plan { types: Vec::new(), unsupported: self.mirrored_slices(key) };
+        let plan = Plan::delete(self.mirrored_slices(key));
         let applied = apply(&self.client, key, &plan, &self.tracker).await;
         // The events of these deletions are to wake nobody.
         self.tracker.forget(key);

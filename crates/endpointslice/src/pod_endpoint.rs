@@ -1,0 +1,112 @@
+//! A Pod as an endpoint of a Service, without a copy of anything.
+
+use std::slice;
+use std::sync::Arc;
+
+use kube_endpoint_model::{
+    Address, Endpoint, EndpointConditions, IpFamily, Node, Pod, Service, Text, membership, parse_sloppy,
+};
+
+use crate::desired_endpoint::View;
+use crate::identity::Identity;
+
+/// A Pod as an endpoint of a Service (RC-12): what [`desired_endpoints_from_service_pods`] makes, and what turns into an
+/// [`Endpoint`] only where it is written.
+///
+/// [`desired_endpoints_from_service_pods`]: crate::desired_endpoints_from_service_pods
+#[derive(Clone, Debug)]
+pub struct PodEndpoint<'a> {
+    pod: &'a Pod,
+    node: Option<Arc<Node>>,
+    addresses: Addresses,
+    conditions: EndpointConditions,
+    hostname: Option<&'a Text>,
+}
+
+/// Nearly every Pod has one address of a family.
+#[derive(Clone, Debug)]
+enum Addresses {
+    One(Address),
+    Several(Vec<Address>),
+}
+
+impl Addresses {
+    /// The addresses of one family a Pod has, in the order of their text (EC-44); `None` without any (RC-13).
+    fn of(pod: &Pod, family: IpFamily) -> Option<Addresses> {
+        let parsed = pod.pod_ips.iter().filter_map(|text| parse_sloppy(text));
+        let mut addresses = parsed.filter(|ip| IpFamily::of(*ip) == family).map(Address::from);
+        let first = addresses.next()?;
+        let Some(second) = addresses.next() else { return Some(Addresses::One(first)) };
+        let mut several: Vec<Address> = [first, second].into_iter().chain(addresses).collect();
+        several.sort();
+        Some(Addresses::Several(several))
+    }
+
+    fn as_slice(&self) -> &[Address] {
+        match self {
+            Addresses::One(address) => slice::from_ref(address),
+            Addresses::Several(addresses) => addresses,
+        }
+    }
+}
+
+impl<'a> PodEndpoint<'a> {
+    /// The endpoint of a Pod; `None` without an address of the family.
+    pub(crate) fn new(
+        service: &Service,
+        pod: &'a Pod,
+        node: Option<Arc<Node>>,
+        family: IpFamily,
+    ) -> Option<PodEndpoint<'a>> {
+        let serving = pod.ready;
+        Some(PodEndpoint {
+            addresses: Addresses::of(pod, family)?,
+            conditions: EndpointConditions {
+                ready: Some(service.publish_not_ready_addresses || (serving && !pod.terminating)),
+                serving: Some(serving),
+                terminating: Some(pod.terminating),
+            },
+            hostname: membership::has_hostname(pod, service).then_some(&pod.hostname),
+            pod,
+            node,
+        })
+    }
+
+    fn zone(&self) -> Option<&Text> {
+        self.node.as_deref().map(|node| &node.zone).filter(|zone| !zone.is_empty())
+    }
+
+    fn node_name(&self) -> Option<&Text> {
+        Some(&self.pod.node_name).filter(|name| !name.is_empty())
+    }
+}
+
+impl View for PodEndpoint<'_> {
+    fn identity(&self) -> Identity<'_> {
+        Identity {
+            namespace: &self.pod.namespace,
+            name: &self.pod.name,
+            hostname: self.hostname.map(|text| &**text).unwrap_or_default(),
+            addresses: self.addresses.as_slice(),
+        }
+    }
+
+    fn is_met_by(&self, existing: &Endpoint) -> bool {
+        self.conditions == existing.conditions
+            && self.node_name() == existing.node_name.as_ref()
+            && self.zone() == existing.zone.as_ref()
+            && existing.target_ref.as_deref().is_some_and(|target| membership::is_target(target, self.pod))
+    }
+
+    fn to_endpoint(&self) -> Endpoint {
+        Endpoint {
+            addresses: self.addresses.as_slice().to_vec(),
+            conditions: self.conditions,
+            hostname: self.hostname.cloned(),
+            node_name: self.node_name().cloned(),
+            target_ref: Some(membership::target(self.pod)),
+            zone: self.zone().cloned(),
+            ..Endpoint::default()
+        }
+    }
+}
