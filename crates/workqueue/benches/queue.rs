@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "criterion's macros write a public function")]
 
 use std::{
-    pin::pin,
+    pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll, Waker},
     time::{Duration, Instant},
@@ -38,7 +38,7 @@ fn fill(queue: &Queue<Key>, keys: &[Key]) {
     }
 }
 
-fn take(queue: &Queue<Key>) -> Item<Key> {
+fn take(queue: &Queue<Key>) -> Item<'_, Key> {
     now(queue.get()).expect("not shut down")
 }
 
@@ -74,25 +74,40 @@ fn workers(c: &mut Criterion) {
     let one_thread = runtime::Builder::new_current_thread().build().expect("a runtime");
     let two_threads = runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
     for (name, runtime) in [("10,000 keys, 1 thread", one_thread), ("10,000 keys, 2 threads", two_threads)] {
-        group.bench_function(name, |b| {
-            b.iter_custom(|rounds| {
-                let mut set = JoinSet::new();
-                set.spawn_on(produce_and_work(keys.clone(), rounds), runtime.handle());
-                runtime.block_on(set.join_next()).expect("one task").expect("no panic")
+        for (form, work) in [("", take_all as Work), (", without the guard", take_all_keys)] {
+            group.bench_function(format!("{name}{form}"), |b| {
+                b.iter_custom(|rounds| {
+                    let mut set = JoinSet::new();
+                    set.spawn_on(produce_and_work(keys.clone(), rounds, work), runtime.handle());
+                    runtime.block_on(set.join_next()).expect("one task").expect("no panic")
+                });
             });
-        });
+        }
     }
     group.finish();
 }
 
-async fn produce_and_work(keys: Arc<[Key]>, rounds: u64) -> Duration {
+type Work = fn(Queue<Key>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+
+fn take_all(queue: Queue<Key>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move { while queue.get().await.is_some() {} })
+}
+
+fn take_all_keys(queue: Queue<Key>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        while let Some(key) = queue.get_key().await {
+            queue.done(&key);
+        }
+    })
+}
+
+async fn produce_and_work(keys: Arc<[Key]>, rounds: u64, work: Work) -> Duration {
     let mut spent = Duration::ZERO;
     for _ in 0..rounds {
         let (queue, _timer) = queue();
         let mut workers = JoinSet::new();
         for _ in 0..8 {
-            let queue = queue.clone();
-            workers.spawn(async move { while queue.get().await.is_some() {} });
+            workers.spawn(work(queue.clone()));
         }
         let start = Instant::now();
         fill(&queue, &keys);

@@ -15,13 +15,13 @@ pub struct Get<'a, K> {
     pub(crate) next: NextKey<'a, K>,
 }
 
-impl<K: Clone + Eq> Future for Get<'_, K> {
-    type Output = Option<Item<K>>;
+impl<'a, K: Clone + Eq> Future for Get<'a, K> {
+    type Output = Option<Item<'a, K>>;
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let lease = ready!(self.next.poll(cx));
-        Poll::Ready(lease.map(|lease| Item::new(self.next.queue.clone(), lease)))
+        Poll::Ready(lease.map(|lease| Item::new(self.next.queue, lease)))
     }
 }
 

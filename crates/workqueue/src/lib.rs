@@ -105,7 +105,7 @@
 //! | `TestParallelizeUntil` | `tests/parallel.rs` `every_piece_is_done_once` |
 //! | `BenchmarkQueue`, `BenchmarkDelayingQueue_AddAfter` | `benches/queue.rs` |
 //!
-//! Beyond those, `src/core/tests.rs` compares 10,000 random histories with a reference of plain lists,
+//! Beyond those, `tests/contention.rs` lets threads fight for a queue in earnest, `src/core/tests.rs` compares 10,000 random histories with a reference of plain lists,
 //! `tests/interleavings.rs` runs small programs under every schedule with up to three interruptions, and
 //! `tests/loom.rs` does so with loom's threads: `RUSTFLAGS="--cfg loom" cargo test -p kube-workqueue --test loom --release`.
 

@@ -19,7 +19,7 @@ fn queue<K: Clone + Eq + Hash + Send + 'static>() -> (Queue<K>, JoinSet<()>) {
     (queue, set)
 }
 
-async fn take<K: Clone + Eq + Hash + Send + 'static>(queue: &Queue<K>) -> Item<K> {
+async fn take<K: Clone + Eq + Hash + Send + 'static>(queue: &Queue<K>) -> Item<'_, K> {
     timeout(MS, queue.get()).await.expect("a key is queued").expect("not shut down")
 }
 

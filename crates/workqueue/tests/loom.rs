@@ -129,3 +129,28 @@ fn a_second_producer() {
         assert!(zero == 1 && (1..=2).contains(&one), "lost or repeated: {zero}, {one}");
     });
 }
+
+/// Whether the add or the shutdown comes first: the key is processed once or refused, and everybody goes home.
+#[test]
+fn a_shutdown_beside_an_add_and_a_done() {
+    model(|| {
+        let world = World::new();
+        world.queue.add(0);
+        let worker = world.worker();
+        let producer = {
+            let queue = world.queue.clone();
+            thread::spawn(move || {
+                queue.add(0);
+                queue.add(1);
+            })
+        };
+        block_on(world.queue.shut_down_with_drain());
+        let drained = world.processed();
+        producer.join().unwrap();
+        worker.join().unwrap();
+        assert!(world.queue.is_empty());
+        assert_eq!(world.processed(), drained, "drained too early");
+        let [zero, one] = drained;
+        assert!((1..=2).contains(&zero) && one <= 1, "lost or repeated: {zero}, {one}");
+    });
+}

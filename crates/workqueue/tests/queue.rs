@@ -13,7 +13,7 @@ fn queue() -> Queue<&'static str> {
 }
 
 /// A queued key, now.
-async fn take<K: Clone + Eq + std::hash::Hash + Send + 'static>(queue: &Queue<K>) -> Item<K> {
+async fn take<K: Clone + Eq + std::hash::Hash + Send + 'static>(queue: &Queue<K>) -> Item<'_, K> {
     timeout(Duration::ZERO, queue.get()).await.expect("a key is queued").expect("the queue is not shut down")
 }
 
@@ -254,7 +254,7 @@ async fn first_in_first_out() {
 async fn a_panic_ends_the_processing() {
     let queue = queue();
     queue.add("foo");
-    let item = take(&queue).await;
+    let item = take(&queue).await.into_owned();
     queue.add("foo");
     let mut set = JoinSet::new();
     set.spawn(async move {
@@ -311,7 +311,7 @@ async fn a_cancelled_get_passes_its_wake_up_on() {
 
 fn tokio_test_poll<'a>(
     queue: &'a Queue<&'static str>,
-) -> std::pin::Pin<Box<dyn Future<Output = Option<Item<&'static str>>> + 'a>> {
+) -> std::pin::Pin<Box<dyn Future<Output = Option<Item<'a, &'static str>>> + 'a>> {
     Box::pin(queue.get())
 }
 

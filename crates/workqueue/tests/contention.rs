@@ -1,0 +1,126 @@
+//! Threads that really contend: what the schedules of `interleavings.rs` and `loom.rs` leave out, the lock of the
+//! operating system and the length of a real run, is in here. Counts are asserted, times are not.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    thread,
+};
+
+use kube_workqueue::Queue;
+use tokio::{runtime, task::JoinSet};
+
+const KEYS: usize = 16;
+const ADDS: usize = 20_000;
+const PRODUCERS: usize = 3;
+
+/// What the threads see of one key.
+#[derive(Default)]
+struct Seen {
+    /// Counted up before every add.
+    wanted: AtomicU32,
+    /// What was wanted when it was processed last.
+    processed: AtomicU32,
+    workers: AtomicU32,
+}
+
+impl Seen {
+    fn process(&self) {
+        assert_eq!(self.workers.fetch_add(1, SeqCst), 0, "two workers at once");
+        self.processed.store(self.wanted.load(SeqCst), SeqCst);
+        self.workers.fetch_sub(1, SeqCst);
+    }
+}
+
+/// The forms in which a worker may take its keys.
+#[derive(Clone, Copy)]
+enum Form {
+    Guard,
+    OwnedGuard,
+    Explicit,
+}
+
+async fn work(queue: Queue<usize>, seen: Arc<[Seen; KEYS]>, form: Form) {
+    match form {
+        Form::Guard => {
+            while let Some(item) = queue.get().await {
+                seen[*item].process();
+            }
+        }
+        Form::OwnedGuard => {
+            while let Some(item) = queue.get().await {
+                let item = item.into_owned();
+                seen[*item].process();
+            }
+        }
+        Form::Explicit => {
+            while let Some(key) = queue.get_key().await {
+                seen[key].process();
+                queue.done(&key);
+            }
+        }
+    }
+}
+
+/// No add is lost: whatever was wanted last was processed, by one worker at a time, when the drain ends.
+#[test]
+fn what_was_wanted_last_was_processed() {
+    let runtime = runtime::Builder::new_multi_thread().worker_threads(3).build().unwrap();
+    let (queue, _timer) = Queue::builder().build();
+    let seen: Arc<[Seen; KEYS]> = Arc::default();
+    let mut workers = JoinSet::new();
+    for form in [Form::Guard, Form::OwnedGuard, Form::Explicit].repeat(2) {
+        workers.spawn_on(work(queue.clone(), seen.clone(), form), runtime.handle());
+    }
+    thread::scope(|scope| {
+        for producer in 0..PRODUCERS {
+            let (queue, seen) = (&queue, &seen);
+            scope.spawn(move || {
+                for at in 0..ADDS {
+                    let key = (at * (producer + 1) + producer) % KEYS;
+                    seen[key].wanted.fetch_add(1, SeqCst);
+                    queue.add(key);
+                }
+            });
+        }
+    });
+    runtime.block_on(async {
+        queue.shut_down_with_drain().await;
+        workers.join_all().await;
+    });
+    let wanted: Vec<_> = seen.iter().map(|it| it.wanted.load(SeqCst)).collect();
+    let processed: Vec<_> = seen.iter().map(|it| it.processed.load(SeqCst)).collect();
+    assert_eq!(wanted.iter().sum::<u32>() as usize, PRODUCERS * ADDS);
+    assert_eq!(processed, wanted);
+}
+
+/// One worker sees the keys of each producer in the order in which they were added.
+#[test]
+fn the_order_of_each_producer_is_kept() {
+    let runtime = runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let (queue, _timer) = Queue::<(usize, usize)>::builder().build();
+    let order: Arc<Mutex<Vec<_>>> = Arc::default();
+    let mut worker = JoinSet::new();
+    let (taken, from) = (order.clone(), queue.clone());
+    let take_all = async move {
+        while let Some(item) = from.get().await {
+            taken.lock().unwrap().push(*item);
+        }
+    };
+    worker.spawn_on(take_all, runtime.handle());
+    thread::scope(|scope| {
+        for producer in 0..PRODUCERS {
+            let queue = &queue;
+            scope.spawn(move || (0..ADDS).for_each(|at| queue.add((producer, at))));
+        }
+    });
+    queue.shut_down();
+    runtime.block_on(worker.join_all());
+    for producer in 0..PRODUCERS {
+        let order = order.lock().unwrap();
+        let of_producer = order.iter().filter(|it| it.0 == producer).map(|it| it.1);
+        assert!(of_producer.eq(0..ADDS), "producer {producer}");
+    }
+}
