@@ -41,6 +41,14 @@ impl World {
         })
     }
 
+    fn producer(&self) -> JoinHandle<()> {
+        let queue = self.queue.clone();
+        thread::spawn(move || {
+            queue.add(0);
+            queue.add(1);
+        })
+    }
+
     fn processed(&self) -> [usize; 2] {
         [0, 1].map(|key| self.processed[key].load(SeqCst))
     }
@@ -114,13 +122,7 @@ fn a_second_producer() {
     model(|| {
         let world = World::new();
         let worker = world.worker();
-        let producer = {
-            let queue = world.queue.clone();
-            thread::spawn(move || {
-                queue.add(0);
-                queue.add(1);
-            })
-        };
+        let producer = world.producer();
         world.queue.add(1);
         producer.join().unwrap();
         block_on(world.queue.shut_down_with_drain());
@@ -137,13 +139,7 @@ fn a_shutdown_beside_an_add_and_a_done() {
         let world = World::new();
         world.queue.add(0);
         let worker = world.worker();
-        let producer = {
-            let queue = world.queue.clone();
-            thread::spawn(move || {
-                queue.add(0);
-                queue.add(1);
-            })
-        };
+        let producer = world.producer();
         block_on(world.queue.shut_down_with_drain());
         let drained = world.processed();
         producer.join().unwrap();
