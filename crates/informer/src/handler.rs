@@ -1,101 +1,177 @@
-//! One listener of an informer.
+//! One handler of an informer: its queue, and who empties it.
 
-use std::{fmt, sync::Arc};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
-use tokio::sync::{mpsc, watch};
+use tokio::{
+    sync::{mpsc, watch},
+    task::yield_now,
+    time::Instant,
+};
 
-use crate::Event;
+use crate::{Changes, Event, HandlerHandle, handle::Id, metrics::HandlerMeter, metrics::HandlerMetrics};
+
+/// Events a handler gets before others of its thread get a turn.
+const TURN: usize = 128;
 
 /// What waits in a handler's queue.
 pub(crate) enum Delivery<T> {
     Event(Event<T>),
+    Changes(Changes<T>),
     /// All that was there at first has been delivered by now.
     Synced,
+    /// Was queued then; says how far the handler is behind.
+    Sample(Instant),
+}
+
+/// The informer's end of a handler.
+pub(crate) struct Listener<T> {
+    id: Id,
+    outbox: mpsc::UnboundedSender<Delivery<T>>,
+    removed: Arc<AtomicBool>,
+    meter: Option<HandlerMeter>,
+    handle: HandlerHandle,
 }
 
 /// A handler and its queue; whoever holds it decides when the handler runs.
 pub(crate) struct Runner<T> {
     inbox: mpsc::UnboundedReceiver<Delivery<T>>,
+    /// The event that is next.
+    next: Option<Event<T>>,
+    /// What comes after it, and how far that has been delivered.
+    many: Option<(Changes<T>, usize)>,
     handle: Box<dyn FnMut(Event<T>) + Send>,
     synced: watch::Sender<bool>,
+    removed: Arc<AtomicBool>,
+    meter: Option<Arc<dyn HandlerMetrics>>,
 }
-
-/// The queue's other end.
-pub(crate) type Outbox<T> = mpsc::UnboundedSender<Delivery<T>>;
 
 /// A handler with an empty queue.
 pub(crate) fn connect<T>(
     name: &str,
+    meter: Option<HandlerMeter>,
     handle: impl FnMut(Event<T>) + Send + 'static,
-) -> (Outbox<T>, Runner<T>, HandlerHandle) {
+) -> (Listener<T>, Runner<T>) {
     let (outbox, inbox) = mpsc::unbounded_channel();
     let (synced, is_synced) = watch::channel(false);
-    let runner = Runner { inbox, handle: Box::new(handle), synced };
-    (outbox, runner, HandlerHandle::new(name, is_synced))
+    let removed = Arc::new(AtomicBool::new(false));
+    let runner = Runner {
+        inbox,
+        next: None,
+        many: None,
+        handle: Box::new(handle),
+        synced,
+        removed: removed.clone(),
+        meter: meter.as_ref().map(|meter| meter.sink.clone()),
+    };
+    let id = Id::next();
+    let handle = HandlerHandle::new(name, is_synced, Some(id));
+    (Listener { id, outbox, removed, meter, handle }, runner)
+}
+
+impl<T> Listener<T> {
+    pub(crate) fn id(&self) -> Id {
+        self.id
+    }
+
+    pub(crate) fn handle(&self) -> &HandlerHandle {
+        &self.handle
+    }
+
+    /// Queues an event. Says no if the handler is gone.
+    pub(crate) fn tell(&mut self, event: &Event<T>) -> bool {
+        self.queued(1);
+        self.outbox.send(Delivery::Event(event.clone())).is_ok()
+    }
+
+    /// Queues many changes. Says no if the handler is gone.
+    pub(crate) fn tell_all(&mut self, changes: &Changes<T>) -> bool {
+        if changes.is_empty() {
+            return !self.outbox.is_closed();
+        }
+        self.queued(changes.len());
+        self.outbox.send(Delivery::Changes(changes.clone())).is_ok()
+    }
+
+    /// What was there at first has been queued.
+    pub(crate) fn synced(&self) {
+        // A listener whose handler is gone is forgotten with the next event.
+        let _ = self.outbox.send(Delivery::Synced);
+    }
+
+    /// Nothing more is delivered, not even what is queued already.
+    pub(crate) fn remove(self) {
+        self.removed.store(true, Ordering::Relaxed);
+    }
+
+    fn queued(&mut self, events: usize) {
+        if let Some(at) = self.meter.as_mut().and_then(|meter| meter.queued(events)) {
+            let _ = self.outbox.send(Delivery::Sample(at));
+        }
+    }
 }
 
 impl<T> Runner<T> {
-    /// Delivers for as long as the informer lives.
+    /// Delivers for as long as the informer lives and the handler is not removed.
     pub(crate) async fn run(mut self) {
         while let Some(delivery) = self.inbox.recv().await {
-            self.deliver(delivery);
+            self.open(delivery);
+            while self.deliver(TURN) == TURN {
+                yield_now().await;
+            }
         }
     }
 
     /// Delivers what is waiting, and says how many events that were.
     pub(crate) fn drain(&mut self) -> usize {
+        self.deliver(usize::MAX)
+    }
+
+    /// Delivers what is waiting, up to so many events, and says how many these were.
+    fn deliver(&mut self, most: usize) -> usize {
         let mut events = 0;
-        while let Ok(delivery) = self.inbox.try_recv() {
-            events += usize::from(matches!(delivery, Delivery::Event(_)));
-            self.deliver(delivery);
+        while events < most {
+            let Some(event) = self.next_event() else { break };
+            if !self.removed.load(Ordering::Relaxed) {
+                (self.handle)(event);
+                events += 1;
+            }
+            if let Some(meter) = &self.meter {
+                meter.delivered(1);
+            }
         }
         events
     }
 
-    fn deliver(&mut self, delivery: Delivery<T>) {
-        match delivery {
-            Delivery::Event(event) => (self.handle)(event),
-            Delivery::Synced => drop(self.synced.send_replace(true)),
+    fn next_event(&mut self) -> Option<Event<T>> {
+        loop {
+            if let Some(event) = self.next.take() {
+                return Some(event);
+            }
+            if let Some((changes, at)) = &mut self.many {
+                *at += 1;
+                match changes.get(*at - 1) {
+                    Some(event) => return Some(event),
+                    None => self.many = None,
+                }
+            }
+            let delivery = self.inbox.try_recv().ok()?;
+            self.open(delivery);
         }
     }
-}
 
-/// Tells whether a handler has heard of everything that was there at first.
-#[derive(Clone)]
-pub struct HandlerHandle {
-    name: Arc<str>,
-    synced: watch::Receiver<bool>,
-}
-
-impl HandlerHandle {
-    pub(crate) fn new(name: &str, synced: watch::Receiver<bool>) -> Self {
-        Self { name: name.into(), synced }
-    }
-
-    /// The same handle, saying whose it is when it is reported missing: `pods (endpointslice-controller)`.
-    #[must_use]
-    pub fn named(self, whose: &str) -> Self {
-        Self { name: format!("{} ({whose})", self.name).into(), ..self }
-    }
-
-    /// What is listened to.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Whether the handler has returned from the last event of the initial list.
-    pub fn has_synced(&self) -> bool {
-        *self.synced.borrow()
-    }
-
-    /// Waits until it has; `false` if the informer stopped before.
-    pub async fn synced(&self) -> bool {
-        self.synced.clone().wait_for(|synced| *synced).await.is_ok()
-    }
-}
-
-impl fmt::Debug for HandlerHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HandlerHandle").field("name", &self.name).field("synced", &self.has_synced()).finish()
+    fn open(&mut self, delivery: Delivery<T>) {
+        match delivery {
+            Delivery::Event(event) => self.next = Some(event),
+            Delivery::Changes(changes) => self.many = Some((changes, 0)),
+            Delivery::Synced => drop(self.synced.send_replace(true)),
+            Delivery::Sample(queued_at) => {
+                if let Some(meter) = &self.meter {
+                    meter.lag(queued_at.elapsed());
+                }
+            }
+        }
     }
 }

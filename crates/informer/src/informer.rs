@@ -5,7 +5,7 @@ use std::{
     fmt,
     future::{Future, pending},
     panic::resume_unwind,
-    pin::{Pin, pin},
+    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -14,12 +14,7 @@ use kube_wire::{Decode, Object};
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    Event, HandlerHandle, Lister, UpdateIndex,
-    handler::Runner,
-    reflector::{Scope, reflect},
-    shared::Shared,
-};
+use crate::{Builder, Event, HandlerHandle, HandlerOptions, Lister, handler::Runner, shared::Shared};
 
 /// Keeps a copy of one type of objects up to date and tells handlers of each change.
 ///
@@ -34,14 +29,17 @@ pub(crate) struct Running<T> {
     runners: mpsc::UnboundedReceiver<Runner<T>>,
     /// Handlers that were run by hand before.
     by_hand: Vec<Runner<T>>,
-    /// Fills the store; `None` when it is filled by hand.
-    reflector: Option<Pin<Box<dyn Future<Output = Infallible> + Send>>>,
+    resync: Forever,
+    /// Fills the store; never does anything when it is filled by hand.
+    reflector: Forever,
 }
+
+type Forever = Pin<Box<dyn Future<Output = Infallible> + Send>>;
 
 impl<T: Decode> Informer<T> {
     /// An informer of `T` from the server of `client`; of all namespaces and objects unless narrowed.
     pub fn builder(client: Client) -> Builder<T> {
-        Builder { client, scope: Scope::default(), index: (), update: |(), _, _| {} }
+        Builder::from_server(client)
     }
 }
 
@@ -59,7 +57,28 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
     ///
     /// It has its own queue without bounds and its own task, so it may take its time; but it must not block the thread.
     pub fn add_handler(&self, handle: impl FnMut(Event<T>) + Send + 'static) -> HandlerHandle {
-        self.shared.add_handler(handle)
+        self.add_handler_with(HandlerOptions::default(), handle)
+    }
+
+    /// As [`add_handler`](Self::add_handler), with a name or a resync of its own.
+    pub fn add_handler_with(
+        &self,
+        options: HandlerOptions,
+        handle: impl FnMut(Event<T>) + Send + 'static,
+    ) -> HandlerHandle {
+        self.shared.add_handler(options, handle)
+    }
+
+    /// Removes a handler: it may be within an event now, but gets no other, not even of those that are queued.
+    ///
+    /// Says no if there is no such handler here: it was removed before, or listens to another informer.
+    pub fn remove_handler(&self, handle: &HandlerHandle) -> bool {
+        self.shared.remove_handler(handle)
+    }
+
+    /// The handles of all handlers there are.
+    pub fn handlers(&self) -> Vec<HandlerHandle> {
+        self.shared.handles()
     }
 
     /// Synced as soon as the first list is stored; for those who read the store without a handler.
@@ -84,13 +103,19 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
 }
 
 impl<T: Object> Running<T> {
-    pub(crate) fn new(runners: mpsc::UnboundedReceiver<Runner<T>>) -> Self {
-        Self { runners, by_hand: Vec::new(), reflector: None }
+    pub(crate) fn new(
+        runners: mpsc::UnboundedReceiver<Runner<T>>,
+        resync: impl Future<Output = Infallible> + Send + 'static,
+    ) -> Self {
+        Self { runners, by_hand: Vec::new(), resync: Box::pin(resync), reflector: Box::pin(pending()) }
+    }
+
+    pub(crate) fn filled_by(self, reflector: impl Future<Output = Infallible> + Send + 'static) -> Self {
+        Self { reflector: Box::pin(reflector), ..self }
     }
 
     async fn run(self, stop: CancellationToken) {
-        let Self { mut runners, by_hand, reflector } = self;
-        let mut reflector = pin!(reflector.unwrap_or_else(|| Box::pin(pending())));
+        let Self { mut runners, by_hand, mut resync, mut reflector } = self;
         let mut handlers: JoinSet<()> = by_hand.into_iter().map(Runner::run).collect();
         loop {
             tokio::select! {
@@ -102,6 +127,7 @@ impl<T: Object> Running<T> {
                         resume_unwind(panic);
                     }
                 }
+                never = &mut resync => match never {},
                 never = &mut reflector => match never {},
             }
         }
@@ -131,50 +157,5 @@ impl<T, X> Clone for Informer<T, X> {
 impl<T: Object, X: Clone + Send + Sync + 'static> fmt::Debug for Informer<T, X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Informer").field("store", &self.lister()).finish_non_exhaustive()
-    }
-}
-
-/// Narrows an informer and gives it an index.
-#[derive(Debug)]
-#[must_use]
-pub struct Builder<T, X = ()> {
-    client: Client,
-    scope: Scope,
-    index: X,
-    update: UpdateIndex<T, X>,
-}
-
-impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
-    /// Only objects of one namespace.
-    pub fn namespace(mut self, namespace: &str) -> Self {
-        self.scope.namespace = Some(namespace.to_owned());
-        self
-    }
-
-    /// Only objects with these labels.
-    pub fn label_selector(mut self, selector: &str) -> Self {
-        self.scope.label_selector = Some(selector.to_owned());
-        self
-    }
-
-    /// Only objects with these fields.
-    pub fn field_selector(mut self, selector: &str) -> Self {
-        self.scope.field_selector = Some(selector.to_owned());
-        self
-    }
-
-    /// An index that is always consistent with the objects; `index` is the index of no objects.
-    pub fn index<Y: Clone + Send + Sync + 'static>(self, index: Y, update: UpdateIndex<T, Y>) -> Builder<T, Y> {
-        let Self { client, scope, .. } = self;
-        Builder { client, scope, index, update }
-    }
-
-    /// The informer. Nothing is sent before it runs.
-    pub fn build(self) -> Informer<T, X> {
-        let Self { client, scope, index, update } = self;
-        let (shared, runners) = Shared::new(T::RESOURCE.to_string(), index, update);
-        let mut running = Running::new(runners);
-        running.reflector = Some(Box::pin(reflect(client, scope, shared.clone())));
-        Informer::new(shared, Arc::new(Mutex::new(Some(running))))
     }
 }

@@ -35,24 +35,32 @@
 //!   causes one [`Event::Updated`] with two different uids.
 //! - A slow handler delays nobody but itself.
 
+mod builder;
+mod changes;
 mod event;
+mod handle;
 mod handler;
 mod index;
 mod informer;
 mod lister;
 mod manual;
+mod metrics;
 mod objects;
 mod reflector;
+mod resync;
 mod shared;
 mod store;
 mod sync;
 
+pub use builder::{Builder, ByHand, FromServer, HandlerOptions};
+pub use changes::Changes;
 pub use event::Event;
-pub use handler::HandlerHandle;
+pub use handle::HandlerHandle;
 pub use index::{NamedIndexes, UpdateIndex};
-pub use informer::{Builder, Informer};
+pub use informer::Informer;
 pub use lister::Lister;
 pub use manual::ManualSource;
+pub use metrics::{HandlerMetrics, InformerMetrics, MetricsProvider, RelistCause};
 pub use objects::Objects;
 pub use store::Store;
 pub use sync::{NotSynced, synced_before, wait_for_sync};

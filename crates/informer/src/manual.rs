@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kube_wire::Object;
+use kube_wire::{Object, Resource};
 
-use crate::{Informer, UpdateIndex, informer::Running, shared::Shared};
+use crate::{Builder, ByHand, Informer, UpdateIndex, informer::Running, shared::Shared};
 
 /// Feeds an informer from plain data instead of an API server, so that tests can drive handlers and controllers step by step.
 ///
@@ -36,21 +36,32 @@ pub struct ManualSource<T, X = ()> {
 impl<T: Object> ManualSource<T> {
     /// An informer without an index, and its source.
     pub fn new() -> (Informer<T>, Self) {
-        Self::with_index((), |(), _, _| {})
+        Self::builder().build()
+    }
+
+    /// To say more of the informer.
+    pub fn builder() -> Builder<T, (), ByHand> {
+        Builder::new(ByHand(()))
     }
 }
 
 impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
+    /// Stands for the type where one is reported.
+    pub(crate) const RESOURCE: Resource = Resource::cluster("", "", "manual source", "");
+
+    pub(crate) fn of(shared: Arc<Shared<T, X>>, running: Arc<Mutex<Option<Running<T>>>>) -> Self {
+        Self { shared, running }
+    }
+
     /// An informer with an index, and its source.
     pub fn with_index(index: X, update: UpdateIndex<T, X>) -> (Informer<T, X>, Self) {
-        let (shared, runners) = Shared::new("manual source".to_owned(), index, update);
-        let running = Arc::new(Mutex::new(Some(Running::new(runners))));
-        (Informer::new(shared.clone(), running.clone()), Self { shared, running })
+        ManualSource::builder().index(index, update).build()
     }
 
     /// As if a list had been received. The first one makes the informer synced.
     pub fn replace(&self, objects: impl IntoIterator<Item = T>, resource_version: &str) {
-        self.shared.replace(objects.into_iter().map(Arc::new).collect(), resource_version);
+        let objects = objects.into_iter().map(|object| self.shared.arrived(object)).collect();
+        self.shared.replace(objects, resource_version);
     }
 
     /// As if a watch had said that the object was added or modified.
@@ -61,6 +72,11 @@ impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
     /// As if a watch had said that the object was deleted; give its last state.
     pub fn delete(&self, last: T) {
         self.shared.delete(last);
+    }
+
+    /// As if a watch had said that nothing changed up to this version.
+    pub fn bookmark(&self, resource_version: &str) {
+        self.shared.bookmark(resource_version);
     }
 
     /// Runs the handlers until none has anything waiting, and says how many events they got. Does nothing when the informer

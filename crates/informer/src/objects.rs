@@ -73,15 +73,6 @@ impl<T: Object> Objects<T> {
         self.len -= 1;
         Some(removed)
     }
-
-    /// All objects in order, to be replaced by objects of the same names.
-    pub(crate) fn update_in_order(&mut self, mut update: impl FnMut(&mut Arc<T>)) {
-        for objects in self.namespaces.values_mut() {
-            let mut objects: Vec<&mut Arc<T>> = objects.iter_mut().collect();
-            objects.sort_unstable_by(|a, b| a.name().cmp(b.name()));
-            objects.into_iter().for_each(&mut update);
-        }
-    }
 }
 
 fn sorted<T: Object>(objects: &HashTable<Arc<T>>) -> impl Iterator<Item = &Arc<T>> {

@@ -1,105 +1,210 @@
 //! The store and its listeners, changed together.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    convert::Infallible,
+    future::pending,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use kube_wire::Object;
-use tokio::sync::{mpsc, watch};
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, interval_at},
+};
 
 use crate::{
-    Event, HandlerHandle, Store, UpdateIndex,
-    handler::{Delivery, Outbox, Runner, connect},
+    Changes, Event, HandlerHandle, HandlerOptions, Store,
+    builder::Options,
+    handler::{Listener, Runner, connect},
+    metrics::Meter,
+    resync::{Check, Due},
 };
 
 /// Applies changes to the store and tells the listeners, in one order for all of them.
 pub(crate) struct Shared<T, X> {
     name: String,
     store: Arc<Store<T, X>>,
+    transform: Option<Transform<T>>,
+    meter: Meter,
     /// Held while a change is applied and told, and while a listener is added: this is what makes "each event exactly once".
-    listeners: Mutex<Vec<Outbox<T>>>,
+    listeners: Mutex<Listeners<T>>,
     runners: mpsc::UnboundedSender<Runner<T>>,
     synced: watch::Sender<bool>,
+}
+
+/// Changes an object before it is stored.
+pub(crate) type Transform<T> = Box<dyn Fn(&mut T) + Send + Sync>;
+
+struct Listeners<T> {
+    all: Vec<(Listener<T>, Due)>,
+    check: Check,
 }
 
 impl<T: Object, X: Clone> Shared<T, X> {
     /// Also returns where the handlers to run come out.
     pub(crate) fn new(
         name: String,
-        index: X,
-        update: UpdateIndex<T, X>,
+        meter: Meter,
+        options: Options<T, X>,
     ) -> (Arc<Self>, mpsc::UnboundedReceiver<Runner<T>>) {
+        let Options { index, update, transform, resync } = options;
         let (runners, to_run) = mpsc::unbounded_channel();
-        let store = Arc::new(Store::new(index, update));
-        let listeners = Mutex::default();
-        (Arc::new(Self { name, store, listeners, runners, synced: watch::Sender::new(false) }), to_run)
+        let shared = Self {
+            name,
+            store: Arc::new(Store::new(index, update)),
+            transform,
+            meter,
+            listeners: Mutex::new(Listeners { all: Vec::new(), check: Check::new(resync) }),
+            runners,
+            synced: watch::Sender::new(false),
+        };
+        (Arc::new(shared), to_run)
     }
 
     pub(crate) fn store(&self) -> &Arc<Store<T, X>> {
         &self.store
     }
 
+    #[expect(dead_code, reason = "for the reflector's next change")]
+    pub(crate) fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
     /// Synced as soon as the first list is stored, whether handlers have heard of it or not.
     pub(crate) fn store_handle(&self) -> HandlerHandle {
-        HandlerHandle::new(&self.name, self.synced.subscribe())
+        HandlerHandle::new(&self.name, self.synced.subscribe(), None)
+    }
+
+    /// The handles of all handlers.
+    pub(crate) fn handles(&self) -> Vec<HandlerHandle> {
+        self.locked().all.iter().map(|(listener, _)| listener.handle().clone()).collect()
     }
 
     /// Adds a handler, which first hears of all that is stored.
-    pub(crate) fn add_handler(&self, handle: impl FnMut(Event<T>) + Send + 'static) -> HandlerHandle {
-        let (outbox, runner, handler) = connect(&self.name, handle);
+    pub(crate) fn add_handler(
+        &self,
+        options: HandlerOptions,
+        handle: impl FnMut(Event<T>) + Send + 'static,
+    ) -> HandlerHandle {
         let mut listeners = self.locked();
-        self.store.read(|objects, _| {
-            for object in objects.iter() {
-                send(&outbox, Delivery::Event(Event::Added { object: object.clone(), initial: true }));
-            }
-        });
+        let HandlerOptions { name, resync } = options;
+        let meter = self.meter.handler(name.as_deref().unwrap_or_default());
+        let (mut listener, runner) = connect(&self.name, meter, handle);
+        let handle = match &name {
+            Some(name) => listener.handle().clone().named(name),
+            None => listener.handle().clone(),
+        };
         if self.store.is_populated() {
-            send(&outbox, Delivery::Synced);
+            let stored = self.store.read(|objects, _| objects.iter().cloned().collect());
+            listener.tell_all(&Changes::initial(stored));
+            listener.synced();
         }
-        listeners.push(outbox);
+        let Listeners { all, check } = &mut *listeners;
+        let asked = resync.unwrap_or(check.default());
+        check.ask(asked);
+        all.push((listener, Due::new(asked, check, Instant::now())));
+        for (_, due) in all {
+            due.check_changed(check);
+        }
         // When the informer has stopped, the runner is dropped here and the handle says so.
         let _ = self.runners.send(runner);
-        handler
+        handle
+    }
+
+    /// Removes a handler of this informer; says no if there is none.
+    pub(crate) fn remove_handler(&self, handle: &HandlerHandle) -> bool {
+        let mut listeners = self.locked();
+        let at = listeners.all.iter().position(|(listener, _)| Some(listener.id()) == handle.id());
+        at.map(|at| listeners.all.remove(at).0.remove()).is_some()
+    }
+
+    /// An object that came with a list: as it is to be stored, or as it is stored already.
+    ///
+    /// So a list of what is known takes no memory beyond one object at a time.
+    pub(crate) fn arrived(&self, object: T) -> Arc<T> {
+        let object = self.transformed(object);
+        self.store.known(&object).unwrap_or_else(|| Arc::new(object))
     }
 
     pub(crate) fn upsert(&self, object: T) {
-        self.change(|store| store.upsert(Arc::new(object)));
+        let object = Arc::new(self.transformed(object));
+        self.change(|store| store.upsert(object));
     }
 
     pub(crate) fn delete(&self, last: T) {
-        self.change(|store| store.delete(Arc::new(last)));
+        let last = Arc::new(self.transformed(last));
+        self.change(|store| store.delete(last));
     }
 
+    /// Stores a list of what has [`arrived`](Self::arrived).
     pub(crate) fn replace(&self, objects: Vec<Arc<T>>, resource_version: &str) {
+        let begun = self.meter.begin();
         let mut listeners = self.locked();
         let first = !self.store.is_populated();
-        for event in self.store.replace(objects, resource_version) {
-            tell(&mut listeners, &event);
-        }
+        let changes = self.store.replace(objects, resource_version);
+        listeners.all.retain_mut(|(listener, _)| listener.tell_all(&changes));
         if first {
-            for listener in listeners.iter() {
-                send(listener, Delivery::Synced);
-            }
+            listeners.all.iter().for_each(|(listener, _)| listener.synced());
             self.synced.send_replace(true);
         }
+        drop(listeners);
+        self.report(begun);
+    }
+
+    pub(crate) fn bookmark(&self, resource_version: &str) {
+        self.store.bookmark(resource_version);
+        self.report(None);
+    }
+
+    /// Tells handlers again of everything, when they are due. Never ends.
+    pub(crate) async fn resync(self: Arc<Self>) -> Infallible {
+        let check = self.locked().check.start();
+        let Some(every) = check else { return pending().await };
+        let mut ticks = interval_at(Instant::now() + every, every);
+        loop {
+            let now = ticks.tick().await;
+            self.resync_due(now);
+        }
+    }
+
+    fn resync_due(&self, now: Instant) {
+        let mut listeners = self.locked();
+        if !self.store.is_populated() {
+            return;
+        }
+        let mut stored = None;
+        listeners.all.retain_mut(|(listener, due)| {
+            !due.take(now)
+                || listener.tell_all(stored.get_or_insert_with(|| {
+                    Changes::again(self.store.read(|objects, _| objects.iter().cloned().collect()))
+                }))
+        });
     }
 
     fn change(&self, change: impl FnOnce(&Store<T, X>) -> Option<Event<T>>) {
+        let begun = self.meter.begin();
         let mut listeners = self.locked();
         if let Some(event) = change(&self.store) {
-            tell(&mut listeners, &event);
+            // Those whose handler is gone are forgotten.
+            listeners.all.retain_mut(|(listener, _)| listener.tell(&event));
         }
+        drop(listeners);
+        self.report(begun);
     }
 
-    fn locked(&self) -> MutexGuard<'_, Vec<Outbox<T>>> {
+    fn report(&self, begun: Option<Instant>) {
+        self.meter.processed(begun);
+        self.meter.stored(|| (self.store.last_resource_version(), self.store.read(|objects, _| objects.len())));
+    }
+
+    fn transformed(&self, mut object: T) -> T {
+        if let Some(transform) = &self.transform {
+            transform(&mut object);
+        }
+        object
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Listeners<T>> {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Tells all listeners, and forgets those whose handler is gone.
-fn tell<T>(listeners: &mut Vec<Outbox<T>>, event: &Event<T>) {
-    listeners.retain(|listener| listener.send(Delivery::Event(event.clone())).is_ok());
-}
-
-fn send<T>(listener: &Outbox<T>, delivery: Delivery<T>) {
-    // A listener whose handler is gone is forgotten with the next event.
-    let _ = listener.send(delivery);
 }

@@ -7,7 +7,11 @@ use std::{
 
 use kube_wire::{Object, ResourceVersion};
 
-use crate::{Event, Objects, UpdateIndex};
+use crate::{Changes, Event, Objects, UpdateIndex};
+
+/// Up to so many changes of a list are applied under one lock, which is a matter of microseconds. More are applied to a copy,
+/// so that readers need not wait.
+const AT_ONCE: usize = 256;
 
 /// Objects and an index over them, always consistent with each other.
 ///
@@ -84,37 +88,48 @@ impl<T: Object, X: Clone> Store<T, X> {
         self.locked_to_write().note(resource_version.into());
     }
 
-    /// Replaces all objects at once and returns the differences: deletions first, then the rest in the order of keys.
+    /// The stored object, if this is the same state of it.
+    pub(crate) fn known(&self, object: &T) -> Option<Arc<T>> {
+        let state = self.locked();
+        state.objects.get(object.namespace(), object.name()).filter(|old| same_state(&***old, object)).cloned()
+    }
+
+    /// Replaces all objects at once and returns what that changed. The last of several objects of one name counts.
     ///
     /// An object that is stored already in the same state stays as it is and causes no event.
-    pub fn replace(&self, objects: impl IntoIterator<Item = Arc<T>>, resource_version: &str) -> Vec<Event<T>> {
-        let mut next: Objects<T> = objects.into_iter().collect();
-        let mut index = self.pristine.clone();
-        let mut events = Vec::new();
-
+    pub fn replace(&self, mut objects: Vec<Arc<T>>, resource_version: &str) -> Changes<T> {
+        objects.sort_by(|a, b| key(a).cmp(&key(b)));
+        objects.dedup_by(|later, kept| {
+            let same = key(later) == key(kept);
+            if same {
+                mem::swap(later, kept);
+            }
+            same
+        });
         // As there is one writer only, the state cannot change between this lock and the next; meanwhile others may read.
         let state = self.locked();
-        for old in state.objects.iter() {
-            if next.get(old.namespace(), old.name()).is_none() {
-                events.push(Event::Deleted { object: old.clone(), tombstone: true });
-            }
-        }
-        next.update_in_order(|new| {
-            match state.objects.get(new.namespace(), new.name()) {
-                Some(old) if same_state(&**old, &**new) => *new = old.clone(),
-                Some(old) => events.push(Event::Updated { old: old.clone(), new: new.clone() }),
-                None => events.push(Event::Added { object: new.clone(), initial: !state.populated }),
-            }
-            (self.update)(&mut index, None, Some(new));
-        });
+        let (first, none_before) = (!state.populated, state.objects.is_empty());
+        let differences = if none_before && first { Vec::new() } else { state.differences(&mut objects) };
         drop(state);
 
         let resource_version = resource_version.into();
-        let next = State { objects: next, index, resource_version, populated: true };
-        let previous = mem::replace(&mut *self.locked_to_write(), next);
-        // Freeing many objects takes a while; the lock is released by now.
-        drop(previous);
-        events
+        if !none_before && differences.len() <= AT_ONCE {
+            let mut state = self.locked_to_write();
+            for event in &differences {
+                state.apply(event, self.update);
+            }
+            (state.resource_version, state.populated) = (resource_version, true);
+        } else {
+            let mut index = self.pristine.clone();
+            for object in &objects {
+                (self.update)(&mut index, None, Some(object));
+            }
+            let next = State { objects: objects.iter().cloned().collect(), index, resource_version, populated: true };
+            let previous = mem::replace(&mut *self.locked_to_write(), next);
+            // Freeing many objects takes a while; the lock is released by now.
+            drop(previous);
+        }
+        if none_before && first { Changes::initial(objects) } else { Changes::differences(differences) }
     }
 
     // A panic of an index function poisons the lock; the panic itself ends the process, through the task it ends.
@@ -127,12 +142,54 @@ impl<T: Object, X: Clone> Store<T, X> {
     }
 }
 
-impl<T, X> State<T, X> {
+impl<T: Object, X> State<T, X> {
+    /// What has to happen to come from the stored objects to these, which are sorted: deletions, then the rest in order.
+    /// Stored objects take the place of those that are in the same state.
+    fn differences(&self, objects: &mut [Arc<T>]) -> Vec<Event<T>> {
+        let mut changed = Vec::new();
+        let mut kept = 0;
+        for new in &mut *objects {
+            match self.objects.get(new.namespace(), new.name()) {
+                None => changed.push(Event::Added { object: new.clone(), initial: !self.populated }),
+                Some(old) => {
+                    kept += 1;
+                    if Arc::ptr_eq(old, new) || same_state(&**old, &**new) {
+                        *new = old.clone();
+                    } else {
+                        changed.push(Event::Updated { old: old.clone(), new: new.clone() });
+                    }
+                }
+            }
+        }
+        if kept == self.objects.len() {
+            return changed;
+        }
+        let gone = |old: &&Arc<T>| objects.binary_search_by(|it| key(it).cmp(&key(old))).is_err();
+        let gone = self.objects.iter().filter(gone);
+        let mut events: Vec<_> = gone.map(|old| Event::Deleted { object: old.clone(), tombstone: true }).collect();
+        events.append(&mut changed);
+        events
+    }
+
+    fn apply(&mut self, event: &Event<T>, update: UpdateIndex<T, X>) {
+        let (old, new) = event.states();
+        match (old, new) {
+            (_, Some(new)) => self.objects.insert(new.clone()),
+            (Some(old), None) => drop(self.objects.remove(old.namespace(), old.name())),
+            (None, None) => {}
+        }
+        update(&mut self.index, old, new);
+    }
+
     fn note(&mut self, resource_version: ResourceVersion) {
         if !resource_version.is_empty() {
             self.resource_version = resource_version;
         }
     }
+}
+
+fn key<T: Object>(object: &Arc<T>) -> (&str, &str) {
+    (object.namespace(), object.name())
 }
 
 /// Versions are opaque, but equal ones of one object mean equal states. Without a version, nothing is known.

@@ -92,7 +92,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         let body = self.client.list(&T::RESOURCE, self.scope.namespace.as_deref(), params).await?;
         let list = decode_list::<T>(&body)?;
         drop(body);
-        self.pages.extend(list.items.into_iter().map(Arc::new));
+        self.pages.extend(list.items.into_iter().map(|object| self.shared.arrived(object)));
         let version = list.meta.resource_version.to_string();
         if let Some(next) = list.meta.continue_token {
             return Ok(Happened::Page { next });
@@ -168,7 +168,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             }
             WatchEvent::Bookmark { resource_version, initial_events_end: _ } => {
                 let version = resource_version.to_string();
-                self.shared.store().bookmark(&version);
+                self.shared.bookmark(&version);
                 Ok(version)
             }
             WatchEvent::Error(status) => Err(Trouble::Event(Box::new(status))),

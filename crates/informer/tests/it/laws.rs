@@ -149,3 +149,36 @@ proptest! {
         prop_assert!(informer.lister().list().iter().all(|it| informer.lister().get("shop", &it.key().name).is_some()));
     }
 }
+
+/// Names and versions of one list: some of 700 things, each unchanged with some probability.
+fn list() -> impl Strategy<Value = BTreeMap<u32, u64>> {
+    let sizes = prop_oneof![Just(0_usize), 1..20_usize, 200..300_usize, 600..700_usize];
+    (sizes, 1..1000_u64, 0..1000_u32).prop_map(|(size, churn, start)| {
+        let names = (0..700_u32).map(|n| (n * 7 + start) % 700).take(size);
+        names.map(|n| (n, u64::from(n) % churn + 1)).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    // Small differences are applied in place, large ones to a copy; nobody must see which.
+    #[test]
+    fn a_relist_of_any_size_is_exact(lists in prop::collection::vec(list(), 2..6)) {
+        let index = Things::new().with("group", Thing::group);
+        let (informer, source) = ManualSource::with_index(index, Things::update);
+        let replay = listen(&informer);
+        for (round, list) in lists.into_iter().enumerate() {
+            let thing = |(n, version): (&u32, &u64)| Thing::new(&format!("{n:03}"), *version, GROUPS[usize::try_from(*version).unwrap() % 3]);
+            // The last of one name counts, whatever the order in which they come.
+            let stale = list.keys().take(3).map(|n| Thing::new(&format!("{n:03}"), 0, "stale"));
+            let things: Vec<_> = stale.chain(list.iter().rev().map(thing)).collect();
+            source.replace(things, &round.to_string());
+            source.deliver();
+            let objects = list.iter().map(thing).map(|it| (it.metadata.name.to_string(), it)).collect();
+            check(&informer, &Cluster { objects, ..Cluster::default() });
+            let told: Vec<_> = replay.lock().expect("no panic before").values().cloned().collect();
+            prop_assert_eq!(told, informer.lister().list());
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! When which handler is told again of everything. No clock of its own.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Nobody is told again more often than this.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+/// How often an informer looks whether a handler is due: as often as the most eager of its handlers asks for, of those that
+/// came before the informer was started.
+#[derive(Debug)]
+pub(crate) struct Check {
+    /// What handlers get that do not ask for anything else.
+    default: Duration,
+    every: Duration,
+    started: bool,
+}
+
+/// When one handler is due.
+#[derive(Debug)]
+pub(crate) struct Due {
+    asked: Duration,
+    every: Duration,
+    next: Instant,
+}
+
+impl Check {
+    /// `every` is zero for an informer that tells nobody again.
+    pub(crate) fn new(every: Duration) -> Self {
+        Self { default: every, every, started: false }
+    }
+
+    pub(crate) fn default(&self) -> Duration {
+        self.default
+    }
+
+    /// Looks more often for a handler that asks for it. Not once the informer is started: then the handler has to wait.
+    pub(crate) fn ask(&mut self, every: Duration) {
+        if !self.started && every > Duration::ZERO {
+            self.every = self.every.min(every.max(SHORTEST));
+        }
+    }
+
+    /// The informer is started: from now on it looks this often, if at all.
+    pub(crate) fn start(&mut self) -> Option<Duration> {
+        self.started = true;
+        Some(self.every).filter(|every| !every.is_zero())
+    }
+}
+
+impl Due {
+    pub(crate) fn new(asked: Duration, check: &Check, now: Instant) -> Self {
+        let asked = if asked.is_zero() { asked } else { asked.max(SHORTEST) };
+        let mut due = Self { asked, every: Duration::ZERO, next: now };
+        due.check_changed(check);
+        due.next = now + due.every;
+        due
+    }
+
+    /// No handler is due more often than the informer looks.
+    pub(crate) fn check_changed(&mut self, check: &Check) {
+        let never = self.asked.is_zero() || check.every.is_zero();
+        self.every = if never { Duration::ZERO } else { self.asked.max(check.every) };
+    }
+
+    /// Whether it is time; if so, the next time is a period from now.
+    pub(crate) fn take(&mut self, now: Instant) -> bool {
+        let due = !self.every.is_zero() && now >= self.next;
+        if due {
+            self.next = now + self.every;
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    // client-go: TestResyncCheckPeriod (tools/cache/shared_informer_test.go)
+    #[tokio::test(start_paused = true)]
+    async fn the_most_eager_handler_says_how_often_the_informer_looks() {
+        let (mut check, now, mut handlers) = (Check::new(seconds(12 * 3600)), Instant::now(), Vec::new());
+        for (asked, looks) in [(0, 12 * 3600), (60, 60), (55, 55), (5, 5), (0, 5), (90, 5)] {
+            check.ask(seconds(asked));
+            handlers.push(Due::new(seconds(asked), &check, now));
+            for due in &mut handlers {
+                due.check_changed(&check);
+            }
+            assert_eq!(check.every, seconds(looks), "with one more that asks for {asked} s");
+        }
+        let periods: Vec<_> = handlers.iter().map(|due| due.every.as_secs()).collect();
+        assert_eq!(periods, [0, 60, 55, 5, 0, 90]);
+    }
+
+    // IN-44
+    #[tokio::test(start_paused = true)]
+    async fn once_started_nothing_is_done_more_often() {
+        let (mut check, now) = (Check::new(seconds(30)), Instant::now());
+        assert_eq!(check.start(), Some(seconds(30)));
+        check.ask(seconds(10));
+        assert_eq!(Due::new(seconds(10), &check, now).every, seconds(30));
+        let mut none = Check::new(Duration::ZERO);
+        none.ask(seconds(10));
+        assert_eq!(Due::new(seconds(10), &none, now).every, Duration::ZERO);
+        assert_eq!(none.start(), None);
+        let mut eager = Check::new(seconds(30));
+        eager.ask(Duration::from_millis(1));
+        assert_eq!(eager.start(), Some(SHORTEST));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn is_due_a_period_after_it_was_due() {
+        let (check, now) = (Check::new(seconds(1)), Instant::now());
+        let mut due = Due::new(seconds(2), &check, now);
+        let times = [1, 2, 3, 4, 7, 8, 9].map(|at| due.take(now + seconds(at)));
+        assert_eq!(times, [false, true, false, true, true, false, true]);
+        assert!(!Due::new(Duration::ZERO, &check, now).take(now + seconds(100)));
+    }
+}
