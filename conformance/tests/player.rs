@@ -138,6 +138,7 @@ async fn nodes_and_cleaning_up() {
     assert_eq!(play(&player, &recording.scenarios).await[0].failure, None);
     assert_eq!(namespaces(&player).await, before + 1);
     player.clean_up(&recording.nodes).await.expect("everything deleted");
+    server.empty_namespaces();
     assert_eq!(namespaces(&player).await, before);
     assert!(player.api().list(Kind::Node, "", "").await.expect("a list").items.is_empty());
     server.shutdown().await;

@@ -39,6 +39,10 @@ pub struct Config {
     /// the step after their owner (background), before it (foreground: it stays, marked, while dependents that block it
     /// are there) or stay without the reference (orphan). Objects whose owners never existed are left alone.
     pub garbage_collection: bool,
+    /// How long a deleted namespace keeps its content, during which it refuses to take more. A real cluster takes five
+    /// seconds or more; one second is the default, and [`Server::empty_namespaces`](crate::Server::empty_namespaces)
+    /// cuts it short.
+    pub namespace_grace: Duration,
     /// How many changes of each kind are kept. A watch that asks for an older one is told `410 Gone`, and one that is
     /// read so slowly that it falls back this far is disconnected.
     pub watch_history: usize,
@@ -111,6 +115,7 @@ impl Default for Config {
             service_cidr_v6: Ipv6Net::new_assert(Ipv6Addr::new(0xfd00, 0x10, 0x96, 0, 0, 0, 0, 0), 108),
             kinds: Vec::new(),
             garbage_collection: false,
+            namespace_grace: Duration::from_secs(1),
             watch_history: 10_000,
             bookmark_interval: Duration::from_secs(60),
             watch_timeout: Duration::from_secs(30 * 60),

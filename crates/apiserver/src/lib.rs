@@ -29,20 +29,22 @@
 //!
 //! Of each: get, list (whole, in pages of one version, at an exact version), watch, create, update, delete and
 //! delete-collection, JSON patch, JSON merge patch, strategic merge patch and server-side apply, with `/status` where the
-//! kind has one. Unknown fields are refused, warned of or ignored, as `fieldValidation` says. Bodies are JSON or YAML,
-//! answers are JSON: objects, `Table`s with kubectl's columns, or `PartialObjectMetadata`.
-//! Pods, Services, Nodes, Endpoints and `EndpointSlice`s are read in protobuf where a client prefers that.
+//! kind has one. Unknown and duplicate fields are refused, warned of or ignored, as `fieldValidation` says. Bodies are
+//! JSON, YAML or protobuf; answers are JSON (objects, `Table`s with kubectl's columns, `PartialObjectMetadata`), or
+//! protobuf where a client prefers that. Custom kinds have no protobuf, as with a real server.
 //!
 //! kubectl finds what it needs: aggregated and plain discovery, OpenAPI v3 (v2 as JSON) with upstream's descriptions and
 //! merge keys. `get` and `get -w`, `describe`, `apply` of both sorts, `patch`, `label`, `annotate`, `delete`, `wait`,
-//! `explain` and `api-resources` are tried with it in a test.
+//! `explain`, `api-resources`, `create` of what it makes itself, `auth can-i` and `auth whoami` are tried with it in a
+//! test.
 //!
 //! # What differs from a real server
 //!
 //! - Nothing is kept on disk.
 //! - No admission plugin runs but the namespace lifecycle: nodes are not tainted, service accounts, their tokens and
 //!   the root certificate's `ConfigMap` do not appear, and there is no `kubernetes` Service.
-//! - A deleted namespace is emptied at once, by the server, pods without grace; only finalizers hold it back.
+//! - A deleted namespace is emptied by the server, a [while](Config::namespace_grace) after it has begun to refuse new
+//!   content, pods without grace; only finalizers hold it back. Its status tells no conditions.
 //! - `metadata.managedFields` is not kept, and JSON patches of it change nothing. So server-side apply creates or merges:
 //!   a field that was applied once and is now left out stays, and nobody is told of a conflict; `force` is accepted.
 //! - Dependents stay when their owner goes, unless [`Config::garbage_collection`] is set.
@@ -56,16 +58,16 @@
 //! - OpenAPI v2 in protobuf is refused with 406.
 //! - Tokens are opaque, mean something to one server only, and are not bound to pods. Whoever may write roles may give
 //!   rights that they do not have themselves.
-//! - No body in protobuf is read: reviews and what `kubectl create` with a generator sends (`kubectl create configmap`,
-//!   not `kubectl create -f`) are refused with 415. A list in protobuf is encoded whole before it is sent.
+//! - A list in protobuf is encoded whole before it is sent.
+//! - Nobody can act as somebody else (`--as`): impersonation is ignored.
 //!
 //! # Who may do what
 //!
 //! By default everybody everything, in plain text. [`Config`] asks for more: [`Transport::Tls`] with an authority made
 //! at the start, bearer [tokens](Config::tokens), client certificates ([`Server::client_certificate`]),
 //! [`Anonymous::Refused`], and [`Authorization::Rbac`], which enforces the roles and bindings that have been applied.
-//! Service accounts get their tokens by `TokenRequest`; `TokenReview`, `SelfSubjectReview` and the three
-//! `SubjectAccessReview`s are answered. [`Server::kubeconfig`] is always the owner's,
+//! Service accounts get their tokens by `TokenRequest`; `TokenReview`, `SelfSubjectReview`, `SelfSubjectRulesReview`
+//! and the three `SubjectAccessReview`s are answered. [`Server::kubeconfig`] is always the owner's,
 //! [`Server::kubeconfig_for`] anybody's.
 //!
 //! # Faults on demand
@@ -106,6 +108,7 @@ mod cluster;
 mod config;
 mod credentials;
 mod custom_kind;
+mod emptying;
 mod faults;
 mod field;
 mod http;

@@ -12,6 +12,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::cluster::{Cluster, Limits};
 use crate::config::{Authorization, Config, Transport};
+use crate::emptying;
 use crate::faults::Faults;
 use crate::http;
 use crate::kinds::KindTable;
@@ -110,6 +111,7 @@ impl Server {
 
         let mut tasks = JoinSet::new();
         tasks.spawn(http::serve(listener, acceptor, Arc::clone(&shared)));
+        tasks.spawn(emptying::run(Arc::clone(&shared)));
         tracing::info!(%address, "serving the Kubernetes API");
         Ok(Self { address, shared, tasks })
     }
@@ -131,6 +133,14 @@ impl Server {
     /// What clients have asked.
     pub fn requests(&self) -> Requests<'_> {
         Requests::new(&self.shared.requests)
+    }
+
+    /// Removes the content of every namespace that is being deleted, and those that nothing holds back, now instead of
+    /// when [`Config::namespace_grace`] is over.
+    pub fn empty_namespaces(&self) {
+        for namespace in self.shared.read(Cluster::namespaces_to_empty) {
+            emptying::empty(&self.shared, &namespace);
+        }
     }
 
     /// As if the process had been restarted at the same address: every connection is dropped, objects and versions are

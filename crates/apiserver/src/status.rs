@@ -4,7 +4,9 @@ mod access;
 mod faults;
 
 use serde::Serialize;
+use serde_json::Value;
 
+use crate::cluster::Patch;
 use crate::field::FieldErrors;
 use crate::kinds::Kind;
 
@@ -179,6 +181,15 @@ impl StatusError {
         Self::new(400, "BadRequest", message)
     }
 
+    /// 400 for a body that is not written as strictly as the client asks.
+    pub(crate) fn strict_decoding(kind: &Kind, complaints: &[String]) -> Self {
+        let Kind { name, version, .. } = kind;
+        let complaints = complaints.join(", ");
+        Self::bad_request(format!(
+            "{name} in version \"{version}\" cannot be handled as a {name}: strict decoding error: {complaints}"
+        ))
+    }
+
     /// 403 for something that the rules of the object forbid.
     pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!("{} \"{name}\" is forbidden: {why}", kind.qualified_plural());
@@ -258,6 +269,16 @@ impl StatusError {
     /// 422 for a patch that does not apply to the stored object.
     pub(crate) fn patch_failed(message: impl Into<String>) -> Self {
         Self::new(422, "Invalid", message)
+    }
+
+    /// What is said of a patch that has keys twice, when the client asks to be strict.
+    pub(crate) fn duplicates_in_patch(patch: &Patch, patched: Option<&Value>, complaints: &[String]) -> Self {
+        match (patch, patched) {
+            (Patch::Apply(_), _) | (_, None) => {
+                Self::bad_request(format!("error strict decoding YAML: {}", complaints.join(", ")))
+            }
+            (_, Some(patched)) => Self::invalid_patch(&patched.to_string(), complaints),
+        }
     }
 
     /// 422 for a patch that brings in fields that the kind does not have.

@@ -24,7 +24,8 @@ pub(crate) const FIRST_ROLES: [(&str, &str); 8] = [
     (
         "clusterroles",
         r#"{"metadata": {"name": "system:basic-user"}, "rules": [
-            {"apiGroups": ["authorization.k8s.io"], "resources": ["selfsubjectaccessreviews"], "verbs": ["create"]},
+            {"apiGroups": ["authorization.k8s.io"], "verbs": ["create"],
+             "resources": ["selfsubjectaccessreviews", "selfsubjectrulesreviews"]},
             {"apiGroups": ["authentication.k8s.io"], "resources": ["selfsubjectreviews"], "verbs": ["create"]}]}"#,
     ),
     (

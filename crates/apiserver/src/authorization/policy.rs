@@ -111,12 +111,7 @@ impl Policy {
             return Verdict::allowed("");
         }
         let mut missing = Vec::new();
-        // In no namespace there are no bindings either.
-        let within = self.within.get(&attributes.namespace).into_iter().flatten();
-        for binding in self.everywhere.iter().chain(within) {
-            let Some(subject) = binding.subjects.iter().find(|subject| is(subject, &binding.namespace, user)) else {
-                continue;
-            };
+        for (binding, subject) in self.bindings_of(user, &attributes.namespace) {
             match &binding.rules {
                 Ok(rules) if rules.iter().any(|rule| allows(rule, attributes)) => {
                     let subject = format!("{} \"{}\"", subject.kind, subject.name);
@@ -126,12 +121,39 @@ impl Policy {
                 Err(error) => missing.push(error.as_str()),
             }
         }
-        let reason = match missing.as_slice() {
-            [] => String::new(),
-            [one] => format!("RBAC: {one}"),
-            more => format!("RBAC: [{}]", more.join(", ")),
-        };
-        Verdict { allowed: false, reason }
+        let reason = in_words(&missing);
+        Verdict { allowed: false, reason: if reason.is_empty() { reason } else { format!("RBAC: {reason}") } }
+    }
+
+    /// The rules that are bound to a user in a namespace, and what is said of roles that do not exist.
+    pub(crate) fn rules_of(&self, user: &User, namespace: &str) -> (Vec<PolicyRule>, String) {
+        let mut rules = Vec::new();
+        let mut missing = Vec::new();
+        for (binding, _) in self.bindings_of(user, namespace) {
+            match &binding.rules {
+                Ok(bound) => rules.extend(bound.iter().cloned()),
+                Err(error) => missing.push(error.as_str()),
+            }
+        }
+        (rules, in_words(&missing))
+    }
+
+    /// The bindings of which a user is a subject, with the subject.
+    fn bindings_of(&self, user: &User, namespace: &str) -> impl Iterator<Item = (&Binding, &Subject)> {
+        // In no namespace there are no bindings either.
+        let within = self.within.get(namespace).into_iter().flatten();
+        self.everywhere.iter().chain(within).filter_map(|binding| {
+            let subject = binding.subjects.iter().find(|subject| is(subject, &binding.namespace, user))?;
+            Some((binding, subject))
+        })
+    }
+}
+
+fn in_words(errors: &[&str]) -> String {
+    match errors {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        more => format!("[{}]", more.join(", ")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde::de::DeserializeOwned;
 
 use super::{Policy, Verdict};
@@ -52,12 +53,29 @@ impl Rulebook {
         }
     }
 
+    /// What a user may do in a namespace and outside of any, with what stands in the way of telling all.
+    pub(crate) fn rules_of(&self, shared: &Shared, user: &User, namespace: &str) -> (Vec<PolicyRule>, String) {
+        match shared.config.authorization {
+            Authorization::AlwaysAllow => (everything(), String::new()),
+            Authorization::Rbac => self.policy(shared).rules_of(user, namespace),
+        }
+    }
+
     /// # Errors
     /// 403 for what a user may not do.
     pub(crate) fn check(&self, shared: &Shared, user: &User, attributes: &Attributes) -> Result<(), StatusError> {
         let verdict = self.decide(shared, user, attributes);
         if verdict.allowed { Ok(()) } else { Err(StatusError::not_authorized(&user.name, attributes, &verdict.reason)) }
     }
+}
+
+fn everything() -> Vec<PolicyRule> {
+    let all = || Some(vec!["*".to_owned()]);
+    let verbs = vec!["*".to_owned()];
+    vec![
+        PolicyRule { verbs: verbs.clone(), api_groups: all(), resources: all(), ..PolicyRule::default() },
+        PolicyRule { verbs, non_resource_urls: all(), ..PolicyRule::default() },
+    ]
 }
 
 fn all<T: DeserializeOwned>(cluster: &Cluster, plural: &str) -> Vec<T> {

@@ -27,7 +27,7 @@ pub(crate) use garbage::Propagation;
 pub(crate) use page::{Page, PageRequest, TooOld};
 pub(crate) use patch::Patch;
 pub(crate) use stored::Stored;
-pub(crate) use write::{FieldValidation, WriteOptions, Written};
+pub(crate) use write::{FieldValidation, WriteOptions, Written, unknown_in};
 
 use crate::kinds::{Kind, KindTable};
 use crate::service_addresses::ServiceAddresses;
@@ -54,6 +54,8 @@ pub(crate) struct Cluster {
     history_length: usize,
     collects_garbage: bool,
     dependencies: garbage::Dependencies,
+    /// The uids of the namespaces whose content was removed and that are still there.
+    emptied_namespaces: BTreeSet<Box<str>>,
     /// The kinds changed since [`take_touched`](Self::take_touched) was last called.
     touched: BTreeSet<usize>,
 }
@@ -78,6 +80,7 @@ impl Cluster {
             history_length,
             collects_garbage,
             dependencies: garbage::Dependencies::default(),
+            emptied_namespaces: BTreeSet::new(),
             touched: BTreeSet::new(),
         };
         cluster.create_first_namespaces(now)?;

@@ -56,9 +56,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// Marks a namespace, empties it, and removes it when nothing holds it back.
-    ///
-    /// A real cluster leaves the emptying to a controller and waits for kubelets to stop the pods; here there is neither.
+    /// Marks a namespace: from now on nothing is created in it. What is in it goes with
+    /// [`empty_namespace`](Self::empty_namespace).
     pub(super) fn delete_namespace(
         &mut self,
         kind: &Kind,
@@ -80,21 +79,48 @@ impl Cluster {
                 status.insert("phase".to_owned(), Value::String("Terminating".to_owned()));
             }
         })?;
-        for kind in self.kinds.all().to_vec().iter().filter(|kind| kind.namespaced) {
-            for content in self.list(kind, Some(name)) {
-                self.evict(kind, &content, write)?;
-            }
-        }
-        self.finish_namespace(name)?;
         Ok(Deleted { object, gone: false })
     }
 
-    /// Removes a namespace that is ending, empty, and held back by no finalizer.
+    /// The marked namespaces whose content has not been removed yet.
+    pub(crate) fn namespaces_to_empty(&self) -> Vec<Arc<Stored>> {
+        let Some(kind) = self.namespaces() else { return Vec::new() };
+        let mut namespaces = self.list(&kind, None);
+        namespaces.retain(|it| is_terminating(it) && !self.emptied_namespaces.contains(&it.uid));
+        namespaces
+    }
+
+    /// Removes what is in a marked namespace, pods first and without grace, and then the namespace if nothing holds it
+    /// back. What finalizers hold back goes with the last of them, and the namespace with the last object.
+    ///
+    /// A real cluster leaves this to a controller, which waits for kubelets to stop the pods; here there is neither.
+    pub(crate) fn empty_namespace(&mut self, namespace: &Stored, write: WriteOptions) -> Result<(), StatusError> {
+        let name = &namespace.name;
+        let Some(namespaces) = self.namespaces() else { return Ok(()) };
+        let found = self.find(&namespaces, "", name);
+        if !found.is_some_and(|found| found.uid == namespace.uid && is_terminating(&found)) {
+            return Ok(());
+        }
+        self.emptied_namespaces.insert(namespace.uid.clone());
+        let mut kinds = self.kinds.all().to_vec();
+        kinds.retain(|kind| kind.namespaced);
+        kinds.sort_by_key(|kind| kind.name != "Pod");
+        for kind in kinds {
+            for content in self.list(&kind, Some(name)) {
+                self.evict(&kind, &content, write)?;
+            }
+        }
+        self.finish_namespace(name)
+    }
+
+    /// Removes a namespace that has been emptied and is held back by no finalizer.
     pub(super) fn finish_namespace(&mut self, name: &str) -> Result<(), StatusError> {
         let Some(kind) = self.namespaces() else { return Ok(()) };
         let Some(stored) = self.find(&kind, "", name).filter(|stored| is_terminating(stored)) else { return Ok(()) };
-        let empty = self.collections.iter().all(|collection| collection.is_empty(name));
+        let empty = self.emptied_namespaces.contains(&stored.uid)
+            && self.collections.iter().all(|collection| collection.is_empty(name));
         if empty && stored.lifecycle()?.finalizers.is_empty() {
+            self.emptied_namespaces.remove(&stored.uid);
             self.remove(&kind, &stored)?;
         }
         Ok(())

@@ -229,18 +229,13 @@ fn check_fields(kind: &Kind, body: &Value, options: WriteOptions) -> Result<Vec<
     }
     let unknown = unknown_in(kind, body);
     match options.field_validation {
-        FieldValidation::Strict if !unknown.is_empty() => Err(StatusError::bad_request(format!(
-            "{name} in version \"{}\" cannot be handled as a {name}: strict decoding error: {}",
-            kind.version,
-            unknown.join(", "),
-            name = kind.name,
-        ))),
+        FieldValidation::Strict if !unknown.is_empty() => Err(StatusError::strict_decoding(kind, &unknown)),
         _ => Ok(unknown),
     }
 }
 
 /// The fields of an object that its kind does not have, in upstream's words.
-pub(super) fn unknown_in(kind: &Kind, object: &Value) -> Vec<String> {
+pub(crate) fn unknown_in(kind: &Kind, object: &Value) -> Vec<String> {
     let unknown = kind.schema().map(|schema| unknown_fields(object, schema)).unwrap_or_default();
     unknown.into_iter().map(|path| format!("unknown field {path:?}")).collect()
 }

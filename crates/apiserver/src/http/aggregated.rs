@@ -6,6 +6,7 @@ use http::HeaderMap;
 use serde_json::{Value, json};
 
 use super::accept::wanted;
+use super::reviews::{QUESTIONS, Question, question_groups};
 use crate::kinds::Kind;
 
 /// The version of the document that a client accepts, if it does.
@@ -51,6 +52,15 @@ pub(super) fn document(kinds: &[Arc<Kind>], core: bool, version: &str) -> Value 
             json!({"metadata": metadata, "versions": versions})
         })
         .collect();
+    let mut items = items;
+    if !core {
+        items.extend(question_groups().map(|group| {
+            let resources: Vec<Value> =
+                QUESTIONS.iter().filter(|it| it.group == group).map(question_resource).collect();
+            let version = json!({"version": "v1", "resources": resources, "freshness": "Current"});
+            json!({"metadata": {"name": group, "creationTimestamp": null}, "versions": [version]})
+        }));
+    }
     json!({
         "kind": "APIGroupDiscoveryList",
         "apiVersion": format!("apidiscovery.k8s.io/{version}"),
@@ -85,10 +95,36 @@ fn resource(kind: &Kind) -> Value {
     if !kind.categories.is_empty() {
         resource["categories"] = json!(kind.categories);
     }
+    let mut subresources = Vec::new();
     if kind.has_status {
-        resource["subresources"] = json!([
-            {"subresource": "status", "responseKind": response_kind, "verbs": Kind::STATUS_VERBS}
-        ]);
+        subresources.push(json!({
+            "subresource": "status", "responseKind": response_kind, "verbs": Kind::STATUS_VERBS
+        }));
+    }
+    let questions = QUESTIONS.iter().filter(|it| !it.subresource.is_empty());
+    for question in questions.filter(|it| it.group == kind.group && it.plural == kind.plural) {
+        subresources.push(json!({
+            "subresource": question.subresource,
+            "responseKind": kind_of_question(question),
+            "verbs": Question::VERBS,
+        }));
+    }
+    if !subresources.is_empty() {
+        resource["subresources"] = json!(subresources);
     }
     resource
+}
+
+fn question_resource(question: &Question) -> Value {
+    json!({
+        "resource": question.plural,
+        "responseKind": kind_of_question(question),
+        "scope": if question.namespaced { "Namespaced" } else { "Cluster" },
+        "singularResource": question.singular(),
+        "verbs": Question::VERBS,
+    })
+}
+
+fn kind_of_question(question: &Question) -> Value {
+    json!({"group": question.kind_group, "version": "v1", "kind": question.kind})
 }

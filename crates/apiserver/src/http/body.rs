@@ -1,21 +1,28 @@
 //! Reading what a client sent.
 
+use std::fmt::Write as _;
+
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_saphyr::DuplicateKeyPolicy;
 
+use super::document::Document;
 use super::query;
 use crate::cluster::{DeleteOptions, Patch, Propagation};
-use crate::kinds::Kind;
+use crate::protobuf::{self, Malformed};
 use crate::status::StatusError;
 
 /// As a real server limits it.
 const MAX_BODY: usize = 3 * 1024 * 1024;
 /// How much of a body that does not parse is repeated in the answer.
 const SHOWN: usize = 1024;
+/// The same for bytes that are no text.
+const SHOWN_IN_HEX: usize = 30;
 
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
@@ -42,49 +49,109 @@ fn media_type(headers: &HeaderMap) -> &str {
     }
 }
 
-/// An object in JSON or YAML.
-pub(super) fn object(kind: &Kind, headers: &HeaderMap, body: &[u8]) -> Result<Value, StatusError> {
-    let unreadable = |error: String| {
+/// What a body is to be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected<'a> {
+    pub(super) api_version: &'a str,
+    pub(super) kind: &'a str,
+}
+
+impl Expected<'_> {
+    /// Reads it, in whichever encoding it was sent.
+    pub(super) fn read(self, headers: &HeaderMap, body: &[u8]) -> Result<Document, StatusError> {
+        match media_type(headers) {
+            JSON => serde_json::from_slice(body).map_err(|error| self.unreadable(&error.to_string(), body)),
+            YAML => yaml(body).map_err(|error| self.unreadable(&error, body)),
+            protobuf::MEDIA_TYPE if protobuf::speaks(self.api_version, self.kind) => self.read_protobuf(body),
+            other if protobuf::speaks(self.api_version, self.kind) => {
+                Err(StatusError::unsupported_media_type(other, &[JSON, YAML, protobuf::MEDIA_TYPE]))
+            }
+            other => Err(StatusError::unsupported_media_type(other, &[JSON, YAML])),
+        }
+    }
+
+    fn read_protobuf(self, body: &[u8]) -> Result<Document, StatusError> {
+        let document = protobuf::Document::open(body).map_err(|error| {
+            StatusError::bad_request(format!(
+                "the object provided is unrecognized (must be of type {}): {error} ({})",
+                self.kind,
+                in_hex(body)
+            ))
+        })?;
+        // What it does not say, the path does.
+        let or = |said: &'_ str, expected: &'_ str| if said.is_empty() { expected.to_owned() } else { said.to_owned() };
+        let (api_version, kind) = (or(document.api_version, self.api_version), or(document.kind, self.kind));
+        let object = document.read(&api_version, &kind).map_err(|error| {
+            let version = api_version.rsplit('/').next().unwrap_or_default();
+            let why = match error {
+                Malformed::UnknownKind => {
+                    format!("no kind {kind:?} is registered for version {api_version:?}")
+                }
+                error => error.to_string(),
+            };
+            StatusError::bad_request(format!(
+                "{kind} in version {version:?} cannot be handled as a {}: {why}",
+                self.kind
+            ))
+        })?;
+        Ok(Document { value: Value::Object(object), ..Document::default() })
+    }
+
+    fn unreadable(self, error: &str, body: &[u8]) -> StatusError {
         let shown = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]);
         StatusError::bad_request(format!(
             "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: \
              {error} ({shown})",
-            kind.name
+            self.kind
         ))
-    };
-    match media_type(headers) {
-        JSON => serde_json::from_slice(body).map_err(|error| unreadable(error.to_string())),
-        YAML => yaml(body).map_err(unreadable),
-        other => Err(StatusError::unsupported_media_type(other, &[JSON, YAML])),
     }
 }
 
-/// A review, in JSON or YAML.
-pub(super) fn review(headers: &HeaderMap, body: &[u8]) -> Result<Value, StatusError> {
-    let unreadable = |error: String| StatusError::bad_request(format!("the review cannot be read: {error}"));
-    match media_type(headers) {
-        JSON => serde_json::from_slice(body).map_err(|error| unreadable(error.to_string())),
-        YAML => yaml(body).map_err(unreadable),
-        other => Err(StatusError::unsupported_media_type(other, &[JSON, YAML])),
+/// The beginning of bytes that are no text, as a Go server shows it.
+fn in_hex(body: &[u8]) -> String {
+    let mut shown = String::new();
+    for byte in body.iter().take(SHOWN_IN_HEX) {
+        // Writing to a text does not fail.
+        let _ = write!(shown, "{byte:02x}");
+    }
+    match body.len() {
+        0 => "<empty>".to_owned(),
+        length if length > SHOWN_IN_HEX => format!("{shown} ..."),
+        _ => shown,
     }
 }
 
-fn yaml(body: &[u8]) -> Result<Value, String> {
+fn yaml<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
-    serde_saphyr::from_str(text).map_err(|error| error.to_string())
+    let options = serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::LastWins };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())
 }
 
-/// A patch, of the type that its media type says.
-pub(super) fn patch(headers: &HeaderMap, body: &[u8]) -> Result<Patch, StatusError> {
+/// A patch, of the type that its media type says, and what is the matter with it.
+pub(super) fn patch(headers: &HeaderMap, body: &[u8]) -> Result<(Patch, Vec<String>), StatusError> {
     let unreadable = |error: serde_json::Error| StatusError::bad_request(format!("error decoding patch: {error}"));
+    let read = || serde_json::from_slice::<Document>(body).map_err(unreadable);
     match media_type(headers) {
-        MERGE_PATCH => Ok(Patch::Merge(serde_json::from_slice(body).map_err(unreadable)?)),
-        JSON_PATCH => Ok(Patch::Json(serde_json::from_slice(body).map_err(unreadable)?)),
-        STRATEGIC_PATCH => Ok(Patch::Strategic(serde_json::from_slice(body).map_err(unreadable)?)),
+        MERGE_PATCH => {
+            let document = read()?;
+            let complaints = document.complaints();
+            Ok((Patch::Merge(document.value), complaints))
+        }
+        JSON_PATCH => {
+            let document = read()?;
+            let complaints = document.complaints().into_iter().map(|it| format!("json patch {it}")).collect();
+            Ok((Patch::Json(serde_json::from_value(document.value).map_err(unreadable)?), complaints))
+        }
+        STRATEGIC_PATCH => {
+            let document = read()?;
+            let complaints = document.complaints();
+            Ok((Patch::Strategic(document.value), complaints))
+        }
         APPLY_PATCH => {
-            let object =
+            let document: Document =
                 yaml(body).map_err(|error| StatusError::bad_request(format!("error decoding YAML: {error}")))?;
-            Ok(Patch::Apply(object))
+            let complaints = document.complaints();
+            Ok((Patch::Apply(document.value), complaints))
         }
         other => {
             let supported = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH];
@@ -101,15 +168,13 @@ pub(super) fn delete_options(
 ) -> Result<(DeleteOptions, bool), StatusError> {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions as Given;
 
-    let given: Given = match media_type(headers) {
-        _ if body.is_empty() => Given::default(),
-        JSON => {
-            let decoder = &mut serde_json::Deserializer::from_slice(body);
-            serde_path_to_error::deserialize(decoder).map_err(|error| {
-                StatusError::bad_request(format!("DeleteOptions cannot be read: {}: {}", error.path(), error.inner()))
-            })?
-        }
-        other => return Err(StatusError::unsupported_media_type(other, &[JSON])),
+    let given: Given = if body.is_empty() {
+        Given::default()
+    } else {
+        let document = Expected { api_version: "v1", kind: "DeleteOptions" }.read(headers, body)?;
+        serde_path_to_error::deserialize(document.value).map_err(|error| {
+            StatusError::bad_request(format!("DeleteOptions cannot be read: {}: {}", error.path(), error.inner()))
+        })?
     };
     let mut dry_run = query.dry_run;
     for value in given.dry_run.iter().flatten() {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::path::Route;
 use super::reply::{self, Reply};
+use super::reviews::{QUESTIONS, Question, question_groups};
 use super::{accept, aggregated, openapi};
 use crate::kinds::Kind;
 use crate::shared::Shared;
@@ -92,6 +93,10 @@ fn groups(kinds: &[Arc<Kind>]) -> Vec<Value> {
             None => groups.push((&kind.group, vec![version])),
         }
     }
+    for group in question_groups() {
+        let version = json!({"groupVersion": format!("{group}/v1"), "version": "v1"});
+        groups.push((group, vec![version]));
+    }
     groups
         .into_iter()
         .map(|(name, versions)| json!({"name": name, "preferredVersion": versions[0], "versions": versions}))
@@ -124,6 +129,20 @@ fn resources(kinds: &[Arc<Kind>], group: &str, version: &str) -> Result<Value, S
                 "verbs": Kind::STATUS_VERBS,
             }));
         }
+    }
+    for question in QUESTIONS.iter().filter(|it| it.group == group && version == "v1") {
+        let mut resource = json!({
+            "name": question.name(),
+            "singularName": question.singular(),
+            "namespaced": question.namespaced,
+            "kind": question.kind,
+            "verbs": Question::VERBS,
+        });
+        if question.kind_group != group {
+            resource["group"] = json!(question.kind_group);
+            resource["version"] = json!("v1");
+        }
+        resources.push(resource);
     }
     if resources.is_empty() {
         return Err(StatusError::no_such_path());

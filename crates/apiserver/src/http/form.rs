@@ -4,7 +4,7 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use http::HeaderMap;
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::accept::{self, Form};
 use crate::cluster::Stored;
@@ -72,7 +72,10 @@ impl Look {
         match self.form {
             Form::Whole if !kind.is_view() => json.clone(),
             Form::Whole => Bytes::from(decode(kind, json).to_string()),
-            Form::Protobuf => protobuf::envelope(&kind.api_version(), &kind.name, json).unwrap_or_default().into(),
+            Form::Protobuf => {
+                let object = decode(kind, json);
+                protobuf::envelope(&kind.api_version(), &kind.name, object.as_object().unwrap_or(&Map::new())).into()
+            }
             Form::Metadata => Bytes::from(partial(&decode(kind, json)).to_string()),
             Form::Table => {
                 let object = decode(kind, json);
@@ -87,6 +90,17 @@ impl Look {
                 Bytes::from(serde_json::to_vec(&table).unwrap_or_default())
             }
         }
+    }
+
+    /// A `Status`, from its JSON.
+    pub(super) fn status(self, json: Vec<u8>) -> Vec<u8> {
+        if self.is_protobuf() { protobuf::status(&json) } else { json }
+    }
+
+    /// An item of a list in protobuf.
+    pub(super) fn protobuf_item(kind: &Kind, object: &Stored) -> Vec<u8> {
+        let object = decode(kind, &object.json);
+        protobuf::list_item(&kind.api_version(), &kind.name, object.as_object().unwrap_or(&Map::new()))
     }
 
     /// What stands in front of the items of a list.

@@ -11,7 +11,7 @@ use super::asked::{self, Asked};
 use super::outgoing::{self, Outgoing};
 use super::path::{self, Route};
 use super::reply::{self, Reply};
-use super::reviews::Review;
+use super::reviews::Question;
 use super::socket::Kill;
 use super::{accept, body, debug, request, watch};
 use crate::attributes::Attributes;
@@ -135,11 +135,11 @@ async fn carry_out(
 ) -> Result<Reply, StatusError> {
     shared.rulebook.check(shared, user, attributes)?;
     if let Route::Resource(path) = route
-        && let Some(review) = Review::of(path)
+        && let Some(question) = Question::of(path)
     {
         let (parts, incoming) = request.into_parts();
         let bytes = body::collect(incoming).await?;
-        return review.answer(shared, path, user, (&parts.method, &parts.headers, &bytes));
+        return question.answer(shared, path, user, (&parts.method, &parts.headers, &bytes));
     }
     Ok(request::respond(Arc::clone(shared), request).await)
 }

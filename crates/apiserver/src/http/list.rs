@@ -12,7 +12,7 @@ use super::query::{Query, VersionMatch};
 use super::reply::{self, Reply};
 use crate::cluster::{Cluster, Page, PageRequest, Stored, TooOld};
 use crate::kinds::Kind;
-use crate::protobuf::{self, ListEnvelope};
+use crate::protobuf::ListEnvelope;
 use crate::selector::Selector;
 use crate::shared::Shared;
 use crate::status::StatusError;
@@ -139,7 +139,7 @@ fn in_protobuf(kind: &Kind, objects: Vec<Arc<Stored>>, meta: &ListMeta) -> Reply
     let mut pieces = Vec::new();
     let mut buffer = BytesMut::with_capacity(CHUNK);
     for object in objects {
-        buffer.put_slice(&protobuf::list_item(&kind.name, &object.json).unwrap_or_default());
+        buffer.put_slice(&Look::protobuf_item(kind, &object));
         if buffer.len() >= CHUNK {
             pieces.push(buffer.split().freeze());
         }

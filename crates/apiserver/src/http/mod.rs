@@ -8,6 +8,7 @@ mod connection;
 mod continuation;
 mod debug;
 mod discovery;
+mod document;
 mod form;
 mod front;
 mod list;

@@ -7,12 +7,16 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::discovery::VERSION;
+use super::reviews::{QUESTIONS, Question, question_groups};
 use crate::kinds::Kind;
 use crate::schema::{REF_PREFIX, builtin, definitions_used_by};
 use crate::status::StatusError;
 
 /// The parameters of writes. Clients look for `fieldValidation` before they rely on the server for it.
 const WRITE_PARAMETERS: [&str; 4] = ["dryRun", "fieldManager", "fieldValidation", "pretty"];
+
+/// What an object can be sent as, besides protobuf, which these documents do not speak of.
+const BODIES: [&str; 2] = ["application/json", "application/yaml"];
 
 /// `/openapi/v3`: where the document of each group version is. The address changes with the content.
 pub(super) fn index(kinds: &[Arc<Kind>]) -> Value {
@@ -24,27 +28,34 @@ pub(super) fn index(kinds: &[Arc<Kind>]) -> Value {
             paths.insert(place, json!({"serverRelativeURL": address}));
         }
     }
+    for group in question_groups() {
+        let place = format!("apis/{group}/v1");
+        let address = format!("/openapi/v3/{place}?hash={}", hash(kinds, &place));
+        paths.insert(place, json!({"serverRelativeURL": address}));
+    }
     json!({"paths": paths})
 }
 
 /// `/openapi/v3/api/v1` and the like.
 pub(super) fn group_version(kinds: &[Arc<Kind>], asked: &str) -> Result<Value, StatusError> {
     let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).filter(|kind| place(kind) == asked).collect();
-    if kinds.is_empty() {
+    let questions: Vec<&Question> = QUESTIONS.iter().filter(|it| place_of_question(it) == asked).collect();
+    if kinds.is_empty() && questions.is_empty() {
         return Err(StatusError::no_such_path());
     }
+    let paths = kinds.iter().flat_map(|kind| paths(kind)).chain(questions.iter().map(|it| question_path(it)));
     Ok(json!({
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": VERSION},
-        "paths": kinds.iter().flat_map(|kind| paths(kind)).collect::<Map<_, _>>(),
-        "components": {"schemas": schemas(&kinds)},
+        "paths": paths.collect::<Map<_, _>>(),
+        "components": {"schemas": schemas(&kinds, &questions)},
     }))
 }
 
 /// `/openapi/v2`: the schemas of all kinds.
 pub(super) fn version_2(kinds: &[Arc<Kind>]) -> Value {
     let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).collect();
-    let mut definitions = Value::Object(schemas(&kinds));
+    let mut definitions = Value::Object(schemas(&kinds, &QUESTIONS.iter().collect::<Vec<_>>()));
     to_version_2(&mut definitions);
     json!({
         "swagger": "2.0",
@@ -78,8 +89,11 @@ fn to_version_2(value: &mut Value) {
     }
 }
 
-fn schemas(kinds: &[&Kind]) -> Map<String, Value> {
-    let roots: Vec<(String, &Value)> = kinds.iter().filter_map(|kind| kind.named_schema()).collect();
+fn schemas(kinds: &[&Kind], questions: &[&Question]) -> Map<String, Value> {
+    let of_kinds = kinds.iter().filter_map(|kind| kind.named_schema());
+    let of_questions = questions.iter().map(|it| it.schema_name());
+    let of_questions = of_questions.filter_map(|name| builtin().get(&name).map(|schema| (name, schema)));
+    let roots: Vec<(String, &Value)> = of_kinds.chain(of_questions).collect();
     let used = definitions_used_by(roots.iter().map(|(_, schema)| *schema));
     let referred = used.iter().filter_map(|name| Some((name.clone(), builtin().get(name)?.clone())));
     roots.iter().map(|(name, schema)| (name.clone(), (*schema).clone())).chain(referred).collect()
@@ -119,7 +133,7 @@ fn paths(kind: &Kind) -> Vec<(String, Value)> {
             collection,
             json!({
                 "get": operation(kind, "list", &[]),
-                "post": operation(kind, "post", &["application/json", "application/yaml"]),
+                "post": operation(kind, "post", &BODIES),
                 "delete": operation(kind, "deletecollection", &["application/json"]),
             }),
         ),
@@ -142,7 +156,7 @@ fn object_operations(kind: &Kind, whole: bool) -> Value {
     }
     let mut operations = json!({
         "get": operation(kind, "get", &[]),
-        "put": operation(kind, "put", &["application/json", "application/yaml"]),
+        "put": operation(kind, "put", &BODIES),
         "patch": operation(kind, "patch", &patches),
     });
     if whole {
@@ -151,12 +165,34 @@ fn object_operations(kind: &Kind, whole: bool) -> Value {
     operations
 }
 
+fn place_of_question(question: &Question) -> String {
+    if question.group.is_empty() { "api/v1".to_owned() } else { format!("apis/{}/v1", question.group) }
+}
+
+fn question_path(question: &Question) -> (String, Value) {
+    let mut path = format!("/{}", place_of_question(question));
+    if question.namespaced {
+        path.push_str("/namespaces/{namespace}");
+    }
+    path.extend(["/", question.plural]);
+    if !question.subresource.is_empty() {
+        path.extend(["/{name}/", question.subresource]);
+    }
+    let of = json!({"group": question.kind_group, "version": "v1", "kind": question.kind});
+    (path, json!({"post": described(&of, Some(question.schema_name()), "post", &BODIES)}))
+}
+
 fn operation(kind: &Kind, action: &str, bodies: &[&str]) -> Value {
-    let schema =
-        kind.named_schema().map_or_else(|| json!({}), |(name, _)| json!({"$ref": format!("{REF_PREFIX}{name}")}));
+    let of = json!({"group": kind.group, "version": kind.version, "kind": kind.name});
+    described(&of, kind.named_schema().map(|(name, _)| name), action, bodies)
+}
+
+/// An operation on what `of` names by group, version and kind.
+fn described(of: &Value, schema: Option<String>, action: &str, bodies: &[&str]) -> Value {
+    let schema = schema.map_or_else(|| json!({}), |name| json!({"$ref": format!("{REF_PREFIX}{name}")}));
     let mut operation = json!({
         "x-kubernetes-action": action,
-        "x-kubernetes-group-version-kind": {"group": kind.group, "version": kind.version, "kind": kind.name},
+        "x-kubernetes-group-version-kind": of,
         "responses": {"200": {"description": "OK", "content": {"application/json": {"schema": schema}}}},
     });
     if !bodies.is_empty() {

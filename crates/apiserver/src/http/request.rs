@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use http::{HeaderMap, Method, Request, StatusCode};
 use hyper::body::Incoming;
+use serde_json::Value;
 
+use super::body::Expected;
 use super::form::Look;
 use super::path::{ResourcePath, Route};
 use super::query::Query;
 use super::reply::{self, Reply};
 use super::{body, discovery, list, path, watch};
-use crate::cluster::{Propagation, Stored, Written};
+use crate::cluster::{FieldValidation, Propagation, Stored, Written, unknown_in};
 use crate::kinds::{Kind, Part};
 use crate::shared::{Shared, now};
 use crate::status::{self, StatusError};
@@ -38,17 +40,15 @@ async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Reply
     let look = Look::new(&parts.headers, query.include_object, now());
     // The table is copied out, so that the lock is not held while a body arrives.
     let target = Target::find(shared, resource)?;
-    if parts.method == Method::GET {
-        let look = look.of_kind(&target.kind, &parts.headers);
-        let reply = target.read(shared, &query, look)?;
-        return Ok(if look.is_protobuf() {
-            reply::in_protobuf(reply, query.watch && target.name.is_none())
-        } else {
-            reply
-        });
-    }
-    let bytes = body::collect(incoming).await?;
-    target.write(shared, &parts.method, &parts.headers, &bytes, &query, look)
+    let look = look.of_kind(&target.kind, &parts.headers);
+    let reply = if parts.method == Method::GET {
+        target.read(shared, &query, look)?
+    } else {
+        let bytes = body::collect(incoming).await?;
+        target.write(shared, &parts.method, &parts.headers, &bytes, &query, look)?
+    };
+    let is_watch = parts.method == Method::GET && query.watch && target.name.is_none();
+    Ok(if look.is_protobuf() { reply::in_protobuf(reply, is_watch) } else { reply })
 }
 
 /// What a request is about.
@@ -91,6 +91,21 @@ impl Target {
         if query.watch { watch::open(shared, scope, query, look) } else { list::answer(shared, &scope, query, look) }
     }
 
+    /// The object in a body, and what the client is to be told of how it is written.
+    fn object(&self, headers: &HeaderMap, bytes: &[u8], query: &Query) -> Result<(Value, Vec<String>), StatusError> {
+        let kind = &self.kind;
+        let document = Expected { api_version: &kind.api_version(), kind: &kind.name }.read(headers, bytes)?;
+        let complaints = document.complaints();
+        match query.field_validation {
+            FieldValidation::Strict if !complaints.is_empty() => {
+                let unknown = unknown_in(kind, &document.value);
+                Err(StatusError::strict_decoding(kind, &[complaints, unknown].concat()))
+            }
+            FieldValidation::Ignore => Ok((document.value, Vec::new())),
+            FieldValidation::Warn | FieldValidation::Strict => Ok((document.value, complaints)),
+        }
+    }
+
     fn write(
         &self,
         shared: &Shared,
@@ -108,36 +123,44 @@ impl Target {
         };
         match (method, name) {
             (&Method::POST, None) => {
-                let object = body::object(kind, headers, bytes)?;
+                let (object, warnings) = self.object(headers, bytes, query)?;
                 shared
                     .write(query.dry_run, |cluster, options| {
                         cluster.create(kind, namespace, object, query.options(options))
                     })
-                    .map(|written| written_reply(kind, &written, look))
+                    .map(|written| written_reply(kind, &written, &warnings, look))
             }
             (&Method::PUT, Some(name)) => {
-                let object = body::object(kind, headers, bytes)?;
+                let (object, warnings) = self.object(headers, bytes, query)?;
                 shared
                     .write(query.dry_run, |cluster, options| {
                         cluster.update(kind, namespace, name, object, *part, query.options(options))
                     })
-                    .map(|written| written_reply(kind, &written, look))
+                    .map(|written| written_reply(kind, &written, &warnings, look))
             }
             (&Method::PATCH, Some(name)) => {
-                let patch = body::patch(headers, bytes)?;
+                let (patch, complaints) = body::patch(headers, bytes)?;
                 query.check_patch(&patch)?;
+                let warnings = match query.field_validation {
+                    FieldValidation::Strict if !complaints.is_empty() => {
+                        let patched = shared.read(|cluster| cluster.patched(kind, namespace, name, &patch))?;
+                        return Err(StatusError::duplicates_in_patch(&patch, patched.as_ref(), &complaints));
+                    }
+                    FieldValidation::Ignore => Vec::new(),
+                    FieldValidation::Warn | FieldValidation::Strict => complaints,
+                };
                 shared
                     .write(query.dry_run, |cluster, options| {
                         cluster.patch(kind, namespace, name, &patch, *part, query.options(options))
                     })
-                    .map(|written| written_reply(kind, &written, look))
+                    .map(|written| written_reply(kind, &written, &warnings, look))
             }
             (&Method::DELETE, Some(name)) if *part == Part::Main => {
                 let (options, dry_run) = body::delete_options(headers, bytes, query)?;
                 let deleted =
                     shared.write(dry_run, |cluster, write| cluster.delete(kind, namespace, name, &options, write))?;
                 let reply = if deleted.gone && !kind.returns_deleted {
-                    reply::json(StatusCode::OK, status::deleted(kind, name, &deleted.object.uid))
+                    reply::json(StatusCode::OK, look.status(status::deleted(kind, name, &deleted.object.uid)))
                 } else {
                     object_reply(StatusCode::OK, kind, &deleted.object, look)
                 };
@@ -173,7 +196,9 @@ fn object_reply(status: StatusCode, kind: &Kind, object: &Stored, look: Look) ->
     reply::json(status, look.object(kind, &object.json, true))
 }
 
-fn written_reply(kind: &Kind, written: &Written, look: Look) -> Reply {
+/// `warnings` are about the body as it was written, those of `written` about what it says.
+fn written_reply(kind: &Kind, written: &Written, warnings: &[String], look: Look) -> Reply {
     let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
-    reply::with_warnings(object_reply(status, kind, &written.object, look), &written.warnings)
+    let reply = reply::with_warnings(object_reply(status, kind, &written.object, look), warnings);
+    reply::with_warnings(reply, &written.warnings)
 }

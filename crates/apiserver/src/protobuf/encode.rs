@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::schema::{Field, Shape, Type, fields};
+use super::schema::{Field, Instead, Shape, Type, fields};
+use super::wire::{FIXED_64, LENGTH_DELIMITED, VARINT};
 
-const VARINT: u32 = 0;
-const LENGTH_DELIMITED: u32 = 2;
+/// The message of schemas.
+pub(super) const SCHEMA: &str = "JSONSchemaProps";
 
 /// Appends the fields of a message. What the table does not know is left out.
 pub(super) fn message(name: &str, object: &Map<String, Value>, out: &mut Vec<u8>) {
@@ -54,7 +55,11 @@ fn value(field: &Field, found: &Value, out: &mut Vec<u8>) {
         Type::Time => delimited(number, out, |out| time(found, false, out)),
         Type::MicroTime => delimited(number, out, |out| time(found, true, out)),
         Type::Quantity => delimited(number, out, |out| {
-            let text = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+            let text = match found {
+                Value::String(text) => text.clone(),
+                Value::Null => "0".to_owned(),
+                number => number.to_string(),
+            };
             bytes(1, text.as_bytes(), out);
         }),
         Type::IntOrString => delimited(number, out, |out| {
@@ -62,12 +67,46 @@ fn value(field: &Field, found: &Value, out: &mut Vec<u8>) {
             integer(2, found.as_i64().unwrap_or_default(), out);
             bytes(3, found.as_str().unwrap_or_default().as_bytes(), out);
         }),
-        Type::Fields => delimited(number, out, |out| bytes(1, found.to_string().as_bytes(), out)),
+        Type::Double => {
+            key(number, FIXED_64, out);
+            out.extend_from_slice(&found.as_f64().unwrap_or_default().to_le_bytes());
+        }
+        Type::Fields | Type::Json => delimited(number, out, |out| bytes(1, found.to_string().as_bytes(), out)),
+        Type::Texts => delimited(number, out, |out| texts(1, found, out)),
+        Type::SchemaOr(instead) => delimited(number, out, |out| schema_or(instead, found, out)),
         Type::Message(inner) => delimited(number, out, |out| match found {
             Value::Object(object) => message(inner, object, out),
             // The empty message still has those fields that are always written.
             _ => message(inner, &Map::new(), out),
         }),
+    }
+}
+
+fn texts(number: u32, found: &Value, out: &mut Vec<u8>) {
+    for text in found.as_array().into_iter().flatten() {
+        bytes(number, text.as_str().unwrap_or_default().as_bytes(), out);
+    }
+}
+
+fn schema_or(instead: Instead, found: &Value, out: &mut Vec<u8>) {
+    let (schema, other) = instead.numbers();
+    let put = |number, schema: &Value, out: &mut Vec<u8>| {
+        value(&Field { number, name: "", shape: Shape::Value, of: Type::Message(SCHEMA) }, schema, out);
+    };
+    match (instead, found) {
+        // A Go server always writes it: schemas are allowed.
+        (Instead::Boolean, Value::Object(_)) => {
+            integer(other, 1, out);
+            put(schema, found, out);
+        }
+        (Instead::Boolean, _) => integer(other, i64::from(found.as_bool().unwrap_or_default()), out),
+        (_, Value::Object(_)) => put(schema, found, out),
+        (Instead::Schemas, _) => {
+            for one in found.as_array().into_iter().flatten() {
+                put(other, one, out);
+            }
+        }
+        (Instead::Texts, _) => texts(other, found, out),
     }
 }
 

@@ -2,25 +2,72 @@
 
 use serde_json::{Map, Value};
 
+use super::decode;
 use super::encode::{bytes, delimited, length, message};
+use super::schema::message_of;
+use super::wire::{Malformed, Reader};
 
 /// What every document begins with.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// An object on its own, from its JSON with kind and apiVersion; nothing when it does not decode.
-pub(crate) fn envelope(api_version: &str, kind: &str, json: &[u8]) -> Option<Vec<u8>> {
-    let object: Map<String, Value> = serde_json::from_slice(json).ok()?;
-    Some(enveloped(api_version, kind, &object))
-}
-
-fn enveloped(api_version: &str, kind: &str, object: &Map<String, Value>) -> Vec<u8> {
+/// An object on its own; nothing of it when its kind is not in the table.
+pub(crate) fn envelope(api_version: &str, kind: &str, object: &Map<String, Value>) -> Vec<u8> {
     let mut raw = Vec::new();
-    message(kind, object, &mut raw);
+    message(message_of(api_version, kind).unwrap_or_default(), object, &mut raw);
     let mut out = Vec::with_capacity(raw.len() + 64);
     open(api_version, kind, raw.len(), &mut out);
     out.extend_from_slice(&raw);
     close(&mut out);
     out
+}
+
+/// A document that was sent: what it says it is, and its bytes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Document<'a> {
+    /// Empty when it does not say.
+    pub(crate) api_version: &'a str,
+    /// Empty when it does not say.
+    pub(crate) kind: &'a str,
+    raw: &'a [u8],
+}
+
+impl<'a> Document<'a> {
+    /// Looks into the envelope.
+    pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let body = bytes.strip_prefix(MAGIC).ok_or(Malformed::NoPrefix)?;
+        let mut document = Self::default();
+        let mut fields = Reader::new(body);
+        while let Some((number, value)) = fields.next()? {
+            match number {
+                1 => {
+                    let mut named = Reader::new(value.bytes(number)?);
+                    while let Some((number, value)) = named.next()? {
+                        match number {
+                            1 => document.api_version = value.text(number)?,
+                            2 => document.kind = value.text(number)?,
+                            _ => {}
+                        }
+                    }
+                }
+                2 => document.raw = value.bytes(number)?,
+                _ => {}
+            }
+        }
+        Ok(document)
+    }
+
+    /// The JSON of the object, as one of this apiVersion and kind.
+    ///
+    /// # Errors
+    /// [`Malformed::UnknownKind`] when that is not in the table, others for bytes that are not such an object.
+    pub(crate) fn read(&self, api_version: &str, kind: &str) -> Result<Map<String, Value>, Malformed> {
+        let message = message_of(api_version, kind).ok_or(Malformed::UnknownKind)?;
+        let mut object = Map::new();
+        decode::message(message, self.raw, 0, &mut object)?;
+        object.insert("kind".to_owned(), kind.into());
+        object.insert("apiVersion".to_owned(), api_version.into());
+        Ok(object)
+    }
 }
 
 /// `runtime.Unknown` up to the bytes of the object.
@@ -41,15 +88,14 @@ fn close(out: &mut Vec<u8>) {
 
 /// A `metav1.Status`, from its JSON.
 pub(crate) fn status(json: &[u8]) -> Vec<u8> {
-    envelope("v1", "Status", json).unwrap_or_default()
+    envelope("v1", "Status", &serde_json::from_slice(json).unwrap_or_default())
 }
 
 /// An object as a list carries it.
-pub(crate) fn list_item(kind: &str, json: &[u8]) -> Option<Vec<u8>> {
-    let object: Map<String, Value> = serde_json::from_slice(json).ok()?;
+pub(crate) fn list_item(api_version: &str, kind: &str, object: &Map<String, Value>) -> Vec<u8> {
     let mut out = Vec::new();
-    delimited(2, &mut out, |out| message(kind, &object, out));
-    Some(out)
+    delimited(2, &mut out, |out| message(message_of(api_version, kind).unwrap_or_default(), object, out));
+    out
 }
 
 /// What stands before and after the items of a list.

@@ -4,16 +4,40 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// One message for each block: its name, and for each field its number, its name in JSON, its shape and its type. Made
-/// from the struct tags of the Go types of Kubernetes 1.36 (`k8s.io/api` and `k8s.io/apimachinery`, Apache-2.0).
+/// from the struct tags of the Go types of Kubernetes 1.36 (`k8s.io/api`, `k8s.io/apimachinery` and
+/// `k8s.io/apiextensions-apiserver`, Apache-2.0).
 const TEXT: &str = include_str!("schema.txt");
 
-/// The objects that have a protobuf form here, by apiVersion and kind; the message is called as the kind.
-const KINDS: [(&str, &str); 5] =
-    [("v1", "Endpoints"), ("v1", "Node"), ("v1", "Pod"), ("v1", "Service"), ("discovery.k8s.io/v1", "EndpointSlice")];
+/// What has a protobuf form here, by apiVersion and kind; the message is called as the kind but for the one of which
+/// there are two.
+const KINDS: [(&str, &[&str]); 9] = [
+    ("v1", &["ConfigMap", "Endpoints", "Event", "Namespace", "Node", "Pod", "Service", "ServiceAccount", "Status"]),
+    ("discovery.k8s.io/v1", &["EndpointSlice"]),
+    ("coordination.k8s.io/v1", &["Lease"]),
+    ("events.k8s.io/v1", &["Event"]),
+    ("rbac.authorization.k8s.io/v1", &["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]),
+    ("apiextensions.k8s.io/v1", &["CustomResourceDefinition"]),
+    ("authentication.k8s.io/v1", &["SelfSubjectReview", "TokenRequest", "TokenReview"]),
+    (
+        "authorization.k8s.io/v1",
+        &["LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"],
+    ),
+    // Clients name the version of what is to be deleted.
+    ("", &["DeleteOptions"]),
+];
 
-/// Whether objects of a kind can be had in protobuf.
+/// The message of a kind; nothing when it has none here.
+pub(super) fn message_of(api_version: &str, kind: &str) -> Option<&'static str> {
+    if (api_version, kind) == ("events.k8s.io/v1", "Event") {
+        return Some("EventsEvent");
+    }
+    let mut kinds = KINDS.iter().filter(|(version, _)| version.is_empty() || *version == api_version);
+    kinds.find_map(|(_, kinds)| kinds.iter().find(|it| **it == kind).copied())
+}
+
+/// Whether objects of a kind can be had and sent in protobuf.
 pub(crate) fn speaks(api_version: &str, kind: &str) -> bool {
-    KINDS.contains(&(api_version, kind))
+    message_of(api_version, kind).is_some()
 }
 
 #[derive(Debug)]
@@ -41,6 +65,7 @@ pub(super) enum Shape {
 pub(super) enum Type {
     Text,
     Integer,
+    Double,
     Boolean,
     Bytes,
     Time,
@@ -49,7 +74,31 @@ pub(super) enum Type {
     IntOrString,
     /// `FieldsV1`: JSON as it is.
     Fields,
+    /// Any JSON, as it is.
+    Json,
+    /// A list of texts that is a message of its own, so that a map can hold it.
+    Texts,
+    /// A schema, or what can stand in its place.
+    SchemaOr(Instead),
     Message(&'static str),
+}
+
+/// What can stand in the place of a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Instead {
+    Schemas,
+    Boolean,
+    Texts,
+}
+
+impl Instead {
+    /// The numbers of the schema and of what stands in its place.
+    pub(super) fn numbers(self) -> (u32, u32) {
+        match self {
+            Instead::Boolean => (2, 1),
+            Instead::Schemas | Instead::Texts => (1, 2),
+        }
+    }
 }
 
 /// The fields of a message, in the order of their numbers; none of a message that is not in the table.
@@ -93,6 +142,7 @@ fn type_of(name: &'static str) -> Type {
     match name {
         "string" => Type::Text,
         "int" => Type::Integer,
+        "double" => Type::Double,
         "bool" => Type::Boolean,
         "bytes" => Type::Bytes,
         "time" => Type::Time,
@@ -100,6 +150,11 @@ fn type_of(name: &'static str) -> Type {
         "quantity" => Type::Quantity,
         "intorstring" => Type::IntOrString,
         "fields" => Type::Fields,
+        "json" => Type::Json,
+        "strings" => Type::Texts,
+        "schemaorarray" => Type::SchemaOr(Instead::Schemas),
+        "schemaorbool" => Type::SchemaOr(Instead::Boolean),
+        "schemaorstrings" => Type::SchemaOr(Instead::Texts),
         message => Type::Message(message),
     }
 }
@@ -110,8 +165,10 @@ mod tests {
 
     #[test]
     fn every_message_is_in_the_table() {
-        for (_, kind) in KINDS {
-            assert!(!fields(kind).is_empty(), "{kind}");
+        for (version, kinds) in KINDS {
+            for kind in kinds {
+                assert!(!fields(message_of(version, kind).unwrap()).is_empty(), "{version} {kind}");
+            }
         }
         for line in TEXT.lines() {
             let words: Vec<&str> = line.split(' ').collect();

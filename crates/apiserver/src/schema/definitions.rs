@@ -21,9 +21,14 @@ pub(crate) fn builtin() -> &'static Map<String, Value> {
 }
 
 fn make() -> Map<String, Value> {
+    use k8s_openapi::api::authentication::v1::{SelfSubjectReview, TokenRequest, TokenReview};
+    use k8s_openapi::api::authorization::v1::{
+        LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview, SubjectAccessReview,
+    };
     use k8s_openapi::api::coordination::v1::Lease;
     use k8s_openapi::api::core::v1::{ConfigMap, Endpoints, Event, Namespace, Node, Pod, Service, ServiceAccount};
     use k8s_openapi::api::discovery::v1::EndpointSlice;
+    use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};
     use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
     let mut generator = SchemaSettings::openapi3().into_generator();
@@ -40,6 +45,17 @@ fn make() -> Map<String, Value> {
     root::<EndpointSlice>(&mut generator, &mut roots);
     root::<CustomResourceDefinition>(&mut generator, &mut roots);
     root::<k8s_openapi::api::events::v1::Event>(&mut generator, &mut roots);
+    root::<ClusterRole>(&mut generator, &mut roots);
+    root::<ClusterRoleBinding>(&mut generator, &mut roots);
+    root::<Role>(&mut generator, &mut roots);
+    root::<RoleBinding>(&mut generator, &mut roots);
+    root::<TokenRequest>(&mut generator, &mut roots);
+    root::<TokenReview>(&mut generator, &mut roots);
+    root::<SelfSubjectReview>(&mut generator, &mut roots);
+    root::<SubjectAccessReview>(&mut generator, &mut roots);
+    root::<LocalSubjectAccessReview>(&mut generator, &mut roots);
+    root::<SelfSubjectAccessReview>(&mut generator, &mut roots);
+    root::<SelfSubjectRulesReview>(&mut generator, &mut roots);
 
     let mut schemas: Map<String, Value> = generator.take_definitions(true).into_iter().collect();
     for (name, group, version, kind) in roots {

@@ -78,7 +78,9 @@ async fn discovery_in_one_document() {
             "discovery.k8s.io",
             "apiextensions.k8s.io",
             "rbac.authorization.k8s.io",
-            "events.k8s.io"
+            "events.k8s.io",
+            "authentication.k8s.io",
+            "authorization.k8s.io"
         ]
     );
 }

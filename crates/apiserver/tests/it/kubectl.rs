@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use kube_dev_apiserver::{Config, Server};
+use kube_dev_apiserver::{Authorization, Config, Server, Transport, User};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -50,7 +50,7 @@ spec:
 
 /// kubectl with a server of its own and nothing of the user's.
 struct Kubectl {
-    _server: Server,
+    server: Server,
     directory: PathBuf,
 }
 
@@ -63,16 +63,20 @@ impl Drop for Kubectl {
 impl Kubectl {
     /// Nothing where kubectl is absent.
     async fn start(name: &str) -> Option<Self> {
+        Self::start_with(name, Config::default()).await
+    }
+
+    async fn start_with(name: &str, config: Config) -> Option<Self> {
         let found = Command::new("kubectl").args(["version", "--client"]).stdout(Stdio::null()).status().await;
         if !found.is_ok_and(|status| status.success()) {
             eprintln!("SKIPPED {name}: there is no kubectl on this machine, so nothing was tried with it");
             return None;
         }
-        let server = Server::start(Config::default()).await.unwrap();
+        let server = Server::start(config).await.unwrap();
         let directory = std::env::temp_dir().join(format!("kube-dev-apiserver-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
         std::fs::write(directory.join("config"), server.kubeconfig()).unwrap();
-        Some(Self { _server: server, directory })
+        Some(Self { server, directory })
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -198,4 +202,76 @@ async fn watches_print_a_row_for_each_change() {
     kubectl.says(status, "", &[]).await;
     assert!(next().await.contains("Running"));
     watch.kill().await.unwrap();
+}
+
+/// What kubectl makes itself it sends in protobuf.
+#[tokio::test]
+async fn what_kubectl_makes_is_created() {
+    let Some(kubectl) = Kubectl::start("generators").await else { return };
+    kubectl.says("create namespace kx", "", &["namespace/kx created"]).await;
+    kubectl.says("create configmap settings -n kx --from-literal=a=b", "", &["configmap/settings created"]).await;
+    assert_eq!(kubectl.says("get cm settings -n kx -o jsonpath={.data}", "", &[]).await, r#"{"a":"b"}"#);
+    kubectl.says("create service clusterip web -n kx --tcp=80:8080", "", &["service/web created"]).await;
+    kubectl.says("create service nodeport front -n kx --tcp=443", "", &["service/front created"]).await;
+    kubectl.says("create service externalname far -n kx --external-name=example.com", "", &["created"]).await;
+    let services = ["far ExternalName <none> example.com", "front NodePort 10.96.", "web ClusterIP 10.96.", "80/TCP"];
+    kubectl.says("get svc -n kx", "", &services).await;
+    kubectl.fails("create service clusterip web -n kx --tcp=80", "", r#"services "web" already exists"#).await;
+    kubectl.says("create service clusterip dry -n kx --tcp=80 --dry-run=server", "", &["(server dry run)"]).await;
+    kubectl.fails("get svc dry -n kx", "", "NotFound").await;
+
+    kubectl.says("create serviceaccount robot -n kx", "", &["serviceaccount/robot created"]).await;
+    let token = kubectl.says("create token robot -n kx --duration=20m --audience=me", "", &[]).await;
+    assert!(token.trim().len() > 20, "{token}");
+    kubectl.fails("create token nobody -n kx", "", r#"serviceaccounts "nobody" not found"#).await;
+
+    kubectl.says("create role reader -n kx --verb=get,list --resource=pods", "", &["reader created"]).await;
+    kubectl.says("create rolebinding read -n kx --role=reader --serviceaccount=kx:robot", "", &["created"]).await;
+    kubectl.says("create clusterrole nodes --verb=get --resource=nodes", "", &["nodes created"]).await;
+    let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: writer, namespace: kx}\n\
+                rules: [{apiGroups: [''], resources: [pods], verbs: [create]}]\n";
+    kubectl.says("apply -f -", role, &["writer created"]).await;
+    kubectl.says("apply -f -", &role.replace("create]", "create, delete]"), &["writer configured"]).await;
+    kubectl.fails("apply -f -", &role.replace("verbs", "verb"), r#"unknown field "rules[0].verb""#).await;
+    kubectl.says("create clusterrolebinding nodes --clusterrole=nodes --user=jane", "", &["created"]).await;
+    kubectl.says("run one -n kx --image=app:1", "", &["pod/one created"]).await;
+    kubectl.says("expose pod one -n kx --port=80 --name=one", "", &["service/one exposed"]).await;
+    kubectl.says("set selector svc one run=two -n kx", "", &["selector updated"]).await;
+}
+
+#[tokio::test]
+async fn what_may_be_done_is_asked() {
+    // It sends no token in plain text.
+    let config = Config { authorization: Authorization::Rbac, transport: Transport::Tls, ..Config::default() };
+    let Some(kubectl) = Kubectl::start_with("access", config).await else { return };
+    kubectl.says("create clusterrole reader --verb=get --resource=pods", "", &[]).await;
+    kubectl.says("create clusterrolebinding reader --clusterrole=reader --user=jane", "", &[]).await;
+    assert_eq!(kubectl.says("auth can-i create pods", "", &[]).await, "yes\n");
+    let resources = ["tokenreviews authentication.k8s.io/v1 false TokenReview"];
+    kubectl.says("api-resources --api-group=authentication.k8s.io", "", &resources).await;
+    let review = "apiVersion: authorization.k8s.io/v1\nkind: SubjectAccessReview\nspec: {user: jane, \
+                  resourceAttributes: {verb: get, resource: pods, namespace: default}}";
+    assert_eq!(kubectl.says("create -f - --validate=false -o jsonpath={.status.allowed}", review, &[]).await, "true");
+
+    let janes = kubectl.server.kubeconfig_for(User::new("jane").group("system:authenticated"));
+    std::fs::write(kubectl.directory.join("config"), janes).unwrap();
+    assert_eq!(kubectl.says("auth can-i get pods", "", &[]).await, "yes\n");
+    kubectl.fails("auth can-i delete pods", "", "no").await;
+    kubectl.fails("delete pod p", "", r#"User "jane" cannot delete resource "pods""#).await;
+    kubectl.says("auth can-i --list", "", &["pods [] [] [get]"]).await;
+    kubectl.says("auth whoami", "", &["Username jane"]).await;
+}
+
+/// The namespace is deleted first, as it stands first in the manifest.
+#[tokio::test]
+async fn a_namespace_goes_with_what_the_manifest_has_in_it() {
+    let config = Config { namespace_grace: Duration::MAX, ..Config::default() };
+    let Some(kubectl) = Kubectl::start_with("namespace", config).await else { return };
+    kubectl.says("apply -f -", MANIFEST, &[]).await;
+    let deleted = [r#"namespace "kx" deleted"#, r#"service "web" deleted"#, r#"pod "p1" deleted"#];
+    kubectl.says("delete -f - --wait=false", MANIFEST, &deleted).await;
+    kubectl.says("get ns kx", "", &["kx Terminating"]).await;
+    kubectl.fails("create configmap late -n kx", "", "namespace kx because it is being terminated").await;
+    kubectl.server.empty_namespaces();
+    kubectl.fails("get ns kx", "", "NotFound").await;
 }

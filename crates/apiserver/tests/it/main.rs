@@ -5,10 +5,12 @@
 mod client;
 mod contract;
 mod custom_kinds;
+mod encoded;
 mod faults;
 mod forms;
 mod identity;
 mod kubectl;
+mod namespaces;
 mod pages;
 mod patches;
 mod protobuf;

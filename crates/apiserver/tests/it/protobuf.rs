@@ -2,12 +2,15 @@
 
 use http::{Method, Request};
 use http_body_util::{BodyExt as _, Full};
-use kube_dev_apiserver::{Config, End, Fault};
+use kube_dev_apiserver::{Config, CustomKind, End, Fault, On};
 use rstest::rstest;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::client::{PODS, World};
+use super::encoded;
 
+const SERVICES: &str = "/api/v1/namespaces/default/services";
+const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 const BOTH: &str = "application/vnd.kubernetes.protobuf,application/json";
 
 /// Code, content type and body of a GET.
@@ -31,7 +34,8 @@ fn has(bytes: &[u8], text: &str) -> bool {
 }
 
 async fn world() -> World {
-    let world = World::start(Config::default()).await;
+    let widgets = CustomKind::new("example.com", "v1", "Widget");
+    let world = World::start(Config { kinds: vec![widgets], ..Config::default() }).await;
     let pod = json!({"metadata": {"name": "web"}, "spec": {"containers": [{"name": "main", "image": "app:1"}]}});
     world.create(PODS, pod).await;
     world
@@ -40,6 +44,8 @@ async fn world() -> World {
 #[rstest]
 #[case::list("/api/v1/pods", 200, "PodList", "app:1")]
 #[case::object("/api/v1/namespaces/default/pods/web", 200, "Pod", "app:1")]
+#[case::view("/apis/events.k8s.io/v1/events", 200, "EventList", "events.k8s.io/v1")]
+#[case::others("/api/v1/namespaces/default", 200, "Namespace", "kubernetes.io/metadata.name")]
 #[case::refusal("/api/v1/namespaces/default/pods/gone", 404, "Status", "pods \"gone\" not found")]
 #[tokio::test]
 async fn documents(#[case] path: &str, #[case] code: u16, #[case] kind: &str, #[case] inside: &str) {
@@ -51,7 +57,7 @@ async fn documents(#[case] path: &str, #[case] code: u16, #[case] kind: &str, #[
 
 #[rstest]
 #[case::not_preferred("/api/v1/pods", "application/json,application/vnd.kubernetes.protobuf")]
-#[case::kind_without("/api/v1/configmaps", BOTH)]
+#[case::kind_without("/apis/example.com/v1/widgets", BOTH)]
 #[tokio::test]
 async fn json_where_that_is_what_fits(#[case] path: &str, #[case] accept: &str) {
     let (code, media_type, body) = get(&world().await, path, accept).await;
@@ -78,4 +84,103 @@ async fn a_watch_is_framed() {
     }
     assert_eq!(events, ["ADDED", "BOOKMARK", "ERROR"]);
     assert!(has(&body, "k8s.io/initial-events-end") && has(&body, "Expired"));
+}
+
+/// Sends a body in protobuf and returns the code and the answer, which is asked for in JSON.
+async fn send(world: &World, method: Method, path: &str, body: Vec<u8>) -> (u16, Value) {
+    let response = world.send_as(method, path, PROTOBUF, "application/json", body).await;
+    let code = response.status().as_u16();
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    (code, serde_json::from_slice(&bytes).unwrap())
+}
+
+#[tokio::test]
+async fn objects_are_created_updated_and_deleted() {
+    let world = world().await;
+    let (code, created) = send(&world, Method::POST, SERVICES, encoded::service("web", 80)).await;
+    assert_eq!(code, 201, "{created}");
+    assert_eq!(created["spec"]["ports"], json!([{"name": "http", "port": 80, "protocol": "TCP", "targetPort": 80}]));
+    assert_eq!(created["spec"]["selector"], json!({"app": "web"}));
+
+    let path = format!("{SERVICES}/web");
+    let (code, updated) = send(&world, Method::PUT, &path, encoded::service("web", 90)).await;
+    assert_eq!((code, &updated["spec"]["ports"][0]["port"]), (200, &json!(90)), "{updated}");
+
+    // A precondition that does not hold, then one that does, both with a policy.
+    let uid = created["metadata"]["uid"].as_str().unwrap();
+    let options = |uid: &str| {
+        let object = encoded::fields(&[(2, &encoded::fields(&[(1, uid.as_bytes())])), (4, b"Foreground")]);
+        encoded::document("v1", "DeleteOptions", &object)
+    };
+    assert_eq!(send(&world, Method::DELETE, &path, options("other")).await.0, 409);
+    assert_eq!(send(&world, Method::DELETE, &path, options(uid)).await.0, 200);
+    let logged = world.server.requests().matching(&On::any().verb("delete"));
+    assert_eq!(logged.last().unwrap().propagation_policy, "Foreground");
+}
+
+#[tokio::test]
+async fn an_answer_to_a_write_is_in_protobuf_where_that_is_preferred() {
+    let world = world().await;
+    let response = world.send_as(Method::POST, SERVICES, PROTOBUF, BOTH, encoded::service("web", 80)).await;
+    assert_eq!((response.status().as_u16(), &response.headers()["content-type"]), (201, &PROTOBUF.parse().unwrap()));
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    assert!(body.starts_with(b"k8s\0") && has(&body, "10.96."));
+}
+
+#[tokio::test]
+async fn questions_are_asked_and_answered() {
+    let world = world().await;
+    let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let (code, review) = send(&world, Method::POST, path, encoded::may_i("list", "pods")).await;
+    assert_eq!((code, &review["status"]["allowed"]), (201, &json!(true)), "{review}");
+    let response = world.send_as(Method::POST, path, PROTOBUF, BOTH, encoded::may_i("list", "pods")).await;
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    // The status (3) of the review: allowed (1).
+    assert!(body.starts_with(b"k8s\0") && has(&body[..60], "SelfSubjectAccessReview"));
+    assert!(body.windows(4).any(|it| it[0] == 0x1a && it[2..] == [0x08, 1]), "{body:?}");
+
+    let account = encoded::document("v1", "ServiceAccount", &encoded::fields(&[(1, &encoded::named("robot"))]));
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    assert_eq!(send(&world, Method::POST, accounts, account).await.0, 201);
+    let spec = [encoded::fields(&[(1, b"somebody")]), vec![4 << 3, 0x90, 0x1c]].concat();
+    let request = encoded::document("authentication.k8s.io/v1", "TokenRequest", &encoded::fields(&[(2, &spec)]));
+    let (code, token) = send(&world, Method::POST, &format!("{accounts}/robot/token"), request).await;
+    assert_eq!(code, 201, "{token}");
+    assert_eq!(token["spec"]["audiences"], json!(["somebody"]));
+    assert_eq!(token["spec"]["expirationSeconds"], 3_600);
+}
+
+#[rstest]
+#[case::not_protobuf(SERVICES, b"{}".to_vec(), 400, "does not appear to be a protobuf message")]
+#[case::empty(SERVICES, Vec::new(), 400, "<empty>")]
+#[case::cut(SERVICES, encoded::service("web", 80)[..40].to_vec(), 400, "unexpected EOF (6b3873000a0d")]
+#[case::wrong_inside(
+    SERVICES,
+    encoded::document("v1", "Service", b"\x0a\x05abc"),
+    400,
+    "Service in version \"v1\" cannot be handled as a Service: unexpected EOF"
+)]
+#[case::other_kind(SERVICES, encoded::document("v1", "Node", &[]), 400, "cannot be handled as a Service")]
+#[case::unknown_kind(
+    SERVICES,
+    encoded::document("v9", "Service", &[]),
+    400,
+    "no kind \"Service\" is registered for version \"v9\""
+)]
+#[case::custom(
+    "/apis/example.com/v1/namespaces/default/widgets",
+    encoded::document("example.com/v1", "Widget", &[]),
+    415,
+    "accepted media types include: application/json, application/yaml"
+)]
+#[tokio::test]
+async fn what_cannot_be_read_is_refused(
+    #[case] path: &str,
+    #[case] body: Vec<u8>,
+    #[case] code: u16,
+    #[case] why: &str,
+) {
+    let (found, status) = send(&world().await, Method::POST, path, body).await;
+    assert_eq!((found, &status["kind"]), (code, &json!("Status")));
+    assert!(status["message"].as_str().unwrap().contains(why), "{status}");
 }

@@ -94,7 +94,8 @@ async fn bodies_of_all_sorts() {
         ("application/json", "", 400),
         ("application/json", "\u{feff}{}", 400),
         ("application/yaml", "a: [", 400),
-        ("application/vnd.kubernetes.protobuf", "k8s\0", 415),
+        ("application/vnd.kubernetes.protobuf", "k8s", 400),
+        ("application/cbor", "k8s", 415),
     ] {
         let response = world.send(Method::POST, CONFIG_MAPS, media_type, body.to_owned()).await;
         assert_eq!(response.status().as_u16(), code, "{media_type} {body}");
@@ -118,7 +119,9 @@ async fn places_without_objects() {
             "discovery.k8s.io",
             "apiextensions.k8s.io",
             "rbac.authorization.k8s.io",
-            "events.k8s.io"
+            "events.k8s.io",
+            "authentication.k8s.io",
+            "authorization.k8s.io"
         ]
     );
     assert_eq!(world.get("/apis/discovery.k8s.io").await.1["preferredVersion"]["version"], "v1");
@@ -178,4 +181,65 @@ async fn dependents_go_when_asked_for() {
         assert_eq!(world.get(&format!("{CONFIG_MAPS}/owner")).await.0, 404);
         assert_eq!(world.get(&format!("{PODS}/web")).await.0, code, "{garbage_collection} {query}");
     }
+}
+
+/// Code, message and warnings of a write.
+async fn strictly(
+    world: &World,
+    method: Method,
+    path: &str,
+    media_type: &str,
+    body: &str,
+) -> (u16, String, Vec<String>) {
+    let response = world.send(method, path, media_type, body.to_owned()).await;
+    let code = response.status().as_u16();
+    let warnings = response.headers().get_all("warning").iter().map(|it| it.to_str().unwrap().to_owned()).collect();
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    let answer: Value = serde_json::from_slice(&bytes).unwrap();
+    (code, answer["message"].as_str().unwrap_or_default().to_owned(), warnings)
+}
+
+#[tokio::test]
+async fn keys_that_stand_twice_are_told() {
+    const TWICE: &str = r#"{"metadata":{"name":"a"},"data":{"x":"1","x":"2"},"nope":1}"#;
+    let world = World::start(Config::default()).await;
+    let json = "application/json";
+    let (code, message, _) =
+        strictly(&world, Method::POST, &format!("{CONFIG_MAPS}?fieldValidation=Strict"), json, TWICE).await;
+    let expect = "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: duplicate field \
+                  \"data.x\", unknown field \"nope\"";
+    assert_eq!((code, message.as_str()), (400, expect));
+    let (code, _, warnings) = strictly(&world, Method::POST, CONFIG_MAPS, json, TWICE).await;
+    assert_eq!(
+        (code, warnings),
+        (
+            201,
+            vec![r#"299 - "duplicate field \"data.x\"""#.to_owned(), r#"299 - "unknown field \"nope\"""#.to_owned(),]
+        )
+    );
+    let path = format!("{CONFIG_MAPS}/a");
+    assert_eq!(world.get(&path).await.1["data"]["x"], "2");
+    let (code, _, warnings) =
+        strictly(&world, Method::PUT, &format!("{path}?fieldValidation=Ignore"), json, TWICE).await;
+    assert_eq!((code, warnings.len()), (200, 0));
+
+    let yaml = "metadata:\n  name: b\ndata:\n  x: '1'\n  x: '2'\n";
+    let (code, message, _) =
+        strictly(&world, Method::POST, &format!("{CONFIG_MAPS}?fieldValidation=Strict"), "application/yaml", yaml)
+            .await;
+    assert_eq!(code, 400);
+    assert!(message.ends_with(r#"duplicate field "data.x""#), "{message}");
+    assert_eq!(strictly(&world, Method::POST, CONFIG_MAPS, "application/yaml", yaml).await.0, 201);
+
+    let strict = format!("{path}?fieldValidation=Strict");
+    let merge = r#"{"data":{"y":"1","y":"2"}}"#;
+    let (code, message, _) = strictly(&world, Method::PATCH, &strict, "application/merge-patch+json", merge).await;
+    assert_eq!(code, 422);
+    assert!(message.ends_with(r#"strict decoding error: duplicate field "data.y""#), "{message}");
+    let json_patch = r#"[{"op":"remove","op":"remove","path":"/data/x"}]"#;
+    let (code, message, _) = strictly(&world, Method::PATCH, &strict, "application/json-patch+json", json_patch).await;
+    assert_eq!(code, 422);
+    assert!(message.ends_with(r#"json patch duplicate field "[0].op""#), "{message}");
+    let (code, _, warnings) = strictly(&world, Method::PATCH, &path, "application/merge-patch+json", merge).await;
+    assert_eq!((code, warnings.len()), (200, 1));
 }

@@ -106,6 +106,13 @@ impl World {
         self.try_delete(plural, name, &options).unwrap()
     }
 
+    /// What the server does some time after namespaces were deleted.
+    fn empty_namespaces(&mut self) {
+        for namespace in self.cluster.namespaces_to_empty() {
+            self.cluster.empty_namespace(&namespace, self.options()).unwrap();
+        }
+    }
+
     fn get(&self, plural: &str, name: &str) -> Option<Value> {
         let kind = self.kind(plural);
         self.cluster.get(&kind, Self::namespace(&kind), name).ok().map(|object| object.value().unwrap())

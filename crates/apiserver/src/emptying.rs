@@ -1,0 +1,46 @@
+//! The step that a real cluster leaves to its namespace controller: what is in a deleted namespace goes, and then it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use tokio::time::sleep;
+
+use crate::cluster::Stored;
+use crate::shared::Shared;
+
+/// Empties each namespace a while after it was deleted, until the server stops.
+pub(crate) async fn run(shared: Arc<Shared>) {
+    let kind = shared.read(|cluster| cluster.kinds().find("", "v1", "namespaces").cloned());
+    let Some(mut bell) = kind.and_then(|kind| shared.subscribe(&kind)) else { return };
+    let grace = shared.config.namespace_grace;
+    let mut waiting = FuturesUnordered::new();
+    let mut known = BTreeSet::new();
+    loop {
+        bell.borrow_and_update();
+        for namespace in shared.read(crate::cluster::Cluster::namespaces_to_empty) {
+            if known.insert(namespace.uid.clone()) {
+                waiting.push(async move {
+                    sleep(grace).await;
+                    namespace
+                });
+            }
+        }
+        tokio::select! {
+            () = shared.stopping.cancelled() => return,
+            changed = bell.changed() => if changed.is_err() { return },
+            Some(namespace) = waiting.next() => {
+                empty(&shared, &namespace);
+                known.remove(&namespace.uid);
+            }
+        }
+    }
+}
+
+/// Empties a namespace now.
+pub(crate) fn empty(shared: &Shared, namespace: &Stored) {
+    if let Err(error) = shared.write(false, |cluster, write| cluster.empty_namespace(namespace, write)) {
+        tracing::warn!(%error, namespace = %namespace.name, "a namespace could not be emptied");
+    }
+}

@@ -1,0 +1,166 @@
+//! JSON and YAML as they were written: the value, and the keys that stand in it twice.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// Of how many keys the client is told, as upstream has it.
+const MAX_TOLD: usize = 100;
+
+/// A document that was sent. Of a key that stands there twice the last value counts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Document {
+    pub(super) value: Value,
+    /// The paths of the fields that stand there more than once.
+    pub(super) duplicates: Vec<String>,
+}
+
+impl Document {
+    /// What is the matter with it, in upstream's words.
+    pub(super) fn complaints(&self) -> Vec<String> {
+        self.duplicates.iter().map(|path| format!("duplicate field {path:?}")).collect()
+    }
+
+    fn leaf(value: impl Into<Value>) -> Self {
+        Self { value: value.into(), duplicates: Vec::new() }
+    }
+
+    /// Takes over what a part says, whose place is `step`.
+    fn told_by(&mut self, step: &str, part: Vec<String>) {
+        for path in part {
+            if self.duplicates.len() < MAX_TOLD {
+                let dot = if path.starts_with('[') { "" } else { "." };
+                self.duplicates.push(format!("{step}{dot}{path}"));
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reading)
+    }
+}
+
+struct Reading;
+
+impl<'de> Visitor<'de> for Reading {
+    type Value = Document;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Document, E> {
+        Ok(Document::leaf(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Document, E> {
+        Ok(Document::leaf(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Document, E> {
+        Ok(Document::leaf(value))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Document, E> {
+        Ok(Document::leaf(Number::from_f64(value).map_or(Value::Null, Value::Number)))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Document, E> {
+        Ok(Document::leaf(value))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Document, E> {
+        Ok(Document::leaf(value))
+    }
+
+    fn visit_none<E>(self) -> Result<Document, E> {
+        Ok(Document::default())
+    }
+
+    fn visit_unit<E>(self) -> Result<Document, E> {
+        Ok(Document::default())
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Document, D::Error> {
+        Document::deserialize(deserializer)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Document, A::Error> {
+        let mut whole = Document::default();
+        let mut values = Vec::new();
+        while let Some(Document { value, duplicates }) = items.next_element()? {
+            if !duplicates.is_empty() {
+                whole.told_by(&format!("[{}]", values.len()), duplicates);
+            }
+            values.push(value);
+        }
+        whole.value = Value::Array(values);
+        Ok(whole)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Document, A::Error> {
+        let mut whole = Document::default();
+        let mut map = Map::new();
+        while let Some((key, Document { value, duplicates })) = entries.next_entry::<String, Document>()? {
+            if map.contains_key(&key) && whole.duplicates.len() < MAX_TOLD && !whole.duplicates.contains(&key) {
+                whole.duplicates.push(key.clone());
+            }
+            whole.told_by(&key, duplicates);
+            map.insert(key, value);
+        }
+        whole.value = Value::Object(map);
+        Ok(whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case::none(r#"{"a": 1, "b": [{"a": 2}, {"a": 3}]}"#, &[])]
+    #[case::top(r#"{"a": 1, "a": 2}"#, &["a"])]
+    #[case::thrice_is_told_once(r#"{"a": 1, "a": 2, "a": 3}"#, &["a"])]
+    #[case::deep(r#"{"metadata": {"labels": {"x": "1", "x": "2"}}}"#, &["metadata.labels.x"])]
+    #[case::in_a_list(r#"{"spec": {"ports": [{}, {"port": 1, "port": 2}]}}"#, &["spec.ports[1].port"])]
+    #[case::in_lists(r#"[[{"a": 1, "a": 2}]]"#, &["[0][0].a"])]
+    fn duplicates(#[case] text: &str, #[case] expect: &[&str]) {
+        let read: Document = serde_json::from_str(text).unwrap();
+        assert_eq!(read.duplicates, expect);
+        assert_eq!(read.value, serde_json::from_str::<Value>(text).unwrap());
+    }
+
+    fn anything() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            (-1e9..1e9_f64).prop_map(Value::from),
+            ".*".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                prop::collection::btree_map(".*", inner, 0..6).prop_map(|map| json!(map)),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_value_is_what_any_reader_reads(value in anything()) {
+            let text = value.to_string();
+            let read: Document = serde_json::from_str(&text).unwrap();
+            let value: Value = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(read, Document { value, duplicates: Vec::new() });
+        }
+    }
+}

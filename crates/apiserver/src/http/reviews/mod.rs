@@ -1,0 +1,178 @@
+//! Questions that are asked by creating an object that is not kept: who am I, whose is this token, may they do that.
+
+mod access;
+mod tokens;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::accept;
+use super::body::Expected;
+use super::path::ResourcePath;
+use super::reply::{self, Reply};
+use crate::identity::User;
+use crate::protobuf;
+use crate::shared::{Shared, now};
+use crate::status::StatusError;
+
+const AUTHENTICATION: &str = "authentication.k8s.io";
+const AUTHORIZATION: &str = "authorization.k8s.io";
+
+/// Where a question is asked, and what it is. All are of version `v1`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Question {
+    /// The group of the path; empty for core.
+    pub(super) group: &'static str,
+    pub(super) plural: &'static str,
+    /// What hangs below an object of the resource; empty for a resource of its own.
+    pub(super) subresource: &'static str,
+    pub(super) namespaced: bool,
+    /// The group of the object that asks.
+    pub(super) kind_group: &'static str,
+    pub(super) kind: &'static str,
+    review: Review,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Review {
+    TokenRequest,
+    Token,
+    SelfSubject,
+    Access,
+    LocalAccess,
+    SelfAccess,
+    SelfRules,
+}
+
+/// Every question that is answered, in the order of discovery.
+pub(super) const QUESTIONS: [Question; 7] = [
+    Question {
+        group: "",
+        subresource: "token",
+        kind_group: AUTHENTICATION,
+        namespaced: true,
+        ..question(AUTHENTICATION, "serviceaccounts", "TokenRequest", Review::TokenRequest)
+    },
+    question(AUTHENTICATION, "selfsubjectreviews", "SelfSubjectReview", Review::SelfSubject),
+    question(AUTHENTICATION, "tokenreviews", "TokenReview", Review::Token),
+    Question {
+        namespaced: true,
+        ..question(AUTHORIZATION, "localsubjectaccessreviews", "LocalSubjectAccessReview", Review::LocalAccess)
+    },
+    question(AUTHORIZATION, "selfsubjectaccessreviews", "SelfSubjectAccessReview", Review::SelfAccess),
+    question(AUTHORIZATION, "selfsubjectrulesreviews", "SelfSubjectRulesReview", Review::SelfRules),
+    question(AUTHORIZATION, "subjectaccessreviews", "SubjectAccessReview", Review::Access),
+];
+
+const fn question(group: &'static str, plural: &'static str, kind: &'static str, review: Review) -> Question {
+    Question { group, plural, subresource: "", namespaced: false, kind_group: group, kind, review }
+}
+
+impl Question {
+    /// What can be done with each.
+    pub(super) const VERBS: [&str; 1] = ["create"];
+
+    /// The question that a path asks, if it asks one.
+    pub(super) fn of(path: &ResourcePath) -> Option<&'static Self> {
+        let ResourcePath { group, version, namespace, plural, name, subresource } = path;
+        QUESTIONS.iter().find(|it| {
+            version == "v1"
+                && (it.group, it.plural) == (group, plural)
+                && it.subresource == subresource.as_deref().unwrap_or_default()
+                && it.namespaced == namespace.is_some()
+                && it.subresource.is_empty() == name.is_none()
+        })
+    }
+
+    /// Takes kind and apiVersion out of what is asked, if they are those of the question.
+    fn take_type(&self, api_version: &str, body: &mut Value) -> Result<(), StatusError> {
+        let Value::Object(body) = body else { return Ok(()) };
+        for (field, expected) in [("kind", self.kind), ("apiVersion", api_version)] {
+            let found = body.remove(field);
+            if let Some(found) = found.as_ref().and_then(Value::as_str).filter(|it| !it.is_empty() && *it != expected) {
+                return Err(StatusError::bad_request(format!(
+                    "{field} {found:?} cannot be handled as {expected:?}, which the path is of"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// As discovery has it: `serviceaccounts/token`.
+    pub(super) fn name(&self) -> String {
+        if self.subresource.is_empty() {
+            self.plural.to_owned()
+        } else {
+            format!("{}/{}", self.plural, self.subresource)
+        }
+    }
+
+    /// As its schema is called.
+    pub(super) fn schema_name(&self) -> String {
+        let group = self.kind_group.split('.').next().unwrap_or_default();
+        format!("io.k8s.api.{group}.v1.{}", self.kind)
+    }
+
+    /// The name of one: `tokenreview`.
+    pub(super) fn singular(&self) -> &'static str {
+        if self.subresource.is_empty() { self.plural.strip_suffix('s').unwrap_or(self.plural) } else { "" }
+    }
+
+    /// Answers it.
+    pub(super) fn answer(
+        &self,
+        shared: &Arc<Shared>,
+        path: &ResourcePath,
+        user: &User,
+        (method, headers, bytes): (&Method, &HeaderMap, &Bytes),
+    ) -> Result<Reply, StatusError> {
+        if method != Method::POST {
+            return Err(StatusError::method_not_allowed());
+        }
+        let api_version = format!("{}/v1", self.kind_group);
+        let mut body = Expected { api_version: &api_version, kind: self.kind }.read(headers, bytes)?.value;
+        self.take_type(&api_version, &mut body)?;
+        let document = match self.review {
+            Review::TokenRequest => tokens::request_token(shared, path, decode(&body)?)?,
+            Review::Token => tokens::review_token(shared, &decode(&body)?),
+            Review::SelfSubject => json!({
+                "kind": "SelfSubjectReview",
+                "apiVersion": "authentication.k8s.io/v1",
+                "metadata": {"creationTimestamp": now()},
+                "status": {"userInfo": user_info(user)},
+            }),
+            Review::Access => access::review_access(shared, self.kind, &body, None, None)?,
+            Review::SelfAccess => access::review_access(shared, self.kind, &body, Some(user), None)?,
+            Review::LocalAccess => access::review_access(shared, self.kind, &body, None, path.namespace.as_deref())?,
+            Review::SelfRules => access::review_rules(shared, user, decode(&body)?)?,
+        };
+        if !accept::prefers_protobuf(headers) {
+            return Ok(reply::json(StatusCode::CREATED, document.to_string()));
+        }
+        let document = protobuf::envelope(&api_version, self.kind, document.as_object().unwrap_or(&Map::new()));
+        Ok(reply::in_protobuf(reply::json(StatusCode::CREATED, document), false))
+    }
+}
+
+/// The groups that have nothing but questions, each once.
+pub(super) fn question_groups() -> impl Iterator<Item = &'static str> {
+    [AUTHENTICATION, AUTHORIZATION].into_iter()
+}
+
+fn decode<T: DeserializeOwned>(body: &Value) -> Result<T, StatusError> {
+    serde_path_to_error::deserialize(body).map_err(|error| {
+        StatusError::bad_request(format!("the review cannot be read: {}: {}", error.path(), error.inner()))
+    })
+}
+
+fn user_info(user: &User) -> Value {
+    let mut info = json!({"username": user.name, "groups": user.groups});
+    if !user.uid.is_empty() {
+        info["uid"] = json!(user.uid);
+    }
+    info
+}

@@ -1,0 +1,92 @@
+//! Tokens: one is wanted, or one is asked about.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::authentication::v1::{TokenRequest, TokenReview};
+use serde_json::{Value, json};
+
+use super::{AUTHENTICATION, user_info};
+use crate::field::FieldErrors;
+use crate::http::path::ResourcePath;
+use crate::identity::{AUDIENCE, Issued};
+use crate::shared::{Shared, now};
+use crate::status::StatusError;
+
+/// How long a token lasts that does not say, and the least that can be asked for, in seconds.
+const LIFETIME: i64 = 3_600;
+const LEAST_LIFETIME: i64 = 600;
+
+/// Gives a service account a token.
+pub(super) fn request_token(
+    shared: &Arc<Shared>,
+    path: &ResourcePath,
+    request: TokenRequest,
+) -> Result<Value, StatusError> {
+    let namespace = path.namespace.as_deref().unwrap_or_default();
+    let name = path.name.as_deref().unwrap_or_default();
+    let uid = shared.read(|cluster| {
+        let kind = cluster.kinds().find("", "v1", "serviceaccounts").ok_or_else(StatusError::no_such_path)?;
+        cluster.get(kind, namespace, name).map(|account| account.uid.to_string())
+    })?;
+    let spec = request.spec.unwrap_or_default();
+    let seconds = spec.expiration_seconds.unwrap_or(LIFETIME);
+    let mut errors = FieldErrors::default();
+    if seconds < LEAST_LIFETIME {
+        errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes");
+    } else if seconds > i64::from(u32::MAX) {
+        errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds");
+    }
+    if !errors.is_empty() {
+        return Err(StatusError::invalid_review(AUTHENTICATION, "TokenRequest", errors));
+    }
+    let audiences = spec.audiences.filter(|it| !it.is_empty()).unwrap_or_else(|| vec![AUDIENCE.to_owned()]);
+    let now = now();
+    let expires = now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
+    let issued =
+        Issued { namespace: namespace.to_owned(), name: name.to_owned(), uid, audiences: audiences.clone(), expires };
+    let token = shared.identities.tokens().issue(issued, now);
+    Ok(json!({
+        "kind": "TokenRequest",
+        "apiVersion": "authentication.k8s.io/v1",
+        "metadata": {"name": name, "namespace": namespace, "creationTimestamp": whole_seconds(now)},
+        "spec": {
+            "audiences": audiences,
+            "expirationSeconds": seconds,
+            "boundObjectRef": spec.bound_object_ref,
+        },
+        "status": {"token": token, "expirationTimestamp": whole_seconds(expires)},
+    }))
+}
+
+/// As `metav1.Time` is printed.
+fn whole_seconds(time: Timestamp) -> String {
+    Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()
+}
+
+/// Says whose a token is.
+pub(super) fn review_token(shared: &Arc<Shared>, review: &TokenReview) -> Value {
+    let token = review.spec.token.as_str();
+    let asked = review.spec.audiences.as_deref().unwrap_or_default();
+    let holder = shared.identities.tokens().holder(token, now(), |namespace, name| shared.uid_of(namespace, name));
+    // For whom is the token, of those that the asker stands for: itself when it does not say.
+    let accepted = holder.map(|holder| {
+        let here = [AUDIENCE.to_owned()];
+        let wanted = if asked.is_empty() { &here } else { asked };
+        let audiences: Vec<String> = wanted.iter().filter(|it| holder.audiences.contains(it)).cloned().collect();
+        (holder.user, audiences)
+    });
+    let status = match accepted {
+        Some((user, audiences)) if !audiences.is_empty() => {
+            json!({"authenticated": true, "user": user_info(&user), "audiences": audiences})
+        }
+        _ => json!({"user": {}, "error": "[invalid bearer token]"}),
+    };
+    json!({
+        "kind": "TokenReview",
+        "apiVersion": "authentication.k8s.io/v1",
+        "metadata": {},
+        "spec": review.spec,
+        "status": status,
+    })
+}

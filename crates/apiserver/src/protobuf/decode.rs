@@ -1,0 +1,224 @@
+//! Protobuf to JSON.
+//!
+//! What Go would print of the message comes out: zero values of fields that are not pointers are absent.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Number, Value};
+
+use super::encode::SCHEMA;
+use super::schema::{Field, Instead, Shape, Type, fields};
+use super::wire::{Malformed, Reader, WireValue};
+
+/// How deep messages may lie in each other; only schemas have no depth of their own.
+const MAX_DEPTH: usize = 100;
+/// The greatest integer up to which every integer is a double.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Adds the fields of a message to an object. What the table does not know is left out.
+pub(super) fn message(
+    name: &str,
+    bytes: &[u8],
+    depth: usize,
+    object: &mut Map<String, Value>,
+) -> Result<(), Malformed> {
+    if depth > MAX_DEPTH {
+        return Err(Malformed::TooDeep);
+    }
+    let table = fields(name);
+    let mut reader = Reader::new(bytes);
+    while let Some((number, found)) = reader.next()? {
+        let Some(field) = table.iter().find(|field| field.number == number) else { continue };
+        let name = || field.name.to_owned();
+        match field.shape {
+            Shape::Inline => {
+                if let Type::Message(inner) = field.of {
+                    message(inner, found.bytes(number)?, depth + 1, object)?;
+                }
+            }
+            Shape::Value => {
+                let decoded = value(field, found, depth)?;
+                if !(is_zero(&decoded) || field.of == Type::Quantity && decoded == "0") {
+                    object.insert(name(), decoded);
+                }
+            }
+            Shape::Pointer => {
+                object.insert(name(), value(field, found, depth)?);
+            }
+            Shape::Repeated => {
+                let Value::Array(items) = object.entry(name()).or_insert_with(|| Value::Array(Vec::new())) else {
+                    continue;
+                };
+                repeated(field, found, depth, items)?;
+            }
+            Shape::Map => {
+                let (key, decoded) = entry(field, found.bytes(number)?, depth)?;
+                if let Value::Object(map) = object.entry(name()).or_insert_with(|| Value::Object(Map::new())) {
+                    map.insert(key, decoded);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Numbers may come one by one or packed into one value.
+fn repeated(field: &Field, found: WireValue<'_>, depth: usize, items: &mut Vec<Value>) -> Result<(), Malformed> {
+    match (field.of, found) {
+        (Type::Integer, WireValue::Bytes(packed)) => {
+            let mut packed = Reader::new(packed);
+            while !packed.is_empty() {
+                items.push(packed.varint()?.cast_signed().into());
+            }
+        }
+        _ => items.push(value(field, found, depth)?),
+    }
+    Ok(())
+}
+
+fn entry(field: &Field, bytes: &[u8], depth: usize) -> Result<(String, Value), Malformed> {
+    let mut key = "";
+    let mut decoded = None;
+    let mut reader = Reader::new(bytes);
+    while let Some((number, found)) = reader.next()? {
+        match number {
+            1 => key = found.text(number)?,
+            2 => decoded = Some(value(field, found, depth)?),
+            _ => {}
+        }
+    }
+    let decoded = match decoded {
+        Some(decoded) => decoded,
+        // A value that is left out is the empty one.
+        None => value(field, WireValue::Bytes(&[]), depth)?,
+    };
+    Ok((key.to_owned(), decoded))
+}
+
+fn value(field: &Field, found: WireValue<'_>, depth: usize) -> Result<Value, Malformed> {
+    let number = field.number;
+    Ok(match field.of {
+        Type::Text => found.text(number)?.into(),
+        Type::Integer => found.integer(number)?.into(),
+        Type::Boolean => (found.integer(number)? != 0).into(),
+        Type::Double => double(found.double(number)?).ok_or(Malformed::NoValue(number))?,
+        Type::Bytes => STANDARD.encode(found.bytes(number)?).into(),
+        Type::Time => time(number, found.bytes(number)?, false)?,
+        Type::MicroTime => time(number, found.bytes(number)?, true)?,
+        Type::Quantity => only(found.bytes(number)?)?.map_or(Ok(""), |text| text.text(1))?.into(),
+        Type::IntOrString => int_or_string(found.bytes(number)?)?,
+        Type::Fields | Type::Json => match only(found.bytes(number)?)? {
+            Some(raw) => serde_json::from_slice(raw.bytes(1)?).map_err(|_| Malformed::NoValue(number))?,
+            None => Value::Null,
+        },
+        Type::Texts => Value::Array(texts(1, found.bytes(number)?)?),
+        Type::SchemaOr(instead) => schema_or(instead, found.bytes(number)?, depth)?,
+        Type::Message(inner) => {
+            let mut object = Map::new();
+            message(inner, found.bytes(number)?, depth + 1, &mut object)?;
+            Value::Object(object)
+        }
+    })
+}
+
+/// The last value of the first field of a message.
+fn only(bytes: &[u8]) -> Result<Option<WireValue<'_>>, Malformed> {
+    let mut last = None;
+    let mut reader = Reader::new(bytes);
+    while let Some((number, found)) = reader.next()? {
+        if number == 1 {
+            last = Some(found);
+        }
+    }
+    Ok(last)
+}
+
+/// Whole numbers are printed without a fraction.
+#[expect(clippy::cast_possible_truncation, reason = "within the bound, and without a fraction")]
+fn double(number: f64) -> Option<Value> {
+    if number.fract() == 0.0 && number.abs() < EXACT {
+        return Some((number as i64).into());
+    }
+    Number::from_f64(number).map(Value::Number)
+}
+
+/// As `metav1.Time` and `metav1.MicroTime` are printed; nothing for no time.
+fn time(number: u32, bytes: &[u8], with_fraction: bool) -> Result<Value, Malformed> {
+    if bytes.is_empty() {
+        return Ok(Value::Null);
+    }
+    let (mut seconds, mut nanoseconds) = (0, 0);
+    let mut reader = Reader::new(bytes);
+    while let Some((field, found)) = reader.next()? {
+        match field {
+            1 => seconds = found.integer(field)?,
+            2 => nanoseconds = found.integer(field)?,
+            _ => {}
+        }
+    }
+    let nanoseconds = i32::try_from(nanoseconds).map_err(|_| Malformed::NoValue(number))?;
+    let time = jiff::Timestamp::new(seconds, nanoseconds).map_err(|_| Malformed::NoValue(number))?;
+    Ok(if with_fraction { format!("{time:.6}").into() } else { format!("{time:.0}").into() })
+}
+
+fn int_or_string(bytes: &[u8]) -> Result<Value, Malformed> {
+    let (mut is_text, mut integer, mut text) = (false, 0, "");
+    let mut reader = Reader::new(bytes);
+    while let Some((number, found)) = reader.next()? {
+        match number {
+            1 => is_text = found.integer(number)? == 1,
+            2 => integer = found.integer(number)?,
+            3 => text = found.text(number)?,
+            _ => {}
+        }
+    }
+    Ok(if is_text { text.into() } else { integer.into() })
+}
+
+fn texts(number: u32, bytes: &[u8]) -> Result<Vec<Value>, Malformed> {
+    let mut texts = Vec::new();
+    let mut reader = Reader::new(bytes);
+    while let Some((found, value)) = reader.next()? {
+        if found == number {
+            texts.push(value.text(number)?.into());
+        }
+    }
+    Ok(texts)
+}
+
+fn schema_or(instead: Instead, bytes: &[u8], depth: usize) -> Result<Value, Malformed> {
+    let (schema, other) = instead.numbers();
+    let mut boolean = false;
+    let mut schemas = Vec::new();
+    let mut reader = Reader::new(bytes);
+    while let Some((number, found)) = reader.next()? {
+        let of_schema = Field { number, name: "", shape: Shape::Value, of: Type::Message(SCHEMA) };
+        if number == schema {
+            return value(&of_schema, found, depth);
+        }
+        if number == other {
+            match instead {
+                Instead::Boolean => boolean = found.integer(number)? != 0,
+                Instead::Schemas => schemas.push(value(&of_schema, found, depth)?),
+                Instead::Texts => {}
+            }
+        }
+    }
+    Ok(match instead {
+        Instead::Boolean => boolean.into(),
+        Instead::Schemas => Value::Array(schemas),
+        Instead::Texts => Value::Array(texts(other, bytes)?),
+    })
+}
+
+/// What Go leaves out of JSON where it is the value of a field that is not a pointer.
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Number(number) => number.as_i64() == Some(0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(_) => false,
+        Value::Object(object) => object.is_empty(),
+    }
+}

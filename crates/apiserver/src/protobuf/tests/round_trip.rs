@@ -1,0 +1,205 @@
+//! Whatever the table can say is written and read back as it was; whatever else is sent is refused, not fatal.
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use rstest::rstest;
+use serde_json::{Map, Value, json};
+
+use super::super::schema::{Field, Instead, Shape, Type, fields, message_of};
+use super::*;
+
+/// How deep random messages lie in each other.
+const DEPTH: u32 = 5;
+
+/// Makes objects as Go prints them: nothing that is empty but what stands behind a pointer.
+struct Maker(StdRng);
+
+impl Maker {
+    fn object(&mut self, message: &str, depth: u32) -> Map<String, Value> {
+        let mut object = Map::new();
+        for field in fields(message) {
+            // The fewer the deeper, or pods would be endless.
+            if !self.0.random_ratio(9, 10 * depth) {
+                continue;
+            }
+            if let (Shape::Inline, Type::Message(inner)) = (field.shape, field.of) {
+                object.extend(self.object(inner, depth));
+                continue;
+            }
+            let mut value = || self.value(field, depth + 1);
+            let value = match field.shape {
+                Shape::Repeated => Value::Array(vec![value(), value()]),
+                Shape::Map => json!({"": value(), "a/b": value()}),
+                Shape::Value | Shape::Pointer | Shape::Inline => value(),
+            };
+            let empty = [json!(""), json!(0), json!(false), json!({}), Value::Null];
+            let zero = empty.contains(&value) || field.of == Type::Quantity && value == "0";
+            if field.shape != Shape::Value || !zero {
+                object.insert(field.name.to_owned(), value);
+            }
+        }
+        object
+    }
+
+    fn value(&mut self, field: &Field, depth: u32) -> Value {
+        match field.of {
+            Type::IntOrString if self.0.random() => self.0.random_range(i32::MIN..i32::MAX).into(),
+            Type::Text | Type::IntOrString => self.text().into(),
+            Type::Integer => self.integer().into(),
+            Type::Double if self.0.random() => self.integer().rem_euclid(1 << 50).into(),
+            Type::Double => (self.0.random_range(-1e6..1e6_f64) + 0.123).into(),
+            Type::Bytes => ["", "AA==", "aGk="][self.0.random_range(0..3)].into(),
+            Type::Time => format!("{:.0}", self.time()).into(),
+            Type::MicroTime => format!("{:.6}", self.time()).into(),
+            Type::Quantity => ["0", "100m", "1Gi"][self.0.random_range(0..3)].into(),
+            Type::Fields => json!({"f:metadata": {"f:labels": {".": {}}}}),
+            Type::Json => {
+                [json!({"a": [1, null]}), json!(1), json!("x"), json!(false)][self.0.random_range(0..4)].clone()
+            }
+            Type::Texts => json!([self.text(), self.text()]),
+            Type::SchemaOr(_) if depth < DEPTH && self.0.random() => self.object("JSONSchemaProps", depth).into(),
+            Type::Boolean | Type::SchemaOr(Instead::Boolean) => self.0.random::<bool>().into(),
+            Type::SchemaOr(Instead::Texts) => json!([self.text()]),
+            Type::SchemaOr(Instead::Schemas) => json!([self.object("JSONSchemaProps", depth)]),
+            Type::Message(_) if depth > DEPTH => json!({}),
+            Type::Message(inner) => self.object(inner, depth).into(),
+        }
+    }
+
+    fn text(&mut self) -> &'static str {
+        ["", "a", "kubernetes.io/x", "\u{1f980} ü\u{0}\n"][self.0.random_range(0..4)]
+    }
+
+    fn integer(&mut self) -> i64 {
+        [0, 1, -1, 80, 300, i64::MAX, i64::MIN][self.0.random_range(0..7)]
+    }
+
+    fn time(&mut self) -> Timestamp {
+        let micros = self.0.random_range(0..Timestamp::MAX.as_microsecond());
+        Timestamp::from_microsecond(micros).unwrap()
+    }
+}
+
+fn made(api_version: &str, kind: &str, seed: u64) -> Map<String, Value> {
+    let mut object = Maker(StdRng::seed_from_u64(seed)).object(message_of(api_version, kind).unwrap(), 1);
+    object.insert("kind".to_owned(), json!(kind));
+    object.insert("apiVersion".to_owned(), json!(api_version));
+    object
+}
+
+#[rstest]
+fn identity(
+    #[values(
+        "v1/ConfigMap",
+        "v1/DeleteOptions",
+        "v1/Endpoints",
+        "v1/Event",
+        "v1/Namespace",
+        "v1/Node",
+        "v1/Pod",
+        "v1/Service",
+        "v1/ServiceAccount",
+        "v1/Status",
+        "apiextensions.k8s.io/v1/CustomResourceDefinition",
+        "authentication.k8s.io/v1/SelfSubjectReview",
+        "authentication.k8s.io/v1/TokenRequest",
+        "authentication.k8s.io/v1/TokenReview",
+        "authorization.k8s.io/v1/LocalSubjectAccessReview",
+        "authorization.k8s.io/v1/SelfSubjectAccessReview",
+        "authorization.k8s.io/v1/SelfSubjectRulesReview",
+        "authorization.k8s.io/v1/SubjectAccessReview",
+        "coordination.k8s.io/v1/Lease",
+        "discovery.k8s.io/v1/EndpointSlice",
+        "events.k8s.io/v1/Event",
+        "rbac.authorization.k8s.io/v1/ClusterRole",
+        "rbac.authorization.k8s.io/v1/ClusterRoleBinding",
+        "rbac.authorization.k8s.io/v1/Role",
+        "rbac.authorization.k8s.io/v1/RoleBinding"
+    )]
+    of: &str,
+) {
+    let (api_version, kind) = of.rsplit_once('/').unwrap();
+    proptest!(ProptestConfig::with_cases(64), |(seed in any::<u64>())| {
+        let object = made(api_version, kind, seed);
+        let bytes = envelope(api_version, kind, &object);
+        let document = Document::open(&bytes).unwrap();
+        prop_assert_eq!((document.api_version, document.kind), (api_version, kind));
+        prop_assert_eq!(document.read(api_version, kind).unwrap(), object);
+    });
+}
+
+proptest! {
+    #[test]
+    fn what_is_cut_or_broken_is_never_fatal(
+        seed in any::<u64>(),
+        cut in any::<prop::sample::Index>(),
+        broken in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+    ) {
+        let object = made("v1", "Service", seed);
+        let mut bytes = envelope("v1", "Service", &object);
+        let whole = bytes.len();
+        let end = cut.index(whole);
+        // The envelope ends with two empty texts; what is cut before them is missed, or was not announced.
+        if let Ok(document) = Document::open(&bytes[..end]) {
+            let read = document.read("v1", "Service").unwrap();
+            prop_assert!(end >= whole - 4 || read.len() == 2, "{end} of {whole}: {read:?}");
+        }
+        bytes[broken.index(whole)] = byte;
+        if let Ok(document) = Document::open(&bytes) {
+            let _ = document.read("v1", "Service");
+        }
+    }
+
+    #[test]
+    fn noise_is_never_fatal(noise in prop::collection::vec(any::<u8>(), 0..200)) {
+        let mut bytes = b"k8s\0".to_vec();
+        bytes.extend(&noise);
+        let _ = Document::open(&bytes);
+        for (version, kind) in [("v1", "Pod"), ("v1", "Event"), ("apiextensions.k8s.io/v1", "CustomResourceDefinition")] {
+            let mut enveloped = b"k8s\0".to_vec();
+            super::super::encode::bytes(2, &noise, &mut enveloped);
+            let _ = Document::open(&enveloped).unwrap().read(version, kind);
+        }
+    }
+}
+
+#[test]
+fn schemas_that_lie_too_deep_are_refused() {
+    let mut schema = json!({"type": "object"});
+    for _ in 0..200 {
+        schema = json!({"not": schema});
+    }
+    let of = ("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+    let object = json!({"spec": {"versions": [{"schema": {"openAPIV3Schema": schema}}]}});
+    let bytes = envelope(of.0, of.1, object.as_object().unwrap());
+    assert_eq!(Document::open(&bytes).unwrap().read(of.0, of.1), Err(Malformed::TooDeep));
+}
+
+#[test]
+fn packed_numbers_are_read_as_well() {
+    // PodSpec (2), PodSecurityContext (14), supplementalGroups (4): 1 and 300 in one value.
+    let mut bytes = b"k8s\0".to_vec();
+    super::super::encode::bytes(2, &[0x12, 7, 0x72, 5, 0x22, 3, 0x01, 0xac, 0x02], &mut bytes);
+    let pod = Document::open(&bytes).unwrap().read("v1", "Pod").unwrap();
+    assert_eq!(pod["spec"]["securityContext"]["supplementalGroups"], json!([1, 300]));
+}
+
+#[rstest]
+#[case::not_a_document(b"{}", Malformed::NoPrefix)]
+#[case::empty(b"", Malformed::NoPrefix)]
+#[case::half(b"k8s\0\x0a\x10v1", Malformed::Truncated)]
+fn documents_that_do_not_open(#[case] bytes: &[u8], #[case] expect: Malformed) {
+    assert_eq!(Document::open(bytes), Err(expect));
+}
+
+#[test]
+fn no_quantity_is_zero() {
+    let object = json!({"spec": {"containers": [{"env": [{"valueFrom": {"resourceFieldRef": {"resource": "x"}}}]}]}});
+    let bytes = envelope("v1", "Pod", object.as_object().unwrap());
+    // resourceFieldRef (2): no container name (1), resource (2), divisor (3).
+    let expect = [0x0a, 0, 0x12, 1, b'x', 0x1a, 3, 0x0a, 1, b'0'];
+    assert!(bytes.windows(expect.len()).any(|it| it == expect), "{bytes:?}");
+}
