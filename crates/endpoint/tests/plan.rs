@@ -31,8 +31,8 @@ fn pod(number: usize, ready: bool) -> Pod {
         name: format!("p{number}").into(),
         uid: format!("u{number}").into(),
         node_name: "n1".into(),
-        pod_ip: address.as_str().into(),
-        pod_ips: vec![address.as_str().into()],
+        pod_ips: [address.as_str()].into(),
+        pod_ip_family: Some(IpFamily::V4),
         ready,
         ..Pod::default()
     }
@@ -80,8 +80,8 @@ fn shown(endpoints: &Endpoints) -> String {
 #[case::finished_published(|it: &mut Pod| it.finished = true, true, "")]
 #[case::terminating(|it: &mut Pod| it.terminating = true, false, "")]
 #[case::terminating_published(|it: &mut Pod| it.terminating = true, true, "10.0.0.1||8080")]
-#[case::no_address_yet(|it: &mut Pod| { it.pod_ip = "".into(); it.pod_ips.clear(); }, false, "")]
-#[case::only_the_other_family(|it: &mut Pod| it.pod_ips = vec!["fd00::1".into()], false, "")]
+#[case::no_address_yet(|it: &mut Pod| (it.pod_ips, it.pod_ip_family) = Default::default(), false, "")]
+#[case::only_the_other_family(|it: &mut Pod| it.pod_ips = ["fd00::1"].into(), false, "")]
 fn membership(#[case] edit: fn(&mut Pod), #[case] publish: bool, #[case] expected: &str) {
     let mut pod = pod(1, true);
     edit(&mut pod);
@@ -101,7 +101,7 @@ fn membership(#[case] edit: fn(&mut Pod), #[case] publish: bool, #[case] expecte
     "10.96.0.1", vec![port("a", TargetPort::Name("other".into())), port("b", TargetPort::Number(81))], "10.0.0.1||81")]
 fn served_ports(#[case] cluster_ip: &str, #[case] ports: Vec<ServicePort>, #[case] expected: &str) {
     let mut pod = pod(1, true);
-    pod.named_ports = vec![NamedPort { name: "web".into(), protocol: "TCP".into(), port: 9000 }];
+    pod.named_ports = [NamedPort { name: "web".into(), protocol: "TCP".into(), port: 9000 }].into();
     let service = Service { cluster_ip: cluster_ip.into(), ports, ..service() };
     assert_eq!(shown(&written(plan(&service, &pods([pod]), None, None))), expected);
 }
@@ -114,7 +114,7 @@ fn an_address_says_where_it_comes_from() {
     let address = &endpoints.subsets[0].addresses[0];
     assert_eq!((&*address.hostname, address.node_name.as_deref()), ("h", Some("")), "EC-4");
     let target = address.target_ref.as_ref().expect("a target");
-    assert_eq!((&*target.kind, &*target.name, target.uid.to_string().as_str()), ("Pod", "p1", "u1"));
+    assert_eq!((target.kind(), &**target.name(), target.uid().to_string().as_str()), ("Pod", "p1", "u1"));
 }
 
 // upstream: TestSyncEndpointsHeadlessServiceLabel, TestSyncEndpointsItemsPreexistingLabelsChange
@@ -147,7 +147,11 @@ fn what_is_there_is_not_written_again() {
 
     let mut versioned = current.clone();
     let target = versioned.subsets[0].addresses[0].target_ref.as_mut().expect("a target");
-    Arc::make_mut(target).resource_version = "99".into();
+    *target = kube_endpoint_model::ObjectReference {
+        resource_version: 99.into(),
+        ..kube_endpoint_model::ObjectReference::from(&*target)
+    }
+    .into();
     assert_eq!(plan(&service(), &all, Some(&versioned), None), None, "nor is the version of a Pod");
 
     let mut headless = current.clone();

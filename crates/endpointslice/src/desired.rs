@@ -164,7 +164,7 @@ mod tests {
             namespace: "ns".into(),
             name: name.into(),
             node_name: "n1".into(),
-            pod_ips: vec!["10.0.0.1".into(), "fd00::1".into()],
+            pod_ips: ["10.0.0.1", "fd00::1"].into(),
             ready: true,
             ..Pod::default()
         }

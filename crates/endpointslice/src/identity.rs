@@ -21,7 +21,7 @@ pub struct Identity<'a> {
 impl<'a> Identity<'a> {
     pub(crate) fn of(endpoint: &'a Endpoint) -> Identity<'a> {
         let (namespace, name): (&str, &str) = match &endpoint.target_ref {
-            Some(target) => (&target.namespace, &target.name),
+            Some(target) => (target.namespace(), target.name()),
             None => ("", ""),
         };
         let hostname = endpoint.hostname.as_deref().unwrap_or_default();

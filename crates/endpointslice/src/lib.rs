@@ -7,13 +7,13 @@
 //!
 //! ```
 //! use std::num::NonZeroUsize;
-//! use kube_endpoint_model::{Address, AddressType, Endpoint, EndpointConditions, EndpointPort, ObjectMeta};
+//! use kube_endpoint_model::{AddressType, Endpoint, EndpointConditions, EndpointPort, ObjectMeta};
 //! use kube_endpointslice::{DesiredGroup, Input, Options, Owner, plan};
 //!
 //! let metadata = ObjectMeta { namespace: "shop".into(), name: "edge".into(), uid: "2f1c".into(), ..ObjectMeta::default() };
 //! let gateway = Owner::new("example.com/v1", "Gateway", &metadata);
 //! let endpoint = |address: &str| Endpoint {
-//!     addresses: vec![Address::new(address)],
+//!     addresses: [address].into(),
 //!     conditions: EndpointConditions { ready: Some(true), ..Default::default() },
 //!     ..Default::default()
 //! };

@@ -1,11 +1,8 @@
 //! A Pod as an endpoint of a Service, without a copy of anything.
 
-use std::slice;
 use std::sync::Arc;
 
-use kube_endpoint_model::{
-    Address, Endpoint, EndpointConditions, IpFamily, Node, Pod, Service, Text, membership, parse_sloppy,
-};
+use kube_endpoint_model::{Addresses, Endpoint, EndpointConditions, IpFamily, Node, Pod, Service, Text, membership};
 
 use crate::desired_endpoint::View;
 use crate::identity::Identity;
@@ -23,33 +20,6 @@ pub struct PodEndpoint<'a> {
     hostname: Option<&'a Text>,
 }
 
-/// Nearly every Pod has one address of a family.
-#[derive(Clone, Debug)]
-enum Addresses {
-    One(Address),
-    Several(Vec<Address>),
-}
-
-impl Addresses {
-    /// The addresses of one family a Pod has, in the order of their text (EC-44); `None` without any (RC-13).
-    fn of(pod: &Pod, family: IpFamily) -> Option<Addresses> {
-        let parsed = pod.pod_ips.iter().filter_map(|text| parse_sloppy(text));
-        let mut addresses = parsed.filter(|ip| IpFamily::of(*ip) == family).map(Address::from);
-        let first = addresses.next()?;
-        let Some(second) = addresses.next() else { return Some(Addresses::One(first)) };
-        let mut several: Vec<Address> = [first, second].into_iter().chain(addresses).collect();
-        several.sort();
-        Some(Addresses::Several(several))
-    }
-
-    fn as_slice(&self) -> &[Address] {
-        match self {
-            Addresses::One(address) => slice::from_ref(address),
-            Addresses::Several(addresses) => addresses,
-        }
-    }
-}
-
 impl<'a> PodEndpoint<'a> {
     /// The endpoint of a Pod; `None` without an address of the family.
     pub(crate) fn new(
@@ -58,9 +28,13 @@ impl<'a> PodEndpoint<'a> {
         node: Option<Arc<Node>>,
         family: IpFamily,
     ) -> Option<PodEndpoint<'a>> {
+        let addresses = membership::addresses(pod, family).sorted(); // EC-44: in the order of their text.
+        if addresses.is_empty() {
+            return None; // RC-13
+        }
         let serving = pod.ready;
         Some(PodEndpoint {
-            addresses: Addresses::of(pod, family)?,
+            addresses,
             conditions: EndpointConditions {
                 ready: Some(service.publish_not_ready_addresses || (serving && !pod.terminating)),
                 serving: Some(serving),
@@ -87,7 +61,7 @@ impl View for PodEndpoint<'_> {
             namespace: &self.pod.namespace,
             name: &self.pod.name,
             hostname: self.hostname.map(|text| &**text).unwrap_or_default(),
-            addresses: self.addresses.as_slice(),
+            addresses: &self.addresses,
         }
     }
 
@@ -95,12 +69,12 @@ impl View for PodEndpoint<'_> {
         self.conditions == existing.conditions
             && self.node_name() == existing.node_name.as_ref()
             && self.zone() == existing.zone.as_ref()
-            && existing.target_ref.as_deref().is_some_and(|target| membership::is_target(target, self.pod))
+            && existing.target_ref.as_ref().is_some_and(|target| membership::is_target(target, self.pod))
     }
 
     fn to_endpoint(&self) -> Endpoint {
         Endpoint {
-            addresses: self.addresses.as_slice().to_vec(),
+            addresses: self.addresses.clone(),
             conditions: self.conditions,
             hostname: self.hostname.cloned(),
             node_name: self.node_name().cloned(),

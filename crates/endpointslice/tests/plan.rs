@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_CONTROLLER, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{
-    Address, AddressType, Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Labels, ObjectMeta,
-    ObjectReference, Service, Text,
+    Address, AddressType, Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Labels, ObjectMeta, Service,
+    TargetRef, Text, Uid,
 };
 use kube_endpointslice::{
     DesiredGroup, Input, Options, Owner, Packing, Plan, SliceLabels, TriggerTime, TypePlan, plan,
@@ -30,14 +30,9 @@ fn service() -> Service {
 fn endpoint(number: usize, ready: bool) -> Endpoint {
     let address = format!("10.{}.{}.{}", number >> 16, (number >> 8) & 255, number & 255);
     Endpoint {
-        addresses: vec![Address::new(&address)],
+        addresses: Address::new(&address).into(),
         conditions: EndpointConditions { ready: Some(ready), ..EndpointConditions::default() },
-        target_ref: Some(Arc::new(ObjectReference {
-            kind: "Pod".into(),
-            namespace: "ns".into(),
-            name: format!("p{number:05}").into(),
-            ..ObjectReference::default()
-        })),
+        target_ref: Some(TargetRef::pod("ns".into(), format!("p{number:05}").into(), Uid::default())),
         ..Endpoint::default()
     }
 }

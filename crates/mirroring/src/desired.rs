@@ -41,7 +41,7 @@ pub fn desired(endpoints: &Endpoints, max: NonZeroUsize) -> Mirrored {
         let ready = subset.addresses.iter().map(|address| (address, true));
         let not_ready = subset.not_ready_addresses.iter().map(|address| (address, false));
         for (address, ready) in ready.chain(not_ready) {
-            let Some(canonical) = Address::canonical(&address.ip.to_string()) else { continue };
+            let Some(canonical) = address.ip.ip().map(Address::from) else { continue };
             let address_type = canonical.family().map(AddressType::from);
             if let Some(group) = groups.iter_mut().find(|group| Some(&group.address_type) == address_type.as_ref()) {
                 group.endpoints.push(endpoint(address, canonical, ready));
@@ -77,7 +77,7 @@ fn limit(mut subset: EndpointSubset, max: usize, mirrored: &mut Mirrored) -> End
 /// MI-9
 fn endpoint(address: &EndpointAddress, canonical: Address, ready: bool) -> Endpoint {
     Endpoint {
-        addresses: vec![canonical],
+        addresses: canonical.into(),
         conditions: EndpointConditions { ready: Some(ready), ..EndpointConditions::default() },
         hostname: Some(address.hostname.clone()).filter(|name| !name.is_empty()),
         node_name: address.node_name.clone(),

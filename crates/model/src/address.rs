@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use serde::{Deserialize, Deserializer};
 
-use crate::Text;
+use crate::{Text, json};
 
 /// An address of an endpoint: an IP address where its text is canonical, otherwise the text as it came.
 ///
@@ -31,17 +31,23 @@ impl Address {
         }
     }
 
-    /// The canonical form of a possibly sloppy IP address, or `None` where the text is none: see [`parse_sloppy`].
-    pub fn canonical(text: &str) -> Option<Address> {
-        parse_sloppy(text).map(|ip| Address(Repr::Ip(ip)))
+    /// The IP address in canonical form, read as sloppily as [`parse_sloppy`] does; `None` where the text is none.
+    pub fn ip(&self) -> Option<IpAddr> {
+        match &self.0 {
+            Repr::Ip(ip) => Some(ip.to_canonical()),
+            Repr::Text(text) => parse_sloppy(text),
+        }
     }
 
     /// The family of the address; `None` where it is no IP address, canonical or sloppy.
     pub fn family(&self) -> Option<IpFamily> {
-        match &self.0 {
-            Repr::Ip(ip) => Some(IpFamily::of(*ip)),
-            Repr::Text(text) => parse_sloppy(text).map(IpFamily::of),
-        }
+        self.ip().map(IpFamily::of)
+    }
+}
+
+impl From<&str> for Address {
+    fn from(text: &str) -> Self {
+        Address::new(text)
     }
 }
 
@@ -83,7 +89,7 @@ impl PartialOrd for Address {
 
 impl<'de> Deserialize<'de> for Address {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Text::deserialize(deserializer).map(|text| Address::new(&text))
+        json::from_str(deserializer)
     }
 }
 

@@ -1,22 +1,20 @@
 //! Endpoints objects, without loss, and their conversion from and to the types of k8s-openapi.
 
-use std::sync::Arc;
-
 use k8s_openapi::api::core::v1 as core;
 use serde::Deserialize;
 
 use crate::metadata::{non_empty, optional_text};
-use crate::nullable::nullable;
-use crate::{Address, ObjectMeta, ObjectReference, Text};
+use crate::{Address, ObjectMeta, TargetRef, Text, json};
 
 /// A core/v1 Endpoints object that can be written back: nothing but `managedFields` is lost.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize)]
 #[serde(default)]
 pub struct Endpoints {
     /// Metadata.
+    #[serde(deserialize_with = "json::nullable")]
     pub metadata: ObjectMeta,
     /// Subsets, in the order of the wire.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "json::list")]
     pub subsets: Vec<EndpointSubset>,
 }
 
@@ -25,13 +23,13 @@ pub struct Endpoints {
 #[serde(rename_all = "camelCase", default)]
 pub struct EndpointSubset {
     /// Addresses ready to take traffic.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "json::list")]
     pub addresses: Vec<EndpointAddress>,
     /// Addresses that are not.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "json::list")]
     pub not_ready_addresses: Vec<EndpointAddress>,
     /// Ports of all of them.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "json::list")]
     pub ports: Vec<SubsetPort>,
 }
 
@@ -40,16 +38,16 @@ pub struct EndpointSubset {
 #[serde(rename_all = "camelCase")]
 pub struct EndpointAddress {
     /// Its name within the Service; empty for none.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "json::text")]
     pub hostname: Text,
     /// The address.
     pub ip: Address,
     /// The Node it runs on. Empty differs from absent: the Endpoints controller writes an empty one for a Pod without.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "json::optional_text")]
     pub node_name: Option<Text>,
     /// The object behind it.
     #[serde(default)]
-    pub target_ref: Option<Arc<ObjectReference>>,
+    pub target_ref: Option<TargetRef>,
 }
 
 /// A port of a subset. Two ports are the same by value; see `EC-7` in the documentation of [`crate::subsets`].
@@ -57,12 +55,15 @@ pub struct EndpointAddress {
 #[serde(rename_all = "camelCase", default)]
 pub struct SubsetPort {
     /// Name; empty for none.
+    #[serde(deserialize_with = "json::text")]
     pub name: Text,
     /// Number.
     pub port: i32,
     /// `TCP`, `UDP` or `SCTP`.
+    #[serde(deserialize_with = "json::text")]
     pub protocol: Text,
     /// What is spoken there.
+    #[serde(deserialize_with = "json::optional_text")]
     pub app_protocol: Option<Text>,
 }
 
@@ -111,7 +112,7 @@ impl From<&core::EndpointAddress> for EndpointAddress {
             hostname: crate::metadata::text(it.hostname.as_ref()),
             ip: Address::new(&it.ip),
             node_name: optional_text(it.node_name.as_ref()),
-            target_ref: it.target_ref.as_ref().map(|target| Arc::new(ObjectReference::from(target))),
+            target_ref: it.target_ref.as_ref().map(TargetRef::from),
         }
     }
 }
@@ -122,7 +123,7 @@ impl From<&EndpointAddress> for core::EndpointAddress {
             hostname: non_empty(&it.hostname),
             ip: it.ip.to_string(),
             node_name: it.node_name.as_ref().map(ToString::to_string),
-            target_ref: it.target_ref.as_deref().map(Into::into),
+            target_ref: it.target_ref.as_ref().map(Into::into),
         }
     }
 }

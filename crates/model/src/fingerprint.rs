@@ -5,6 +5,7 @@
 
 use std::fmt::{self, Write};
 
+use crate::ObjectReference;
 use crate::endpoints::{EndpointAddress, EndpointSubset, SubsetPort};
 use crate::slice::EndpointPort;
 
@@ -142,7 +143,7 @@ impl fmt::Display for Fields<'_, EndpointAddress> {
             f,
             "{{IP:(string){ip} Hostname:(string){hostname} NodeName:{node_name} TargetRef:(*v1.ObjectReference)"
         )?;
-        match target_ref {
+        match target_ref.as_ref().map(ObjectReference::from) {
             None => f.write_str("<nil>}"),
             Some(it) => write!(
                 f,
@@ -169,10 +170,8 @@ impl fmt::Display for Fields<'_, EndpointSubset> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::{Address, ObjectReference, Text};
+    use crate::{Address, TargetRef, Text};
     use rstest::rstest;
 
     fn app(protocol: &str) -> Option<Text> {
@@ -249,13 +248,7 @@ mod tests {
             hostname: Text::default(),
             ip: Address::new(ip),
             node_name: Some(node.into()),
-            target_ref: Some(Arc::new(ObjectReference {
-                kind: "Pod".into(),
-                namespace: "ns".into(),
-                name: pod.into(),
-                uid: uid.into(),
-                ..Default::default()
-            })),
+            target_ref: Some(TargetRef::pod("ns".into(), pod.into(), uid.into())),
         }
     }
 

@@ -2,23 +2,31 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use crate::Text;
+use crate::intern::{self, Pair};
+use crate::json::Str;
 
-/// A map of strings to strings, sorted by key.
+/// A map of strings to strings, sorted by key. Equal maps share their memory, so that clones and copies cost nothing.
 ///
 /// Used for labels, annotations and selectors. An absent map and an empty one are the same value: the API server drops
 /// empty maps on the wire, so that no client can tell them apart. Where absence means something (a Service's selector)
 /// the field is an `Option<Labels>`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Labels(Box<[(Text, Text)]>);
+pub struct Labels(Arc<[Pair]>);
 
 impl Labels {
     /// The value of `key`.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.entry(key).map(|(_, value)| &**value)
+    }
+
+    /// The value of `key`, shareable.
+    pub fn get_text(&self, key: &str) -> Option<&Text> {
+        self.entry(key).map(|(_, value)| value)
     }
 
     /// Whether `key` is present.
@@ -32,8 +40,20 @@ impl Labels {
     }
 
     /// The pairs in key order, shareable.
-    pub fn pairs(&self) -> &[(Text, Text)] {
+    pub(crate) fn pairs(&self) -> &[Pair] {
         &self.0
+    }
+
+    /// From pairs in any order; the last of several with one key counts.
+    pub(crate) fn from_pairs<K: AsRef<str>, V: AsRef<str>>(mut pairs: Vec<(K, V)>) -> Labels {
+        let sorted = pairs.is_sorted_by(|a, b| a.0.as_ref() < b.0.as_ref());
+        if !sorted {
+            // Stable, so that the last of several can be told.
+            pairs.reverse();
+            pairs.sort_by(|a, b| a.0.as_ref().cmp(b.0.as_ref()));
+            pairs.dedup_by(|a, b| a.0.as_ref() == b.0.as_ref());
+        }
+        Labels(intern::labels(&pairs))
     }
 
     /// How many pairs there are.
@@ -54,20 +74,16 @@ impl Labels {
     /// A copy without the keys that `drop` says yes to.
     #[must_use]
     pub fn without(&self, drop: impl Fn(&str) -> bool) -> Labels {
-        Labels(self.0.iter().filter(|(key, _)| !drop(key)).cloned().collect())
+        Labels::from_pairs(self.iter().filter(|(key, _)| !drop(key)).collect())
     }
 
     /// A copy with these pairs set, replacing pairs of the same key.
     #[must_use]
-    pub fn with<'a>(&self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Labels {
-        let mut map: BTreeMap<Text, Text> = self.0.iter().cloned().collect();
-        for (key, value) in pairs {
-            map.insert(Text::from(key), Text::from(value));
-        }
-        map.into_iter().collect()
+    pub fn with<'a>(&'a self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Labels {
+        Labels::from_pairs(self.iter().chain(pairs).collect())
     }
 
-    fn entry(&self, key: &str) -> Option<&(Text, Text)> {
+    fn entry(&self, key: &str) -> Option<&Pair> {
         self.0.binary_search_by(|(it, _)| (**it).cmp(key)).ok().map(|at| &self.0[at])
     }
 }
@@ -78,16 +94,15 @@ impl fmt::Debug for Labels {
     }
 }
 
-impl<K: Into<Text>, V: Into<Text>> FromIterator<(K, V)> for Labels {
+impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for Labels {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
-        let sorted: BTreeMap<Text, Text> = pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
-        Labels(sorted.into_iter().collect())
+        Labels::from_pairs(pairs.into_iter().collect())
     }
 }
 
 impl From<&BTreeMap<String, String>> for Labels {
     fn from(map: &BTreeMap<String, String>) -> Self {
-        Labels(map.iter().map(|(key, value)| (Text::from(key.as_str()), Text::from(value.as_str()))).collect())
+        map.iter().collect()
     }
 }
 
@@ -117,10 +132,10 @@ impl<'de> Deserialize<'de> for Labels {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Labels, A::Error> {
                 let mut pairs = Vec::with_capacity(map.size_hint().unwrap_or(4));
-                while let Some((key, value)) = map.next_entry::<Text, Option<Text>>()? {
-                    pairs.push((key, value.unwrap_or_default()));
+                while let Some(pair) = map.next_entry::<Str<'_>, Str<'_>>()? {
+                    pairs.push(pair);
                 }
-                Ok(pairs.into_iter().collect())
+                Ok(Labels::from_pairs(pairs))
             }
         }
         deserializer.deserialize_any(Pairs)
@@ -158,5 +173,6 @@ mod tests {
         let it = labels(&[("a", "1"), ("b", "2")]);
         assert_eq!(it.with([("b", "3"), ("c", "4")]), labels(&[("a", "1"), ("b", "3"), ("c", "4")]));
         assert_eq!(it.without(|key| key == "a"), labels(&[("b", "2")]));
+        assert_eq!(labels(&[("b", "1"), ("a", "1"), ("b", "2")]), it);
     }
 }

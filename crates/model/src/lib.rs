@@ -33,14 +33,16 @@
 //! ```
 
 mod address;
+mod addresses;
 mod decode;
 mod endpoints;
 mod fingerprint;
+mod intern;
+mod json;
 mod labels;
 pub mod membership;
 mod metadata;
 mod node;
-mod nullable;
 mod pod;
 pub mod pod_change;
 mod pod_index;
@@ -57,6 +59,7 @@ mod trigger_time;
 pub mod well_known;
 
 pub use address::{Address, IpFamily, parse_sloppy};
+pub use addresses::Addresses;
 pub use endpoints::{EndpointAddress, EndpointSubset, Endpoints, SubsetPort};
 pub use fingerprint::{sort_slice_ports, sort_subset_ports};
 pub use kube_wire::{ObjectKey, ResourceVersion, Text, Uid};
@@ -66,11 +69,9 @@ pub use node::Node;
 pub use pod::{NamedPort, Pod};
 pub use pod_index::PodIndex;
 pub use quantity::parse_milli;
-pub use reference::{ObjectReference, same_target};
+pub use reference::{ObjectReference, TargetRef, same_target};
 pub use service::{Service, ServicePort, TargetPort, TopologyMode};
 pub use service_index::ServiceIndex;
-pub use slice::{
-    AddressType, Endpoint, EndpointConditions, EndpointHints, EndpointIdentity, EndpointPort, EndpointSlice,
-};
+pub use slice::{AddressType, Endpoint, EndpointConditions, EndpointHints, EndpointPort, EndpointSlice};
 pub use slice_index::SliceIndex;
 pub use trigger_time::TriggerTimes;

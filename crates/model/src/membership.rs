@@ -1,14 +1,11 @@
 //! Who is an endpoint of a Service, at which addresses and ports.
 
-use std::sync::Arc;
-
-use crate::address::parse_sloppy;
-use crate::{Address, IpFamily, ObjectReference, Pod, Service, ServicePort, TargetPort, Text};
+use crate::{Address, Addresses, IpFamily, Pod, Service, ServicePort, TargetPort, TargetRef, Text};
 
 /// Whether a Pod is an endpoint at all (PD-1): it will not have finished, has an address, and is not terminating unless
 /// those are wanted too.
 pub fn is_endpoint(pod: &Pod, include_terminating: bool) -> bool {
-    let has_address = !pod.pod_ip.is_empty() || !pod.pod_ips.is_empty();
+    let has_address = pod.pod_ip_family.is_some() || !pod.pod_ips.is_empty();
     !pod.finished && has_address && (include_terminating || !pod.terminating)
 }
 
@@ -16,13 +13,8 @@ pub fn is_endpoint(pod: &Pod, include_terminating: bool) -> bool {
 ///
 /// An address that does not parse is no address of any family: it is left out, where upstream would write `<nil>`
 /// (EC-5).
-pub fn addresses(pod: &Pod, family: IpFamily) -> Vec<Address> {
-    pod.pod_ips
-        .iter()
-        .filter_map(|text| parse_sloppy(text))
-        .filter(|ip| IpFamily::of(*ip) == family)
-        .map(Address::from)
-        .collect()
+pub fn addresses(pod: &Pod, family: IpFamily) -> Addresses {
+    pod.pod_ips.iter().filter_map(Address::ip).filter(|ip| IpFamily::of(*ip) == family).collect()
 }
 
 /// The one address a Pod has in the Endpoints object of a Service (EP-24 to EP-27): its first of the Service's primary
@@ -33,8 +25,8 @@ pub fn primary_address(pod: &Pod, service: &Service) -> Option<Address> {
         .first()
         .copied()
         .or_else(|| service.cluster_ip_family())
-        .unwrap_or_else(|| parse_sloppy(&pod.pod_ip).map_or(IpFamily::V4, IpFamily::of));
-    addresses(pod, family).into_iter().next()
+        .unwrap_or(pod.pod_ip_family.unwrap_or(IpFamily::V4));
+    addresses(pod, family).first().cloned()
 }
 
 /// The host name of a Pod within a Service (PD-3): only where its subdomain names the Service.
@@ -48,28 +40,17 @@ pub fn has_hostname(pod: &Pod, service: &Service) -> bool {
 }
 
 /// The reference to a Pod that its endpoints carry (EP-9): neither API version nor resource version.
-pub fn target(pod: &Pod) -> Arc<ObjectReference> {
-    Arc::new(ObjectReference {
-        kind: POD.into(),
-        namespace: pod.namespace.clone(),
-        name: pod.name.clone(),
-        uid: pod.uid.clone(),
-        ..ObjectReference::default()
-    })
+pub fn target(pod: &Pod) -> TargetRef {
+    TargetRef::pod(pod.namespace.clone(), pod.name.clone(), pod.uid.clone())
 }
 
 /// Whether a reference is the [`target`] of a Pod, whatever its resource version.
-pub fn is_target(reference: &ObjectReference, pod: &Pod) -> bool {
-    reference.name == pod.name
-        && reference.uid == pod.uid
-        && reference.namespace == pod.namespace
-        && &*reference.kind == POD
-        && reference.api_version.is_empty()
-        && reference.field_path.is_empty()
+pub fn is_target(reference: &TargetRef, pod: &Pod) -> bool {
+    *reference.name() == pod.name
+        && *reference.uid() == pod.uid
+        && *reference.namespace() == pod.namespace
+        && reference.is_of_pod()
 }
-
-/// The kind of Pods.
-const POD: &str = "Pod";
 
 /// The number at which a Pod serves a port of a Service (PD-4): a number is taken as it is, a name is the first port of
 /// that name and protocol among its containers, then among its sidecars. `None`: the Pod does not serve it.
@@ -91,8 +72,7 @@ mod tests {
     use rstest::rstest;
 
     fn pod(edit: impl FnOnce(&mut Pod)) -> Pod {
-        let mut pod =
-            Pod { namespace: "ns".into(), name: "p".into(), pod_ips: vec!["1.2.3.4".into()], ..Pod::default() };
+        let mut pod = Pod { namespace: "ns".into(), name: "p".into(), pod_ips: ["1.2.3.4"].into(), ..Pod::default() };
         edit(&mut pod);
         pod
     }
@@ -100,9 +80,9 @@ mod tests {
     // upstream: TestShouldPodBeInEndpoints
     #[rstest]
     #[case::finished(pod(|it| it.finished = true), false, false)]
-    #[case::no_address(pod(|it| it.pod_ips.clear()), false, false)]
-    #[case::only_pod_ip(pod(|it| { it.pod_ips.clear(); it.pod_ip = "1.2.3.4".into(); }), false, true)]
-    #[case::several_addresses(pod(|it| it.pod_ips.push("1234::5678".into())), false, true)]
+    #[case::no_address(pod(|it| it.pod_ips = Addresses::default()), false, false)]
+    #[case::only_pod_ip(pod(|it| { it.pod_ips = Addresses::default(); it.pod_ip_family = Some(IpFamily::V4); }), false, true)]
+    #[case::several_addresses(pod(|it| it.pod_ips = ["1.2.3.4", "1234::5678"].into()), false, true)]
     #[case::pending(pod(|_| {}), false, true)]
     #[case::terminating_unwanted(pod(|it| it.terminating = true), false, false)]
     #[case::terminating_wanted(pod(|it| it.terminating = true), true, true)]
@@ -169,8 +149,8 @@ mod tests {
         #[case] expected: Option<&str>,
     ) {
         let pod = pod(|it| {
-            it.pod_ip = ips[0].into();
-            it.pod_ips = ips.iter().map(|ip| Text::from(*ip)).collect();
+            it.pod_ips = ips.iter().copied().collect();
+            it.pod_ip_family = it.pod_ips[0].family();
         });
         let service = Service { cluster_ip: cluster_ip.into(), ip_families: families.to_vec(), ..Service::default() };
         assert_eq!(primary_address(&pod, &service).map(|it| it.to_string()).as_deref(), expected);

@@ -4,8 +4,7 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use serde::Deserialize;
 
-use crate::nullable::nullable;
-use crate::{Labels, ResourceVersion, Text, Uid};
+use crate::{Labels, ResourceVersion, Text, Uid, intern, json};
 
 /// The metadata of an object that is written back: everything but `managedFields`, which is dropped on read.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
@@ -20,26 +19,33 @@ pub struct ObjectMeta {
     /// When the object is to be gone; its presence means it is being deleted.
     pub deletion_timestamp: Option<Timestamp>,
     /// Finalizers.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "json::texts")]
     pub finalizers: Vec<Text>,
     /// The prefix the server makes a name from.
+    #[serde(deserialize_with = "json::optional_text")]
     pub generate_name: Option<Text>,
     /// Counts the changes of the specification; 0 where the server sent none.
+    #[serde(deserialize_with = "json::nullable")]
     pub generation: i64,
     /// Labels.
     pub labels: Labels,
     /// Name; empty for an object whose name the server is to make.
+    #[serde(deserialize_with = "json::text")]
     pub name: Text,
     /// Namespace; empty for an object of the cluster.
+    #[serde(deserialize_with = "json::text")]
     pub namespace: Text,
     /// Owners.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "json::list")]
     pub owner_references: Vec<OwnerReference>,
     /// The version to write back with; empty for an unconditional write.
+    #[serde(deserialize_with = "json::from_str")]
     pub resource_version: ResourceVersion,
     /// Historical; kept because it is sent back.
+    #[serde(deserialize_with = "json::optional_text")]
     pub self_link: Option<Text>,
     /// The identity of the object.
+    #[serde(deserialize_with = "json::from_str")]
     pub uid: Uid,
 }
 
@@ -48,26 +54,30 @@ pub struct ObjectMeta {
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerReference {
     /// API version of the owner.
+    #[serde(deserialize_with = "json::text")]
     pub api_version: Text,
     /// Whether the owner's deletion in the foreground waits for this object.
     pub block_owner_deletion: Option<bool>,
     /// Whether this owner is the managing controller.
     pub controller: Option<bool>,
     /// Kind of the owner.
+    #[serde(deserialize_with = "json::text")]
     pub kind: Text,
     /// Name of the owner.
+    #[serde(deserialize_with = "json::text")]
     pub name: Text,
     /// Identity of the owner.
+    #[serde(deserialize_with = "json::from_str")]
     pub uid: Uid,
 }
 
 /// `None` for an empty text, as Go's `omitempty` does.
-pub(crate) fn non_empty(text: &Text) -> Option<String> {
-    (!text.is_empty()).then(|| text.to_string())
+pub(crate) fn non_empty(text: &impl ToString) -> Option<String> {
+    Some(text.to_string()).filter(|text| !text.is_empty())
 }
 
 pub(crate) fn text(value: Option<&String>) -> Text {
-    value.map(|it| Text::from(it.as_str())).unwrap_or_default()
+    intern::text(value.map_or("", |it| it))
 }
 
 pub(crate) fn uid(value: Option<&String>) -> Uid {
@@ -79,7 +89,7 @@ pub(crate) fn version(value: Option<&String>) -> ResourceVersion {
 }
 
 pub(crate) fn optional_text(value: Option<&String>) -> Option<Text> {
-    value.map(|it| Text::from(it.as_str()))
+    value.map(|it| intern::text(it))
 }
 
 impl From<&meta::ObjectMeta> for ObjectMeta {
@@ -89,7 +99,7 @@ impl From<&meta::ObjectMeta> for ObjectMeta {
             creation_timestamp: it.creation_timestamp.as_ref().map(|time| time.0),
             deletion_grace_period_seconds: it.deletion_grace_period_seconds,
             deletion_timestamp: it.deletion_timestamp.as_ref().map(|time| time.0),
-            finalizers: it.finalizers.iter().flatten().map(|name| Text::from(name.as_str())).collect(),
+            finalizers: it.finalizers.iter().flatten().map(|name| intern::text(name)).collect(),
             generate_name: optional_text(it.generate_name.as_ref()),
             generation: it.generation.unwrap_or_default(),
             labels: Labels::from(&it.labels),
@@ -119,9 +129,9 @@ impl From<&ObjectMeta> for meta::ObjectMeta {
             namespace: non_empty(&it.namespace),
             owner_references: (!it.owner_references.is_empty())
                 .then(|| it.owner_references.iter().map(meta::OwnerReference::from).collect()),
-            resource_version: (!it.resource_version.is_empty()).then(|| it.resource_version.to_string()),
+            resource_version: non_empty(&it.resource_version),
             self_link: it.self_link.as_ref().map(ToString::to_string),
-            uid: (!it.uid.is_empty()).then(|| it.uid.to_string()),
+            uid: non_empty(&it.uid),
         }
     }
 }
@@ -129,11 +139,11 @@ impl From<&ObjectMeta> for meta::ObjectMeta {
 impl From<&meta::OwnerReference> for OwnerReference {
     fn from(it: &meta::OwnerReference) -> Self {
         OwnerReference {
-            api_version: Text::from(it.api_version.as_str()),
+            api_version: intern::text(&it.api_version),
             block_owner_deletion: it.block_owner_deletion,
             controller: it.controller,
-            kind: Text::from(it.kind.as_str()),
-            name: Text::from(it.name.as_str()),
+            kind: intern::text(&it.kind),
+            name: intern::text(&it.name),
             uid: Uid::from(it.uid.as_str()),
         }
     }

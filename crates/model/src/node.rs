@@ -1,12 +1,9 @@
 //! Nodes: what the endpoint controllers read of them.
 
-use std::collections::BTreeMap;
-
 use k8s_openapi::api::core::v1 as core;
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
-use crate::nullable::nullable;
+use crate::json::{self, Str};
 use crate::projection::Metadata;
 use crate::quantity::parse_milli;
 use crate::well_known::{CONTROL_PLANE_LABEL, MASTER_LABEL, ZONE_LABEL};
@@ -31,94 +28,102 @@ pub struct Node {
     pub cpu_milli: i64,
 }
 
-mod wire {
-    //! The shape of a Node on the wire, as far as it is read.
-    use super::{BTreeMap, Deserialize, Metadata, Text, nullable};
-
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    pub(super) struct Node {
-        pub(super) metadata: Metadata,
-        #[serde(deserialize_with = "nullable")]
-        pub(super) status: Status,
-    }
-
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    pub(super) struct Status {
-        #[serde(deserialize_with = "nullable")]
-        pub(super) allocatable: BTreeMap<Text, Quantity>,
-        #[serde(deserialize_with = "nullable")]
-        pub(super) conditions: Vec<Condition>,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    pub(super) enum Quantity {
-        Text(Text),
-        Number(f64),
-    }
-
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    pub(super) struct Condition {
-        #[serde(rename = "type")]
-        pub(super) kind: Text,
-        pub(super) status: Text,
-    }
+/// A Node while it is read, from wherever it comes.
+#[derive(Default)]
+struct Draft {
+    ready: bool,
+    cpu: Option<i64>,
 }
 
-impl From<wire::Node> for Node {
-    fn from(it: wire::Node) -> Self {
-        let labels = &it.metadata.labels;
-        let cpu = match it.status.allocatable.get("cpu") {
-            Some(wire::Quantity::Text(text)) => parse_milli(text),
-            Some(wire::Quantity::Number(number)) => parse_milli(&number.to_string()),
-            None => None,
-        };
+impl Draft {
+    fn condition(&mut self, kind: &str, status: &str) {
+        self.ready |= kind == "Ready" && status == "True";
+    }
+
+    fn allocatable(&mut self, resource: &str, quantity: &str) {
+        if resource == "cpu" {
+            self.cpu = parse_milli(quantity);
+        }
+    }
+
+    fn finish(self, metadata: Metadata) -> Node {
+        let labels = metadata.labels;
         Node {
-            zone: Text::from(labels.get(ZONE_LABEL).unwrap_or_default()),
+            zone: labels.get_text(ZONE_LABEL).cloned().unwrap_or_default(),
             control_plane: labels.contains_key(CONTROL_PLANE_LABEL) || labels.contains_key(MASTER_LABEL),
-            ready: it.status.conditions.iter().any(|it| &*it.kind == "Ready" && &*it.status == "True"),
-            cpu_milli: cpu.unwrap_or_default(),
-            name: it.metadata.name,
-            uid: it.metadata.uid,
-            resource_version: it.metadata.resource_version,
+            ready: self.ready,
+            cpu_milli: self.cpu.unwrap_or_default(),
+            name: metadata.name,
+            uid: metadata.uid,
+            resource_version: metadata.resource_version,
         }
     }
 }
 
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        wire::Node::deserialize(deserializer).map(Node::from)
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Document {
+            #[serde(deserialize_with = "json::nullable")]
+            metadata: Metadata,
+            #[serde(deserialize_with = "json::nullable")]
+            status: Status,
+        }
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Status {
+            #[serde(deserialize_with = "json::nullable")]
+            allocatable: Allocatable,
+            #[serde(deserialize_with = "ready")]
+            conditions: bool,
+        }
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Allocatable {
+            cpu: Option<Quantity>,
+        }
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Quantity {
+            Text(Text),
+            Number(f64),
+        }
+        let Document { metadata, status } = Document::deserialize(deserializer)?;
+        let mut draft = Draft { ready: status.conditions, cpu: None };
+        match status.allocatable.cpu {
+            Some(Quantity::Text(text)) => draft.allocatable("cpu", &text),
+            Some(Quantity::Number(number)) => draft.allocatable("cpu", &number.to_string()),
+            None => {}
+        }
+        Ok(draft.finish(metadata))
     }
+}
+
+fn ready<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Condition<'a> {
+        #[serde(rename = "type", borrow)]
+        kind: Str<'a>,
+        #[serde(borrow)]
+        status: Str<'a>,
+    }
+    let mut draft = Draft::default();
+    json::each(deserializer, |it: Condition<'_>| draft.condition(&it.kind.0, &it.status.0))?;
+    Ok(draft.ready)
 }
 
 impl From<&core::Node> for Node {
     fn from(it: &core::Node) -> Self {
-        let status = it.status.clone().unwrap_or_default();
-        Node::from(wire::Node {
-            metadata: Metadata::of(&it.metadata, IgnoredAny),
-            status: wire::Status {
-                allocatable: status
-                    .allocatable
-                    .iter()
-                    .flatten()
-                    .map(|(name, quantity)| {
-                        (Text::from(name.as_str()), wire::Quantity::Text(Text::from(quantity.0.as_str())))
-                    })
-                    .collect(),
-                conditions: status
-                    .conditions
-                    .iter()
-                    .flatten()
-                    .map(|it| wire::Condition {
-                        kind: Text::from(it.type_.as_str()),
-                        status: Text::from(it.status.as_str()),
-                    })
-                    .collect(),
-            },
-        })
+        let mut draft = Draft::default();
+        for condition in it.status.iter().flat_map(|status| &status.conditions).flatten() {
+            draft.condition(&condition.type_, &condition.status);
+        }
+        for (resource, quantity) in it.status.iter().flat_map(|status| &status.allocatable).flatten() {
+            draft.allocatable(resource, &quantity.0);
+        }
+        draft.finish(Metadata::from(&it.metadata))
     }
 }
 

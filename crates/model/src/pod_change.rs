@@ -78,7 +78,7 @@ mod tests {
             name: "p".into(),
             resource_version: version.into(),
             labels: labels(pod_labels),
-            pod_ips: vec!["10.0.0.1".into()],
+            pod_ips: ["10.0.0.1"].into(),
             ..Pod::default()
         }
     }
@@ -103,9 +103,9 @@ mod tests {
     #[case::same_version(pod("1", "app=a"), Pod { ready: true, ..pod("1", "app=a") }, &[])]
     #[case::nothing_that_matters(pod("1", "app=a"), Pod { node_name: "n".into(), finished: true, ..pod("2", "app=a") }, &[])]
     #[case::ready(pod("1", "app=a"), Pod { ready: true, ..pod("2", "app=a") }, &["a"])]
-    #[case::address(pod("1", "app=a"), Pod { pod_ips: vec!["10.0.0.2".into()], ..pod("2", "app=a") }, &["a"])]
+    #[case::address(pod("1", "app=a"), Pod { pod_ips: ["10.0.0.2"].into(), ..pod("2", "app=a") }, &["a"])]
     #[case::second_address(
-        pod("1", "app=a"), Pod { pod_ips: vec!["10.0.0.1".into(), "fd00::1".into()], ..pod("2", "app=a") }, &["a"])]
+        pod("1", "app=a"), Pod { pod_ips: ["10.0.0.1", "fd00::1"].into(), ..pod("2", "app=a") }, &["a"])]
     #[case::terminating(pod("1", "app=a"), Pod { terminating: true, ..pod("2", "app=a") }, &["a"])]
     #[case::still_terminating(
         Pod { terminating: true, ..pod("1", "app=a") }, Pod { terminating: true, ..pod("2", "app=a") }, &["a"])]

@@ -5,6 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::json;
 use crate::metadata::{text, uid, version};
 use crate::{Labels, ResourceVersion, Text, Uid};
 
@@ -13,9 +14,13 @@ use crate::{Labels, ResourceVersion, Text, Uid};
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Metadata<A: Default = IgnoredAny> {
+    #[serde(deserialize_with = "json::text")]
     pub(crate) name: Text,
+    #[serde(deserialize_with = "json::text")]
     pub(crate) namespace: Text,
+    #[serde(deserialize_with = "json::from_str")]
     pub(crate) uid: Uid,
+    #[serde(deserialize_with = "json::from_str")]
     pub(crate) resource_version: ResourceVersion,
     pub(crate) labels: Labels,
     pub(crate) annotations: A,
@@ -23,11 +28,11 @@ pub(crate) struct Metadata<A: Default = IgnoredAny> {
     pub(crate) deletion_timestamp: Option<Timestamp>,
 }
 
-impl<A: Default> Metadata<A> {
-    /// The same from a full object; annotations are up to the caller.
-    pub(crate) fn of(it: &ObjectMeta, annotations: A) -> Self {
+/// From a full object; annotations are up to the caller.
+impl<A: Default> From<&ObjectMeta> for Metadata<A> {
+    fn from(it: &ObjectMeta) -> Self {
         Metadata {
-            annotations,
+            annotations: A::default(),
             name: text(it.name.as_ref()),
             namespace: text(it.namespace.as_ref()),
             uid: uid(it.uid.as_ref()),

@@ -1,77 +1,220 @@
 //! References from endpoints to the objects behind them.
 
+use std::sync::Arc;
+
 use k8s_openapi::api::core::v1 as core;
 use serde::Deserialize;
 
-use crate::metadata::{non_empty, text, uid, version};
-use crate::{ResourceVersion, Text, Uid};
+use crate::json;
+use crate::metadata::{non_empty, uid, version};
+use crate::{ResourceVersion, Text, Uid, intern};
 
 /// A reference to an object, mostly the Pod behind an endpoint. Absent fields are empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectReference {
     /// API version.
+    #[serde(deserialize_with = "json::text")]
     pub api_version: Text,
     /// A part of the object.
+    #[serde(deserialize_with = "json::text")]
     pub field_path: Text,
     /// Kind.
+    #[serde(deserialize_with = "json::text")]
     pub kind: Text,
     /// Name.
+    #[serde(deserialize_with = "json::text")]
     pub name: Text,
     /// Namespace.
+    #[serde(deserialize_with = "json::text")]
     pub namespace: Text,
     /// The version that was meant; ignored where endpoints are compared.
+    #[serde(deserialize_with = "json::from_str")]
     pub resource_version: ResourceVersion,
     /// Identity.
+    #[serde(deserialize_with = "json::from_str")]
     pub uid: Uid,
 }
 
-impl ObjectReference {
+/// The object behind an endpoint: an [`ObjectReference`] in less than half its size, for there are two for every Pod.
+///
+/// Nearly all name a Pod by namespace, name and identity, and say no more; these take no allocation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TargetRef {
+    namespace: Text,
+    name: Text,
+    uid: Uid,
+    /// `None` for a Pod.
+    rest: Option<Arc<Rest>>,
+}
+
+const _: () = assert!(size_of::<Option<TargetRef>>() == 40);
+
+/// What few references have.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Rest {
+    api_version: Text,
+    field_path: Text,
+    kind: Text,
+    resource_version: ResourceVersion,
+}
+
+const POD: &str = "Pod";
+
+impl TargetRef {
+    /// A Pod, as the controllers refer to it (EP-9): neither API version nor resource version.
+    pub fn pod(namespace: Text, name: Text, uid: Uid) -> TargetRef {
+        TargetRef { namespace, name, uid, rest: None }
+    }
+
+    /// Namespace; may be empty.
+    pub fn namespace(&self) -> &Text {
+        &self.namespace
+    }
+
+    /// Name; may be empty.
+    pub fn name(&self) -> &Text {
+        &self.name
+    }
+
+    /// Identity; may be empty.
+    pub fn uid(&self) -> &Uid {
+        &self.uid
+    }
+
+    /// Kind; may be empty.
+    pub fn kind(&self) -> &str {
+        self.rest.as_ref().map_or(POD, |rest| &rest.kind)
+    }
+
+    /// Whether the kind is Pod, and there is no more to it but a resource version.
+    pub(crate) fn is_of_pod(&self) -> bool {
+        self.rest.as_ref().is_none_or(|rest| {
+            let Rest { api_version, field_path, kind, resource_version: _ } = &**rest;
+            *kind == POD && api_version.is_empty() && field_path.is_empty()
+        })
+    }
+
     /// Whether both name the same object, whatever its version.
-    pub fn same_object(&self, other: &ObjectReference) -> bool {
-        let ObjectReference { api_version, field_path, kind, name, namespace, resource_version: _, uid } = self;
-        *api_version == other.api_version
-            && *field_path == other.field_path
-            && *kind == other.kind
-            && *name == other.name
-            && *namespace == other.namespace
-            && *uid == other.uid
+    pub fn same_object(&self, other: &TargetRef) -> bool {
+        let same_rest = match (&self.rest, &other.rest) {
+            (None, None) => true,
+            (Some(a), Some(b)) => {
+                let Rest { api_version, field_path, kind, resource_version: _ } = &**a;
+                *api_version == b.api_version && *field_path == b.field_path && *kind == b.kind
+            }
+            (None, Some(_)) => other.is_of_pod(),
+            (Some(_), None) => self.is_of_pod(),
+        };
+        same_rest && self.uid == other.uid && self.name == other.name && self.namespace == other.namespace
     }
 }
 
-impl From<&core::ObjectReference> for ObjectReference {
-    fn from(it: &core::ObjectReference) -> Self {
-        ObjectReference {
-            api_version: text(it.api_version.as_ref()),
-            field_path: text(it.field_path.as_ref()),
-            kind: text(it.kind.as_ref()),
-            name: text(it.name.as_ref()),
-            namespace: text(it.namespace.as_ref()),
-            resource_version: version(it.resource_version.as_ref()),
-            uid: uid(it.uid.as_ref()),
+impl From<ObjectReference> for TargetRef {
+    fn from(it: ObjectReference) -> Self {
+        let ObjectReference { api_version, field_path, kind, name, namespace, resource_version, uid } = it;
+        let plain = kind == POD && api_version.is_empty() && field_path.is_empty() && resource_version.is_empty();
+        let rest = (!plain).then(|| Arc::new(Rest { api_version, field_path, kind, resource_version }));
+        TargetRef { namespace, name, uid, rest }
+    }
+}
+
+impl From<&TargetRef> for ObjectReference {
+    fn from(it: &TargetRef) -> Self {
+        let TargetRef { namespace, name, uid, rest } = it.clone();
+        let named = ObjectReference { name, namespace, uid, ..ObjectReference::default() };
+        match rest.map(Arc::unwrap_or_clone) {
+            None => ObjectReference { kind: intern::text(POD), ..named },
+            Some(Rest { api_version, field_path, kind, resource_version }) => {
+                ObjectReference { api_version, field_path, kind, resource_version, ..named }
+            }
         }
     }
 }
 
-impl From<&ObjectReference> for core::ObjectReference {
-    fn from(it: &ObjectReference) -> Self {
+impl<'de> Deserialize<'de> for TargetRef {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        ObjectReference::deserialize(deserializer).map(TargetRef::from)
+    }
+}
+
+impl From<&core::ObjectReference> for TargetRef {
+    fn from(it: &core::ObjectReference) -> Self {
+        let text = |value: &Option<String>| intern::text(value.as_deref().unwrap_or_default());
+        TargetRef::from(ObjectReference {
+            api_version: text(&it.api_version),
+            field_path: text(&it.field_path),
+            kind: text(&it.kind),
+            name: text(&it.name),
+            namespace: text(&it.namespace),
+            resource_version: version(it.resource_version.as_ref()),
+            uid: uid(it.uid.as_ref()),
+        })
+    }
+}
+
+impl From<&TargetRef> for core::ObjectReference {
+    fn from(it: &TargetRef) -> Self {
+        let it = ObjectReference::from(it);
         core::ObjectReference {
             api_version: non_empty(&it.api_version),
             field_path: non_empty(&it.field_path),
             kind: non_empty(&it.kind),
             name: non_empty(&it.name),
             namespace: non_empty(&it.namespace),
-            resource_version: (!it.resource_version.is_empty()).then(|| it.resource_version.to_string()),
-            uid: (!it.uid.is_empty()).then(|| it.uid.to_string()),
+            resource_version: non_empty(&it.resource_version),
+            uid: non_empty(&it.uid),
         }
     }
 }
 
 /// Whether two optional references name the same object, whatever its version.
-pub fn same_target(a: Option<&ObjectReference>, b: Option<&ObjectReference>) -> bool {
+pub fn same_target(a: Option<&TargetRef>, b: Option<&TargetRef>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a.same_object(b),
         (None, None) => true,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    fn pod(edit: impl FnOnce(&mut ObjectReference)) -> TargetRef {
+        let mut reference = ObjectReference {
+            kind: POD.into(),
+            namespace: "ns".into(),
+            name: "p".into(),
+            uid: "u".into(),
+            ..ObjectReference::default()
+        };
+        edit(&mut reference);
+        let target = TargetRef::from(reference.clone());
+        assert_eq!(ObjectReference::from(&target), reference, "nothing is lost");
+        target
+    }
+
+    #[rstest]
+    #[case::same(pod(|_| {}), true)]
+    #[case::version(pod(|it| it.resource_version = 7.into()), true)]
+    #[case::name(pod(|it| it.name = "q".into()), false)]
+    #[case::namespace(pod(|it| it.namespace = "other".into()), false)]
+    #[case::uid(pod(|it| it.uid = "v".into()), false)]
+    #[case::kind(pod(|it| it.kind = "Node".into()), false)]
+    #[case::no_kind(pod(|it| it.kind = "".into()), false)]
+    #[case::api_version(pod(|it| it.api_version = "v1".into()), false)]
+    #[case::part(pod(|it| it.field_path = "spec".into()), false)]
+    fn same_object(#[case] other: TargetRef, #[case] expected: bool) {
+        let plain = pod(|_| {});
+        assert_eq!((plain.same_object(&other), other.same_object(&plain)), (expected, expected));
+        assert_eq!(other.kind(), &*ObjectReference::from(&other).kind);
+    }
+
+    #[test]
+    fn a_plain_pod_takes_no_allocation() {
+        assert!(pod(|_| {}).rest.is_none());
+        assert_eq!(TargetRef::pod("ns".into(), "p".into(), "u".into()), pod(|_| {}));
     }
 }

@@ -6,11 +6,11 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde::{Deserialize, Deserializer};
 
 use crate::address::parse_sloppy;
+use crate::json::{self, Str};
 use crate::metadata::{optional_text, text};
-use crate::nullable::nullable;
 use crate::projection::Metadata;
 use crate::well_known::{CLUSTER_IP_NONE, TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION};
-use crate::{AddressType, IpFamily, Labels, ResourceVersion, Text, Uid};
+use crate::{AddressType, IpFamily, Labels, ResourceVersion, Text, Uid, intern};
 
 /// What the endpoint controllers read of a core/v1 Service. Read only: never written back.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -48,15 +48,20 @@ pub struct Service {
 }
 
 /// A port of a Service.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct ServicePort {
     /// Name; empty for the only port of a Service.
+    #[serde(deserialize_with = "json::text")]
     pub name: Text,
     /// `TCP`, `UDP` or `SCTP`.
+    #[serde(deserialize_with = "json::text")]
     pub protocol: Text,
     /// Where Pods serve it.
+    #[serde(rename = "targetPort")]
     pub target: TargetPort,
     /// What is spoken there.
+    #[serde(deserialize_with = "json::optional_text")]
     pub app_protocol: Option<Text>,
 }
 
@@ -125,66 +130,40 @@ pub enum TopologyMode {
     Disabled,
 }
 
-mod wire {
-    //! The shape of a Service on the wire, as far as it is read.
-    use super::{Deserialize, Labels, Metadata, Text, nullable};
-
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    pub(super) struct Service {
-        pub(super) metadata: Metadata<Labels>,
-        #[serde(deserialize_with = "nullable")]
-        pub(super) spec: Spec,
-    }
-
-    #[derive(Deserialize, Default)]
-    #[serde(rename_all = "camelCase", default)]
-    pub(super) struct Spec {
-        #[serde(rename = "type")]
-        pub(super) kind: Text,
-        #[serde(rename = "clusterIP")]
-        pub(super) cluster_ip: Text,
-        pub(super) selector: Option<Labels>,
-        #[serde(deserialize_with = "nullable")]
-        pub(super) ports: Vec<Port>,
-        #[serde(deserialize_with = "nullable")]
-        pub(super) ip_families: Vec<Text>,
-        pub(super) publish_not_ready_addresses: bool,
-        pub(super) traffic_distribution: Option<Text>,
-    }
-
-    #[derive(Deserialize, Default)]
-    #[serde(rename_all = "camelCase", default)]
-    pub(super) struct Port {
-        pub(super) name: Text,
-        pub(super) protocol: Text,
-        #[serde(rename = "targetPort")]
-        pub(super) target: Target,
-        pub(super) app_protocol: Option<Text>,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    pub(super) enum Target {
-        Number(i32),
-        Name(Text),
-        Absent(()),
-    }
-
-    impl Default for Target {
-        fn default() -> Self {
-            Target::Absent(())
-        }
-    }
+/// A Service while it is read, from wherever it comes.
+#[derive(Default)]
+struct Draft {
+    metadata: Metadata<Labels>,
+    spec: Spec,
 }
 
-impl From<wire::Service> for Service {
-    fn from(it: wire::Service) -> Self {
-        let wire::Service { metadata, spec } = it;
-        let annotation =
-            [TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION].iter().find_map(|key| metadata.annotations.get(key));
+/// What is read of a Service's specification, by its names in JSON.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Spec {
+    #[serde(rename = "type", deserialize_with = "is_external_name")]
+    external_name: bool,
+    #[serde(rename = "clusterIP", deserialize_with = "json::text")]
+    cluster_ip: Text,
+    selector: Option<Labels>,
+    #[serde(deserialize_with = "json::list")]
+    ports: Vec<ServicePort>,
+    #[serde(deserialize_with = "families")]
+    ip_families: Vec<IpFamily>,
+    #[serde(deserialize_with = "json::nullable")]
+    publish_not_ready_addresses: bool,
+    #[serde(deserialize_with = "json::optional_text")]
+    traffic_distribution: Option<Text>,
+}
+
+impl Draft {
+    fn finish(self) -> Service {
+        let Draft { metadata, spec } = self;
+        let annotation = [TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION]
+            .iter()
+            .find_map(|key| metadata.annotations.get_text(key));
         Service {
-            topology_annotation: annotation.map(Text::from),
+            topology_annotation: annotation.cloned(),
             namespace: metadata.namespace,
             name: metadata.name,
             uid: metadata.uid,
@@ -192,65 +171,93 @@ impl From<wire::Service> for Service {
             labels: metadata.labels,
             created: metadata.creation_timestamp,
             terminating: metadata.deletion_timestamp.is_some(),
-            external_name: &*spec.kind == "ExternalName",
+            external_name: spec.external_name,
             cluster_ip: spec.cluster_ip,
             selector: spec.selector,
-            ports: spec.ports.into_iter().map(ServicePort::from).collect(),
-            ip_families: spec.ip_families.iter().filter_map(|it| IpFamily::parse(it)).collect(),
+            ports: spec.ports,
+            ip_families: spec.ip_families,
             publish_not_ready_addresses: spec.publish_not_ready_addresses,
             traffic_distribution: spec.traffic_distribution,
         }
     }
 }
 
-impl From<wire::Port> for ServicePort {
-    fn from(it: wire::Port) -> Self {
-        ServicePort {
-            name: it.name,
-            protocol: it.protocol,
-            target: match it.target {
-                wire::Target::Number(number) => TargetPort::Number(number),
-                wire::Target::Name(name) => TargetPort::Name(name),
-                wire::Target::Absent(()) => TargetPort::default(),
-            },
-            app_protocol: it.app_protocol,
+const EXTERNAL_NAME: &str = "ExternalName";
+
+fn is_external_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Str::deserialize(deserializer).map(|text| text.0 == EXTERNAL_NAME)
+}
+
+fn families<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpFamily>, D::Error> {
+    let mut families = Vec::new();
+    json::each(deserializer, |text: Str<'_>| families.extend(IpFamily::parse(&text.0)))?;
+    families.shrink_to_fit();
+    Ok(families)
+}
+
+impl<'de> Deserialize<'de> for TargetPort {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Wire {
+            Number(i32),
+            Name(Text),
+            Absent(()),
         }
+        Ok(match Wire::deserialize(deserializer)? {
+            Wire::Number(number) => TargetPort::Number(number),
+            Wire::Name(name) => TargetPort::Name(intern::text(&name)),
+            Wire::Absent(()) => TargetPort::default(),
+        })
     }
 }
 
 impl<'de> Deserialize<'de> for Service {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        wire::Service::deserialize(deserializer).map(Service::from)
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Document {
+            #[serde(deserialize_with = "json::nullable")]
+            metadata: Metadata<Labels>,
+            #[serde(deserialize_with = "json::nullable")]
+            spec: Spec,
+        }
+        let Document { metadata, spec } = Document::deserialize(deserializer)?;
+        Ok(Draft { metadata, spec }.finish())
     }
 }
 
 impl From<&core::Service> for Service {
     fn from(it: &core::Service) -> Self {
-        let spec = it.spec.clone().unwrap_or_default();
-        Service::from(wire::Service {
-            metadata: Metadata::of(&it.metadata, Labels::from(&it.metadata.annotations)),
-            spec: wire::Spec {
-                kind: text(spec.type_.as_ref()),
-                cluster_ip: text(spec.cluster_ip.as_ref()),
-                selector: spec.selector.as_ref().map(Labels::from),
-                ports: spec.ports.iter().flatten().map(wire::Port::from).collect(),
-                ip_families: spec.ip_families.iter().flatten().map(|it| Text::from(it.as_str())).collect(),
-                publish_not_ready_addresses: spec.publish_not_ready_addresses.unwrap_or_default(),
-                traffic_distribution: optional_text(spec.traffic_distribution.as_ref()),
-            },
-        })
+        let metadata = Metadata { annotations: Labels::from(&it.metadata.annotations), ..Metadata::from(&it.metadata) };
+        let spec = it.spec.as_ref().map(Spec::from).unwrap_or_default();
+        Draft { metadata, spec }.finish()
     }
 }
 
-impl From<&core::ServicePort> for wire::Port {
+impl From<&core::ServiceSpec> for Spec {
+    fn from(it: &core::ServiceSpec) -> Self {
+        Spec {
+            external_name: it.type_.as_deref() == Some(EXTERNAL_NAME),
+            cluster_ip: text(it.cluster_ip.as_ref()),
+            selector: it.selector.as_ref().map(Labels::from),
+            ports: it.ports.iter().flatten().map(ServicePort::from).collect(),
+            ip_families: it.ip_families.iter().flatten().filter_map(|it| IpFamily::parse(it)).collect(),
+            publish_not_ready_addresses: it.publish_not_ready_addresses.unwrap_or_default(),
+            traffic_distribution: optional_text(it.traffic_distribution.as_ref()),
+        }
+    }
+}
+
+impl From<&core::ServicePort> for ServicePort {
     fn from(it: &core::ServicePort) -> Self {
-        wire::Port {
+        ServicePort {
             name: text(it.name.as_ref()),
             protocol: text(it.protocol.as_ref()),
             target: match &it.target_port {
-                Some(IntOrString::Int(number)) => wire::Target::Number(*number),
-                Some(IntOrString::String(name)) => wire::Target::Name(Text::from(name.as_str())),
-                None => wire::Target::Absent(()),
+                Some(IntOrString::Int(number)) => TargetPort::Number(*number),
+                Some(IntOrString::String(name)) => TargetPort::Name(intern::text(name)),
+                None => TargetPort::default(),
             },
             app_protocol: optional_text(it.app_protocol.as_ref()),
         }
@@ -303,8 +310,8 @@ mod tests {
                 other => (other, *value),
             })
             .collect();
-        let wire = wire::Service { metadata: Metadata { annotations, ..Default::default() }, ..Default::default() };
-        assert_eq!(Service::from(wire).topology_mode(), expected);
+        let draft = Draft { metadata: Metadata { annotations, ..Metadata::default() }, ..Draft::default() };
+        assert_eq!(draft.finish().topology_mode(), expected);
     }
 
     // upstream: TestSupportedServiceAddressType

@@ -4,26 +4,26 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer};
 
-use crate::nullable::nullable;
+use crate::json;
 use crate::reference::same_target;
 use crate::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
-use crate::{Address, IpFamily, Labels, ObjectMeta, ObjectReference, Text};
+use crate::{Addresses, IpFamily, Labels, ObjectMeta, TargetRef, Text, intern};
 
 /// A discovery.k8s.io/v1 EndpointSlice that can be written back: nothing but `managedFields` is lost.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointSlice {
     /// Metadata.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "json::nullable")]
     pub metadata: ObjectMeta,
     /// What kind of addresses the endpoints have. Never changes in the life of a slice.
     #[serde(default)]
     pub address_type: AddressType,
     /// The endpoints, in the order of the wire.
-    #[serde(default, deserialize_with = "nullable")]
+    #[serde(default, deserialize_with = "json::list")]
     pub endpoints: Vec<Endpoint>,
     /// The ports every endpoint serves, in the order of the wire.
-    #[serde(default, deserialize_with = "nullable")]
+    #[serde(default, deserialize_with = "json::list")]
     pub ports: Vec<EndpointPort>,
 }
 
@@ -70,7 +70,7 @@ impl From<&str> for AddressType {
             "IPv4" => AddressType::IPv4,
             "IPv6" => AddressType::IPv6,
             "FQDN" => AddressType::Fqdn,
-            other => AddressType::Other(Text::from(other)),
+            other => AddressType::Other(intern::text(other)),
         }
     }
 }
@@ -92,7 +92,7 @@ impl Default for AddressType {
 
 impl<'de> Deserialize<'de> for AddressType {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Text::deserialize(deserializer).map(|text| AddressType::from(&*text))
+        json::from_str(deserializer)
     }
 }
 
@@ -101,22 +101,25 @@ impl<'de> Deserialize<'de> for AddressType {
 #[serde(rename_all = "camelCase", default)]
 pub struct Endpoint {
     /// Its addresses; consumers look at the first only.
-    #[serde(deserialize_with = "nullable")]
-    pub addresses: Vec<Address>,
+    pub addresses: Addresses,
     /// Its state.
-    #[serde(deserialize_with = "nullable")]
+    #[serde(deserialize_with = "json::nullable")]
     pub conditions: EndpointConditions,
     /// Written by clients of the v1beta1 API; kept, never set.
     pub deprecated_topology: Labels,
     /// Which consumers should prefer it.
-    pub hints: Option<EndpointHints>,
+    #[serde(deserialize_with = "shared_hints")]
+    pub hints: Option<Arc<EndpointHints>>,
     /// Its name within the Service.
+    #[serde(deserialize_with = "json::optional_text")]
     pub hostname: Option<Text>,
     /// The Node it runs on.
+    #[serde(deserialize_with = "json::optional_text")]
     pub node_name: Option<Text>,
     /// The object behind it.
-    pub target_ref: Option<Arc<ObjectReference>>,
+    pub target_ref: Option<TargetRef>,
     /// The zone it is in.
+    #[serde(deserialize_with = "json::optional_text")]
     pub zone: Option<Text>,
 }
 
@@ -126,38 +129,14 @@ impl Endpoint {
         self.conditions.ready == Some(true)
     }
 
-    /// What makes an endpoint the same one across syncs (RC-14): its addresses in any order, its host name, and the
-    /// namespace and name of the object behind it.
-    pub fn identity(&self) -> EndpointIdentity {
-        let mut addresses = self.addresses.clone();
-        if addresses.len() > 1 {
-            addresses.sort();
-        }
-        let (namespace, name) = match &self.target_ref {
-            Some(target) => (target.namespace.clone(), target.name.clone()),
-            None => (Text::default(), Text::default()),
-        };
-        EndpointIdentity { namespace, name, hostname: self.hostname.clone().unwrap_or_default(), addresses }
-    }
-
     /// Whether two endpoints of the same identity are equal in what a sync decides (RC-15): Node, zone, conditions and
     /// the object behind it whatever its version. Hints are decided apart.
     pub fn equal_beyond_identity(&self, other: &Endpoint) -> bool {
         self.node_name == other.node_name
             && self.zone == other.zone
             && self.conditions == other.conditions
-            && same_target(self.target_ref.as_deref(), other.target_ref.as_deref())
+            && same_target(self.target_ref.as_ref(), other.target_ref.as_ref())
     }
-}
-
-/// See [`Endpoint::identity`].
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EndpointIdentity {
-    // In the order that decides a comparison soonest: objects behind endpoints mostly differ in name.
-    namespace: Text,
-    name: Text,
-    hostname: Text,
-    addresses: Vec<Address>,
 }
 
 /// The state of an endpoint. `None` is "unknown", which consumers read as ready, serving and not terminating.
@@ -173,7 +152,7 @@ pub struct EndpointConditions {
 }
 
 /// Which consumers should prefer an endpoint.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct EndpointHints {
     /// Nodes.
     pub for_nodes: Vec<Text>,
@@ -185,14 +164,15 @@ impl<'de> Deserialize<'de> for EndpointHints {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         struct Named {
+            #[serde(deserialize_with = "json::text")]
             name: Text,
         }
         #[derive(Deserialize, Default)]
         #[serde(rename_all = "camelCase", default)]
         struct Wire {
-            #[serde(deserialize_with = "nullable")]
+            #[serde(deserialize_with = "json::list")]
             for_nodes: Vec<Named>,
-            #[serde(deserialize_with = "nullable")]
+            #[serde(deserialize_with = "json::list")]
             for_zones: Vec<Named>,
         }
         let wire = Wire::deserialize(deserializer)?;
@@ -201,16 +181,23 @@ impl<'de> Deserialize<'de> for EndpointHints {
     }
 }
 
+fn shared_hints<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<EndpointHints>>, D::Error> {
+    Option::<EndpointHints>::deserialize(deserializer).map(|hints| hints.as_ref().map(intern::hints))
+}
+
 /// A port of a slice. `None` differs from a value, as on the wire.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EndpointPort {
     /// Name; empty for the port of a Service with one port.
+    #[serde(deserialize_with = "json::optional_text")]
     pub name: Option<Text>,
     /// `TCP`, `UDP` or `SCTP`.
+    #[serde(deserialize_with = "json::optional_text")]
     pub protocol: Option<Text>,
     /// Number; `None` means every port.
     pub port: Option<i32>,
     /// What is spoken there.
+    #[serde(deserialize_with = "json::optional_text")]
     pub app_protocol: Option<Text>,
 }

@@ -1,12 +1,10 @@
 //! EndpointSlices from and to the types of k8s-openapi.
 
-use std::sync::Arc;
-
 use k8s_openapi::api::discovery::v1 as discovery;
 
 use crate::metadata::optional_text;
 use crate::slice::{AddressType, Endpoint, EndpointConditions, EndpointHints, EndpointPort, EndpointSlice};
-use crate::{Address, Labels, ObjectMeta, ObjectReference, Text};
+use crate::{Address, Labels, ObjectMeta, TargetRef, Text, intern};
 
 impl From<&discovery::EndpointSlice> for EndpointSlice {
     fn from(it: &discovery::EndpointSlice) -> Self {
@@ -41,13 +39,15 @@ impl From<&discovery::Endpoint> for Endpoint {
                 terminating: conditions.terminating,
             },
             deprecated_topology: Labels::from(&it.deprecated_topology),
-            hints: it.hints.as_ref().map(|hints| EndpointHints {
-                for_nodes: hints.for_nodes.iter().flatten().map(|it| Text::from(it.name.as_str())).collect(),
-                for_zones: hints.for_zones.iter().flatten().map(|it| Text::from(it.name.as_str())).collect(),
+            hints: it.hints.as_ref().map(|hints| {
+                intern::hints(&EndpointHints {
+                    for_nodes: hints.for_nodes.iter().flatten().map(|it| intern::text(&it.name)).collect(),
+                    for_zones: hints.for_zones.iter().flatten().map(|it| intern::text(&it.name)).collect(),
+                })
             }),
             hostname: optional_text(it.hostname.as_ref()),
             node_name: optional_text(it.node_name.as_ref()),
-            target_ref: it.target_ref.as_ref().map(|target| Arc::new(ObjectReference::from(target))),
+            target_ref: it.target_ref.as_ref().map(TargetRef::from),
             zone: optional_text(it.zone.as_ref()),
         }
     }
@@ -64,10 +64,10 @@ impl From<&Endpoint> for discovery::Endpoint {
                 terminating: it.conditions.terminating,
             }),
             deprecated_topology: (&it.deprecated_topology).into(),
-            hints: it.hints.as_ref().map(discovery::EndpointHints::from),
+            hints: it.hints.as_deref().map(discovery::EndpointHints::from),
             hostname: owned(&it.hostname),
             node_name: owned(&it.node_name),
-            target_ref: it.target_ref.as_deref().map(Into::into),
+            target_ref: it.target_ref.as_ref().map(Into::into),
             zone: owned(&it.zone),
         }
     }

@@ -111,7 +111,7 @@ fn repack_by(
 /// The text of the address, then the identity behind it; no object sorts before any (RP-6).
 fn address_key(address: &EndpointAddress) -> AddressKey {
     // An object without identity is no different from no object when addresses are told apart.
-    let uid = address.target_ref.as_ref().map(|target| target.uid.clone()).filter(|uid| !uid.is_empty());
+    let uid = address.target_ref.as_ref().map(|target| target.uid().clone()).filter(|uid| !uid.is_empty());
     (address.ip.to_string(), uid)
 }
 
@@ -123,7 +123,7 @@ pub fn equal_ignoring_versions(a: &[EndpointSubset], b: &[EndpointSubset]) -> bo
                 a.ip == b.ip
                     && a.hostname == b.hostname
                     && a.node_name == b.node_name
-                    && crate::same_target(a.target_ref.as_deref(), b.target_ref.as_deref())
+                    && crate::same_target(a.target_ref.as_ref(), b.target_ref.as_ref())
             })
     };
     a.len() == b.len()

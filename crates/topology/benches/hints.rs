@@ -26,10 +26,10 @@ fn ratios(zones: usize) -> ZoneRatios {
 fn slices(zones: usize, endpoints: usize) -> Vec<EndpointSlice> {
     let zones: Vec<Text> = ZONES[..zones].iter().map(|(zone, _)| Text::from(*zone)).collect();
     let endpoint = |at: usize| Endpoint {
-        addresses: vec![Address::new(&format!("10.{}.{}.{}", at >> 16, (at >> 8) & 255, at & 255))],
+        addresses: Address::new(&format!("10.{}.{}.{}", at >> 16, (at >> 8) & 255, at & 255)).into(),
         conditions: EndpointConditions { ready: Some(true), serving: Some(true), terminating: Some(false) },
         node_name: Some(format!("node-{}", at % 500).into()),
-        target_ref: Some(Arc::new(ObjectReference::default())),
+        target_ref: Some(ObjectReference::default().into()),
         zone: Some(zones[if at.is_multiple_of(2) { 0 } else { at / 2 % zones.len() }].clone()),
         ..Endpoint::default()
     };

@@ -116,7 +116,7 @@ fn zone(endpoint: &Endpoint) -> Option<&Text> {
 
 /// Makes `zone` the only hint; hints for Nodes go as well.
 fn set_hint(endpoint: &mut Endpoint, zone: Text) {
-    endpoint.hints = Some(EndpointHints { for_nodes: Vec::new(), for_zones: vec![zone] });
+    endpoint.hints = Some(EndpointHints { for_nodes: Vec::new(), for_zones: vec![zone] }.into());
 }
 
 #[cfg(test)]

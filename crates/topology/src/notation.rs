@@ -64,7 +64,7 @@ fn endpoint(text: &str) -> Endpoint {
         node_name: node.map(Text::from),
         hints: hints.map(|hints| {
             let (zones, nodes) = hints.split_once('/').unwrap_or((hints, ""));
-            EndpointHints { for_zones: names(zones), for_nodes: names(nodes) }
+            EndpointHints { for_zones: names(zones), for_nodes: names(nodes) }.into()
         }),
         ..Endpoint::default()
     }

@@ -45,7 +45,7 @@ pub fn traffic_hints(distribution: TrafficDistribution, slices: &mut SliceSet) {
         |endpoint| endpoint.is_ready() && !Wanted::new(endpoint, node_hints).is_met(endpoint),
         |endpoint| {
             if endpoint.is_ready() {
-                endpoint.hints = Wanted::new(endpoint, node_hints).into_hints();
+                endpoint.hints = Wanted::new(endpoint, node_hints).into_hints().map(Into::into);
             }
         },
     );

@@ -37,7 +37,7 @@ pub(crate) fn add_hints(ratios: &ZoneRatios, set: &SliceSet) -> Result {
     for endpoint in assignable(&mut create, &mut update) {
         let zone = endpoint.zone.clone().filter(|zone| !zone.is_empty())?;
         *counts.entry(zone.clone()).or_default() += 1;
-        endpoint.hints = Some(EndpointHints { for_zones: vec![zone], for_nodes: Vec::new() });
+        endpoint.hints = Some(EndpointHints { for_zones: vec![zone], for_nodes: Vec::new() }.into());
     }
     // TP-10
     let (mut giving, mut receiving) = quotas(&due, &counts);
@@ -51,7 +51,7 @@ pub(crate) fn add_hints(ratios: &ZoneRatios, set: &SliceSet) -> Result {
         giving.entry(own.clone()).and_modify(|left| *left -= 1);
         *counts.entry(own).or_default() -= 1;
         *counts.entry(to.clone()).or_default() += 1;
-        endpoint.hints = Some(EndpointHints { for_zones: vec![to.clone()], for_nodes: Vec::new() });
+        endpoint.hints = Some(EndpointHints { for_zones: vec![to.clone()], for_nodes: Vec::new() }.into());
     }
     counts.retain(|_, count| *count > 0);
     Some((create, update, unchanged, counts))

@@ -32,7 +32,7 @@ pub(crate) fn ratios() -> impl Strategy<Value = ZoneRatios> {
 fn endpoint(zone: impl Strategy<Value = Option<Text>>) -> impl Strategy<Value = Endpoint> {
     let name = || prop::sample::select(vec!["a", "b", "c", "x"]).prop_map(Text::from);
     let hints = (vec(name(), 0..3), vec(name(), 0..2))
-        .prop_map(|(for_zones, for_nodes)| EndpointHints { for_nodes, for_zones });
+        .prop_map(|(for_zones, for_nodes)| EndpointHints { for_nodes, for_zones }.into());
     let ready = prop_oneof![8 => Just(Some(true)), 1 => Just(Some(false)), 1 => Just(None)];
     (ready, zone, prop::option::of(name()), prop::option::weighted(0.3, hints)).prop_map(
         |(ready, zone, node_name, hints)| Endpoint {

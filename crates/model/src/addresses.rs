@@ -1,0 +1,119 @@
+//! The addresses of one Pod or endpoint.
+
+use std::fmt;
+use std::ops::Deref;
+
+use serde::{Deserialize, Deserializer};
+
+use crate::{Address, json};
+
+/// A few addresses in the order of the wire: a slice of [`Address`]. The usual one takes no allocation.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Addresses(Repr);
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Repr {
+    One(Address),
+    // None, or two and more.
+    List(Box<[Address]>),
+}
+
+const _: () = assert!(size_of::<Addresses>() == 24);
+
+impl Deref for Addresses {
+    type Target = [Address];
+
+    fn deref(&self) -> &[Address] {
+        match &self.0 {
+            Repr::One(address) => std::slice::from_ref(address),
+            Repr::List(addresses) => addresses,
+        }
+    }
+}
+
+impl Addresses {
+    /// Adds an address at the end.
+    pub(crate) fn push(&mut self, address: Address) {
+        *self = match std::mem::take(self).0 {
+            Repr::One(first) => Self(Repr::List(Box::new([first, address]))),
+            Repr::List(addresses) if addresses.is_empty() => address.into(),
+            Repr::List(addresses) => addresses.into_iter().chain([address]).collect(),
+        };
+    }
+
+    /// The same addresses, ordered by their text.
+    #[must_use]
+    pub fn sorted(mut self) -> Self {
+        if let Repr::List(addresses) = &mut self.0 {
+            addresses.sort();
+        }
+        self
+    }
+}
+
+impl Default for Addresses {
+    fn default() -> Self {
+        Self(Repr::List(Box::default()))
+    }
+}
+
+impl<A: Into<Address>> FromIterator<A> for Addresses {
+    fn from_iter<I: IntoIterator<Item = A>>(addresses: I) -> Self {
+        let mut rest = addresses.into_iter().map(Into::into);
+        let Some(first) = rest.next() else { return Self::default() };
+        let Some(second) = rest.next() else { return first.into() };
+        Self(Repr::List([first, second].into_iter().chain(rest).collect()))
+    }
+}
+
+impl<A: Into<Address>, const N: usize> From<[A; N]> for Addresses {
+    fn from(addresses: [A; N]) -> Self {
+        addresses.into_iter().collect()
+    }
+}
+
+impl From<Address> for Addresses {
+    fn from(address: Address) -> Self {
+        Self(Repr::One(address))
+    }
+}
+
+impl<'a> IntoIterator for &'a Addresses {
+    type Item = &'a Address;
+    type IntoIter = std::slice::Iter<'a, Address>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Debug for Addresses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self).finish()
+    }
+}
+
+impl<'de> Deserialize<'de> for Addresses {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut addresses = Addresses::default();
+        json::each(deserializer, |address| addresses.push(address))?;
+        Ok(addresses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("[]", &[])]
+    #[case("null", &[])]
+    #[case(r#"["10.0.0.1"]"#, &["10.0.0.1"])]
+    #[case(r#"["fd00::1", "10.0.0.1", "fd00:0::1"]"#, &["fd00::1", "10.0.0.1", "fd00:0::1"])]
+    fn keeps_order_and_text(#[case] json: &str, #[case] expected: &[&str]) {
+        let addresses: Addresses = serde_json::from_str(json).unwrap();
+        assert_eq!(addresses.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
+        assert_eq!(addresses, expected.iter().copied().collect());
+    }
+}

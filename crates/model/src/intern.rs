@@ -1,0 +1,212 @@
+//! Strings and lists that many objects repeat, held once.
+//!
+//! A cluster repeats itself: every Pod of a `ReplicaSet` carries the same labels, and a Pod's name stands again in its
+//! slice and in its Endpoints. Whatever is decoded goes through the pools of this module, so that equal values of live
+//! objects share one allocation.
+//!
+//! The pools are of the whole process: the value is the key, so that two informers, or two clusters, can only gain from
+//! sharing them. Nothing is kept for its own sake. An entry that only the pool holds is dropped by the calls that come
+//! after: each looks at a few entries more, so that the work of a call is bounded and the garbage is a small part of
+//! what changed.
+
+use std::hash::{BuildHasher, Hash};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::{EndpointHints, NamedPort, Text};
+
+/// Locks a pool is divided into: decoders of different objects seldom meet.
+const SHARDS: usize = 64;
+/// Entries that an insertion looks at in search of garbage; growth by one cannot outrun it.
+const STEPS_ON_INSERTION: usize = 8;
+/// Longer texts are not shared. Names and labels are at most 317 bytes long (a prefix, a slash, a name); what is longer
+/// is the content of an annotation and hardly ever repeated.
+const LONGEST: usize = 320;
+
+/// A label or annotation.
+pub(crate) type Pair = (Text, Text);
+
+/// Something that counts its owners.
+trait Counted {
+    /// Whether the pool is the only owner.
+    fn is_last(&self) -> bool;
+}
+
+impl Counted for Text {
+    fn is_last(&self) -> bool {
+        Text::strong_count(self) == Some(1)
+    }
+}
+
+impl<T: ?Sized> Counted for Arc<T> {
+    fn is_last(&self) -> bool {
+        Arc::strong_count(self) == 1
+    }
+}
+
+/// Values by content. `hash` is how a value is found; the content itself is compared by the caller.
+struct Pool<P> {
+    shards: [Mutex<Shard<P>>; SHARDS],
+    hasher: DefaultHashBuilder,
+}
+
+struct Shard<P> {
+    values: HashTable<P>,
+    /// Where the search for garbage goes on.
+    cursor: usize,
+}
+
+impl<P: Counted> Pool<P> {
+    fn new() -> Self {
+        let shards = std::array::from_fn(|_| Mutex::new(Shard { values: HashTable::new(), cursor: 0 }));
+        Self { shards, hasher: DefaultHashBuilder::default() }
+    }
+
+    fn shard(&self, hash: u64) -> MutexGuard<'_, Shard<P>> {
+        // The table itself uses the highest and the lowest bits.
+        let at = usize::try_from(hash >> 32).unwrap_or_default() % SHARDS;
+        // A shard is consistent between any two calls of the table, and only these could panic.
+        self.shards[at].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<P: Counted + Clone> Pool<P> {
+    /// The pooled value that `is` the one meant, or a new one.
+    fn get(&self, hash: u64, is: impl Fn(&P) -> bool, make: impl FnOnce() -> P, hash_of: impl Fn(&P) -> u64) -> P {
+        let mut shard = self.shard(hash);
+        if let Some(found) = shard.values.find(hash, is) {
+            return found.clone();
+        }
+        shard.sweep(&hash_of);
+        let made = make();
+        shard.values.insert_unique(hash, made.clone(), hash_of);
+        made
+    }
+}
+
+impl<P: Counted> Shard<P> {
+    /// Drops what nobody but the pool holds among the next few entries.
+    fn sweep(&mut self, hash_of: impl Fn(&P) -> u64) {
+        for _ in 0..STEPS_ON_INSERTION.min(self.values.num_buckets()) {
+            self.cursor = (self.cursor + 1) % self.values.num_buckets();
+            if let Ok(entry) = self.values.get_bucket_entry(self.cursor)
+                && entry.get().is_last()
+            {
+                entry.remove();
+            }
+        }
+        if self.cursor < STEPS_ON_INSERTION && self.values.len() < self.values.capacity() / 4 {
+            // Once a round: room for twice as many is left, so that it does not grow again at once.
+            self.values.shrink_to(self.values.len() * 2, hash_of);
+        }
+    }
+}
+
+static TEXTS: LazyLock<Pool<Text>> = LazyLock::new(Pool::new);
+static LABELS: LazyLock<Pool<Arc<[Pair]>>> = LazyLock::new(Pool::new);
+static PORTS: LazyLock<Pool<Arc<[NamedPort]>>> = LazyLock::new(Pool::new);
+static HINTS: LazyLock<Pool<Arc<EndpointHints>>> = LazyLock::new(Pool::new);
+
+/// The shared form of a text.
+pub(crate) fn text(text: &str) -> Text {
+    if text.is_empty() || text.len() > LONGEST {
+        return Text::from(text);
+    }
+    let pool = &*TEXTS;
+    let hash_of = |it: &str| pool.hasher.hash_one(it);
+    pool.get(hash_of(text), |it| **it == *text, || Text::from(text), |it| hash_of(it))
+}
+
+/// The shared form of a set of labels, given sorted and without repeated keys; its texts are shared too.
+pub(crate) fn labels(pairs: &[(impl AsRef<str>, impl AsRef<str>)]) -> Arc<[Pair]> {
+    if pairs.is_empty() {
+        return Arc::default();
+    }
+    let pool = &*LABELS;
+    let hash = pool.hasher.hash_one(HashPairs(pairs));
+    let is = |it: &Arc<[Pair]>| {
+        it.len() == pairs.len() && it.iter().zip(pairs).all(|(a, b)| *a.0 == *b.0.as_ref() && *a.1 == *b.1.as_ref())
+    };
+    let make = || pairs.iter().map(|(key, value)| (text(key.as_ref()), text(value.as_ref()))).collect();
+    pool.get(hash, is, make, |it| pool.hasher.hash_one(HashPairs(it)))
+}
+
+/// Hashes pairs alike, whether they are shared or borrowed.
+struct HashPairs<'a, K, V>(&'a [(K, V)]);
+
+impl<K: AsRef<str>, V: AsRef<str>> Hash for HashPairs<'_, K, V> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        for (key, value) in self.0 {
+            key.as_ref().hash(state);
+            value.as_ref().hash(state);
+        }
+    }
+}
+
+/// The shared form of a list of container ports.
+pub(crate) fn ports(ports: &[NamedPort]) -> Arc<[NamedPort]> {
+    if ports.is_empty() {
+        return Arc::default();
+    }
+    let pool = &*PORTS;
+    let hash_of = |it: &[NamedPort]| pool.hasher.hash_one(it);
+    pool.get(hash_of(ports), |it| **it == *ports, || Arc::from(ports), |it| hash_of(it))
+}
+
+/// The shared form of hints: endpoints of one zone all have the same.
+pub(crate) fn hints(hints: &EndpointHints) -> Arc<EndpointHints> {
+    let pool = &*HINTS;
+    let hash_of = |it: &EndpointHints| pool.hasher.hash_one(it);
+    pool.get(hash_of(hints), |it| **it == *hints, || Arc::new(hints.clone()), |it| hash_of(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn len<P>(pool: &Pool<P>) -> usize {
+        pool.shards.iter().map(|it| it.lock().unwrap().values.len()).sum()
+    }
+
+    fn get(pool: &Pool<Text>, text: &str) -> Text {
+        let hash_of = |it: &str| pool.hasher.hash_one(it);
+        pool.get(hash_of(text), |it| **it == *text, || Text::from(text), |it| hash_of(it))
+    }
+
+    #[test]
+    fn equal_values_share_one_allocation() {
+        assert!(Text::ptr_eq(&text("a-name"), &text("a-name")));
+        let pairs = [("app", "web"), ("tier", "front")];
+        assert!(Arc::ptr_eq(&labels(&pairs), &labels(&pairs.map(|(key, value)| (key.to_owned(), value.to_owned())))));
+        assert!(!Arc::ptr_eq(&labels(&pairs), &labels(&pairs[..1])));
+        let of_zone = |zone: &str| hints(&EndpointHints { for_nodes: Vec::new(), for_zones: vec![zone.into()] });
+        assert!(Arc::ptr_eq(&of_zone("a"), &of_zone("a")) && !Arc::ptr_eq(&of_zone("a"), &of_zone("b")));
+    }
+
+    #[test]
+    fn what_is_no_longer_used_goes() {
+        let pool = Pool::new();
+        let kept: Vec<Text> = (0..1_000).map(|at| get(&pool, &format!("kept-{at}"))).collect();
+        for at in 0..100_000 {
+            get(&pool, &format!("gone-{at}"));
+        }
+        assert!(len(&pool) < 4_000, "{} entries for {} in use", len(&pool), kept.len());
+        for text in &kept {
+            assert!(Text::ptr_eq(text, &get(&pool, text)), "{text} was lost");
+        }
+        let buckets: usize = pool.shards.iter().map(|it| it.lock().unwrap().values.num_buckets()).sum();
+        assert!(buckets < 8_000, "{buckets} buckets");
+    }
+
+    #[test]
+    fn threads_agree() {
+        let threads: Vec<_> = (0..4)
+            .map(|_| std::thread::spawn(|| (0..2_000).map(|at| text(&format!("thread-{at}"))).collect::<Vec<_>>()))
+            .collect();
+        let all: Vec<_> = threads.into_iter().map(|it| it.join().unwrap()).collect();
+        for other in &all[1..] {
+            assert!(all[0].iter().zip(other).all(|(a, b)| Text::ptr_eq(a, b)));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Pods from the full type of k8s-openapi.
+
+use k8s_openapi::api::core::v1 as core;
+
+use super::{Draft, NamedPort, Pod, is_sidecar};
+use crate::projection::Metadata;
+use crate::{Address, intern};
+
+impl From<&core::Pod> for Pod {
+    fn from(it: &core::Pod) -> Self {
+        let mut draft = Draft::default();
+        draft.metadata(Metadata::from(&it.metadata));
+        if let Some(spec) = &it.spec {
+            let text = |value: &Option<String>| intern::text(value.as_deref().unwrap_or_default());
+            draft.pod.hostname = text(&spec.hostname);
+            draft.pod.subdomain = text(&spec.subdomain);
+            draft.pod.node_name = text(&spec.node_name);
+            let sidecars = spec.init_containers.iter().flatten();
+            let sidecars = sidecars.filter(|it| it.restart_policy.as_deref().is_some_and(is_sidecar));
+            draft.of_containers = spec.containers.iter().flat_map(named_ports).collect();
+            draft.of_sidecars = sidecars.flat_map(named_ports).collect();
+        }
+        if let Some(status) = &it.status {
+            draft.phase(status.phase.as_deref().unwrap_or_default());
+            draft.pod_ip(status.pod_ip.as_deref().unwrap_or_default());
+            draft.pod.pod_ips = status.pod_ips.iter().flatten().map(|it| Address::new(&it.ip)).collect();
+            for condition in status.conditions.iter().flatten() {
+                let changed = condition.last_transition_time.as_ref().map(|time| time.0);
+                draft.condition(&condition.type_, &condition.status, changed);
+            }
+        }
+        draft.finish()
+    }
+}
+
+fn named_ports(container: &core::Container) -> impl Iterator<Item = NamedPort> {
+    container.ports.iter().flatten().filter_map(|port| {
+        let name = port.name.as_deref().filter(|name| !name.is_empty())?;
+        let protocol = intern::text(port.protocol.as_deref().unwrap_or_default());
+        Some(NamedPort { name: intern::text(name), protocol, port: port.container_port })
+    })
+}

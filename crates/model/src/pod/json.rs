@@ -1,0 +1,147 @@
+//! Pods from JSON, in one pass: what is not kept is stepped over, what is kept is shared at once.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer};
+
+use super::{Draft, NamedPort, Pod, is_sidecar};
+use crate::json::{Str, each, from_str, nullable, text};
+use crate::projection::Metadata;
+use crate::{Address, Addresses, Text};
+
+impl<'de> Deserialize<'de> for Pod {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Document { metadata, spec, status } = Document::deserialize(deserializer)?;
+        let Status(mut draft) = status;
+        draft.metadata(metadata);
+        (draft.pod.hostname, draft.pod.subdomain, draft.pod.node_name) =
+            (spec.hostname, spec.subdomain, spec.node_name);
+        (draft.of_containers, draft.of_sidecars) = (spec.containers, spec.init_containers);
+        Ok(draft.finish())
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Document {
+    #[serde(deserialize_with = "nullable")]
+    metadata: Metadata,
+    #[serde(deserialize_with = "nullable")]
+    spec: Spec,
+    #[serde(deserialize_with = "nullable")]
+    status: Status,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Spec {
+    #[serde(deserialize_with = "text")]
+    hostname: Text,
+    #[serde(deserialize_with = "text")]
+    subdomain: Text,
+    #[serde(deserialize_with = "text")]
+    node_name: Text,
+    #[serde(deserialize_with = "ports_of_all")]
+    containers: Vec<NamedPort>,
+    #[serde(deserialize_with = "ports_of_sidecars")]
+    init_containers: Vec<NamedPort>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Container<'a> {
+    #[serde(borrow)]
+    restart_policy: Str<'a>,
+    #[serde(deserialize_with = "named_ports")]
+    ports: Vec<NamedPort>,
+}
+
+fn ports_of_all<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<NamedPort>, D::Error> {
+    let mut ports = Vec::new();
+    each(deserializer, |container: Container<'_>| ports.extend(container.ports))?;
+    Ok(ports)
+}
+
+fn ports_of_sidecars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<NamedPort>, D::Error> {
+    let mut ports = Vec::new();
+    each(deserializer, |container: Container<'_>| {
+        if is_sidecar(&container.restart_policy.0) {
+            ports.extend(container.ports);
+        }
+    })?;
+    Ok(ports)
+}
+
+fn named_ports<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<NamedPort>, D::Error> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Port {
+        #[serde(deserialize_with = "text")]
+        name: Text,
+        #[serde(deserialize_with = "text")]
+        protocol: Text,
+        #[serde(rename = "containerPort", deserialize_with = "nullable")]
+        number: i32,
+    }
+    let mut ports = Vec::new();
+    each(deserializer, |Port { name, protocol, number: port }| {
+        if !name.is_empty() {
+            ports.push(NamedPort { name, protocol, port });
+        }
+    })?;
+    Ok(ports)
+}
+
+/// What the status adds.
+#[derive(Default)]
+struct Status(Draft);
+
+impl<'de> Deserialize<'de> for Status {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Document<'a> {
+            #[serde(borrow)]
+            phase: Str<'a>,
+            #[serde(rename = "podIP", borrow)]
+            pod_ip: Str<'a>,
+            #[serde(rename = "podIPs", deserialize_with = "pod_ips")]
+            pod_ips: Addresses,
+            #[serde(deserialize_with = "conditions")]
+            conditions: Draft,
+        }
+        let Document { phase, pod_ip, pod_ips, conditions: mut draft } = Document::deserialize(deserializer)?;
+        draft.phase(&phase.0);
+        draft.pod_ip(&pod_ip.0);
+        draft.pod.pod_ips = pod_ips;
+        Ok(Status(draft))
+    }
+}
+
+fn pod_ips<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Addresses, D::Error> {
+    #[derive(Deserialize)]
+    struct PodIp {
+        #[serde(default = "no_address", deserialize_with = "from_str")]
+        ip: Address,
+    }
+    fn no_address() -> Address {
+        Address::new("")
+    }
+    let mut addresses = Addresses::default();
+    each(deserializer, |PodIp { ip }| addresses.push(ip))?;
+    Ok(addresses)
+}
+
+fn conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Draft, D::Error> {
+    #[derive(Deserialize, Default)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Condition<'a> {
+        #[serde(rename = "type", borrow)]
+        kind: Str<'a>,
+        #[serde(borrow)]
+        status: Str<'a>,
+        last_transition_time: Option<Timestamp>,
+    }
+    let mut draft = Draft::default();
+    each(deserializer, |it: Condition<'_>| draft.condition(&it.kind.0, &it.status.0, it.last_transition_time))?;
+    Ok(draft)
+}
