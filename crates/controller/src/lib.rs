@@ -5,7 +5,7 @@
 //! tasks of a process, so that the first one that fails ends it and half a controller never limps on.
 //!
 //! ```
-//! use std::time::Duration;
+//! use std::{sync::Arc, time::Duration};
 //! use kube_controller::{Next, RetryPolicy, Supervisor, Workers};
 //! use kube_workqueue::{Queue, default_controller_limiter};
 //! use tokio_util::sync::CancellationToken;
@@ -25,7 +25,8 @@
 //!         Ok::<Next, std::io::Error>(Next::Done)
 //!     }
 //! };
-//! let workers = Workers { name: "example", queue, timer, count: 5, retry: RetryPolicy::default() };
+//! let retry = RetryPolicy::default();
+//! let workers = Workers { name: "example", queue, timer, count: 5, retry, metrics: Arc::new(()) };
 //!
 //! let mut supervisor = Supervisor::new(stop.clone());
 //! supervisor.spawn("example", workers.run(stop, sync));
@@ -36,10 +37,16 @@
 
 mod freshness;
 mod lock;
+mod metrics;
+#[cfg(feature = "prometheus")]
+mod prometheus;
 mod supervisor;
 mod workers;
 
 pub use freshness::{Freshness, STALE_DEADLINE, Staleness};
 pub use lock::locked;
+pub use metrics::ControllerMetrics;
+#[cfg(feature = "prometheus")]
+pub use prometheus::PrometheusControllers;
 pub use supervisor::{Supervisor, SupervisorError};
 pub use workers::{Next, RetryPolicy, Workers};

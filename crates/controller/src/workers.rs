@@ -9,6 +9,8 @@ use kube_workqueue::{Queue, Timer};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::ControllerMetrics;
+
 /// What becomes of a key whose sync failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
@@ -50,6 +52,8 @@ pub struct Workers<K> {
     pub count: usize,
     /// What becomes of a key whose sync failed.
     pub retry: RetryPolicy,
+    /// Who is told of keys that are out of retries.
+    pub metrics: Arc<dyn ControllerMetrics>,
 }
 
 impl<K> Workers<K>
@@ -68,12 +72,13 @@ where
         F: Future<Output = Result<Next, E>> + Send + 'static,
         E: std::error::Error + Send + 'static,
     {
-        let Workers { name, queue, timer, count, retry } = self;
+        let Workers { name, queue, timer, count, retry, metrics } = self;
         let sync = Arc::new(sync);
         let mut tasks = JoinSet::new();
         tasks.spawn(timer.run());
         for _ in 0..count.max(1) {
-            tasks.spawn(work(name, queue.clone(), retry, stop.clone(), Arc::clone(&sync)));
+            let failed = Failed { controller: name, queue: queue.clone(), retry, metrics: Arc::clone(&metrics) };
+            tasks.spawn(work(failed, stop.clone(), Arc::clone(&sync)));
         }
 
         let stopped = {
@@ -94,18 +99,14 @@ where
     }
 }
 
-async fn work<K, S, F, E>(
-    name: &'static str,
-    queue: Queue<K>,
-    retry: RetryPolicy,
-    stop: CancellationToken,
-    sync: Arc<S>,
-) where
+async fn work<K, S, F, E>(failed: Failed<K>, stop: CancellationToken, sync: Arc<S>)
+where
     K: Clone + Eq + Hash + Display + Send + 'static,
     S: Fn(K) -> F,
     F: Future<Output = Result<Next, E>>,
     E: std::error::Error,
 {
+    let queue = &failed.queue;
     loop {
         let item = tokio::select! {
             biased;
@@ -121,17 +122,31 @@ async fn work<K, S, F, E>(
                 queue.add_after(key, delay);
             }
             Ok(Next::After(delay)) => queue.add_after(key, delay),
-            Err(error) if queue.num_requeues(&key) < retry.max_retries => {
-                tracing::warn!(controller = name, key = %key, err = %chain(&error), "Error syncing, retrying");
-                queue.add_rate_limited(key);
-            }
-            Err(error) => {
-                tracing::error!(
-                    controller = name, key = %key, err = %chain(&error),
-                    "Retry budget exceeded, retrying at the slowest rate"
-                );
-                queue.add_after(key, retry.slowest);
-            }
+            Err(error) => failed.put_back(key, &error),
+        }
+    }
+}
+
+/// What becomes of keys whose sync failed.
+struct Failed<K> {
+    controller: &'static str,
+    queue: Queue<K>,
+    retry: RetryPolicy,
+    metrics: Arc<dyn ControllerMetrics>,
+}
+
+impl<K: Clone + Eq + Hash + Display + Send + 'static> Failed<K> {
+    fn put_back(&self, key: K, error: &dyn std::error::Error) {
+        let controller = self.controller;
+        if self.queue.num_requeues(&key) < self.retry.max_retries {
+            tracing::warn!(controller, %key, err = %chain(error), "Error syncing, retrying");
+            self.queue.add_rate_limited(key);
+        } else {
+            tracing::error!(
+                controller, %key, err = %chain(error), "Retry budget exceeded, retrying at the slowest rate"
+            );
+            self.metrics.out_of_retries();
+            self.queue.add_after(key, self.retry.slowest);
         }
     }
 }
@@ -155,6 +170,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     use kube_workqueue::ItemExponential;
     use tokio::time::Instant;
@@ -165,8 +181,19 @@ mod tests {
     #[error("not yet")]
     struct NotYet;
 
-    /// Runs workers over one key whose sync fails `failures` times, and returns when each try happened, in milliseconds.
-    async fn tries(failures: usize, retry: RetryPolicy) -> Vec<u128> {
+    #[derive(Default)]
+    struct Exhausted(AtomicUsize);
+
+    impl ControllerMetrics for Exhausted {
+        fn out_of_retries(&self) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Runs workers over one key whose sync fails `failures` times, and returns when each try happened, in milliseconds,
+    /// and how often the key was out of retries.
+    async fn tries(failures: usize, retry: RetryPolicy) -> (Vec<u128>, usize) {
+        let metrics = Arc::new(Exhausted::default());
         let limiter = ItemExponential::new(Duration::from_millis(10), Duration::from_secs(1));
         let (queue, timer) = Queue::builder().limiter(limiter).build();
         queue.add("key".to_owned());
@@ -185,14 +212,14 @@ mod tests {
                 async move { result }
             }
         };
-        Workers { name: "test", queue, timer, count: 2, retry }.run(stop, sync).await;
-        times.lock().unwrap().clone()
+        Workers { name: "test", queue, timer, count: 2, retry, metrics: metrics.clone() }.run(stop, sync).await;
+        (times.lock().unwrap().clone(), metrics.0.load(Relaxed))
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_failed_key_comes_back_with_growing_delays() {
-        let times = tries(3, RetryPolicy::default()).await;
-        assert_eq!(times.len(), 4);
+        let (times, exhausted) = tries(3, RetryPolicy::default()).await;
+        assert_eq!((times.len(), exhausted), (4, 0));
         let delays: Vec<u128> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         for (delay, expected) in delays.iter().zip([10, 20, 40]) {
             // Timers of the runtime have a resolution of a millisecond.
@@ -204,9 +231,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_key_out_of_retries_is_tried_at_the_slowest_rate() {
         let retry = RetryPolicy { max_retries: 1, slowest: Duration::from_secs(60) };
-        let times = tries(3, retry).await;
+        let (times, exhausted) = tries(3, retry).await;
         let delays: Vec<u128> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 1_000).collect();
         assert_eq!(delays, [0, 60, 60]);
+        assert_eq!(exhausted, 2);
     }
 
     #[tokio::test(start_paused = true)]
@@ -214,7 +242,8 @@ mod tests {
     async fn a_panic_in_a_sync_reaches_the_caller() {
         let (queue, timer) = Queue::builder().limiter(ItemExponential::new(Duration::ZERO, Duration::ZERO)).build();
         queue.add("key".to_owned());
-        let workers = Workers { name: "test", queue, timer, count: 1, retry: RetryPolicy::default() };
+        let retry = RetryPolicy::default();
+        let workers = Workers { name: "test", queue, timer, count: 1, retry, metrics: Arc::new(()) };
         let sync = |_: String| async { if true { panic!("broken") } else { Ok::<Next, NotYet>(Next::Done) } };
         workers.run(CancellationToken::new(), sync).await;
     }

@@ -87,6 +87,7 @@ impl EndpointsController {
             timer,
             count: concurrent_syncs,
             retry: RetryPolicy::default(),
+            metrics: Arc::new(()),
         };
         let sync = move |key| {
             let reconciler = Arc::clone(&reconciler);

@@ -6,6 +6,7 @@ use k8s_openapi::api::discovery::v1 as discovery;
 use kube_controller_client::{Client, Error};
 use kube_endpoint_model::{EndpointSlice, ObjectKey};
 
+use crate::metrics::{HintLabels, Operation, SliceMetrics};
 use crate::plan::{Plan, TypePlan};
 use crate::tracker::SliceTracker;
 
@@ -23,10 +24,11 @@ impl ApplyError {
 
 /// A write that failed.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to {verb} EndpointSlice {slice}for Service {service}: {source}", slice = named(.slice.as_ref()))]
+#[error("failed to {} EndpointSlice {slice}for Service {service}: {source}", .operation.as_str(), slice = named(.slice.as_ref()))]
+#[non_exhaustive]
 pub struct WriteError {
-    /// `create`, `update` or `delete`.
-    pub verb: &'static str,
+    /// What was tried.
+    pub operation: Operation,
     /// The slice; `None` when it was to be created.
     pub slice: Option<String>,
     /// The Service the slice belongs to.
@@ -39,7 +41,7 @@ fn named(slice: Option<&String>) -> String {
     slice.map(|name| format!("{name} ")).unwrap_or_default()
 }
 
-/// One message, or several in brackets, each once: as upstream joins them.
+/// One message, or several in brackets, each once: as upstream joins them (RC-5).
 pub(crate) fn join<T: fmt::Display>(errors: &[T]) -> String {
     let mut messages: Vec<String> = Vec::new();
     for message in errors.iter().map(ToString::to_string) {
@@ -64,65 +66,90 @@ pub async fn apply(
     plan: &Plan,
     tracker: &SliceTracker,
 ) -> Result<(), ApplyError> {
-    let _writing = tracker.writing(service);
-    let writer = Writer { client, service, tracker };
-    let mut failures = Vec::new();
-    for plan in &plan.types {
-        if let Err(error) = writer.apply_type(plan).await {
-            failures.push(error);
-        }
-    }
-    for slice in &plan.unsupported {
-        if let Err(error) = writer.delete(slice).await {
-            failures.push(error);
-        }
-    }
-    if failures.is_empty() { Ok(()) } else { Err(ApplyError(failures)) }
+    Writer { client, service, tracker, metrics: &() }.apply(plan, None).await
 }
 
-struct Writer<'a> {
-    client: &'a Client,
-    service: &'a ObjectKey,
-    tracker: &'a SliceTracker,
+/// Writes the slices of one Service.
+pub(crate) struct Writer<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) service: &'a ObjectKey,
+    pub(crate) tracker: &'a SliceTracker,
+    pub(crate) metrics: &'a dyn SliceMetrics,
+}
+
+/// How far the writes of one address type came without failure.
+enum Done {
+    All,
+    /// Nothing can be created in the namespace any more (RC-43).
+    Terminating,
 }
 
 impl Writer<'_> {
-    async fn apply_type(&self, plan: &TypePlan) -> Result<(), WriteError> {
+    /// See [`apply`]. With `hints` the number of slices changed is reported for each address type that went through
+    /// (RC-46): slices that were not created for an owner on its way out count, as upstream counts them.
+    pub(crate) async fn apply(&self, plan: &Plan, hints: Option<HintLabels>) -> Result<(), ApplyError> {
+        let _writing = self.tracker.writing(self.service);
+        let mut failures = Vec::new();
+        for plan in &plan.types {
+            match (self.apply_type(plan).await, hints) {
+                (Ok(Done::All), Some(hints)) => self.metrics.changed(plan.writes() + plan.withheld, hints),
+                (Ok(_), _) => {}
+                (Err(error), _) => failures.push(error),
+            }
+        }
+        for slice in &plan.unsupported {
+            if let Err(error) = self.delete(slice).await {
+                failures.push(error);
+            }
+        }
+        if failures.is_empty() { Ok(()) } else { Err(ApplyError(failures)) }
+    }
+
+    async fn apply_type(&self, plan: &TypePlan) -> Result<Done, WriteError> {
         for slice in &plan.create {
             match self.client.create(&discovery::EndpointSlice::from(slice)).await {
-                Ok(written) => self.tracker.wrote(self.service, written.uid.as_str(), written.generation),
+                Ok(written) => {
+                    self.tracker.wrote(self.service, written.uid, written.generation);
+                    self.metrics.wrote(Operation::Create);
+                }
                 Err(error) if error.is_namespace_terminating() => {
                     tracing::debug!(service = %self.service, "Namespace is terminating, leaving its EndpointSlices");
-                    return Ok(());
+                    return Ok(Done::Terminating);
                 }
-                Err(source) => return Err(self.failed("create", None, source)),
+                Err(source) => return Err(self.failed(Operation::Create, None, source)),
             }
         }
         for slice in &plan.update {
             match self.client.update(&discovery::EndpointSlice::from(slice)).await {
-                Ok(written) => self.tracker.wrote(self.service, written.uid.as_str(), written.generation),
-                Err(source) => return Err(self.failed("update", Some(slice), source)),
+                Ok(written) => {
+                    self.tracker.wrote(self.service, written.uid, written.generation);
+                    self.metrics.wrote(Operation::Update);
+                }
+                Err(source) => return Err(self.failed(Operation::Update, Some(slice), source)),
             }
         }
         for slice in &plan.delete {
             self.delete(slice).await?;
         }
-        Ok(())
+        Ok(Done::All)
     }
 
     async fn delete(&self, slice: &EndpointSlice) -> Result<(), WriteError> {
         let (namespace, name) = (&slice.metadata.namespace, &slice.metadata.name);
         match self.client.delete::<discovery::EndpointSlice>(namespace, name, None).await {
-            Err(error) if !error.is_not_found() => Err(self.failed("delete", Some(slice), error)),
-            _ => {
+            Err(error) if !error.is_not_found() => Err(self.failed(Operation::Delete, Some(slice), error)),
+            outcome => {
                 self.tracker.deleted(self.service, slice.metadata.uid.clone());
+                if outcome.is_ok() {
+                    self.metrics.wrote(Operation::Delete);
+                }
                 Ok(())
             }
         }
     }
 
-    fn failed(&self, verb: &'static str, slice: Option<&EndpointSlice>, source: Error) -> WriteError {
+    fn failed(&self, operation: Operation, slice: Option<&EndpointSlice>, source: Error) -> WriteError {
         let slice = slice.map(|it| it.metadata.name.to_string());
-        WriteError { verb, slice, service: self.service.clone(), source }
+        WriteError { operation, slice, service: self.service.clone(), source }
     }
 }

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{RetryPolicy, Workers};
+use kube_controller::{ControllerMetrics, RetryPolicy, Workers};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
@@ -18,14 +18,15 @@ use kube_endpoint_model::{
 };
 use kube_informer::{Event, HandlerHandle, Informer, synced_before};
 use kube_topology::TopologyCache;
-use kube_workqueue::{Queue, Timer, endpoint_slice_limiter};
+use kube_workqueue::{MetricsProvider, Queue, Timer, endpoint_slice_limiter};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use crate::metrics::SliceMetrics;
 use crate::options::Options;
-use crate::tracker::SliceTracker;
+use crate::reconciler::Reconciler;
 use crate::watch::watch_slices;
-use sync::Reconciler;
+use sync::Syncs;
 
 /// How the slice controller works.
 #[derive(Clone, Copy, Debug)]
@@ -59,56 +60,116 @@ pub struct EndpointSliceController {
     queue: Queue<ObjectKey>,
     timer: Timer<ObjectKey>,
     concurrent_syncs: usize,
-    reconciler: Arc<Reconciler>,
+    syncs: Arc<Syncs>,
     nodes_changed: Arc<Notify>,
     synced: Vec<HandlerHandle>,
+    metrics: Arc<dyn ControllerMetrics>,
 }
+
+/// Who is told what the controller does. Nobody by default.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Metrics {
+    /// The metrics of its slices.
+    pub slices: Arc<dyn SliceMetrics>,
+    /// The metrics of its queue.
+    pub queues: Option<Arc<dyn MetricsProvider>>,
+    /// Metrics that upstream does not have.
+    pub controller: Arc<dyn ControllerMetrics>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Metrics { slices: Arc::new(()), queues: None, controller: Arc::new(()) }
+    }
+}
+
+impl Metrics {
+    /// Registers all metrics of the slice controller. Those of queues and those that upstream does not have are shared
+    /// by the controllers of a process, and so registered by the caller.
+    #[cfg(feature = "prometheus")]
+    pub fn register(
+        registry: &prometheus::Registry,
+        queues: &kube_workqueue::PrometheusMetrics,
+        controllers: &kube_controller::PrometheusControllers,
+    ) -> prometheus::Result<Metrics> {
+        Ok(Metrics {
+            slices: Arc::new(crate::metrics::PrometheusMetrics::register(registry)?),
+            queues: Some(Arc::new(queues.clone())),
+            controller: controllers.controller(NAME),
+        })
+    }
+}
+
+/// Its name in `--controllers`.
+const NAME: &str = "endpointslice-controller";
 
 impl EndpointSliceController {
     /// A controller that hears of changes through `informers`, and writes with `client`.
     pub fn new(informers: &Informers, client: Client, recorder: EventRecorder, config: Config) -> Self {
+        EndpointSliceController::with_metrics(informers, client, recorder, config, Metrics::default())
+    }
+
+    /// The same, telling `metrics` what it does.
+    pub fn with_metrics(
+        informers: &Informers,
+        client: Client,
+        recorder: EventRecorder,
+        config: Config,
+        metrics: Metrics,
+    ) -> Self {
         let Config { concurrent_syncs, max_endpoints_per_slice, batch_period } = config;
-        let (queue, timer) = Queue::builder().name("endpoint_slice").limiter(endpoint_slice_limiter()).build();
-        let tracker = Arc::new(SliceTracker::default());
+        let queue = Queue::builder().name("endpoint_slice").limiter(endpoint_slice_limiter());
+        let (queue, timer) = match metrics.queues {
+            Some(provider) => queue.metrics(provider).build(),
+            None => queue.build(),
+        };
+        let options = Options::new(SLICE_CONTROLLER).max_endpoints_per_slice(max_endpoints_per_slice);
+        let reconciler = Reconciler::builder(client, options)
+            .topology_cache(TopologyCache::default())
+            .events(recorder)
+            .metrics(Arc::clone(&metrics.slices))
+            .controller_metrics(Arc::clone(&metrics.controller))
+            .build();
         let nodes_changed = Arc::new(Notify::new());
         let slice_delay = SLICE_CHANGE_DELAY.max(batch_period);
+        let tracker = Arc::clone(reconciler.tracker());
         let synced = vec![
             watch_services(informers, queue.clone()),
             watch_pods(informers, queue.clone(), batch_period),
             watch_nodes(informers, Arc::clone(&nodes_changed)),
-            watch_slices(&informers.slices, SLICE_CONTROLLER, Arc::clone(&tracker), queue.clone(), slice_delay),
+            watch_slices(&informers.slices, SLICE_CONTROLLER, tracker, queue.clone(), slice_delay),
         ];
-        let reconciler = Arc::new(Reconciler {
+        let syncs = Arc::new(Syncs {
             services: informers.services.lister(),
             pods: informers.pods.lister(),
             nodes: informers.nodes.lister(),
             slices: informers.slices.lister(),
-            client,
-            recorder,
-            options: Options::new(SLICE_CONTROLLER).max_endpoints_per_slice(max_endpoints_per_slice),
+            reconciler,
+            metrics: metrics.slices,
             echo_delay: slice_delay,
-            tracker,
             trigger_times: Mutex::new(TriggerTimes::default()),
-            topology: Mutex::new(TopologyCache::default()),
         });
-        EndpointSliceController { queue, timer, concurrent_syncs, reconciler, nodes_changed, synced }
+        let metrics = metrics.controller;
+        EndpointSliceController { queue, timer, concurrent_syncs, syncs, nodes_changed, synced, metrics }
     }
 
     /// Works until `stop`, once the caches have been filled.
     pub async fn run(self, stop: CancellationToken) {
-        let EndpointSliceController { queue, timer, concurrent_syncs, reconciler, nodes_changed, synced } = self;
+        let EndpointSliceController { queue, timer, concurrent_syncs, syncs, nodes_changed, synced, metrics } = self;
         if !synced_before(&stop, &synced).await {
             return;
         }
         let workers = Workers {
-            name: "endpointslice-controller",
+            name: NAME,
             queue: queue.clone(),
             timer,
             count: concurrent_syncs,
             retry: RetryPolicy::default(),
+            metrics,
         };
-        reconciler.nodes_changed();
-        let topology = Arc::clone(&reconciler);
+        syncs.nodes_changed();
+        let topology = Arc::clone(&syncs);
         let follow_nodes = async {
             loop {
                 nodes_changed.notified().await;
@@ -118,8 +179,8 @@ impl EndpointSliceController {
             }
         };
         let sync = move |key| {
-            let reconciler = Arc::clone(&reconciler);
-            async move { reconciler.sync(&key).await }
+            let syncs = Arc::clone(&syncs);
+            async move { syncs.sync(&key).await }
         };
         tokio::select! {
             () = workers.run(stop, sync) => {}

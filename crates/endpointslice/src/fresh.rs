@@ -16,6 +16,8 @@ use crate::tracker::SliceTracker;
 pub enum Slices {
     /// They show every write of this controller.
     Fresh(Vec<Arc<EndpointSlice>>),
+    /// The cache has been out of date for too long, and these were read from the server.
+    Repaired(Vec<Arc<EndpointSlice>>),
     /// They do not yet. An event of a slice will wake the Service; come back after this time if none does.
     Stale(Duration),
 }
@@ -68,7 +70,7 @@ pub async fn fresh_slices(
             tracing::warn!(%service, "EndpointSlice informer cache stays out of date, reading from the server");
             let slices: Vec<_> = live(client, service, controller).await?.into_iter().filter(keep).collect();
             tracker.reset(service, &slices);
-            Ok(Slices::Fresh(slices.into_iter().map(Arc::new).collect()))
+            Ok(Slices::Repaired(slices.into_iter().map(Arc::new).collect()))
         }
     }
 }

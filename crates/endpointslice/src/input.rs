@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kube_endpoint_model::{AddressType, Endpoint, EndpointSlice, Labels};
+use kube_endpoint_model::{AddressType, Endpoint, EndpointSlice, Labels, ObjectKey};
 use kube_topology::{HintPolicy, HintsOutcome, SliceSet, ZoneRatios};
 
 use crate::desired::DesiredGroup;
@@ -53,6 +53,12 @@ impl<'a, E> Input<'a, E> {
             trigger_time: TriggerTime::Leave,
             hints: Hints::Leave,
         }
+    }
+
+    /// The Service that the slices name.
+    pub fn service(&self) -> ObjectKey {
+        let name = self.labels.map_or(&self.owner.name, SliceLabels::service_name);
+        ObjectKey { namespace: self.owner.namespace.clone(), name: name.clone() }
     }
 
     /// Sets the labels slices get.

@@ -51,11 +51,15 @@ mod fresh;
 mod groups;
 mod identity;
 mod input;
+#[cfg(feature = "apply")]
+pub mod metrics;
 mod options;
 mod owner;
 mod packing;
 mod plan;
 mod pod_endpoint;
+#[cfg(feature = "apply")]
+mod reconciler;
 mod recycle;
 mod single;
 #[cfg(feature = "apply")]
@@ -77,6 +81,8 @@ pub use options::{Options, Packing};
 pub use owner::Owner;
 pub use plan::{GroupCount, Plan, TypePlan, plan};
 pub use pod_endpoint::PodEndpoint;
+#[cfg(feature = "apply")]
+pub use reconciler::{EventSink, Reconciler, ReconcilerBuilder};
 pub use slice_labels::SliceLabels;
 #[cfg(feature = "apply")]
 pub use tracker::{SliceTracker, Writing};

@@ -64,6 +64,8 @@ pub struct TypePlan {
     pub hints: Option<BTreeMap<Text, usize>>,
     /// Endpoints and slices by ports, once the plan is carried out.
     pub groups: Vec<GroupCount>,
+    /// Slices that are not created, since the owner is on its way out (RC-42).
+    pub withheld: usize,
     /// Endpoints that are in no slice yet.
     pub added: usize,
     /// Endpoints that stay in their slice and change.
@@ -82,6 +84,23 @@ pub struct GroupCount {
 }
 
 impl TypePlan {
+    /// A plan that writes nothing.
+    pub fn empty(address_type: AddressType) -> TypePlan {
+        TypePlan {
+            address_type,
+            create: Vec::new(),
+            update: Vec::new(),
+            delete: Vec::new(),
+            events: Vec::new(),
+            hints: None,
+            groups: Vec::new(),
+            withheld: 0,
+            added: 0,
+            updated: 0,
+            removed: 0,
+        }
+    }
+
     /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.writes() == 0
@@ -121,14 +140,23 @@ pub fn plan<E: DesiredEndpoint>(input: Input<'_, E>, options: &Options) -> Plan 
         let Changes { slices, mut delete, groups, added, updated, removed } = changes;
         let SliceSet { mut create, mut update, unchanged: _ } = slices;
         recycle(owner, options, &mut create, &mut update, &mut delete);
-        if owner.terminating {
-            create.clear();
-        }
+        let withheld = if owner.terminating { std::mem::take(&mut create).len() } else { 0 };
         for slice in create.iter_mut().chain(&mut update) {
             stamp(slice, trigger_time);
         }
-        let address_type = address_type.clone();
-        TypePlan { address_type, create, update, delete, events, hints: allocated, groups, added, updated, removed }
+        TypePlan {
+            address_type: address_type.clone(),
+            create,
+            update,
+            delete,
+            events,
+            hints: allocated,
+            groups,
+            withheld,
+            added,
+            updated,
+            removed,
+        }
     });
     let types = types.collect();
     let unsupported: Vec<_> = existing.iter().filter(|slice| !address_types.contains(&slice.address_type)).collect();

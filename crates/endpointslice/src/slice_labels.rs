@@ -40,6 +40,11 @@ impl SliceLabels {
         SliceLabels { carried, service_name: service_name.into(), headless, reserved }
     }
 
+    /// The Service that the slices name.
+    pub(crate) fn service_name(&self) -> &Text {
+        &self.service_name
+    }
+
     /// The labels as `controller` writes them.
     pub(crate) fn written_by(&self, controller: &str) -> WrittenLabels<'_> {
         let fixed = [(SERVICE_NAME_LABEL, &*self.service_name), (SLICE_MANAGED_BY_LABEL, controller)];

@@ -93,6 +93,7 @@ impl MirroringController {
             timer,
             count: concurrent_syncs,
             retry: RetryPolicy { slowest: LONGEST_DELAY, ..RetryPolicy::default() },
+            metrics: Arc::new(()),
         };
         let sync = move |key| {
             let reconciler = Arc::clone(&reconciler);

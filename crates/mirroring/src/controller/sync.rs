@@ -57,7 +57,7 @@ impl Reconciler {
         let now = Instant::now().into_std();
         let slices = fresh_slices(&self.client, &self.tracker, key, MIRRORING_CONTROLLER, read, |_| true, now).await?;
         let existing = match slices {
-            Slices::Fresh(slices) => slices,
+            Slices::Fresh(slices) | Slices::Repaired(slices) => slices,
             Slices::Stale(wait) => return Ok(Next::After(wait)),
         };
 

@@ -1,0 +1,174 @@
+//! How many slices and endpoints there are and should be, over all Services: pure.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::num::NonZeroUsize;
+
+use kube_endpoint_model::{AddressType, ObjectKey};
+use kube_topology::TrafficDistribution;
+
+use crate::plan::{GroupCount, Plan};
+
+/// Totals over Services.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Endpoints desired.
+    pub endpoints: usize,
+    /// Slices there are.
+    pub slices: usize,
+    /// Slices there would be if every one were full.
+    pub desired_slices: usize,
+}
+
+impl Totals {
+    fn plus(self, other: Totals) -> Totals {
+        Totals {
+            endpoints: self.endpoints + other.endpoints,
+            slices: self.slices + other.slices,
+            desired_slices: self.desired_slices + other.desired_slices,
+        }
+    }
+
+    fn minus(self, other: Totals) -> Totals {
+        Totals {
+            endpoints: self.endpoints - other.endpoints,
+            slices: self.slices - other.slices,
+            desired_slices: self.desired_slices - other.desired_slices,
+        }
+    }
+}
+
+/// Remembers the figures of each Service (MT-4 to MT-7).
+///
+/// Unlike upstream both families of a dual-stack Service count (EC-32).
+#[derive(Clone, Debug, Default)]
+pub struct MetricsCache {
+    services: HashMap<ObjectKey, BTreeMap<AddressType, Totals>>,
+    totals: Totals,
+    traffic: BTreeMap<TrafficDistribution, HashSet<ObjectKey>>,
+}
+
+impl MetricsCache {
+    /// Takes in a plan for a Service. `max` is the most endpoints of a slice; `placeholder` says whether a Service
+    /// without endpoints should have a slice (MT-8: not so for mirrored ones).
+    pub fn update(&mut self, service: &ObjectKey, plan: &Plan, max: NonZeroUsize, placeholder: bool) -> Totals {
+        let types = plan.types.iter();
+        let types = types.map(|plan| (plan.address_type.clone(), of_groups(&plan.groups, max, placeholder)));
+        let types: BTreeMap<AddressType, Totals> = types.collect();
+        let added = types.values().copied().fold(Totals::default(), Totals::plus);
+        let before = self.services.insert(service.clone(), types);
+        self.totals = self.totals.plus(added).minus(sum(before));
+        self.totals
+    }
+
+    /// Forgets a Service; `None` if nothing was known of it.
+    pub fn remove(&mut self, service: &ObjectKey) -> Option<Totals> {
+        let before = self.services.remove(service)?;
+        self.totals = self.totals.minus(sum(Some(before)));
+        self.set_traffic_distribution(service, None);
+        Some(self.totals)
+    }
+
+    /// Takes in the traffic distribution that a Service uses; says whether that is news.
+    pub fn set_traffic_distribution(&mut self, service: &ObjectKey, used: Option<TrafficDistribution>) -> bool {
+        let mut news = false;
+        for (distribution, services) in &mut self.traffic {
+            if used != Some(*distribution) {
+                news |= services.remove(service);
+            }
+        }
+        match used {
+            Some(used) => news | self.traffic.entry(used).or_default().insert(service.clone()),
+            None => news,
+        }
+    }
+
+    /// How many Services use each traffic distribution that was ever used.
+    pub fn traffic_distributions(&self) -> BTreeMap<TrafficDistribution, usize> {
+        self.traffic.iter().map(|(distribution, services)| (*distribution, services.len())).collect()
+    }
+}
+
+fn sum(types: Option<BTreeMap<AddressType, Totals>>) -> Totals {
+    types.unwrap_or_default().into_values().fold(Totals::default(), Totals::plus)
+}
+
+fn of_groups(groups: &[GroupCount], max: NonZeroUsize, placeholder: bool) -> Totals {
+    let desired: usize = groups.iter().map(|group| group.endpoints.div_ceil(max.get())).sum();
+    Totals {
+        endpoints: groups.iter().map(|group| group.endpoints).sum(),
+        slices: groups.iter().map(|group| group.slices).sum(),
+        desired_slices: desired.max(usize::from(placeholder)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::TypePlan;
+
+    const MAX: NonZeroUsize = NonZeroUsize::new(100).expect("not zero");
+
+    fn plan_of(types: &[(AddressType, &[(usize, usize)])]) -> Plan {
+        let group = |(endpoints, slices): &(usize, usize)| GroupCount { endpoints: *endpoints, slices: *slices };
+        let types = types.iter().map(|(address_type, groups)| TypePlan {
+            groups: groups.iter().map(group).collect(),
+            ..TypePlan::empty(address_type.clone())
+        });
+        Plan { types: types.collect(), unsupported: Vec::new() }
+    }
+
+    fn figures(totals: Totals) -> (usize, usize, usize) {
+        (totals.endpoints, totals.slices, totals.desired_slices)
+    }
+
+    // upstream: TestNumEndpointsAndSlices
+    #[test]
+    fn endpoints_and_slices_are_summed_over_services_and_ports() {
+        let mut cache = MetricsCache::default();
+        let (one, two) = (ObjectKey::new("ns", "one"), ObjectKey::new("ns", "two"));
+        let v4 = AddressType::IPv4;
+        let totals = cache.update(&one, &plan_of(&[(v4.clone(), &[(45, 1), (32, 1)])]), MAX, true);
+        assert_eq!(figures(totals), (77, 2, 2));
+        let totals = cache.update(&two, &plan_of(&[(v4.clone(), &[(175, 3), (2, 2), (0, 0)])]), MAX, true);
+        assert_eq!(figures(totals), (254, 7, 5));
+        let totals = cache.update(&one, &plan_of(&[(v4, &[(50, 1)])]), MAX, true);
+        assert_eq!(figures(totals), (227, 6, 4));
+        assert_eq!(cache.remove(&two).map(figures), Some((50, 1, 1)));
+        assert_eq!(cache.remove(&two), None, "MT-7");
+        assert_eq!(cache.remove(&one).map(figures), Some((0, 0, 0)));
+    }
+
+    // upstream: TestPlaceHolderSlice
+    #[test]
+    fn a_placeholder_is_a_desired_slice_where_there_are_placeholders() {
+        let mut cache = MetricsCache::default();
+        let service = ObjectKey::new("ns", "one");
+        let plan = plan_of(&[(AddressType::IPv4, &[(0, 1)])]);
+        assert_eq!(figures(cache.update(&service, &plan, MAX, true)), (0, 1, 1));
+        let none = plan_of(&[(AddressType::IPv4, &[])]);
+        assert_eq!(figures(cache.update(&service, &none, MAX, false)), (0, 0, 0), "MT-8");
+    }
+
+    #[test]
+    fn ec_32_both_families_count() {
+        let mut cache = MetricsCache::default();
+        let plan = plan_of(&[(AddressType::IPv4, &[(150, 2)]), (AddressType::IPv6, &[(10, 1)])]);
+        assert_eq!(figures(cache.update(&ObjectKey::new("ns", "one"), &plan, MAX, true)), (160, 3, 3));
+    }
+
+    // upstream: TestCache_ServicesByTrafficDistribution
+    #[test]
+    fn a_service_uses_one_traffic_distribution_at_most() {
+        use TrafficDistribution::{PreferClose, PreferSameNode};
+        let mut cache = MetricsCache::default();
+        let services = ["one", "two", "three"].map(|name| ObjectKey::new("ns", name));
+        assert!(cache.traffic_distributions().is_empty());
+        assert!(services.iter().all(|service| cache.set_traffic_distribution(service, Some(PreferClose))));
+        assert!(!cache.set_traffic_distribution(&services[0], Some(PreferClose)), "no news");
+        assert!(cache.set_traffic_distribution(&services[0], Some(PreferSameNode)));
+        assert_eq!(cache.traffic_distributions(), [(PreferClose, 2), (PreferSameNode, 1)].into());
+        assert!(cache.set_traffic_distribution(&services[0], None));
+        assert!(!cache.set_traffic_distribution(&services[0], None));
+        assert_eq!(cache.traffic_distributions(), [(PreferClose, 2), (PreferSameNode, 0)].into(), "MT-6");
+    }
+}

@@ -1,0 +1,195 @@
+//! The metrics of slice controllers on a registry of the `prometheus` crate.
+
+use std::collections::BTreeMap;
+
+use kube_topology::TrafficDistribution;
+use prometheus::core::Collector;
+use prometheus::{
+    Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, exponential_buckets,
+};
+
+use super::{HintLabels, Operation, SliceMetrics, SyncResult, Totals};
+use crate::plan::TypePlan;
+
+/// The metrics that every controller of slices has, under its own prefix. They are [`SliceMetrics`] by themselves: all
+/// of the mirroring controller's that are about slices.
+///
+/// | metric | type |
+/// |---|---|
+/// | `endpoints_added_per_sync`, `endpoints_removed_per_sync` | histogram |
+/// | `endpoints_updated_per_sync` (mirroring only) | histogram |
+/// | `endpoints_desired`, `num_endpoint_slices`, `desired_endpoint_slices` | gauge |
+/// | `changes{operation}` | counter |
+#[derive(Clone, Debug)]
+pub struct WriteMetrics {
+    added: Histogram,
+    updated: Option<Histogram>,
+    removed: Histogram,
+    endpoints_desired: IntGauge,
+    slices: IntGauge,
+    desired_slices: IntGauge,
+    changes: IntCounterVec,
+}
+
+/// The names, help texts and buckets that upstream gives metrics of one prefix.
+struct Names<'a> {
+    registry: &'a Registry,
+    subsystem: &'static str,
+    stability: &'static str,
+}
+
+impl Names<'_> {
+    fn opts(&self, name: &str, help: &str) -> Opts {
+        Opts::new(name, format!("[{}] {help}", self.stability)).subsystem(self.subsystem)
+    }
+
+    fn add<C: Collector + Clone + 'static>(&self, metric: prometheus::Result<C>) -> prometheus::Result<C> {
+        let metric = metric?;
+        self.registry.register(Box::new(metric.clone()))?;
+        Ok(metric)
+    }
+
+    fn gauge(&self, name: &str, help: &str) -> prometheus::Result<IntGauge> {
+        self.add(IntGauge::with_opts(self.opts(name, help)))
+    }
+
+    fn per_sync(&self, name: &str, help: &str) -> prometheus::Result<Histogram> {
+        let opts = HistogramOpts { common_opts: self.opts(name, help), buckets: exponential_buckets(2.0, 2.0, 15)? };
+        self.add(Histogram::with_opts(opts))
+    }
+}
+
+const SLICE_CONTROLLER: &str = "endpoint_slice_controller";
+const MIRRORING_CONTROLLER: &str = "endpoint_slice_mirroring_controller";
+
+impl WriteMetrics {
+    /// Registers the metrics of the mirroring controller that are about slices, under
+    /// `endpoint_slice_mirroring_controller_`. Fails if one of their names is taken.
+    pub fn register_mirroring(registry: &Registry) -> prometheus::Result<WriteMetrics> {
+        let names = Names { registry, subsystem: MIRRORING_CONTROLLER, stability: "ALPHA" };
+        let updated =
+            names.per_sync("endpoints_updated_per_sync", "Number of endpoints updated on each Endpoints sync")?;
+        WriteMetrics::register(&names, Some(updated), "Endpoints")
+    }
+
+    fn register(names: &Names<'_>, updated: Option<Histogram>, synced: &str) -> prometheus::Result<WriteMetrics> {
+        let alpha = Names { stability: "ALPHA", ..*names };
+        Ok(WriteMetrics {
+            added: names
+                .per_sync("endpoints_added_per_sync", &format!("Number of endpoints added on each {synced} sync"))?,
+            updated,
+            removed: names.per_sync(
+                "endpoints_removed_per_sync",
+                &format!("Number of endpoints removed on each {synced} sync"),
+            )?,
+            endpoints_desired: names.gauge("endpoints_desired", "Number of endpoints desired")?,
+            slices: names.gauge("num_endpoint_slices", "Number of EndpointSlices")?,
+            desired_slices: names.gauge(
+                "desired_endpoint_slices",
+                "Number of EndpointSlices that would exist with perfect endpoint allocation",
+            )?,
+            changes: alpha
+                .add(IntCounterVec::new(alpha.opts("changes", "Number of EndpointSlice changes"), &["operation"]))?,
+        })
+    }
+}
+
+fn float(count: usize) -> f64 {
+    // Counts of endpoints are far below 2^52.
+    #[expect(clippy::cast_precision_loss)]
+    let float = count as f64;
+    float
+}
+
+fn integer(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+impl SliceMetrics for WriteMetrics {
+    fn planned(&self, plan: &TypePlan) {
+        self.added.observe(float(plan.added));
+        self.removed.observe(float(plan.removed));
+        if let Some(updated) = &self.updated {
+            updated.observe(float(plan.updated));
+        }
+    }
+
+    fn totals(&self, totals: Totals) {
+        let Totals { endpoints, slices, desired_slices } = totals;
+        self.endpoints_desired.set(integer(endpoints));
+        self.slices.set(integer(slices));
+        self.desired_slices.set(integer(desired_slices));
+    }
+
+    fn wrote(&self, operation: Operation) {
+        self.changes.with_label_values(&[operation.as_str()]).inc();
+    }
+}
+
+/// The metrics of the slice controller with upstream's names, texts, labels and buckets, all under
+/// `endpoint_slice_controller_`: those of [`WriteMetrics`], and
+///
+/// | metric | type |
+/// |---|---|
+/// | `endpointslices_changed_per_sync{topology, traffic_distribution}` | histogram |
+/// | `syncs{result}` | counter |
+/// | `services_count_by_traffic_distribution{traffic_distribution}` | gauge |
+#[derive(Clone, Debug)]
+pub struct PrometheusMetrics {
+    writes: WriteMetrics,
+    changed: HistogramVec,
+    syncs: IntCounterVec,
+    traffic: IntGaugeVec,
+}
+
+impl PrometheusMetrics {
+    /// Registers the metrics. Fails if one of their names is taken.
+    pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {
+        let beta = Names { registry, subsystem: SLICE_CONTROLLER, stability: "BETA" };
+        let alpha = Names { stability: "ALPHA", ..beta };
+        let changed =
+            alpha.opts("endpointslices_changed_per_sync", "Number of EndpointSlices changed on each Service sync");
+        Ok(PrometheusMetrics {
+            writes: WriteMetrics::register(&beta, None, "Service")?,
+            changed: alpha.add(HistogramVec::new(changed.into(), &["topology", "traffic_distribution"]))?,
+            syncs: alpha.add(IntCounterVec::new(alpha.opts("syncs", "Number of EndpointSlice syncs"), &["result"]))?,
+            traffic: beta.add(IntGaugeVec::new(
+                beta.opts(
+                    "services_count_by_traffic_distribution",
+                    "Number of Services using some specific trafficDistribution",
+                ),
+                &["traffic_distribution"],
+            ))?,
+        })
+    }
+}
+
+impl SliceMetrics for PrometheusMetrics {
+    fn planned(&self, plan: &TypePlan) {
+        self.writes.planned(plan);
+    }
+
+    fn totals(&self, totals: Totals) {
+        self.writes.totals(totals);
+    }
+
+    fn traffic_distributions(&self, services: &BTreeMap<TrafficDistribution, usize>) {
+        for (distribution, count) in services {
+            self.traffic.with_label_values(&[distribution.as_str()]).set(integer(*count));
+        }
+    }
+
+    fn wrote(&self, operation: Operation) {
+        self.writes.wrote(operation);
+    }
+
+    fn changed(&self, slices: usize, hints: HintLabels) {
+        let topology = if hints.topology { "Auto" } else { "Disabled" };
+        let distribution = hints.traffic_distribution.map(TrafficDistribution::as_str).unwrap_or_default();
+        self.changed.with_label_values(&[topology, distribution]).observe(float(slices));
+    }
+
+    fn synced(&self, result: SyncResult) {
+        self.syncs.with_label_values(&[result.as_str()]).inc();
+    }
+}
