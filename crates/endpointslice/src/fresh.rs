@@ -75,7 +75,12 @@ pub async fn fresh_slices(
     }
 }
 
-async fn live(client: &Client, service: &ObjectKey, controller: &str) -> Result<Vec<EndpointSlice>, LiveReadError> {
+/// The slices of a Service that `controller` manages, from the server.
+pub(crate) async fn live(
+    client: &Client,
+    service: &ObjectKey,
+    controller: &str,
+) -> Result<Vec<EndpointSlice>, LiveReadError> {
     let selector = format!("{SERVICE_NAME_LABEL}={},{SLICE_MANAGED_BY_LABEL}={controller}", service.name);
     let params = ListParams { label_selector: Some(selector), ..ListParams::default() };
     let bytes = client

@@ -46,6 +46,7 @@ mod apply;
 pub mod controller;
 mod desired;
 mod desired_endpoint;
+mod explain;
 #[cfg(feature = "apply")]
 mod fresh;
 mod groups;
@@ -74,6 +75,7 @@ mod watch;
 pub use apply::{ApplyError, WriteError, apply};
 pub use desired::{DesiredGroup, MissingNode, ServiceEndpoints, desired_endpoints_from_service_pods};
 pub use desired_endpoint::DesiredEndpoint;
+pub use explain::{Explanation, Placement, Reason, SliceName, plan_explained};
 #[cfg(feature = "apply")]
 pub use fresh::{LiveReadError, Slices, fresh_slices};
 pub use input::{Hints, Input, ServiceHints, TriggerTime};

@@ -1,7 +1,7 @@
 //! The object that owns the slices of a plan.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
-use kube_endpoint_model::{EndpointSlice, ObjectMeta, OwnerReference, ResourceVersion, Service, Text, Uid};
+use kube_endpoint_model::{EndpointSlice, ObjectKey, ObjectMeta, OwnerReference, ResourceVersion, Service, Text, Uid};
 
 /// The object whose endpoints a plan is about: a Service, an Endpoints object, or anything with an identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +62,11 @@ impl Owner {
     /// An object of a type of `k8s-openapi` as owner.
     pub fn of<K: k8s_openapi::Metadata<Ty = meta::ObjectMeta>>(object: &K) -> Owner {
         Owner::new(K::API_VERSION, K::KIND, &object.metadata().into())
+    }
+
+    /// Namespace and name.
+    pub fn key(&self) -> ObjectKey {
+        ObjectKey { namespace: self.namespace.clone(), name: self.name.clone() }
     }
 
     /// The reference that slices carry.

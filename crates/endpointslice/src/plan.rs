@@ -126,6 +126,8 @@ pub fn plan<E: DesiredEndpoint>(input: Input<'_, E>, options: &Options) -> Plan 
     let annotations = annotations.unwrap_or(&no_annotations);
     let build = Builder { owner, labels: labels.written_by(&options.controller), annotations, options };
 
+    // Slices of others are none of this plan's business, whoever passed them.
+    let existing: Vec<_> = existing.iter().filter(|slice| slice.is_managed_by(&options.controller)).collect();
     let mut desired_of: Vec<Vec<DesiredGroup<E>>> = address_types.iter().map(|_| Vec::new()).collect();
     for group in desired {
         if let Some(at) = address_types.iter().position(|it| *it == group.address_type) {
@@ -133,7 +135,7 @@ pub fn plan<E: DesiredEndpoint>(input: Input<'_, E>, options: &Options) -> Plan 
         }
     }
     let types = address_types.iter().zip(desired_of).map(|(address_type, groups)| {
-        let of_type: Vec<_> = existing.iter().filter(|it| it.address_type == *address_type).collect();
+        let of_type: Vec<_> = existing.iter().copied().filter(|it| it.address_type == *address_type).collect();
         let mut changes = build.changes(address_type, groups::merge(groups), &of_type);
         let HintsOutcome { allocated, events } = hints.decide(address_type, &mut changes.slices);
 
@@ -159,7 +161,8 @@ pub fn plan<E: DesiredEndpoint>(input: Input<'_, E>, options: &Options) -> Plan 
         }
     });
     let types = types.collect();
-    let unsupported: Vec<_> = existing.iter().filter(|slice| !address_types.contains(&slice.address_type)).collect();
+    let unsupported: Vec<_> =
+        existing.into_iter().filter(|slice| !address_types.contains(&slice.address_type)).collect();
     Plan { types, unsupported: in_stable_order(&unsupported).into_iter().cloned().collect() }
 }
 

@@ -12,7 +12,7 @@ use kube_topology::{HintPolicy, TopologyCache};
 
 use crate::apply::{ApplyError, Writer};
 use crate::desired_endpoint::DesiredEndpoint;
-use crate::fresh::{LiveReadError, Slices, fresh_slices};
+use crate::fresh::{LiveReadError, Slices, fresh_slices, live};
 use crate::input::{Hints, Input, ServiceHints};
 use crate::metrics::{HintLabels, MetricsCache, SliceMetrics};
 use crate::options::Options;
@@ -142,7 +142,6 @@ impl Reconciler {
         cached: impl Fn() -> Vec<Arc<EndpointSlice>>,
         now: Instant,
     ) -> Result<Slices, LiveReadError> {
-        let counts = |slice: &EndpointSlice| slice.metadata.deletion_timestamp.is_none();
         let read = || {
             let mut slices = cached();
             slices.retain(|slice| counts(slice));
@@ -154,6 +153,15 @@ impl Reconciler {
             self.controller_metrics.repaired();
         }
         Ok(slices)
+    }
+
+    /// The slices of a Service that this controller manages, read from the server: for programs without a cache. Those
+    /// being deleted are left out.
+    pub async fn live_slices(&self, service: &ObjectKey) -> Result<Vec<Arc<EndpointSlice>>, LiveReadError> {
+        let mut slices = live(&self.client, service, &self.options.controller).await?;
+        slices.retain(counts);
+        self.tracker.reset(service, &slices);
+        Ok(slices.into_iter().map(Arc::new).collect())
     }
 
     /// Plans and writes. `policy` says which hints the owner asks for; `None` leaves hints alone. What `input` says
@@ -253,6 +261,11 @@ impl Reconciler {
             self.metrics.traffic_distributions(&totals.traffic_distributions());
         }
     }
+}
+
+/// A slice that is being deleted does not count (ES-5).
+fn counts(slice: &EndpointSlice) -> bool {
+    slice.metadata.deletion_timestamp.is_none()
 }
 
 fn labels(policy: HintPolicy) -> HintLabels {

@@ -1,0 +1,228 @@
+//! Why each endpoint is where it is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use kube_endpoint_model::{Address, AddressType, Endpoint, EndpointSlice, ObjectReference, Text};
+
+use crate::desired_endpoint::DesiredEndpoint;
+use crate::identity::Identity;
+use crate::input::Input;
+use crate::options::Options;
+use crate::plan::{Plan, TypePlan, plan};
+
+/// Plans as [`plan`] does, and says for each endpoint why it is where it is.
+///
+/// For logs and support; it costs several times what the plan does.
+pub fn plan_explained<E: DesiredEndpoint>(input: Input<'_, E>, options: &Options) -> (Plan, Explanation) {
+    let existing = input.existing;
+    let plan = plan(input, options);
+    let explanation = Explanation::of(existing, &plan);
+    (plan, explanation)
+}
+
+/// Why each endpoint is where it is, after a plan.
+///
+/// Prints as one line for a log: for each slice how many endpoints are there for which reason.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// Every endpoint there is or was: by address type, then slices as they are, as they are written, and those that go.
+    pub placements: Vec<Placement>,
+}
+
+/// Where an endpoint is, and why. Prints as one line for a log.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Placement {
+    /// Its address type.
+    pub address_type: AddressType,
+    /// Its addresses.
+    pub addresses: Vec<Address>,
+    /// The object behind it.
+    pub target: Option<Arc<ObjectReference>>,
+    /// The slice it is in, or was in if it is removed.
+    pub slice: SliceName,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// How a slice is called.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SliceName {
+    /// By its name.
+    Known(Text),
+    /// It is yet to get its name: the place among the slices of its address type that are created, from 1.
+    New(usize),
+}
+
+/// Why an endpoint is where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Reason {
+    /// It was in this slice, and is as it was.
+    Kept,
+    /// It was in this slice, and something about it changed.
+    UpdatedInPlace,
+    /// It was added to a slice that is written anyway (RC-18).
+    FilledIn,
+    /// It was added to the slice that is fullest with all that is added (RC-19).
+    FilledFullest,
+    /// It is in a new slice, for which there was no room elsewhere.
+    NewSlice,
+    /// It is in a new slice that takes over the name of one that goes (RC-41).
+    RecycledName,
+    /// It is not desired any more, at these ports or at all, or is in another slice already.
+    Removed,
+}
+
+impl Reason {
+    fn as_str(self) -> &'static str {
+        match self {
+            Reason::Kept => "kept",
+            Reason::UpdatedInPlace => "updated in place",
+            Reason::FilledIn => "filled into a slice that is written anyway",
+            Reason::FilledFullest => "filled into the fullest slice with room",
+            Reason::NewSlice => "in a new slice",
+            Reason::RecycledName => "in a new slice under a recycled name",
+            Reason::Removed => "removed",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for SliceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SliceName::Known(name) => f.write_str(name),
+            SliceName::New(number) => write!(f, "new slice {number}"),
+        }
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Placement { address_type: _, addresses, target, slice, reason } = self;
+        for (at, address) in addresses.iter().enumerate() {
+            write!(f, "{}{address}", if at == 0 { "" } else { " " })?;
+        }
+        if let Some(target) = target {
+            write!(f, " ({} {}/{})", target.kind, target.namespace, target.name)?;
+        }
+        write!(f, ", {slice}: {reason}")
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut counts: BTreeMap<(&str, &SliceName), BTreeMap<Reason, usize>> = BTreeMap::new();
+        for Placement { address_type, slice, reason, .. } in &self.placements {
+            *counts.entry((address_type.as_str(), slice)).or_default().entry(*reason).or_default() += 1;
+        }
+        for (at, ((address_type, slice), reasons)) in counts.iter().enumerate() {
+            write!(f, "{}{address_type} {slice}: ", if at == 0 { "" } else { "; " })?;
+            for (at, (reason, count)) in reasons.iter().enumerate() {
+                write!(f, "{}{count} {reason}", if at == 0 { "" } else { ", " })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Explanation {
+    /// Explains a plan by what it was made from and what it does.
+    fn of(existing: &[Arc<EndpointSlice>], plan: &Plan) -> Explanation {
+        let mut explanation = Explanation::default();
+        for plan in &plan.types {
+            let of_type = existing.iter().filter(|slice| slice.address_type == plan.address_type);
+            explanation.explain_type(&of_type.map(|slice| &**slice).collect::<Vec<_>>(), plan);
+        }
+        for slice in &plan.unsupported {
+            explanation.add(slice, &slice.endpoints, &name(slice), Reason::Removed);
+        }
+        explanation
+    }
+
+    fn explain_type(&mut self, existing: &[&EndpointSlice], plan: &TypePlan) {
+        let updated: BTreeMap<&str, &EndpointSlice> =
+            plan.update.iter().map(|slice| (&*slice.metadata.name, slice)).collect();
+        let deleted: BTreeSet<&str> = plan.delete.iter().map(|slice| &*slice.metadata.name).collect();
+        for before in existing {
+            match updated.get(&*before.metadata.name) {
+                Some(after) => self.explain_update(before, after),
+                None if deleted.contains(&*before.metadata.name) => {
+                    self.add(before, &before.endpoints, &name(before), Reason::Removed);
+                }
+                None => self.add(before, &before.endpoints, &name(before), Reason::Kept),
+            }
+        }
+        for (number, slice) in (1..).zip(&plan.create) {
+            self.add(slice, &slice.endpoints, &SliceName::New(number), Reason::NewSlice);
+        }
+    }
+
+    fn explain_update(&mut self, before: &EndpointSlice, after: &EndpointSlice) {
+        let name = name(after);
+        if is_recycled(before, after) {
+            self.add(after, &after.endpoints, &name, Reason::RecycledName);
+            self.add(before, &before.endpoints, &name, Reason::Removed);
+            return;
+        }
+        let mut left: BTreeMap<Identity<'_>, &Endpoint> =
+            before.endpoints.iter().map(|endpoint| (Identity::of(endpoint), endpoint)).collect();
+        let (mut changed, mut added) = (false, Vec::new());
+        for endpoint in &after.endpoints {
+            let Some(was) = left.remove(&Identity::of(endpoint)) else {
+                added.push(endpoint);
+                continue;
+            };
+            let same = endpoint.equal_beyond_identity(was);
+            changed |= !same;
+            let reason = if same { Reason::Kept } else { Reason::UpdatedInPlace };
+            self.add(after, [endpoint], &name, reason);
+        }
+        let written_anyway = changed || !left.is_empty() || before.metadata.labels != after.metadata.labels;
+        let reason = if written_anyway { Reason::FilledIn } else { Reason::FilledFullest };
+        self.add(after, added, &name, reason);
+        self.add(before, left.into_values(), &name, Reason::Removed);
+    }
+
+    fn add<'a>(
+        &mut self,
+        slice: &EndpointSlice,
+        endpoints: impl IntoIterator<Item = &'a Endpoint>,
+        name: &SliceName,
+        reason: Reason,
+    ) {
+        self.placements.extend(endpoints.into_iter().map(|endpoint| Placement {
+            address_type: slice.address_type.clone(),
+            addresses: endpoint.addresses.clone(),
+            target: endpoint.target_ref.clone(),
+            slice: name.clone(),
+            reason,
+        }));
+    }
+}
+
+fn name(slice: &EndpointSlice) -> SliceName {
+    SliceName::Known(slice.metadata.name.clone())
+}
+
+/// Whether a slice only took over the name of another: it replaces that as a whole, and has other ports or no endpoint in
+/// common with it.
+fn is_recycled(before: &EndpointSlice, after: &EndpointSlice) -> bool {
+    let sorted = |slice: &EndpointSlice| {
+        let mut ports = slice.ports.clone();
+        ports.sort();
+        ports
+    };
+    let had: BTreeSet<Identity<'_>> = before.endpoints.iter().map(Identity::of).collect();
+    after.metadata.resource_version.is_empty()
+        && (sorted(before) != sorted(after) || !after.endpoints.iter().any(|it| had.contains(&Identity::of(it))))
+}
