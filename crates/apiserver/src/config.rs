@@ -52,7 +52,7 @@ pub struct Config {
     pub watch_timeout: Duration,
     /// How many requests [`Server::requests`](crate::Server::requests) remembers; 0 turns the log off.
     pub request_log: usize,
-    /// Serves `/debug/faults` and `/debug/requests`, see [the front page](crate#faults-on-demand). Off by default.
+    /// Serves `/debug/faults` and what goes with it, see [the front page](crate#faults-on-demand). Off by default.
     pub debug_endpoints: bool,
     /// Makes uids, generated names, cluster IPs and what faults draw come out the same in every run. Random by default.
     pub seed: Option<u64>,

@@ -93,7 +93,9 @@
 //! With [`Config::debug_endpoints`] other processes can do the same: `GET`, `POST` and `DELETE` of `/debug/faults`
 //! (`{"effect": {"refuse": {"code": 503}}, "on": {"verbs": ["list"], "resource": "pods"}, "times": 2}` for one, with the
 //! effects of [`Effect`] and the names of [`On`] and [`Fault`]; `DELETE` takes `?id=`), and `GET` and `DELETE` of
-//! `/debug/requests`, which can be filtered as in `?verb=list&resource=pods`.
+//! `/debug/requests`, which can be filtered as in `?verb=list&resource=pods`. `DELETE /debug/watches` cuts the open
+//! watches that the same filter names, and `POST /debug/restart?history=lost` (or `kept`) drops every connection, that
+//! of the request too.
 //!
 //! # How it is made
 //!

@@ -146,10 +146,7 @@ impl Server {
     /// As if the process had been restarted at the same address: every connection is dropped, objects and versions are
     /// kept, and the history is kept or not.
     pub fn restart(&self, history: History) {
-        if history == History::Lost {
-            self.shared.write(false, |cluster, _| cluster.forget_history());
-        }
-        self.shared.begin_epoch();
+        self.shared.restart(history);
     }
 
     /// Stops: no new connection, watches end, requests under way get a moment to finish.

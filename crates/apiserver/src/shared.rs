@@ -14,6 +14,7 @@ use crate::faults::FaultBoard;
 use crate::identity::Identities;
 use crate::kinds::Kind;
 use crate::requests::RequestLog;
+use crate::server::History;
 use crate::transport::Authority;
 
 /// What every connection of a server holds.
@@ -67,8 +68,11 @@ impl Shared {
         self.epoch.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Drops every connection.
-    pub(crate) fn begin_epoch(&self) {
+    /// See [`Server::restart`](crate::Server::restart).
+    pub(crate) fn restart(&self, history: History) {
+        if history == History::Lost {
+            self.write(false, |cluster, _| cluster.forget_history());
+        }
         let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *epoch).cancel();
     }

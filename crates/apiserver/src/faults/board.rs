@@ -90,6 +90,13 @@ impl FaultBoard {
         OpenWatch { watches: Arc::clone(&self.watches), id, cut }
     }
 
+    /// See [`Faults::cut_watches`].
+    pub(crate) fn cut_watches(&self, on: &On) -> usize {
+        let cuts = self.matching(on);
+        cuts.iter().for_each(CancellationToken::cancel);
+        cuts.len()
+    }
+
     fn matching(&self, on: &On) -> Vec<CancellationToken> {
         let watches = lock(&self.watches);
         let matching = watches.open.values().filter(|open| on.matches(&open.caller()));
@@ -150,9 +157,7 @@ impl<'a> Faults<'a> {
 
     /// Ends the watches that are open and match, as their timeout would. Returns how many.
     pub fn cut_watches(&self, on: &On) -> usize {
-        let cuts = self.shared.faults.matching(on);
-        cuts.iter().for_each(CancellationToken::cancel);
-        cuts.len()
+        self.shared.faults.cut_watches(on)
     }
 
     /// How many watches are open that match.

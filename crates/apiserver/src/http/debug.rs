@@ -10,6 +10,7 @@ use super::body;
 use super::reply::{self, Reply};
 use crate::faults::{Fault, On};
 use crate::requests::Requests;
+use crate::server::History;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
@@ -47,7 +48,22 @@ async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Reply
             Requests::new(&shared.requests).clear();
             json!({})
         }
-        ("/debug/faults" | "/debug/requests", _) => return Err(StatusError::method_not_allowed()),
+        ("/debug/watches", &Method::DELETE) => {
+            json!({"cut": shared.faults.cut_watches(&filter(&parameters)?)})
+        }
+        ("/debug/restart", &Method::POST) => {
+            let history = match parameters.as_slice() {
+                [] => History::Kept,
+                [(name, value)] if name == "history" && value == "kept" => History::Kept,
+                [(name, value)] if name == "history" && value == "lost" => History::Lost,
+                _ => return Err(StatusError::bad_request("a restart takes history=kept or history=lost")),
+            };
+            shared.restart(history);
+            json!({})
+        }
+        ("/debug/faults" | "/debug/requests" | "/debug/watches" | "/debug/restart", _) => {
+            return Err(StatusError::method_not_allowed());
+        }
         _ => return Err(StatusError::no_such_path()),
     };
     Ok(reply::json(StatusCode::OK, document.to_string()))

@@ -1,12 +1,12 @@
 //! The rules of custom kinds: metadata as everywhere, content as the schema has it.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
-use super::resource::{Context, Part, Prepared, Rules, new_uid};
+use super::resource::{Context, Part, Prepared, Rules};
 use super::{Kind, metadata, shape};
 use crate::field::FieldErrors;
-use crate::names::{self, NameRule};
+use crate::names::NameRule;
 use crate::schema::{Node, check_structure, prune};
 use crate::status::StatusError;
 
@@ -79,23 +79,12 @@ impl Rules for CustomRules {
             parts.content.remove("status");
         }
         parts.tidy(kind);
-        let meta = &mut parts.metadata;
-        meta.generation = Some(1);
-        meta.creation_timestamp = Some(Time(context.now));
-        meta.uid = Some(new_uid(context.rng));
-        let generated_name = match (&meta.name, &meta.generate_name) {
-            (None, Some(base)) => {
-                meta.name = Some(names::generate(base, context.rng));
-                true
-            }
-            _ => false,
-        };
+        parts.metadata.generation = Some(1);
+        let generated_name = metadata::found(&mut parts.metadata, context);
         let mut errors = FieldErrors::default();
         metadata::validate(&parts.metadata, NameRule::Subdomain, &mut errors);
         parts.validate(kind.schema(), &mut errors);
-        if !errors.is_empty() {
-            return Err(StatusError::invalid(kind, parts.metadata.name.as_deref().unwrap_or(""), errors));
-        }
+        metadata::check(&parts.metadata, context, errors)?;
         parts.finish(generated_name)
     }
 
@@ -133,9 +122,7 @@ impl Rules for CustomRules {
         }
         metadata::validate_after_create(&parts.metadata, &mut errors);
         parts.validate(kind.schema(), &mut errors);
-        if !errors.is_empty() {
-            return Err(StatusError::invalid(kind, parts.metadata.name.as_deref().unwrap_or(""), errors));
-        }
+        metadata::check(&parts.metadata, context, errors)?;
         parts.finish(false)
     }
 

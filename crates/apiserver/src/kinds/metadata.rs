@@ -1,10 +1,12 @@
 //! Object metadata: what a client may set, what the server sets, and what must hold.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use rand::RngExt as _;
+use rand::rngs::StdRng;
 
 use super::resource::Context;
 use crate::field::FieldErrors;
-use crate::names::{NameRule, check_annotations, check_labels, check_qualified_name};
+use crate::names::{self, NameRule, check_annotations, check_labels, check_qualified_name};
 use crate::status::StatusError;
 
 /// Readies the metadata of an object about to be created: the namespace of the path, nothing a client may not say.
@@ -33,6 +35,31 @@ pub(super) fn admit(meta: &mut ObjectMeta, context: &Context<'_>) -> Result<(), 
     }
 }
 
+/// Gives a new object what makes it one: a time, a uid, and a name if it asks for one. Says whether the name was made up.
+pub(super) fn found(meta: &mut ObjectMeta, context: &mut Context<'_>) -> bool {
+    meta.creation_timestamp = Some(Time(context.now));
+    meta.uid = Some(new_uid(context.rng));
+    match (&meta.name, &meta.generate_name) {
+        (None, Some(base)) => {
+            meta.name = Some(names::generate(base, context.rng));
+            true
+        }
+        _ => false,
+    }
+}
+
+fn new_uid(rng: &mut StdRng) -> String {
+    uuid::Builder::from_random_bytes(rng.random()).into_uuid().to_string()
+}
+
+/// The refusal of an object for what is wrong with its fields, if anything is.
+pub(super) fn check(meta: &ObjectMeta, context: &Context<'_>, errors: FieldErrors) -> Result<(), StatusError> {
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(StatusError::invalid(context.kind, meta.name.as_deref().unwrap_or_default(), errors))
+}
+
 /// Readies the metadata of an update: what only the server sets comes from the stored object.
 pub(super) fn carry(meta: &mut ObjectMeta, old: &ObjectMeta, errors: &mut FieldErrors) {
     clean(meta);
@@ -58,9 +85,7 @@ pub(super) fn carry(meta: &mut ObjectMeta, old: &ObjectMeta, errors: &mut FieldE
         }
     };
     immutable("uid", meta.uid.clone(), old.uid.clone());
-    let time = |time: &Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::Time>| {
-        time.as_ref().map(|time| time.0.as_second().to_string())
-    };
+    let time = |time: &Option<Time>| time.as_ref().map(|time| time.0.as_second().to_string());
     immutable("creationTimestamp", time(&meta.creation_timestamp), time(&old.creation_timestamp));
     immutable("deletionTimestamp", time(&meta.deletion_timestamp), time(&old.deletion_timestamp));
     let grace = |meta: &ObjectMeta| meta.deletion_grace_period_seconds.map(|seconds| seconds.to_string());

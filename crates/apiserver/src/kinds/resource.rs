@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use rand::rngs::StdRng;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::{Kind, metadata, shape};
 use crate::field::FieldErrors;
-use crate::names::{self, NameRule};
+use crate::names::NameRule;
 use crate::service_addresses::{Held, ServiceAddresses};
 use crate::status::StatusError;
 
@@ -151,17 +151,7 @@ impl<T: Resource> Rules for Typed<T> {
         metadata::admit(object.metadata_mut(), context)?;
         object.apply_defaults();
         object.prepare_create();
-
-        let meta = object.metadata_mut();
-        meta.creation_timestamp = Some(Time(context.now));
-        meta.uid = Some(new_uid(context.rng));
-        let generated_name = match (&meta.name, &meta.generate_name) {
-            (None, Some(base)) => {
-                meta.name = Some(names::generate(base, context.rng));
-                true
-            }
-            _ => false,
-        };
+        let generated_name = metadata::found(object.metadata_mut(), context);
 
         let mut errors = FieldErrors::default();
         metadata::validate(object.metadata(), T::NAME_RULE, &mut errors);
@@ -169,9 +159,7 @@ impl<T: Resource> Rules for Typed<T> {
         if errors.is_empty() {
             object.allocate(None, context, &mut errors);
         }
-        if !errors.is_empty() {
-            return Err(StatusError::invalid(context.kind, object.metadata().name.as_deref().unwrap_or(""), errors));
-        }
+        metadata::check(object.metadata(), context, errors)?;
         Self::finish(&object, generated_name)
     }
 
@@ -191,9 +179,7 @@ impl<T: Resource> Rules for Typed<T> {
         if errors.is_empty() {
             object.allocate(Some(&old), context, &mut errors);
         }
-        if !errors.is_empty() {
-            return Err(StatusError::invalid(context.kind, object.metadata().name.as_deref().unwrap_or(""), errors));
-        }
+        metadata::check(object.metadata(), context, errors)?;
         Self::finish(&object, false)
     }
 
@@ -206,9 +192,4 @@ impl<T: Resource> Rules for Typed<T> {
     fn grace(&self, object: &Value, kind: &Kind, requested: Option<i64>) -> Result<Option<i64>, StatusError> {
         Ok(Self::decode(object.clone(), kind)?.grace(requested))
     }
-}
-
-pub(super) fn new_uid(rng: &mut StdRng) -> String {
-    use rand::RngExt as _;
-    uuid::Builder::from_random_bytes(rng.random()).into_uuid().to_string()
 }

@@ -200,3 +200,23 @@ async fn other_processes_make_faults_too() {
     let closed = World::start(Config::default()).await;
     assert_eq!(closed.get("/debug/faults").await.0, 404);
 }
+
+#[tokio::test]
+async fn other_processes_cut_watches_and_restart_the_server() {
+    let world = World::start(Config { debug_endpoints: true, ..Config::default() }).await;
+    let mut config_maps = world.watch("/api/v1/configmaps?watch=true").await;
+    let mut nodes = world.watch("/api/v1/nodes?watch=true").await;
+    let cut = world.json(Method::DELETE, "/debug/watches?resource=configmaps", &Value::Null).await;
+    assert_eq!((cut, config_maps.next().await), ((200, json!({"cut": 1})), None));
+    let version = world.create("/api/v1/nodes", named("n")).await["metadata"]["resourceVersion"].clone();
+    assert_eq!(nodes.next_short().await, "ADDED n");
+    assert_eq!(world.json(Method::POST, "/debug/restart?history=maybe", &Value::Null).await.0, 400);
+
+    world.create("/api/v1/nodes", named("o")).await;
+    assert_eq!(nodes.next_short().await, "ADDED o");
+    // Whether its answer comes through is as with any restart.
+    let _ = world.try_send(Method::POST, "/debug/restart?history=lost", "", String::new()).await;
+    assert!(nodes.try_next().await.is_err(), "the stream is broken off");
+    let path = format!("/api/v1/nodes?watch=true&resourceVersion={}", version.as_str().unwrap());
+    assert_eq!(world.watch(&path).await.next_short().await, "ERROR ");
+}

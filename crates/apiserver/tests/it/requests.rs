@@ -3,9 +3,14 @@
 use http::Method;
 use http_body_util::BodyExt as _;
 use kube_dev_apiserver::{Config, Server, StartError};
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::client::{CONFIG_MAPS, PODS, World};
+
+const SERVICES: &str = "/api/v1/namespaces/default/services";
+const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+const WEB: &str = r#"{"metadata":{"name":"web"},"spec":{"ports":[{"port":80}]}}"#;
 
 fn pod(name: &str, labels: &Value) -> Value {
     json!({
@@ -242,4 +247,42 @@ async fn keys_that_stand_twice_are_told() {
     assert!(message.ends_with(r#"json patch duplicate field "[0].op""#), "{message}");
     let (code, _, warnings) = strictly(&world, Method::PATCH, &path, "application/merge-patch+json", merge).await;
     assert_eq!((code, warnings.len()), (200, 1));
+}
+
+/// The requests whose refusals were recorded from a real server.
+#[rstest]
+#[case::not_found(Method::DELETE, "/api/v1/namespaces/default/services/nope", "", "not-found")]
+#[case::already_exists(Method::POST, SERVICES, WEB, "already-exists")]
+#[case::conflict(
+    Method::PUT,
+    "/api/v1/namespaces/default/services/web",
+    r#"{"metadata":{"name":"web","resourceVersion":"1"},"spec":{"ports":[{"port":80}]}}"#,
+    "conflict"
+)]
+#[case::invalid(
+    Method::POST,
+    SLICES,
+    r#"{"metadata":{"name":"Bad_Name"},"addressType":"IPv9","endpoints":[]}"#,
+    "invalid"
+)]
+#[case::bad_request(Method::POST, SLICES, "{not json", "bad-request")]
+#[tokio::test]
+async fn refusals_are_those_of_a_real_server(
+    #[case] method: Method,
+    #[case] path: &str,
+    #[case] body: &str,
+    #[case] recorded: &str,
+) {
+    let world = World::start(Config::default()).await;
+    world.create(SERVICES, serde_json::from_str(WEB).unwrap()).await;
+    let response = world.send(method, path, "application/json", body.to_owned()).await;
+    let code = response.status().as_u16();
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    let found: Value = serde_json::from_slice(&bytes).unwrap();
+    let path = format!("{}/tests/fixtures/{recorded}.status.json", env!("CARGO_MANIFEST_DIR"));
+    let expect: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    for field in ["kind", "apiVersion", "status", "code", "reason", "details"] {
+        assert_eq!(found[field], expect[field], "{field}");
+    }
+    assert_eq!(code, expect["code"]);
 }

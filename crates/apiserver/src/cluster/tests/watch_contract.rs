@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::cluster::ChangeKind;
 
-/// What is tried when nobody says how much.
+/// How many are tried with faults, and as many without, when nobody says how many.
 const HISTORIES: u32 = 2_000;
 const WATCHERS: usize = 3;
 
@@ -206,7 +206,7 @@ fn check(steps: &[Step], history: usize) -> Result<(), TestCaseError> {
 
 fn histories() -> ProptestConfig {
     let cases = std::env::var("WATCH_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(HISTORIES);
-    ProptestConfig { cases: cases / 2, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {
