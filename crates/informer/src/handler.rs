@@ -50,7 +50,8 @@ pub(crate) struct Runner<T> {
 
 /// A handler with an empty queue.
 pub(crate) fn connect<T>(
-    name: &str,
+    of: &str,
+    name: Option<&str>,
     meter: Option<HandlerMeter>,
     handle: impl FnMut(Event<T>) + Send + 'static,
 ) -> (Listener<T>, Runner<T>) {
@@ -67,7 +68,11 @@ pub(crate) fn connect<T>(
         meter: meter.as_ref().map(|meter| meter.sink.clone()),
     };
     let id = Id::next();
-    let handle = HandlerHandle::new(name, is_synced, Some(id));
+    let handle = HandlerHandle::new(of, is_synced, Some(id));
+    let handle = match name {
+        Some(name) => handle.named(name),
+        None => handle,
+    };
     (Listener { id, outbox, removed, meter, handle }, runner)
 }
 
@@ -134,7 +139,7 @@ impl<T> Runner<T> {
         let mut events = 0;
         while events < most {
             let Some(event) = self.next_event() else { break };
-            if !self.removed.load(Ordering::Relaxed) {
+            if !self.is_removed() {
                 (self.handle)(event);
                 events += 1;
             }
@@ -143,6 +148,10 @@ impl<T> Runner<T> {
             }
         }
         events
+    }
+
+    fn is_removed(&self) -> bool {
+        self.removed.load(Ordering::Relaxed)
     }
 
     fn next_event(&mut self) -> Option<Event<T>> {
@@ -166,6 +175,7 @@ impl<T> Runner<T> {
         match delivery {
             Delivery::Event(event) => self.next = Some(event),
             Delivery::Changes(changes) => self.many = Some((changes, 0)),
+            Delivery::Synced if self.is_removed() => {}
             Delivery::Synced => drop(self.synced.send_replace(true)),
             Delivery::Sample(queued_at) => {
                 if let Some(meter) = &self.meter {

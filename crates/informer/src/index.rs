@@ -1,8 +1,10 @@
 //! Ways to find objects other than by name.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use kube_wire::{Object, ObjectKey};
+use kube_wire::Object;
+
+use crate::Objects;
 
 /// Brings an index up to date with one change: an object came (`None`, `Some`), changed or went (`Some`, `None`).
 ///
@@ -27,13 +29,13 @@ pub type UpdateIndex<T, X> = fn(&mut X, old: Option<&Arc<T>>, new: Option<&Arc<T
 /// assert_eq!(pods.bucket("node", "a").count(), 1);
 /// assert_eq!(pods.bucket("node", "b").count(), 0);
 /// ```
-#[derive(Debug)]
 pub struct NamedIndexes<T>(BTreeMap<&'static str, NamedIndex<T>>);
 
-#[derive(Debug)]
+type NamesOf<T> = dyn Fn(&T) -> Vec<String> + Send + Sync;
+
 struct NamedIndex<T> {
-    names: fn(&T) -> Vec<String>,
-    buckets: BTreeMap<String, BTreeMap<ObjectKey, Arc<T>>>,
+    names: Arc<NamesOf<T>>,
+    buckets: BTreeMap<String, Objects<T>>,
 }
 
 impl<T: Object> NamedIndexes<T> {
@@ -42,17 +44,17 @@ impl<T: Object> NamedIndexes<T> {
         Self(BTreeMap::new())
     }
 
-    /// Adds an index by the names that a function gives to an object; it replaces one of the same name.
+    /// Adds an index by the names, any number of them, that a function gives to an object; it replaces one of the same name.
     #[must_use]
-    pub fn with(mut self, index: &'static str, names: fn(&T) -> Vec<String>) -> Self {
-        self.0.insert(index, NamedIndex { names, buckets: BTreeMap::new() });
+    pub fn with(mut self, index: &'static str, names: impl Fn(&T) -> Vec<String> + Send + Sync + 'static) -> Self {
+        self.0.insert(index, NamedIndex { names: Arc::new(names), buckets: BTreeMap::new() });
         self
     }
 
     /// The objects to which `index` gave `name`, ordered by key; none if there is no such index.
     pub fn bucket(&self, index: &str, name: &str) -> impl Iterator<Item = &Arc<T>> {
         let bucket = self.0.get(index).and_then(|index| index.buckets.get(name));
-        bucket.into_iter().flat_map(BTreeMap::values)
+        bucket.into_iter().flat_map(Objects::iter)
     }
 
     /// The names that `index` gave to any object, in order.
@@ -70,21 +72,21 @@ impl<T: Object> NamedIndexes<T> {
 
 impl<T: Object> NamedIndex<T> {
     fn update(&mut self, old: Option<&Arc<T>>, new: Option<&Arc<T>>) {
+        let names = |object: Option<&Arc<T>>| object.map(|object| (self.names)(object)).unwrap_or_default();
+        let (before, after) = (names(old), names(new));
         if let Some(old) = old {
-            let key = old.key();
-            for name in (self.names)(old) {
-                if let Some(bucket) = self.buckets.get_mut(&name) {
-                    bucket.remove(&key);
+            for name in before.iter().filter(|name| !after.contains(name)) {
+                if let Some(bucket) = self.buckets.get_mut(name) {
+                    bucket.remove(old.namespace(), old.name());
                     if bucket.is_empty() {
-                        self.buckets.remove(&name);
+                        self.buckets.remove(name);
                     }
                 }
             }
         }
         if let Some(new) = new {
-            let key = new.key();
-            for name in (self.names)(new) {
-                self.buckets.entry(name).or_default().insert(key.clone(), new.clone());
+            for name in after {
+                self.buckets.entry(name).or_default().insert(new.clone());
             }
         }
     }
@@ -99,7 +101,14 @@ impl<T: Object> Default for NamedIndexes<T> {
 // Not derived: the objects are shared, they need not be `Clone` themselves.
 impl<T> Clone for NamedIndexes<T> {
     fn clone(&self) -> Self {
-        let copy = |index: &NamedIndex<T>| NamedIndex { names: index.names, buckets: index.buckets.clone() };
+        let copy = |index: &NamedIndex<T>| NamedIndex { names: index.names.clone(), buckets: index.buckets.clone() };
         Self(self.0.iter().map(|(name, index)| (*name, copy(index))).collect())
+    }
+}
+
+/// Names the indexes and says how many names each of them gives.
+impl<T> fmt::Debug for NamedIndexes<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.0.iter().map(|(name, index)| (name, index.buckets.len()))).finish()
     }
 }

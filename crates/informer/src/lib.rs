@@ -38,6 +38,7 @@
 mod builder;
 mod changes;
 mod event;
+mod factory;
 mod handle;
 mod handler;
 mod index;
@@ -46,8 +47,11 @@ mod lister;
 mod manual;
 mod metrics;
 mod objects;
+#[cfg(feature = "prometheus")]
+mod prometheus;
 mod reflector;
 mod resync;
+mod selector;
 mod shared;
 mod store;
 mod sync;
@@ -55,6 +59,7 @@ mod sync;
 pub use builder::{Builder, ByHand, FromServer, HandlerOptions};
 pub use changes::Changes;
 pub use event::Event;
+pub use factory::{Factory, FactoryError};
 pub use handle::HandlerHandle;
 pub use index::{NamedIndexes, UpdateIndex};
 pub use informer::Informer;
@@ -62,5 +67,8 @@ pub use lister::Lister;
 pub use manual::ManualSource;
 pub use metrics::{HandlerMetrics, InformerMetrics, MetricsProvider, RelistCause};
 pub use objects::Objects;
+#[cfg(feature = "prometheus")]
+pub use prometheus::PrometheusMetrics;
+pub use selector::LabelSelector;
 pub use store::Store;
 pub use sync::{NotSynced, synced_before, wait_for_sync};

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use kube_wire::{Object, ResourceVersion};
 
-use crate::{Objects, Store};
+use crate::{LabelSelector, NamedIndexes, Objects, Store};
 
 /// Looks at what an informer has stored. Clones look at the same store.
 pub struct Lister<T, X = ()> {
@@ -31,6 +31,28 @@ impl<T: Object, X: Clone> Lister<T, X> {
         self.read(|objects, _| objects.namespace(namespace).cloned().collect())
     }
 
+    /// The objects of one namespace, or of all (`None`), that a selector chooses, ordered by namespace and name.
+    ///
+    /// `label` finds a label of an object by its name. Every object of the namespaces is looked at: for what is asked often, an
+    /// index is better.
+    pub fn select(
+        &self,
+        namespace: Option<&str>,
+        selector: &LabelSelector,
+        label: impl for<'a> Fn(&'a T, &str) -> Option<&'a str>,
+    ) -> Vec<Arc<T>> {
+        if selector.is_nothing() {
+            return Vec::new();
+        }
+        // Only pointers are copied while the informer waits.
+        let mut objects = match namespace {
+            Some(namespace) => self.list_namespace(namespace),
+            None => self.list(),
+        };
+        objects.retain(|object| selector.matches(|name| label(object, name)));
+        objects
+    }
+
     /// Looks at objects and index as they are at one moment. The informer waits meanwhile: be quick, and do not wait in here.
     pub fn read<R>(&self, look: impl FnOnce(&Objects<T>, &X) -> R) -> R {
         self.store.read(look)
@@ -49,6 +71,14 @@ impl<T: Object, X: Clone> Lister<T, X> {
     /// The version of the newest change in the store; empty before the first list.
     pub fn last_resource_version(&self) -> ResourceVersion {
         self.store.last_resource_version()
+    }
+}
+
+impl<T: Object> Lister<T, NamedIndexes<T>> {
+    /// The objects to which `index` gave `name`, as they were at one moment, ordered by namespace and name; none if there is no
+    /// such index.
+    pub fn by_index(&self, index: &str, name: &str) -> Vec<Arc<T>> {
+        self.read(|_, indexes| indexes.bucket(index, name).cloned().collect())
     }
 }
 

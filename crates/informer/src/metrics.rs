@@ -11,6 +11,12 @@ pub trait MetricsProvider: Send + Sync {
     fn informer(&self, of: &Resource) -> Arc<dyn InformerMetrics>;
 }
 
+impl<P: MetricsProvider + ?Sized> MetricsProvider for Arc<P> {
+    fn informer(&self, of: &Resource) -> Arc<dyn InformerMetrics> {
+        (**self).informer(of)
+    }
+}
+
 /// What happens in one informer. Called while the informer waits: be quick, and do not call the informer.
 pub trait InformerMetrics: Send + Sync {
     /// A list is complete and stored: so many items, in so much time from the first request on.

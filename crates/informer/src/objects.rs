@@ -81,6 +81,13 @@ fn sorted<T: Object>(objects: &HashTable<Arc<T>>) -> impl Iterator<Item = &Arc<T
     objects.into_iter()
 }
 
+// Not derived: the objects are shared, they need not be `Clone` themselves.
+impl<T> Clone for Objects<T> {
+    fn clone(&self) -> Self {
+        Self { namespaces: self.namespaces.clone(), len: self.len, hasher: self.hasher.clone() }
+    }
+}
+
 impl<T> Default for Objects<T> {
     fn default() -> Self {
         Self { namespaces: BTreeMap::new(), len: 0, hasher: DefaultHashBuilder::default() }

@@ -9,7 +9,7 @@ use std::{
 use kube_wire::Object;
 use tokio::{
     sync::{mpsc, watch},
-    time::{Instant, interval_at},
+    time::{Instant, MissedTickBehavior, interval_at},
 };
 
 use crate::{
@@ -89,11 +89,8 @@ impl<T: Object, X: Clone> Shared<T, X> {
         let mut listeners = self.locked();
         let HandlerOptions { name, resync } = options;
         let meter = self.meter.handler(name.as_deref().unwrap_or_default());
-        let (mut listener, runner) = connect(&self.name, meter, handle);
-        let handle = match &name {
-            Some(name) => listener.handle().clone().named(name),
-            None => listener.handle().clone(),
-        };
+        let (mut listener, runner) = connect(&self.name, name.as_deref(), meter, handle);
+        let handle = listener.handle().clone();
         if self.store.is_populated() {
             let stored = self.store.read(|objects, _| objects.iter().cloned().collect());
             listener.tell_all(&Changes::initial(stored));
@@ -161,9 +158,10 @@ impl<T: Object, X: Clone> Shared<T, X> {
         let check = self.locked().check.start();
         let Some(every) = check else { return pending().await };
         let mut ticks = interval_at(Instant::now() + every, every);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let now = ticks.tick().await;
-            self.resync_due(now);
+            ticks.tick().await;
+            self.resync_due(Instant::now());
         }
     }
 

@@ -5,29 +5,15 @@ use std::{
     time::Duration,
 };
 
-use kube_informer::{Informer, ManualSource, wait_for_sync};
+use kube_informer::{ManualSource, wait_for_sync};
 use rstest::rstest;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::thing::Thing;
-
-type Log = Arc<Mutex<Vec<String>>>;
-
-fn listen(informer: &Informer<Thing>) -> (Log, kube_informer::HandlerHandle) {
-    let log = Log::default();
-    let lines = log.clone();
-    let handle = informer.add_handler(move |event| lines.lock().expect("no panic before").push(format!("{event:?}")));
-    (log, handle)
-}
-
-fn told(log: &Log) -> String {
-    log.lock().expect("no panic before").drain(..).collect::<Vec<_>>().join(", ")
-}
-
-fn thing(name: &str, version: u64) -> Thing {
-    Thing::new(name, version, "x")
-}
+use crate::{
+    log::{listen, thing},
+    thing::Thing,
+};
 
 #[test]
 fn is_told_each_change_once_and_in_order() {
@@ -37,7 +23,7 @@ fn is_told_each_change_once_and_in_order() {
     assert!(!handle.has_synced() && informer.store_synced().has_synced());
     assert_eq!(source.deliver(), 2);
     assert!(handle.has_synced());
-    assert_eq!(told(&log), "Added(initial) shop/a@1, Added(initial) shop/b@2");
+    assert_eq!(log.told(), "Added(initial) shop/a@1, Added(initial) shop/b@2");
 
     source.apply(thing("c", 3));
     source.apply(thing("a", 4));
@@ -45,7 +31,7 @@ fn is_told_each_change_once_and_in_order() {
     source.delete(thing("b", 5));
     source.delete(thing("b", 5));
     source.deliver();
-    assert_eq!(told(&log), "Added shop/c@3, Updated shop/a@4, Deleted shop/b@5");
+    assert_eq!(log.told(), "Added shop/c@3, Updated shop/a@4, Deleted shop/b@5");
     assert_eq!(informer.lister().last_resource_version(), "5");
 }
 
@@ -56,10 +42,10 @@ fn a_relist_tells_the_differences_only() {
     source.replace([thing("a", 1), thing("b", 2), thing("c", 3)], "3");
     let (log, _) = listen(&informer);
     source.deliver();
-    told(&log);
+    log.told();
     source.replace([thing("a", 1), thing("b", 5), thing("d", 6)], "6");
     source.deliver();
-    assert_eq!(told(&log), "Deleted(tombstone) shop/c@3, Updated shop/b@5, Added shop/d@6");
+    assert_eq!(log.told(), "Deleted(tombstone) shop/c@3, Updated shop/b@5, Added shop/d@6");
 }
 
 #[test]
@@ -80,7 +66,7 @@ fn a_recreated_object_is_an_update_with_another_uid() {
     assert_eq!(*uids.lock().unwrap(), ["uid-a", "other"]);
 }
 
-// client-go: TestSharedInformerInitializationRace, TestListenerAddedLate...
+// client-go: TestSharedInformerInitializationRace, TestAddWhileActive, TestStateSharedInformer, IN-42
 #[test]
 fn a_late_handler_first_hears_of_what_is_there() {
     let (informer, source) = ManualSource::new();
@@ -89,7 +75,7 @@ fn a_late_handler_first_hears_of_what_is_there() {
     let (log, handle) = listen(&informer);
     source.apply(thing("a", 3));
     source.deliver();
-    assert_eq!(told(&log), "Added(initial) shop/a@1, Added(initial) shop/b@2, Updated shop/a@3");
+    assert_eq!(log.told(), "Added(initial) shop/a@1, Added(initial) shop/b@2, Updated shop/a@3");
     assert!(handle.has_synced());
 }
 
@@ -119,8 +105,8 @@ async fn a_slow_handler_delays_nobody_else() {
     wait_for_sync([&quick], Duration::from_secs(30)).await.unwrap();
     let (late, handle) = listen(&informer);
     wait_for_sync([&handle], Duration::from_secs(30)).await.unwrap();
-    assert_eq!(told(&late), "Added(initial) shop/a@2");
-    assert!(told(&log).starts_with("Added(initial) shop/a@1"));
+    assert_eq!(late.told(), "Added(initial) shop/a@2");
+    assert!(log.told().starts_with("Added(initial) shop/a@1"));
     assert!(!slow.has_synced(), "its first event still has it");
 
     drop(release);
@@ -163,4 +149,117 @@ async fn a_panic_of_a_handler_is_passed_on() {
     informer.add_handler(|_| panic!("handler broke"));
     source.replace([thing("a", 1)], "1");
     informer.run(CancellationToken::new()).await;
+}
+
+// client-go: TestSharedInformerRemoveHandler, TestRemovingRemovedSharedInformer, TestSharedInformerRemoveForeignHandler,
+// TestSharedInformerMultipleRegistration, IN-42
+#[test]
+fn a_handler_is_removed_once_and_only_where_it_listens() {
+    let (informer, source) = ManualSource::new();
+    let (other, _) = ManualSource::<Thing>::new();
+    let ((log, one), (kept, two)) = (listen(&informer), listen(&informer));
+    assert_eq!(informer.handlers().len(), 2, "the same function may listen twice");
+    assert!(!other.remove_handler(&one) && !informer.remove_handler(&informer.store_synced()));
+    assert_eq!(informer.handlers().len(), 2);
+
+    source.replace([thing("a", 1)], "1");
+    source.deliver();
+    source.apply(thing("b", 2));
+    assert!(informer.remove_handler(&one) && !informer.remove_handler(&one.clone()));
+    source.apply(thing("c", 3));
+    assert_eq!(source.deliver(), 2, "to one handler");
+    assert_eq!(log.told(), "Added(initial) shop/a@1", "not even what was queued");
+    assert_eq!(kept.told(), "Added(initial) shop/a@1, Added shop/b@2, Added shop/c@3");
+    assert!(one.has_synced() && two.has_synced(), "what was heard was heard");
+    assert!(informer.remove_handler(&two) && informer.handlers().is_empty());
+}
+
+// client-go: TestRemoveWhileActive, TestRemoveOnStoppedSharedInformer
+#[tokio::test(start_paused = true)]
+async fn a_handler_is_removed_while_it_runs() {
+    let (informer, source) = ManualSource::new();
+    let (log, handle) = listen(&informer);
+    let (_, unheard) = listen(&informer);
+    let stop = CancellationToken::new();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(informer.run(stop.clone()));
+    source.replace([thing("a", 1)], "1");
+    assert!(informer.remove_handler(&unheard));
+    assert!(handle.synced().await && !unheard.synced().await, "one that is removed before the list never syncs");
+    assert!(informer.remove_handler(&handle));
+    source.apply(thing("b", 2));
+    stop.cancel();
+    tasks.join_all().await;
+    assert_eq!(log.told(), "Added(initial) shop/a@1");
+    let (_, late) = listen(&informer);
+    assert!(informer.remove_handler(&late) && !informer.remove_handler(&late), "of a stopped informer too");
+}
+
+#[test]
+fn a_slow_handler_hears_of_what_came_and_went_meanwhile() {
+    let (informer, source) = ManualSource::new();
+    let (slow, handle) = listen(&informer);
+    source.replace([thing("a", 1), thing("b", 2)], "2");
+    source.delete(thing("a", 3));
+    source.replace([thing("c", 4)], "4");
+    source.delete(thing("c", 5));
+    source.replace([thing("c", 6)], "6");
+    let (late, _) = listen(&informer);
+    source.replace([], "7");
+    source.deliver();
+    assert_eq!(
+        slow.told(),
+        "Added(initial) shop/a@1, Added(initial) shop/b@2, Deleted shop/a@3, Deleted(tombstone) shop/b@2, Added shop/c@4, \
+         Deleted shop/c@5, Added shop/c@6, Deleted(tombstone) shop/c@6"
+    );
+    assert_eq!(late.told(), "Added(initial) shop/c@6, Deleted(tombstone) shop/c@6");
+    assert!(handle.has_synced());
+}
+
+// client-go: TestSharedInformerTransformer, TestTransformingInformer, TestTransformingInformerRace, TestCacheWithTransformer,
+// TestRealFIFO_transformer, TestDeltaFIFO_transformer, IN-22
+#[test]
+fn nobody_sees_what_a_transform_drops() {
+    let builder = ManualSource::builder().transform(|thing: &mut Thing| {
+        thing.data.clear();
+    });
+    let (informer, source) = builder.build();
+    let seen = Arc::new(Mutex::new(0));
+    let count = seen.clone();
+    informer.add_handler(move |event| {
+        let (old, new) = event.states();
+        assert!(old.into_iter().chain(new).all(|thing| thing.data.is_empty()));
+        *count.lock().expect("no panic before") += 1;
+    });
+    source.replace([thing("a", 1), thing("b", 2)], "2");
+    source.apply(thing("a", 3));
+    source.delete(thing("b", 4));
+    source.replace([thing("a", 5), thing("c", 5)], "5");
+    source.deliver();
+    assert_eq!(*seen.lock().unwrap(), 6);
+    assert!(informer.lister().list().iter().all(|thing| thing.data.is_empty()));
+}
+
+// IN-34: a list is one change for whoever reads the store
+#[test]
+fn handlers_of_a_list_see_all_of_it_in_the_store() {
+    let (informer, source) = ManualSource::<Thing>::new();
+    let lister = informer.lister();
+    informer.add_handler(move |event| {
+        let names: Vec<_> = lister.list().iter().map(|thing| thing.text()).collect();
+        assert_eq!(names, ["b@2", "c@3"], "at {event:?}");
+    });
+    source.replace([thing("b", 2), thing("c", 3)], "3");
+    source.deliver();
+}
+
+// A list of what is known already keeps the objects that are there, and does not hold its own beside them.
+#[test]
+fn a_relist_keeps_the_objects_it_finds_unchanged() {
+    let (informer, source) = ManualSource::new();
+    source.replace([thing("a", 1), thing("b", 2)], "2");
+    let before = informer.lister().list();
+    source.replace([thing("a", 1), thing("b", 3)], "3");
+    let after = informer.lister().list();
+    assert!(Arc::ptr_eq(&before[0], &after[0]) && !Arc::ptr_eq(&before[1], &after[1]));
 }

@@ -2,9 +2,13 @@
 //! API server.
 
 mod exchange;
+mod factory;
 mod handlers;
 mod laws;
+mod listers;
+mod log;
 mod proxy;
+mod resync;
 mod scripted;
 mod server;
 mod thing;

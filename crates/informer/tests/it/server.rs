@@ -20,7 +20,7 @@ use crate::{proxy::Proxy, thing::Thing};
 
 type Replay = Arc<Mutex<BTreeMap<String, String>>>;
 
-fn client(url: &str) -> Client {
+pub(crate) fn client(url: &str) -> Client {
     let config = Config::from_url(url).expect("a good URL");
     Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client")
 }

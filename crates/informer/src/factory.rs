@@ -1,0 +1,186 @@
+//! One informer of each type for a whole process.
+
+use std::{
+    any::{Any, TypeId},
+    collections::BTreeMap,
+    fmt,
+    future::Future,
+    panic::resume_unwind,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use kube_controller_client::Client;
+use kube_wire::{Decode, Resource};
+use tokio::{sync::mpsc, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Builder, HandlerHandle, Informer, MetricsProvider, NotSynced, wait_for_sync};
+
+/// Makes informers, one of each type whoever asks, so that all parts of a process share one watch and one copy of its objects.
+///
+/// Clones are the same factory.
+///
+/// ```no_run
+/// use kube_informer::{Factory, NamedIndexes};
+/// # use kube_wire::Decode;
+/// # use std::time::Duration;
+/// # use tokio_util::sync::CancellationToken;
+///
+/// # async fn follow<Pod: Decode, Service: Decode>(
+/// #     client: kube_controller_client::Client, stop: CancellationToken, node_of: fn(&Pod) -> Vec<String>,
+/// # ) -> Result<(), Box<dyn std::error::Error>> {
+/// let factory = Factory::new(client);
+/// let by_node = NamedIndexes::new().with("node", node_of);
+/// let pods = factory.informer_with(|builder| builder.index(by_node, NamedIndexes::update))?;
+/// let services = factory.informer::<Service>()?;
+///
+/// let mut tasks = tokio::task::JoinSet::new();
+/// tasks.spawn(factory.run(stop));
+/// factory.wait_for_sync(Duration::from_secs(60)).await?;
+/// println!("{} pods on node-1, {} services", pods.lister().by_index("node", "node-1").len(), services.lister().len());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Factory {
+    client: Client,
+    resync: Duration,
+    metrics: Option<Arc<dyn MetricsProvider>>,
+    shared: Arc<Mutex<Made>>,
+}
+
+/// The informers there are.
+struct Made {
+    informers: BTreeMap<TypeId, Box<dyn Known>>,
+    /// Tells the running factory of new ones.
+    started: mpsc::UnboundedSender<Start>,
+    /// Taken by whoever runs the factory.
+    to_start: Option<mpsc::UnboundedReceiver<Start>>,
+}
+
+/// Runs an informer.
+type Start = Box<dyn FnOnce(CancellationToken) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+
+/// An informer, whatever its type.
+trait Known: Send {
+    fn informer(&self) -> &dyn Any;
+    fn handles(&self) -> Vec<HandlerHandle>;
+}
+
+impl<T: Decode, X: Clone + Send + Sync + 'static> Known for Informer<T, X> {
+    fn informer(&self) -> &dyn Any {
+        self
+    }
+
+    fn handles(&self) -> Vec<HandlerHandle> {
+        let mut handles = vec![self.store_synced()];
+        handles.extend(self.handlers());
+        handles
+    }
+}
+
+/// An informer cannot be shared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FactoryError {
+    /// The informer of this type has been made before, and with another index.
+    #[error("the informer of {0} was made with an index of another type")]
+    OtherIndex(Resource),
+}
+
+impl Factory {
+    /// A factory of informers that follow all namespaces on the server of `client`.
+    pub fn new(client: Client) -> Self {
+        let (started, to_start) = mpsc::unbounded_channel();
+        let made = Made { informers: BTreeMap::new(), started, to_start: Some(to_start) };
+        Self { client, resync: Duration::ZERO, metrics: None, shared: Arc::new(Mutex::new(made)) }
+    }
+
+    /// How often handlers are told again of everything, see [`Builder::resync`]. For informers that are made from now on.
+    #[must_use]
+    pub fn resync(self, every: Duration) -> Self {
+        Self { resync: every, ..self }
+    }
+
+    /// Who wants to know what happens, see [`Builder::metrics`]. For informers that are made from now on.
+    #[must_use]
+    pub fn metrics(self, provider: impl MetricsProvider + 'static) -> Self {
+        Self { metrics: Some(Arc::new(provider)), ..self }
+    }
+
+    /// The informer of a type, without an index.
+    pub fn informer<T: Decode>(&self) -> Result<Informer<T>, FactoryError> {
+        self.informer_with(|builder| builder)
+    }
+
+    /// The informer of a type.
+    ///
+    /// Who asks first says what it is like. Later calls get the same one and their `make` is not called; they must ask for an
+    /// index of the same type.
+    pub fn informer_with<T: Decode, X: Clone + Send + Sync + 'static>(
+        &self,
+        make: impl FnOnce(Builder<T>) -> Builder<T, X>,
+    ) -> Result<Informer<T, X>, FactoryError> {
+        let mut made = self.locked();
+        if let Some(known) = made.informers.get(&TypeId::of::<T>()) {
+            let informer = known.informer().downcast_ref::<Informer<T, X>>();
+            return informer.cloned().ok_or(FactoryError::OtherIndex(T::RESOURCE));
+        }
+        let mut builder = Informer::builder(self.client.clone()).resync(self.resync);
+        if let Some(metrics) = &self.metrics {
+            builder = builder.metrics(metrics.clone());
+        }
+        let informer = make(builder).build();
+        let runs = informer.clone();
+        // Fails when the factory has stopped; then nothing runs any more.
+        let _ = made.started.send(Box::new(move |stop| Box::pin(runs.run(stop))));
+        made.informers.insert(TypeId::of::<T>(), Box::new(informer.clone()));
+        Ok(informer)
+    }
+
+    /// Runs all informers that were made, and those that are still to be made as they are, until `stop`. The caller spawns it.
+    ///
+    /// A panic of a handler is passed on. A factory runs once: a second call logs and returns.
+    pub fn run(&self, stop: CancellationToken) -> impl Future<Output = ()> + Send + use<> {
+        let to_start = self.locked().to_start.take();
+        async move {
+            let Some(mut to_start) = to_start else {
+                tracing::error!("this factory has been started already");
+                return;
+            };
+            let mut running = JoinSet::new();
+            loop {
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => return,
+                    Some(start) = to_start.recv() => drop(running.spawn(start(stop.clone()))),
+                    Some(ended) = running.join_next() => {
+                        if let Err(error) = ended && let Ok(panic) = error.try_into_panic() {
+                            resume_unwind(panic);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits until every informer made so far has stored its first list and every handler added so far has heard of it.
+    ///
+    /// The error names those that are late: the type, and the handler if it has a name.
+    pub async fn wait_for_sync(&self, within: Duration) -> Result<(), NotSynced> {
+        let handles: Vec<_> = self.locked().informers.values().flat_map(|informer| informer.handles()).collect();
+        wait_for_sync(&handles, within).await
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Made> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Factory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Factory").field("informers", &self.locked().informers.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,222 @@
+//! The metrics of informers, on a registry of the `prometheus` crate.
+
+use std::{sync::Arc, time::Duration};
+
+use kube_wire::{Resource, ResourceVersion};
+use prometheus::{
+    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    core::Collector,
+};
+
+use crate::{HandlerMetrics, InformerMetrics, MetricsProvider, RelistCause};
+
+/// Two metrics with the names, texts, labels and buckets that Kubernetes' own binaries have, and what they do not have:
+///
+/// | metric | type | more labels |
+/// |---|---|---|
+/// | `informer_processing_latency_seconds` | histogram | |
+/// | `informer_queued_items` | gauge, always 0: an event is stored as soon as it is decoded | |
+/// | `kube_informer_lists_total` | counter | `result`: `complete` or `failed` |
+/// | `kube_informer_list_duration_seconds` | histogram | |
+/// | `kube_informer_listed_items_total` | counter | |
+/// | `kube_informer_watches_total` | counter | |
+/// | `kube_informer_relists_total` | counter | `cause`, see [`RelistCause::as_str`] |
+/// | `kube_informer_last_resource_version` | gauge, the last 15 digits | |
+/// | `kube_informer_store_objects` | gauge | |
+/// | `kube_informer_handler_queued_events` | gauge | `handler` |
+/// | `kube_informer_handler_lag_seconds` | histogram | `handler` |
+///
+/// All have the labels `name`, `group`, `version` and `resource`. Register once, and hand a clone to every informer.
+#[derive(Debug, Clone)]
+pub struct PrometheusMetrics {
+    name: String,
+    processing: HistogramVec,
+    queued: IntGaugeVec,
+    lists: IntCounterVec,
+    list_duration: HistogramVec,
+    items: IntCounterVec,
+    watches: IntCounterVec,
+    relists: IntCounterVec,
+    version: IntGaugeVec,
+    objects: IntGaugeVec,
+    handler_queued: IntGaugeVec,
+    handler_lag: HistogramVec,
+}
+
+const LABELS: [&str; 4] = ["name", "group", "version", "resource"];
+/// Of a handler that says no name.
+const NAMELESS: &str = "unnamed";
+
+/// Adds a label to those that all metrics have.
+fn with(label: &'static str) -> Vec<&'static str> {
+    let mut labels = LABELS.to_vec();
+    labels.push(label);
+    labels
+}
+
+fn registered<C: Collector + Clone + 'static>(
+    registry: &Registry,
+    metric: prometheus::Result<C>,
+) -> prometheus::Result<C> {
+    let metric = metric?;
+    registry.register(Box::new(metric.clone()))?;
+    Ok(metric)
+}
+
+impl PrometheusMetrics {
+    /// Registers the metrics of informers that go by this name: upstream's is that of the binary. Fails if a name of a metric is
+    /// taken.
+    pub fn register(registry: &Registry, name: &str) -> prometheus::Result<Self> {
+        let seconds = vec![0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+        let histogram = |metric: &str, help: &str, labels: &[&str]| {
+            let options = HistogramOpts::new(metric, help).buckets(seconds.clone());
+            registered(registry, HistogramVec::new(options, labels))
+        };
+        let gauge =
+            |metric, help, labels: &[&str]| registered(registry, IntGaugeVec::new(Opts::new(metric, help), labels));
+        let counter =
+            |metric, help, labels: &[&str]| registered(registry, IntCounterVec::new(Opts::new(metric, help), labels));
+        Ok(Self {
+            name: name.to_owned(),
+            processing: histogram(
+                "informer_processing_latency_seconds",
+                "[ALPHA] Time taken to process events after popping from the queue.",
+                &LABELS,
+            )?,
+            queued: gauge("informer_queued_items", "[ALPHA] Number of items currently queued in the FIFO.", &LABELS)?,
+            lists: counter("kube_informer_lists_total", "Lists asked of the API server, by result.", &with("result"))?,
+            list_duration: histogram(
+                "kube_informer_list_duration_seconds",
+                "Time from the first request of a list until it was stored.",
+                &LABELS,
+            )?,
+            items: counter("kube_informer_listed_items_total", "Objects that came with lists.", &LABELS)?,
+            watches: counter("kube_informer_watches_total", "Watches opened.", &LABELS)?,
+            relists: counter("kube_informer_relists_total", "Watches given up for a list, by cause.", &with("cause"))?,
+            version: gauge(
+                "kube_informer_last_resource_version",
+                "The last 15 digits of the resource version up to which the store is good.",
+                &LABELS,
+            )?,
+            objects: gauge("kube_informer_store_objects", "Objects in the store.", &LABELS)?,
+            handler_queued: gauge(
+                "kube_informer_handler_queued_events",
+                "Events that a handler has not been given yet.",
+                &with("handler"),
+            )?,
+            handler_lag: histogram(
+                "kube_informer_handler_lag_seconds",
+                "How long an event waited for its handler, sampled about once a second.",
+                &with("handler"),
+            )?,
+        })
+    }
+}
+
+impl MetricsProvider for PrometheusMetrics {
+    fn informer(&self, of: &Resource) -> Arc<dyn InformerMetrics> {
+        let labels = [&*self.name, of.group, of.version, upstreams_plural(of)].map(str::to_owned);
+        // Upstream prints this one even while it is zero.
+        self.queued.with_label_values(&labels).set(0);
+        Arc::new(OneInformer {
+            processing: self.processing.with_label_values(&labels),
+            lists: self.lists.clone(),
+            list_duration: self.list_duration.with_label_values(&labels),
+            items: self.items.with_label_values(&labels),
+            watches: self.watches.with_label_values(&labels),
+            relists: self.relists.clone(),
+            version: self.version.with_label_values(&labels),
+            objects: self.objects.with_label_values(&labels),
+            handler_queued: self.handler_queued.clone(),
+            handler_lag: self.handler_lag.clone(),
+            labels,
+        })
+    }
+}
+
+/// Upstream's informers of Endpoints say `endpointss`, and dashboards may rely on it.
+fn upstreams_plural(of: &Resource) -> &'static str {
+    if of.kind == "Endpoints" { "endpointss" } else { of.plural }
+}
+
+struct OneInformer {
+    labels: [String; 4],
+    processing: Histogram,
+    lists: IntCounterVec,
+    list_duration: Histogram,
+    items: IntCounter,
+    watches: IntCounter,
+    relists: IntCounterVec,
+    version: IntGauge,
+    objects: IntGauge,
+    handler_queued: IntGaugeVec,
+    handler_lag: HistogramVec,
+}
+
+impl OneInformer {
+    fn and<'a>(&'a self, label: &'a str) -> [&'a str; 5] {
+        let [name, group, version, resource] = &self.labels;
+        [name, group, version, resource, label]
+    }
+}
+
+fn gauge_value(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+impl InformerMetrics for OneInformer {
+    fn listed(&self, items: usize, took: Duration) {
+        self.lists.with_label_values(&self.and("complete")).inc();
+        self.items.inc_by(items as u64);
+        self.list_duration.observe(took.as_secs_f64());
+    }
+
+    fn list_failed(&self) {
+        self.lists.with_label_values(&self.and("failed")).inc();
+    }
+
+    fn watching(&self) {
+        self.watches.inc();
+    }
+
+    fn relisting(&self, cause: RelistCause) {
+        self.relists.with_label_values(&self.and(cause.as_str())).inc();
+    }
+
+    fn processed(&self, took: Duration) {
+        self.processing.observe(took.as_secs_f64());
+    }
+
+    fn stored(&self, version: &ResourceVersion, objects: usize) {
+        // A gauge is a float in the end, which is exact up to here.
+        self.version.set(gauge_value(version.number().unwrap_or(0) % 1_000_000_000_000_000));
+        self.objects.set(gauge_value(objects));
+    }
+
+    fn handler(&self, name: &str) -> Arc<dyn HandlerMetrics> {
+        let labels = self.and(if name.is_empty() { NAMELESS } else { name });
+        Arc::new(OneHandler {
+            queued: self.handler_queued.with_label_values(&labels),
+            lag: self.handler_lag.with_label_values(&labels),
+        })
+    }
+}
+
+struct OneHandler {
+    queued: IntGauge,
+    lag: Histogram,
+}
+
+impl HandlerMetrics for OneHandler {
+    fn queued(&self, events: usize) {
+        self.queued.add(gauge_value(events));
+    }
+
+    fn delivered(&self, events: usize) {
+        self.queued.sub(gauge_value(events));
+    }
+
+    fn lag(&self, waited: Duration) {
+        self.lag.observe(waited.as_secs_f64());
+    }
+}

@@ -1,0 +1,107 @@
+//! One informer of each type, whoever asks.
+
+use std::time::Duration;
+
+use kube_dev_apiserver::{Fault, On, Server};
+use kube_informer::{Factory, HandlerOptions, NamedIndexes};
+use kube_wire::{Decode, DecodeError, Object, ObjectMeta, Resource, ResourceVersion, Uid};
+use serde::Deserialize;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    log::{listen, listen_with},
+    thing::Thing,
+};
+
+/// Another type.
+#[derive(Deserialize)]
+struct Node {
+    metadata: ObjectMeta,
+}
+
+impl Object for Node {
+    fn namespace(&self) -> &str {
+        &self.metadata.namespace
+    }
+
+    fn name(&self) -> &str {
+        &self.metadata.name
+    }
+
+    fn uid(&self) -> Uid {
+        self.metadata.uid.clone()
+    }
+
+    fn resource_version(&self) -> ResourceVersion {
+        self.metadata.resource_version.clone()
+    }
+}
+
+impl Decode for Node {
+    const RESOURCE: Resource = Resource::cluster("", "v1", "nodes", "Node");
+
+    fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
+        kube_wire::json::from_slice(Self::RESOURCE.kind, bytes)
+    }
+}
+
+async fn start() -> (Server, Factory) {
+    let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a free port");
+    let client = crate::server::client(&server.url());
+    (server, Factory::new(client))
+}
+
+#[tokio::test]
+async fn whoever_asks_shares_one_watch() {
+    let (server, factory) = start().await;
+    let index = || NamedIndexes::new().with("group", Thing::group);
+    let one = factory.informer_with(|builder| builder.index(index(), NamedIndexes::update)).unwrap();
+    let other = factory.clone().informer_with::<Thing, NamedIndexes<Thing>>(|_| panic!("it is there already")).unwrap();
+    let refused = factory.informer::<Thing>().unwrap_err();
+    assert_eq!(refused.to_string(), "the informer of configmaps was made with an index of another type");
+    let (_, handle) = listen(&one);
+    assert_eq!(other.handlers().len(), 1);
+    let nodes = factory.informer::<Node>().unwrap();
+
+    let stop = CancellationToken::new();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(factory.run(stop.clone()));
+    factory.wait_for_sync(Duration::from_secs(30)).await.unwrap();
+    assert!(handle.has_synced() && nodes.store_synced().has_synced());
+    for resource in ["configmaps", "nodes"] {
+        assert_eq!(server.requests().count(&On::any().verb("list").resource(resource)), 1, "{resource}");
+    }
+    stop.cancel();
+    tasks.join_all().await;
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_informer_of_a_running_factory_runs() {
+    let (_server, factory) = start().await;
+    let mut tasks = JoinSet::new();
+    tasks.spawn(factory.run(CancellationToken::new()));
+    tasks.spawn(factory.run(CancellationToken::new()));
+    tasks.join_next().await.expect("two").expect("the second call returns");
+    let (log, _) = listen(&factory.informer::<Thing>().unwrap());
+    factory.wait_for_sync(Duration::from_secs(30)).await.unwrap();
+    assert_eq!(log.told(), "", "nothing is there");
+}
+
+// client-go: TestWaitFor, TestSyncResult: who is late is named
+#[tokio::test]
+async fn who_is_late_is_named() {
+    let (server, factory) = start().await;
+    server.faults().inject(Fault::refuse(503).on(On::any().resource("configmaps")));
+    let things = factory.informer::<Thing>().unwrap();
+    factory.informer::<Node>().unwrap();
+    listen(&things);
+    listen_with(&things, HandlerOptions::named("endpoints-controller"));
+    let mut tasks = JoinSet::new();
+    tasks.spawn(factory.run(CancellationToken::new()));
+    let error = factory.wait_for_sync(Duration::from_secs(2)).await.unwrap_err();
+    assert_eq!(error.missing, ["configmaps", "configmaps", "configmaps (endpoints-controller)"]);
+    let empty = Factory::new(crate::server::client("http://127.0.0.1:1"));
+    empty.wait_for_sync(Duration::ZERO).await.expect("nothing to wait for");
+}

@@ -1,0 +1,143 @@
+//! What is read: store, indexes and selectors.
+
+use kube_informer::{Event, LabelSelector, Lister, ManualSource, NamedIndexes, Store};
+use rstest::rstest;
+
+use crate::{log::thing, thing::Thing};
+
+type Things = NamedIndexes<Thing>;
+
+/// A thing of any number of groups.
+fn member(name: &str, version: u64, groups: &str) -> Thing {
+    Thing::new(name, version, groups)
+}
+
+fn groups(thing: &Thing) -> Vec<String> {
+    thing.group().iter().flat_map(|groups| groups.split(' ').filter(|it| !it.is_empty())).map(str::to_owned).collect()
+}
+
+fn indexed() -> (Lister<Thing, Things>, ManualSource<Thing, Things>) {
+    let index = Things::new().with("group", groups).with("initial", |thing: &Thing| vec![thing.text()[..1].to_owned()]);
+    let (informer, source) = ManualSource::with_index(index, Things::update);
+    (informer.lister(), source)
+}
+
+fn names(things: impl IntoIterator<Item = impl std::borrow::Borrow<std::sync::Arc<Thing>>>) -> String {
+    things.into_iter().map(|thing| thing.borrow().text()).collect::<Vec<_>>().join(" ")
+}
+
+// client-go: TestCache, TestFIFOCache (tools/cache/store_test.go): add, get, update, list, delete, replace
+#[test]
+fn a_store_keeps_what_it_is_told() {
+    let store = Store::<Thing>::new((), |(), _, _| {});
+    let get = |name: &str| store.read(|objects, ()| objects.get("shop", name).map(|it| it.text()));
+    store.upsert(thing("foo", 1).into());
+    store.upsert(thing("bar", 2).into());
+    assert_eq!((get("foo"), get("baz")), (Some("foo@1".to_owned()), None));
+    store.upsert(thing("foo", 3).into());
+    assert_eq!(get("foo").as_deref(), Some("foo@3"));
+    assert!(matches!(store.delete(thing("foo", 4).into()), Some(Event::Deleted { tombstone: false, .. })));
+    assert!(store.delete(thing("foo", 4).into()).is_none());
+    assert_eq!(store.read(|objects, ()| names(objects.iter())), "bar@2");
+
+    let changes = store.replace(vec![thing("foo", 5).into(), thing("baz", 6).into()], "6");
+    assert_eq!(
+        format!("{changes:?}"),
+        "[Deleted(tombstone) shop/bar@2, Added(initial) shop/baz@6, Added(initial) shop/foo@5]"
+    );
+    assert_eq!(store.read(|objects, ()| (names(objects.iter()), objects.len())), ("baz@6 foo@5".to_owned(), 2));
+}
+
+// client-go: TestThreadSafeStoreRV, TestStoreResourceVersion
+#[test]
+fn a_store_knows_how_new_it_is() {
+    let store = Store::<Thing>::new((), |(), _, _| {});
+    let version = || store.last_resource_version().to_string();
+    assert_eq!(version(), "", "initial state");
+    store.upsert(thing("a", 1).into());
+    assert_eq!(version(), "1");
+    store.upsert(thing("a", 2).into());
+    assert_eq!(version(), "2");
+    store.delete(thing("a", 3).into());
+    assert_eq!(version(), "3");
+    store.replace(vec![thing("a", 4).into()], "9");
+    assert_eq!(version(), "9", "a list is newer than its objects");
+    store.bookmark("12");
+    assert_eq!(version(), "12");
+}
+
+// client-go: TestIndex, TestMultiIndexKeys (index_test.go), TestIndexer (shared_informer_test.go), IN-49
+#[test]
+fn an_index_follows_every_change() {
+    let (lister, source) = indexed();
+    source
+        .replace([member("one", 1, "ernie bert"), member("two", 2, "bert oscar"), member("tre", 3, "ernie elmo")], "3");
+    assert_eq!(names(lister.by_index("group", "ernie")), "one@1 tre@3");
+    assert_eq!(names(lister.by_index("group", "bert")), "one@1 two@2");
+    assert_eq!(names(lister.by_index("initial", "t")), "tre@3 two@2");
+    assert_eq!(lister.read(|_, index| index.names("group").collect::<Vec<_>>().join(" ")), "bert elmo ernie oscar");
+
+    source.delete(member("tre", 4, "ernie elmo"));
+    source.apply(member("two", 5, "ernie"));
+    assert_eq!(names(lister.by_index("group", "ernie")), "one@1 two@5");
+    assert_eq!(names(lister.by_index("group", "bert")), "one@1");
+    assert_eq!(names(lister.by_index("group", "elmo")), "");
+    assert_eq!(names(lister.by_index("no such index", "ernie")), "");
+    source.replace([member("two", 6, "bert")], "6");
+    assert_eq!(names(lister.by_index("group", "bert")), "two@6");
+}
+
+// client-go: TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex, TestThreadSafeStoreAddKeepsNonEmptySetPostDeleteFromIndex,
+// TestGetIndexFuncValues, TestThreadSafeStoreIndexingFunctionsWithMultipleValues
+#[rstest]
+#[case::empty_buckets_go("ernie", None, "")]
+#[case::others_stay("bert", None, "bert")]
+#[case::renamed("ernie", Some("elmo"), "elmo")]
+#[case::one_name_more("ernie", Some("ernie elmo"), "elmo ernie")]
+#[case::no_name("ernie", Some(""), "")]
+#[case::the_same_name_twice("ernie ernie", Some("bert bert"), "bert")]
+fn a_bucket_lives_as_long_as_it_is_needed(#[case] before: &str, #[case] after: Option<&str>, #[case] expect: &str) {
+    let (lister, source) = indexed();
+    source.apply(member("a", 1, before));
+    if before == "bert" {
+        source.apply(member("b", 2, "bert"));
+    }
+    match after {
+        Some(after) => source.apply(member("a", 3, after)),
+        None => source.delete(member("a", 3, before)),
+    }
+    assert_eq!(lister.read(|_, index| index.names("group").collect::<Vec<_>>().join(" ")), expect);
+}
+
+// A bucket that was handed out stays as it was at that moment.
+#[test]
+fn a_snapshot_is_of_one_moment() {
+    let (lister, source) = indexed();
+    source.replace([member("a", 1, "x"), member("b", 2, "x")], "2");
+    let (bucket, all) = (lister.by_index("group", "x"), lister.list());
+    source.replace([member("c", 3, "x")], "3");
+    assert_eq!((names(bucket), names(all)), ("a@1 b@2".to_owned(), "a@1 b@2".to_owned()));
+    assert_eq!(names(lister.by_index("group", "x")), "c@3");
+}
+
+// client-go: TestListAll (listers_test.go), IN-50
+#[rstest]
+#[case::subset_match(LabelSelector::everything().equal("group", "x"), "a@1 other@4")]
+#[case::all_match(LabelSelector::everything(), "a@1 b@2 c@3 other@4")]
+#[case::no_match(LabelSelector::everything().equal("group", "z"), "")]
+#[case::nothing(LabelSelector::nothing(), "")]
+#[case::sets(LabelSelector::everything().one_of("group", ["y", "z"]).absent("colour"), "b@2 c@3")]
+fn objects_are_found_by_their_labels(#[case] selector: LabelSelector, #[case] expect: &str) {
+    let (informer, source) = ManualSource::new();
+    let mut elsewhere = member("other", 4, "x");
+    elsewhere.metadata.namespace = "storage".into();
+    source.replace([elsewhere, member("a", 1, "x"), member("b", 2, "y"), member("c", 3, "y")], "4");
+    let find = |namespace| {
+        let found =
+            informer.lister().select(namespace, &selector, |thing: &Thing, name| thing.data.get(name).map(|it| &**it));
+        names(found)
+    };
+    assert_eq!(find(None), expect);
+    assert_eq!(find(Some("shop")), expect.replace("other@4", "").trim());
+    assert_eq!(find(Some("nowhere")), "");
+}

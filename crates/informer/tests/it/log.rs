@@ -1,0 +1,37 @@
+//! Handlers that write down what they hear.
+
+use std::sync::{Arc, Mutex};
+
+use kube_informer::{HandlerHandle, HandlerOptions, Informer};
+
+use crate::thing::Thing;
+
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    /// What was heard since the last time.
+    pub(crate) fn told(&self) -> String {
+        self.0.lock().expect("no panic before").drain(..).collect::<Vec<_>>().join(", ")
+    }
+}
+
+pub(crate) fn listen<X: Clone + Send + Sync + 'static>(informer: &Informer<Thing, X>) -> (Log, HandlerHandle) {
+    listen_with(informer, HandlerOptions::default())
+}
+
+pub(crate) fn listen_with<X: Clone + Send + Sync + 'static>(
+    informer: &Informer<Thing, X>,
+    options: HandlerOptions,
+) -> (Log, HandlerHandle) {
+    let log = Log::default();
+    let lines = log.clone();
+    let handle = informer.add_handler_with(options, move |event| {
+        lines.0.lock().expect("no panic before").push(format!("{event:?}"));
+    });
+    (log, handle)
+}
+
+pub(crate) fn thing(name: &str, version: u64) -> Thing {
+    Thing::new(name, version, "x")
+}

@@ -1,0 +1,123 @@
+//! Who is told again of everything, and when. On paused time.
+
+use std::time::Duration;
+
+use kube_informer::{HandlerOptions, Informer, ManualSource, wait_for_sync};
+use rstest::rstest;
+use tokio::{
+    task::JoinSet,
+    time::{advance, sleep},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    log::{Log, listen, listen_with, thing},
+    thing::Thing,
+};
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+fn every(period: u64) -> HandlerOptions {
+    HandlerOptions::default().resync(seconds(period))
+}
+
+/// Runs an informer with two things in it and handlers that have these periods, until they have heard of both.
+async fn run(informer: &Informer<Thing>, source: &ManualSource<Thing>, periods: &[u64]) -> (Vec<Log>, JoinSet<()>) {
+    let handlers: Vec<_> = periods.iter().map(|period| listen_with(informer, every(*period))).collect();
+    source.replace([thing("a", 1), thing("b", 2)], "2");
+    let mut tasks = JoinSet::new();
+    tasks.spawn(informer.run(CancellationToken::new()));
+    wait_for_sync(handlers.iter().map(|(_, handle)| handle), seconds(1)).await.expect("synced");
+    let logs: Vec<_> = handlers.into_iter().map(|(log, _)| log).collect();
+    for log in &logs {
+        assert_eq!(log.told(), "Added(initial) shop/a@1, Added(initial) shop/b@2");
+    }
+    // Between two looks, so that all that a look brings is there.
+    sleep(Duration::from_millis(500)).await;
+    (logs, tasks)
+}
+
+const AGAIN: &str = "Updated shop/a@1, Updated shop/b@2";
+
+// client-go: TestListenerResyncPeriods (tools/cache/shared_informer_test.go)
+#[tokio::test(start_paused = true)]
+async fn each_handler_has_its_own_period() {
+    let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
+    let (logs, _tasks) = run(&informer, &source, &[0, 2, 3]).await;
+    for expect in [["", "", ""], ["", AGAIN, ""], ["", "", AGAIN], ["", AGAIN, ""], ["", "", ""], ["", AGAIN, AGAIN]] {
+        sleep(seconds(1)).await;
+        assert_eq!(logs.iter().map(Log::told).collect::<Vec<_>>(), expect);
+    }
+}
+
+// client-go: TestListenerResyncPeriodsDelayed: time that jumps brings one resync, not those that were missed
+#[tokio::test(start_paused = true)]
+async fn missed_resyncs_are_not_made_up_for() {
+    let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
+    let (logs, _tasks) = run(&informer, &source, &[4]).await;
+    advance(seconds(20)).await;
+    sleep(Duration::from_millis(100)).await;
+    assert_eq!(logs[0].told(), AGAIN);
+}
+
+// IN-44: a handler that is added late gets what the informer does anyway; without a period of the informer nobody resyncs
+#[rstest]
+// Added half a second after the start. The informer looks at 5, 10, ... or at 2, 4, ...
+#[case::as_the_informer_looks(5, 2, 10)]
+#[case::as_it_asks(2, 6, 8)]
+#[tokio::test(start_paused = true)]
+async fn a_late_handler_cannot_have_it_more_often(#[case] check: u64, #[case] asked: u64, #[case] hears: u64) {
+    let (informer, source) = ManualSource::builder().resync(seconds(check)).build();
+    let (_, _tasks) = run(&informer, &source, &[0]).await;
+    let (late, _) = listen_with(&informer, every(asked));
+    sleep(seconds(hears - 1)).await;
+    assert_eq!(late.told(), "Added(initial) shop/a@1, Added(initial) shop/b@2");
+    sleep(seconds(1)).await;
+    assert_eq!(late.told(), AGAIN);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_resyncs_unless_the_informer_does() {
+    let (informer, source) = ManualSource::new();
+    let (logs, _tasks) = run(&informer, &source, &[1]).await;
+    sleep(seconds(100)).await;
+    assert_eq!(logs[0].told(), "");
+}
+
+// client-go: TestSharedInformerWatchDisruption: what a lost watch has missed is told to all, the rest to who resyncs
+#[tokio::test(start_paused = true)]
+async fn a_relist_and_a_resync_do_not_mix() {
+    let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
+    let (logs, _tasks) = run(&informer, &source, &[0, 1]).await;
+    source.replace([thing("a", 1), thing("b", 4), thing("c", 3)], "4");
+    sleep(seconds(1)).await;
+    assert_eq!(logs[0].told(), "Updated shop/b@4, Added shop/c@3");
+    assert_eq!(
+        logs[1].told(),
+        "Updated shop/b@4, Added shop/c@3, Updated shop/a@1, Updated shop/b@4, Updated shop/c@3"
+    );
+}
+
+// Also client-go: TestRealFIFO_Resync, TestRealFIFO_ResyncAtomic, TestDeltaFIFO_Resync, _ResyncNonExisting, _UpdateResyncRace
+#[tokio::test(start_paused = true)]
+async fn a_resync_tells_the_newest_state_and_nothing_that_is_gone() {
+    let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
+    let (logs, _tasks) = run(&informer, &source, &[1]).await;
+    source.apply(thing("a", 3));
+    source.delete(thing("b", 4));
+    sleep(seconds(1)).await;
+    assert_eq!(logs[0].told(), "Updated shop/a@3, Deleted shop/b@4, Updated shop/a@3");
+}
+
+#[tokio::test(start_paused = true)]
+async fn before_the_first_list_there_is_nothing_to_tell() {
+    let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
+    let (log, handle) = listen(&informer);
+    source.apply(thing("a", 1));
+    let mut tasks = JoinSet::new();
+    tasks.spawn(informer.run(CancellationToken::new()));
+    sleep(seconds(10)).await;
+    assert_eq!((log.told(), handle.has_synced()), ("Added shop/a@1".to_owned(), false));
+}
