@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use kube_endpoint_model::{Address, AddressType, Endpoint, EndpointSlice, ObjectReference, Text};
+use kube_endpoint_model::{AddressType, Addresses, Endpoint, EndpointSlice, TargetRef, Text};
 
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::identity::Identity;
@@ -39,9 +39,9 @@ pub struct Placement {
     /// Its address type.
     pub address_type: AddressType,
     /// Its addresses.
-    pub addresses: Vec<Address>,
+    pub addresses: Addresses,
     /// The object behind it.
-    pub target: Option<Arc<ObjectReference>>,
+    pub target: Option<TargetRef>,
     /// The slice it is in, or was in if it is removed.
     pub slice: SliceName,
     /// Why.
@@ -113,7 +113,7 @@ impl fmt::Display for Placement {
             write!(f, "{}{address}", if at == 0 { "" } else { " " })?;
         }
         if let Some(target) = target {
-            write!(f, " ({} {}/{})", target.kind, target.namespace, target.name)?;
+            write!(f, " ({} {}/{})", target.kind(), target.namespace(), target.name())?;
         }
         write!(f, ", {slice}: {reason}")
     }
