@@ -55,7 +55,8 @@
 //! - Validation covers names, labels, annotations, owner references, and what controllers of Services and endpoints
 //!   rely on; a real server refuses more.
 //! - Pages and exact versions of a list are rebuilt from the history of changes, so they expire with it.
-//! - OpenAPI v2 in protobuf is refused with 406.
+//! - OpenAPI v2 in protobuf is refused with 406. kubectl asks for it only to check kinds that cannot be patched, so
+//!   `kubectl create -f` of a review needs `--validate=false`.
 //! - Tokens are opaque, mean something to one server only, and are not bound to pods. Whoever may write roles may give
 //!   rights that they do not have themselves.
 //! - A list in protobuf is encoded whole before it is sent.
