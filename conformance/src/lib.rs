@@ -34,5 +34,5 @@ pub use player::{Failure, Outcome, Player};
 pub use recording::{Operation, Recording, Scenario, Step, Subresource, Tag};
 pub use settle::{Changes, QUIET};
 pub use snapshot::Snapshot;
-pub use verdict::{NotYet, Verdict};
+pub use verdict::Verdict;
 pub use watch::Watches;

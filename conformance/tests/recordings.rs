@@ -1,8 +1,8 @@
-//! The files themselves: they parse, they are in canonical form, and the lists speak of scenarios that exist.
+//! The files themselves: they parse, they are in canonical form, and tell states apart.
 
 use std::{collections::BTreeSet, path::Path};
 
-use kube_endpoints_conformance::{NotYet, Recording, compare, text};
+use kube_endpoints_conformance::{Recording, compare, text};
 
 fn recordings() -> Vec<(String, Recording)> {
     Recording::read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings")).expect("recordings")
@@ -13,10 +13,6 @@ fn keys() -> BTreeSet<String> {
         recording.scenarios.into_iter().map(move |scenario| format!("{file}/{}", scenario.name))
     };
     recordings().into_iter().flat_map(key).collect()
-}
-
-fn not_yet() -> NotYet {
-    NotYet::parse(include_str!("../not-yet.txt")).expect("not-yet.txt")
 }
 
 #[test]
@@ -54,17 +50,4 @@ fn most_steps_can_be_told_from_the_step_before() {
         }
     }
     assert!(told * 10 > changed * 9, "only {told} of {changed} changes are told apart");
-}
-
-#[test]
-fn lists_name_scenarios() {
-    let keys = keys();
-    for key in not_yet().0.keys() {
-        assert!(keys.contains(key), "not-yet.txt lists {key}, which is not recorded");
-    }
-    for name in include_str!("../starter.txt").lines() {
-        let key = format!("core/{name}");
-        assert!(keys.contains(&key), "starter.txt lists {name}, which is not recorded");
-        assert!(!not_yet().0.contains_key(&key), "{name} is in starter.txt: it has to pass");
-    }
 }

@@ -6,13 +6,12 @@ use std::{cmp::Reverse, env, path::Path, sync::Arc};
 
 use anyhow::{Context as _, Result};
 use cluster::Cluster;
-use kube_endpoints_conformance::{NotYet, Options, Outcome, Player, Recording, Target, Verdict};
+use kube_endpoints_conformance::{Options, Outcome, Player, Recording, Target, Verdict};
 use tokio::task::JoinSet;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_controllers_do_what_was_recorded() {
     let options = Arc::new(Options::read(|name| env::var(name).ok()).expect("the environment variables"));
-    let not_yet = NotYet::parse(include_str!("../not-yet.txt")).expect("not-yet.txt");
     let recordings = Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings");
     let mut recordings = Recording::read_all(&recordings).expect("recordings");
 
@@ -38,7 +37,7 @@ async fn the_controllers_do_what_was_recorded() {
         let Some(played) = playing.join_next().await else { break };
         let (file, outcomes) = played.expect("playing does not panic");
         match outcomes {
-            Ok(outcomes) => verdict.add(&file, outcomes, &not_yet),
+            Ok(outcomes) => verdict.add(&file, outcomes),
             Err(error) => verdict.add_error(&file, &error),
         }
     }
