@@ -1,21 +1,24 @@
 //! The controller: caches, queue, plan and API server.
 
 mod sync;
+mod watches;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{RetryPolicy, Workers, locked};
+use kube_controller::{RetryPolicy, Workers};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::LEADER_ANNOTATION;
-use kube_endpoint_model::{Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes, pod_change};
-use kube_informer::{Event, HandlerHandle, Informer, synced_before};
+use kube_endpoint_model::{Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
+use kube_informer::{HandlerHandle, Informer, synced_before};
+use kube_wire::Object as _;
 use kube_workqueue::{Queue, Timer, default_controller_limiter};
 use tokio_util::sync::CancellationToken;
 
 use crate::stale::ReplacedVersions;
 use sync::Reconciler;
+use watches::{watch_endpoints, watch_pods, watch_services};
 
 /// How the Endpoints controller works.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +81,7 @@ impl EndpointsController {
         // Objects whose Service went while nobody looked (EP-H6). Those that old clients elect leaders with are spared.
         for endpoints in reconciler.endpoints.list() {
             if !endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION) {
-                queue.add(key_of(&endpoints));
+                queue.add(endpoints.key());
             }
         }
         let workers = Workers {
@@ -97,42 +100,50 @@ impl EndpointsController {
     }
 }
 
-fn key_of(endpoints: &Endpoints) -> ObjectKey {
-    ObjectKey { namespace: endpoints.metadata.namespace.clone(), name: endpoints.metadata.name.clone() }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube_controller_client::ClientOptions;
+    use kube_informer::ManualSource;
+    use tokio::task::JoinSet;
+    use tokio::time::sleep;
 
-/// Every change of a Service wakes it, at once (EP-H1 to EP-H3).
-fn watch_services(informers: &Informers, queue: Queue<ObjectKey>) -> HandlerHandle {
-    let handle = move |event: Event<Service>| {
-        let service = event.object();
-        queue.add(ObjectKey { namespace: service.namespace.clone(), name: service.name.clone() });
-    };
-    informers.services.add_handler(handle).named("services")
-}
-
-/// A change of a Pod wakes the Services it concerns, after the batch period (EP-H4, EP-H7).
-fn watch_pods(informers: &Informers, queue: Queue<ObjectKey>, batch_period: Duration) -> HandlerHandle {
-    let services = informers.services.lister();
-    let handle = move |event: Event<Pod>| {
-        for service in services.read(|_, index| pod_change::woken_services(event.states(), index)) {
-            queue.add_after(service, batch_period);
+    /// Whether a worker takes what is in the queue within a minute.
+    async fn is_taken(queue: &Queue<ObjectKey>) -> bool {
+        for _ in 0..600 {
+            if queue.is_empty() {
+                return true;
+            }
+            sleep(Duration::from_millis(100)).await;
         }
-    };
-    informers.pods.add_handler(handle).named("pods")
-}
+        false
+    }
 
-/// An object that is deleted is made again (EP-H5); what others write on one stays until the next sync (EC-26). A sync
-/// that waits for the cache to show an object goes on at once.
-fn watch_endpoints(
-    informers: &Informers,
-    queue: Queue<ObjectKey>,
-    replaced: Arc<Mutex<ReplacedVersions>>,
-) -> HandlerHandle {
-    let handle = move |event: Event<Endpoints>| {
-        let key = key_of(event.object());
-        if matches!(event, Event::Deleted { .. }) || locked(&replaced).is_waiting(&key) {
-            queue.add(key);
-        }
-    };
-    informers.endpoints.add_handler(handle).named("endpoints")
+    // upstream: TestWaitsForAllInformersToBeSynced2
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_done_before_all_caches_are_filled() {
+        let (services, service_source) = ManualSource::with_index(ServiceIndex::default(), ServiceIndex::update);
+        let (pods, pod_source) = ManualSource::with_index(PodIndex::default(), PodIndex::update);
+        let (endpoints, endpoints_source) = ManualSource::new();
+        let informers = Informers { services, pods, endpoints };
+        let nowhere = kube_controller_client::Config::from_url("http://127.0.0.1:1").expect("a URL");
+        let client = Client::new(&nowhere, ClientOptions::default()).expect("a client");
+        let (recorder, _writer) = EventRecorder::new(client.clone(), "endpoint-controller");
+        let config = Config { concurrent_syncs: 1, batch_period: Duration::ZERO };
+        let controller = EndpointsController::new(&informers, client, recorder, config);
+        let queue = controller.queue.clone();
+        let stop = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(controller.run(stop.clone()));
+        service_source.replace([], "1");
+        service_source.deliver();
+        pod_source.replace([], "1");
+        pod_source.deliver();
+        queue.add(ObjectKey::new("ns", "web"));
+        assert!(!is_taken(&queue).await, "the cache of Endpoints is empty");
+        endpoints_source.replace([], "1");
+        endpoints_source.deliver();
+        assert!(is_taken(&queue).await);
+        stop.cancel();
+    }
 }

@@ -57,7 +57,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     (
         "endpoint",
-        &["kube-controller", "kube-controller-client", "kube-endpoint-model", "kube-informer", "kube-workqueue"],
+        &[
+            "kube-controller",
+            "kube-controller-client",
+            "kube-endpoint-model",
+            "kube-informer",
+            "kube-wire",
+            "kube-workqueue",
+        ],
     ),
     (
         "mirroring",
@@ -67,6 +74,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "kube-endpoint-model",
             "kube-endpointslice",
             "kube-informer",
+            "kube-wire",
             "kube-workqueue",
         ],
     ),

@@ -1,0 +1,228 @@
+//! What wakes a Service.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use kube_controller::locked;
+use kube_endpoint_model::{Endpoints, ObjectKey, Pod, Service, pod_change};
+use kube_informer::{Event, HandlerHandle};
+use kube_wire::Object as _;
+use kube_workqueue::Queue;
+
+use super::Informers;
+use crate::stale::ReplacedVersions;
+
+/// Every change of a Service wakes it, at once (EP-H1 to EP-H3).
+pub(super) fn watch_services(informers: &Informers, queue: Queue<ObjectKey>) -> HandlerHandle {
+    informers.services.add_handler(move |event: Event<Service>| queue.add(event.object().key())).named("services")
+}
+
+/// A change of a Pod wakes the Services it concerns, after the batch period (EP-H4, EP-H7).
+pub(super) fn watch_pods(informers: &Informers, queue: Queue<ObjectKey>, batch_period: Duration) -> HandlerHandle {
+    let services = informers.services.lister();
+    let handle = move |event: Event<Pod>| {
+        for service in services.read(|_, index| pod_change::woken_services(event.states(), index)) {
+            queue.add_after(service, batch_period);
+        }
+    };
+    informers.pods.add_handler(handle).named("pods")
+}
+
+/// An object that is deleted is made again (EP-H5); what others write on one stays until the next sync (EC-26). A sync
+/// that waits for the cache to show an object goes on at once.
+pub(super) fn watch_endpoints(
+    informers: &Informers,
+    queue: Queue<ObjectKey>,
+    replaced: Arc<Mutex<ReplacedVersions>>,
+) -> HandlerHandle {
+    let handle = move |event: Event<Endpoints>| {
+        let key = event.object().key();
+        if matches!(event, Event::Deleted { .. }) || locked(&replaced).is_waiting(&key) {
+            queue.add(key);
+        }
+    };
+    informers.endpoints.add_handler(handle).named("endpoints")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube_endpoint_model::{PodIndex, ServiceIndex};
+    use kube_informer::{Informer, ManualSource};
+    use rstest::rstest;
+    use serde_json::json;
+    use tokio::task::JoinSet;
+    use tokio::time::{Instant, sleep_until, timeout};
+
+    /// The handlers over caches fed by hand, and the queue they fill.
+    struct Rig {
+        services: ManualSource<Service, ServiceIndex>,
+        pods: ManualSource<Pod, PodIndex>,
+        endpoints: ManualSource<Endpoints>,
+        queue: Queue<ObjectKey>,
+        replaced: Arc<Mutex<ReplacedVersions>>,
+        versions: u64,
+        _tasks: JoinSet<()>,
+    }
+
+    impl Rig {
+        /// One Service, which selects `app=web`, and nothing else.
+        fn new(batch_period: Duration) -> Rig {
+            let (services, service_source) = ManualSource::with_index(ServiceIndex::default(), ServiceIndex::update);
+            let (pods, pod_source) = ManualSource::with_index(PodIndex::default(), PodIndex::update);
+            let (endpoints, endpoints_source): (Informer<Endpoints>, _) = ManualSource::new();
+            let informers = Informers { services, pods, endpoints };
+            let (queue, timer) = Queue::builder().build();
+            let replaced = Arc::new(Mutex::new(ReplacedVersions::default()));
+            watch_pods(&informers, queue.clone(), batch_period);
+            watch_endpoints(&informers, queue.clone(), Arc::clone(&replaced));
+            let service = json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": "1"},
+                "spec": {"selector": {"app": "web"}}});
+            service_source.replace([read(service)], "1");
+            pod_source.replace([], "1");
+            endpoints_source.replace([], "1");
+            // Only now, so that the Service that is there from the start wakes nobody.
+            service_source.deliver();
+            let mut tasks = JoinSet::new();
+            tasks.spawn(timer.run());
+            let (services, pods, endpoints) = (service_source, pod_source, endpoints_source);
+            Rig { services, pods, endpoints, queue, replaced, versions: 1, _tasks: tasks }
+        }
+
+        fn pod(&mut self, name: &str, edit: impl FnOnce(&mut serde_json::Value)) -> Pod {
+            self.versions += 1;
+            let metadata = json!({"namespace": "ns", "name": name, "uid": name, "labels": {"app": "web"},
+                "resourceVersion": self.versions.to_string()});
+            let status = json!({"phase": "Running", "podIPs": [{"ip": "10.0.0.1"}]});
+            let mut pod = json!({"metadata": metadata, "spec": {}, "status": status});
+            edit(&mut pod);
+            read(pod)
+        }
+
+        /// How many syncs there are until nothing is left to do.
+        async fn syncs(&self) -> Vec<Duration> {
+            let start = Instant::now();
+            let mut syncs = Vec::new();
+            while let Ok(Some(item)) = timeout(Duration::from_secs(60), self.queue.get()).await {
+                assert_eq!(item.key().to_string(), "ns/web");
+                syncs.push(start.elapsed());
+            }
+            syncs
+        }
+    }
+
+    fn read<T: serde::de::DeserializeOwned>(object: serde_json::Value) -> T {
+        serde_json::from_value(object).expect("an object")
+    }
+
+    /// What happens to the third part of the Pods at a time.
+    enum Step {
+        Add,
+        Update,
+        Delete,
+    }
+
+    // upstream: TestPodAddsBatching, TestPodUpdatesBatching, TestPodDeleteBatching
+    #[rstest]
+    #[case::three_adds_with_no_batching(Step::Add, 0, &[0, 200, 400], &[0, 200, 400])]
+    #[case::three_adds_in_one_batch(Step::Add, 1_000, &[0, 200, 400], &[1_000])]
+    #[case::three_adds_in_two_batches(Step::Add, 1_000, &[0, 200, 1_500], &[1_000, 2_500])]
+    #[case::three_updates_with_no_batching(Step::Update, 0, &[0, 200, 400], &[0, 200, 400])]
+    #[case::three_updates_in_one_batch(Step::Update, 1_000, &[0, 200, 400], &[1_000])]
+    #[case::three_updates_in_two_batches(Step::Update, 1_000, &[0, 200, 1_500], &[1_000, 2_500])]
+    #[case::three_deletes_with_no_batching(Step::Delete, 0, &[0, 200, 400], &[0, 200, 400])]
+    #[case::three_deletes_in_one_batch(Step::Delete, 1_000, &[0, 200, 400], &[1_000])]
+    #[case::three_deletes_in_two_batches(Step::Delete, 1_000, &[0, 200, 1_500], &[1_000, 2_500])]
+    #[tokio::test(start_paused = true)]
+    async fn changes_of_pods_are_gathered(
+        #[case] step: Step,
+        #[case] batch_period: u64,
+        #[case] changes: &[u64],
+        #[case] expected: &[u64],
+    ) {
+        let mut rig = Rig::new(Duration::from_millis(batch_period));
+        let names = ["a", "b", "c"];
+        if !matches!(step, Step::Add) {
+            for name in names {
+                let pod = rig.pod(name, |_| {});
+                rig.pods.apply(pod);
+            }
+            rig.pods.deliver();
+            rig.syncs().await;
+        }
+        let start = Instant::now();
+        let (queue, mut syncs) = (rig.queue.clone(), Vec::new());
+        let drive = async {
+            for (at, name) in changes.iter().zip(names) {
+                sleep_until(start + Duration::from_millis(*at)).await;
+                let ready = json!([{"type": "Ready", "status": "True"}]);
+                let pod = rig.pod(name, |pod| {
+                    if matches!(step, Step::Update) {
+                        pod["status"]["conditions"] = ready;
+                    }
+                });
+                match step {
+                    Step::Add | Step::Update => rig.pods.apply(pod),
+                    Step::Delete => rig.pods.delete(pod),
+                }
+                rig.pods.deliver();
+            }
+            sleep_until(start + Duration::from_secs(60)).await;
+        };
+        let count = async {
+            while let Some(item) = queue.get().await {
+                assert_eq!(item.key().to_string(), "ns/web");
+                syncs.push(u64::try_from(start.elapsed().as_millis()).expect("a few seconds"));
+            }
+        };
+        tokio::select! {
+            () = drive => {}
+            () = count => panic!("the queue was shut down"),
+        }
+        assert_eq!(syncs, expected);
+    }
+
+    // EC-2 and EC-26 are upstream's: a phase alone wakes nobody, nor does what others write on Endpoints.
+    #[tokio::test(start_paused = true)]
+    async fn not_every_change_wakes_a_service() {
+        let mut rig = Rig::new(Duration::ZERO);
+        let pod = rig.pod("a", |_| {});
+        rig.pods.apply(pod);
+        rig.pods.deliver();
+        assert_eq!(rig.syncs().await.len(), 1);
+        let failed = rig.pod("a", |pod| pod["status"]["phase"] = "Failed".into());
+        rig.pods.apply(failed);
+        rig.pods.deliver();
+        assert_eq!(rig.syncs().await.len(), 0, "EC-2");
+        for version in ["2", "3"] {
+            rig.endpoints
+                .apply(read(json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": version}})));
+        }
+        rig.endpoints.deliver();
+        assert_eq!(rig.syncs().await.len(), 0, "EC-26");
+    }
+
+    // upstream: TestEndpointsDeletionEvents
+    #[tokio::test(start_paused = true)]
+    async fn deleted_endpoints_are_made_again() {
+        let rig = Rig::new(Duration::from_secs(1));
+        let object = json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": "2"}});
+        rig.endpoints.apply(read(object.clone()));
+        rig.endpoints.delete(read(object));
+        rig.endpoints.deliver();
+        assert_eq!(rig.syncs().await, [Duration::ZERO], "at once, whatever the batch period");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sync_that_waits_for_the_cache_goes_on_with_the_event() {
+        let rig = Rig::new(Duration::ZERO);
+        let key = ObjectKey::new("ns", "web");
+        let now = Instant::now().into_std();
+        locked(&rig.replaced).replaced(&key, "2".into());
+        locked(&rig.replaced).check(&key, &"2".into(), now);
+        rig.endpoints.apply(read(json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": "3"}})));
+        rig.endpoints.deliver();
+        assert_eq!(rig.syncs().await.len(), 1);
+        drop(rig.services);
+    }
+}

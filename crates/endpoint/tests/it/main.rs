@@ -1,0 +1,7 @@
+//! What is decided, and what is done about it.
+
+mod cases;
+mod laws;
+mod plan;
+mod rig;
+mod sync;

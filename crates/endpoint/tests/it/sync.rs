@@ -1,0 +1,181 @@
+//! Syncs from end to end: what is written when, and what becomes of failures.
+
+use k8s_openapi::api::core::v1 as core;
+use kube_dev_apiserver::{Fault, On};
+use kube_endpoint_model::well_known::LEADER_ANNOTATION;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::rig::{NAMESPACE, Rig, eventually};
+
+fn service(version: u32, spec: &Value) -> Value {
+    let metadata = json!({"namespace": NAMESPACE, "name": "web", "uid": "s", "resourceVersion": version.to_string()});
+    json!({"metadata": metadata, "spec": spec})
+}
+
+fn web(version: u32) -> Value {
+    let port = json!({"name": "http", "port": 80, "targetPort": 8080, "protocol": "TCP"});
+    service(version, &json!({"selector": {"app": "web"}, "clusterIP": "10.96.0.1", "ports": [port]}))
+}
+
+fn pod(name: &str, address: &str) -> Value {
+    json!({
+        "metadata": {"namespace": NAMESPACE, "name": name, "uid": name, "labels": {"app": "web"}, "resourceVersion": "1"},
+        "spec": {"nodeName": "n1"},
+        "status": {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}],
+            "conditions": [{"type": "Ready", "status": "True"}]}
+    })
+}
+
+fn endpoints(name: &str, address: &str) -> Value {
+    let subset = json!({"addresses": [{"ip": address}], "ports": [{"port": 1000, "protocol": "TCP"}]});
+    json!({"metadata": {"namespace": NAMESPACE, "name": name}, "subsets": [subset]})
+}
+
+// upstream: TestSyncEndpointsItemsPreserveNoSelector, TestSyncServiceExternalNameType
+#[rstest]
+#[case::no_selector(&json!({"clusterIP": "10.96.0.1", "ports": [{"port": 80}]}))]
+#[case::external_name_with_selector_and_ports(
+    &json!({"type": "ExternalName", "selector": {"app": "web"}, "ports": [{"port": 80}]}))]
+#[case::external_name_with_ports(&json!({"type": "ExternalName", "ports": [{"port": 80}]}))]
+#[case::external_name_with_selector(&json!({"type": "ExternalName", "selector": {"app": "web"}}))]
+#[case::external_name(&json!({"type": "ExternalName"}))]
+#[tokio::test]
+async fn hands_off(#[case] spec: &Value) {
+    let pods = [pod("a", "10.0.0.1")];
+    let mut rig = Rig::start(&[service(1, spec)], &pods, &[]).await;
+    assert!(rig.writes().await.is_empty(), "nothing is made");
+    let mut rig = Rig::start(&[service(1, spec)], &pods, &[endpoints("web", "6.7.8.9")]).await;
+    assert!(rig.writes().await.is_empty(), "nothing is changed (EC-24)");
+}
+
+// upstream: TestSyncEndpointsItems, TestSyncEndpointsServiceNotFound
+#[tokio::test]
+async fn made_changed_and_deleted() {
+    let mut rig = Rig::start(&[web(1)], &[pod("a", "10.0.0.1")], &[]).await;
+    assert_eq!(rig.writes().await, ["create 201"]);
+    rig.refresh("web").await;
+    rig.service(&web(2));
+    assert_eq!(rig.writes().await, ["create 201"], "nothing to change");
+
+    rig.pods.apply(crate::rig::read(&pod("b", "10.0.0.2")));
+    rig.pods.deliver();
+    assert_eq!(rig.writes().await[1..], ["update web 200"]);
+    assert_eq!(rig.stored("web").await.expect("Endpoints").subsets[0].addresses.len(), 2);
+    rig.refresh("web").await;
+
+    rig.services.delete(crate::rig::read(&web(3)));
+    rig.services.deliver();
+    assert_eq!(rig.writes().await[2..], ["delete web 200"]);
+}
+
+// upstream: TestCheckLeftoverEndpoints. EC-25: whoever made them.
+#[tokio::test]
+async fn what_was_left_behind_goes_at_the_start() {
+    let mut leader = endpoints("leader", "10.0.0.1");
+    leader["metadata"]["annotations"] = json!({LEADER_ANNOTATION: "{}"});
+    let mut rig = Rig::start(&[], &[], &[endpoints("gone", "10.0.0.1"), leader]).await;
+    assert_eq!(rig.writes().await, ["delete gone 200"]);
+}
+
+#[tokio::test]
+async fn what_is_gone_already_counts_as_deleted() {
+    let mut rig = Rig::start(&[web(1)], &[], &[]).await;
+    rig.writes().await;
+    rig.client.delete::<core::Endpoints>(NAMESPACE, "web", None).await.expect("deleted");
+    rig.services.delete(crate::rig::read(&web(2)));
+    rig.services.deliver();
+    assert_eq!(rig.writes().await[1..], ["delete web 404"]);
+    assert_eq!(rig.writes().await[1..], ["delete web 404"], "and is not tried again");
+}
+
+// TR-E1 to TR-E3. upstream: TestMultiplePodChanges, TestMultipleServiceChanges
+#[tokio::test]
+async fn a_cache_that_is_behind_a_write_is_waited_for() {
+    let mut rig = Rig::start(&[web(1)], &[pod("a", "10.0.0.1")], &[endpoints("web", "6.7.8.9")]).await;
+    assert_eq!(rig.writes().await, ["update web 200"]);
+    // The cache still has the object from before: writing on it again could only conflict.
+    rig.pods.apply(crate::rig::read(&pod("b", "10.0.0.2")));
+    rig.pods.deliver();
+    rig.service(&web(2));
+    assert_eq!(rig.writes().await, ["update web 200"]);
+    // Its event wakes the Service, and nothing else has to.
+    rig.refresh("web").await;
+    assert_eq!(rig.writes().await[1..], ["update web 200"]);
+    assert_eq!(rig.stored("web").await.expect("Endpoints").subsets[0].addresses.len(), 2);
+}
+
+// TR-E3, kubernetes/kubernetes#127417: a write that changed nothing makes nothing stale.
+#[tokio::test]
+async fn a_write_that_changed_nothing_is_not_waited_for() {
+    let mut rig = Rig::start(&[web(1)], &[pod("a", "10.0.0.1")], &[]).await;
+    rig.writes().await;
+    // The cache never saw the object that was created, and is given one of that version with other labels: what the
+    // controller then writes is what the server has.
+    let mut cached = rig.stored("web").await.expect("Endpoints");
+    cached.metadata.labels = [("other", "label")].into_iter().collect();
+    rig.endpoints.apply(cached);
+    rig.endpoints.deliver();
+    rig.service(&web(2));
+    assert_eq!(rig.writes().await[1..], ["update web 200"]);
+    rig.service(&web(3));
+    assert_eq!(rig.writes().await[2..], ["update web 200"], "the same version is not stale");
+}
+
+// EP-20: refused as any other write, so that it is told and tried again.
+#[rstest]
+#[case::forbidden(403)]
+#[case::exists(409)]
+#[case::invalid(422)]
+#[case::broken(500)]
+#[tokio::test]
+async fn a_creation_that_fails_is_told_and_tried_again(#[case] code: u16) {
+    let mut rig = Rig::start(&[], &[], &[]).await;
+    let creates = On::any().verb("create").resource("endpoints").namespace(NAMESPACE);
+    rig.server.faults().inject(Fault::refuse(code).on(creates.clone()).times(1));
+    rig.service(&web(1));
+    eventually("a second creation", &2, async || rig.server.requests().count(&creates)).await;
+    assert_eq!(rig.writes().await, [format!("create {code}"), "create 201".to_owned()]);
+    // EV-1: in the namespace of those that have none.
+    let told = async || {
+        let events = rig.events().await;
+        events
+            .iter()
+            .any(|it| it.starts_with("default FailedToCreateEndpoint Failed to create endpoint for service ns/web: "))
+    };
+    eventually("an event", &true, told).await;
+}
+
+#[tokio::test]
+async fn an_update_that_fails_is_told_and_tried_again() {
+    let rig = Rig::start(&[], &[pod("a", "10.0.0.1")], &[]).await;
+    rig.client.create(&crate::rig::read::<core::Endpoints>(&endpoints("web", "6.7.8.9"))).await.expect("created");
+    rig.refresh("web").await;
+    let updates = On::any().verb("update").resource("endpoints");
+    rig.server.faults().inject(Fault::refuse(409).on(updates.clone()).times(1));
+    rig.service(&web(1));
+    eventually("a second update", &2, async || rig.server.requests().count(&updates)).await;
+    let told = async || {
+        let events = rig.events().await;
+        events.iter().any(|it| it.starts_with("ns FailedToUpdateEndpoint Failed to update endpoint ns/web: "))
+    };
+    eventually("an event", &true, told).await;
+}
+
+// EP-20: nothing can be made there any more, which is nobody's failure.
+#[tokio::test]
+async fn a_namespace_that_is_going_is_left_alone() {
+    let mut rig = Rig::start(&[], &[], &[]).await;
+    // What someone holds back keeps the namespace.
+    let mut held = endpoints("held", "10.0.0.1");
+    held["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    rig.client.create(&crate::rig::read::<core::Endpoints>(&held)).await.expect("created");
+    let path = format!("/api/v1/namespaces/{NAMESPACE}");
+    let (status, _) = rig.client.raw(http::Method::DELETE, &path, None, Vec::new()).await.expect("an answer");
+    assert!(status.is_success(), "{status}");
+    rig.service(&web(1));
+    let first = rig.writes().await;
+    assert_eq!(first, ["create 403"], "the namespace is still there, terminating");
+    assert_eq!(rig.writes().await, first, "and is not tried again");
+    assert!(rig.events().await.is_empty());
+}
