@@ -13,6 +13,7 @@ use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
 use kube_endpointslice::{SliceTracker, watch_slices};
 use kube_informer::{Event, HandlerHandle, Informer, synced_before};
+use kube_wire::Object as _;
 use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue, Timer};
 use tokio_util::sync::CancellationToken;
 
@@ -106,8 +107,7 @@ impl MirroringController {
 fn watch_services(informers: &Informers, queue: Queue<ObjectKey>) -> HandlerHandle {
     let handle = move |event: Event<Service>| {
         if service_wakes(event.states()) {
-            let service = event.object();
-            queue.add(ObjectKey { namespace: service.namespace.clone(), name: service.name.clone() });
+            queue.add(event.object().key());
         }
     };
     informers.services.add_handler(handle).named("services")
@@ -116,8 +116,7 @@ fn watch_services(informers: &Informers, queue: Queue<ObjectKey>) -> HandlerHand
 fn watch_endpoints(informers: &Informers, queue: Queue<ObjectKey>) -> HandlerHandle {
     let handle = move |event: Event<Endpoints>| {
         if endpoints_wake(event.states()) {
-            let metadata = &event.object().metadata;
-            queue.add(ObjectKey { namespace: metadata.namespace.clone(), name: metadata.name.clone() });
+            queue.add(event.object().key());
         }
     };
     informers.endpoints.add_handler(handle).named("endpoints")

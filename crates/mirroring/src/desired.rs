@@ -3,10 +3,9 @@
 use std::num::NonZeroUsize;
 
 use kube_endpoint_model::subsets::{repack, repack_apart};
-use kube_endpoint_model::well_known::{LAST_APPLIED_ANNOTATION, TRIGGER_TIME_ANNOTATION};
 use kube_endpoint_model::{
     Address, AddressType, Endpoint, EndpointAddress, EndpointConditions, EndpointPort, EndpointSubset, Endpoints,
-    Labels, SubsetPort,
+    SubsetPort,
 };
 use kube_endpointslice::DesiredGroup;
 
@@ -95,11 +94,6 @@ fn slice_port(port: &SubsetPort) -> EndpointPort {
     }
 }
 
-/// The annotations that slices take over from an Endpoints object (MI-19): all but those that speak of that object only.
-pub fn mirrored_annotations(annotations: &Labels) -> Labels {
-    annotations.without(|key| key == TRIGGER_TIME_ANNOTATION || key == LAST_APPLIED_ANNOTATION)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,12 +165,5 @@ mod tests {
         let mirrored = desired(&endpoints, NonZeroUsize::new(max).unwrap());
         assert_eq!(shown(&mirrored), expected);
         assert_eq!((mirrored.skipped, mirrored.invalid), (skipped, invalid));
-    }
-
-    #[test]
-    fn annotations_about_the_object_itself_stay_there() {
-        let annotations: Labels =
-            [(TRIGGER_TIME_ANNOTATION, "t"), (LAST_APPLIED_ANNOTATION, "{}"), ("note", "x")].into_iter().collect();
-        assert_eq!(mirrored_annotations(&annotations), [("note", "x")].into_iter().collect());
     }
 }

@@ -2,8 +2,8 @@
 //! without a selector, are mirrored into EndpointSlices, since that is where consumers look.
 //!
 //! Its name in `--controllers` is `endpointslice-mirroring-controller`. [`desired`] turns an Endpoints object into the
-//! endpoints of its slices; the generic reconciler of [`kube_endpointslice`] plans the writes; [`MirroringController`]
-//! joins them to caches, queue and API server.
+//! endpoints of its slices; [`plan`] asks the generic reconciler of [`kube_endpointslice`] for the writes;
+//! [`MirroringController`] joins it to caches, queue and API server.
 //!
 //! ```
 //! use std::num::NonZeroUsize;
@@ -25,7 +25,9 @@
 mod controller;
 mod desired;
 mod events;
+mod plan;
 
 pub use controller::{Config, Informers, MirroringController};
-pub use desired::{Mirrored, desired, mirrored_annotations};
+pub use desired::{Mirrored, desired};
 pub use events::should_mirror;
+pub use plan::{MirrorPlan, plan};

@@ -8,16 +8,13 @@ use kube_controller::Next;
 use kube_controller_client::Client;
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
-use kube_endpoint_model::{AddressType, EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
-use kube_endpointslice::{
-    ApplyError, Input, LiveReadError, Options, Owner, Packing, Plan, SliceLabels, SliceTracker, Slices, apply,
-    fresh_slices, plan,
-};
+use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
+use kube_endpointslice::{ApplyError, LiveReadError, Plan, SliceTracker, Slices, apply, fresh_slices};
 use kube_informer::Lister;
 use tokio::time::Instant;
 
-use crate::desired::{Mirrored, desired, mirrored_annotations};
 use crate::events::should_mirror;
+use crate::plan::{MirrorPlan, plan};
 
 /// What the workers share.
 pub(super) struct Reconciler {
@@ -41,9 +38,6 @@ pub(super) enum SyncError {
     LiveRead(#[from] LiveReadError),
 }
 
-/// Slices have either family.
-const ADDRESS_TYPES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];
-
 impl Reconciler {
     /// Brings the mirrored slices of a Service into line with its Endpoints (MI-2 to MI-24).
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Next, SyncError> {
@@ -61,21 +55,9 @@ impl Reconciler {
             Slices::Stale(wait) => return Ok(Next::After(wait)),
         };
 
-        let mirrored = desired(&endpoints, self.max_endpoints_per_subset);
-        self.tell_what_is_skipped(&endpoints, &mirrored);
-        let metadata = &endpoints.metadata;
-        let owner = Owner::new("v1", "Endpoints", metadata);
-        let labels = SliceLabels::carry(&metadata.labels, &metadata.name);
-        let annotations = mirrored_annotations(&metadata.annotations);
-        let input =
-            Input::new(&owner, &ADDRESS_TYPES, mirrored.groups, &existing).labels(&labels).annotations(&annotations);
-        let options = Options::new(MIRRORING_CONTROLLER)
-            .max_endpoints_per_slice(self.max_endpoints_per_subset)
-            .placeholder(false)
-            .enforce_ownership(false)
-            .packing(Packing::Single);
-        let plan = plan(input, &options);
-        apply(&self.client, key, &plan, &self.tracker).await?;
+        let mirror = plan(&endpoints, &existing, self.max_endpoints_per_subset);
+        self.tell_what_is_skipped(&endpoints, &mirror);
+        apply(&self.client, key, &mirror.plan, &self.tracker).await?;
         Ok(Next::Done)
     }
 
@@ -94,12 +76,12 @@ impl Reconciler {
         Ok(Next::Done)
     }
 
-    fn tell_what_is_skipped(&self, endpoints: &Endpoints, mirrored: &Mirrored) {
+    fn tell_what_is_skipped(&self, endpoints: &Endpoints, mirror: &MirrorPlan) {
         let warn = |reason, message| {
             let about = ObjectReference::to(&core::Endpoints { metadata: (&endpoints.metadata).into(), subsets: None });
             self.recorder.event(&about, EventType::Warning, reason, message);
         };
-        let Mirrored { skipped, invalid, .. } = *mirrored;
+        let MirrorPlan { skipped, invalid, plan: _ } = *mirror;
         if invalid > 0 {
             warn(
                 "InvalidIPAddress",

@@ -1,0 +1,5 @@
+//! What is decided, and what is done about it.
+
+mod cases;
+mod laws;
+mod server;

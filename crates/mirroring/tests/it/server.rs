@@ -1,0 +1,45 @@
+//! What an API server makes of a plan, as plain data.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use kube_endpoint_model::{EndpointSlice, Endpoints};
+use kube_endpointslice::Plan;
+use kube_endpointslice_mirroring::{MirrorPlan, plan};
+use serde_json::Value;
+
+pub(crate) fn read<T: serde::de::DeserializeOwned>(object: &Value) -> T {
+    serde_json::from_value(object.clone()).expect("an object")
+}
+
+pub(crate) fn mirror(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>], max: usize) -> MirrorPlan {
+    plan(endpoints, existing, NonZeroUsize::new(max).expect("not zero"))
+}
+
+/// The slices after a plan: created ones get a name, updated ones take the place of those of their name.
+pub(crate) fn carry_out(existing: &[Arc<EndpointSlice>], plan: &Plan, created: &mut usize) -> Vec<Arc<EndpointSlice>> {
+    let mut slices = existing.to_vec();
+    let deleted = plan.unsupported.iter().chain(plan.types.iter().flat_map(|it| &it.delete));
+    let deleted: Vec<_> = deleted.map(|slice| slice.metadata.name.clone()).collect();
+    slices.retain(|slice| !deleted.contains(&slice.metadata.name));
+    for plan in &plan.types {
+        for slice in &plan.create {
+            let mut slice = slice.clone();
+            let prefix = slice.metadata.generate_name.as_deref().unwrap_or_default().to_owned();
+            slice.metadata.name = format!("{prefix}{created:05}").into();
+            *created += 1;
+            slices.push(Arc::new(slice));
+        }
+        for update in &plan.update {
+            let old = slices.iter_mut().find(|slice| slice.metadata.name == update.metadata.name);
+            *old.expect("what is updated is there") = Arc::new(update.clone());
+        }
+    }
+    slices
+}
+
+/// Creates, updates and deletes of a plan.
+pub(crate) fn writes(plan: &Plan) -> (usize, usize, usize) {
+    let sum = |count: fn(&kube_endpointslice::TypePlan) -> usize| plan.types.iter().map(count).sum();
+    (sum(|it| it.create.len()), sum(|it| it.update.len()), sum(|it| it.delete.len()))
+}
