@@ -13,7 +13,7 @@ use crate::{
     Informer, ManualSource, MetricsProvider, UpdateIndex,
     informer::Running,
     metrics::Meter,
-    reflector::{Scope, reflect},
+    reflector::{BackoffPolicy, Scope, reflect},
     shared::{Shared, Transform},
 };
 
@@ -40,6 +40,7 @@ pub(crate) struct Options<T, X> {
 pub struct FromServer {
     client: Client,
     scope: Scope,
+    backoff: BackoffPolicy,
 }
 
 /// Objects come from a test.
@@ -88,7 +89,7 @@ impl<T: Object, S> Builder<T, (), S> {
 
 impl<T: Decode> Builder<T> {
     pub(crate) fn from_server(client: Client) -> Self {
-        Self::new(FromServer { client, scope: Scope::default() })
+        Self::new(FromServer { client, scope: Scope::default(), backoff: BackoffPolicy::default() })
     }
 }
 
@@ -148,10 +149,16 @@ impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
         self
     }
 
+    /// How long to wait after trouble.
+    pub fn backoff(mut self, policy: BackoffPolicy) -> Self {
+        self.source.backoff = policy;
+        self
+    }
+
     /// The informer. Nothing is sent before it runs.
     pub fn build(self) -> Informer<T, X> {
-        let (FromServer { client, scope }, shared, running) = self.shared(&T::RESOURCE);
-        let running = running.filled_by(reflect(client, scope, shared.clone()));
+        let (FromServer { client, scope, backoff }, shared, running) = self.shared(&T::RESOURCE);
+        let running = running.filled_by(reflect(client, scope, backoff, shared.clone()));
         Informer::new(shared, Arc::new(Mutex::new(Some(running))))
     }
 }

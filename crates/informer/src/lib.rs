@@ -69,6 +69,7 @@ pub use metrics::{HandlerMetrics, InformerMetrics, MetricsProvider, RelistCause}
 pub use objects::Objects;
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusMetrics;
+pub use reflector::BackoffPolicy;
 pub use selector::LabelSelector;
 pub use store::Store;
 pub use sync::{NotSynced, synced_before, wait_for_sync};

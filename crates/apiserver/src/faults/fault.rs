@@ -48,6 +48,8 @@ pub enum Effect {
         #[serde(default)]
         pause_millis: u64,
     },
+    /// Every event of a watch comes twice, one right after the other.
+    RepeatEvents,
     /// A watch ends after this time.
     EndWatch {
         /// Counted from the start of the watch.
@@ -262,6 +264,11 @@ impl Fault {
     /// See [`Effect::Trickle`].
     pub fn trickle(max_bytes: u32, pause: Duration) -> Self {
         Effect::Trickle { max_bytes, pause_millis: millis(pause) }.into()
+    }
+
+    /// See [`Effect::RepeatEvents`].
+    pub fn repeat_events() -> Self {
+        Effect::RepeatEvents.into()
     }
 
     /// See [`Effect::EndWatch`].

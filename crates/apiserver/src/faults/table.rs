@@ -49,6 +49,8 @@ pub(crate) struct StreamFaults {
     delay: Option<(u64, u64)>,
     /// The longest piece, and the pause before each.
     trickle: Option<(u32, Duration)>,
+    /// Whether every event is sent twice.
+    pub(crate) repeat: bool,
     /// When a watch ends, and how.
     pub(crate) end: Option<(Duration, End)>,
     /// Of this stream alone, so that streams that run side by side do not disturb each other's draws.
@@ -116,7 +118,7 @@ impl FaultTable {
                 Effect::Refuse { .. } | Effect::Reset | Effect::ApplyThenTimeout | Effect::ApplyThenReset => {
                     decision.answer != Answer::Honest
                 }
-                Effect::EndWatch { .. } => !is_watch,
+                Effect::RepeatEvents | Effect::EndWatch { .. } => !is_watch,
                 Effect::DelayRequest { .. } | Effect::DelayEvents { .. } | Effect::Trickle { .. } => false,
             };
             if in_vain || times.is_some_and(|times| rule.hits >= times) || !on.matches(caller) {
@@ -150,6 +152,7 @@ impl Decision {
             Effect::Trickle { max_bytes, pause_millis } => {
                 self.stream(rng).trickle = Some((max_bytes, Duration::from_millis(pause_millis)));
             }
+            Effect::RepeatEvents => self.stream(rng).repeat = true,
             Effect::EndWatch { after_millis, how } => {
                 self.stream(rng).end = Some((Duration::from_millis(after_millis), how));
             }
@@ -160,6 +163,7 @@ impl Decision {
         self.stream.get_or_insert_with(|| StreamFaults {
             delay: None,
             trickle: None,
+            repeat: false,
             end: None,
             rng: StdRng::seed_from_u64(rng.random()),
         })

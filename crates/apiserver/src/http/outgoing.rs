@@ -1,6 +1,6 @@
 //! The body of an answer on its way out, with what faults do to it.
 
-use bytes::Bytes;
+use bytes::{BufMut as _, Bytes, BytesMut};
 use futures::stream;
 use http_body::Frame;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -81,6 +81,9 @@ impl Shaped {
                 Err(never) => match never {},
             };
             match frame.into_data() {
+                Ok(data) if self.faults.as_ref().is_some_and(|faults| faults.repeat) => {
+                    self.pending = each_twice(&data, self.in_protobuf);
+                }
                 Ok(data) => self.pending = data,
                 Err(trailers) => return Some(trailers),
             }
@@ -112,4 +115,20 @@ impl Shaped {
             }
         }
     }
+}
+
+/// The events of a watch, which come whole, each of them twice.
+fn each_twice(mut events: &[u8], in_protobuf: bool) -> Bytes {
+    let mut twice = BytesMut::with_capacity(events.len() * 2);
+    while !events.is_empty() {
+        let length = match events.first_chunk() {
+            Some(length) if in_protobuf => u32::from_be_bytes(*length) as usize + size_of::<u32>(),
+            _ => events.iter().position(|byte| *byte == b'\n').map_or(events.len(), |end| end + 1),
+        };
+        let (event, rest) = events.split_at(length.min(events.len()));
+        twice.put_slice(event);
+        twice.put_slice(event);
+        events = rest;
+    }
+    twice.freeze()
 }

@@ -92,6 +92,20 @@ async fn answers_in_pieces_and_late_are_whole() {
 }
 
 #[tokio::test]
+async fn events_come_twice() {
+    let world = World::start(Config::default()).await;
+    world.create(CONFIG_MAPS, named("a")).await;
+    world.create(CONFIG_MAPS, named("b")).await;
+    world.server.faults().inject(Fault::repeat_events());
+    let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
+    for expect in ["ADDED a", "ADDED a", "ADDED b", "ADDED b"] {
+        assert_eq!(events.next_short().await, expect);
+    }
+    let list = world.get(CONFIG_MAPS).await.1;
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(2), "a list is no watch");
+}
+
+#[tokio::test]
 async fn open_watches_are_cut_by_hand() {
     let world = World::start(Config::default()).await;
     let mut cut = world.watch("/api/v1/configmaps?watch=true").await;

@@ -4,31 +4,44 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-const FIRST: Duration = Duration::from_millis(800);
-const LONGEST: Duration = Duration::from_secs(30);
-/// After this long without trouble, the next trouble is a first one.
-const QUIET: Duration = Duration::from_secs(120);
+/// How long an informer waits after trouble before it asks the server again. The default is client-go's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BackoffPolicy {
+    /// The first wait; each further one is twice as long. 800 ms.
+    pub first: Duration,
+    /// The longest wait. 30 s.
+    pub longest: Duration,
+    /// After this long without trouble, the next trouble is a first one. 2 min.
+    pub quiet: Duration,
+}
 
-/// client-go's reflector backoff: doubling from 800 ms to 30 s, each stretched at random to up to twice its length.
+impl Default for BackoffPolicy {
+    fn default() -> Self {
+        Self { first: Duration::from_millis(800), longest: Duration::from_secs(30), quiet: Duration::from_secs(120) }
+    }
+}
+
+/// The waits of one reflector, each stretched at random to up to twice its length.
 #[derive(Debug)]
 pub(super) struct Backoff {
+    policy: BackoffPolicy,
     next: Duration,
     last: Option<Instant>,
 }
 
 impl Backoff {
-    pub(super) fn new() -> Self {
-        Self { next: FIRST, last: None }
+    pub(super) fn new(policy: BackoffPolicy) -> Self {
+        Self { policy, next: policy.first, last: None }
     }
 
     /// The next wait; `jitter` is drawn from `0.0..1.0`.
     pub(super) fn next(&mut self, now: Instant, jitter: f64) -> Duration {
-        if self.last.is_some_and(|last| now.saturating_duration_since(last) > QUIET) {
-            self.next = FIRST;
+        if self.last.is_some_and(|last| now.saturating_duration_since(last) > self.policy.quiet) {
+            self.next = self.policy.first;
         }
         self.last = Some(now);
         let wait = self.next;
-        self.next = (wait * 2).min(LONGEST);
+        self.next = (wait * 2).min(self.policy.longest);
         wait.mul_f64(1.0 + jitter.clamp(0.0, 1.0))
     }
 }
@@ -46,7 +59,7 @@ mod tests {
     #[case::quiet(&[0, 60, 120, 121], 0.0, &[800, 1600, 3200, 800])]
     #[tokio::test(start_paused = true)]
     async fn waits(#[case] pauses: &[u64], #[case] jitter: f64, #[case] expect: &[u64]) {
-        let (mut backoff, mut now) = (Backoff::new(), Instant::now());
+        let (mut backoff, mut now) = (Backoff::new(BackoffPolicy::default()), Instant::now());
         let mut got = Vec::new();
         for pause in pauses {
             now += Duration::from_secs(*pause);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::backoff::Backoff;
+use super::backoff::{Backoff, BackoffPolicy};
 
 /// Objects per page where the server reads its pages from etcd.
 const PAGE: u32 = 500;
@@ -96,8 +96,9 @@ enum Phase {
 const FIRST_PAGE: Phase = Phase::List { page: None, whole: false };
 
 impl Machine {
-    pub(super) fn new() -> Self {
-        Self { phase: FIRST_PAGE, version: None, unavailable: false, wait: None, backoff: Backoff::new() }
+    pub(super) fn new(backoff: BackoffPolicy) -> Self {
+        let backoff = Backoff::new(backoff);
+        Self { phase: FIRST_PAGE, version: None, unavailable: false, wait: None, backoff }
     }
 
     /// What to do now. `jitter` is drawn from `0.0..1.0`.

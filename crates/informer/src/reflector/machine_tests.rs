@@ -7,7 +7,7 @@ const BUSY: Failure = Failure::Busy { retry_after: None };
 
 /// Plays what happened, one second apart, and returns what was asked from first to last.
 fn play(script: impl IntoIterator<Item = Happened>) -> Vec<String> {
-    let mut machine = Machine::new();
+    let mut machine = Machine::new(BackoffPolicy::default());
     let mut now = epoch();
     let mut asked = Vec::new();
     let mut ask = |machine: &mut Machine, now: Instant| {
@@ -120,7 +120,7 @@ fn asks(#[case] script: impl IntoIterator<Item = Happened>, #[case] expect: &str
 #[case::long_enough(1000, false, "watch")]
 #[case::short_but_busy(1, true, "watch")]
 fn a_watch_that_is_cut_at_once_is_trouble(#[case] millis: u64, #[case] event: bool, #[case] expect: &str) {
-    let (mut machine, mut now) = (Machine::new(), epoch());
+    let (mut machine, mut now) = (Machine::new(BackoffPolicy::default()), epoch());
     machine.happened(listed("5"), now, 0.0);
     assert!(matches!(machine.next(now, 0.0), Next::Watch { .. }));
     if event {
@@ -141,7 +141,7 @@ fn a_watch_that_is_cut_at_once_is_trouble(#[case] millis: u64, #[case] event: bo
 #[case(0.5, 450)]
 #[case(0.999, 599)]
 fn watches_last_five_to_ten_minutes(#[case] jitter: f64, #[case] expect: u64) {
-    let (mut machine, now) = (Machine::new(), epoch());
+    let (mut machine, now) = (Machine::new(BackoffPolicy::default()), epoch());
     machine.happened(listed("5"), now, 0.0);
     let expect = Next::Watch { version: "5".to_owned(), timeout: Duration::from_secs(expect) };
     assert_eq!(machine.next(now, jitter), expect);
@@ -163,7 +163,7 @@ proptest! {
     fn never_hammers_a_server_in_trouble(
         script in prop::collection::vec((trouble(), 0..10u32, 0.0..1.0f64), 1..100),
     ) {
-        let (mut machine, mut now, mut in_vain) = (Machine::new(), epoch(), 0);
+        let (mut machine, mut now, mut in_vain) = (Machine::new(BackoffPolicy::default()), epoch(), 0);
         for (failure, dice, jitter) in script {
             let asked = machine.next(now, jitter);
             now += Duration::from_millis(10);

@@ -10,6 +10,7 @@ use kube_controller_client::{Client, Error, ListParams, TransportKind, WatchBody
 use kube_wire::{Decode, DecodeError, Encoding, Status, WatchEvent, WatchReader, decode_list};
 use tokio::time::{Instant, sleep, timeout_at};
 
+pub use self::backoff::BackoffPolicy;
 use self::machine::{Failure, Happened, ListRequest, Machine, Next};
 use crate::shared::Shared;
 
@@ -28,9 +29,10 @@ pub(crate) struct Scope {
 pub(crate) async fn reflect<T: Decode, X: Clone>(
     client: Client,
     scope: Scope,
+    backoff: BackoffPolicy,
     shared: Arc<Shared<T, X>>,
 ) -> Infallible {
-    Reflector { client, scope, shared, machine: Machine::new(), pages: Vec::new() }.run().await
+    Reflector { client, scope, shared, machine: Machine::new(backoff), pages: Vec::new() }.run().await
 }
 
 struct Reflector<T, X> {
