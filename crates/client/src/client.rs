@@ -17,6 +17,7 @@ use crate::{
     Call, Config, ConfigError, Error, ListParams, TransportKind, WatchBody, WatchParams,
     error::status_of,
     failure::lost,
+    gate::{Gate, WriteGate},
     retry::{self, Outcome},
     throttle::Throttle,
     transport::{Service, Transport},
@@ -50,6 +51,7 @@ impl Default for ClientOptions {
 #[derive(Clone)]
 pub struct Client {
     shared: Arc<Shared>,
+    gate: Gate,
 }
 
 struct Shared {
@@ -87,7 +89,18 @@ impl Client {
             cause: format!("user agent {user_agent:?} cannot be sent as a header"),
         })?;
         let transport = Transport::new(config)?;
-        Ok(Self { shared: Arc::new(Shared { server, user_agent, throttle: Throttle::new(qps, burst), transport }) })
+        let shared = Shared { server, user_agent, throttle: Throttle::new(qps, burst), transport };
+        Ok(Self { shared: Arc::new(shared), gate: Gate::default() })
+    }
+
+    /// The same client, sharing connections and limits, that sends a write only while `gate` is open, and otherwise fails
+    /// with [`Error::Gated`]. Lists, watches and other reads pass always.
+    ///
+    /// The gate is asked right before each attempt. A write that is under way when the gate closes is dropped, so that one
+    /// that waits for a connection is not sent later; the server may have carried it out.
+    #[must_use]
+    pub fn gated(&self, gate: Arc<dyn WriteGate>) -> Self {
+        Self { shared: Arc::clone(&self.shared), gate: Gate(Some(gate)) }
     }
 
     /// Lists a resource, in one namespace or (`None`) everywhere; the answer is for `kube_wire::decode_list`.
@@ -138,13 +151,22 @@ impl Client {
         let path_and_query = path_and_query.to_owned();
         let request = Outgoing { method, path_and_query, content_type, body: body.into() };
         let request = self.request(&call, &request)?;
+        let method = request.method().clone();
         self.shared.throttle.admit().await;
         let exchange = async {
             let answer = self.shared.transport.calls.clone().oneshot(request).await;
             let answer = answer.map_err(|error| lost(&call, &*error))?;
             Ok::<_, Error>((answer.status(), whole_body(&call, answer.into_body()).await?))
         };
-        timeout(CALL_TIMEOUT, exchange).await.map_err(|_| no_answer(&call))?
+        self.pass(&method, &call, timeout(CALL_TIMEOUT, exchange)).await?.map_err(|_| no_answer(&call))?
+    }
+
+    /// Runs an exchange; one that may change something, only while the gate is open.
+    async fn pass<T>(&self, method: &Method, call: &Call, exchange: impl Future<Output = T>) -> Result<T, Error> {
+        if *method == Method::GET {
+            return Ok(exchange.await);
+        }
+        self.gate.pass(exchange).await.ok_or_else(|| Error::Gated { call: call.clone() })
     }
 
     /// Sends a request within the limits and returns the body of a successful answer.
@@ -170,8 +192,8 @@ impl Client {
                 self.shared.throttle.admit().await;
             }
             let request = self.request(call, outgoing)?;
-            let result = timeout(CALL_TIMEOUT, service.clone().oneshot(request)).await;
-            let result = match result {
+            let exchange = timeout(CALL_TIMEOUT, service.clone().oneshot(request));
+            let result = match self.pass(&outgoing.method, call, exchange).await? {
                 Ok(result) => result.map_err(|error| lost(call, &*error)),
                 Err(_) => Err(no_answer(call)),
             };

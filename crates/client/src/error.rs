@@ -32,6 +32,12 @@ pub enum Error {
         /// What happened, outermost first.
         cause: String,
     },
+    /// The [gate](crate::Client::gated) of the client is closed: this process no longer leads, or does not yet.
+    #[error("{call}: not sent, or no answer waited for: this process does not lead")]
+    Gated {
+        /// What was asked.
+        call: Call,
+    },
     /// The object could not be written as JSON, or the request could not be built.
     #[error("{call}: cannot build the request: {cause}")]
     Request {
@@ -70,6 +76,7 @@ impl Error {
         match self {
             Self::Api { call, .. }
             | Self::Transport { call, .. }
+            | Self::Gated { call }
             | Self::Request { call, .. }
             | Self::Answer { call, .. } => call,
         }

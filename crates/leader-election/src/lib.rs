@@ -1,113 +1,142 @@
-//! Leader election on a Lease, as client-go does it.
+//! Leader election on a `coordination.k8s.io/v1` Lease, as client-go does it, with a fence for what the leader writes.
 //!
-//! So far this crate holds the timing of an election and its rules; the state machine that is asked with the time, and
-//! the shell that talks to the API server, come with the step that makes the controller manager highly available.
+//! # In a program
+//!
+//! [`Election`] talks to the API server; [`Fence`] says who leads and until when a write may be started. A client that is
+//! [gated](kube_controller_client::Client::gated) by the fence starts no write after that:
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use kube_controller_client::Client;
+//! use kube_lease_election::{Election, ElectionOptions, End, LeaseName, Timing, identity};
+//! use tokio_util::sync::CancellationToken;
+//!
+//! # async fn control(client: Client, stop: CancellationToken) {}
+//! # async fn example(elections: Client, client: Client) {
+//! let (election, fence) = Election::new(
+//!     elections,
+//!     ElectionOptions {
+//!         lease: LeaseName { namespace: "kube-system".to_owned(), name: "my-controller".to_owned() },
+//!         identity: identity(),
+//!         timing: Timing::default(),
+//!         recorder: None,
+//!         metrics: None,
+//!     },
+//! );
+//! let stop = CancellationToken::new();
+//! let mut tasks = tokio::task::JoinSet::new();
+//! tasks.spawn({
+//!     let (client, stop, mut fence) = (client.gated(Arc::new(fence.clone())), stop.clone(), fence.clone());
+//!     async move {
+//!         if fence.leading().await {
+//!             control(client, stop).await;
+//!         }
+//!     }
+//! });
+//! // Cancel `stop` once the work has ended: the lease is then given back, and a successor need not wait.
+//! match election.run(stop).await {
+//!     End::Released | End::Stopped => println!("stopped as asked"),
+//!     End::Lost => std::process::exit(1), // as upstream does: others may lead by now
+//! }
+//! # }
+//! ```
+//!
+//! # The rules alone
+//!
+//! [`Elector`] is all of the logic, without client, clock or runtime: it is asked with the time what to do next, and told
+//! what came of it.
 //!
 //! ```
-//! use std::time::Duration;
-//! use kube_lease_election::{Timing, TimingError};
+//! use std::time::{Duration, Instant};
+//! use kube_lease_election::{Answer, Elector, LeaseName, Next, Now, Request, Timing};
 //!
-//! let timing = Timing::default();
-//! assert_eq!(timing.lease_duration(), Duration::from_secs(15));
+//! # #[expect(clippy::disallowed_methods)] fn main() {
+//! let lease = LeaseName { namespace: "kube-system".to_owned(), name: "my-controller".to_owned() };
+//! let mut elector = Elector::new(lease, "me".to_owned(), Timing::default(), 1);
 //!
-//! // A leader that renews later than others may take over would not be the only one.
-//! let hasty = Timing::new(Duration::from_secs(10), Duration::from_secs(10), Duration::from_secs(2));
-//! assert_eq!(hasty, Err(TimingError::RenewDeadline));
+//! let start = Instant::now();
+//! let at = |seconds| Now { at: start + Duration::from_secs(seconds), wall: jiff::Timestamp::UNIX_EPOCH };
+//! assert!(matches!(elector.next(at(0)), Next::Send { request: Request::Get, .. }));
+//! elector.answer(at(1), Answer::Missing);
+//! assert!(matches!(elector.next(at(1)), Next::Send { request: Request::Create(_), .. }));
+//! elector.answer(at(3), Answer::Written { uid: "u".to_owned(), resource_version: "7".to_owned() });
+//! // Ten seconds from when the request was sent, not from when it was answered.
+//! assert_eq!(elector.lead().map(|lead| lead.until), Some(start + Duration::from_secs(11)));
+//! # }
 //! ```
+//!
+//! # Who leads, and until when
+//!
+//! - A lease held by another is taken over when nothing in it has changed for its duration **by our clock, since we saw
+//!   the last change**. Times in the Lease are never compared with a clock (CM-24).
+//! - Every update carries the resourceVersion of the state it was decided on; a Lease that is not there is created, which
+//!   the server refuses when another was faster. Nothing is ever deleted.
+//! - The leader's term ends one renew deadline **after the last renewal that succeeded was sent**. Others count from when
+//!   they see it, so while all clocks run equally fast within the ratio of lease duration to renew deadline (15 to 10 s: one
+//!   and a half times), two terms never overlap, whatever requests are delayed, lost or applied late.
+//! - What a person does to the Lease is outside this: who empties the holder of a live leader, or shortens the duration,
+//!   has asked for a successor, and the old leader learns it with its next renewal. Its writes end at its fence all the same.
+//!
+//! # What the fence is worth
+//!
+//! It is asked right before each request is handed to the connection, and a request that has not been sent when the term
+//! ends (it waits for a connection, say) is dropped. It compares with `CLOCK_MONOTONIC`, which runs on while a process is
+//! stopped (`SIGSTOP`, a debugger, a starved CPU), and on Linux with `CLOCK_BOOTTIME` too, which also runs on while the
+//! machine sleeps. A virtual machine that is paused and resumed by its host may see none of that time on any clock; then,
+//! and in the instant between the check and the socket, the resourceVersion that every update of an object carries is what
+//! protects it.
+//!
+//! # From client-go
+//!
+//! | client-go | here |
+//! |---|---|
+//! | `LeaderElectionConfig` | [`ElectionOptions`] and [`Timing`] |
+//! | `NewLeaderElector`, `Run` | [`Election::new`], [`Election::run`] |
+//! | `OnStartedLeading`, `IsLeader` | [`Fence::leading`], [`Fence::lead`] |
+//! | `OnStoppedLeading` | [`Election::run`] returns |
+//! | `OnNewLeader`, `GetLeader` | [`Fence::leader`], [`Fence::changed`] |
+//! | `WatchDog`, `Check` | [`Fence::is_overdue`] |
+//! | `ReleaseOnCancel` | always |
+//! | `LeaseLock`, `ResourceLockConfig` | [`LeaseName`], [`ElectionOptions::identity`] |
+//! | `MetricsProvider` | [`ElectionMetrics`]; `PrometheusMetrics` with the feature `prometheus` |
+//!
+//! Coordinated leader election (candidates, strategies, preferred holders) is not done: those two fields of the Lease are
+//! left as they are found.
+//!
+//! # What differs on purpose
+//!
+//! - The term ends by the fence: upstream gives up one renew deadline after it began to try, which is later.
+//! - A leader that sees another holder stops at once; upstream goes on trying until its deadline.
+//! - Candidates watch the Lease beside polling it, and try at the moment it expires or is given back. Without the right
+//!   to watch, polling alone is as fast as upstream.
+//! - A Lease that vanished while its holder seemed alive is created again only when that holder's time is over, except by
+//!   the holder itself.
+//! - The lease is given back in one request where upstream reads it first, and also when an acquisition was under way.
+//! - A fraction of a second in the lease duration is rounded up, not down.
 
-use std::time::Duration;
+mod boot_clock;
+mod election;
+mod elector;
+mod fence;
+mod identity;
+mod lock;
+mod metrics;
+mod name;
+#[cfg(feature = "prometheus")]
+mod prometheus;
+mod spec;
+mod timing;
+mod watching;
 
-/// How long a Lease is held and how often it is renewed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timing {
-    lease_duration: Duration,
-    renew_deadline: Duration,
-    retry_period: Duration,
-}
-
-/// Why a timing makes no election (CM-22).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TimingError {
-    /// The leader might still believe to lead when others already may.
-    #[error("the lease duration must be greater than the renew deadline")]
-    RenewDeadline,
-    /// The leader might not get to try again before its deadline.
-    #[error("the renew deadline must be greater than the retry period times 1.2")]
-    RetryPeriod,
-    /// Nothing happens in no time.
-    #[error("lease duration, renew deadline and retry period must be greater than zero")]
-    Zero,
-}
-
-/// Retries are spread by up to this factor, in tenths.
-const JITTER_TENTHS: u32 = 12;
-
-impl Timing {
-    /// A timing that holds the rules of client-go.
-    pub fn new(
-        lease_duration: Duration,
-        renew_deadline: Duration,
-        retry_period: Duration,
-    ) -> Result<Timing, TimingError> {
-        if lease_duration.is_zero() || renew_deadline.is_zero() || retry_period.is_zero() {
-            return Err(TimingError::Zero);
-        }
-        if lease_duration <= renew_deadline {
-            return Err(TimingError::RenewDeadline);
-        }
-        if renew_deadline.saturating_mul(10) <= retry_period.saturating_mul(JITTER_TENTHS) {
-            return Err(TimingError::RetryPeriod);
-        }
-        Ok(Timing { lease_duration, renew_deadline, retry_period })
-    }
-
-    /// How long others wait after the last renewal they saw before they take over.
-    pub fn lease_duration(&self) -> Duration {
-        self.lease_duration
-    }
-
-    /// How long the leader goes on after its last successful renewal.
-    pub fn renew_deadline(&self) -> Duration {
-        self.renew_deadline
-    }
-
-    /// How long everyone waits between two tries.
-    pub fn retry_period(&self) -> Duration {
-        self.retry_period
-    }
-}
-
-impl Default for Timing {
-    /// 15 s, 10 s and 2 s, as upstream.
-    fn default() -> Self {
-        Timing {
-            lease_duration: Duration::from_secs(15),
-            renew_deadline: Duration::from_secs(10),
-            retry_period: Duration::from_secs(2),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rstest::rstest;
-
-    #[rstest]
-    #[case(15_000, 10_000, 2_000, Ok(()))]
-    #[case(15_000, 15_000, 2_000, Err(TimingError::RenewDeadline))]
-    #[case(15_000, 2_400, 2_000, Err(TimingError::RetryPeriod))]
-    #[case(15_000, 2_401, 2_000, Ok(()))]
-    #[case(15_000, 10_000, 0, Err(TimingError::Zero))]
-    fn rules(#[case] lease: u64, #[case] renew: u64, #[case] retry: u64, #[case] expected: Result<(), TimingError>) {
-        let [lease, renew, retry] = [lease, renew, retry].map(Duration::from_millis);
-        assert_eq!(Timing::new(lease, renew, retry).map(drop), expected);
-    }
-
-    #[test]
-    fn the_default_holds_the_rules() {
-        let timing = Timing::default();
-        assert_eq!(Timing::new(timing.lease_duration, timing.renew_deadline, timing.retry_period), Ok(timing));
-    }
-}
+#[cfg(feature = "prometheus")]
+pub use crate::prometheus::PrometheusMetrics;
+pub use crate::{
+    election::{Election, ElectionOptions},
+    elector::{Answer, Elector, End, Lead, Next, Now, Request},
+    fence::Fence,
+    identity::identity,
+    metrics::{ElectionMetrics, MetricsProvider},
+    name::LeaseName,
+    timing::{Timing, TimingError},
+};

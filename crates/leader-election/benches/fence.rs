@@ -1,0 +1,67 @@
+//! What the fence costs each write, and a step of the rules.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_dev_apiserver::Server;
+use kube_lease_election::{Answer, Election, ElectionOptions, Elector, LeaseName, Next, Now, Request, Timing};
+use tokio_util::sync::CancellationToken;
+
+fn name() -> LeaseName {
+    LeaseName { namespace: "kube-system".to_owned(), name: "bench".to_owned() }
+}
+
+/// Asked by every write of the leader.
+fn fence(c: &mut Criterion) {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+    let (server, fence, mut tasks) = runtime.block_on(async {
+        let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a server");
+        let config = Config::from_url(&server.url()).expect("a URL");
+        let client = Client::new(&config, ClientOptions::default()).expect("a client");
+        let options = ElectionOptions {
+            lease: name(),
+            identity: "bench".to_owned(),
+            timing: Timing::default(),
+            recorder: None,
+            metrics: None,
+        };
+        let (election, mut fence) = Election::new(client, options);
+        let mut tasks = tokio::task::JoinSet::new();
+        tasks.spawn(election.run(CancellationToken::new()));
+        assert!(fence.leading().await, "elected");
+        (server, fence, tasks)
+    });
+    c.bench_function("fence/lead", |b| b.iter(|| black_box(&fence).lead().expect("leads")));
+    tasks.abort_all();
+    drop((runtime, server));
+}
+
+/// One renewal, without the network.
+fn renewal(c: &mut Criterion) {
+    let mut elector = Elector::new(name(), "bench".to_owned(), Timing::default(), 1);
+    let mut now = Now { at: tokio::time::Instant::now().into_std(), wall: jiff::Timestamp::UNIX_EPOCH };
+    let mut version = 0_u64;
+    let mut step = move || match elector.next(now) {
+        Next::Wait(until) => now.at = until,
+        Next::Send { request: Request::Get, .. } => elector.answer(now, Answer::Missing),
+        Next::Send { .. } => {
+            version += 1;
+            now.wall += Duration::from_millis(1);
+            let resource_version = version.to_string();
+            elector.answer(now, Answer::Written { uid: "u".to_owned(), resource_version });
+        }
+        Next::Ended(end) => unreachable!("nothing ends it: {end:?}"),
+    };
+    c.bench_function("elector/renewal", |b| {
+        b.iter(|| {
+            step();
+            step();
+        });
+    });
+}
+
+criterion_group!(benches, fence, renewal);
+criterion_main!(benches);

@@ -1,0 +1,23 @@
+//! Who we are in the Lease.
+
+use uuid::Uuid;
+
+/// A name for this run of this process, as upstream forms it (CM-21): `<hostname>_<uuid>`.
+///
+/// A process that is started again is another candidate: it must not take up the term of the one before.
+pub fn identity() -> String {
+    let host = rustix::system::uname();
+    format!("{}_{}", host.nodename().to_string_lossy(), Uuid::new_v4())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_another() {
+        let (one, other) = (identity(), identity());
+        assert_ne!(one, other);
+        assert_eq!(one.split_once('_').map(|(_, id)| Uuid::parse_str(id).is_ok()), Some(true), "{one}");
+    }
+}

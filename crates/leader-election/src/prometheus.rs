@@ -1,0 +1,82 @@
+//! The metrics of client-go's elections, on a registry of the `prometheus` crate.
+
+use std::sync::Arc;
+
+use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
+
+use crate::{ElectionMetrics, MetricsProvider};
+
+/// Metrics with the names, texts and label that Kubernetes' own binaries have:
+///
+/// | metric | type |
+/// |---|---|
+/// | `leader_election_master_status` | gauge: 1 for the leader, 0 for others |
+/// | `leader_election_slowpath_total` | counter |
+///
+/// Both have one label, `name`: the Lease's. Register once, and hand it to every election.
+#[derive(Debug, Clone)]
+pub struct PrometheusMetrics {
+    master_status: IntGaugeVec,
+    slow_path: IntCounterVec,
+}
+
+impl PrometheusMetrics {
+    /// Registers the two metrics. Fails if one of these names is taken.
+    pub fn register(registry: &Registry) -> prometheus::Result<Self> {
+        let metrics = Self {
+            master_status: IntGaugeVec::new(
+                Opts::new(
+                    "leader_election_master_status",
+                    "[ALPHA] Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 \
+                     indicates master. 'name' is the string used to identify the lease. Please make sure to group by name.",
+                ),
+                &["name"],
+            )?,
+            slow_path: IntCounterVec::new(
+                Opts::new(
+                    "leader_election_slowpath_total",
+                    "[ALPHA] Total number of slow path exercised in renewing leader leases. 'name' is the string used to \
+                     identify the lease. Please make sure to group by name.",
+                ),
+                &["name"],
+            )?,
+        };
+        registry.register(Box::new(metrics.master_status.clone()))?;
+        registry.register(Box::new(metrics.slow_path.clone()))?;
+        Ok(metrics)
+    }
+}
+
+impl MetricsProvider for PrometheusMetrics {
+    fn election(&self, name: &str) -> Arc<dyn ElectionMetrics> {
+        let election = OneElection {
+            master_status: self.master_status.with_label_values(&[name]),
+            slow_path: self.slow_path.clone(),
+            name: name.to_owned(),
+        };
+        Arc::new(election)
+    }
+}
+
+struct OneElection {
+    master_status: IntGauge,
+    // A series only once there is something to count, as upstream.
+    slow_path: IntCounterVec,
+    name: String,
+}
+
+impl OneElection {
+    fn counter(&self) -> IntCounter {
+        self.slow_path.with_label_values(&[&self.name])
+    }
+}
+
+impl ElectionMetrics for OneElection {
+    fn leading(&self, leads: bool) {
+        self.master_status.set(leads.into());
+    }
+
+    fn slow_paths(&self, count: u64) {
+        self.counter().inc_by(count);
+    }
+}

@@ -1,0 +1,130 @@
+//! What stands in a Lease, read and written as client-go does.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
+
+use crate::{LeaseName, Timing};
+
+/// What a lease that was given back says of its duration.
+const RELEASED_SECONDS: i32 = 1;
+
+/// The holder; empty when nobody holds it.
+pub(crate) fn holder(lease: &Lease) -> &str {
+    lease.spec.as_ref().and_then(|spec| spec.holder_identity.as_deref()).unwrap_or_default()
+}
+
+/// How long its holder asked others to wait.
+pub(crate) fn duration(lease: &Lease) -> Duration {
+    let seconds = lease.spec.as_ref().and_then(|spec| spec.lease_duration_seconds).unwrap_or_default();
+    Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
+}
+
+pub(crate) fn resource_version(lease: &Lease) -> &str {
+    lease.metadata.resource_version.as_deref().unwrap_or_default()
+}
+
+/// A Lease that did not exist, held by `identity`.
+pub(crate) fn created(name: &LeaseName, identity: &str, timing: &Timing, wall: Timestamp) -> Lease {
+    let LeaseName { namespace, name } = name.clone();
+    let metadata = ObjectMeta { name: Some(name), namespace: Some(namespace), ..ObjectMeta::default() };
+    let spec = LeaseSpec { lease_transitions: Some(0), ..LeaseSpec::default() };
+    let mut lease = Lease { metadata, spec: Some(spec) };
+    hold(&mut lease, identity, timing, wall);
+    lease
+}
+
+/// The same Lease, taken over or renewed by `identity`. What is none of ours stays.
+pub(crate) fn held(lease: &Lease, identity: &str, timing: &Timing, wall: Timestamp) -> Lease {
+    let mut next = lease.clone();
+    let spec = next.spec.get_or_insert_default();
+    if holder(lease) == identity {
+        spec.renew_time = Some(micros(wall));
+        spec.lease_duration_seconds = Some(timing.lease_seconds());
+    } else {
+        spec.lease_transitions = Some(spec.lease_transitions.unwrap_or_default().saturating_add(1));
+        hold(&mut next, identity, timing, wall);
+    }
+    next
+}
+
+fn hold(lease: &mut Lease, identity: &str, timing: &Timing, wall: Timestamp) {
+    let spec = lease.spec.get_or_insert_default();
+    spec.holder_identity = Some(identity.to_owned());
+    spec.lease_duration_seconds = Some(timing.lease_seconds());
+    spec.acquire_time = Some(micros(wall));
+    spec.renew_time = Some(micros(wall));
+}
+
+/// The same Lease, given back: no holder, and a second to wait for those that would wait.
+pub(crate) fn released(lease: &Lease, wall: Timestamp) -> Lease {
+    let mut next = lease.clone();
+    let spec = next.spec.get_or_insert_default();
+    spec.holder_identity = Some(String::new());
+    spec.lease_duration_seconds = Some(RELEASED_SECONDS);
+    spec.acquire_time = Some(micros(wall));
+    spec.renew_time = Some(micros(wall));
+    next
+}
+
+/// As precise as it is sent: a Lease that is read again must be equal to the one that was written.
+fn micros(wall: Timestamp) -> MicroTime {
+    MicroTime(Timestamp::from_microsecond(wall.as_microsecond()).unwrap_or(wall))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().expect("a time")
+    }
+
+    fn name() -> LeaseName {
+        LeaseName { namespace: "kube-system".to_owned(), name: "it".to_owned() }
+    }
+
+    // client-go: TestLeaseSpecToLeaderElectionRecordRoundTrip
+    #[test]
+    fn is_written_in_client_gos_words() {
+        let lease = created(&name(), "me", &Timing::default(), at("2026-05-04T03:02:01.123456789Z"));
+        let written = serde_json::to_value(&lease).expect("JSON");
+        let expect = serde_json::json!({
+            "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+            "metadata": { "name": "it", "namespace": "kube-system" },
+            "spec": {
+                "holderIdentity": "me", "leaseDurationSeconds": 15, "leaseTransitions": 0,
+                "acquireTime": "2026-05-04T03:02:01.123456Z", "renewTime": "2026-05-04T03:02:01.123456Z",
+            },
+        });
+        assert_eq!(written, expect);
+        assert_eq!(serde_json::from_value::<Lease>(written).expect("a Lease"), lease);
+    }
+
+    /// What belongs to coordinated leader election, or to whoever labelled the Lease, is left alone.
+    #[test]
+    fn what_is_none_of_ours_stays() {
+        let mut lease = created(&name(), "they", &Timing::default(), Timestamp::UNIX_EPOCH);
+        lease.metadata.labels = Some([("team".to_owned(), "a".to_owned())].into());
+        let spec = lease.spec.as_mut().expect("a spec");
+        spec.strategy = Some("OldestEmulationVersion".to_owned());
+        spec.preferred_holder = Some("another".to_owned());
+        let (now, later) = (at("2026-05-04T03:02:01Z"), at("2026-05-04T03:02:03Z"));
+        let taken = held(&lease, "me", &Timing::default(), now);
+        let renewed = held(&taken, "me", &Timing::default(), later);
+        let back = released(&renewed, later);
+        for lease in [&taken, &renewed, &back] {
+            let spec = lease.spec.as_ref().expect("a spec");
+            assert_eq!(lease.metadata.labels.as_ref().map(std::collections::BTreeMap::len), Some(1));
+            assert_eq!(spec.strategy.as_deref(), Some("OldestEmulationVersion"));
+            assert_eq!(spec.preferred_holder.as_deref(), Some("another"));
+            assert_eq!(spec.lease_transitions, Some(1));
+        }
+        let renewed = renewed.spec.expect("a spec");
+        assert_eq!((renewed.acquire_time, renewed.renew_time), (Some(MicroTime(now)), Some(MicroTime(later))));
+        let back = back.spec.expect("a spec");
+        assert_eq!((back.holder_identity.as_deref(), back.lease_duration_seconds), (Some(""), Some(1)));
+    }
+}

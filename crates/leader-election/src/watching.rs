@@ -1,0 +1,87 @@
+//! A look at the Lease between two tries, so that a release or an expiry is noticed when it happens.
+
+use std::pin::Pin;
+
+use futures::StreamExt as _;
+use k8s_openapi::api::coordination::v1::Lease;
+use kube_controller_client::{Client, Error, Resource, WatchBody, WatchParams};
+use kube_wire::{LineSplitter, WatchEvent, decode_watch_event};
+
+use crate::LeaseName;
+
+const LEASES: Resource = Resource::namespaced("coordination.k8s.io", "v1", "leases", "Lease");
+
+/// The server ends the watch after this; it is opened again with the next try.
+const SECONDS: u32 = 300;
+
+struct Frames {
+    body: WatchBody,
+    lines: LineSplitter,
+}
+
+type Opening = Pin<Box<dyn Future<Output = Result<WatchBody, Error>> + Send>>;
+
+/// A watch of one Lease that never fails: when it breaks, nothing is seen until it is [opened](Self::open) again.
+pub(crate) struct Watching {
+    client: Client,
+    name: LeaseName,
+    state: State,
+}
+
+enum State {
+    Closed,
+    Opening(Opening),
+    Open(Box<Frames>),
+}
+
+impl Watching {
+    pub(crate) fn new(client: Client, name: LeaseName) -> Self {
+        Self { client, name, state: State::Closed }
+    }
+
+    /// Opens the watch after `version`, unless it is open.
+    pub(crate) fn open(&mut self, version: &str) {
+        if matches!(self.state, State::Closed) {
+            let (client, namespace) = (self.client.clone(), self.name.namespace.clone());
+            let params = WatchParams {
+                field_selector: Some(format!("metadata.name={}", self.name.name)),
+                resource_version: version.to_owned(),
+                timeout_seconds: Some(SECONDS),
+                ..WatchParams::default()
+            };
+            let opening = async move { client.watch(&LEASES, Some(&namespace), &params).await };
+            self.state = State::Opening(Box::pin(opening));
+        }
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.state = State::Closed;
+    }
+
+    /// The next state of the Lease. Never returns while there is none; may be dropped at any await.
+    pub(crate) async fn next(&mut self) -> Lease {
+        loop {
+            match &mut self.state {
+                State::Closed => std::future::pending().await,
+                State::Opening(opening) => {
+                    self.state = match opening.await {
+                        Ok(body) => State::Open(Box::new(Frames { body, lines: LineSplitter::new("Lease") })),
+                        Err(error) => {
+                            tracing::debug!(err = %error, "leader election: cannot watch the Lease");
+                            State::Closed
+                        }
+                    };
+                }
+                State::Open(frames) => match frames.lines.next_frame().map(|frame| frame.map(decode_watch_event)) {
+                    Ok(Some(Ok(WatchEvent::Added(lease) | WatchEvent::Modified(lease)))) => return lease,
+                    Ok(Some(Ok(WatchEvent::Deleted(_) | WatchEvent::Bookmark { .. }))) => {}
+                    Ok(None) => match frames.body.next().await {
+                        Some(Ok(chunk)) => frames.lines.push(&chunk),
+                        Some(Err(_)) | None => self.state = State::Closed,
+                    },
+                    Ok(Some(Ok(WatchEvent::Error(_)) | Err(_))) | Err(_) => self.state = State::Closed,
+                },
+            }
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Elections against the embedded API server, on paused time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{ConfigMap, Event};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube_controller_client::events::EventRecorder;
+use kube_controller_client::{Client, ClientOptions, Config, Error};
+use kube_dev_apiserver::{Fault, On, Server};
+use kube_lease_election::{Election, ElectionOptions, End, Fence, LeaseName, Timing};
+use rstest::rstest;
+use serde_json::json;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+const SECOND: Duration = Duration::from_secs(1);
+const NAMESPACE: &str = "kube-system";
+const NAME: &str = "it";
+
+async fn server() -> (Server, Client) {
+    let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a server");
+    let config = Config::from_url(&server.url()).expect("a URL");
+    let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client");
+    (server, client)
+}
+
+/// A candidate that runs.
+struct Candidate {
+    fence: Fence,
+    stop: CancellationToken,
+    tasks: JoinSet<End>,
+}
+
+fn candidate(client: &Client, identity: &str) -> Candidate {
+    candidate_with(client, identity, None)
+}
+
+fn candidate_with(client: &Client, identity: &str, recorder: Option<EventRecorder>) -> Candidate {
+    let options = ElectionOptions {
+        lease: LeaseName { namespace: NAMESPACE.to_owned(), name: NAME.to_owned() },
+        identity: identity.to_owned(),
+        timing: Timing::default(),
+        recorder,
+        metrics: None,
+    };
+    let (election, fence) = Election::new(client.clone(), options);
+    let stop = CancellationToken::new();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(election.run(stop.clone()));
+    Candidate { fence, stop, tasks }
+}
+
+impl Candidate {
+    async fn leads(&mut self) {
+        let leads = timeout(60 * SECOND, self.fence.leading()).await;
+        assert_eq!(leads, Ok(true), "does not lead after a minute");
+    }
+
+    async fn ends(&mut self) -> End {
+        let end = timeout(60 * SECOND, self.tasks.join_next()).await;
+        end.expect("ends within a minute").expect("a task").expect("no panic")
+    }
+
+    async fn renews(&mut self) {
+        let before = self.fence.lead().expect("leads");
+        while self.fence.lead() == Some(before) {
+            assert!(self.fence.changed().await);
+        }
+        assert!(self.fence.lead() > Some(before), "the term did not move on");
+    }
+}
+
+async fn lease(client: &Client) -> Lease {
+    client.get(NAMESPACE, NAME).await.expect("a Lease")
+}
+
+fn spec(lease: &Lease) -> (String, i32, i32) {
+    let spec = lease.spec.clone().expect("a spec");
+    (
+        spec.holder_identity.unwrap_or_default(),
+        spec.lease_duration_seconds.unwrap_or_default(),
+        spec.lease_transitions.unwrap_or_default(),
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_leads_and_the_other_follows_at_once_when_it_stops() {
+    let (_server, client) = server().await;
+    let mut one = candidate(&client, "one");
+    one.leads().await;
+    assert_eq!(spec(&lease(&client).await), ("one".to_owned(), 15, 0));
+    let mut other = candidate(&client, "other");
+    while other.fence.leader() != "one" {
+        assert!(other.fence.changed().await);
+    }
+    one.renews().await;
+    assert_eq!(other.fence.lead(), None);
+
+    let asked = Instant::now();
+    one.stop.cancel();
+    assert_eq!(one.ends().await, End::Released);
+    assert_eq!(one.fence.lead(), None);
+    other.leads().await;
+    assert!(asked.elapsed() < 3 * SECOND, "{:?}", asked.elapsed());
+    assert_eq!(spec(&lease(&client).await), ("other".to_owned(), 15, 1));
+    other.stop.cancel();
+    assert_eq!(other.ends().await, End::Released);
+    assert_eq!(spec(&lease(&client).await), (String::new(), 1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leader_that_dies_is_followed_within_lease_duration_and_retry_period() {
+    let (_server, client) = server().await;
+    let (mut one, mut other) = (candidate(&client, "one"), candidate(&client, "other"));
+    tokio::select! { () = one.leads() => {}, () = other.leads() => std::mem::swap(&mut one, &mut other) }
+    for _ in 0..3 {
+        one.renews().await;
+    }
+    let killed = Instant::now();
+    one.tasks.abort_all();
+    other.leads().await;
+    assert!(killed.elapsed() < 17 * SECOND, "{:?}", killed.elapsed());
+    assert_eq!(one.fence.lead(), None, "the term has run out by itself");
+}
+
+/// The watch only makes things faster.
+#[tokio::test(start_paused = true)]
+async fn polling_alone_is_as_fast_as_upstream() {
+    let (server, client) = server().await;
+    server.faults().inject(Fault::refuse(403).on(On::any().verb("watch").resource("leases")));
+    let mut one = candidate(&client, "one");
+    one.leads().await;
+    let mut other = candidate(&client, "other");
+    while other.fence.leader() != "one" {
+        assert!(other.fence.changed().await);
+    }
+    let asked = Instant::now();
+    one.stop.cancel();
+    assert_eq!(one.ends().await, End::Released);
+    other.leads().await;
+    assert!(asked.elapsed() < Duration::from_millis(4_600), "{:?}", asked.elapsed());
+}
+
+#[rstest]
+#[case::conflict(Fault::refuse(409))]
+#[case::internal_error(Fault::internal_error())]
+#[case::carried_out_then_timeout(Fault::apply_then_timeout())]
+#[case::carried_out_then_reset(Fault::apply_then_reset())]
+#[case::reset(Fault::reset())]
+#[tokio::test(start_paused = true)]
+async fn a_renewal_that_fails_is_made_up_for(#[case] fault: Fault) {
+    let (server, client) = server().await;
+    let mut one = candidate(&client, "one");
+    one.leads().await;
+    server.faults().inject(fault.on(On::any().verb("update").resource("leases")).times(1));
+    for _ in 0..3 {
+        one.renews().await;
+    }
+    assert_eq!(spec(&lease(&client).await), ("one".to_owned(), 15, 0));
+    assert_eq!(
+        server.requests().count(&On::any().verb("get").resource("leases")),
+        3,
+        "at the start, once after the failure, and here"
+    );
+}
+
+#[rstest]
+#[case::carried_out_then_timeout(Fault::apply_then_timeout())]
+#[case::refused(Fault::unavailable())]
+#[tokio::test(start_paused = true)]
+async fn an_acquisition_that_fails_is_tried_again(#[case] fault: Fault) {
+    let (server, client) = server().await;
+    server.faults().inject(fault.on(On::any().verb("create").resource("leases")).times(1));
+    let mut one = candidate(&client, "one");
+    one.leads().await;
+    assert_eq!(spec(&lease(&client).await), ("one".to_owned(), 15, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leader_that_cannot_renew_ends_and_its_writes_with_it() {
+    let (server, client) = server().await;
+    let mut one = candidate(&client, "one");
+    let gated = client.gated(Arc::new(one.fence.clone()));
+    assert!(matches!(gated.create(&config_map("early")).await, Err(Error::Gated { .. })));
+    one.leads().await;
+    gated.create(&config_map("web")).await.expect("the leader may write");
+
+    server.faults().inject(Fault::unavailable().on(On::any().resource("leases")));
+    let until = one.fence.lead().expect("leads");
+    assert_eq!(one.ends().await, End::Lost);
+    assert_eq!(Instant::now(), until);
+    assert!(matches!(gated.create(&config_map("late")).await, Err(Error::Gated { .. })));
+    let _: ConfigMap = gated.get("default", "web").await.expect("who does not lead may read");
+    assert_eq!(server.requests().count(&On::writes().resource("configmaps")), 1);
+}
+
+/// Whoever waits for an answer, or for a connection, is let go when the term ends, and not before.
+#[tokio::test(start_paused = true)]
+async fn a_write_under_way_is_dropped_when_the_term_ends() {
+    let (server, client) = server().await;
+    let mut one = candidate(&client, "one");
+    one.leads().await;
+    let gated = client.gated(Arc::new(one.fence.clone()));
+    let hour = 3_600 * SECOND;
+    server.faults().inject(Fault::delay_request(hour, hour).on(On::any().resource("configmaps")));
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move { (gated.create(&config_map("web")).await, Instant::now()) });
+    for _ in 0..10 {
+        one.renews().await;
+    }
+    assert!(tasks.try_join_next().is_none(), "dropped though the term was renewed");
+    server.faults().inject(Fault::unavailable().on(On::any().resource("leases")));
+    let until = one.fence.lead().expect("leads");
+    let (result, ended) = tasks.join_next().await.expect("a task").expect("no panic");
+    assert!(matches!(result, Err(Error::Gated { .. })), "{result:?}");
+    assert_eq!(ended, until);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leader_that_was_replaced_by_hand_ends_with_its_next_renewal() {
+    let (_server, client) = server().await;
+    let mut one = candidate(&client, "one");
+    one.leads().await;
+    let patch = json!({ "spec": { "holderIdentity": "somebody", "leaseTransitions": 7 } });
+    client.merge_patch::<Lease>(NAMESPACE, NAME, None, &patch).await.expect("edited");
+    let edited = Instant::now();
+    assert_eq!(one.ends().await, End::Lost);
+    assert!(edited.elapsed() <= 2 * SECOND, "{:?}", edited.elapsed());
+    assert_eq!(spec(&lease(&client).await), ("somebody".to_owned(), 15, 7), "not written again");
+}
+
+#[rstest]
+#[case::emptied(false, 1)]
+#[case::deleted(true, 0)]
+#[tokio::test(start_paused = true)]
+async fn a_lease_emptied_or_deleted_by_hand_finds_a_leader_again(#[case] delete: bool, #[case] transitions: i32) {
+    let (_server, client) = server().await;
+    let mut one = candidate(&client, "one");
+    one.leads().await;
+    if delete {
+        client.delete::<Lease>(NAMESPACE, NAME, None).await.expect("deleted");
+    } else {
+        let patch = json!({ "spec": { "holderIdentity": null } });
+        client.merge_patch::<Lease>(NAMESPACE, NAME, None, &patch).await.expect("edited");
+    }
+    one.renews().await;
+    assert_eq!(spec(&lease(&client).await), ("one".to_owned(), 15, transitions));
+}
+
+/// What a Go leader leaves behind when it dies, and what it must find to follow us.
+#[tokio::test(start_paused = true)]
+async fn a_lease_of_client_go_is_taken_over_and_kept_in_its_form() {
+    let (_server, client) = server().await;
+    let theirs: Lease = serde_json::from_value(json!({
+        "metadata": { "name": NAME, "namespace": NAMESPACE, "annotations": { "team": "a" } },
+        "spec": {
+            "holderIdentity": "host-a_0b5a2c0e-1111-4222-8333-944444444444", "leaseDurationSeconds": 15,
+            "acquireTime": "2026-11-20T08:00:00.123456Z", "renewTime": "2099-11-20T08:05:00.000000Z",
+            "leaseTransitions": 4,
+        },
+    }))
+    .expect("a Lease");
+    client.create(&theirs).await.expect("created");
+    let started = Instant::now();
+    let mut one = candidate(&client, "one");
+    one.leads().await;
+    assert!((15 * SECOND..17 * SECOND).contains(&started.elapsed()), "{:?}", started.elapsed());
+    let ours = lease(&client).await;
+    assert_eq!(spec(&ours), ("one".to_owned(), 15, 5));
+    assert_eq!(ours.metadata.annotations, theirs.metadata.annotations);
+    let written = serde_json::to_value(&ours.spec).expect("JSON");
+    for time in ["acquireTime", "renewTime"] {
+        let text = written[time].as_str().expect("a time");
+        assert_eq!(text.len(), "2026-11-20T08:00:00.123456Z".len(), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_are_upstreams() {
+    let (_server, client) = server().await;
+    let (recorder, writer) = EventRecorder::new(client.clone(), "controller-manager");
+    let mut one = candidate_with(&client, "one", Some(recorder));
+    one.leads().await;
+    one.stop.cancel();
+    assert_eq!(one.ends().await, End::Released);
+    // The recorder went with the election, so the writer ends once all is written.
+    writer.run(CancellationToken::new()).await;
+    let events = client.get_json("/api/v1/namespaces/kube-system/events").await.expect("a list");
+    let mut found: Vec<Event> = serde_json::from_value(events["items"].clone()).expect("events");
+    found.sort_by_key(|event| event.metadata.resource_version.as_deref().and_then(|it| it.parse::<u64>().ok()));
+    let found: Vec<_> = found
+        .into_iter()
+        .map(|event| {
+            let about = event.involved_object;
+            let about = format!("{}/{}", about.kind.unwrap_or_default(), about.name.unwrap_or_default());
+            (
+                event.type_.unwrap_or_default(),
+                event.reason.unwrap_or_default(),
+                event.message.unwrap_or_default(),
+                about,
+            )
+        })
+        .collect();
+    let event =
+        |message: &str| ("Normal".to_owned(), "LeaderElection".to_owned(), message.to_owned(), format!("Lease/{NAME}"));
+    assert_eq!(found, [event("one became leader"), event("one stopped leading")]);
+}
+
+fn config_map(name: &str) -> ConfigMap {
+    let (name, namespace) = (Some(name.to_owned()), Some("default".to_owned()));
+    ConfigMap { metadata: ObjectMeta { name, namespace, ..ObjectMeta::default() }, ..ConfigMap::default() }
+}
+
+#[cfg(feature = "prometheus")]
+#[tokio::test(start_paused = true)]
+async fn metrics_are_upstreams() {
+    use kube_lease_election::{MetricsProvider as _, PrometheusMetrics};
+    use prometheus::{Registry, TextEncoder};
+
+    let registry = Registry::new();
+    let metrics = PrometheusMetrics::register(&registry).expect("an empty registry");
+    let text = || TextEncoder::new().encode_to_string(&registry.gather()).expect("text");
+    let (server, client) = server().await;
+    let options = ElectionOptions {
+        lease: LeaseName { namespace: NAMESPACE.to_owned(), name: NAME.to_owned() },
+        identity: "one".to_owned(),
+        timing: Timing::default(),
+        recorder: None,
+        metrics: Some(metrics.election(NAME)),
+    };
+    let (election, mut fence) = Election::new(client, options);
+    let stop = CancellationToken::new();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(election.run(stop.clone()));
+    assert!(fence.leading().await);
+    assert!(text().contains("leader_election_master_status{name=\"it\"} 1\n"), "{}", text());
+    assert!(!text().contains("leader_election_slowpath_total{"), "{}", text());
+    server.faults().inject(Fault::refuse(409).on(On::any().verb("update").resource("leases")).times(1));
+    let before = fence.lead();
+    while fence.lead() == before {
+        assert!(fence.changed().await);
+    }
+    stop.cancel();
+    tasks.join_all().await;
+    assert!(text().contains("leader_election_slowpath_total{name=\"it\"} 1\n"), "{}", text());
+    assert!(text().contains("leader_election_master_status{name=\"it\"} 0\n"), "{}", text());
+}

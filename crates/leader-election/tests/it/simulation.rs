@@ -1,0 +1,314 @@
+//! Several electors on one Lease, with clocks that disagree, requests that are delayed, lost or applied late, and
+//! processes that stand still: never two leaders at once.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use k8s_openapi::api::coordination::v1::Lease;
+use kube_lease_election::{Answer, Elector, LeaseName, Next, Now, Request, Timing};
+use proptest::prelude::*;
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+
+/// Microseconds of the simulation.
+type Time = u64;
+
+const SECOND: Time = 1_000_000;
+
+#[derive(Debug, Clone)]
+struct World {
+    seed: u64,
+    electors: usize,
+    /// How likely a request, and an answer, is lost.
+    loss: f64,
+    /// How long a message may take. Some take ten times as long.
+    delay: Time,
+    /// How likely a process stands still when it is about to act, and for how long at most.
+    pause: f64,
+    paused: Time,
+    /// When all this ends, and the network and processes are well.
+    calm: Time,
+}
+
+fn worlds() -> impl Strategy<Value = World> {
+    (any::<u64>(), 2_usize..5, 0.0..0.5, 1_000..2 * SECOND, 0.0..0.1, SECOND..60 * SECOND).prop_map(
+        |(seed, electors, loss, delay, pause, paused)| World {
+            seed,
+            electors,
+            loss,
+            delay,
+            pause,
+            paused,
+            calm: 600 * SECOND,
+        },
+    )
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// An elector may act, unless it has been told another time since.
+    Turn(usize, u64),
+    /// A request reaches the server, though its sender may have given up.
+    Arrives(usize, u64),
+    /// An answer reaches its sender.
+    Answered(usize, u64),
+}
+
+struct Candidate {
+    elector: Elector,
+    /// How fast its clock runs, and how far it is off.
+    rate: f64,
+    skew: Time,
+    /// The number of the request that it waits for, with when it gives up.
+    waits_for: Option<(u64, Time)>,
+    /// The number of its next turn.
+    turn: u64,
+    /// Until when, in true time, it may believe to lead.
+    leads_until: Option<Time>,
+}
+
+struct Simulation {
+    world: World,
+    rng: StdRng,
+    epoch: Instant,
+    now: Time,
+    events: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    count: u64,
+    candidates: Vec<Candidate>,
+    requests: Vec<Option<Request>>,
+    answers: Vec<Option<Answer>>,
+    lease: Option<Lease>,
+    version: u64,
+    terms: usize,
+    led: Time,
+}
+
+impl Simulation {
+    fn new(world: World) -> Self {
+        let mut rng = StdRng::seed_from_u64(world.seed);
+        let name = LeaseName { namespace: "n".to_owned(), name: "l".to_owned() };
+        let candidates = (0..world.electors)
+            .map(|n| Candidate {
+                elector: Elector::new(name.clone(), format!("elector-{n}"), Timing::default(), rng.random()),
+                // 1.2 / 0.85 is less than the ratio of lease duration to renew deadline.
+                rate: rng.random_range(0.85..1.2),
+                skew: rng.random_range(0..1_000_000 * SECOND),
+                waits_for: None,
+                turn: 0,
+                leads_until: None,
+            })
+            .collect();
+        let mut simulation = Self {
+            rng,
+            epoch: tokio::time::Instant::now().into_std(),
+            now: 0,
+            events: BinaryHeap::new(),
+            count: 0,
+            candidates,
+            requests: Vec::new(),
+            answers: Vec::new(),
+            lease: None,
+            version: 0,
+            terms: 0,
+            led: 0,
+            world,
+        };
+        for n in 0..simulation.world.electors {
+            simulation.turn_after(n, 0);
+        }
+        simulation
+    }
+
+    fn after(&mut self, delay: Time, event: Event) {
+        self.count += 1;
+        self.events.push(Reverse((self.now + delay, self.count, event)));
+    }
+
+    fn turn_after(&mut self, n: usize, delay: Time) {
+        self.candidates[n].turn += 1;
+        let turn = self.candidates[n].turn;
+        self.after(delay, Event::Turn(n, turn));
+    }
+
+    fn calm(&self) -> bool {
+        self.now >= self.world.calm
+    }
+
+    fn delay(&mut self) -> Time {
+        if self.calm() {
+            return 10_000;
+        }
+        let delay = self.rng.random_range(0..self.world.delay);
+        if self.rng.random_bool(0.1) { delay * 10 } else { delay }
+    }
+
+    fn lost(&mut self) -> bool {
+        !self.calm() && self.rng.random_bool(self.world.loss)
+    }
+
+    /// What a candidate's clock shows.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
+    fn local(&self, n: usize) -> Now {
+        let Candidate { rate, skew, .. } = self.candidates[n];
+        let shown = Duration::from_micros(skew + (self.now as f64 * rate) as u64);
+        Now { at: self.epoch + shown, wall: Timestamp::UNIX_EPOCH + shown }
+    }
+
+    /// When a candidate's clock will show this, at the latest.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
+    fn true_time(&self, n: usize, at: Instant) -> Time {
+        let Candidate { rate, skew, .. } = self.candidates[n];
+        let shown = (at - self.epoch).as_micros() as u64 + 1;
+        (shown.saturating_sub(skew) as f64 / rate) as u64 + 4
+    }
+
+    fn run(&mut self, end: Time) {
+        while self.events.peek().is_some_and(|Reverse((at, ..))| *at < end) {
+            let Some(Reverse((at, _, event))) = self.events.pop() else { return };
+            if self.candidates.iter().any(|candidate| candidate.leads_until.is_some_and(|until| until > self.now)) {
+                self.led += at - self.now;
+            }
+            self.now = at;
+            match event {
+                Event::Turn(n, turn) if turn == self.candidates[n].turn => self.turn(n),
+                Event::Turn(..) => {}
+                Event::Arrives(n, request) => self.arrives(n, request),
+                Event::Answered(n, request) => self.answered(n, request),
+            }
+        }
+    }
+
+    fn turn(&mut self, n: usize) {
+        if !self.calm() && self.rng.random_bool(self.world.pause) {
+            let pause = self.rng.random_range(0..self.world.paused);
+            return self.turn_after(n, pause);
+        }
+        if self.candidates[n].waits_for.is_some_and(|(_, give_up)| self.now < give_up) {
+            return;
+        }
+        self.candidates[n].waits_for = None;
+        let local = self.local(n);
+        match self.candidates[n].elector.next(local) {
+            Next::Wait(until) => {
+                let wait = self.true_time(n, until).saturating_sub(self.now);
+                self.turn_after(n, wait);
+            }
+            Next::Send { request, give_up } => {
+                let number = self.requests.len() as u64;
+                self.requests.push(Some(request));
+                self.answers.push(None);
+                let give_up = self.true_time(n, give_up);
+                self.candidates[n].waits_for = Some((number, give_up));
+                self.turn_after(n, give_up - self.now);
+                if !self.lost() {
+                    let delay = self.delay();
+                    self.after(delay, Event::Arrives(n, number));
+                }
+            }
+            Next::Ended(_) => {
+                // It starts anew, as another process.
+                let name = LeaseName { namespace: "n".to_owned(), name: "l".to_owned() };
+                let (identity, seed) = (format!("elector-{n}-{}", self.count), self.rng.random());
+                self.candidates[n].elector = Elector::new(name, identity, Timing::default(), seed);
+                self.candidates[n].leads_until = None;
+                self.turn_after(n, SECOND);
+            }
+        }
+    }
+
+    /// The server: compares versions, and does what is asked.
+    fn arrives(&mut self, n: usize, number: u64) {
+        let index = usize::try_from(number).expect("few requests");
+        let request = self.requests[index].take().expect("arrives once");
+        let answer = match request {
+            Request::Get => self.lease.clone().map_or(Answer::Missing, Answer::Found),
+            Request::Create(_) if self.lease.is_some() => Answer::Refused,
+            Request::Create(lease) => self.write(lease),
+            Request::Update(lease) => match &self.lease {
+                None => Answer::Missing,
+                Some(stored) if stored.metadata.resource_version != lease.metadata.resource_version => Answer::Refused,
+                Some(_) => self.write(lease),
+            },
+        };
+        self.answers[index] = Some(answer);
+        if !self.lost() {
+            let delay = self.delay();
+            self.after(delay, Event::Answered(n, number));
+        }
+    }
+
+    fn write(&mut self, mut lease: Lease) -> Answer {
+        self.version += 1;
+        lease.metadata.resource_version = Some(self.version.to_string());
+        self.lease = Some(lease);
+        Answer::Written { uid: "u".to_owned(), resource_version: self.version.to_string() }
+    }
+
+    fn answered(&mut self, n: usize, number: u64) {
+        let Some((waits_for, _)) = self.candidates[n].waits_for else { return };
+        if waits_for != number {
+            return;
+        }
+        if !self.calm() && self.rng.random_bool(self.world.pause) {
+            // The answer lies there, unread; giving up may come first.
+            let pause = self.rng.random_range(0..self.world.paused);
+            return self.after(pause, Event::Answered(n, number));
+        }
+        let answer = self.answers[usize::try_from(number).expect("few requests")].take().expect("answered once");
+        self.candidates[n].waits_for = None;
+        let local = self.local(n);
+        self.candidates[n].elector.answer(local, answer);
+        let until = self.candidates[n].elector.lead().map(|lead| self.true_time(n, lead.until));
+        if let Some(until) = until
+            && self.candidates[n].leads_until != Some(until)
+        {
+            for (other, candidate) in self.candidates.iter().enumerate() {
+                let overlap = other != n && candidate.leads_until.is_some_and(|theirs| theirs > self.now);
+                assert!(!overlap, "{n} leads at {} while {other} does until {:?}", self.now, candidate.leads_until);
+            }
+            self.terms += usize::from(self.candidates[n].leads_until.is_none());
+            self.candidates[n].leads_until = Some(until);
+        }
+        self.turn_after(n, 0);
+    }
+
+    fn leader(&self) -> Option<usize> {
+        self.candidates.iter().position(|candidate| candidate.leads_until.is_some_and(|until| until > self.now))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn never_two_leaders_and_one_within_bounds(world in worlds()) {
+        let calm = world.calm;
+        let mut simulation = Simulation::new(world);
+        simulation.run(calm);
+        // All that was under way has to arrive, whoever stands still has to wake, and then: one lease duration and two
+        // of the longest waits, on the slowest clock.
+        let settled = calm + 60 * SECOND + 30 * SECOND;
+        simulation.run(settled);
+        prop_assert!(simulation.leader().is_some(), "nobody leads");
+        // And it stays.
+        let (terms, leader) = (simulation.terms, simulation.leader());
+        simulation.run(settled + 600 * SECOND);
+        prop_assert_eq!((simulation.terms, simulation.leader()), (terms, leader));
+    }
+}
+
+/// The property would hold as well if nobody ever led, or nothing ever went wrong.
+#[test]
+fn the_simulation_has_leaders_and_changes_of_leader() {
+    let quiet = World { seed: 1, electors: 3, loss: 0.0, delay: 10_000, pause: 0.0, paused: 1, calm: 600 * SECOND };
+    let mut simulation = Simulation::new(quiet.clone());
+    simulation.run(600 * SECOND);
+    assert_eq!(simulation.terms, 1);
+    assert!(simulation.led > 598 * SECOND, "{}", simulation.led);
+    let mut simulation = Simulation::new(World { loss: 0.2, delay: SECOND, pause: 0.05, paused: 30 * SECOND, ..quiet });
+    simulation.run(600 * SECOND);
+    assert!(simulation.terms > 5, "{}", simulation.terms);
+    assert!(simulation.led > 100 * SECOND, "{}", simulation.led);
+}
