@@ -7,6 +7,10 @@ use rstest::rstest;
 use super::table::Answer;
 use super::*;
 
+fn millis(count: u64) -> std::time::Duration {
+    std::time::Duration::from_millis(count)
+}
+
 fn table() -> FaultTable {
     FaultTable::new(StdRng::seed_from_u64(1))
 }
@@ -112,8 +116,22 @@ fn the_same_seed_hits_the_same_requests() {
 )]
 #[case(
     r#"{"effect": {"endWatch": {"afterMillis": 50, "how": "expired"}}, "probability": 0.5}"#,
-    Some(Fault::end_watch(std::time::Duration::from_millis(50), End::Expired).probability(0.5))
+    Some(Fault::end_watch(millis(50), End::Expired).probability(0.5))
 )]
+#[case(r#"{"effect": {"refuse": {"code": 410}}}"#, Some(Fault::expired()))]
+#[case(r#"{"effect": {"refuse": {"code": 500}}}"#, Some(Fault::internal_error()))]
+#[case(r#"{"effect": {"refuse": {"code": 503}}}"#, Some(Fault::unavailable()))]
+#[case(r#"{"effect": "applyThenTimeout"}"#, Some(Fault::apply_then_timeout()))]
+#[case(r#"{"effect": "applyThenReset"}"#, Some(Fault::apply_then_reset()))]
+#[case(
+    r#"{"effect": {"delayRequest": {"minMillis": 1, "maxMillis": 9}}}"#,
+    Some(Fault::delay_request(millis(1), millis(9)))
+)]
+#[case(
+    r#"{"effect": {"delayEvents": {"minMillis": 1, "maxMillis": 9}}}"#,
+    Some(Fault::delay_events(millis(1), millis(9)))
+)]
+#[case(r#"{"effect": {"trickle": {"maxBytes": 7, "pauseMillis": 2}}}"#, Some(Fault::trickle(7, millis(2))))]
 #[case(r#"{"effect": "reset", "tiems": 3}"#, None)]
 fn written_as_json(#[case] text: &str, #[case] expect: Option<Fault>) {
     let fault: Option<Fault> = serde_json::from_str(text).ok();

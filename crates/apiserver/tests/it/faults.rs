@@ -106,6 +106,26 @@ async fn events_come_twice() {
 }
 
 #[tokio::test]
+async fn events_of_different_kinds_overtake_each_other() {
+    let world = World::start(Config::default()).await;
+    let (late, config_maps) = (Duration::from_secs(2), On::any().verb("watch").resource("configmaps"));
+    world.server.faults().inject(Fault::delay_events(late, late).on(config_maps));
+    let mut config_maps = world.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
+    let mut nodes = world.watch("/api/v1/nodes?watch=true").await;
+    for name in ["first", "second"] {
+        world.create(CONFIG_MAPS, named(name)).await;
+    }
+    world.create("/api/v1/nodes", named("third")).await;
+    tokio::select! {
+        biased;
+        event = config_maps.next_short() => panic!("{event} came first"),
+        event = nodes.next_short() => assert_eq!(event, "ADDED third"),
+    }
+    assert_eq!(config_maps.next_short().await, "ADDED first");
+    assert_eq!(config_maps.next_short().await, "ADDED second");
+}
+
+#[tokio::test]
 async fn open_watches_are_cut_by_hand() {
     let world = World::start(Config::default()).await;
     let mut cut = world.watch("/api/v1/configmaps?watch=true").await;
