@@ -5,7 +5,7 @@ use std::pin::Pin;
 use futures::StreamExt as _;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube_controller_client::{Client, Error, Resource, WatchBody, WatchParams};
-use kube_wire::{LineSplitter, WatchEvent, decode_watch_event};
+use kube_wire::{Encoding, ResourceVersion, WatchEvent, WatchReader};
 
 use crate::LeaseName;
 
@@ -16,7 +16,7 @@ const SECONDS: u32 = 300;
 
 struct Frames {
     body: WatchBody,
-    lines: LineSplitter,
+    events: WatchReader<Lease>,
 }
 
 type Opening = Pin<Box<dyn Future<Output = Result<WatchBody, Error>> + Send>>;
@@ -65,21 +65,24 @@ impl Watching {
                 State::Closed => std::future::pending().await,
                 State::Opening(opening) => {
                     self.state = match opening.await {
-                        Ok(body) => State::Open(Box::new(Frames { body, lines: LineSplitter::new("Lease") })),
+                        Ok(body) => State::Open(Box::new(Frames {
+                            body,
+                            events: WatchReader::new(Encoding::Json, ResourceVersion::default()),
+                        })),
                         Err(error) => {
                             tracing::debug!(err = %error, "leader election: cannot watch the Lease");
                             State::Closed
                         }
                     };
                 }
-                State::Open(frames) => match frames.lines.next_frame().map(|frame| frame.map(decode_watch_event)) {
-                    Ok(Some(Ok(WatchEvent::Added(lease) | WatchEvent::Modified(lease)))) => return lease,
-                    Ok(Some(Ok(WatchEvent::Deleted(_) | WatchEvent::Bookmark { .. }))) => {}
+                State::Open(frames) => match frames.events.next_event() {
+                    Ok(Some(WatchEvent::Added(lease) | WatchEvent::Modified(lease))) => return lease,
+                    Ok(Some(WatchEvent::Deleted(_) | WatchEvent::Bookmark { .. })) => {}
                     Ok(None) => match frames.body.next().await {
-                        Some(Ok(chunk)) => frames.lines.push(&chunk),
+                        Some(Ok(chunk)) => frames.events.push(&chunk),
                         Some(Err(_)) | None => self.state = State::Closed,
                     },
-                    Ok(Some(Ok(WatchEvent::Error(_)) | Err(_))) | Err(_) => self.state = State::Closed,
+                    Ok(Some(WatchEvent::Error(_))) | Err(_) => self.state = State::Closed,
                 },
             }
         }
