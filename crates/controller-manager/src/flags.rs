@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{ArgAction, Parser};
+use kube_endpoint_model::parse_go_bool;
 
 use crate::controllers::{Controllers, UnknownController};
+use crate::feature_gates::{self, FeatureGateError};
 use crate::go_duration;
 use crate::settings::{
     BURST, CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SLICE, MAX_ENDPOINTS_PER_SUBSET, QPS, Settings, at_least_one,
@@ -40,6 +42,19 @@ pub struct Flags {
         help_heading = "Generic"
     )]
     controllers: Vec<String>,
+
+    /// Rules to switch on or off.
+    #[arg(
+        long,
+        value_name = "NAME=BOOL",
+        value_delimiter = ',',
+        help = "Rules to switch on or off. All are alpha and off by default: older rules of the endpoints controller. \
+                LegacyTolerateUnreadyEndpoints: an annotation overrides publishNotReadyAddresses. \
+                LegacySingleStackEndpoints: a Pod's primary address, whatever the families of its Service. \
+                LegacyRestartPolicyMembership: Pods that are not ready leave by their restart policy.",
+        help_heading = "Generic"
+    )]
+    feature_gates: Vec<String>,
 
     /// Requests a second to the API server, for each controller.
     #[arg(long, value_name = "NUMBER", default_value_t = QPS, allow_negative_numbers = true, help_heading = "Generic")]
@@ -137,6 +152,9 @@ pub enum UsageError {
     /// It asks for a controller that there is none of.
     #[error("invalid value for --controllers: {0}")]
     Controllers(#[from] UnknownController),
+    /// It asks for a feature that there is none of.
+    #[error("invalid value for --feature-gates: {0}")]
+    FeatureGates(#[from] FeatureGateError),
     /// It asks for leader election.
     #[error("--leader-elect=true is not available yet: run one instance, with --leader-elect=false")]
     LeaderElection,
@@ -154,11 +172,7 @@ fn at_least_one_of(max: u16) -> clap::builder::RangedI64ValueParser<u16> {
 
 /// Booleans as Go's flag package reads them.
 fn parse_bool(text: &str) -> Result<bool, String> {
-    match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
-        _ => Err("expected true or false".to_owned()),
-    }
+    parse_go_bool(text).ok_or_else(|| "expected true or false".to_owned())
 }
 
 /// `--kube_api_qps` is `--kube-api-qps`: Kubernetes takes either.
@@ -197,6 +211,7 @@ impl Flags {
             kubeconfig: _,
             master: _,
             controllers,
+            feature_gates,
             kube_api_qps,
             kube_api_burst,
             leader_elect,
@@ -222,6 +237,7 @@ impl Flags {
             endpoint: kube_endpoint::Config {
                 concurrent_syncs: usize::from(*concurrent_endpoint_syncs),
                 batch_period: *endpoint_updates_batch_period,
+                legacy: feature_gates::parse(feature_gates)?,
             },
             endpointslice: kube_endpointslice::controller::Config {
                 concurrent_syncs: usize::from(*concurrent_service_endpoint_syncs),
@@ -275,6 +291,7 @@ mod tests {
     #[rstest]
     #[case(&["--nonsense"], "--nonsense")]
     #[case(&["--controllers=nonsense"], "\"nonsense\" is not in the list of known controllers")]
+    #[case(&["--feature-gates=Nonsense=true"], "invalid value for --feature-gates: unrecognized feature gate: Nonsense")]
     #[case(&["--max-endpoints-per-slice=1001"], "1001 is not in 1..=1000")]
     #[case(&["--concurrent-service-endpoint-syncs=51"], "51 is not in 1..=50")]
     #[case(&["--concurrent-endpoint-syncs=0"], "0 is not in 1..=")] // EC-49
@@ -286,6 +303,18 @@ mod tests {
     fn mistakes_are_one_line_that_names_them(#[case] arguments: &[&str], #[case] expected: &str) {
         let message = settings(arguments).unwrap_err().to_string();
         assert!(message.contains(expected) && !message.contains('\n'), "{message}");
+    }
+
+    #[test]
+    fn feature_gates_add_up() {
+        let it = settings(&[
+            "--feature-gates=LegacySingleStackEndpoints=true,LegacyRestartPolicyMembership=true",
+            "--feature-gates=LegacyRestartPolicyMembership=false,LegacyTolerateUnreadyEndpoints=true",
+        ]);
+        let legacy = it.unwrap().endpoint.legacy;
+        assert!(
+            legacy.single_stack_endpoints && legacy.tolerate_unready_endpoints && !legacy.restart_policy_membership
+        );
     }
 
     #[test]

@@ -16,6 +16,7 @@
 
 mod caches;
 mod controllers;
+mod feature_gates;
 mod flags;
 mod go_duration;
 mod logging;
@@ -24,6 +25,7 @@ mod settings;
 mod user_agent;
 
 pub use controllers::{Controllers, UnknownController};
+pub use feature_gates::FeatureGateError;
 pub use flags::{Flags, UsageError};
 pub use logging::start_logging;
 pub use manager::{RunError, run};

@@ -44,7 +44,11 @@ impl Default for Settings {
         let batch_period = Duration::ZERO;
         Settings {
             controllers: Controllers::default(),
-            endpoint: kube_endpoint::Config { concurrent_syncs, batch_period },
+            endpoint: kube_endpoint::Config {
+                concurrent_syncs,
+                batch_period,
+                legacy: kube_endpoint::Legacy::default(),
+            },
             endpointslice: kube_endpointslice::controller::Config {
                 concurrent_syncs,
                 max_endpoints_per_slice: at_least_one(MAX_ENDPOINTS_PER_SLICE),

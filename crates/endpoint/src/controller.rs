@@ -16,6 +16,7 @@ use kube_wire::Object as _;
 use kube_workqueue::{Queue, Timer, default_controller_limiter};
 use tokio_util::sync::CancellationToken;
 
+use crate::legacy::Legacy;
 use crate::stale::ReplacedVersions;
 use sync::Reconciler;
 use watches::{watch_endpoints, watch_pods, watch_services};
@@ -27,6 +28,8 @@ pub struct Config {
     pub concurrent_syncs: usize,
     /// How long changes of Pods are gathered before their Services are synced: `--endpoint-updates-batch-period`.
     pub batch_period: Duration,
+    /// The rules of older generations that hold: feature gates.
+    pub legacy: Legacy,
 }
 
 /// The caches the Endpoints controller reads.
@@ -52,7 +55,7 @@ pub struct EndpointsController {
 impl EndpointsController {
     /// A controller that hears of changes through `informers`, and writes with `client`.
     pub fn new(informers: &Informers, client: Client, recorder: EventRecorder, config: Config) -> Self {
-        let Config { concurrent_syncs, batch_period } = config;
+        let Config { concurrent_syncs, batch_period, legacy } = config;
         let (queue, timer) = Queue::builder().name("endpoint").limiter(default_controller_limiter()).build();
         let replaced = Arc::new(Mutex::new(ReplacedVersions::default()));
         let synced = vec![
@@ -66,6 +69,7 @@ impl EndpointsController {
             endpoints: informers.endpoints.lister(),
             client,
             recorder,
+            legacy,
             replaced,
             trigger_times: Mutex::new(TriggerTimes::default()),
         });
@@ -129,7 +133,7 @@ mod tests {
         let nowhere = kube_controller_client::Config::from_url("http://127.0.0.1:1").expect("a URL");
         let client = Client::new(&nowhere, ClientOptions::default()).expect("a client");
         let (recorder, _writer) = EventRecorder::new(client.clone(), "endpoint-controller");
-        let config = Config { concurrent_syncs: 1, batch_period: Duration::ZERO };
+        let config = Config { concurrent_syncs: 1, batch_period: Duration::ZERO, legacy: Legacy::default() };
         let controller = EndpointsController::new(&informers, client, recorder, config);
         let queue = controller.queue.clone();
         let stop = CancellationToken::new();

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use kube_endpoint::{Change, plan};
+//! use kube_endpoint::{Change, Legacy, plan};
 //! use kube_endpoint_model::{Pod, Service};
 //!
 //! let service: Service = serde_json::from_str(
@@ -20,20 +20,22 @@
 //! )?;
 //! let pods = [Arc::new(pod)];
 //!
-//! let Some(Change::Create(endpoints)) = plan(&service, &pods, None, None) else { panic!("nothing there yet") };
+//! let Some(Change::Create(endpoints)) = plan(&service, &pods, None, None, Legacy::default()) else { panic!("nothing there yet") };
 //! assert_eq!(endpoints.subsets[0].addresses[0].ip.to_string(), "10.1.0.1");
 //! assert_eq!(endpoints.subsets[0].ports[0].port, 8080);
 //!
 //! // What is there already is not written again.
-//! assert_eq!(plan(&service, &pods, Some(&endpoints), None), None);
+//! assert_eq!(plan(&service, &pods, Some(&endpoints), None, Legacy::default()), None);
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
 mod controller;
+mod legacy;
 mod plan;
 mod stale;
 mod truncate;
 
 pub use controller::{Config, EndpointsController, Informers};
+pub use legacy::Legacy;
 pub use plan::{Change, plan};
 pub use truncate::MAX_ADDRESSES;

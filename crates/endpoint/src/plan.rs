@@ -11,6 +11,7 @@ use kube_endpoint_model::{
     EndpointAddress, EndpointSubset, Endpoints, Labels, ObjectMeta, Pod, Service, SubsetPort, membership,
 };
 
+use crate::legacy::Legacy;
 use crate::truncate::{MAX_ADDRESSES, truncate};
 
 /// What must be written.
@@ -26,7 +27,7 @@ pub enum Change {
 const TRUNCATED: &str = "truncated";
 
 /// Decides about the Endpoints object of a Service (EP-7 to EP-18): `pods` are those its selector matches, `current` the
-/// object there is, `trigger_time` what the next write is for.
+/// object there is, `trigger_time` what the next write is for, `legacy` the older rules that hold.
 ///
 /// Nothing is written that would change nothing but the time: where upstream writes the same object at every sync, for
 /// a Service with reserved labels (EC-8) or more addresses than fit (EC-12), here it is left alone.
@@ -35,8 +36,9 @@ pub fn plan(
     pods: &[Arc<Pod>],
     current: Option<&Endpoints>,
     trigger_time: Option<Timestamp>,
+    legacy: Legacy,
 ) -> Option<Change> {
-    let subsets = desired_subsets(service, pods);
+    let subsets = desired_subsets(service, pods, legacy);
     let Some(current) = current else {
         let metadata =
             ObjectMeta { namespace: service.namespace.clone(), name: service.name.clone(), ..ObjectMeta::default() };
@@ -53,10 +55,11 @@ pub fn plan(
 }
 
 /// The subsets of a Service in canonical form.
-fn desired_subsets(service: &Service, pods: &[Arc<Pod>]) -> Vec<EndpointSubset> {
+fn desired_subsets(service: &Service, pods: &[Arc<Pod>], legacy: Legacy) -> Vec<EndpointSubset> {
+    let publish = legacy.publishes_not_ready(service);
     let mut subsets = Vec::new();
-    for pod in pods.iter().filter(|pod| membership::is_endpoint(pod, service.publish_not_ready_addresses)) {
-        let Some(ip) = membership::primary_address(pod, service) else {
+    for pod in pods.iter().filter(|pod| legacy.is_endpoint(pod, publish)) {
+        let Some(ip) = legacy.address(pod, service) else {
             continue;
         };
         let address = EndpointAddress {
@@ -82,7 +85,7 @@ fn desired_subsets(service: &Service, pods: &[Arc<Pod>]) -> Vec<EndpointSubset> 
         if ports.is_empty() && !(service.ports.is_empty() && service.is_headless()) {
             continue;
         }
-        let ready = service.publish_not_ready_addresses || pod.ready;
+        let ready = publish || pod.ready;
         let (addresses, not_ready_addresses) = if ready { (vec![address], vec![]) } else { (vec![], vec![address]) };
         subsets.push(EndpointSubset { addresses, not_ready_addresses, ports });
     }

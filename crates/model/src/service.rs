@@ -9,7 +9,9 @@ use crate::address::parse_sloppy;
 use crate::json::{self, Str};
 use crate::metadata::{optional_text, text};
 use crate::projection::Metadata;
-use crate::well_known::{CLUSTER_IP_NONE, TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION};
+use crate::well_known::{
+    CLUSTER_IP_NONE, TOLERATE_UNREADY_ANNOTATION, TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION,
+};
 use crate::{AddressType, IpFamily, Labels, ResourceVersion, Text, Uid, intern};
 
 /// What the endpoint controllers read of a core/v1 Service. Read only: never written back.
@@ -27,6 +29,9 @@ pub struct Service {
     pub labels: Labels,
     /// The annotation that decides about topology hints; see [`Service::topology_mode`].
     pub topology_annotation: Option<Text>,
+    /// The annotation that once said whether Pods that are not ready are published; nothing but an older rule of the
+    /// Endpoints controller reads it.
+    pub tolerate_unready_annotation: Option<Text>,
     /// When it was created.
     pub created: Option<Timestamp>,
     /// Whether it is being deleted.
@@ -164,6 +169,7 @@ impl Draft {
             .find_map(|key| metadata.annotations.get_text(key));
         Service {
             topology_annotation: annotation.cloned(),
+            tolerate_unready_annotation: metadata.annotations.get_text(TOLERATE_UNREADY_ANNOTATION).cloned(),
             namespace: metadata.namespace,
             name: metadata.name,
             uid: metadata.uid,

@@ -22,6 +22,8 @@ pub const LAST_APPLIED_ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-co
 pub const TOPOLOGY_MODE_ANNOTATION: &str = "service.kubernetes.io/topology-mode";
 /// The older annotation, which wins where both are present.
 pub const TOPOLOGY_HINTS_ANNOTATION: &str = "service.kubernetes.io/topology-aware-hints";
+/// Annotation of a Service, read by upstream before 1.24: whether Pods that are not ready are published.
+pub const TOLERATE_UNREADY_ANNOTATION: &str = "service.alpha.kubernetes.io/tolerate-unready-endpoints";
 /// Label of a Node: its zone.
 pub const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
 /// Label of a Node that takes part in the control plane.

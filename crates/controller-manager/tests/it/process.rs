@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
+use kube_dev_apiserver::On;
 use rstest::rstest;
+use serde_json::json;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -70,16 +72,52 @@ async fn killed_half_way_and_started_again_it_comes_to_the_same() {
 }
 
 #[tokio::test]
-async fn controllers_that_are_switched_off_write_nothing() {
+async fn the_endpoints_controller_can_be_switched_off() {
     let cluster = Cluster::start().await;
+    cluster.node().await;
+    // Two objects that it would write on: one of a Service that is to come, one that was left behind.
+    for name in ["web", "gone"] {
+        let subsets = json!([{"addresses": [{"ip": "192.0.2.1"}]}]);
+        cluster
+            .create("/api/v1/namespaces/default/endpoints", &json!({"metadata": {"name": name}, "subsets": subsets}))
+            .await;
+    }
+    let before = cluster.list("/api/v1/endpoints").await;
+    let ours = On::writes().resource("endpoints").user_agent("controller-manager");
     let _child = controllers(&cluster, &["--controllers=*,-endpoints-controller"]);
-    cluster.service("default", "web").await;
+    for name in ["web", "new"] {
+        cluster.service("default", name).await;
+        cluster.ready_pod("default", &format!("{name}-0"), name, "10.1.0.1").await;
+    }
+    let expected = BTreeMap::from([("web".to_owned(), 1), ("new".to_owned(), 1)]);
     let deadline = Instant::now() + Duration::from_secs(60);
-    while cluster.addresses().await.1.is_empty() {
-        assert!(Instant::now() < deadline, "60s passed without a slice");
+    while cluster.addresses().await.1 != expected {
+        assert!(Instant::now() < deadline, "60s passed without slices");
         sleep(Duration::from_millis(50)).await;
     }
-    assert!(cluster.addresses().await.0.is_empty());
+    assert_eq!(cluster.server.requests().count(&ours), 0);
+    assert_eq!(cluster.list("/api/v1/endpoints").await, before);
+    let slices = On::writes().resource("endpointslices").user_agent("controller-manager");
+    assert!(cluster.server.requests().count(&slices) > 0, "so that the user agent is right");
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_feature_gate_is_obeyed() {
+    let cluster = Cluster::start().await;
+    cluster.node().await;
+    let _child = controllers(&cluster, &["--feature-gates=LegacyTolerateUnreadyEndpoints=true"]);
+    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.readiness("default", "web-0", "False", "2026-01-01T00:01:00Z").await;
+    let metadata = json!({"name": "web",
+        "annotations": {"service.alpha.kubernetes.io/tolerate-unready-endpoints": "true"}});
+    let spec = json!({"selector": {"app": "web"}, "ports": [{"name": "http", "port": 80, "targetPort": 8080}]});
+    cluster.create("/api/v1/namespaces/default/services", &json!({"metadata": metadata, "spec": spec})).await;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while cluster.addresses().await.0 != BTreeMap::from([("web".to_owned(), 1)]) {
+        assert!(Instant::now() < deadline, "60s passed without a ready address");
+        sleep(Duration::from_millis(50)).await;
+    }
     cluster.server.shutdown().await;
 }
 
@@ -91,6 +129,7 @@ async fn refused(arguments: &[&str]) -> Output {
 #[rstest]
 #[case::unknown_flag(&["--nonsense"], "--nonsense")]
 #[case::unknown_controller(&["--controllers=nonsense"], "nonsense")]
+#[case::unknown_feature_gate(&["--feature-gates=Nonsense=true"], "Nonsense")]
 #[case::missing_kubeconfig(&["--kubeconfig=/nonexistent/kubeconfig"], "/nonexistent/kubeconfig")]
 #[case::no_kubeconfig(&[], "no --kubeconfig given")]
 #[tokio::test]

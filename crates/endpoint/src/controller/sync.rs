@@ -6,10 +6,12 @@ use k8s_openapi::api::core::v1 as core;
 use kube_controller::{Freshness, Next, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Client, Error};
+use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
 use kube_endpoint_model::{Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
 use kube_informer::Lister;
 use tokio::time::Instant;
 
+use crate::legacy::Legacy;
 use crate::plan::{Change, plan};
 use crate::stale::ReplacedVersions;
 
@@ -20,6 +22,7 @@ pub(super) struct Reconciler {
     pub(super) endpoints: Lister<Endpoints>,
     pub(super) client: Client,
     pub(super) recorder: EventRecorder,
+    pub(super) legacy: Legacy,
     pub(super) replaced: Arc<Mutex<ReplacedVersions>>,
     pub(super) trigger_times: Mutex<TriggerTimes>,
 }
@@ -59,13 +62,16 @@ impl Reconciler {
             _ => return Ok(Next::Done),
         };
 
+        if let Some(value) = self.legacy.malformed_tolerance(&service) {
+            self.tell_malformed_tolerance(&service, value);
+        }
         let pods = self.pods.read(|_, index| index.select(&key.namespace, selector));
         let current = match self.current(key).await.map_err(failed("get"))? {
             Current::Known(current) => current,
             Current::Later(next) => return Ok(next),
         };
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
-        match plan(&service, &pods, current.as_deref(), trigger_time) {
+        match plan(&service, &pods, current.as_deref(), trigger_time, self.legacy) {
             None => {}
             Some(Change::Create(endpoints)) => self.create(key, &endpoints).await.map_err(failed("create"))?,
             Some(Change::Update(endpoints)) => self.update(key, &endpoints).await.map_err(failed("update"))?,
@@ -100,6 +106,18 @@ impl Reconciler {
                 Ok(Current::Known(live))
             }
         }
+    }
+
+    fn tell_malformed_tolerance(&self, service: &Service, value: &str) {
+        let about = ObjectReference {
+            namespace: service.namespace.to_string(),
+            name: service.name.to_string(),
+            uid: service.uid.to_string(),
+            resource_version: service.resource_version.to_string(),
+            ..ObjectReference::of("v1", "Service")
+        };
+        let message = format!("Annotation {TOLERATE_UNREADY_ANNOTATION} is ignored: {value:?} is no boolean");
+        self.recorder.event(&about, EventType::Warning, "InvalidTolerateUnreadyEndpoints", message);
     }
 
     async fn create(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kube_endpoint::{Change, MAX_ADDRESSES, plan};
+use kube_endpoint::{Change, Legacy, MAX_ADDRESSES, plan};
 use kube_endpoint_model::{Endpoints, Pod, Service};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -86,8 +86,8 @@ proptest! {
 
     #[test]
     fn a_second_sync_writes_nothing(service in service(), pods in pods(12)) {
-        let first = written(plan(&service, &pods, None, None)).expect("there is none yet");
-        prop_assert_eq!(plan(&service, &pods, Some(&first), None), None);
+        let first = written(plan(&service, &pods, None, None, Legacy::default())).expect("there is none yet");
+        prop_assert_eq!(plan(&service, &pods, Some(&first), None, Legacy::default()), None);
     }
 
     #[test]
@@ -95,16 +95,16 @@ proptest! {
         service in service(),
         (pods, shuffled) in pods(12).prop_flat_map(|pods| (Just(pods.clone()), Just(pods).prop_shuffle())),
     ) {
-        prop_assert_eq!(plan(&service, &pods, None, None), plan(&service, &shuffled, None, None));
+        prop_assert_eq!(plan(&service, &pods, None, None, Legacy::default()), plan(&service, &shuffled, None, None, Legacy::default()));
     }
 
     #[test]
     fn what_was_there_before_does_not_decide(service in service(), other in service(), before in pods(12), pods in pods(12)) {
-        let current = written(plan(&other, &before, None, None)).expect("there is none yet");
-        let fresh = written(plan(&service, &pods, None, None)).expect("there is none yet");
-        let after = written(plan(&service, &pods, Some(&current), None)).unwrap_or(current);
+        let current = written(plan(&other, &before, None, None, Legacy::default())).expect("there is none yet");
+        let fresh = written(plan(&service, &pods, None, None, Legacy::default())).expect("there is none yet");
+        let after = written(plan(&service, &pods, Some(&current), None, Legacy::default())).unwrap_or(current);
         prop_assert_eq!(meaning(&after), meaning(&fresh));
-        prop_assert_eq!(plan(&service, &pods, Some(&after), None), None);
+        prop_assert_eq!(plan(&service, &pods, Some(&after), None, Legacy::default()), None);
     }
 }
 
@@ -125,7 +125,7 @@ proptest! {
             "metadata": {"namespace": "ns", "name": "web"},
             "spec": {"clusterIP": "10.96.0.1", "ipFamilies": ["IPv4"], "ports": [{"targetPort": 80, "protocol": "TCP"}]}
         }));
-        let endpoints = written(plan(&service, &pods, None, None)).expect("there is none yet");
+        let endpoints = written(plan(&service, &pods, None, None, Legacy::default())).expect("there is none yet");
         let kept = |ready: bool| meaning(&endpoints).iter().filter(|it| it.3 == ready).count();
         let ready = ready.min(count);
         prop_assert_eq!(kept(true), ready.min(MAX_ADDRESSES));

@@ -2,6 +2,7 @@
 
 mod cases;
 mod laws;
+mod legacy;
 mod plan;
 mod rig;
 mod sync;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kube_endpoint::{Change, plan};
+use kube_endpoint::{Change, Legacy, plan};
 use kube_endpoint_model::well_known::{
     ENDPOINTS_MANAGED_BY_LABEL, HEADLESS_LABEL, OVER_CAPACITY_ANNOTATION, TRIGGER_TIME_ANNOTATION,
 };
@@ -86,7 +86,7 @@ fn membership(#[case] edit: fn(&mut Pod), #[case] publish: bool, #[case] expecte
     let mut pod = pod(1, true);
     edit(&mut pod);
     let service = Service { publish_not_ready_addresses: publish, ..service() };
-    assert_eq!(shown(&written(plan(&service, &pods([pod]), None, None))), expected);
+    assert_eq!(shown(&written(plan(&service, &pods([pod]), None, None, Legacy::default()))), expected);
 }
 
 // upstream: TestSyncEndpointsHeadlessWithoutPort, TestSyncEndpointsAddDeletePorts, TestEndpointPortFromServicePort
@@ -103,14 +103,14 @@ fn served_ports(#[case] cluster_ip: &str, #[case] ports: Vec<ServicePort>, #[cas
     let mut pod = pod(1, true);
     pod.named_ports = [NamedPort { name: "web".into(), protocol: "TCP".into(), port: 9000 }].into();
     let service = Service { cluster_ip: cluster_ip.into(), ports, ..service() };
-    assert_eq!(shown(&written(plan(&service, &pods([pod]), None, None))), expected);
+    assert_eq!(shown(&written(plan(&service, &pods([pod]), None, None, Legacy::default()))), expected);
 }
 
 #[test]
 fn an_address_says_where_it_comes_from() {
     let mut named = pod(1, true);
     (named.hostname, named.subdomain, named.node_name) = ("h".into(), "web".into(), Text::default());
-    let endpoints = written(plan(&service(), &pods([named]), None, None));
+    let endpoints = written(plan(&service(), &pods([named]), None, None, Legacy::default()));
     let address = &endpoints.subsets[0].addresses[0];
     assert_eq!((&*address.hostname, address.node_name.as_deref()), ("h", Some("")), "EC-4");
     let target = address.target_ref.as_ref().expect("a target");
@@ -127,23 +127,23 @@ fn an_address_says_where_it_comes_from() {
 fn carried_labels(#[case] cluster_ip: &str, #[case] labels: &[(&str, &str)], #[case] expected: &[(&str, &str)]) {
     let labels: Labels = labels.iter().copied().collect();
     let service = Service { cluster_ip: cluster_ip.into(), labels, ..service() };
-    let endpoints = written(plan(&service, &[], None, None));
+    let endpoints = written(plan(&service, &[], None, None, Legacy::default()));
     let managed = (ENDPOINTS_MANAGED_BY_LABEL, "endpoint-controller");
     let expected: Labels = expected.iter().copied().chain([managed]).collect();
     assert_eq!(endpoints.metadata.labels, expected);
-    assert_eq!(plan(&service, &[], Some(&endpoints), None), None, "EC-8: not written again");
+    assert_eq!(plan(&service, &[], Some(&endpoints), None, Legacy::default()), None, "EC-8: not written again");
 }
 
 // upstream: TestSyncEndpointsItemsPreexistingIdentical, ...IdenticalUnsorted, TestEndpointSubsetsEqualIgnoreResourceVersion
 #[test]
 fn what_is_there_is_not_written_again() {
     let all = pods([pod(1, true), pod(2, true), pod(3, false)]);
-    let current = written(plan(&service(), &all, None, None));
-    assert_eq!(plan(&service(), &all, Some(&current), None), None);
+    let current = written(plan(&service(), &all, None, None, Legacy::default()));
+    assert_eq!(plan(&service(), &all, Some(&current), None, Legacy::default()), None);
 
     let mut unsorted = current.clone();
     unsorted.subsets[0].addresses.reverse();
-    assert_eq!(plan(&service(), &all, Some(&unsorted), None), None, "order alone is no difference");
+    assert_eq!(plan(&service(), &all, Some(&unsorted), None, Legacy::default()), None, "order alone is no difference");
 
     let mut versioned = current.clone();
     let target = versioned.subsets[0].addresses[0].target_ref.as_mut().expect("a target");
@@ -152,13 +152,15 @@ fn what_is_there_is_not_written_again() {
         ..kube_endpoint_model::ObjectReference::from(&*target)
     }
     .into();
-    assert_eq!(plan(&service(), &all, Some(&versioned), None), None, "nor is the version of a Pod");
+    assert_eq!(plan(&service(), &all, Some(&versioned), None, Legacy::default()), None, "nor is the version of a Pod");
 
     let mut headless = current.clone();
     headless.metadata.labels = headless.metadata.labels.with([(HEADLESS_LABEL, "")]);
-    assert_eq!(plan(&service(), &all, Some(&headless), None), None, "EC-11");
+    assert_eq!(plan(&service(), &all, Some(&headless), None, Legacy::default()), None, "EC-11");
 
-    let Some(Change::Update(changed)) = plan(&service(), &pods([pod(1, true)]), Some(&current), None) else {
+    let Some(Change::Update(changed)) =
+        plan(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default())
+    else {
         panic!("a Pod went")
     };
     assert_eq!((shown(&changed).as_str(), &changed.metadata.resource_version), ("10.0.0.1||8080", &7.into()));
@@ -166,11 +168,11 @@ fn what_is_there_is_not_written_again() {
 
 #[test]
 fn what_others_wrote_stays() {
-    let mut current = written(plan(&service(), &[], None, None));
+    let mut current = written(plan(&service(), &[], None, None, Legacy::default()));
     current.metadata.annotations = [("note", "mine")].into_iter().collect();
     current.metadata.finalizers = vec!["example.com/hold".into()];
     current.metadata.labels = current.metadata.labels.with([("extra", "1")]);
-    let updated = written(plan(&service(), &pods([pod(1, true)]), Some(&current), None));
+    let updated = written(plan(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default()));
     assert_eq!(updated.metadata.annotations.get("note"), Some("mine"));
     assert_eq!(updated.metadata.finalizers, current.metadata.finalizers);
     assert!(!updated.metadata.labels.contains_key("extra"), "but labels are the Service's");
@@ -180,12 +182,12 @@ fn what_others_wrote_stays() {
 #[test]
 fn the_trigger_time_is_set_and_cleared_by_writes_only() {
     let time: jiff::Timestamp = "2026-02-03T04:00:00Z".parse().expect("a time");
-    let current = written(plan(&service(), &[], None, Some(time)));
+    let current = written(plan(&service(), &[], None, Some(time), Legacy::default()));
     let annotation =
         |endpoints: &Endpoints| endpoints.metadata.annotations.get(TRIGGER_TIME_ANNOTATION).map(str::to_owned);
     assert_eq!(annotation(&current).as_deref(), Some("2026-02-03T04:00:00Z"));
-    assert_eq!(plan(&service(), &[], Some(&current), None), None, "no write for the time alone");
-    let cleared = written(plan(&service(), &pods([pod(1, true)]), Some(&current), None));
+    assert_eq!(plan(&service(), &[], Some(&current), None, Legacy::default()), None, "no write for the time alone");
+    let cleared = written(plan(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default()));
     assert_eq!(annotation(&cleared), None);
 }
 
@@ -193,17 +195,17 @@ fn the_trigger_time_is_set_and_cleared_by_writes_only() {
 #[test]
 fn what_does_not_fit_is_cut_and_marked_and_written_once() {
     let many = pods((0..1_200).map(|number| pod(number, number < 900)));
-    let current = written(plan(&service(), &many, None, None));
+    let current = written(plan(&service(), &many, None, None, Legacy::default()));
     assert_eq!(current.metadata.annotations.get(OVER_CAPACITY_ANNOTATION), Some("truncated"));
     let subset = &current.subsets[0];
     assert_eq!((subset.addresses.len(), subset.not_ready_addresses.len()), (900, 100));
-    assert_eq!(plan(&service(), &many, Some(&current), None), None, "EC-12");
+    assert_eq!(plan(&service(), &many, Some(&current), None, Legacy::default()), None, "EC-12");
 
-    let few = written(plan(&service(), &many[..1_000], Some(&current), None));
+    let few = written(plan(&service(), &many[..1_000], Some(&current), None, Legacy::default()));
     assert!(!few.metadata.annotations.contains_key(OVER_CAPACITY_ANNOTATION));
 
     let mut warned = few.clone();
     warned.metadata.annotations = [(OVER_CAPACITY_ANNOTATION, "warning")].into_iter().collect();
-    let corrected = written(plan(&service(), &many[..1_000], Some(&warned), None));
+    let corrected = written(plan(&service(), &many[..1_000], Some(&warned), None, Legacy::default()));
     assert!(!corrected.metadata.annotations.contains_key(OVER_CAPACITY_ANNOTATION));
 }

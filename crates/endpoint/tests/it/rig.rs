@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1 as core;
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config as ServerConfig, LoggedRequest, On, Server};
-use kube_endpoint::{Config, EndpointsController, Informers};
+use kube_endpoint::{Config, EndpointsController, Informers, Legacy};
 use kube_endpoint_model::{Endpoints, Pod, PodIndex, Service, ServiceIndex};
 use kube_informer::ManualSource;
 use serde_json::{Value, json};
@@ -56,7 +56,8 @@ impl Rig {
         let informers = Informers { services: service_informer, pods: pod_informer, endpoints: endpoints_informer };
         let controller = client(&server, CONTROLLER);
         let (recorder, writer) = EventRecorder::new(controller.clone(), "endpoint-controller");
-        let config = Config { concurrent_syncs: 1, batch_period: Duration::ZERO };
+        let legacy = Legacy { tolerate_unready_endpoints: true, ..Legacy::default() };
+        let config = Config { concurrent_syncs: 1, batch_period: Duration::ZERO, legacy };
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
         tasks.spawn(writer.run(stop.clone()));

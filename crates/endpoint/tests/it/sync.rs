@@ -179,3 +179,14 @@ async fn a_namespace_that_is_going_is_left_alone() {
     assert_eq!(rig.writes().await, first, "and is not tried again");
     assert!(rig.events().await.is_empty());
 }
+
+#[tokio::test]
+async fn an_annotation_that_is_no_boolean_is_told() {
+    let mut service = web(1);
+    service["metadata"]["annotations"] = json!({"service.alpha.kubernetes.io/tolerate-unready-endpoints": "yes"});
+    let mut rig = Rig::start(&[service], &[pod("a", "10.0.0.1")], &[]).await;
+    assert_eq!(rig.writes().await, ["create 201"]);
+    let expected = "ns InvalidTolerateUnreadyEndpoints Annotation \
+        service.alpha.kubernetes.io/tolerate-unready-endpoints is ignored: \"yes\" is no boolean";
+    eventually("an event", &vec![expected.to_owned()], async || rig.events().await).await;
+}

@@ -15,6 +15,7 @@ impl From<&core::Pod> for Pod {
             draft.pod.hostname = text(&spec.hostname);
             draft.pod.subdomain = text(&spec.subdomain);
             draft.pod.node_name = text(&spec.node_name);
+            draft.restart_policy(spec.restart_policy.as_deref().unwrap_or_default());
             let sidecars = spec.init_containers.iter().flatten();
             let sidecars = sidecars.filter(|it| it.restart_policy.as_deref().is_some_and(is_sidecar));
             draft.of_containers = spec.containers.iter().flat_map(named_ports).collect();

@@ -15,6 +15,7 @@ impl<'de> Deserialize<'de> for Pod {
         draft.metadata(metadata);
         (draft.pod.hostname, draft.pod.subdomain, draft.pod.node_name) =
             (spec.hostname, spec.subdomain, spec.node_name);
+        draft.restart_policy(&spec.restart_policy.0);
         (draft.of_containers, draft.of_sidecars) = (spec.containers, spec.init_containers);
         Ok(draft.finish())
     }
@@ -22,18 +23,20 @@ impl<'de> Deserialize<'de> for Pod {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Document {
+struct Document<'a> {
     #[serde(deserialize_with = "nullable")]
     metadata: Metadata,
-    #[serde(deserialize_with = "nullable")]
-    spec: Spec,
+    #[serde(borrow, deserialize_with = "nullable")]
+    spec: Spec<'a>,
     #[serde(deserialize_with = "nullable")]
     status: Status,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-struct Spec {
+struct Spec<'a> {
+    #[serde(borrow)]
+    restart_policy: Str<'a>,
     #[serde(deserialize_with = "text")]
     hostname: Text,
     #[serde(deserialize_with = "text")]

@@ -13,6 +13,7 @@ use crate::{Addresses, IpFamily, Labels, ResourceVersion, Text, Uid, intern};
 
 /// What the endpoint controllers read of a core/v1 Pod. Read only: never written back.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub struct Pod {
     /// Namespace.
     pub namespace: Text,
@@ -44,6 +45,9 @@ pub struct Pod {
     pub terminating: bool,
     /// Whether the phase is `Failed` or `Succeeded`: it will never run again.
     pub finished: bool,
+    /// Whether it has left by the older rule, which minds its restart policy (HI-2): `Never` and finished, or `OnFailure`
+    /// and `Succeeded`.
+    pub retired: bool,
 }
 
 // There are 150,000 of these in a large cluster.
@@ -64,6 +68,8 @@ pub struct NamedPort {
 #[derive(Default)]
 struct Draft {
     pod: Pod,
+    succeeded: bool,
+    restarts: Restarts,
     ready_seen: bool,
     of_containers: Vec<NamedPort>,
     of_sidecars: Vec<NamedPort>,
@@ -78,7 +84,16 @@ impl Draft {
     }
 
     fn phase(&mut self, phase: &str) {
-        self.pod.finished = matches!(phase, "Failed" | "Succeeded");
+        self.succeeded = phase == "Succeeded";
+        self.pod.finished = self.succeeded || phase == "Failed";
+    }
+
+    fn restart_policy(&mut self, policy: &str) {
+        self.restarts = match policy {
+            "Never" => Restarts::Never,
+            "OnFailure" => Restarts::OnFailure,
+            _ => Restarts::Always,
+        };
     }
 
     fn pod_ip(&mut self, text: &str) {
@@ -95,11 +110,25 @@ impl Draft {
     }
 
     fn finish(self) -> Pod {
-        let Draft { mut pod, ready_seen: _, of_containers: mut ports, of_sidecars } = self;
+        let Draft { mut pod, succeeded, restarts, ready_seen: _, of_containers: mut ports, of_sidecars } = self;
+        pod.retired = match restarts {
+            Restarts::Always => false,
+            Restarts::OnFailure => succeeded,
+            Restarts::Never => pod.finished,
+        };
         ports.extend(of_sidecars);
         pod.named_ports = intern::ports(&ports);
         pod
     }
+}
+
+/// When the containers of a Pod are started again.
+#[derive(Default)]
+enum Restarts {
+    #[default]
+    Always,
+    OnFailure,
+    Never,
 }
 
 /// Whether an init container of this restart policy is a sidecar.
@@ -111,12 +140,13 @@ fn is_sidecar(restart_policy: &str) -> bool {
 mod tests {
     use super::*;
     use k8s_openapi::api::core::v1 as core;
+    use rstest::rstest;
 
     const FULL: &str = r#"{
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": "p", "namespace": "shop", "uid": "u", "resourceVersion": "9", "labels": {"app": "web"},
             "deletionTimestamp": "2026-02-03T05:00:00Z", "creationTimestamp": null},
-        "spec": {"hostname": "h", "subdomain": "s", "nodeName": "n",
+        "spec": {"hostname": "h", "subdomain": "s", "nodeName": "n", "restartPolicy": "OnFailure",
             "initContainers": [
                 {"name": "init", "ports": [{"name": "http", "containerPort": 1, "protocol": "TCP"}]},
                 {"name": "side", "restartPolicy": "Always",
@@ -133,10 +163,23 @@ mod tests {
     #[test]
     fn reads_what_the_controllers_need() {
         let pod: Pod = serde_json::from_str(FULL).unwrap();
-        assert!(pod.terminating && pod.finished && pod.ready && pod.ready_changed.is_some());
+        assert!(pod.terminating && pod.finished && pod.retired && pod.ready && pod.ready_changed.is_some());
         assert_eq!((pod.pod_ips.len(), pod.pod_ip_family), (2, Some(IpFamily::V4)));
         let ports: Vec<_> = pod.named_ports.iter().map(|it| (&*it.name, &*it.protocol, it.port)).collect();
         assert_eq!(ports, [("dns", "UDP", 53), ("http", "TCP", 2)], "containers first, then sidecars only");
+    }
+
+    #[rstest]
+    #[case("Always", "Succeeded", false)]
+    #[case("Always", "Failed", false)]
+    #[case("OnFailure", "Succeeded", true)]
+    #[case("OnFailure", "Failed", false)]
+    #[case("Never", "Succeeded", true)]
+    #[case("Never", "Failed", true)]
+    #[case("Never", "Running", false)]
+    fn retires(#[case] policy: &str, #[case] phase: &str, #[case] expected: bool) {
+        let json = format!(r#"{{"spec": {{"restartPolicy": "{policy}"}}, "status": {{"phase": "{phase}"}}}}"#);
+        assert_eq!(serde_json::from_str::<Pod>(&json).unwrap().retired, expected);
     }
 
     #[test]

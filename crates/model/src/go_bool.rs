@@ -1,0 +1,31 @@
+//! Booleans in annotations and on command lines.
+
+/// Reads a boolean as Go's `strconv.ParseBool` does, and so as upstream does wherever a text is to be one: `1`, `t`,
+/// `true` and `0`, `f`, `false`, all lower case, all upper case, or `True` and `False`. `None` for anything else.
+pub fn parse_go_bool(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("1", Some(true))]
+    #[case("T", Some(true))]
+    #[case("True", Some(true))]
+    #[case("f", Some(false))]
+    #[case("FALSE", Some(false))]
+    #[case("tRUE", None)]
+    #[case("yes", None)]
+    #[case(" true", None)]
+    #[case("", None)]
+    fn reads(#[case] text: &str, #[case] expected: Option<bool>) {
+        assert_eq!(parse_go_bool(text), expected);
+    }
+}
