@@ -9,6 +9,7 @@ mod listers;
 mod log;
 mod proxy;
 mod resync;
+mod schedules;
 mod scripted;
 mod server;
 mod thing;

@@ -1,0 +1,233 @@
+//! A thousand random schedules of writes and faults against the embedded API server: in the end the store is what the server
+//! has, and what each handler was told, event by event, makes exactly that.
+//!
+//! A failure names its seed; `INFORMER_SEED=17 cargo test -p kube-informer --test it schedules` runs that one alone. The seed
+//! says what is written, and which faults strike when; how the tasks of both sides interleave is not in its hands.
+//!
+//! It takes longer than a test should, for what it covers: 12 s of one core.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use k8s_openapi::{
+    api::core::v1::{ConfigMap, Namespace},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+use kube_controller_client::{Client, ListParams};
+use kube_dev_apiserver::{End, Fault, History, On, Server};
+use kube_informer::{BackoffPolicy, Event, Informer};
+use kube_wire::{Decode as _, decode_list};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use tokio::{sync::watch, task::JoinSet, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::{server::client, thing::Thing};
+
+const SCHEDULES: u64 = 1000;
+/// Schedules under way at a time. Mostly they wait: a read whose connection broke is sent again after a second (as client-go
+/// does), and that is the client's affair, not the informer's.
+const AT_ONCE: usize = 200;
+/// The schedules are dealt out to so many servers. A restart hits all that are under way on one of them.
+const SERVERS: u64 = 10;
+/// Objects of a schedule. Few, so that they come, change and go often.
+const NAMES: u32 = 5;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_schedules_end_in_the_state_of_the_server() {
+    let seeds = match std::env::var("INFORMER_SEED") {
+        Ok(seed) => {
+            let seed = seed.parse().expect("INFORMER_SEED is a number");
+            seed..seed + 1
+        }
+        Err(_) => 0..SCHEDULES,
+    };
+    let mut servers = Vec::new();
+    for seed in 0..SERVERS {
+        let config = kube_dev_apiserver::Config { seed: Some(seed), request_log: 0, ..Default::default() };
+        let server = Arc::new(Server::start(config).await.expect("a free port"));
+        // Making a client costs more than a schedule. Those of one server share two, whose connections the faults break one by one.
+        servers.push((server.clone(), client(&server.url()), client(&server.url())));
+    }
+    let mut running = JoinSet::new();
+    for seed in seeds {
+        while running.len() >= AT_ONCE {
+            running.join_next().await.expect("not empty").expect("a schedule passes");
+        }
+        let at = usize::try_from(seed % SERVERS).expect("small");
+        let (server, writer, reader) = servers[at].clone();
+        running.spawn(async move {
+            let mut task = JoinSet::new();
+            task.spawn(Schedule::new(seed, server, writer, reader).play());
+            if let Some(Err(error)) = task.join_next().await {
+                panic!("INFORMER_SEED={seed}: {error}");
+            }
+        });
+    }
+    running.join_all().await;
+}
+
+struct Schedule {
+    random: StdRng,
+    server: Arc<Server>,
+    writer: Client,
+    informer: Informer<Thing>,
+    namespace: String,
+    faults: Vec<u64>,
+    handlers: Vec<Handler>,
+}
+
+/// What a handler was told so far, by name.
+struct Handler {
+    told: Arc<Mutex<BTreeMap<String, Arc<Thing>>>>,
+    changed: watch::Receiver<()>,
+}
+
+impl Schedule {
+    fn new(seed: u64, server: Arc<Server>, writer: Client, reader: Client) -> Self {
+        let namespace = format!("schedule-{seed}");
+        let millis = Duration::from_millis;
+        let backoff = BackoffPolicy { first: millis(1), longest: millis(20), quiet: millis(100) };
+        let informer = Informer::builder(reader).namespace(&namespace).backoff(backoff).build();
+        let random = StdRng::seed_from_u64(seed);
+        Self { random, server, writer, informer, namespace, faults: Vec::new(), handlers: Vec::new() }
+    }
+
+    async fn play(mut self) {
+        self.create_namespace().await;
+        for _ in 0..self.random.random_range(0..4) {
+            self.write().await;
+        }
+        for _ in 0..self.random.random_range(1..3) {
+            self.listen();
+        }
+        if self.random.random_bool(0.5) {
+            self.inject();
+        }
+        let stop = CancellationToken::new();
+        let mut informer = JoinSet::new();
+        informer.spawn(self.informer.run(stop.clone()));
+        for _ in 0..self.random.random_range(6..16) {
+            match self.random.random_range(0..100) {
+                0..70 => self.write().await,
+                70..86 => self.inject(),
+                86..93 => drop(self.server.faults().cut_watches(&On::any().namespace(&self.namespace))),
+                93..97 => self.listen(),
+                97..99 => self.server.restart(History::Lost),
+                _ => self.server.restart(History::Kept),
+            }
+        }
+        for fault in self.faults.drain(..) {
+            self.server.faults().remove(fault);
+        }
+        tokio::select! {
+            () = self.agree() => {}
+            ended = informer.join_next() => panic!("the informer ended: {ended:?}"),
+        }
+        stop.cancel();
+        informer.join_all().await;
+    }
+
+    /// One random fault, for requests of this informer only.
+    fn inject(&mut self) {
+        let random = &mut self.random;
+        let on = On::any().namespace(&self.namespace);
+        let millis = Duration::from_millis;
+        let end = [End::Cleanly, End::Expired, End::Reset][random.random_range(0..3)];
+        let fault = match random.random_range(0..12) {
+            0 => Fault::expired(),
+            1 => Fault::too_many_requests(Duration::ZERO),
+            2 => Fault::internal_error(),
+            3 => Fault::unavailable(),
+            4 => Fault::reset(),
+            5 => Fault::delay_request(millis(0), millis(5)),
+            6 => Fault::delay_events(millis(0), millis(5)),
+            7 | 8 => Fault::trickle(random.random_range(1..100), Duration::ZERO),
+            9 => Fault::repeat_events(),
+            _ => Fault::end_watch(millis(random.random_range(0..20)), end),
+        };
+        let on = match random.random_range(0..3) {
+            0 => on.verb("list"),
+            1 => on.verb("watch"),
+            _ => on.verb("list").verb("watch"),
+        };
+        let fault = match random.random_range(0..3) {
+            0 => fault.times(random.random_range(1..4)),
+            1 => fault.probability(0.5),
+            _ => fault,
+        };
+        self.faults.push(self.server.faults().inject(fault.on(on)));
+    }
+
+    /// One random write. A restart may hit it, which then has happened or not: only the server knows.
+    async fn write(&mut self) {
+        let name = format!("thing-{}", self.random.random_range(0..NAMES));
+        let data = Some(BTreeMap::from([("group".to_owned(), self.random.random_range(0..100).to_string())]));
+        let metadata = metadata(Some(&self.namespace), &name);
+        let object = ConfigMap { metadata, data, ..ConfigMap::default() };
+        let _ = match self.random.random_range(0..3) {
+            0 => self.writer.create(&object).await.map(drop),
+            1 => self.writer.update(&object).await.map(drop),
+            _ => self.writer.delete::<ConfigMap>(&self.namespace, &name, None).await,
+        };
+    }
+
+    async fn create_namespace(&self) {
+        let namespace = Namespace { metadata: metadata(None, &self.namespace), ..Namespace::default() };
+        while let Err(error) = self.writer.create(&namespace).await {
+            if error.is_already_exists() {
+                return;
+            }
+        }
+    }
+
+    /// A handler that fails on any event that does not follow from the ones before.
+    fn listen(&mut self) {
+        let told = Arc::new(Mutex::new(BTreeMap::<String, Arc<Thing>>::new()));
+        let (change, changed) = watch::channel(());
+        let state = told.clone();
+        self.informer.add_handler(move |event| {
+            let mut state = state.lock().expect("no panic before");
+            let name = event.object().metadata.name.to_string();
+            match event {
+                Event::Added { object, .. } => assert_eq!(state.insert(name, object), None, "added twice"),
+                Event::Updated { old, new } => {
+                    assert_ne!(old, new, "no change");
+                    assert_eq!(state.insert(name, new), Some(old), "not the state that was told before");
+                }
+                Event::Deleted { object, tombstone } => {
+                    let before = state.remove(&name).expect("what is deleted was there");
+                    assert_eq!(before.metadata.uid, object.metadata.uid);
+                    assert_eq!(tombstone, before == object, "a tombstone is the last known state, others are newer");
+                }
+            }
+            change.send_replace(());
+        });
+        self.handlers.push(Handler { told, changed });
+    }
+
+    /// Waits until store and handlers have what the server has.
+    async fn agree(&mut self) {
+        let expect = loop {
+            let list = self.writer.list(&Thing::RESOURCE, Some(&self.namespace), &ListParams::default()).await;
+            // A restart of another schedule.
+            let Ok(body) = list else { continue };
+            break decode_list::<Thing>(&body).expect("decodes").items;
+        };
+        let lister = self.informer.lister();
+        for Handler { told, changed } in &mut self.handlers {
+            let told = || told.lock().expect("no panic before").values().map(|it| (**it).clone()).collect::<Vec<_>>();
+            let same = timeout(Duration::from_secs(60), changed.wait_for(|()| told() == expect)).await;
+            assert!(matches!(same, Ok(Ok(_))), "a handler was told {:?}, the server has {expect:?}", told());
+            let stored: Vec<_> = lister.list().iter().map(|it| (**it).clone()).collect();
+            assert_eq!(stored, expect, "the store");
+        }
+    }
+}
+
+fn metadata(namespace: Option<&str>, name: &str) -> ObjectMeta {
+    let (namespace, name) = (namespace.map(str::to_owned), Some(name.to_owned()));
+    ObjectMeta { namespace, name, ..ObjectMeta::default() }
+}
