@@ -7,10 +7,12 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Parser};
 use kube_endpoint_model::parse_go_bool;
+use kube_lease_election::TimingError;
 
 use crate::controllers::{Controllers, UnknownController};
 use crate::feature_gates::{self, FeatureGateError};
 use crate::go_duration;
+use crate::leader_election::LeaderElectionFlags;
 use crate::settings::{
     BURST, CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SLICE, MAX_ENDPOINTS_PER_SUBSET, QPS, Settings, at_least_one,
 };
@@ -64,18 +66,8 @@ pub struct Flags {
     #[arg(long, value_name = "NUMBER", default_value_t = BURST, help_heading = "Generic")]
     kube_api_burst: u32,
 
-    /// Only do work while holding a Lease. Not available yet: run one instance only.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        value_parser = parse_bool,
-        num_args = 0..=1,
-        require_equals = true,
-        default_value = "false",
-        default_missing_value = "true",
-        help_heading = "Leader election"
-    )]
-    leader_elect: bool,
+    #[command(flatten)]
+    leader_election: LeaderElectionFlags,
 
     /// Port to serve health and metrics on. Not available yet: only 0, for none.
     #[arg(long, value_name = "PORT", default_value_t = 0, help_heading = "Secure serving")]
@@ -155,9 +147,9 @@ pub enum UsageError {
     /// It asks for a feature that there is none of.
     #[error("invalid value for --feature-gates: {0}")]
     FeatureGates(#[from] FeatureGateError),
-    /// It asks for leader election.
-    #[error("--leader-elect=true is not available yet: run one instance, with --leader-elect=false")]
-    LeaderElection,
+    /// Its durations make no election.
+    #[error("invalid value for --leader-elect-*: {0}")]
+    LeaderElection(#[from] TimingError),
     /// It asks for serving.
     #[error("--secure-port={0} is not available yet: health and metrics are not served, use --secure-port=0")]
     SecurePort(u16),
@@ -171,7 +163,7 @@ fn at_least_one_of(max: u16) -> clap::builder::RangedI64ValueParser<u16> {
 }
 
 /// Booleans as Go's flag package reads them.
-fn parse_bool(text: &str) -> Result<bool, String> {
+pub(crate) fn parse_bool(text: &str) -> Result<bool, String> {
     parse_go_bool(text).ok_or_else(|| "expected true or false".to_owned())
 }
 
@@ -214,7 +206,7 @@ impl Flags {
             feature_gates,
             kube_api_qps,
             kube_api_burst,
-            leader_elect,
+            leader_election,
             secure_port,
             concurrent_endpoint_syncs,
             endpoint_updates_batch_period,
@@ -226,14 +218,12 @@ impl Flags {
             mirroring_max_endpoints_per_subset,
             v: _,
         } = self;
-        if *leader_elect {
-            return Err(UsageError::LeaderElection);
-        }
         if *secure_port != 0 {
             return Err(UsageError::SecurePort(*secure_port));
         }
         Ok(Settings {
             controllers: Controllers::parse(controllers)?,
+            leader_election: leader_election.settings()?,
             endpoint: kube_endpoint::Config {
                 concurrent_syncs: usize::from(*concurrent_endpoint_syncs),
                 batch_period: *endpoint_updates_batch_period,
@@ -258,6 +248,7 @@ impl Flags {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::leader_election::LeaderElection;
     use rstest::rstest;
 
     fn settings(arguments: &[&str]) -> Result<Settings, UsageError> {
@@ -267,7 +258,8 @@ mod tests {
 
     #[test]
     fn without_flags_everything_is_as_upstream() {
-        assert_eq!(format!("{:?}", settings(&[]).unwrap()), format!("{:?}", Settings::default()));
+        let expected = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
+        assert_eq!(format!("{:?}", settings(&[]).unwrap()), format!("{expected:?}"));
     }
 
     #[rstest]
@@ -296,7 +288,8 @@ mod tests {
     #[case(&["--concurrent-service-endpoint-syncs=51"], "51 is not in 1..=50")]
     #[case(&["--concurrent-endpoint-syncs=0"], "0 is not in 1..=")] // EC-49
     #[case(&["--endpoint-updates-batch-period=soon"], "invalid duration \"soon\"")]
-    #[case(&["--leader-elect"], "--leader-elect=true is not available yet")]
+    #[case(&["--leader-elect-renew-deadline=15s"], "the lease duration must be greater than the renew deadline")]
+    #[case(&["--leader-elect-resource-lock=endpoints"], "endpoints")]
     #[case(&["--leader-elect=maybe"], "expected true or false")]
     #[case(&["--secure-port=10257"], "--secure-port=10257 is not available yet")]
     #[case(&["stray"], "stray")]
@@ -317,8 +310,13 @@ mod tests {
         );
     }
 
-    #[test]
-    fn leader_election_can_be_switched_off_as_upstream_spells_it() {
-        assert!(settings(&["--leader-elect=false"]).is_ok());
+    #[rstest]
+    #[case(&["--leader-elect=false"], None)]
+    #[case(&["--leader-elect"], Some(("kube-system/endpoint-controller-manager", 15)))]
+    #[case(&["--leader-elect-resource-name=it", "--leader-elect-lease-duration=1m"], Some(("kube-system/it", 60)))]
+    fn leader_election(#[case] arguments: &[&str], #[case] expected: Option<(&str, u64)>) {
+        let found = settings(arguments).unwrap().leader_election;
+        let found = found.map(|it| (it.lease.to_string(), it.timing.lease_duration().as_secs()));
+        assert_eq!(found, expected.map(|(lease, seconds)| (lease.to_owned(), seconds)));
     }
 }

@@ -42,7 +42,10 @@ async fn work(flags: &Flags) -> anyhow::Result<()> {
     if let Some(master) = &flags.master {
         config = config.with_server(master)?;
     }
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), "Leader election is off: run one instance only");
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), "Starting");
+    if settings.leader_election.is_none() {
+        tracing::info!("Leader election is off: run one instance only");
+    }
 
     let stop = CancellationToken::new();
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;

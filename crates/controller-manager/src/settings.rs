@@ -4,12 +4,15 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use crate::controllers::Controllers;
+use crate::leader_election::LeaderElection;
 
 /// How the controllers work. The default is upstream's.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Which controllers run.
     pub controllers: Controllers,
+    /// Whether work is only done while a Lease is held. Off unless asked for; on the command line it is on by default.
+    pub leader_election: Option<LeaderElection>,
     /// The Endpoints controller.
     pub endpoint: kube_endpoint::Config,
     /// The slice controller.
@@ -44,6 +47,7 @@ impl Default for Settings {
         let batch_period = Duration::ZERO;
         Settings {
             controllers: Controllers::default(),
+            leader_election: None,
             endpoint: kube_endpoint::Config {
                 concurrent_syncs,
                 batch_period,

@@ -89,6 +89,11 @@ impl Cluster {
         (endpoints, slices)
     }
 
+    /// A document, if it is there.
+    pub(crate) async fn document(&self, path: &str) -> Option<Value> {
+        self.client.get_json(path).await.ok()
+    }
+
     pub(crate) async fn list(&self, path: &str) -> Vec<Value> {
         let list = self.client.get_json(path).await.expect("a list");
         list["items"].as_array().cloned().unwrap_or_default()

@@ -16,7 +16,8 @@ use crate::cluster::Cluster;
 fn controllers(cluster: &Cluster, arguments: &[&str]) -> Child {
     let mut command = binary();
     command.arg("--kubeconfig").arg(cluster.kubeconfig()).args(arguments);
-    command.args(["--kube-api-qps=2000", "--kube-api-burst=4000"]).stderr(Stdio::piped());
+    // Elections have tests of their own.
+    command.args(["--leader-elect=false", "--kube-api-qps=2000", "--kube-api-burst=4000"]).stderr(Stdio::piped());
     command.spawn().expect("the binary starts")
 }
 

@@ -1,0 +1,223 @@
+//! Two instances of the binary and one Lease: what happens to the leader, and that its writes end with its term.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use k8s_openapi::jiff::Timestamp;
+use kube_dev_apiserver::{History, LoggedRequest, On, User};
+use serde_json::{Value, json};
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::cluster::{Cluster, text};
+
+/// A shorter election, so that the tests are short.
+const LEASE: Duration = Duration::from_secs(6);
+const DEADLINE: Duration = Duration::from_secs(4);
+const RETRY: Duration = Duration::from_secs(2);
+const LEASE_PATH: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";
+
+/// A process with a user of its own, by which the server's log tells it apart.
+struct Instance {
+    name: &'static str,
+    child: Child,
+}
+
+impl Instance {
+    fn start(cluster: &Cluster, folder: &Path, name: &'static str) -> Instance {
+        let user = User { name: name.to_owned(), groups: vec!["system:masters".to_owned()], ..User::default() };
+        let kubeconfig = folder.join(name);
+        std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(user)).expect("a kubeconfig");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
+        command.arg("--kubeconfig").arg(kubeconfig).args(["--kube-api-qps=2000", "--kube-api-burst=4000"]);
+        for (flag, duration) in [("lease-duration", LEASE), ("renew-deadline", DEADLINE), ("retry-period", RETRY)] {
+            command.arg(format!("--leader-elect-{flag}={}s", duration.as_secs()));
+        }
+        command.kill_on_drop(true).stdin(Stdio::null()).stderr(Stdio::null());
+        Instance { name, child: command.spawn().expect("the binary starts") }
+    }
+
+    async fn signal(&self, signal: &str) {
+        let pid = self.child.id().expect("still running");
+        let sent = Command::new("sh").args(["-c", &format!("kill -{signal} {pid}")]).status().await;
+        assert!(sent.expect("a shell").success());
+    }
+
+    async fn exit_code(&mut self) -> Option<i32> {
+        let status = timeout(Duration::from_secs(30), self.child.wait()).await.expect("ends within 30s");
+        status.expect("a status").code()
+    }
+
+    /// Writes of controllers: not of the Lease, and no events, which are told of after the term as well.
+    fn writes(&self, cluster: &Cluster) -> Vec<LoggedRequest> {
+        let requests = cluster.server.requests();
+        let mut writes = requests.matching(&On::writes().user(self.name).resource("endpoints"));
+        writes.extend(requests.matching(&On::writes().user(self.name).resource("endpointslices")));
+        writes.sort_by_key(|request| request.started);
+        writes
+    }
+
+    /// When the server saw the last renewal that it carried out. Its sender began to count a little earlier.
+    fn last_renewal(&self, cluster: &Cluster) -> Timestamp {
+        let renewals = cluster.server.requests().matching(&On::writes().user(self.name).resource("leases"));
+        let done = renewals.iter().filter(|request| request.status.is_some_and(|status| status < 300));
+        done.map(|request| request.started).max().expect("it has led")
+    }
+
+    #[track_caller]
+    fn wrote_nothing_after_its_term(&self, cluster: &Cluster) {
+        let end = self.last_renewal(cluster) + DEADLINE;
+        let late: Vec<_> = self.writes(cluster).into_iter().filter(|request| request.started > end).collect();
+        assert!(late.is_empty(), "{}'s term ended at {end}: {late:?}", self.name);
+    }
+}
+
+struct Pair {
+    cluster: Cluster,
+    expected: BTreeMap<String, usize>,
+    leader: Instance,
+    standby: Instance,
+    folder: tempfile::TempDir,
+}
+
+impl Pair {
+    /// Two instances, the leader at work, the other with its caches filled.
+    async fn start() -> Pair {
+        let cluster = Cluster::start().await;
+        let folder = tempfile::tempdir().expect("a folder");
+        cluster.node().await;
+        let leader = Instance::start(&cluster, folder.path(), "leader");
+        wait("a leader", || async { !holder(&cluster).await.is_empty() }).await;
+        let standby = Instance::start(&cluster, folder.path(), "standby");
+        let mut pair = Pair { cluster, expected: BTreeMap::new(), leader, standby, folder };
+        pair.add("before").await;
+        pair.cluster.settles(&pair.expected).await;
+        let watching = || pair.cluster.server.faults().open_watches(&On::any().user("standby"));
+        wait("the caches of the standby", || async { watching() >= 6 }).await;
+        assert!(pair.standby.writes(&pair.cluster).is_empty(), "a standby writes nothing");
+        pair
+    }
+
+    /// A Service with one Pod.
+    async fn add(&mut self, name: &str) {
+        self.cluster.service("default", name).await;
+        let address = format!("10.1.0.{}", self.expected.len() + 1);
+        self.cluster.ready_pod("default", &format!("{name}-0"), name, &address).await;
+        self.expected.insert(name.to_owned(), 1);
+    }
+
+    /// How long after `since` the successor wrote for the first time, by the server's log.
+    async fn successor_writes(&self, since: Timestamp) -> Duration {
+        wait("a write of the successor", || async { !self.standby.writes(&self.cluster).is_empty() }).await;
+        let first = self.standby.writes(&self.cluster)[0].started;
+        let took = Duration::try_from(first.duration_since(since)).unwrap_or_default();
+        eprintln!("first write of the successor after {took:?}");
+        took
+    }
+}
+
+async fn wait<F: Future<Output = bool>>(what: &str, is: impl Fn() -> F) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is().await {
+        assert!(Instant::now() < deadline, "60s passed without {what}");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn holder(cluster: &Cluster) -> String {
+    cluster.document(LEASE_PATH).await.map(|lease| text(&lease["spec"]["holderIdentity"])).unwrap_or_default()
+}
+
+#[expect(clippy::disallowed_methods, reason = "compared with the server's log, which tells the time")]
+fn now() -> Timestamp {
+    Timestamp::now()
+}
+
+#[tokio::test]
+async fn sigterm_hands_over_within_three_seconds() {
+    let mut pair = Pair::start().await;
+    let asked = now();
+    pair.leader.signal("TERM").await;
+    pair.add("after").await;
+    assert_eq!(pair.leader.exit_code().await, Some(0));
+    assert!(pair.successor_writes(asked).await < Duration::from_secs(3));
+    pair.cluster.settles(&pair.expected).await;
+    pair.leader.wrote_nothing_after_its_term(&pair.cluster);
+    let lists = pair.cluster.server.requests().matching(&On::any().user("standby").verb("list"));
+    let late: Vec<_> = lists.iter().filter(|list| list.started > asked).collect();
+    assert!(late.is_empty(), "taking over needs no list: {late:?}");
+    // The last one gives the lease back too.
+    pair.standby.signal("TERM").await;
+    assert_eq!(pair.standby.exit_code().await, Some(0));
+    assert_eq!(holder(&pair.cluster).await, "");
+}
+
+#[tokio::test]
+async fn sigkill_is_made_up_for_within_lease_duration_and_retry_period() {
+    let mut pair = Pair::start().await;
+    let killed = now();
+    pair.leader.signal("KILL").await;
+    pair.add("after").await;
+    assert!(pair.successor_writes(killed).await < LEASE + RETRY);
+    pair.cluster.settles(&pair.expected).await;
+    let patience =
+        pair.standby.writes(&pair.cluster)[0].started.duration_since(pair.leader.last_renewal(&pair.cluster));
+    assert!(Duration::try_from(patience).is_ok_and(|it| it >= LEASE), "taken over too early: {patience}");
+}
+
+#[tokio::test]
+async fn a_leader_that_stood_still_writes_nothing_when_it_goes_on() {
+    let mut pair = Pair::start().await;
+    pair.leader.signal("STOP").await;
+    // What it has not seen yet, and will want to write when it does.
+    pair.add("meanwhile").await;
+    pair.successor_writes(now()).await;
+    pair.cluster.settles(&pair.expected).await;
+    pair.leader.signal("CONT").await;
+    pair.add("after").await;
+    assert_eq!(pair.leader.exit_code().await, Some(1), "as upstream: a lost lease ends the process");
+    pair.cluster.settles(&pair.expected).await;
+    pair.leader.wrote_nothing_after_its_term(&pair.cluster);
+}
+
+/// Stopped for less than the lease duration and longer than the term: nobody else leads, and still nothing is written
+/// before the lease is renewed.
+#[tokio::test]
+async fn a_leader_that_stood_still_for_its_term_only_asks_before_it_writes() {
+    let mut pair = Pair::start().await;
+    pair.standby.signal("KILL").await;
+    pair.leader.signal("STOP").await;
+    pair.add("meanwhile").await;
+    sleep(DEADLINE + Duration::from_millis(500)).await;
+    pair.leader.signal("CONT").await;
+    assert_eq!(pair.leader.exit_code().await, Some(1));
+    pair.leader.wrote_nothing_after_its_term(&pair.cluster);
+    pair.standby = Instance::start(&pair.cluster, pair.folder.path(), "third");
+    pair.cluster.settles(&pair.expected).await;
+}
+
+#[tokio::test]
+async fn a_restarted_api_server_loses_nothing() {
+    let mut pair = Pair::start().await;
+    pair.cluster.server.restart(History::Lost);
+    // Our own connection is gone as well.
+    wait("the server", || async { pair.cluster.document("/version").await.is_some() }).await;
+    pair.add("after").await;
+    pair.cluster.settles(&pair.expected).await;
+    assert!(pair.standby.writes(&pair.cluster).is_empty(), "the leader is still the leader");
+}
+
+#[tokio::test]
+async fn a_lease_edited_by_hand_ends_the_leader_and_is_waited_out() {
+    let mut pair = Pair::start().await;
+    let patch = json!({ "spec": { "holderIdentity": "somebody" } });
+    pair.cluster.call(http::Method::PATCH, LEASE_PATH, "application/merge-patch+json", &patch).await;
+    assert_eq!(pair.leader.exit_code().await, Some(1));
+    pair.add("after").await;
+    pair.cluster.settles(&pair.expected).await;
+    pair.leader.wrote_nothing_after_its_term(&pair.cluster);
+    let lease: Value = pair.cluster.document(LEASE_PATH).await.expect("a Lease");
+    assert_eq!(lease["spec"]["leaseTransitions"], json!(1), "one that we made, none that we did not");
+}
