@@ -1,7 +1,9 @@
 //! Where the objects live in the API and how they are read from the wire.
 
+use kube_wire::protobuf::Fields;
 use kube_wire::{Decode, DecodeError, Object, ObjectKey, Resource, ResourceVersion, Uid};
 
+use crate::protobuf::FromFields as _;
 use crate::{EndpointSlice, Endpoints, Node, Pod, Service, Text};
 
 /// Implements [`Object`] and [`Decode`] for a type: its resource, then where it keeps its namespace and the rest of its
@@ -28,8 +30,12 @@ macro_rules! decode {
 
         impl Decode for $type {
             const RESOURCE: Resource = $resource;
+            const PROTOBUF: bool = true;
             fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
                 kube_wire::json::from_slice(Self::RESOURCE.kind, bytes)
+            }
+            fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
+                <$type>::from_fields(Fields::new(bytes)).map_err(|error| error.reading(Self::RESOURCE.kind))
             }
         }
     };

@@ -1,5 +1,7 @@
 //! Endpoints objects, without loss, and their conversion from and to the types of k8s-openapi.
 
+mod protobuf;
+
 use k8s_openapi::api::core::v1 as core;
 use serde::Deserialize;
 

@@ -34,6 +34,7 @@
 
 mod address;
 mod addresses;
+mod by_name;
 mod decode;
 mod endpoints;
 mod fingerprint;
@@ -48,12 +49,12 @@ mod pod;
 pub mod pod_change;
 mod pod_index;
 mod projection;
+mod protobuf;
 mod quantity;
 mod reference;
 mod service;
 mod service_index;
 mod slice;
-mod slice_convert;
 mod slice_index;
 pub mod subsets;
 mod trigger_time;

@@ -1,5 +1,7 @@
 //! Nodes: what the endpoint controllers read of them.
 
+mod protobuf;
+
 use k8s_openapi::api::core::v1 as core;
 use serde::{Deserialize, Deserializer};
 

@@ -1,5 +1,7 @@
 //! Services: what the endpoint controllers read of them.
 
+mod protobuf;
+
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;

@@ -1,8 +1,12 @@
 //! Which Services a Pod belongs to.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use hashbrown::{Equivalent, HashMap};
+
+use crate::by_name::ByName;
+use crate::intern::Pair;
 use crate::{Labels, Service, Text};
 
 /// Services by namespace and one pair of their selector, so that finding the Services of a Pod costs its labels and its
@@ -18,31 +22,40 @@ pub struct ServiceIndex {
 #[derive(Clone, Debug, Default)]
 struct NamespaceServices {
     /// Services whose selector is present and empty: they select every Pod.
-    select_all: BTreeSet<Text>,
-    /// By label key, then value: the Services filed there with their selectors.
-    by_pair: HashMap<Text, HashMap<Text, BTreeMap<Text, Arc<Service>>>>,
-    /// Where each Service is filed.
-    filed: HashMap<Text, (Text, Text)>,
+    select_all: ByName<Service>,
+    by_pair: HashMap<Pair, ByName<Service>>,
+}
+
+/// A label to look up.
+#[derive(Hash)]
+struct Label<'a>(&'a str, &'a str);
+
+impl Equivalent<Pair> for Label<'_> {
+    fn equivalent(&self, pair: &Pair) -> bool {
+        *pair.0 == *self.0 && *pair.1 == *self.1
+    }
 }
 
 impl ServiceIndex {
     /// Takes in that `old` became `new`; `None` stands for "not there".
     pub fn update(&mut self, old: Option<&Arc<Service>>, new: Option<&Arc<Service>>) {
-        if let Some(old) = old {
-            self.remove(&old.namespace, &old.name);
+        if let Some(old) = old
+            && let Some(selector) = &old.selector
+        {
+            self.remove(old, selector);
         }
         if let Some(new) = new
             && let Some(selector) = &new.selector
         {
-            self.namespaces.entry(new.namespace.clone()).or_default().insert(new, selector);
+            self.namespaces.entry_ref(&new.namespace).or_default().insert(new, selector);
         }
     }
 
-    fn remove(&mut self, namespace: &str, name: &str) {
-        let Some(services) = self.namespaces.get_mut(namespace) else { return };
-        services.remove(name);
-        if services.filed.is_empty() && services.select_all.is_empty() {
-            self.namespaces.remove(namespace);
+    fn remove(&mut self, service: &Service, selector: &Labels) {
+        let Some(services) = self.namespaces.get_mut(&service.namespace) else { return };
+        services.remove(&service.name, selector);
+        if services.by_pair.is_empty() && services.select_all.as_slice().is_empty() {
+            self.namespaces.remove(&service.namespace);
         }
     }
 
@@ -50,45 +63,31 @@ impl ServiceIndex {
     /// matches nothing; ExternalName Services match like any other (PP-7).
     pub fn select(&self, namespace: &str, labels: &Labels) -> BTreeSet<Text> {
         let Some(services) = self.namespaces.get(namespace) else { return BTreeSet::new() };
-        let mut names = services.select_all.clone();
-        for (key, value) in labels.iter() {
-            let Some(bucket) = services.by_pair.get(key).and_then(|values| values.get(value)) else { continue };
-            for (name, service) in bucket {
-                if service.selector.as_ref().is_some_and(|selector| labels.contains_all(selector)) {
-                    names.insert(name.clone());
-                }
-            }
-        }
-        names
+        let filed = labels.iter().filter_map(|(key, value)| services.by_pair.get(&Label(key, value)));
+        let matching = filed
+            .flat_map(ByName::as_slice)
+            .filter(|service| service.selector.as_ref().is_some_and(|selector| labels.contains_all(selector)));
+        matching.chain(services.select_all.as_slice()).map(|service| service.name.clone()).collect()
     }
 }
 
 impl NamespaceServices {
     fn insert(&mut self, service: &Arc<Service>, selector: &Labels) {
-        let filed_under = |(key, value): &&(Text, Text)| {
-            self.by_pair.get(key).and_then(|values| values.get(value)).map_or(0, BTreeMap::len)
-        };
-        let Some((key, value)) = selector.pairs().iter().min_by_key(filed_under) else {
-            self.select_all.insert(service.name.clone());
-            return;
-        };
-        let bucket = self.by_pair.entry(key.clone()).or_default().entry(value.clone()).or_default();
-        bucket.insert(service.name.clone(), Arc::clone(service));
-        self.filed.insert(service.name.clone(), (key.clone(), value.clone()));
+        let filed_under = |pair: &&Pair| self.by_pair.get(*pair).map_or(0, |services| services.as_slice().len());
+        match selector.pairs().iter().min_by_key(filed_under) {
+            None => self.select_all.insert(Arc::clone(service)),
+            Some(pair) => self.by_pair.entry_ref(pair).or_default().insert(Arc::clone(service)),
+        }
     }
 
-    fn remove(&mut self, name: &str) {
+    fn remove(&mut self, name: &str, selector: &Labels) {
         self.select_all.remove(name);
-        let Some((key, value)) = self.filed.remove(name) else { return };
-        let Some(values) = self.by_pair.get_mut(&key) else { return };
-        if let Some(bucket) = values.get_mut(&value) {
-            bucket.remove(name);
-            if bucket.is_empty() {
-                values.remove(&value);
+        for pair in selector.pairs() {
+            let Some(services) = self.by_pair.get_mut(pair) else { continue };
+            services.remove(name);
+            if services.as_slice().is_empty() {
+                self.by_pair.remove(pair);
             }
-        }
-        if values.is_empty() {
-            self.by_pair.remove(&key);
         }
     }
 }

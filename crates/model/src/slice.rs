@@ -1,5 +1,8 @@
 //! EndpointSlices, without loss.
 
+mod full;
+mod protobuf;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer};
@@ -10,7 +13,7 @@ use crate::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
 use crate::{Addresses, IpFamily, Labels, ObjectMeta, TargetRef, Text, intern};
 
 /// A discovery.k8s.io/v1 EndpointSlice that can be written back: nothing but `managedFields` is lost.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointSlice {
     /// Metadata.

@@ -1,14 +1,16 @@
 //! Which slices a Service has.
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::{EndpointSlice, Text};
+use hashbrown::HashMap;
+
+use crate::by_name::ByName;
+use crate::{EndpointSlice, Text, intern};
 
 /// EndpointSlices by namespace and the Service they name, whoever manages them.
 #[derive(Clone, Debug, Default)]
 pub struct SliceIndex {
-    namespaces: HashMap<Text, HashMap<Text, BTreeMap<Text, Arc<EndpointSlice>>>>,
+    namespaces: HashMap<Text, HashMap<Text, ByName<EndpointSlice>>>,
 }
 
 impl SliceIndex {
@@ -16,15 +18,18 @@ impl SliceIndex {
     pub fn update(&mut self, old: Option<&Arc<EndpointSlice>>, new: Option<&Arc<EndpointSlice>>) {
         if let Some(old) = old
             && let Some(service) = old.service_name()
+            && new.and_then(|new| new.service_name()) != Some(service)
         {
             self.remove(&old.metadata.namespace, service, &old.metadata.name);
         }
         if let Some(new) = new
             && let Some(service) = new.service_name()
         {
-            let services = self.namespaces.entry(new.metadata.namespace.clone()).or_default();
-            let slices = services.entry(Text::from(service)).or_default();
-            slices.insert(new.metadata.name.clone(), Arc::clone(new));
+            let services = self.namespaces.entry_ref(&new.metadata.namespace).or_default();
+            match services.get_mut(service) {
+                Some(slices) => slices.insert(Arc::clone(new)),
+                None => drop(services.insert(intern::text(service), Arc::clone(new).into())),
+            }
         }
     }
 
@@ -32,7 +37,7 @@ impl SliceIndex {
         let Some(services) = self.namespaces.get_mut(namespace) else { return };
         if let Some(slices) = services.get_mut(service) {
             slices.remove(name);
-            if slices.is_empty() {
+            if slices.as_slice().is_empty() {
                 services.remove(service);
             }
         }
@@ -44,7 +49,7 @@ impl SliceIndex {
     /// The slices that name a Service and are managed by `controller`, by name.
     pub fn managed_slices(&self, namespace: &str, service: &str, controller: &str) -> Vec<Arc<EndpointSlice>> {
         let slices = self.namespaces.get(namespace).and_then(|services| services.get(service));
-        let slices = slices.into_iter().flat_map(BTreeMap::values);
+        let slices = slices.into_iter().flat_map(ByName::as_slice);
         slices.filter(|slice| slice.is_managed_by(controller)).cloned().collect()
     }
 }

@@ -9,13 +9,13 @@ use proptest::prelude::*;
 const NAMESPACES: [&str; 2] = ["a", "b"];
 
 fn labels() -> impl Strategy<Value = Labels> {
-    prop::collection::btree_map(0u8..4, 0u8..3, 0..4)
+    prop::collection::btree_map(0u8..5, 0u8..4, 0..4)
         .prop_map(|pairs| pairs.into_iter().map(|(key, value)| (format!("k{key}"), format!("v{value}"))).collect())
 }
 
 /// One change: the object of this namespace and number gets these labels or goes away.
 fn history<T: std::fmt::Debug>(value: impl Strategy<Value = T>) -> impl Strategy<Value = Vec<(usize, u8, T)>> {
-    prop::collection::vec((0..NAMESPACES.len(), 0u8..8, value), 1..60)
+    prop::collection::vec((0..NAMESPACES.len(), 0u8..40, value), 1..160)
 }
 
 proptest! {
@@ -27,7 +27,7 @@ proptest! {
         let mut pods: BTreeMap<(usize, u8), Arc<Pod>> = BTreeMap::new();
         for (namespace, number, labels) in history {
             let new = labels.map(|labels| Arc::new(Pod {
-                namespace: NAMESPACES[namespace].into(), name: format!("p{number}").into(), labels, ..Pod::default()
+                namespace: NAMESPACES[namespace].into(), name: format!("p{number:02}").into(), labels, ..Pod::default()
             }));
             let old = match &new {
                 Some(new) => pods.insert((namespace, number), Arc::clone(new)),
@@ -55,7 +55,7 @@ proptest! {
         let mut services: BTreeMap<(usize, u8), Arc<Service>> = BTreeMap::new();
         for (namespace, number, selector) in history {
             let new = selector.map(|selector| Arc::new(Service {
-                namespace: NAMESPACES[namespace].into(), name: format!("s{number}").into(), selector, ..Service::default()
+                namespace: NAMESPACES[namespace].into(), name: format!("s{number:02}").into(), selector, ..Service::default()
             }));
             let old = match &new {
                 Some(new) => services.insert((namespace, number), Arc::clone(new)),

@@ -2,6 +2,7 @@
 
 mod full;
 mod json;
+mod protobuf;
 
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use k8s_openapi::api::discovery::v1 as discovery;
 
+use super::{AddressType, Endpoint, EndpointConditions, EndpointHints, EndpointPort, EndpointSlice};
 use crate::metadata::optional_text;
-use crate::slice::{AddressType, Endpoint, EndpointConditions, EndpointHints, EndpointPort, EndpointSlice};
 use crate::{Address, Labels, ObjectMeta, TargetRef, Text, intern};
 
 impl From<&discovery::EndpointSlice> for EndpointSlice {

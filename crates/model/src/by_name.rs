@@ -1,0 +1,86 @@
+//! A few objects of one namespace in the order of their names.
+
+use std::slice;
+use std::sync::Arc;
+
+use kube_wire::Object;
+
+/// Objects of different names, sorted by name; a single one takes no allocation.
+#[derive(Debug)]
+pub(crate) enum ByName<T> {
+    One(Arc<T>),
+    Many(Vec<Arc<T>>),
+}
+
+impl<T: Object> ByName<T> {
+    /// The objects, in order.
+    pub(crate) fn as_slice(&self) -> &[Arc<T>] {
+        match self {
+            ByName::One(object) => slice::from_ref(object),
+            ByName::Many(objects) => objects,
+        }
+    }
+
+    fn find(&self, name: &str) -> Result<usize, usize> {
+        let objects = self.as_slice();
+        // Lists come in order, so that most objects go to the end.
+        match objects.last() {
+            Some(last) if last.name() < name => Err(objects.len()),
+            _ => objects.binary_search_by(|it| it.name().cmp(name)),
+        }
+    }
+
+    /// Adds an object, or replaces the one of the same name.
+    pub(crate) fn insert(&mut self, object: Arc<T>) {
+        match self.find(object.name()) {
+            Ok(at) => match self {
+                ByName::One(one) => *one = object,
+                ByName::Many(objects) => objects[at] = object,
+            },
+            Err(at) => {
+                if let ByName::One(one) = self {
+                    *self = ByName::Many(vec![Arc::clone(one)]);
+                }
+                if let ByName::Many(objects) = self {
+                    objects.insert(at, object);
+                }
+            }
+        }
+    }
+
+    /// Removes the object of this name, if it is here.
+    pub(crate) fn remove(&mut self, name: &str) {
+        let Ok(at) = self.find(name) else { return };
+        match self {
+            ByName::One(_) => *self = ByName::default(),
+            ByName::Many(objects) => {
+                objects.remove(at);
+                if objects.len() < objects.capacity() / 4 {
+                    objects.shrink_to(objects.len() * 2);
+                }
+            }
+        }
+    }
+}
+
+impl<T> Default for ByName<T> {
+    fn default() -> Self {
+        ByName::Many(Vec::new())
+    }
+}
+
+impl<T> From<Arc<T>> for ByName<T> {
+    fn from(object: Arc<T>) -> Self {
+        ByName::One(object)
+    }
+}
+
+// Not derived: the objects are shared, they need not be `Clone` themselves.
+impl<T> Clone for ByName<T> {
+    fn clone(&self) -> Self {
+        match self {
+            ByName::One(object) => ByName::One(Arc::clone(object)),
+            ByName::Many(objects) => ByName::Many(objects.clone()),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Pods from protobuf.
+
+use kube_wire::protobuf::Fields;
+
+use super::{Draft, NamedPort, Pod, is_sidecar};
+use crate::protobuf::{FromFields, Result, from_str, message, text, time};
+use crate::{Addresses, Text};
+
+impl FromFields for Pod {
+    fn from_fields(fields: Fields<'_>) -> Result<Self> {
+        let mut draft = Draft::default();
+        for field in fields {
+            let field = field?;
+            match field.number {
+                1 => draft.metadata(message(&field)?),
+                2 => spec(&mut draft, field.message()?)?,
+                3 => status(&mut draft, field.message()?)?,
+                _ => {}
+            }
+        }
+        Ok(draft.finish())
+    }
+}
+
+fn spec(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
+    for field in fields {
+        let field = field?;
+        match field.number {
+            2 => drop(container(&mut draft.of_containers, field.message()?)?),
+            10 => draft.pod.node_name = text(&field)?,
+            16 => draft.pod.hostname = text(&field)?,
+            17 => draft.pod.subdomain = text(&field)?,
+            20 => {
+                let before = draft.of_sidecars.len();
+                if !is_sidecar(container(&mut draft.of_sidecars, field.message()?)?) {
+                    draft.of_sidecars.truncate(before);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Adds the named ports of a container and returns its restart policy.
+fn container<'a>(ports: &mut Vec<NamedPort>, fields: Fields<'a>) -> Result<&'a str> {
+    let mut restart_policy = "";
+    for field in fields {
+        let field = field?;
+        match field.number {
+            6 => ports.extend(port(field.message()?)?),
+            24 => restart_policy = field.as_str()?,
+            _ => {}
+        }
+    }
+    Ok(restart_policy)
+}
+
+/// A container port, if it has a name.
+fn port(fields: Fields<'_>) -> Result<Option<NamedPort>> {
+    let mut it = NamedPort { name: Text::new(), protocol: Text::new(), port: 0 };
+    for field in fields {
+        let field = field?;
+        match field.number {
+            1 => it.name = text(&field)?,
+            3 => it.port = field.as_i32()?,
+            4 => it.protocol = text(&field)?,
+            _ => {}
+        }
+    }
+    Ok(Some(it).filter(|it| !it.name.is_empty()))
+}
+
+fn status(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
+    for field in fields {
+        let field = field?;
+        match field.number {
+            1 => draft.phase(field.as_str()?),
+            2 => condition(draft, field.message()?)?,
+            6 => draft.pod_ip(field.as_str()?),
+            12 => pod_ip(&mut draft.pod.pod_ips, field.message()?)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn condition(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
+    let (mut kind, mut status, mut changed) = ("", "", None);
+    for field in fields {
+        let field = field?;
+        match field.number {
+            1 => kind = field.as_str()?,
+            2 => status = field.as_str()?,
+            4 => changed = time(&field)?,
+            _ => {}
+        }
+    }
+    draft.condition(kind, status, changed);
+    Ok(())
+}
+
+fn pod_ip(addresses: &mut Addresses, fields: Fields<'_>) -> Result<()> {
+    let mut address = "".into();
+    for field in fields {
+        let field = field?;
+        if field.number == 1 {
+            address = from_str(&field)?;
+        }
+    }
+    addresses.push(address);
+    Ok(())
+}

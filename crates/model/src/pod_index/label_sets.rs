@@ -1,0 +1,160 @@
+//! The sets of labels that the Pods of one namespace carry.
+
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use hashbrown::DefaultHashBuilder;
+use hashbrown::hash_table::{Entry, HashTable};
+
+use crate::by_name::ByName;
+use crate::intern::Pair;
+use crate::{Labels, Pod};
+
+/// The number of a set: its place in [`LabelSets::sets`].
+type SetId = u32;
+
+/// Pods by their labels, and the sets of labels by each pair in them.
+///
+/// There may be a set for every Pod (a `StatefulSet` puts the name of the Pod into its labels), so that neither sets nor
+/// pairs hold what can be read from a Pod.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LabelSets {
+    /// The Pods of each set, all of the same labels; empty where no set is.
+    sets: Vec<ByName<Pod>>,
+    free: Vec<SetId>,
+    /// Sets by their labels.
+    by_labels: HashTable<SetId>,
+    by_pair: HashTable<Filed>,
+    hasher: DefaultHashBuilder,
+}
+
+/// The sets that contain one pair.
+#[derive(Clone, Debug)]
+enum Filed {
+    /// One set, where the pair stands at this place.
+    One { set: SetId, at: u32 },
+    /// Several, and the pair itself.
+    Many(Box<(Pair, Vec<SetId>)>),
+}
+
+/// The place of a set. A set takes more than a byte, so that there is memory for less than 2^32 of them.
+fn place(set: SetId) -> usize {
+    usize::try_from(set).unwrap_or(usize::MAX)
+}
+
+fn labels(sets: &[ByName<Pod>], set: SetId) -> Option<&Labels> {
+    sets.get(place(set))?.as_slice().first().map(|pod| &pod.labels)
+}
+
+impl Filed {
+    fn pair<'a>(&'a self, sets: &'a [ByName<Pod>]) -> Option<&'a Pair> {
+        match self {
+            Filed::One { set, at } => labels(sets, *set)?.pairs().get(place(*at)),
+            Filed::Many(many) => Some(&many.0),
+        }
+    }
+
+    fn sets(&self) -> &[SetId] {
+        match self {
+            Filed::One { set, .. } => std::slice::from_ref(set),
+            Filed::Many(many) => &many.1,
+        }
+    }
+}
+
+impl LabelSets {
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_labels.is_empty()
+    }
+
+    /// Adds a Pod, or replaces the one of the same name and labels.
+    pub(super) fn insert(&mut self, pod: &Arc<Pod>) {
+        let hash = self.hasher.hash_one(Some(&pod.labels));
+        let found = self.by_labels.find(hash, |set| labels(&self.sets, *set) == Some(&pod.labels));
+        match found {
+            Some(set) => self.sets[place(*set)].insert(Arc::clone(pod)),
+            None => self.add_set(hash, pod),
+        }
+    }
+
+    fn add_set(&mut self, hash: u64, pod: &Arc<Pod>) {
+        let set = self.free.pop().unwrap_or_else(|| {
+            self.sets.push(ByName::default());
+            SetId::try_from(self.sets.len() - 1).unwrap_or(SetId::MAX)
+        });
+        self.sets[place(set)] = Arc::clone(pod).into();
+        let Self { sets, by_labels, by_pair, hasher, .. } = self;
+        by_labels.insert_unique(hash, set, |set| hasher.hash_one(labels(sets, *set)));
+        for (at, pair) in (0..).zip(pod.labels.pairs()) {
+            let is = |filed: &Filed| filed.pair(sets) == Some(pair);
+            match by_pair.entry(hasher.hash_one(Some(pair)), is, |filed| hasher.hash_one(filed.pair(sets))) {
+                Entry::Vacant(entry) => drop(entry.insert(Filed::One { set, at })),
+                Entry::Occupied(mut entry) => match entry.get_mut() {
+                    Filed::Many(many) => {
+                        let at = many.1.partition_point(|it| *it < set);
+                        many.1.insert(at, set);
+                    }
+                    Filed::One { set: other, .. } => {
+                        let both = vec![set.min(*other), set.max(*other)];
+                        *entry.get_mut() = Filed::Many(Box::new((pair.clone(), both)));
+                    }
+                },
+            }
+        }
+    }
+
+    /// Removes a Pod that is here with these labels.
+    pub(super) fn remove(&mut self, pod: &Pod) {
+        let Self { sets, free, by_labels, by_pair, hasher } = self;
+        let hash = hasher.hash_one(Some(&pod.labels));
+        let Ok(entry) = by_labels.find_entry(hash, |set| labels(sets, *set) == Some(&pod.labels)) else { return };
+        let set = *entry.get();
+        if !matches!(sets[place(set)].as_slice(), [last] if last.name == pod.name) {
+            sets[place(set)].remove(&pod.name);
+            return;
+        }
+        entry.remove();
+        for pair in pod.labels.pairs() {
+            let is = |filed: &Filed| filed.pair(sets) == Some(pair);
+            let Ok(mut entry) = by_pair.find_entry(hasher.hash_one(Some(pair)), is) else { continue };
+            if let Filed::Many(many) = entry.get_mut()
+                && many.1.len() > 1
+            {
+                if let Ok(at) = many.1.binary_search(&set) {
+                    many.1.remove(at);
+                }
+                continue;
+            }
+            entry.remove();
+        }
+        // Only now: until here the pairs were read from its Pod.
+        sets[place(set)] = ByName::default();
+        free.push(set);
+    }
+
+    /// The Pods that carry every pair of the selector, by name.
+    pub(super) fn select(&self, selector: &Labels) -> Vec<Arc<Pod>> {
+        let mut rarest: Option<&[SetId]> = None;
+        for pair in selector.pairs() {
+            let is = |filed: &Filed| filed.pair(&self.sets) == Some(pair);
+            let Some(filed) = self.by_pair.find(self.hasher.hash_one(Some(pair)), is) else { return Vec::new() };
+            if rarest.is_none_or(|best| filed.sets().len() < best.len()) {
+                rarest = Some(filed.sets());
+            }
+        }
+        let mut pods = Vec::new();
+        match rarest {
+            None => self.sets.iter().for_each(|set| pods.extend_from_slice(set.as_slice())),
+            Some(sets) => {
+                for set in sets {
+                    if labels(&self.sets, *set).is_some_and(|labels| labels.contains_all(selector)) {
+                        pods.extend_from_slice(self.sets[place(*set)].as_slice());
+                    }
+                }
+            }
+        }
+        // Each set is in order already, which the sort makes use of.
+        pods.sort_by(|a, b| a.name.cmp(&b.name));
+        pods
+    }
+}

@@ -1,0 +1,69 @@
+//! What a real API server sent, in JSON and in protobuf: the same objects.
+
+use std::fmt::Debug;
+use std::fs;
+
+use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
+use kube_wire::{Decode, Encoding, ListReader, WatchEvent, WatchReader};
+use rstest::rstest;
+use serde::de::DeserializeOwned;
+
+fn recorded(name: &str) -> Vec<u8> {
+    let path = format!("{}/../apiserver/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+    fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn list<T: Decode>(name: &str, encoding: Encoding) -> Vec<T> {
+    let mut reader = ListReader::new(encoding);
+    let mut objects = Vec::new();
+    for chunk in recorded(name).chunks(1_000) {
+        reader.push(chunk);
+        while let Some(object) = reader.next_item().expect("a recording that decodes") {
+            objects.push(object);
+        }
+    }
+    reader.finish().expect("a recording that decodes");
+    objects
+}
+
+fn watch<T: Decode>(name: &str, encoding: Encoding) -> Vec<WatchEvent<T>> {
+    let mut reader = WatchReader::new(encoding, 0.into());
+    let mut events = Vec::new();
+    for chunk in recorded(name).chunks(1_000) {
+        reader.push(chunk);
+        while let Some(event) = reader.next_event().expect("a recording that decodes") {
+            events.push(event);
+        }
+    }
+    reader.finish().expect("a recording that decodes");
+    events
+}
+
+fn check<T, Full>(kind: &str)
+where
+    T: Decode + PartialEq + Debug + for<'a> From<&'a Full>,
+    Full: DeserializeOwned,
+{
+    let json: Vec<T> = list(&format!("{kind}.list.json"), Encoding::Json);
+    assert!(!json.is_empty());
+    assert_eq!(list::<T>(&format!("{kind}.list.pb"), Encoding::Protobuf), json);
+    let document: serde_json::Value =
+        serde_json::from_slice(&recorded(&format!("{kind}.list.json"))).expect("a recording that decodes");
+    let full: Vec<Full> = serde_json::from_value(document["items"].clone()).expect("a recording that decodes");
+    assert_eq!(full.iter().map(T::from).collect::<Vec<_>>(), json);
+
+    let json: Vec<WatchEvent<T>> = watch(&format!("{kind}.watch.json"), Encoding::Json);
+    assert!(json.iter().any(|it| !matches!(it, WatchEvent::Bookmark { .. })));
+    assert_eq!(watch::<T>(&format!("{kind}.watch.pb"), Encoding::Protobuf), json);
+}
+
+#[rstest]
+#[case(check::<Pod, core::Pod>, "pod")]
+#[case(check::<Service, core::Service>, "service")]
+#[case(check::<Node, core::Node>, "node")]
+#[case(check::<Endpoints, core::Endpoints>, "endpoints")]
+#[case(check::<EndpointSlice, discovery::EndpointSlice>, "endpointslice")]
+fn both_encodings_hold_the_same(#[case] check: fn(&str), #[case] kind: &str) {
+    check(kind);
+}

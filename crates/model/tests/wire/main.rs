@@ -1,0 +1,6 @@
+//! Objects come out the same, however they are read, and what is written back loses nothing.
+
+mod fixtures;
+mod laws;
+mod messages;
+mod places;

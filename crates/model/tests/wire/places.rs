@@ -1,0 +1,64 @@
+//! Bytes that are no object: an error that names the place, never a panic.
+
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
+use kube_wire::{Decode, DecodeError};
+use proptest::prelude::*;
+use rstest::rstest;
+
+type Read = fn(&[u8]) -> Result<(), DecodeError>;
+
+fn json<T: Decode>(bytes: &[u8]) -> Result<(), DecodeError> {
+    T::from_json(bytes).map(drop)
+}
+
+fn protobuf<T: Decode>(bytes: &[u8]) -> Result<(), DecodeError> {
+    T::from_protobuf(bytes).map(drop)
+}
+
+const ALL: [Read; 10] = [
+    json::<Pod>,
+    json::<Service>,
+    json::<Node>,
+    json::<Endpoints>,
+    json::<EndpointSlice>,
+    protobuf::<Pod>,
+    protobuf::<Service>,
+    protobuf::<Node>,
+    protobuf::<Endpoints>,
+    protobuf::<EndpointSlice>,
+];
+
+#[rstest]
+#[case::pod(json::<Pod>, r#"{"metadata":{"labels":{"a":1}}}"#, "Pod: metadata.labels.a")]
+#[case::port(json::<Pod>, r#"{"spec":{"containers":[{"ports":[{"containerPort":"x"}]}]}}"#,
+    "Pod: spec.containers[0].ports[0].containerPort")]
+#[case::address(json::<Pod>, r#"{"status":{"podIPs":[{"ip":"10.0.0.1"},{"ip":7}]}}"#, "Pod: status.podIPs[1].ip")]
+#[case::service(json::<Service>, r#"{"spec":{"ports":[{"targetPort":[]}]}}"#, "Service: spec.ports[0].targetPort")]
+#[case::node(json::<Node>, r#"{"status":{"conditions":{}}}"#, "Node: status.conditions")]
+#[case::subset(json::<Endpoints>, r#"{"subsets":[{"addresses":[{"hostname":"h"}]}]}"#, "Endpoints: subsets[0].addresses[0]")]
+#[case::slice(json::<EndpointSlice>, r#"{"endpoints":[{"targetRef":{"uid":{}}}]}"#, "EndpointSlice: endpoints[0].targetRef.uid")]
+fn json_places(#[case] read: Read, #[case] document: &str, #[case] place: &str) {
+    let error = read(document.as_bytes()).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("cannot decode {place}")), "{error}");
+}
+
+#[rstest]
+#[case::metadata(protobuf::<Pod>, b"\x0a\x02\x0a\x09", "Pod", "1.1")]
+#[case::varint(protobuf::<Pod>, b"\x12\x02\x50\x01", "Pod", "2.10")]
+#[case::time(protobuf::<Service>, b"\x0a\x0c\x42\x0a\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "Service", "1.8")]
+#[case::utf8(protobuf::<EndpointSlice>, b"\x22\x01\xff", "EndpointSlice", "4")]
+fn protobuf_places(#[case] read: Read, #[case] message: &[u8], #[case] kind: &str, #[case] field: &str) {
+    let error = read(message).unwrap_err().to_string();
+    assert!(error.contains(kind) && error.contains(&format!("field {field}")), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn noise_is_no_panic(noise in prop::collection::vec(any::<u8>(), 0..64)) {
+        for read in ALL {
+            let _ = read(&noise);
+        }
+    }
+}
