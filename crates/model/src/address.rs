@@ -26,7 +26,8 @@ impl Address {
     /// Reads an address; text that is no canonical IP address is kept as it is.
     pub fn new(text: &str) -> Address {
         match text.parse::<IpAddr>() {
-            Ok(ip) if ip.to_string() == text => Address(Repr::Ip(ip)),
+            // IPv4 has one form only that parses; octets with leading zeros do not.
+            Ok(ip) if ip.is_ipv4() || ip.to_string() == text => Address(Repr::Ip(ip)),
             _ => Address(Repr::Text(Text::from(text))),
         }
     }

@@ -131,7 +131,7 @@ impl<'de> Deserialize<'de> for Labels {
                 Ok(Labels::default())
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Labels, A::Error> {
-                let mut pairs = Vec::with_capacity(map.size_hint().unwrap_or(4));
+                let mut pairs = Vec::with_capacity(8);
                 while let Some(pair) = map.next_entry::<Str<'_>, Str<'_>>()? {
                     pairs.push(pair);
                 }

@@ -47,6 +47,9 @@ pub(crate) struct Pairs<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Pairs<'a> {
     pub(crate) fn push(&mut self, field: &Field<'a>) -> Result<()> {
+        if self.0.is_empty() {
+            self.0.reserve(8);
+        }
         self.0.push(field.entry()?);
         Ok(())
     }
@@ -58,30 +61,25 @@ impl<'a> Pairs<'a> {
 
 impl FromFields for Metadata {
     fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        projection(fields).map(|(metadata, _)| metadata)
+        projection(fields, |_| Ok(()))
     }
 }
 
 impl FromFields for Metadata<Labels> {
     fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let (it, annotations) = projection(fields)?;
-        Ok(Metadata {
-            annotations: annotations.finish(),
-            name: it.name,
-            namespace: it.namespace,
-            uid: it.uid,
-            resource_version: it.resource_version,
-            labels: it.labels,
-            creation_timestamp: it.creation_timestamp,
-            deletion_timestamp: it.deletion_timestamp,
-        })
+        let mut annotations = Pairs::default();
+        let it: Metadata<Labels> = projection(fields, |field| annotations.push(field))?;
+        Ok(Metadata { annotations: annotations.finish(), ..it })
     }
 }
 
-/// The metadata of an object that is only read, and its annotations as they stand.
-fn projection(fields: Fields<'_>) -> Result<(Metadata, Pairs<'_>)> {
+/// The metadata of an object that is only read; annotations go to the caller.
+fn projection<'a, A: Default>(
+    fields: Fields<'a>,
+    mut annotation: impl FnMut(&Field<'a>) -> Result<()>,
+) -> Result<Metadata<A>> {
     let mut it = Metadata::default();
-    let (mut labels, mut annotations) = (Pairs::default(), Pairs::default());
+    let mut labels = Pairs::default();
     for field in fields {
         let field = field?;
         match field.number {
@@ -92,12 +90,12 @@ fn projection(fields: Fields<'_>) -> Result<(Metadata, Pairs<'_>)> {
             8 => it.creation_timestamp = time(&field)?,
             9 => it.deletion_timestamp = time(&field)?,
             11 => labels.push(&field)?,
-            12 => annotations.push(&field)?,
+            12 => annotation(&field)?,
             _ => {}
         }
     }
     it.labels = labels.finish();
-    Ok((it, annotations))
+    Ok(it)
 }
 
 impl FromFields for ObjectMeta {

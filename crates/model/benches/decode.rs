@@ -1,0 +1,78 @@
+//! How fast Pods are read and stored, ours beside the full type in the store of `kube`.
+
+mod pods;
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use k8s_openapi::api::core::v1 as core;
+use kube::runtime::{reflector, watcher};
+use kube_endpoint_model::{Pod, PodIndex};
+use kube_informer::Store;
+use kube_wire::Decode;
+
+use crate::pods::Made;
+
+const PODS: usize = 10_000;
+
+fn decode(criterion: &mut Criterion) {
+    let (json, protobuf) = (pods::json(Made::ByReplicaSets, PODS), pods::protobuf(Made::ByReplicaSets, PODS));
+    let mut group = criterion.benchmark_group("decode 10,000 Pods");
+    group.sample_size(10);
+    let size = |documents: &[Vec<u8>]| Throughput::Bytes(documents.iter().map(|it| it.len() as u64).sum());
+    group.throughput(size(&json));
+    group.bench_function("JSON", |bencher| {
+        bencher.iter_with_large_drop(|| json.iter().map(|it| Pod::from_json(it)).collect::<Result<Vec<_>, _>>());
+    });
+    group.bench_function("JSON, k8s-openapi", |bencher| {
+        let read = |it: &Vec<u8>| serde_json::from_slice::<core::Pod>(it);
+        bencher.iter_with_large_drop(|| json.iter().map(read).collect::<Result<Vec<_>, _>>());
+    });
+    group.throughput(size(&protobuf));
+    group.bench_function("protobuf", |bencher| {
+        bencher
+            .iter_with_large_drop(|| protobuf.iter().map(|it| Pod::from_protobuf(it)).collect::<Result<Vec<_>, _>>());
+    });
+    group.finish();
+}
+
+/// One update event of a Pod whose labels stay, decoded already.
+fn update(criterion: &mut Criterion) {
+    let json = pods::json(Made::ByReplicaSets, PODS);
+    let stored: Vec<Arc<Pod>> = json.iter().filter_map(|it| Pod::from_json(it).ok()).map(Arc::new).collect();
+    let store = Store::new(PodIndex::default(), PodIndex::update);
+    store.replace(stored.clone(), "1");
+    let mut version = 10_000_000u64;
+    let mut next = |at: usize| {
+        version += 1;
+        Arc::new(Pod { resource_version: version.into(), ready: version.is_multiple_of(2), ..(*stored[at]).clone() })
+    };
+    let mut group = criterion.benchmark_group("apply an update among 10,000 Pods");
+    let mut at = 0;
+    group.bench_function("store and index", |bencher| {
+        let make = || {
+            at = (at + 7_919) % PODS;
+            next(at)
+        };
+        bencher.iter_batched(make, |pod| black_box(store.upsert(pod)), BatchSize::SmallInput);
+    });
+    let full: Vec<core::Pod> = json.iter().filter_map(|it| serde_json::from_slice(it).ok()).collect();
+    let (_reader, mut writer) = reflector::store::<core::Pod>();
+    writer.apply_watcher_event(&watcher::Event::Init);
+    for pod in &full {
+        writer.apply_watcher_event(&watcher::Event::InitApply(pod.clone()));
+    }
+    writer.apply_watcher_event(&watcher::Event::InitDone);
+    group.bench_function("kube's reflector", |bencher| {
+        let make = || {
+            at = (at + 7_919) % PODS;
+            watcher::Event::Apply(full[at].clone())
+        };
+        bencher.iter_batched(make, |event| writer.apply_watcher_event(&event), BatchSize::SmallInput);
+    });
+    group.finish();
+}
+
+criterion_group!(benches, decode, update);
+criterion_main!(benches);

@@ -1,0 +1,119 @@
+//! Pods of production size: a recorded one of 7.7 kB, over and over under other names.
+
+#![allow(dead_code, reason = "each bench uses what it needs")]
+
+use std::fs;
+
+use k8s_pb::api::core::v1 as pb;
+use prost::Message as _;
+use serde_json::{Value, json};
+
+/// Who made the Pods, which decides about their names and labels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Made {
+    /// 50 Pods share their labels.
+    ByReplicaSets,
+    /// No Pod has the labels of another.
+    ByStatefulSets,
+}
+
+const A_NAMESPACE: usize = 500;
+const A_SET: usize = 50;
+
+fn recorded(name: &str) -> Vec<u8> {
+    let path = format!("{}/../apiserver/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+    fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// What differs from Pod to Pod.
+struct Facts {
+    namespace: String,
+    name: String,
+    uid: String,
+    version: String,
+    node: String,
+    ip: String,
+    labels: Vec<(&'static str, String)>,
+}
+
+fn facts(made: Made, at: usize) -> Facts {
+    let set = at / A_SET;
+    let scrambled = at.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let (name, labels) = match made {
+        Made::ByReplicaSets => {
+            let hash = format!("{:010x}", set.wrapping_mul(0x9E37_79B9) & 0xff_ffff_ffff);
+            (format!("checkout-{hash}-{:05x}", at & 0xf_ffff), vec![("pod-template-hash", hash)])
+        }
+        Made::ByStatefulSets => {
+            let (name, index) = (format!("database-{set}-{}", at % A_SET), (at % A_SET).to_string());
+            let labels = vec![
+                ("statefulset.kubernetes.io/pod-name", name.clone()),
+                ("apps.kubernetes.io/pod-index", index),
+                ("controller-revision-hash", format!("database-{set}-5d4f8c7b9")),
+            ];
+            (name, labels)
+        }
+    };
+    Facts {
+        namespace: format!("team-{}", at / A_NAMESPACE),
+        name,
+        uid: format!(
+            "{:08x}-{:04x}-4{:03x}-8{:03x}-{at:012x}",
+            scrambled >> 32,
+            scrambled & 0xffff,
+            at & 0xfff,
+            set & 0xfff
+        ),
+        version: (1_000_000 + at).to_string(),
+        node: format!("ip-10-{}-{}.eu-central-1.compute.internal", at % 20, at % 251),
+        ip: format!("10.{}.{}.{}", at >> 16, (at >> 8) & 255, at & 255),
+        labels,
+    }
+}
+
+/// So many Pods in JSON.
+pub(crate) fn json(made: Made, count: usize) -> Vec<Vec<u8>> {
+    let list: Value = serde_json::from_slice(&recorded("pod.list.json")).expect("JSON");
+    let items = list["items"].as_array().expect("a list");
+    let mut pod = items.iter().find(|pod| pod["metadata"]["name"] == "shop-0").expect("the Pod").clone();
+    if matches!(made, Made::ByStatefulSets) {
+        pod["metadata"]["labels"].as_object_mut().expect("labels").remove("pod-template-hash");
+    }
+    let one = |at| {
+        let Facts { namespace, name, uid, version, node, ip, labels } = facts(made, at);
+        let metadata = &mut pod["metadata"];
+        (metadata["name"], metadata["namespace"]) = (json!(name), json!(namespace));
+        (metadata["uid"], metadata["resourceVersion"]) = (json!(uid), json!(version));
+        for (key, value) in labels {
+            metadata["labels"][key] = json!(value);
+        }
+        pod["spec"]["nodeName"] = json!(node);
+        (pod["status"]["podIP"], pod["status"]["podIPs"]) = (json!(ip), json!([{"ip": ip}]));
+        pod.to_string().into_bytes()
+    };
+    (0..count).map(one).collect()
+}
+
+/// The same in protobuf.
+pub(crate) fn protobuf(made: Made, count: usize) -> Vec<Vec<u8>> {
+    let bytes = recorded("pod.list.pb");
+    let envelope = k8s_pb::apimachinery::pkg::runtime::Unknown::decode(&bytes[4..]).expect("an envelope");
+    let list = pb::PodList::decode(&*envelope.raw.expect("a list")).expect("Pods");
+    let named = |pod: &pb::Pod| pod.metadata.as_ref().and_then(|it| it.name.clone());
+    let mut pod = list.items.into_iter().find(|pod| named(pod).as_deref() == Some("shop-0")).expect("the Pod");
+    if matches!(made, Made::ByStatefulSets) {
+        pod.metadata.as_mut().expect("metadata").labels.remove("pod-template-hash");
+    }
+    let one = |at| {
+        let Facts { namespace, name, uid, version, node, ip, labels } = facts(made, at);
+        let metadata = pod.metadata.as_mut().expect("metadata");
+        (metadata.name, metadata.namespace) = (Some(name), Some(namespace));
+        (metadata.uid, metadata.resource_version) = (Some(uid), Some(version));
+        metadata.labels.extend(labels.into_iter().map(|(key, value)| (key.to_owned(), value)));
+        pod.spec.as_mut().expect("a specification").node_name = Some(node);
+        let status = pod.status.as_mut().expect("a status");
+        (status.pod_ip, status.pod_ips) = (Some(ip.clone()), vec![pb::PodIp { ip: Some(ip) }]);
+        pod.encode_to_vec()
+    };
+    (0..count).map(one).collect()
+}

@@ -1,0 +1,63 @@
+//! What a stored Pod costs, counted by the allocator: no timing, so that the figures are the same everywhere.
+
+#[path = "../benches/pods/mod.rs"]
+mod pods;
+
+use std::env;
+use std::process::Command;
+use std::sync::Arc;
+
+use kube_endpoint_model::{Pod, PodIndex};
+use kube_informer::Store;
+use kube_wire::Decode;
+use rstest::rstest;
+
+use crate::pods::Made;
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+const PODS: usize = 3_000;
+
+/// Bytes a Pod of a filled store (the Pod, its place, its share of the pools and of the index), and allocations a Pod
+/// while it was read.
+fn measure(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, u64) {
+    let _profiler = dhat::Profiler::builder().testing().build();
+    let before = dhat::HeapStats::get();
+    let store = Store::new(PodIndex::default(), PodIndex::update);
+    let mut allocations = 0;
+    for document in documents {
+        let before = dhat::HeapStats::get().total_blocks;
+        let pod = read(document);
+        allocations += dhat::HeapStats::get().total_blocks - before;
+        store.upsert(Arc::new(pod));
+    }
+    assert_eq!(store.read(|objects, _| objects.len()), documents.len());
+    let bytes = dhat::HeapStats::get().curr_bytes - before.curr_bytes;
+    (bytes.div_ceil(documents.len()), allocations.div_ceil(documents.len() as u64))
+}
+
+/// The pools are of the process, so that each case needs a fresh one.
+const FRESH: &str = "MEASURE_IN_THIS_PROCESS";
+
+#[rstest]
+#[case::of_a_replica_set(Made::ByReplicaSets, 400, 8)]
+#[case::of_a_stateful_set(Made::ByStatefulSets, 580, 12)]
+fn a_stored_pod_costs_few_bytes(#[case] made: Made, #[case] most_bytes: usize, #[case] most_allocations: u64) {
+    let test = std::thread::current().name().expect("the name of the test").to_owned();
+    for encoding in ["JSON", "protobuf"] {
+        if env::var(FRESH).is_ok_and(|it| it == encoding) {
+            let (bytes, allocations) = match encoding {
+                "JSON" => measure(&pods::json(made, PODS), |it| Pod::from_json(it).expect("a Pod")),
+                _ => measure(&pods::protobuf(made, PODS), |it| Pod::from_protobuf(it).expect("a Pod")),
+            };
+            eprintln!("{made:?} from {encoding}: {bytes} B, {allocations} allocations");
+            assert!(bytes <= most_bytes && allocations <= most_allocations, "{bytes} B, {allocations} allocations");
+        } else if env::var(FRESH).is_err() {
+            let this = env::current_exe().expect("this program");
+            let mut fresh = Command::new(this);
+            fresh.args(["--exact", &test, "--nocapture"]).env(FRESH, encoding);
+            assert!(fresh.status().expect("a process").success(), "from {encoding}");
+        }
+    }
+}
