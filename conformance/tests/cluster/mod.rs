@@ -1,6 +1,6 @@
 //! A cluster to play on, and the controllers on it.
 
-use std::{pin::pin, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use endpoint_controller_manager::{Settings, run};
@@ -52,7 +52,8 @@ impl Cluster {
             return work.await;
         }
         let stop = CancellationToken::new();
-        let mut controllers = pin!(run(self.config.clone(), settings(), stop.clone()));
+        // Boxed: three controllers make a future of many kilobytes.
+        let mut controllers = Box::pin(run(self.config.clone(), settings(), stop.clone()));
         let done = tokio::select! {
             done = work => done,
             ended = &mut controllers => bail!("the controllers ended too early: {ended:?}"),
