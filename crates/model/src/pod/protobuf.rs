@@ -27,6 +27,7 @@ fn spec(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
         let field = field?;
         match field.number {
             2 => drop(container(&mut draft.of_containers, field.message()?)?),
+            3 => draft.restart_policy(field.as_str()?),
             10 => draft.pod.node_name = text(&field)?,
             16 => draft.pod.hostname = text(&field)?,
             17 => draft.pod.subdomain = text(&field)?,
