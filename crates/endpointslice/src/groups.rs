@@ -11,6 +11,11 @@ use crate::desired::DesiredGroup;
 /// Groups with the same ports become one. They come out in the order of their ports, whatever order they came in.
 pub(crate) fn merge<E>(mut groups: Vec<DesiredGroup<E>>) -> Vec<DesiredGroup<E>> {
     for group in &mut groups {
+        for port in &mut group.ports {
+            // What the API server would fill in; otherwise the slice that comes back would look like another's.
+            port.name.get_or_insert_default();
+            port.protocol.get_or_insert_with(|| "TCP".into());
+        }
         group.ports.sort_unstable();
     }
     groups.sort_by(|a, b| a.ports.cmp(&b.ports));

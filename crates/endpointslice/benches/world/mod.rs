@@ -1,0 +1,106 @@
+//! A Service, its Pods and their Nodes, as many as asked for.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use kube_endpoint_model::{
+    EndpointSlice, IpFamily, Node, Pod, Service, ServicePort, TargetPort, Text, well_known::SLICE_CONTROLLER,
+};
+use kube_endpointslice::{
+    Hints, Input, Options, Owner, Plan, ServiceHints, SliceLabels, desired_endpoints_from_service_pods, plan,
+};
+use kube_topology::{HintPolicy, ZoneRatios};
+
+/// What a sync of the slice controller has at hand.
+pub(crate) struct World {
+    service: Service,
+    pods: Vec<Arc<Pod>>,
+    nodes: HashMap<Text, Arc<Node>, hashbrown::DefaultHashBuilder>,
+    pub(crate) slices: Vec<Arc<EndpointSlice>>,
+    options: Options,
+}
+
+const ZONES: [&str; 3] = ["region-1a", "region-1b", "region-1c"];
+
+impl World {
+    /// Pods on 500 Nodes in three zones, and no slices yet.
+    pub(crate) fn new(pods: usize) -> World {
+        let port = ServicePort {
+            name: "http".into(),
+            protocol: "TCP".into(),
+            target: TargetPort::Number(8080),
+            ..ServicePort::default()
+        };
+        let service = Service {
+            namespace: "shop".into(),
+            name: "web".into(),
+            uid: "0e6b7a2c-35f4-4ca7-8a2d-5b1c8f0d9e11".into(),
+            cluster_ip: "10.96.0.1".into(),
+            ip_families: vec![IpFamily::V4],
+            ports: vec![port],
+            ..Service::default()
+        };
+        let node = |at: usize| Node { name: node_name(at), zone: ZONES[at % 3].into(), ready: true, ..Node::default() };
+        World {
+            service,
+            pods: (0..pods).map(|at| Arc::new(pod(at))).collect(),
+            nodes: (0..500).map(|at| (node_name(at), Arc::new(node(at)))).collect(),
+            slices: Vec::new(),
+            options: Options::new(SLICE_CONTROLLER),
+        }
+    }
+
+    /// With the slices that a first sync would have made, as they come back from the API server: every text its own.
+    pub(crate) fn settled(pods: usize) -> World {
+        let mut world = World::new(pods);
+        let created = world.sync().types.remove(0).create;
+        let read_back = |(at, mut slice): (usize, EndpointSlice)| {
+            slice.metadata.name = format!("web-{at:05}").into();
+            slice.metadata.resource_version = 1.into();
+            let full = k8s_openapi::api::discovery::v1::EndpointSlice::from(&slice);
+            Arc::new(EndpointSlice::from(&full))
+        };
+        world.slices = created.into_iter().enumerate().map(read_back).collect();
+        assert!(world.sync().is_empty(), "the steady state is to be steady");
+        world
+    }
+
+    /// With one Pod that is not ready any more.
+    pub(crate) fn changed(pods: usize) -> World {
+        let mut world = World::settled(pods);
+        Arc::make_mut(&mut world.pods[pods / 2]).ready = false;
+        assert_eq!(world.sync().writes(), 1, "one change takes one write");
+        world
+    }
+
+    /// Builds what is desired from the Pods, and plans.
+    pub(crate) fn sync(&self) -> Plan {
+        let desired =
+            desired_endpoints_from_service_pods(&self.service, &self.pods, |name| self.nodes.get(name).cloned());
+        let (owner, labels) = (Owner::service(&self.service), SliceLabels::for_service(&self.service));
+        let address_types = self.service.address_types();
+        let ratios = ZoneRatios::default();
+        let policy = HintPolicy::of(&self.service);
+        let hints = ServiceHints { policy, ratios: &ratios, enabled: BTreeSet::new() };
+        let input = Input::new(&owner, &address_types, desired.groups, &self.slices)
+            .labels(&labels)
+            .hints(Hints::Decide(hints));
+        plan(input, &self.options)
+    }
+}
+
+fn node_name(at: usize) -> Text {
+    format!("ip-10-0-{}-{}.region-1.example", at / 256, at % 256).into()
+}
+
+fn pod(at: usize) -> Pod {
+    Pod {
+        namespace: "shop".into(),
+        name: format!("web-5d8f7c9b6-{at:05}").into(),
+        uid: format!("{at:08x}-35f4-4ca7-8a2d-5b1c8f0d9e11").into(),
+        node_name: node_name(at % 500),
+        pod_ips: [format!("10.{}.{}.{}", 128 + at / 65_536, at / 256 % 256, at % 256).as_str()].into(),
+        ready: true,
+        ..Pod::default()
+    }
+}

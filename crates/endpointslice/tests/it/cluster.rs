@@ -1,0 +1,90 @@
+//! An embedded API server to reconcile against.
+
+use std::collections::BTreeMap;
+
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_dev_apiserver::Server;
+use serde_json::{Value, json};
+
+/// An API server and a client for it.
+pub(crate) struct Cluster {
+    pub(crate) server: Server,
+    pub(crate) client: Client,
+}
+
+impl Cluster {
+    pub(crate) async fn start() -> Cluster {
+        Cluster::with(kube_dev_apiserver::Config::default()).await
+    }
+
+    pub(crate) async fn with(config: kube_dev_apiserver::Config) -> Cluster {
+        let server = Server::start(config).await.expect("a server");
+        let config = Config::from_url(&server.url()).expect("a configuration");
+        let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() });
+        Cluster { server, client: client.expect("a client") }
+    }
+
+    pub(crate) async fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+        let content = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+        let method = method.parse().expect("a method");
+        let bytes = serde_json::to_vec(body).expect("JSON");
+        let (status, answer) = self.client.raw(method, path, Some(content), bytes).await.expect("an answer");
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        assert!(status.is_success(), "{path}: {status} {answer}");
+        serde_json::from_str(&answer).expect("JSON")
+    }
+
+    pub(crate) async fn create(&self, path: &str, object: Value) -> Value {
+        self.call("POST", path, &object).await
+    }
+
+    pub(crate) async fn node(&self, name: &str, zone: &str) {
+        let labels = json!({"topology.kubernetes.io/zone": zone});
+        self.create("/api/v1/nodes", json!({"metadata": {"name": name, "labels": labels}})).await;
+    }
+
+    /// A ready Pod of `app` in the namespace `default`.
+    pub(crate) async fn pod(&self, name: &str, app: &str, node: &str, address: &str, annotations: Value) {
+        let metadata = json!({"name": name, "labels": {"app": app}, "annotations": annotations});
+        let container = json!({"name": "main", "image": "registry.example/app:1"});
+        let spec = json!({"nodeName": node, "containers": [container]});
+        self.create("/api/v1/namespaces/default/pods", json!({"metadata": metadata, "spec": spec})).await;
+        let ready = json!({"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"});
+        let status = json!({"podIP": address, "podIPs": [{"ip": address}], "conditions": [ready], "phase": "Running"});
+        self.call("PATCH", &format!("/api/v1/namespaces/default/pods/{name}/status"), &json!({"status": status})).await;
+    }
+
+    /// A Service in the namespace `default`, at port 8080 of its Pods.
+    pub(crate) async fn service(&self, name: &str, selector: Value, annotations: Value) {
+        let ports = json!([{"name": "http", "port": 80, "targetPort": 8080}]);
+        let metadata = json!({"name": name, "annotations": annotations});
+        let object = json!({"metadata": metadata, "spec": {"selector": selector, "ports": ports}});
+        self.create("/api/v1/namespaces/default/services", object).await;
+    }
+
+    /// The slices that `controller` manages in the namespace `default`.
+    pub(crate) async fn slices(&self, controller: &str) -> Vec<Value> {
+        let path = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+        let list = self.client.get_json(path).await.expect("a list");
+        let mut slices = list["items"].as_array().cloned().expect("items");
+        slices.retain(|slice| slice["metadata"]["labels"]["endpointslice.kubernetes.io/managed-by"] == controller);
+        slices
+    }
+
+    /// The addresses in those slices with their readiness, each with how often it is there.
+    pub(crate) async fn addresses(&self, controller: &str) -> BTreeMap<String, usize> {
+        let mut addresses = BTreeMap::new();
+        for slice in self.slices(controller).await {
+            for endpoint in slice["endpoints"].as_array().into_iter().flatten() {
+                let address = endpoint["addresses"][0].as_str().expect("an address");
+                *addresses.entry(format!("{address} {}", endpoint["conditions"]["ready"])).or_default() += 1;
+            }
+        }
+        addresses
+    }
+}
+
+/// Addresses with their readiness, each once.
+pub(crate) fn once(addresses: &[&str]) -> BTreeMap<String, usize> {
+    addresses.iter().map(|address| ((*address).to_owned(), 1)).collect()
+}

@@ -1,0 +1,161 @@
+//! The slice controller against the embedded API server.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use kube_controller_client::events::EventRecorder;
+use kube_endpoint_model::well_known::SLICE_CONTROLLER;
+use kube_endpoint_model::{PodIndex, ServiceIndex, SliceIndex};
+use kube_endpointslice::controller::{Config, EndpointSliceController, Informers};
+use kube_informer::Informer;
+use rstest::rstest;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::cluster::{Cluster, once};
+
+/// The controller at work; ends with what is returned.
+fn run(cluster: &Cluster) -> JoinSet<()> {
+    let client = || cluster.client.clone();
+    let informers = Informers {
+        services: Informer::builder(client()).index(ServiceIndex::default(), ServiceIndex::update).build(),
+        pods: Informer::builder(client()).index(PodIndex::default(), PodIndex::update).build(),
+        nodes: Informer::builder(client()).build(),
+        slices: Informer::builder(client()).index(SliceIndex::default(), SliceIndex::update).build(),
+    };
+    let (recorder, writer) = EventRecorder::new(client(), "endpoint-slice-controller");
+    let config = Config {
+        concurrent_syncs: 2,
+        max_endpoints_per_slice: NonZeroUsize::new(100).expect("not zero"),
+        batch_period: Duration::ZERO,
+    };
+    let controller = EndpointSliceController::new(&informers, client(), recorder, config);
+    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
+    tasks.spawn(informers.services.run(stop.clone()));
+    tasks.spawn(informers.pods.run(stop.clone()));
+    tasks.spawn(informers.nodes.run(stop.clone()));
+    tasks.spawn(informers.slices.run(stop.clone()));
+    tasks.spawn(writer.run(stop.clone()));
+    tasks.spawn(controller.run(stop));
+    tasks
+}
+
+/// Polls until the slices show these addresses.
+async fn settles(cluster: &Cluster, expected: &BTreeMap<String, usize>) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let seen = cluster.addresses(SLICE_CONTROLLER).await;
+        if seen == *expected {
+            return;
+        }
+        assert!(Instant::now() < deadline, "30s passed, {seen:?} instead of {expected:?}");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+// upstream: TestSyncServiceWithSelector, TestSyncServicePodSelection, TestSyncServiceEndpointSliceLabelSelection,
+// TestSyncServiceMissing
+#[tokio::test]
+async fn follows_what_the_service_selects() {
+    let cluster = Cluster::start().await;
+    let _tasks = run(&cluster);
+    cluster.node("n1", "a").await;
+    let path = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+    let labels =
+        json!({"kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": "others.example.com"});
+    let theirs = json!({"metadata": {"name": "theirs", "labels": labels}, "addressType": "IPv4", "endpoints": []});
+    let theirs = cluster.create(path, theirs).await;
+    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({})).await;
+    cluster.pod("p2", "other", "n1", "10.1.0.2", json!({})).await;
+    cluster.service("web", json!({"app": "web"}), json!({})).await;
+    settles(&cluster, &once(&["10.1.0.1 true"])).await;
+    let untouched = cluster.slices("others.example.com").await;
+    assert_eq!(untouched[0]["metadata"], theirs["metadata"], "not touched");
+
+    // The garbage collector, which does not run here, removes the slices of a Service that is gone.
+    cluster.call("DELETE", "/api/v1/namespaces/default/services/web", &json!({})).await;
+    cluster.pod("p3", "web", "n1", "10.1.0.3", json!({})).await;
+    cluster.service("next", json!({"app": "web"}), json!({})).await;
+    settles(&cluster, &[("10.1.0.1 true".to_owned(), 2), ("10.1.0.3 true".to_owned(), 1)].into()).await;
+}
+
+// upstream: TestSyncServiceNoSelector, TestServiceExternalNameTypeSync
+#[rstest]
+#[case::no_selector(json!({"ports": [{"port": 80}]}))]
+#[case::external_name(json!({"type": "ExternalName", "externalName": "a.example", "selector": {"app": "web"}}))]
+#[case::external_name_with_ports(
+    json!({"type": "ExternalName", "externalName": "a.example", "selector": {"app": "web"}, "ports": [{"port": 80}]}))]
+#[case::external_name_without_selector(json!({"type": "ExternalName", "externalName": "a.example"}))]
+#[tokio::test]
+async fn leaves_services_without_endpoints_of_their_own_alone(#[case] spec: Value) {
+    let cluster = Cluster::start().await;
+    let _tasks = run(&cluster);
+    cluster.node("n1", "a").await;
+    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({})).await;
+    cluster.create("/api/v1/namespaces/default/services", json!({"metadata": {"name": "web"}, "spec": spec})).await;
+    cluster.service("later", json!({"app": "web"}), json!({})).await;
+    settles(&cluster, &once(&["10.1.0.1 true"])).await;
+    let slices = cluster.slices(SLICE_CONTROLLER).await;
+    assert_eq!(slices.len(), 1);
+    assert_eq!(slices[0]["metadata"]["labels"]["kubernetes.io/service-name"], "later");
+}
+
+// upstream: TestSyncServiceEndpointSlicePendingDeletion, Test_dropEndpointSlicesPendingDeletion
+#[tokio::test]
+async fn a_slice_being_deleted_is_replaced() {
+    let cluster = Cluster::start().await;
+    let _tasks = run(&cluster);
+    cluster.node("n1", "a").await;
+    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({})).await;
+    cluster.service("web", json!({"app": "web"}), json!({})).await;
+    settles(&cluster, &once(&["10.1.0.1 true"])).await;
+    let name = cluster.slices(SLICE_CONTROLLER).await[0]["metadata"]["name"].as_str().expect("a name").to_owned();
+    let path = format!("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/{name}");
+    cluster.call("PATCH", &path, &json!({"metadata": {"finalizers": ["example.com/hold"]}})).await;
+    cluster.call("DELETE", &path, &json!({})).await;
+    settles(&cluster, &[("10.1.0.1 true".to_owned(), 2)].into()).await;
+    let going = cluster.slices(SLICE_CONTROLLER).await;
+    assert_eq!(going.iter().filter(|slice| slice["metadata"]["deletionTimestamp"].is_string()).count(), 1);
+}
+
+// upstream: TestSyncServicePendingDeletion
+#[tokio::test]
+async fn nothing_is_created_for_a_service_being_deleted() {
+    let cluster = Cluster::start().await;
+    cluster.node("n1", "a").await;
+    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({})).await;
+    cluster.service("web", json!({"app": "web"}), json!({})).await;
+    let path = "/api/v1/namespaces/default/services/web";
+    cluster.call("PATCH", path, &json!({"metadata": {"finalizers": ["example.com/hold"]}})).await;
+    cluster.call("DELETE", path, &json!({})).await;
+    let _tasks = run(&cluster);
+    cluster.service("later", json!({"app": "web"}), json!({})).await;
+    settles(&cluster, &once(&["10.1.0.1 true"])).await;
+    let slices = cluster.slices(SLICE_CONTROLLER).await;
+    assert_eq!(slices[0]["metadata"]["labels"]["kubernetes.io/service-name"], "later");
+}
+
+// No needless write: with everything in place a restart writes nothing.
+#[tokio::test]
+async fn a_restart_writes_nothing() {
+    let cluster = Cluster::start().await;
+    let tasks = run(&cluster);
+    cluster.node("n1", "a").await;
+    cluster.pod("p1", "web", "n1", "10.1.0.1", json!({})).await;
+    cluster.service("web", json!({"app": "web"}), json!({})).await;
+    settles(&cluster, &once(&["10.1.0.1 true"])).await;
+    drop(tasks);
+    let writes = || {
+        let on = kube_dev_apiserver::On::writes().resource("endpointslices");
+        cluster.server.requests().count(&on)
+    };
+    let before = writes();
+    let _tasks = run(&cluster);
+    // A Service that comes later is synced after those that are there.
+    cluster.service("later", json!({"app": "web"}), json!({})).await;
+    settles(&cluster, &[("10.1.0.1 true".to_owned(), 2)].into()).await;
+    assert_eq!(writes(), before + 1, "only the slice of the new Service");
+}

@@ -1,0 +1,140 @@
+//! Every write of an apply fails once, in every way; retries end in the desired state, without duplicates.
+
+use std::collections::BTreeSet;
+
+use kube_dev_apiserver::{Fault, On};
+use kube_endpoint_model::{Address, AddressType, ObjectMeta};
+use kube_endpointslice::{ApplyError, DesiredGroup, Input, Owner, Plan, Reconciler};
+use rstest::rstest;
+use serde_json::json;
+
+use crate::cluster::Cluster;
+use crate::world::{endpoint, options, ports};
+
+const CONTROLLER: &str = kube_endpoint_model::well_known::SLICE_CONTROLLER;
+
+fn owner() -> Owner {
+    let metadata =
+        ObjectMeta { namespace: "default".into(), name: "web".into(), uid: "u-web".into(), ..ObjectMeta::default() };
+    Owner::new("v1", "Service", &metadata)
+}
+
+/// Endpoints of two families, in slices of at most two.
+fn groups(groups: &[(AddressType, i32, &[usize])]) -> Vec<DesiredGroup> {
+    let group = |(address_type, port, numbers): &(AddressType, i32, &[usize])| DesiredGroup {
+        address_type: address_type.clone(),
+        ports: ports(*port),
+        endpoints: numbers
+            .iter()
+            .map(|number| {
+                let mut endpoint = endpoint(*number, true);
+                if *address_type == AddressType::IPv6 {
+                    endpoint.addresses = Address::new(&format!("fd00::{number:x}")).into();
+                }
+                endpoint
+            })
+            .collect(),
+    };
+    groups.iter().map(group).collect()
+}
+
+/// Before: two families, and three ports.
+fn before() -> Vec<DesiredGroup> {
+    let v4 = AddressType::IPv4;
+    groups(&[
+        (v4.clone(), 80, &[1, 2, 3, 4]),
+        (v4.clone(), 81, &[5]),
+        (v4, 82, &[6]),
+        (AddressType::IPv6, 80, &[1, 2, 3, 4]),
+    ])
+}
+
+/// After: from there it takes creates, updates and deletes in either family.
+fn after() -> (Vec<DesiredGroup>, BTreeSet<String>) {
+    // IPv4: four slices go, two of them reused for new endpoints, one is updated. IPv6: one is updated, two are new.
+    let desired = groups(&[(AddressType::IPv4, 80, &[1, 7]), (AddressType::IPv6, 80, &[1, 2, 3, 4, 5, 6, 7, 8, 9])]);
+    let addresses = desired.iter().flat_map(|group| &group.endpoints).map(|it| it.addresses[0].to_string()).collect();
+    (desired, addresses)
+}
+
+async fn sync(reconciler: &Reconciler, desired: Vec<DesiredGroup>) -> Result<Plan, ApplyError> {
+    let (owner, types) = (owner(), [AddressType::IPv4, AddressType::IPv6]);
+    let existing = reconciler.live_slices(&owner.key()).await.expect("a list");
+    reconciler.reconcile(Input::new(&owner, &types, desired, &existing), None).await
+}
+
+async fn addresses(cluster: &Cluster) -> Vec<String> {
+    let mut addresses = Vec::new();
+    for slice in cluster.slices(CONTROLLER).await {
+        let endpoints = slice["endpoints"].as_array().cloned().unwrap_or_default();
+        addresses.extend(endpoints.iter().map(|it| it["addresses"][0].as_str().expect("an address").to_owned()));
+    }
+    addresses.sort();
+    addresses
+}
+
+/// How many creates, updates and deletes the change takes.
+async fn writes() -> [u32; 3] {
+    let cluster = Cluster::start().await;
+    let reconciler = Reconciler::builder(cluster.client.clone(), options(2)).build();
+    sync(&reconciler, before()).await.expect("the slices before");
+    let plan = sync(&reconciler, after().0).await.expect("the slices after");
+    let count = |of: fn(&kube_endpointslice::TypePlan) -> usize| {
+        u32::try_from(plan.types.iter().map(of).sum::<usize>()).expect("a few writes")
+    };
+    [count(|it| it.create.len()), count(|it| it.update.len()), count(|it| it.delete.len())]
+}
+
+#[rstest]
+#[case::conflict(Fault::refuse(409))]
+#[case::not_found(Fault::refuse(404))]
+#[case::forbidden(Fault::refuse(403))]
+#[case::invalid(Fault::refuse(422))]
+#[case::broken(Fault::internal_error())]
+#[case::applied_and_timed_out(Fault::apply_then_timeout())]
+#[case::applied_and_reset(Fault::apply_then_reset())]
+#[tokio::test]
+async fn at_every_position(#[case] fault: Fault) {
+    let counts = writes().await;
+    assert!(counts.iter().all(|count| *count > 0), "the change takes every verb: {counts:?}");
+    for (verb, count) in ["create", "update", "delete"].into_iter().zip(counts) {
+        for position in 0..count {
+            let cluster = Cluster::start().await;
+            let reconciler = Reconciler::builder(cluster.client.clone(), options(2)).build();
+            sync(&reconciler, before()).await.expect("the slices before");
+            let on = On::any().verb(verb).resource("endpointslices");
+            cluster.server.faults().inject(fault.clone().on(on).after(position).times(1));
+
+            let (desired, expected) = after();
+            let mut tries = 0;
+            while sync(&reconciler, desired.clone()).await.is_err() {
+                tries += 1;
+                assert!(tries < 5, "{verb} {position}: no end of failures");
+            }
+            let hits: u32 = cluster.server.faults().states().iter().map(|state| state.hits).sum();
+            assert_eq!(hits, 1, "{verb} {position}: was to fail");
+            assert_eq!(addresses(&cluster).await, Vec::from_iter(expected), "{verb} {position}");
+            assert!(sync(&reconciler, desired).await.expect("a sync").is_empty(), "{verb} {position}: not settled");
+        }
+    }
+}
+
+// RC-43, EC-28
+#[tokio::test]
+async fn a_terminating_namespace_ends_the_type_without_failure() {
+    let cluster = Cluster::start().await;
+    cluster.create("/api/v1/namespaces", json!({"metadata": {"name": "going"}})).await;
+    let held = json!({"metadata": {"name": "held", "finalizers": ["example.com/hold"]}});
+    cluster.create("/api/v1/namespaces/going/configmaps", held).await;
+    cluster.call("DELETE", "/api/v1/namespaces/going", &json!({})).await;
+
+    let reconciler = Reconciler::builder(cluster.client.clone(), options(2)).build();
+    let metadata =
+        ObjectMeta { namespace: "going".into(), name: "web".into(), uid: "u".into(), ..ObjectMeta::default() };
+    let owner = Owner::new("v1", "Service", &metadata);
+    let input = Input::new(&owner, &[AddressType::IPv4], groups(&[(AddressType::IPv4, 80, &[1])]), &[]);
+    let plan = reconciler.reconcile(input, None).await.expect("no failure");
+    assert_eq!(plan.types[0].create.len(), 1);
+    let refused = cluster.server.requests().count(&On::any().verb("create").resource("endpointslices"));
+    assert_eq!(refused, 1, "was tried");
+}

@@ -1,0 +1,16 @@
+//! The reconciler: its plans as tables and laws, and what becomes of them against the embedded API server.
+
+mod cluster;
+mod controller;
+mod examples;
+mod explain;
+mod failures;
+mod laws;
+#[cfg(feature = "prometheus")]
+mod metrics;
+mod plan;
+mod reference;
+mod service_pods;
+#[path = "../../examples/support/mod.rs"]
+mod support;
+mod world;

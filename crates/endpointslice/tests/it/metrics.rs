@@ -1,0 +1,132 @@
+//! The exposition, compared with what the Go kube-controller-manager printed, and what counts as what.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kube_controller::PrometheusControllers;
+use kube_endpoint_model::{AddressType, ObjectMeta};
+use kube_endpointslice::metrics::{PrometheusMetrics, SliceMetrics, SyncResult, WriteMetrics};
+use kube_endpointslice::{DesiredGroup, Input, Owner, Reconciler};
+use kube_topology::{HintPolicy, TrafficDistribution};
+use prometheus::{Registry, TextEncoder};
+
+use crate::cluster::Cluster;
+use crate::world::{group, options};
+
+/// Lines of `/metrics` of kube-controller-manager 1.36.
+const UPSTREAM: &str = include_str!("../fixtures/upstream-metrics.txt");
+
+fn exposition(registry: &Registry) -> String {
+    TextEncoder::new().encode_to_string(&registry.gather()).expect("text")
+}
+
+/// Help and type lines, and series without their values.
+fn schema(exposition: &str) -> Vec<String> {
+    let series = |line: &str| match line.rsplit_once(' ') {
+        Some((series, _)) if !line.starts_with('#') => series.to_owned(),
+        _ => line.to_owned(),
+    };
+    let mut lines: Vec<String> = exposition.lines().map(series).collect();
+    lines.sort();
+    lines
+}
+
+fn values(registry: &Registry) -> BTreeMap<String, String> {
+    let text = exposition(registry);
+    let series = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.rsplit_once(' '));
+    series.map(|(series, value)| (series.to_owned(), value.to_owned())).collect()
+}
+
+/// Reconciles as a Service with this policy.
+async fn sync(reconciler: &Reconciler, types: &[AddressType], desired: Vec<DesiredGroup>, policy: HintPolicy) {
+    let metadata =
+        ObjectMeta { namespace: "default".into(), name: "web".into(), uid: "u".into(), ..ObjectMeta::default() };
+    let owner = Owner::new("v1", "Service", &metadata);
+    let existing = reconciler.live_slices(&owner.key()).await.expect("a list");
+    reconciler.reconcile(Input::new(&owner, types, desired, &existing), Some(policy)).await.expect("no failure");
+}
+
+const V4: &[AddressType] = &[AddressType::IPv4];
+
+// upstream: TestReconcileEndpointSlicesMetrics and its kin: names, help texts, types, labels and buckets
+#[tokio::test]
+async fn names_help_types_labels_and_buckets_are_upstreams() {
+    let registry = Registry::new();
+    let metrics = Arc::new(PrometheusMetrics::register(&registry).expect("an empty registry"));
+    let cluster = Cluster::start().await;
+    let reconciler = Reconciler::builder(cluster.client.clone(), options(100)).metrics(metrics.clone()).build();
+    metrics.synced(SyncResult::Success);
+    sync(&reconciler, V4, vec![group(0..3, 80, true)], HintPolicy::ClusterWide).await;
+    sync(&reconciler, V4, vec![group(0..3, 80, false)], HintPolicy::ClusterWide).await;
+    let without_create: String = exposition(&registry)
+        .lines()
+        .filter(|line| !line.contains("\"create\""))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    assert_eq!(schema(&without_create), schema(UPSTREAM));
+    assert!(PrometheusMetrics::register(&registry).is_err(), "the names are taken");
+}
+
+// upstream: TestReconcileEndpointSlicesMetrics, ..._EndpointsAddedPerSync_CollectAndCompare,
+// ..._EndpointsRemovedPerSync_CollectAndCompare, ..._GaugeUpdates
+#[tokio::test]
+async fn what_counts_as_what() {
+    let registry = Registry::new();
+    let metrics = Arc::new(PrometheusMetrics::register(&registry).expect("an empty registry"));
+    let cluster = Cluster::start().await;
+    let reconciler = Reconciler::builder(cluster.client.clone(), options(2)).metrics(metrics).build();
+    let close = HintPolicy::Traffic(TrafficDistribution::PreferClose);
+    sync(&reconciler, V4, vec![group(0..5, 80, true)], close).await;
+    sync(&reconciler, V4, vec![group(0..1, 80, true)], close).await;
+
+    let values = values(&registry);
+    let value = |name: &str| values.get(&format!("endpoint_slice_controller_{name}")).map_or("-", String::as_str);
+    assert_eq!(value("endpoints_added_per_sync_sum"), "5");
+    assert_eq!(value("endpoints_removed_per_sync_sum"), "4");
+    assert_eq!(value("endpoints_added_per_sync_count"), "2", "MT-2: zeros count");
+    assert_eq!(value("endpoints_desired"), "1");
+    assert_eq!(value("num_endpoint_slices"), "1");
+    assert_eq!(value("desired_endpoint_slices"), "1");
+    assert_eq!(value("changes{operation=\"create\"}"), "3");
+    assert_eq!(value("changes{operation=\"update\"}"), "1");
+    assert_eq!(value("changes{operation=\"delete\"}"), "2");
+    let changed = "{topology=\"Disabled\",traffic_distribution=\"PreferClose\"}";
+    assert_eq!(value(&format!("endpointslices_changed_per_sync_sum{changed}")), "6");
+    assert_eq!(value("services_count_by_traffic_distribution{traffic_distribution=\"PreferClose\"}"), "1");
+
+    reconciler.forget(&kube_endpoint_model::ObjectKey::new("default", "web"));
+    let values = self::values(&registry);
+    assert_eq!(values["endpoint_slice_controller_endpoints_desired"], "0");
+    let count =
+        "endpoint_slice_controller_services_count_by_traffic_distribution{traffic_distribution=\"PreferClose\"}";
+    assert_eq!(values[count], "0", "MT-6");
+}
+
+#[test]
+fn mirroring_has_its_own_prefix_and_stability() {
+    let registry = Registry::new();
+    let metrics = WriteMetrics::register_mirroring(&registry).expect("an empty registry");
+    metrics.wrote(kube_endpointslice::metrics::Operation::Delete);
+    let text = exposition(&registry);
+    for line in [
+        "# HELP endpoint_slice_mirroring_controller_endpoints_updated_per_sync [ALPHA] Number of endpoints updated on each Endpoints sync",
+        "# HELP endpoint_slice_mirroring_controller_endpoints_desired [ALPHA] Number of endpoints desired",
+        "endpoint_slice_mirroring_controller_changes{operation=\"delete\"} 1",
+        "endpoint_slice_mirroring_controller_endpoints_added_per_sync_bucket{le=\"32768\"} 0",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn the_slice_controller_registers_all_it_has() {
+    let registry = Registry::new();
+    let queues = kube_workqueue::PrometheusMetrics::register(&registry).expect("an empty registry");
+    let controllers = PrometheusControllers::register(&registry).expect("an empty registry");
+    let metrics = kube_endpointslice::controller::Metrics::register(&registry, &queues, &controllers);
+    let metrics = metrics.expect("free names");
+    metrics.controller.repaired();
+    let text = exposition(&registry);
+    let repaired = "endpoint_controllers_stale_cache_repairs_total{controller=\"endpointslice-controller\"} 1";
+    assert!(text.contains(repaired), "{text}");
+}
