@@ -213,3 +213,126 @@ fn watch_nodes(informers: &Informers, nodes_changed: Arc<Notify>) -> HandlerHand
     };
     informers.nodes.add_handler(handle).named("nodes")
 }
+
+#[cfg(test)]
+mod tests {
+    use kube_endpoint_model::Labels;
+    use kube_informer::ManualSource;
+    use rstest::rstest;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    /// Caches fed by hand: those of Services, slices, and what is returned beside them.
+    fn informers() -> (Informers, ManualSource<Service, ServiceIndex>, ManualSource<Pod, PodIndex>, ManualSource<Node>)
+    {
+        let (services, service_source) = ManualSource::with_index(ServiceIndex::default(), ServiceIndex::update);
+        let (pods, pod_source) = ManualSource::with_index(PodIndex::default(), PodIndex::update);
+        let (nodes, node_source) = ManualSource::new();
+        let (slices, _) = ManualSource::with_index(SliceIndex::default(), SliceIndex::update);
+        (Informers { services, pods, nodes, slices }, service_source, pod_source, node_source)
+    }
+
+    fn labels() -> Labels {
+        [("app", "web")].into_iter().collect()
+    }
+
+    fn pod(number: usize, version: u64) -> Pod {
+        Pod {
+            namespace: "ns".into(),
+            name: format!("p{number}").into(),
+            resource_version: version.into(),
+            labels: labels(),
+            ready: version.is_multiple_of(2),
+            ..Pod::default()
+        }
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Change {
+        Add,
+        Update,
+        Delete,
+    }
+
+    // upstream: TestPodAddsBatching, TestPodUpdatesBatching, TestPodDeleteBatching; EC-35
+    #[rstest]
+    #[case::no_batching(0, [200, 300, 300], 3)]
+    #[case::one_batch(1_000, [200, 100, 200], 1)]
+    #[case::two_batches(1_000, [200, 100, 2_000], 2)]
+    #[tokio::test(start_paused = true)]
+    async fn batches(
+        #[case] period: u64,
+        #[case] pauses: [u64; 3],
+        #[case] syncs: usize,
+        #[values(Change::Add, Change::Update, Change::Delete)] change: Change,
+    ) {
+        let (informers, services, pods, _) = informers();
+        let service =
+            Service { namespace: "ns".into(), name: "web".into(), selector: Some(labels()), ..Service::default() };
+        services.replace([service], "1");
+        let before = if matches!(change, Change::Add) { 0 } else { 3 };
+        pods.replace((0..before).map(|number| pod(number, 1)), "1");
+        pods.deliver();
+        let (queue, timer) = Queue::builder().limiter(endpoint_slice_limiter()).build();
+        let _handler = watch_pods(&informers, queue.clone(), Duration::from_millis(period));
+        let mut tasks = tokio::task::JoinSet::new();
+        tasks.spawn(timer.run());
+        pods.deliver();
+        let handed_out = async |queue: &Queue<ObjectKey>, wait: Duration| {
+            let mut count = 0;
+            let end = tokio::time::Instant::now() + wait;
+            while let Ok(Some(_)) = tokio::time::timeout_at(end, queue.get()).await {
+                count += 1;
+            }
+            count
+        };
+        let _ = handed_out(&queue, Duration::from_secs(10)).await;
+
+        let mut count = 0;
+        for (number, pause) in pauses.into_iter().enumerate() {
+            count += handed_out(&queue, Duration::from_millis(pause)).await;
+            match change {
+                Change::Add | Change::Update => pods.apply(pod(number, 2)),
+                Change::Delete => pods.delete(pod(number, 2)),
+            }
+            pods.deliver();
+        }
+        count += handed_out(&queue, Duration::from_secs(10)).await;
+        assert_eq!(count, syncs);
+    }
+
+    // upstream: TestUpdateNode; ES-H8, ES-H9, EC-16
+    #[tokio::test(start_paused = true)]
+    async fn nodes_matter_by_zone_and_readiness() {
+        let (informers, _, _, nodes) = informers();
+        let changed = Arc::new(Notify::new());
+        let _handler = watch_nodes(&informers, Arc::clone(&changed));
+        let node = |zone: &str, ready: bool, cpu_milli: i64, version: u64| Node {
+            name: "n1".into(),
+            zone: zone.into(),
+            ready,
+            cpu_milli,
+            resource_version: version.into(),
+            ..Node::default()
+        };
+        let told = async || timeout(Duration::ZERO, changed.notified()).await.is_ok();
+        nodes.replace([], "1");
+        for (step, (node, expected)) in [
+            (node("a", true, 1, 2), true),
+            (node("a", true, 2, 3), false),
+            (node("a", false, 2, 4), true),
+            (node("b", false, 2, 5), true),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            nodes.apply(node);
+            nodes.deliver();
+            assert_eq!(told().await, expected, "step {step}");
+        }
+        nodes.delete(node("b", false, 2, 6));
+        nodes.deliver();
+        assert!(told().await);
+    }
+}

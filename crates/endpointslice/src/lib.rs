@@ -30,8 +30,10 @@
 //!
 //! # Cargo features
 //!
-//! - `apply` (default): carrying plans out against an API server.
+//! - `apply` (default): carrying plans out against an API server, and [`Reconciler`], which does all of a sync in one call.
+//! - `watch`: hearing of changes of slices through an informer.
 //! - `controller` (default): the slice controller, [`controller::EndpointSliceController`].
+//! - `prometheus`: upstream's [`metrics`] on a registry of the caller's.
 //!
 //! Without them the crate is pure and pulls in neither tokio nor kube.
 //!
@@ -39,6 +41,10 @@
 //!
 //! Upstream matches Pods to Services on a queue of their own, since that costs a walk over all Services of a namespace.
 //! Here an index answers at once, so that the events of a Pod put its Services on the one queue directly.
+//!
+//! # Upstream's tests and ours
+//!
+#![doc = include_str!("../UPSTREAM_TESTS.md")]
 
 #[cfg(feature = "apply")]
 mod apply;

@@ -93,6 +93,12 @@ mod tests {
     #[case::headless_label_of_slice_is_ignored("", "10.0.0.1", "service.kubernetes.io/headless=", false, &[])]
     #[case::reserved_of_slice_are_ignored("foo=bar", "10.0.0.1", "foo=bar,kubernetes.io/service-name=x", false, &["foo=bar"])]
     #[case::hijacking("kubernetes.io/service-name=evil,endpointslice.kubernetes.io/managed-by=evil,foo=bar", "10.0.0.1", "", true, &["foo=bar"])]
+    #[case::headless_becomes_cluster_ip_with_the_label(
+        "service.kubernetes.io/headless=", "10.0.0.1", "service.kubernetes.io/headless=", false, &[])]
+    #[case::headless_becomes_cluster_ip("foo=bar", "10.0.0.1", "foo=bar,service.kubernetes.io/headless=", false, &["foo=bar"])]
+    #[case::headless_and_slice_alike("foo=bar", "None", "foo=bar,service.kubernetes.io/headless=", false, &["foo=bar", HEADLESS])]
+    #[case::labels_and_empty_slice("foo=bar", "10.0.0.1", "", true, &["foo=bar"])]
+    #[case::hijacking_with_other_changes("kubernetes.io/service-name=evil,foo=baz", "10.0.0.1", "foo=bar", true, &["foo=baz"])]
     fn of_services(
         #[case] service_labels: &str,
         #[case] cluster_ip: &str,

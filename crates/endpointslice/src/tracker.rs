@@ -255,6 +255,19 @@ mod tests {
         assert!(!tracker.lost(&it), "expected");
     }
 
+    // upstream: TestEndpointSliceTrackerDeletion, the cases about other slices
+    #[rstest]
+    #[case::same(slice("ns", "web", "u", 1), true)]
+    #[case::other_generation(slice("ns", "web", "u", 2), true)]
+    #[case::other_namespace(slice("other", "web", "u", 1), false)]
+    #[case::other_service(slice("ns", "other", "u", 1), false)]
+    fn only_slices_of_their_service_are_lost(#[case] it: EndpointSlice, #[case] expected: bool) {
+        let tracker = SliceTracker::default();
+        tracker.wrote(&key(), "u", 1);
+        assert_eq!(tracker.lost(&it), expected);
+        assert_eq!(is_stale(&tracker, &[]), !expected, "what was lost is not waited for");
+    }
+
     // upstream: TestEndpointSliceTrackerDeleteService
     #[test]
     fn a_forgotten_service_is_never_stale() {

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use kube_dev_apiserver::{Fault, On};
-use kube_endpoint_model::{Address, AddressType, ObjectMeta};
+use kube_endpoint_model::{AddressType, ObjectMeta};
 use kube_endpointslice::{ApplyError, DesiredGroup, Input, Owner, Plan, Reconciler};
 use rstest::rstest;
 use serde_json::json;
 
 use crate::cluster::Cluster;
-use crate::world::{endpoint, options, ports};
+use crate::world::{endpoint_of, options, ports};
 
 const CONTROLLER: &str = kube_endpoint_model::well_known::SLICE_CONTROLLER;
 
@@ -24,16 +24,7 @@ fn groups(groups: &[(AddressType, i32, &[usize])]) -> Vec<DesiredGroup> {
     let group = |(address_type, port, numbers): &(AddressType, i32, &[usize])| DesiredGroup {
         address_type: address_type.clone(),
         ports: ports(*port),
-        endpoints: numbers
-            .iter()
-            .map(|number| {
-                let mut endpoint = endpoint(*number, true);
-                if *address_type == AddressType::IPv6 {
-                    endpoint.addresses = Address::new(&format!("fd00::{number:x}")).into();
-                }
-                endpoint
-            })
-            .collect(),
+        endpoints: numbers.iter().map(|number| endpoint_of(address_type, *number, true)).collect(),
     };
     groups.iter().map(group).collect()
 }

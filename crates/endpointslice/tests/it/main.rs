@@ -5,6 +5,7 @@ mod controller;
 mod examples;
 mod explain;
 mod failures;
+mod hints;
 mod laws;
 #[cfg(feature = "prometheus")]
 mod metrics;

@@ -4,13 +4,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
-use kube_endpoint_model::{AddressType, EndpointPort, EndpointSlice, Labels, ObjectMeta, Service};
+use kube_endpoint_model::{AddressType, Endpoint, EndpointPort, EndpointSlice, Labels, ObjectMeta, Service, TargetRef};
 use kube_endpointslice::{
     DesiredGroup, Input, Options, Owner, Packing, Plan, SliceLabels, TriggerTime, TypePlan, plan,
 };
 use rstest::rstest;
 
-use crate::world::{IPV4, carry_out, group, options, plan_for, service, slices_of};
+use crate::world::{IPV4, carry_out, endpoint, group, options, plan_for, ports, service, slices_of};
 
 fn sizes(slices: &[Arc<EndpointSlice>]) -> Vec<usize> {
     let mut sizes: Vec<usize> = slices.iter().map(|slice| slice.endpoints.len()).collect();
@@ -73,6 +73,77 @@ fn a_service_without_endpoints_keeps_one_empty_slice() {
     assert!(gone.types[0].update[0].ports.is_empty());
 }
 
+// upstream: TestReconcile1EndpointSlice, TestPlaceHolderSliceCompare (what can be said here); RC-26
+#[rstest]
+#[case::same(|_: &mut EndpointSlice| {}, (0, 0, 0))]
+#[case::other_name(|it: &mut EndpointSlice| it.metadata.name = "other".into(), (0, 0, 0))]
+#[case::other_annotations(
+    |it: &mut EndpointSlice| it.metadata.annotations = [("a", "b")].into_iter().collect(), (0, 0, 0))]
+#[case::created_at_another_time(
+    |it: &mut EndpointSlice| it.metadata.creation_timestamp = Some(jiff::Timestamp::UNIX_EPOCH), (0, 0, 0))]
+#[case::empty_label(|it: &mut EndpointSlice| it.metadata.labels = it.metadata.labels.with([("x", "")]), (0, 0, 0))]
+#[case::other_labels(|it: &mut EndpointSlice| it.metadata.labels = it.metadata.labels.with([("x", "y")]), (0, 1, 0))]
+#[case::other_ports(|it: &mut EndpointSlice| it.ports = ports(80), (0, 1, 0))]
+#[case::with_endpoints(|it: &mut EndpointSlice| it.endpoints = vec![endpoint(1, true)], (0, 1, 0))]
+#[case::of_an_earlier_service(
+    |it: &mut EndpointSlice| it.metadata.owner_references[0].uid = "earlier".into(), (0, 0, 0))] // EC-47
+fn placeholders(#[case] edit: fn(&mut EndpointSlice), #[case] expected: (usize, usize, usize)) {
+    let first = plan_for(&service(), IPV4, vec![], &[], &options(100));
+    let mut placeholder = EndpointSlice::clone(&carry_out(&[], &first, &mut 0)[0]);
+    edit(&mut placeholder);
+    let plan = plan_for(&service(), IPV4, vec![], &[Arc::new(placeholder)], &options(100));
+    assert_eq!(writes(&plan.types[0]), expected);
+}
+
+// upstream: TestEndpointsEqualBeyondHash; RC-15
+#[rstest]
+#[case::nothing(|_: &mut Endpoint| {}, 0)]
+#[case::node(|it: &mut Endpoint| it.node_name = Some("other".into()), 1)]
+#[case::zone(|it: &mut Endpoint| it.zone = Some("other".into()), 1)]
+#[case::ready(|it: &mut Endpoint| it.conditions.ready = Some(false), 1)]
+#[case::serving_from_nothing(|it: &mut Endpoint| it.conditions.serving = Some(true), 1)]
+#[case::terminating_from_nothing(|it: &mut Endpoint| it.conditions.terminating = Some(false), 1)]
+#[case::pod(|it: &mut Endpoint| it.target_ref = Some(TargetRef::pod("ns".into(), "other".into(), "u".into())), 1)]
+#[case::pod_uid(|it: &mut Endpoint| it.target_ref = Some(TargetRef::pod("ns".into(), "p00000".into(), "v".into())), 1)]
+#[case::hints_are_decided_apart(|it: &mut Endpoint| it.hints = Some(Default::default()), 0)]
+fn what_counts_as_a_change(#[case] edit: fn(&mut Endpoint), #[case] updates: usize) {
+    let existing = slices_of(&[1], true);
+    let mut desired = group(0..1, 80, true);
+    edit(&mut desired.endpoints[0]);
+    let plan = plan_for(&service(), IPV4, vec![desired], &existing, &options(100));
+    // One that is not the same Pod any more takes the name of the slice that goes.
+    assert_eq!(writes(&plan.types[0]), (0, updates, 0));
+}
+
+// upstream: TestDeepHashObject, TestDeepObjectPointer: identity is by value, and addresses have no order.
+#[test]
+fn addresses_in_another_order_are_the_same() {
+    let two = |addresses: [&str; 2]| {
+        let mut desired = group(0..1, 80, true);
+        desired.endpoints[0].addresses = addresses.into();
+        vec![desired]
+    };
+    let first = plan_for(&service(), IPV4, two(["10.0.0.1", "10.0.0.2"]), &[], &options(100));
+    let existing = carry_out(&[], &first, &mut 0);
+    assert!(plan_for(&service(), IPV4, two(["10.0.0.2", "10.0.0.1"]), &existing, &options(100)).is_empty());
+    let other = plan_for(&service(), IPV4, two(["10.0.0.2", "10.0.0.3"]), &existing, &options(100));
+    assert_eq!((other.types[0].added, other.types[0].removed), (1, 1));
+}
+
+// upstream: TestNewPortMapKey_NilVsEmptySlice; RC-7
+#[test]
+fn no_ports_are_one_group_however_they_are_written() {
+    let without = |json: &str| -> Arc<EndpointSlice> {
+        let mut slice = EndpointSlice::clone(&slices_of(&[1], true)[0]);
+        slice.ports = serde_json::from_str::<EndpointSlice>(json).expect("a slice").ports;
+        Arc::new(slice)
+    };
+    let desired = || vec![DesiredGroup { ports: vec![], ..group(0..1, 80, true) }];
+    for json in [r#"{"ports": null}"#, r#"{"ports": []}"#, "{}"] {
+        assert!(plan_for(&service(), IPV4, desired(), &[without(json)], &options(100)).is_empty(), "{json}");
+    }
+}
+
 // upstream: TestReconcileEndpointSlicesReplaceDeprecated
 #[test]
 fn slices_of_address_types_the_service_lacks_are_deleted() {
@@ -124,6 +195,12 @@ fn nothing_is_created_for_a_terminating_owner() {
     let existing = slices_of(&[2], true);
     let plan = plan_for(&service, IPV4, vec![group(0..2, 80, false)], &existing, &options(100));
     assert_eq!(writes(&plan.types[0]), (0, 1, 0), "updates go on");
+    // Recycled slices are updates, surplus ones go, and what would be created is counted.
+    let existing = slices_of(&[2, 2], true);
+    let plan = plan_for(&service, IPV4, vec![group(10..12, 81, true)], &existing, &options(100));
+    assert_eq!((writes(&plan.types[0]), plan.types[0].withheld), ((0, 1, 1), 0));
+    let plan = plan_for(&service, IPV4, vec![group(0..12, 80, false)], &existing, &options(3));
+    assert_eq!((writes(&plan.types[0]), plan.types[0].withheld), ((0, 2, 0), 2));
 }
 
 // upstream: TestReconcileEndpointSlicesServicesLabelsUpdating, TestReconcileEndpointSlicesServicesReservedLabels
