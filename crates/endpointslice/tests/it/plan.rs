@@ -105,7 +105,7 @@ fn placeholders(#[case] edit: fn(&mut EndpointSlice), #[case] expected: (usize, 
 #[case::terminating_from_nothing(|it: &mut Endpoint| it.conditions.terminating = Some(false), 1)]
 #[case::pod(|it: &mut Endpoint| it.target_ref = Some(TargetRef::pod("ns".into(), "other".into(), "u".into())), 1)]
 #[case::pod_uid(|it: &mut Endpoint| it.target_ref = Some(TargetRef::pod("ns".into(), "p00000".into(), "v".into())), 1)]
-#[case::hints_are_decided_apart(|it: &mut Endpoint| it.hints = Some(Default::default()), 0)]
+#[case::hints_are_decided_apart(|it: &mut Endpoint| it.hints = Some(Arc::default()), 0)]
 fn what_counts_as_a_change(#[case] edit: fn(&mut Endpoint), #[case] updates: usize) {
     let existing = slices_of(&[1], true);
     let mut desired = group(0..1, 80, true);
