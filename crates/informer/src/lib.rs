@@ -28,12 +28,72 @@
 //! }
 //! ```
 //!
+//! Several parts of a process share informers through a [`Factory`]. Tests feed an informer by hand, without a server, a task
+//! or a clock:
+//!
+//! ```
+//! use kube_informer::{HandlerOptions, ManualSource, NamedIndexes};
+//! # use kube_wire::{Object, ResourceVersion, Uid};
+//! # struct Pod { name: &'static str, node: &'static str, version: u64 }
+//! # impl Object for Pod {
+//! #     fn namespace(&self) -> &str { "shop" }
+//! #     fn name(&self) -> &str { self.name }
+//! #     fn uid(&self) -> Uid { self.name.into() }
+//! #     fn resource_version(&self) -> ResourceVersion { self.version.into() }
+//! # }
+//!
+//! let by_node = NamedIndexes::new().with("node", |pod: &Pod| vec![pod.node.to_owned()]);
+//! let (pods, source) = ManualSource::with_index(by_node, NamedIndexes::update);
+//! let (told, heard) = std::sync::mpsc::channel();
+//! let handler = pods.add_handler_with(HandlerOptions::named("example"), move |event| drop(told.send(format!("{event:?}"))));
+//!
+//! source.replace([Pod { name: "web", node: "a", version: 1 }, Pod { name: "db", node: "a", version: 2 }], "2");
+//! source.apply(Pod { name: "web", node: "b", version: 3 });
+//! source.deliver();
+//! assert!(handler.has_synced());
+//! assert_eq!(
+//!     heard.try_iter().collect::<Vec<_>>(),
+//!     ["Added(initial) shop/db@2", "Added(initial) shop/web@1", "Updated shop/web@3"]
+//! );
+//! assert_eq!(pods.lister().by_index("node", "a").len(), 1);
+//! ```
+//!
 //! What a handler may rely on:
 //! - It hears every change exactly once, in the order in which the store saw it, and the store is never older than the event.
 //! - A handler added late first hears of all that is in the store, as [`Event::Added`] with `initial` set.
 //! - An object that was listed again unchanged causes no event. One that was deleted and created again between two lists
 //!   causes one [`Event::Updated`] with two different uids.
-//! - A slow handler delays nobody but itself.
+//! - A slow handler delays nobody but itself. What it has not heard of waits in its queue, which has no bounds; how many events
+//!   these are, and for how long they wait, are [metrics](HandlerMetrics).
+//!
+//! # From client-go
+//!
+//! | client-go | here |
+//! |---|---|
+//! | `SharedIndexInformer` | [`Informer`], built with [`Informer::builder`] |
+//! | `SharedInformerFactory`: `InformerFor`, `Start`, `WaitForCacheSync` | [`Factory`]: [`informer_with`](Factory::informer_with), [`run`](Factory::run), [`wait_for_sync`](Factory::wait_for_sync) |
+//! | `AddEventHandler`, `AddEventHandlerWithResyncPeriod` | [`Informer::add_handler`], [`Informer::add_handler_with`] |
+//! | `RemoveEventHandler` | [`Informer::remove_handler`] |
+//! | `HasSynced` of the informer, of a registration | [`Informer::store_synced`], the [`HandlerHandle`] |
+//! | `OnAdd`, `OnUpdate`, `OnDelete` | one function that gets an [`Event`] |
+//! | `DeletedFinalStateUnknown` | `tombstone` of [`Event::Deleted`] |
+//! | `SetTransform` | [`Builder::transform`] |
+//! | `Indexers`, `ByIndex` | [`NamedIndexes`], [`Lister::by_index`]; or any type of one's own, [`Builder::index`] |
+//! | `Lister` with a `labels.Selector` | [`Lister::select`] with a [`LabelSelector`] |
+//! | the backoff of a `Reflector` | [`BackoffPolicy`] |
+//! | `InformerMetricsProvider` | [`MetricsProvider`]; `PrometheusMetrics` with the feature `prometheus` |
+//! | `FakeControllerSource` | [`ManualSource`] |
+//!
+//! # What differs on purpose
+//!
+//! - There is no queue between reflector and store: an event is stored as soon as it is decoded.
+//! - An object that a list brings unchanged is no event; upstream tells some handlers of it as an update to itself.
+//! - An object that is the same in a list stays the object that it was, so a list of what is known needs no memory for objects.
+//! - Resyncs go on while the informer lists again; upstream's pause.
+//! - What an informer is like is said before it is built, its indexes too; nothing can be set too late.
+//! - A handler that is added when the informer has stopped is no error; its handle says that it does not sync.
+//!
+//! `UPSTREAM_TESTS.md` says which test of ours stands for which of upstream's.
 
 mod builder;
 mod changes;

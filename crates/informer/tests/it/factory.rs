@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
+use k8s_openapi::api::core::v1::Node;
 use kube_dev_apiserver::{Fault, On, Server};
 use kube_informer::{Factory, HandlerOptions, NamedIndexes};
-use kube_wire::{Decode, DecodeError, Object, ObjectMeta, Resource, ResourceVersion, Uid};
-use serde::Deserialize;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -13,38 +12,6 @@ use crate::{
     log::{listen, listen_with},
     thing::Thing,
 };
-
-/// Another type.
-#[derive(Deserialize)]
-struct Node {
-    metadata: ObjectMeta,
-}
-
-impl Object for Node {
-    fn namespace(&self) -> &str {
-        &self.metadata.namespace
-    }
-
-    fn name(&self) -> &str {
-        &self.metadata.name
-    }
-
-    fn uid(&self) -> Uid {
-        self.metadata.uid.clone()
-    }
-
-    fn resource_version(&self) -> ResourceVersion {
-        self.metadata.resource_version.clone()
-    }
-}
-
-impl Decode for Node {
-    const RESOURCE: Resource = Resource::cluster("", "v1", "nodes", "Node");
-
-    fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
-        kube_wire::json::from_slice(Self::RESOURCE.kind, bytes)
-    }
-}
 
 async fn start() -> (Server, Factory) {
     let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a free port");

@@ -1,17 +1,13 @@
 //! Whatever happens, store, index and what handlers heard tell the same story.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-};
+use std::collections::BTreeMap;
 
-use kube_informer::{Event, Informer, ManualSource, NamedIndexes};
+use kube_informer::{Informer, ManualSource, NamedIndexes};
 use kube_wire::Object as _;
 use proptest::prelude::*;
 
-use crate::thing::Thing;
+use crate::{replay::Replay, thing::Thing};
 
-type Replay = Arc<Mutex<BTreeMap<String, Arc<Thing>>>>;
 type Things = NamedIndexes<Thing>;
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
@@ -44,27 +40,6 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Listen),
         2 => Just(Step::Deliver),
     ]
-}
-
-/// Adds a handler that rebuilds the state from events alone, and fails on any event that does not follow from the last.
-fn listen(informer: &Informer<Thing, Things>) -> Replay {
-    let replay = Replay::default();
-    let state = replay.clone();
-    informer.add_handler(move |event| {
-        let mut state = state.lock().expect("no panic before");
-        let name = event.object().metadata.name.to_string();
-        match event {
-            Event::Added { object, .. } => {
-                assert!(state.insert(name.clone(), object).is_none(), "{name} was added twice");
-            }
-            Event::Updated { old, new } => {
-                assert_ne!(old, new, "{name} did not change");
-                assert_eq!(state.insert(name, new), Some(old), "not the state that was told before");
-            }
-            Event::Deleted { .. } => assert!(state.remove(&name).is_some(), "{name} was not there"),
-        }
-    });
-    replay
 }
 
 /// The cluster as it really is.
@@ -111,7 +86,7 @@ proptest! {
         let index = Things::new().with("group", Thing::group);
         let (informer, source) = ManualSource::with_index(index, Things::update);
         let mut cluster = Cluster::default();
-        let mut replays = vec![listen(&informer)];
+        let mut replays = vec![Replay::of(&informer)];
         source.replace([], "0");
         for step in steps {
             match step {
@@ -136,15 +111,14 @@ proptest! {
                     }
                     source.replace(cluster.objects.values().cloned(), &cluster.version.to_string());
                 }
-                Step::Listen => replays.push(listen(&informer)),
+                Step::Listen => replays.push(Replay::of(&informer)),
                 Step::Deliver => drop(source.deliver()),
             }
             check(&informer, &cluster);
         }
         source.deliver();
         for replay in replays {
-            let told: Vec<_> = replay.lock().expect("no panic before").values().map(|it| (**it).clone()).collect();
-            prop_assert_eq!(&told, &cluster.objects.values().cloned().collect::<Vec<_>>());
+            prop_assert_eq!(replay.things(), cluster.objects.values().cloned().collect::<Vec<_>>());
         }
         prop_assert!(informer.lister().list().iter().all(|it| informer.lister().get("shop", &it.key().name).is_some()));
     }
@@ -167,7 +141,7 @@ proptest! {
     fn a_relist_of_any_size_is_exact(lists in prop::collection::vec(list(), 2..6)) {
         let index = Things::new().with("group", Thing::group);
         let (informer, source) = ManualSource::with_index(index, Things::update);
-        let replay = listen(&informer);
+        let replay = Replay::of(&informer);
         for (round, list) in lists.into_iter().enumerate() {
             let thing = |(n, version): (&u32, &u64)| Thing::new(&format!("{n:03}"), *version, GROUPS[usize::try_from(*version).unwrap() % 3]);
             // The last of one name counts, whatever the order in which they come.
@@ -177,8 +151,7 @@ proptest! {
             source.deliver();
             let objects = list.iter().map(thing).map(|it| (it.metadata.name.to_string(), it)).collect();
             check(&informer, &Cluster { objects, ..Cluster::default() });
-            let told: Vec<_> = replay.lock().expect("no panic before").values().cloned().collect();
-            prop_assert_eq!(told, informer.lister().list());
+            prop_assert_eq!(replay.things(), list.iter().map(thing).collect::<Vec<_>>());
         }
     }
 }

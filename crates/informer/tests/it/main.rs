@@ -8,6 +8,7 @@ mod laws;
 mod listers;
 mod log;
 mod proxy;
+mod replay;
 mod resync;
 mod schedules;
 mod scripted;

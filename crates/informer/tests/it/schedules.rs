@@ -6,11 +6,7 @@
 //!
 //! It takes longer than a test should, for what it covers: 12 s of one core.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use k8s_openapi::{
     api::core::v1::{ConfigMap, Namespace},
@@ -18,13 +14,13 @@ use k8s_openapi::{
 };
 use kube_controller_client::{Client, ListParams};
 use kube_dev_apiserver::{End, Fault, History, On, Server};
-use kube_informer::{BackoffPolicy, Event, Informer};
+use kube_informer::{BackoffPolicy, Informer};
 use kube_wire::{Decode as _, decode_list};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
-use tokio::{sync::watch, task::JoinSet, time::timeout};
+use tokio::{task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::{server::client, thing::Thing};
+use crate::{replay::Replay, server::client, thing::Thing};
 
 const SCHEDULES: u64 = 1000;
 /// Schedules under way at a time. Mostly they wait: a read whose connection broke is sent again after a second (as client-go
@@ -76,13 +72,7 @@ struct Schedule {
     informer: Informer<Thing>,
     namespace: String,
     faults: Vec<u64>,
-    handlers: Vec<Handler>,
-}
-
-/// What a handler was told so far, by name.
-struct Handler {
-    told: Arc<Mutex<BTreeMap<String, Arc<Thing>>>>,
-    changed: watch::Receiver<()>,
+    handlers: Vec<Replay>,
 }
 
 impl Schedule {
@@ -183,33 +173,12 @@ impl Schedule {
         }
     }
 
-    /// A handler that fails on any event that does not follow from the ones before.
     fn listen(&mut self) {
-        let told = Arc::new(Mutex::new(BTreeMap::<String, Arc<Thing>>::new()));
-        let (change, changed) = watch::channel(());
-        let state = told.clone();
-        self.informer.add_handler(move |event| {
-            let mut state = state.lock().expect("no panic before");
-            let name = event.object().metadata.name.to_string();
-            match event {
-                Event::Added { object, .. } => assert_eq!(state.insert(name, object), None, "added twice"),
-                Event::Updated { old, new } => {
-                    assert_ne!(old, new, "no change");
-                    assert_eq!(state.insert(name, new), Some(old), "not the state that was told before");
-                }
-                Event::Deleted { object, tombstone } => {
-                    let before = state.remove(&name).expect("what is deleted was there");
-                    assert_eq!(before.metadata.uid, object.metadata.uid);
-                    assert_eq!(tombstone, before == object, "a tombstone is the last known state, others are newer");
-                }
-            }
-            change.send_replace(());
-        });
-        self.handlers.push(Handler { told, changed });
+        self.handlers.push(Replay::of(&self.informer));
     }
 
     /// Waits until store and handlers have what the server has.
-    async fn agree(&mut self) {
+    async fn agree(&self) {
         let expect = loop {
             let list = self.writer.list(&Thing::RESOURCE, Some(&self.namespace), &ListParams::default()).await;
             // A restart of another schedule.
@@ -217,10 +186,10 @@ impl Schedule {
             break decode_list::<Thing>(&body).expect("decodes").items;
         };
         let lister = self.informer.lister();
-        for Handler { told, changed } in &mut self.handlers {
-            let told = || told.lock().expect("no panic before").values().map(|it| (**it).clone()).collect::<Vec<_>>();
-            let same = timeout(Duration::from_secs(60), changed.wait_for(|()| told() == expect)).await;
-            assert!(matches!(same, Ok(Ok(_))), "a handler was told {:?}, the server has {expect:?}", told());
+        for handler in &self.handlers {
+            let mut changed = handler.changed.clone();
+            let same = timeout(Duration::from_secs(60), changed.wait_for(|()| handler.things() == expect)).await;
+            assert!(matches!(same, Ok(Ok(_))), "a handler was told {:?}, the server has {expect:?}", handler.things());
             let stored: Vec<_> = lister.list().iter().map(|it| (**it).clone()).collect();
             assert_eq!(stored, expect, "the store");
         }

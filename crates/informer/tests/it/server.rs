@@ -1,62 +1,33 @@
 //! Random histories on the embedded API server, over a connection that breaks: in the end, everybody agrees.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube_controller_client::{Client, ClientOptions, Config, ListParams};
 use kube_dev_apiserver::Server;
-use kube_informer::{Event, Informer, wait_for_sync};
+use kube_informer::{Informer, wait_for_sync};
 use kube_wire::{Decode as _, Object as _, decode_list};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use rstest::rstest;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::{proxy::Proxy, thing::Thing};
-
-type Replay = Arc<Mutex<BTreeMap<String, String>>>;
+use crate::{proxy::Proxy, replay::Replay, thing::Thing};
 
 pub(crate) fn client(url: &str) -> Client {
     let config = Config::from_url(url).expect("a good URL");
     Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client")
 }
 
-/// A handler that rebuilds the state from events, and says when it changed.
-fn listen(informer: &Informer<Thing>) -> (Replay, watch::Receiver<()>) {
-    let (replay, (changed, change)) = (Replay::default(), watch::channel(()));
-    let state = replay.clone();
-    informer.add_handler(move |event| {
-        let mut state = state.lock().expect("no panic before");
-        let name = event.object().metadata.name.to_string();
-        match event {
-            Event::Added { object, .. } => {
-                let before = state.insert(name.clone(), object.text());
-                assert_eq!(before, None, "{name} was added twice");
-            }
-            Event::Updated { old, new } => {
-                let before = state.insert(name, new.text());
-                assert_eq!(before, Some(old.text()), "not the state that was told before");
-            }
-            Event::Deleted { .. } => assert!(state.remove(&name).is_some(), "{name} was not there"),
-        }
-        changed.send_replace(());
-    });
-    (replay, change)
-}
-
-async fn on_server(client: &Client) -> Vec<String> {
+async fn on_server(client: &Client) -> Vec<Thing> {
     let body = client.list(&Thing::RESOURCE, Some("default"), &ListParams::default()).await.expect("a list");
-    let mut things: Vec<_> = decode_list::<Thing>(&body).expect("decodes").items.iter().map(Thing::text).collect();
-    things.sort();
+    let mut things = decode_list::<Thing>(&body).expect("decodes").items;
+    things.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
     things
 }
 
 /// Waits until what `now` returns is what the server has.
-async fn agrees(mut change: watch::Receiver<()>, expect: &[String], what: &str, now: impl Fn() -> Vec<String>) {
+async fn agrees(mut change: watch::Receiver<()>, expect: &[Thing], what: &str, now: impl Fn() -> Vec<Thing>) {
     let reached = timeout(Duration::from_secs(60), change.wait_for(|()| now() == expect)).await.is_ok();
     assert!(reached, "{what} has {:?}, the server {expect:?}", now());
 }
@@ -99,7 +70,7 @@ async fn all_agree_in_the_end(#[case] seed: u64, #[case] watch_history: usize, #
 
     let proxy = Proxy::to(server.address()).await;
     let informer = Informer::<Thing>::builder(client(&proxy.url())).namespace("default").build();
-    let mut handlers = vec![listen(&informer)];
+    let mut handlers = vec![Replay::of(&informer)];
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(stop.clone()));
@@ -110,17 +81,16 @@ async fn all_agree_in_the_end(#[case] seed: u64, #[case] watch_history: usize, #
             proxy.cut();
         }
         if round == 100 {
-            handlers.push(listen(&informer));
+            handlers.push(Replay::of(&informer));
         }
     }
 
     let expect = on_server(&direct).await;
     let lister = informer.lister();
-    let stored = || lister.list().iter().map(|it| it.text()).collect::<Vec<_>>();
-    agrees(handlers[0].1.clone(), &expect, "the store", stored).await;
-    for (replay, change) in handlers {
-        let told = || replay.lock().expect("no panic before").values().cloned().collect::<Vec<_>>();
-        agrees(change, &expect, "a handler", told).await;
+    let stored = || lister.list().iter().map(|it| (**it).clone()).collect::<Vec<_>>();
+    agrees(handlers[0].changed.clone(), &expect, "the store", stored).await;
+    for handler in handlers {
+        agrees(handler.changed.clone(), &expect, "a handler", || handler.things()).await;
     }
     stop.cancel();
     tasks.join_all().await;

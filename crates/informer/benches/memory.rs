@@ -1,0 +1,51 @@
+//! Heap that an informer needs, in bytes an object. Run with `cargo bench -p kube-informer --bench memory`.
+#![expect(clippy::print_stdout, reason = "the report")]
+
+use std::sync::Arc;
+
+use kube_informer::{ManualSource, NamedIndexes, Store};
+use things::{Thing, things};
+
+mod things;
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+const OBJECTS: u32 = 150_000;
+const HANDLERS: u32 = 3;
+
+/// Runs `step` and prints by how much the heap grew for good and at most, in bytes an object.
+fn measure<R>(what: &str, step: impl FnOnce() -> R) -> R {
+    let profiler = dhat::Profiler::builder().testing().build();
+    let before = dhat::HeapStats::get().curr_bytes;
+    let result = step();
+    let after = dhat::HeapStats::get();
+    drop(profiler);
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52")]
+    let each = |bytes: usize| bytes as f64 / f64::from(OBJECTS);
+    println!(
+        "{what:<44} {:>6.1} {:>6.1}",
+        each(after.curr_bytes.saturating_sub(before)),
+        each(after.max_bytes - before)
+    );
+    result
+}
+
+fn main() {
+    println!("{:<44} {:>6} {:>6}", "bytes an object", "kept", "peak");
+    let first: Vec<_> = things(OBJECTS, 1).into_iter().map(Arc::new).collect();
+    let second = first.iter().map(|thing| Arc::new(thing.at(2))).collect();
+    let store = Store::<Thing>::new((), |(), _, _| {});
+    measure("first list, the list itself given", || drop(store.replace(first.clone(), "1")));
+    measure("list of the same", || drop(store.replace(first.clone(), "2")));
+    measure("list in which all changed, events held", || store.replace(second, "3"));
+
+    let index = NamedIndexes::new().with("node", Thing::nodes);
+    let (informer, source) = ManualSource::with_index(index, NamedIndexes::update);
+    for _ in 0..HANDLERS {
+        informer.add_handler(drop);
+    }
+    let list = things(OBJECTS, 1);
+    measure("objects, index of 10 each, 3 queued handlers", || source.replace(list, "1"));
+    measure("delivered", || source.deliver());
+}
