@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use http::Method;
+use http::{Method, StatusCode};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::Server;
 use serde_json::{Value, json};
@@ -32,6 +32,13 @@ impl Cluster {
         let bytes = serde_json::to_vec(body).expect("JSON");
         let (status, answer) = self.client.raw(method, path, Some(content_type), bytes).await.expect("an answer");
         assert!(status.is_success(), "{path}: {status} {}", String::from_utf8_lossy(&answer));
+    }
+
+    /// A request that may be refused; patches are JSON merge patches, and no body is none.
+    pub(crate) async fn try_call(&self, method: Method, path: &str, body: &Value) -> StatusCode {
+        let bytes = if body.is_null() { Vec::new() } else { serde_json::to_vec(body).expect("JSON") };
+        let content_type = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
+        self.client.raw(method, path, Some(content_type), bytes).await.expect("an answer").0
     }
 
     pub(crate) async fn create(&self, path: &str, object: &Value) {

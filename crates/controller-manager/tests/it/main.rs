@@ -3,5 +3,6 @@
 mod cluster;
 mod election;
 mod failures;
+mod oracle;
 mod process;
 mod rooms;

@@ -1,0 +1,172 @@
+//! 1,000 random histories, with controllers that are restarted now and then, end in what an oracle says about the final
+//! objects alone.
+
+mod expected;
+mod history;
+mod shown;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use endpoint_controller_manager::{Controllers, Settings, run};
+use kube_controller_client::Config;
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom as _;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::cluster::{Cluster, text};
+use history::History;
+
+const HISTORIES: u64 = 1_000;
+/// Histories that share a server and its controllers, each in a namespace of its own, all at the same time.
+const AT_ONCE: u64 = 250;
+/// Changes of a history.
+const CHANGES: usize = 12;
+/// How often the controllers of a server are stopped, and started again a while later.
+const RESTARTS: usize = 5;
+
+/// Counts the changes of all histories, so that restarts come at points of the histories, not of the clock.
+#[derive(Default)]
+struct Progress {
+    changes: AtomicUsize,
+    changed: Notify,
+}
+
+impl Progress {
+    fn step(&self) {
+        self.changes.fetch_add(1, Ordering::SeqCst);
+        self.changed.notify_one();
+    }
+
+    async fn reaches(&self, changes: usize) {
+        while self.changes.load(Ordering::SeqCst) < changes {
+            self.changed.notified().await;
+        }
+    }
+}
+
+/// The controllers this is about.
+struct Running {
+    stop: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+impl Running {
+    fn start(cluster: &Cluster) -> Running {
+        let controllers = Controllers { endpointslice: false, ..Controllers::default() };
+        let settings = Settings { controllers, kube_api_qps: 0.0, ..Settings::default() };
+        let config = Config::from_url(&cluster.server.url()).expect("a configuration");
+        let stop = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        let until = stop.clone();
+        tasks.spawn(async move { run(config, settings, until).await.expect("the controllers run") });
+        Running { stop, tasks }
+    }
+
+    async fn stop(mut self) {
+        self.stop.cancel();
+        while let Some(ended) = self.tasks.join_next().await {
+            ended.expect("no panic");
+        }
+    }
+}
+
+/// Stops and starts the controllers at random points, and leaves them running.
+async fn restarts(cluster: &Cluster, progress: &Progress, seed: u64) -> Running {
+    let mut points: Vec<usize> = (1..usize::try_from(AT_ONCE).expect("small") * CHANGES).collect();
+    points.shuffle(&mut StdRng::seed_from_u64(seed));
+    points.truncate(2 * RESTARTS);
+    points.sort_unstable();
+    let mut running = Running::start(cluster);
+    for point in points.chunks(2) {
+        progress.reaches(point[0]).await;
+        running.stop().await;
+        progress.reaches(point[1]).await;
+        running = Running::start(cluster);
+    }
+    running
+}
+
+/// The objects of each namespace, by kind.
+async fn objects(cluster: &Cluster) -> BTreeMap<String, BTreeMap<&'static str, Vec<Value>>> {
+    let mut by_namespace: BTreeMap<String, BTreeMap<&'static str, Vec<Value>>> = BTreeMap::new();
+    for (kind, path) in [
+        ("services", "/api/v1/services"),
+        ("pods", "/api/v1/pods"),
+        ("endpoints", "/api/v1/endpoints"),
+        ("slices", "/apis/discovery.k8s.io/v1/endpointslices"),
+    ] {
+        for object in cluster.list(path).await {
+            let namespace = text(&object["metadata"]["namespace"]);
+            by_namespace.entry(namespace).or_default().entry(kind).or_default().push(object);
+        }
+    }
+    by_namespace
+}
+
+/// What differs from the oracle in each namespace.
+async fn differences(cluster: &Cluster, histories: &[History]) -> Vec<String> {
+    let all = objects(cluster).await;
+    let none = BTreeMap::new();
+    let mut differences = Vec::new();
+    for history in histories {
+        let objects = all.get(&history.namespace).unwrap_or(&none);
+        let list = |kind| objects.get(kind).map(Vec::as_slice).unwrap_or_default();
+        let (services, pods, endpoints) = (list("services"), list("pods"), list("endpoints"));
+        let expected = (expected::endpoints(services, pods, endpoints), expected::slices(services, endpoints));
+        let seen = (shown::endpoints(services, endpoints), shown::slices(list("slices")));
+        if seen != expected {
+            let changes = history.changes.join("\n    ");
+            let seed = history.seed;
+            differences.push(format!("seed {seed}:\n    {changes}\n  expected {expected:#?}\n  instead of {seen:#?}"));
+        }
+    }
+    differences
+}
+
+async fn play(seeds: std::ops::Range<u64>) {
+    let cluster = Arc::new(Cluster::start().await);
+    let progress = Arc::new(Progress::default());
+    let mut walks = JoinSet::new();
+    for seed in seeds.clone() {
+        let (cluster, progress) = (Arc::clone(&cluster), Arc::clone(&progress));
+        walks.spawn(async move {
+            let mut history = History::new(seed);
+            cluster.create("/api/v1/namespaces", &json!({"metadata": {"name": history.namespace}})).await;
+            for _ in 0..CHANGES {
+                history.change(&cluster).await;
+                progress.step();
+            }
+            history
+        });
+    }
+    let (running, histories) = tokio::join!(restarts(&cluster, &progress, seeds.start), walks.join_all());
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let wrong = differences(&cluster, &histories).await;
+        let Some(first) = wrong.first() else { break };
+        assert!(Instant::now() < deadline, "60s passed, {} histories differ, first {first}", wrong.len());
+        sleep(Duration::from_millis(100)).await;
+    }
+    running.stop().await;
+    let wrong = differences(&cluster, &histories).await;
+    assert!(wrong.is_empty(), "what was right did not stay so: {}", wrong[0]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn random_histories_end_as_the_oracle_says() {
+    // To see one history again: SEED=17 cargo test -p endpoint-controller-manager oracle
+    if let Some(seed) = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()) {
+        return play(seed..seed + 1).await;
+    }
+    for start in (0..HISTORIES).step_by(usize::try_from(AT_ONCE).expect("small")) {
+        play(start..start + AT_ONCE).await;
+    }
+}

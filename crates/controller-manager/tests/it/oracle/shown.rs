@@ -1,0 +1,81 @@
+//! The objects that controllers wrote, without what an oracle cannot know: packing and trigger times.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::cluster::text;
+
+/// What one object, or all slices of one Service, say: `metadata`, and each address at each port. One that is there
+/// twice is there twice.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(super) struct Said {
+    pub(super) metadata: Vec<String>,
+    pub(super) addresses: Vec<String>,
+}
+
+pub(super) const TRIGGER_TIME: &str = "endpoints.kubernetes.io/last-change-trigger-time";
+pub(super) const MIRRORING: &str = "endpointslicemirroring-controller.k8s.io";
+
+pub(super) fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// Endpoints, by name: in full where a Service selects, otherwise only that they are there.
+pub(super) fn endpoints(services: &[Value], endpoints: &[Value]) -> BTreeMap<String, Said> {
+    let mut shown = BTreeMap::new();
+    for object in endpoints {
+        let name = text(&object["metadata"]["name"]);
+        let service = services.iter().find(|it| it["metadata"]["name"] == object["metadata"]["name"]);
+        let mut said = Said::default();
+        if service.is_none_or(|it| !it["spec"]["selector"].is_null()) {
+            said.metadata.push(object["metadata"]["labels"].to_string());
+            said.metadata.push(object["metadata"]["annotations"]["endpoints.kubernetes.io/over-capacity"].to_string());
+            for subset in items(&object["subsets"]) {
+                for (list, ready) in [("addresses", true), ("notReadyAddresses", false)] {
+                    for address in items(&subset[list]) {
+                        said.addresses
+                            .extend(with_ports(&json!({"address": address, "ready": ready}), &subset["ports"]));
+                    }
+                }
+            }
+        }
+        said.addresses.sort();
+        shown.insert(name, said);
+    }
+    shown
+}
+
+/// One text for each port, or one without.
+pub(super) fn with_ports(address: &Value, ports: &Value) -> Vec<String> {
+    let shown: Vec<String> = items(ports).map(|port| json!([address, port]).to_string()).collect();
+    if shown.is_empty() { vec![json!([address, null]).to_string()] } else { shown }
+}
+
+/// The slices of the mirroring controller, by Service. All of one Service must have the same metadata.
+pub(super) fn slices(slices: &[Value]) -> BTreeMap<String, Said> {
+    let mut shown: BTreeMap<String, Said> = BTreeMap::new();
+    for slice in slices {
+        let metadata = &slice["metadata"];
+        if metadata["labels"]["endpointslice.kubernetes.io/managed-by"] != MIRRORING {
+            continue;
+        }
+        let said = shown.entry(text(&metadata["labels"]["kubernetes.io/service-name"])).or_default();
+        said.metadata
+            .push(json!([metadata["labels"], metadata["annotations"], metadata["ownerReferences"]]).to_string());
+        for endpoint in items(&slice["endpoints"]) {
+            for address in items(&endpoint["addresses"]) {
+                let mut endpoint = endpoint.clone();
+                endpoint["addresses"] = address.clone();
+                endpoint["family"] = slice["addressType"].clone();
+                said.addresses.extend(with_ports(&endpoint, &slice["ports"]));
+            }
+        }
+    }
+    for said in shown.values_mut() {
+        said.metadata.sort();
+        said.metadata.dedup();
+        said.addresses.sort();
+    }
+    shown
+}
