@@ -6,14 +6,14 @@ mod watches;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{RetryPolicy, Workers};
+use kube_controller::{ControllerMetrics, RetryPolicy, Workers};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::LEADER_ANNOTATION;
 use kube_endpoint_model::{Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
 use kube_informer::{HandlerHandle, Informer, synced_before};
 use kube_wire::Object as _;
-use kube_workqueue::{Queue, Timer, default_controller_limiter};
+use kube_workqueue::{MetricsProvider, Queue, Timer, default_controller_limiter};
 use tokio_util::sync::CancellationToken;
 
 use crate::legacy::Legacy;
@@ -43,6 +43,25 @@ pub struct Informers {
     pub endpoints: Informer<Endpoints>,
 }
 
+/// Who is told what the controller does; upstream's has no metrics but those of its queue (MT-9). Nobody by default.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Metrics {
+    /// The metrics of its queue.
+    pub queues: Option<Arc<dyn MetricsProvider>>,
+    /// Metrics that upstream does not have.
+    pub controller: Arc<dyn ControllerMetrics>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Metrics { queues: None, controller: Arc::new(()) }
+    }
+}
+
+/// Its name in `--controllers`.
+const NAME: &str = "endpoints-controller";
+
 /// The Endpoints controller; see the [crate](crate).
 pub struct EndpointsController {
     queue: Queue<ObjectKey>,
@@ -55,8 +74,24 @@ pub struct EndpointsController {
 impl EndpointsController {
     /// A controller that hears of changes through `informers`, and writes with `client`.
     pub fn new(informers: &Informers, client: Client, recorder: EventRecorder, config: Config) -> Self {
+        EndpointsController::with_metrics(informers, client, recorder, config, Metrics::default())
+    }
+
+    /// The same, telling `metrics` what it does.
+    pub fn with_metrics(
+        informers: &Informers,
+        client: Client,
+        recorder: EventRecorder,
+        config: Config,
+        metrics: Metrics,
+    ) -> Self {
+        let Metrics { queues, controller } = metrics;
         let Config { concurrent_syncs, batch_period, legacy } = config;
-        let (queue, timer) = Queue::builder().name("endpoint").limiter(default_controller_limiter()).build();
+        let queue = Queue::builder().name("endpoint").limiter(default_controller_limiter());
+        let (queue, timer) = match queues {
+            Some(provider) => queue.metrics(provider).build(),
+            None => queue.build(),
+        };
         let replaced = Arc::new(Mutex::new(ReplacedVersions::default()));
         let synced = vec![
             watch_services(informers, queue.clone()),
@@ -72,6 +107,7 @@ impl EndpointsController {
             legacy,
             replaced,
             trigger_times: Mutex::new(TriggerTimes::default()),
+            metrics: controller,
         });
         EndpointsController { queue, timer, concurrent_syncs, reconciler, synced }
     }
@@ -89,12 +125,12 @@ impl EndpointsController {
             }
         }
         let workers = Workers {
-            name: "endpoints-controller",
+            name: NAME,
             queue,
             timer,
             count: concurrent_syncs,
             retry: RetryPolicy::default(),
-            metrics: Arc::new(()),
+            metrics: Arc::clone(&reconciler.metrics),
         };
         let sync = move |key| {
             let reconciler = Arc::clone(&reconciler);

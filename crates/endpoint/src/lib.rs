@@ -35,7 +35,7 @@ mod plan;
 mod stale;
 mod truncate;
 
-pub use controller::{Config, EndpointsController, Informers};
+pub use controller::{Config, EndpointsController, Informers, Metrics};
 pub use legacy::Legacy;
 pub use plan::{Change, plan};
 pub use truncate::MAX_ADDRESSES;

@@ -66,7 +66,18 @@ pub async fn apply(
     plan: &Plan,
     tracker: &SliceTracker,
 ) -> Result<(), ApplyError> {
-    Writer { client, service, tracker, metrics: &() }.apply(plan, None).await
+    apply_measured(client, service, plan, tracker, &()).await
+}
+
+/// As [`apply`], telling `metrics` of each write.
+pub async fn apply_measured(
+    client: &Client,
+    service: &ObjectKey,
+    plan: &Plan,
+    tracker: &SliceTracker,
+    metrics: &dyn SliceMetrics,
+) -> Result<(), ApplyError> {
+    Writer { client, service, tracker, metrics }.apply(plan, None).await
 }
 
 /// Writes the slices of one Service.

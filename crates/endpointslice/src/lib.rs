@@ -78,7 +78,7 @@ mod tracker;
 mod watch;
 
 #[cfg(feature = "apply")]
-pub use apply::{ApplyError, WriteError, apply};
+pub use apply::{ApplyError, WriteError, apply, apply_measured};
 pub use desired::{DesiredGroup, MissingNode, ServiceEndpoints, desired_endpoints_from_service_pods};
 pub use desired_endpoint::DesiredEndpoint;
 pub use explain::{Explanation, Placement, Reason, SliceName, plan_explained};

@@ -3,7 +3,7 @@
 mod sync;
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kube_controller::{RetryPolicy, Workers};
@@ -18,6 +18,7 @@ use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue, Timer};
 use tokio_util::sync::CancellationToken;
 
 use crate::events::{endpoints_wake, service_wakes};
+use crate::metrics::Metrics;
 use sync::Reconciler;
 
 /// How the mirroring controller works.
@@ -55,14 +56,33 @@ pub struct MirroringController {
     synced: Vec<HandlerHandle>,
 }
 
+/// Its name in `--controllers`.
+pub(crate) const NAME: &str = "endpointslice-mirroring-controller";
+
 impl MirroringController {
     /// A controller that hears of changes through `informers`, and writes with `client`.
     pub fn new(informers: &Informers, client: Client, recorder: EventRecorder, config: Config) -> Self {
+        MirroringController::with_metrics(informers, client, recorder, config, Metrics::default())
+    }
+
+    /// The same, telling `metrics` what it does.
+    pub fn with_metrics(
+        informers: &Informers,
+        client: Client,
+        recorder: EventRecorder,
+        config: Config,
+        metrics: Metrics,
+    ) -> Self {
+        let Metrics { mirroring, queues, controller } = metrics;
         let Config { concurrent_syncs, max_endpoints_per_subset, batch_period } = config;
         let limiter = MaxOf::new()
             .and(ItemExponential::new(Duration::from_secs(1), LONGEST_DELAY))
             .and(BucketLimiter::new(10.0, 100));
-        let (queue, timer) = Queue::builder().name("endpoint_slice_mirroring").limiter(limiter).build();
+        let queue = Queue::builder().name("endpoint_slice_mirroring").limiter(limiter);
+        let (queue, timer) = match queues {
+            Some(provider) => queue.metrics(provider).build(),
+            None => queue.build(),
+        };
         let tracker = Arc::new(SliceTracker::default());
         let synced = vec![
             watch_services(informers, queue.clone()),
@@ -78,6 +98,9 @@ impl MirroringController {
             recorder,
             max_endpoints_per_subset,
             tracker,
+            totals: Mutex::default(),
+            metrics: mirroring,
+            controller_metrics: controller,
         });
         MirroringController { queue, timer, concurrent_syncs, reconciler, synced }
     }
@@ -89,12 +112,12 @@ impl MirroringController {
             return;
         }
         let workers = Workers {
-            name: "endpointslice-mirroring-controller",
+            name: NAME,
             queue,
             timer,
             count: concurrent_syncs,
             retry: RetryPolicy { slowest: LONGEST_DELAY, ..RetryPolicy::default() },
-            metrics: Arc::new(()),
+            metrics: Arc::clone(&reconciler.controller_metrics),
         };
         let sync = move |key| {
             let reconciler = Arc::clone(&reconciler);

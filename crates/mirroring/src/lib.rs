@@ -25,9 +25,13 @@
 mod controller;
 mod desired;
 mod events;
+mod metrics;
 mod plan;
 
 pub use controller::{Config, Informers, MirroringController};
 pub use desired::{Mirrored, desired};
 pub use events::should_mirror;
+#[cfg(feature = "prometheus")]
+pub use metrics::PrometheusMetrics;
+pub use metrics::{Metrics, MirroringMetrics};
 pub use plan::{MirrorPlan, plan};

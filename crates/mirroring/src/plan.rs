@@ -9,6 +9,9 @@ use kube_endpointslice::{Input, Options, Owner, Packing, Plan, SliceLabels};
 
 use crate::desired::{Mirrored, desired};
 
+/// Slices have either family.
+const ADDRESS_TYPES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];
+
 /// What must be written to mirror an Endpoints object, and what of it is not mirrored.
 #[derive(Debug, PartialEq)]
 pub struct MirrorPlan {
@@ -19,9 +22,6 @@ pub struct MirrorPlan {
     /// Addresses met that do not parse. Those beyond the limit are not looked at (MI-12).
     pub invalid: usize,
 }
-
-/// Slices have either family.
-const ADDRESS_TYPES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];
 
 /// Plans the writes that make the slices mirror `endpoints` (MI-6 to MI-22), with at most `max` addresses of each subset
 /// and of each slice. `existing` are the slices of that name and this controller, those being deleted included (MI-4).

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use k8s_openapi::api::core::v1 as core;
-use kube_controller::{Freshness, Next, locked};
+use kube_controller::{ControllerMetrics, Freshness, Next, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Client, Error};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
@@ -25,6 +25,7 @@ pub(super) struct Reconciler {
     pub(super) legacy: Legacy,
     pub(super) replaced: Arc<Mutex<ReplacedVersions>>,
     pub(super) trigger_times: Mutex<TriggerTimes>,
+    pub(super) metrics: Arc<dyn ControllerMetrics>,
 }
 
 /// Why a sync failed.
@@ -97,6 +98,7 @@ impl Reconciler {
             Freshness::Stale { wait } => Ok(Current::Later(Next::After(wait))),
             Freshness::Overdue => {
                 tracing::warn!(endpoints = %key, "Endpoints informer cache stays out of date, reading from the server");
+                self.metrics.repaired();
                 let live = match self.client.get::<core::Endpoints>(&key.namespace, &key.name).await {
                     Ok(live) => Some(Arc::new(Endpoints::from(&live))),
                     Err(error) if error.is_not_found() => None,

@@ -2,4 +2,6 @@
 
 mod cases;
 mod laws;
+mod rig;
 mod server;
+mod sync;

@@ -1,0 +1,83 @@
+//! The metrics of the mirroring controller on a registry of the `prometheus` crate.
+
+use std::time::Duration;
+
+use kube_endpoint_model::AddressType;
+use kube_endpointslice::TypePlan;
+use kube_endpointslice::metrics::{Operation, SliceMetrics, Totals, WriteMetrics};
+use prometheus::{Histogram, HistogramOpts, Registry, exponential_buckets};
+
+use super::MirroringMetrics;
+
+/// The metrics of the mirroring controller with upstream's names, texts and buckets, all under
+/// `endpoint_slice_mirroring_controller_`: those of [`WriteMetrics`], and
+///
+/// | metric | type |
+/// |---|---|
+/// | `addresses_skipped_per_sync` | histogram |
+/// | `endpoints_sync_duration` | histogram, seconds |
+#[derive(Clone, Debug)]
+pub struct PrometheusMetrics {
+    writes: WriteMetrics,
+    skipped: Histogram,
+    duration: Histogram,
+}
+
+const SUBSYSTEM: &str = "endpoint_slice_mirroring_controller";
+
+impl PrometheusMetrics {
+    /// Registers the metrics. Fails if one of their names is taken.
+    pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {
+        let histogram = |name, help, buckets| -> prometheus::Result<Histogram> {
+            let opts = HistogramOpts::new(name, help).subsystem(SUBSYSTEM).buckets(buckets);
+            let histogram = Histogram::with_opts(opts)?;
+            registry.register(Box::new(histogram.clone()))?;
+            Ok(histogram)
+        };
+        Ok(PrometheusMetrics {
+            writes: WriteMetrics::register_mirroring(registry)?,
+            skipped: histogram(
+                "addresses_skipped_per_sync",
+                "[ALPHA] Number of addresses skipped on each Endpoints sync due to being invalid or exceeding \
+                 MaxEndpointsPerSubset",
+                exponential_buckets(2.0, 2.0, 15)?,
+            )?,
+            duration: histogram(
+                "endpoints_sync_duration",
+                "[ALPHA] Duration of syncEndpoints() in seconds",
+                exponential_buckets(0.001, 2.0, 15)?,
+            )?,
+        })
+    }
+}
+
+impl SliceMetrics for PrometheusMetrics {
+    fn totals(&self, totals: Totals) {
+        self.writes.totals(totals);
+    }
+
+    fn wrote(&self, operation: Operation) {
+        self.writes.wrote(operation);
+    }
+}
+
+impl MirroringMetrics for PrometheusMetrics {
+    fn planned_both(&self, added: usize, updated: usize, removed: usize) {
+        // Upstream observes a sync once, not each family.
+        let mut both = TypePlan::empty(AddressType::IPv4);
+        (both.added, both.updated, both.removed) = (added, updated, removed);
+        self.writes.planned(&both);
+    }
+
+    fn skipped(&self, addresses: usize) {
+        // Numbers of addresses are far below 2^52.
+        #[expect(clippy::cast_precision_loss)]
+        self.skipped.observe(addresses as f64);
+    }
+
+    fn took(&self, duration: Duration) {
+        // MI-5: whole milliseconds.
+        self.duration
+            .observe(Duration::from_millis(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)).as_secs_f64());
+    }
+}

@@ -1,0 +1,184 @@
+//! The controller against an API server.
+
+use std::fmt::Debug;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::Method;
+use kube_controller_client::events::EventRecorder;
+use kube_controller_client::{Client, ClientOptions, Config as Connection};
+use kube_dev_apiserver::{Config as ServerConfig, On, Server};
+use kube_endpoint_model::{ServiceIndex, SliceIndex};
+use kube_endpointslice::metrics::{Operation, SliceMetrics, Totals};
+use kube_endpointslice_mirroring::{Config, Informers, Metrics, MirroringController, MirroringMetrics};
+use kube_informer::Informer;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+/// The user agent of the controller.
+const CONTROLLER: &str = "mirroring";
+
+/// The metrics of a controller, as plain numbers.
+#[derive(Default)]
+pub(crate) struct Counted(pub(crate) Mutex<Figures>);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Figures {
+    /// Creates, updates and deletes.
+    pub(crate) writes: (usize, usize, usize),
+    /// Endpoints added, updated and removed by the last sync.
+    pub(crate) planned: (usize, usize, usize),
+    pub(crate) skipped: usize,
+    /// Endpoints, slices and desired slices.
+    pub(crate) totals: (usize, usize, usize),
+    pub(crate) syncs: usize,
+}
+
+impl SliceMetrics for Counted {
+    fn wrote(&self, operation: Operation) {
+        let writes = &mut self.0.lock().expect("no panic").writes;
+        match operation {
+            Operation::Create => writes.0 += 1,
+            Operation::Update => writes.1 += 1,
+            Operation::Delete => writes.2 += 1,
+        }
+    }
+
+    fn totals(&self, totals: Totals) {
+        self.0.lock().expect("no panic").totals = (totals.endpoints, totals.slices, totals.desired_slices);
+    }
+}
+
+impl MirroringMetrics for Counted {
+    fn planned_both(&self, added: usize, updated: usize, removed: usize) {
+        self.0.lock().expect("no panic").planned = (added, updated, removed);
+    }
+
+    fn skipped(&self, addresses: usize) {
+        self.0.lock().expect("no panic").skipped = addresses;
+    }
+
+    fn took(&self, _: Duration) {
+        self.0.lock().expect("no panic").syncs += 1;
+    }
+}
+
+pub(crate) struct Rig {
+    pub(crate) server: Server,
+    client: Client,
+    pub(crate) metrics: Arc<Counted>,
+    running: Option<(CancellationToken, JoinSet<()>)>,
+}
+
+fn client(server: &Server, user_agent: &str) -> Client {
+    let options = ClientOptions { user_agent: user_agent.into(), qps: 0.0, burst: 0 };
+    Client::new(&Connection::from_url(&server.url()).expect("a URL"), options).expect("a client")
+}
+
+impl Rig {
+    /// A server with the namespace `ns`, and the controller, which mirrors up to 3 addresses of a subset.
+    pub(crate) async fn start() -> Rig {
+        let server = Server::start(ServerConfig::default()).await.expect("a server");
+        let client = client(&server, "test");
+        let mut rig = Rig { server, client, metrics: Arc::default(), running: None };
+        rig.send(Method::POST, "/api/v1/namespaces", &json!({"metadata": {"name": "ns"}})).await;
+        rig.start_controller();
+        rig
+    }
+
+    pub(crate) fn start_controller(&mut self) {
+        let client = client(&self.server, CONTROLLER);
+        let informers = Informers {
+            services: Informer::builder(client.clone()).index(ServiceIndex::default(), ServiceIndex::update).build(),
+            endpoints: Informer::builder(client.clone()).build(),
+            slices: Informer::builder(client.clone()).index(SliceIndex::default(), SliceIndex::update).build(),
+        };
+        let (recorder, writer) = EventRecorder::new(client.clone(), "endpoint-slice-mirroring-controller");
+        let config = Config {
+            concurrent_syncs: 2,
+            max_endpoints_per_subset: NonZeroUsize::new(3).expect("not zero"),
+            batch_period: Duration::ZERO,
+        };
+        let mut metrics = Metrics::default();
+        metrics.mirroring = self.metrics.clone();
+        let controller = MirroringController::with_metrics(&informers, client, recorder, config, metrics);
+        let stop = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(writer.run(stop.clone()));
+        tasks.spawn(controller.run(stop.clone()));
+        let Informers { services, endpoints, slices } = informers;
+        tasks.spawn(services.run(stop.clone()));
+        tasks.spawn(endpoints.run(stop.clone()));
+        tasks.spawn(slices.run(stop.clone()));
+        self.running = Some((stop, tasks));
+    }
+
+    pub(crate) async fn stop_controller(&mut self) {
+        let (stop, mut tasks) = self.running.take().expect("it runs");
+        stop.cancel();
+        while let Some(ended) = tasks.join_next().await {
+            ended.expect("no panic");
+        }
+    }
+
+    /// One request; patches are JSON merge patches.
+    pub(crate) async fn send(&self, method: Method, path: &str, body: &Value) {
+        let content_type = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
+        let bytes = if body.is_null() { Vec::new() } else { serde_json::to_vec(body).expect("JSON") };
+        let (status, answer) = self.client.raw(method, path, Some(content_type), bytes).await.expect("an answer");
+        assert!(status.is_success(), "{path}: {status} {}", String::from_utf8_lossy(&answer));
+    }
+
+    pub(crate) async fn list(&self, path: &str) -> Vec<Value> {
+        self.client.get_json(path).await.expect("a list")["items"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// Waits until the slices are these, each as its addresses, `!` behind one that is not ready.
+    pub(crate) async fn settles(&self, expected: &[&str]) {
+        let expected: Vec<String> = expected.iter().map(|it| (*it).to_owned()).collect();
+        eventually("slices", &expected, async || {
+            let mut slices: Vec<String> = Vec::new();
+            for slice in self.list("/apis/discovery.k8s.io/v1/endpointslices").await {
+                let endpoints = slice["endpoints"].as_array().cloned().unwrap_or_default();
+                let shown = |it: &Value| {
+                    let ready = it["conditions"]["ready"] == true;
+                    format!("{}{}", it["addresses"][0].as_str().unwrap_or_default(), if ready { "" } else { "!" })
+                };
+                slices.push(endpoints.iter().map(shown).collect::<Vec<_>>().join(" "));
+            }
+            slices.sort();
+            slices
+        })
+        .await;
+    }
+
+    /// The writes of the controller to slices so far.
+    pub(crate) fn writes(&self) -> usize {
+        self.server.requests().count(&On::writes().resource("endpointslices").user_agent(CONTROLLER))
+    }
+
+    pub(crate) async fn events(&self) -> Vec<String> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let events = self.list("/api/v1/namespaces/ns/events").await;
+        let mut events: Vec<String> =
+            events.iter().map(|it| format!("{} {}", text(&it["reason"]), text(&it["message"]))).collect();
+        events.sort();
+        events
+    }
+}
+
+/// Polls until `look` sees what is expected.
+pub(crate) async fn eventually<T: PartialEq + Debug>(what: &str, expected: &T, look: impl AsyncFn() -> T) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let seen = look().await;
+        if seen == *expected {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{what}: 30s passed, {seen:?} instead of {expected:?}");
+        sleep(Duration::from_millis(10)).await;
+    }
+}

@@ -1,0 +1,59 @@
+//! The names, types, texts and buckets of the metrics, as upstream's.
+
+use kube_endpointslice_mirroring::Metrics;
+use prometheus::Registry;
+use prometheus::proto::MetricType;
+
+const PREFIX: &str = "endpoint_slice_mirroring_controller_";
+
+#[test]
+fn metrics_are_named_as_upstream_names_them() {
+    let registry = Registry::new();
+    let queues = kube_workqueue::PrometheusMetrics::register(&Registry::new()).expect("free names");
+    let controllers = kube_controller::PrometheusControllers::register(&Registry::new()).expect("free names");
+    let metrics = Metrics::register(&registry, &queues, &controllers).expect("free names");
+    metrics.mirroring.wrote(kube_endpointslice::metrics::Operation::Create);
+    metrics.mirroring.skipped(3);
+    metrics.mirroring.took(std::time::Duration::from_micros(2_700));
+    metrics.mirroring.planned_both(1, 2, 3);
+
+    let shown: Vec<String> = registry
+        .gather()
+        .iter()
+        .map(|family| {
+            let kind = match family.get_field_type() {
+                MetricType::COUNTER => "counter",
+                MetricType::GAUGE => "gauge",
+                MetricType::HISTOGRAM => "histogram",
+                _ => "other",
+            };
+            assert!(family.help().starts_with("[ALPHA] "), "{}", family.help());
+            let name = family.name().strip_prefix(PREFIX).expect("the prefix");
+            let histogram = family.get_metric()[0].get_histogram();
+            let bounds: Vec<f64> = histogram.get_bucket().iter().map(prometheus::proto::Bucket::upper_bound).collect();
+            let bounds = bounds.first().zip(bounds.last()).map(|(first, last)| format!(" {first}..{last}"));
+            format!("{name} {kind}{}", bounds.filter(|_| kind == "histogram").unwrap_or_default())
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "addresses_skipped_per_sync histogram 2..32768",
+            "changes counter",
+            "desired_endpoint_slices gauge",
+            "endpoints_added_per_sync histogram 2..32768",
+            "endpoints_desired gauge",
+            "endpoints_removed_per_sync histogram 2..32768",
+            "endpoints_sync_duration histogram 0.001..16.384",
+            "endpoints_updated_per_sync histogram 2..32768",
+            "num_endpoint_slices gauge",
+        ]
+    );
+    let sums: Vec<f64> = registry
+        .gather()
+        .iter()
+        .filter(|it| it.get_field_type() == MetricType::HISTOGRAM)
+        .map(|it| it.get_metric()[0].get_histogram().get_sample_sum())
+        .collect();
+    assert_eq!(sums, [3.0, 1.0, 3.0, 0.002, 2.0], "durations in whole milliseconds (MI-5)");
+}
