@@ -72,7 +72,9 @@ impl Cluster {
 
 /// As the recorded cluster was set up. The limit on requests was lifted there too: it would only slow the test.
 fn settings() -> Settings {
-    let mut settings = Settings { kube_api_qps: 2_000.0, kube_api_burst: 4_000, ..Settings::default() };
+    let mut settings = Settings::default();
+    settings.client.qps = 2_000.0;
+    settings.client.burst = 4_000;
     let batch_period = Duration::from_millis(500);
     settings.endpoint.batch_period = batch_period;
     settings.endpointslice.batch_period = batch_period;

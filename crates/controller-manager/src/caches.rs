@@ -1,5 +1,7 @@
 //! One cache of each kind, whoever reads it.
 
+use std::time::Duration;
+
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, PodIndex, Service, ServiceIndex, SliceIndex};
@@ -18,13 +20,25 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    pub(crate) fn new(client: &Client) -> Caches {
+    /// `min_resync_period`: how often handlers are told of everything again, at least; zero for never.
+    pub(crate) fn new(client: &Client, min_resync_period: Duration) -> Caches {
+        // Spread, so that the kinds do not fall into step.
+        let resync = || min_resync_period.mul_f64(rand::random_range(1.0..2.0));
         Caches {
-            services: Informer::builder(client.clone()).index(ServiceIndex::default(), ServiceIndex::update).build(),
-            pods: Informer::builder(client.clone()).index(PodIndex::default(), PodIndex::update).build(),
-            nodes: Informer::builder(client.clone()).build(),
-            endpoints: Informer::builder(client.clone()).build(),
-            slices: Informer::builder(client.clone()).index(SliceIndex::default(), SliceIndex::update).build(),
+            services: Informer::builder(client.clone())
+                .resync(resync())
+                .index(ServiceIndex::default(), ServiceIndex::update)
+                .build(),
+            pods: Informer::builder(client.clone())
+                .resync(resync())
+                .index(PodIndex::default(), PodIndex::update)
+                .build(),
+            nodes: Informer::builder(client.clone()).resync(resync()).build(),
+            endpoints: Informer::builder(client.clone()).resync(resync()).build(),
+            slices: Informer::builder(client.clone())
+                .resync(resync())
+                .index(SliceIndex::default(), SliceIndex::update)
+                .build(),
         }
     }
 

@@ -1,5 +1,9 @@
 //! Which controllers run: the flag `--controllers`.
 
+mod elsewhere;
+
+use elsewhere::ELSEWHERE;
+
 /// The controllers of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Controllers {
@@ -18,29 +22,43 @@ impl Default for Controllers {
     }
 }
 
-/// A name in `--controllers` that is no controller.
+/// A name in `--controllers` that is no controller of Kubernetes 1.36.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{name:?} is not in the list of known controllers: {}", KNOWN.map(|(name, _)| name).join(", "))]
+#[error("{name:?} is not in the list of known controllers")]
 pub struct UnknownController {
     name: String,
 }
 
-/// Canonical names, and the names before Kubernetes 1.28.
-const KNOWN: [(&str, &str); 3] = [
-    ("endpoints-controller", "endpoint"),
-    ("endpointslice-controller", "endpointslice"),
-    ("endpointslice-mirroring-controller", "endpointslicemirroring"),
-];
+/// `endpoints-controller`, as upstream calls it.
+pub(crate) const ENDPOINTS: &str = "endpoints-controller";
+/// `endpointslice-controller`, as upstream calls it.
+pub(crate) const ENDPOINTSLICE: &str = "endpointslice-controller";
+/// `endpointslice-mirroring-controller`, as upstream calls it.
+pub(crate) const MIRRORING: &str = "endpointslice-mirroring-controller";
+
+/// Those that are here, with their names before Kubernetes 1.28.
+const HERE: [(&str, &str); 3] =
+    [(ENDPOINTS, "endpoint"), (ENDPOINTSLICE, "endpointslice"), (MIRRORING, "endpointslicemirroring")];
+
+fn is_known(name: &str) -> bool {
+    HERE.iter().any(|(canonical, alias)| name == *canonical || name == *alias)
+        || ELSEWHERE.iter().any(|(canonical, alias)| name == *canonical || Some(name) == *alias)
+}
 
 impl Controllers {
     /// Resolves a list such as `*,-endpoints-controller` (CM-4): for each controller the first entry that names it, with
-    /// or without a dash in front, decides; one that is not named runs if there is a `*`.
-    pub fn parse(list: &[String]) -> Result<Controllers, UnknownController> {
-        for entry in list.iter().filter(|entry| *entry != "*") {
-            let name = entry.strip_prefix('-').unwrap_or(entry);
-            if !KNOWN.iter().any(|(canonical, alias)| name == *canonical || name == *alias) {
-                return Err(UnknownController { name: entry.clone() });
-            }
+    /// or without a dash in front, decides; one that is not named runs if there is a `*`. Controllers of
+    /// kube-controller-manager that are not here are known and change nothing.
+    pub fn parse(list: &[String]) -> Result<Controllers, Vec<UnknownController>> {
+        let unknown: Vec<_> = list
+            .iter()
+            .filter(|entry| *entry != "*")
+            .map(|entry| entry.strip_prefix('-').unwrap_or(entry))
+            .filter(|name| !is_known(name))
+            .map(|name| UnknownController { name: name.to_owned() })
+            .collect();
+        if !unknown.is_empty() {
+            return Err(unknown);
         }
         let star = list.iter().any(|entry| entry == "*");
         let enabled = |(canonical, alias): (&str, &str)| {
@@ -52,8 +70,17 @@ impl Controllers {
                 })
                 .unwrap_or(star)
         };
-        let [endpoints, endpointslice, mirroring] = KNOWN.map(enabled);
+        let [endpoints, endpointslice, mirroring] = HERE.map(enabled);
         Ok(Controllers { endpoints, endpointslice, mirroring })
+    }
+
+    /// Those of them that are compiled in.
+    pub(crate) fn compiled_in(self) -> Controllers {
+        Controllers {
+            endpoints: self.endpoints && cfg!(feature = "endpoint"),
+            endpointslice: self.endpointslice && cfg!(feature = "endpointslice"),
+            mirroring: self.mirroring && cfg!(feature = "mirroring"),
+        }
     }
 }
 
@@ -62,21 +89,45 @@ mod tests {
     use super::*;
     use rstest::rstest;
 
+    fn parse(list: &str) -> Result<Controllers, Vec<UnknownController>> {
+        Controllers::parse(&list.split(',').filter(|it| !it.is_empty()).map(str::to_owned).collect::<Vec<_>>())
+    }
+
     #[rstest]
     #[case("*", (true, true, true))]
     #[case("*,-endpoints-controller", (false, true, true))]
     #[case("-endpointslice,*", (true, false, true))]
     #[case("endpointslicemirroring", (false, false, true))]
     #[case("-endpoint,endpoint,*", (false, true, true))]
+    #[case("endpoint,-endpoints-controller", (true, false, false))]
     #[case("", (false, false, false))]
+    #[case("*,bootstrapsigner,tokencleaner", (true, true, true))] // kubeadm
+    #[case("-csrsigning,endpoint,pod-garbage-collector-controller", (true, false, false))]
     fn resolves(#[case] list: &str, #[case] (endpoints, endpointslice, mirroring): (bool, bool, bool)) {
-        let list: Vec<String> = list.split(',').filter(|it| !it.is_empty()).map(str::to_owned).collect();
-        assert_eq!(Controllers::parse(&list), Ok(Controllers { endpoints, endpointslice, mirroring }));
+        assert_eq!(parse(list), Ok(Controllers { endpoints, endpointslice, mirroring }));
+    }
+
+    #[rstest]
+    #[case("*,-nonsense", &["\"nonsense\" is not in the list of known controllers"])]
+    #[case("Endpoint", &["\"Endpoint\" is not in the list of known controllers"])]
+    #[case("a,--endpoint", &[
+        "\"a\" is not in the list of known controllers",
+        "\"-endpoint\" is not in the list of known controllers",
+    ])]
+    #[case("-", &["\"\" is not in the list of known controllers"])]
+    fn unknown_names_are_named_as_they_were_written(#[case] list: &str, #[case] expected: &[&str]) {
+        let messages: Vec<String> = parse(list).unwrap_err().iter().map(ToString::to_string).collect();
+        assert_eq!(messages, expected);
     }
 
     #[test]
-    fn an_unknown_name_is_named_as_it_was_written() {
-        let error = Controllers::parse(&["*".into(), "-nonsense".into()]).unwrap_err();
-        assert!(error.to_string().starts_with("\"-nonsense\" is not in the list of known controllers"), "{error}");
+    fn no_name_stands_for_two_controllers() {
+        let here = HERE.iter().flat_map(|(name, alias)| [*name, *alias]);
+        let elsewhere = ELSEWHERE.iter().flat_map(|(name, alias)| std::iter::once(*name).chain(*alias));
+        let mut names: Vec<&str> = here.chain(elsewhere).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
     }
 }

@@ -1,21 +1,33 @@
 //! The command line, with the flags of kube-controller-manager.
 
+mod authentication;
+mod authorization;
+pub(crate) mod available;
+mod elsewhere;
+mod endpoints;
+mod endpointslice;
+mod generic;
+mod leader_election;
+mod logs;
+mod mirroring;
+mod misc;
+mod reference;
+mod secure_serving;
+mod split;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use clap::error::ErrorKind;
-use clap::{ArgAction, Parser};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use kube_endpoint_model::parse_go_bool;
-use kube_lease_election::TimingError;
 
-use crate::controllers::{Controllers, UnknownController};
-use crate::feature_gates::{self, FeatureGateError};
-use crate::go_duration;
-use crate::leader_election::LeaderElectionFlags;
-use crate::settings::{
-    BURST, CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SLICE, MAX_ENDPOINTS_PER_SUBSET, QPS, Settings, at_least_one,
-};
+use available::{AVAILABLE, Available};
+pub use reference::flag_reference;
+use split::{Given, split};
+
+use crate::settings::Settings;
 
 /// Runs the endpoint controllers of Kubernetes: endpoints, endpointslice and endpointslice-mirroring, in place of those of
 /// kube-controller-manager.
@@ -23,300 +35,250 @@ use crate::settings::{
 /// Switch those off first (`--controllers=*,-endpoints-controller,-endpointslice-controller,
 /// -endpointslice-mirroring-controller`): two writers of the same objects would fight.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "controller-manager", version, args_override_self = true)]
-pub struct Flags {
-    /// Kubeconfig that says where the API server is and how to authenticate; without it, the service account of the Pod
-    /// this runs in.
-    #[arg(long, value_name = "FILE", help_heading = "Generic")]
-    pub kubeconfig: Option<PathBuf>,
-
-    /// Address of the API server; wins over the one in the kubeconfig.
-    #[arg(long, value_name = "URL", help_heading = "Generic")]
-    pub master: Option<String>,
-
-    /// Controllers to run. '*' stands for all; 'foo' runs the controller named foo, '-foo' does not.
-    #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        default_value = "*",
-        allow_hyphen_values = true,
-        help_heading = "Generic"
-    )]
-    controllers: Vec<String>,
-
-    /// Rules to switch on or off.
-    #[arg(
-        long,
-        value_name = "NAME=BOOL",
-        value_delimiter = ',',
-        help = "Rules to switch on or off. All are alpha and off by default: older rules of the endpoints controller. \
-                LegacyTolerateUnreadyEndpoints: an annotation overrides publishNotReadyAddresses. \
-                LegacySingleStackEndpoints: a Pod's primary address, whatever the families of its Service. \
-                LegacyRestartPolicyMembership: Pods that are not ready leave by their restart policy.",
-        help_heading = "Generic"
-    )]
-    feature_gates: Vec<String>,
-
-    /// Requests a second to the API server, for each controller.
-    #[arg(long, value_name = "NUMBER", default_value_t = QPS, allow_negative_numbers = true, help_heading = "Generic")]
-    kube_api_qps: f32,
-
-    /// Requests to the API server that each controller may make at once.
-    #[arg(long, value_name = "NUMBER", default_value_t = BURST, help_heading = "Generic")]
-    kube_api_burst: u32,
-
+#[command(name = "controller-manager", args_override_self = true, disable_help_flag = true)]
+struct Flags {
     #[command(flatten)]
-    leader_election: LeaderElectionFlags,
+    generic: generic::Generic,
+    #[command(flatten)]
+    leader_election: leader_election::LeaderElection,
+    #[command(flatten)]
+    secure_serving: secure_serving::SecureServing,
+    #[command(flatten)]
+    authentication: authentication::Authentication,
+    #[command(flatten)]
+    authorization: authorization::Authorization,
+    #[command(flatten)]
+    endpoints: endpoints::Endpoints,
+    #[command(flatten)]
+    endpointslice: endpointslice::EndpointSlice,
+    #[command(flatten)]
+    mirroring: mirroring::Mirroring,
+    #[command(flatten)]
+    logs: logs::Logs,
+    #[command(flatten)]
+    misc: misc::Misc,
+    #[command(flatten)]
+    global: misc::Global,
+}
 
-    /// Port to serve health and metrics on. Not available yet: only 0, for none.
-    #[arg(long, value_name = "PORT", default_value_t = 0, help_heading = "Secure serving")]
-    secure_port: u16,
-
-    /// Services the endpoints controller syncs at once.
-    #[arg(
-        long, value_name = "NUMBER", default_value_t = u16::from(CONCURRENT_SYNCS), value_parser = at_least_one_of(u16::MAX),
-        help_heading = "Endpoints controller"
-    )]
-    concurrent_endpoint_syncs: u16,
-
-    /// How long the endpoints controller gathers changes of Pods before it acts, such as 500ms.
-    #[arg(
-        long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::parse, allow_hyphen_values = true,
-        help_heading = "Endpoints controller"
-    )]
-    endpoint_updates_batch_period: Duration,
-
-    /// Services the endpointslice controller syncs at once, 1 to 50.
-    #[arg(
-        long, value_name = "NUMBER", default_value_t = u16::from(CONCURRENT_SYNCS), value_parser = at_least_one_of(50),
-        help_heading = "Endpointslice controller"
-    )]
-    concurrent_service_endpoint_syncs: u16,
-
-    /// How long the endpointslice controller gathers changes of Pods before it acts, such as 500ms.
-    #[arg(
-        long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::parse, allow_hyphen_values = true,
-        help_heading = "Endpointslice controller"
-    )]
-    endpointslice_updates_batch_period: Duration,
-
-    /// The most endpoints an EndpointSlice is filled with, 1 to 1000.
-    #[arg(
-        long, value_name = "NUMBER", default_value_t = MAX_ENDPOINTS_PER_SLICE, value_parser = at_least_one_of(1_000),
-        help_heading = "Endpointslice controller"
-    )]
-    max_endpoints_per_slice: u16,
-
-    /// Services the mirroring controller syncs at once, 1 to 50.
-    #[arg(
-        long, value_name = "NUMBER", default_value_t = u16::from(CONCURRENT_SYNCS), value_parser = at_least_one_of(50),
-        help_heading = "Endpointslice mirroring controller"
-    )]
-    mirroring_concurrent_service_endpoint_syncs: u16,
-
-    /// How long the mirroring controller gathers changes of EndpointSlices before it acts, such as 500ms.
-    #[arg(
-        long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::parse, allow_hyphen_values = true,
-        help_heading = "Endpointslice mirroring controller"
-    )]
-    mirroring_endpointslice_updates_batch_period: Duration,
-
-    /// The most addresses of a subset that are mirrored, 1 to 1000.
-    #[arg(
-        long, value_name = "NUMBER", default_value_t = MAX_ENDPOINTS_PER_SUBSET, value_parser = at_least_one_of(1_000),
-        help_heading = "Endpointslice mirroring controller"
-    )]
-    mirroring_max_endpoints_per_subset: u16,
-
-    /// Verbosity of the log: 0 for what an operator should know, 4 for each step, 6 for each request.
-    #[arg(short, long = "v", value_name = "NUMBER", default_value_t = 0, action = ArgAction::Set, help_heading = "Logs")]
-    pub v: u8,
+/// What a command line asks for.
+#[derive(Clone, Debug)]
+pub struct CommandLine {
+    /// How the program is to work.
+    pub settings: Settings,
+    /// What an operator should be told: flags without effect, gates that will go.
+    pub warnings: Vec<String>,
+    /// Every flag and its value, whether given or by default: what `/flagz` shows.
+    pub flags: BTreeMap<String, String>,
 }
 
 /// Why a command line cannot be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UsageError {
-    /// It does not parse. The message is one line.
-    #[error("{0}")]
-    Syntax(String),
-    /// It asks for a controller that there is none of.
-    #[error("invalid value for --controllers: {0}")]
-    Controllers(#[from] UnknownController),
-    /// It asks for a feature that there is none of.
-    #[error("invalid value for --feature-gates: {0}")]
-    FeatureGates(#[from] FeatureGateError),
-    /// Its durations make no election.
-    #[error("invalid value for --leader-elect-*: {0}")]
-    LeaderElection(#[from] TimingError),
-    /// It asks for serving.
-    #[error("--secure-port={0} is not available yet: health and metrics are not served, use --secure-port=0")]
-    SecurePort(u16),
+    /// All that is wrong with it, on one line.
+    #[error("{}", aggregate(.0))]
+    Mistakes(Vec<String>),
     /// It asks for help or the version: the text to print on standard output, which is no failure.
     #[error("{0}")]
     Information(String),
 }
 
-fn at_least_one_of(max: u16) -> clap::builder::RangedI64ValueParser<u16> {
-    clap::value_parser!(u16).range(1..=i64::from(max))
+/// Upstream's way to say several things.
+fn aggregate(mistakes: &[String]) -> String {
+    match mistakes {
+        [only] => only.clone(),
+        several => format!("[{}]", several.join(", ")),
+    }
 }
 
-/// Booleans as Go's flag package reads them.
-pub(crate) fn parse_bool(text: &str) -> Result<bool, String> {
+impl CommandLine {
+    /// Reads a command line, the name of the program first. All mistakes are reported together.
+    pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, UsageError> {
+        parse(arguments, AVAILABLE)
+    }
+}
+
+fn parse(arguments: impl IntoIterator<Item = OsString>, available: Available) -> Result<CommandLine, UsageError> {
+    let (mut mistakes, mut warnings) = (Vec::new(), Vec::new());
+    let command = Flags::command();
+    let given = split(utf8(arguments, &mut mistakes), |name| is_switch(&command, name), &mut mistakes);
+    let (ours, elsewhere): (Vec<Given>, Vec<Given>) = given.into_iter().partition(|it| it.ours);
+    if ours.iter().any(|it| it.name == "help") {
+        let mut command = command.clone().after_help(available.notice().unwrap_or_default());
+        return Err(UsageError::Information(command.render_help().to_string()));
+    }
+
+    let (flags, values) = read(&command, &ours, &mut mistakes);
+    if let Some(text) = flags.global.version.as_deref().and_then(|how| version(how, &mut mistakes)) {
+        return Err(UsageError::Information(text));
+    }
+    let elsewhere: BTreeSet<&str> = elsewhere.iter().map(|it| it.name.as_str()).collect();
+    if flags.misc.allow_upstream_flags {
+        warnings.extend(elsewhere.iter().map(|name| format!("Flag --{name} has no effect here and is ignored")));
+    } else if !elsewhere.is_empty() {
+        let names: Vec<String> = elsewhere.iter().map(|name| format!("--{name}")).collect();
+        let names = names.join(" ");
+        mistakes.push(format!(
+            "flags of kube-controller-manager without effect here: {names} (--allow-upstream-flags ignores them)"
+        ));
+    }
+    let said = |name: &str| ours.iter().rfind(|it| it.name == name).map(|it| it.value.as_deref().unwrap_or("true"));
+    mistakes
+        .extend(ours.iter().filter_map(|it| available.refusal(&it.name, it.value.as_deref().unwrap_or("true"), said)));
+
+    let settings = settings(&flags, &mut mistakes, &mut warnings);
+    if mistakes.is_empty() {
+        Ok(CommandLine { settings, warnings, flags: values })
+    } else {
+        Err(UsageError::Mistakes(mistakes))
+    }
+}
+
+/// What the flags ask for.
+fn settings(flags: &Flags, mistakes: &mut Vec<String>, warnings: &mut Vec<String>) -> Settings {
+    // Taken apart whole, so that a group that nobody reads does not compile.
+    let Flags {
+        generic,
+        leader_election,
+        secure_serving,
+        authentication,
+        authorization,
+        endpoints,
+        endpointslice,
+        mirroring,
+        logs,
+        misc,
+        global: _,
+    } = flags;
+    let mut settings = Settings {
+        controllers: generic.controllers(mistakes),
+        feature_gates: generic.feature_gates(mistakes, warnings),
+        client: generic.client(mistakes),
+        min_resync_period: generic.min_resync_period(),
+        leader_election: leader_election.settings(mistakes),
+        serving: secure_serving.settings(authentication.settings(), authorization.settings(mistakes), mistakes),
+        logging: logs.settings(mistakes),
+        ..Settings::default()
+    };
+    misc.apply(&mut settings.client);
+    endpoints.apply(&mut settings, mistakes);
+    #[cfg(feature = "endpoint")]
+    {
+        settings.endpoint.legacy = settings.feature_gates.legacy();
+    }
+    endpointslice.apply(&mut settings, mistakes);
+    mirroring.apply(&mut settings, mistakes);
+    settings
+}
+
+/// The arguments but for the name of the program. One that is no text is a mistake.
+fn utf8(arguments: impl IntoIterator<Item = OsString>, mistakes: &mut Vec<String>) -> Vec<String> {
+    let texts = arguments.into_iter().skip(1).map(OsString::into_string);
+    texts
+        .filter_map(|text| text.map_err(|it| mistakes.push(format!("argument {} is not UTF-8", it.display()))).ok())
+        .collect()
+}
+
+/// Whether a flag of ours goes without a value; nothing for others.
+fn is_switch(command: &Command, name: &str) -> Option<bool> {
+    let argument = command.get_arguments().find(|it| it.get_long() == Some(name))?;
+    Some(!argument.get_action().takes_values() || argument.get_num_args().is_some_and(|it| it.min_values() == 0))
+}
+
+/// Reads the flags that can be read, and says of each other what is wrong with it.
+fn read(command: &Command, given: &[Given], mistakes: &mut Vec<String>) -> (Flags, BTreeMap<String, String>) {
+    let argument = |it: &Given| match &it.value {
+        Some(value) => format!("--{}={value}", it.name),
+        None => format!("--{}", it.name),
+    };
+    let matches = |given: &[&Given]| {
+        let arguments = std::iter::once(command.get_name().to_owned()).chain(given.iter().map(|it| argument(it)));
+        command.clone().try_get_matches_from(arguments)
+    };
+    let mut good: Vec<&Given> = given.iter().collect();
+    let matches = matches(&good).or_else(|_| {
+        good.retain(|it| match matches(&[it]) {
+            Ok(_) => true,
+            Err(error) => {
+                let reason = error.source().map_or_else(|| "a value is needed".to_owned(), ToString::to_string);
+                let value = it.value.as_deref().unwrap_or_default();
+                mistakes.push(format!("invalid argument {value:?} for \"--{}\" flag: {reason}", it.name));
+                false
+            }
+        });
+        matches(&good)
+    });
+    let flags = matches.and_then(|matches| Ok((Flags::from_arg_matches(&matches)?, values(command, &matches))));
+    flags.unwrap_or_else(|error| {
+        mistakes.push(error.to_string());
+        (Flags::parse_from([command.get_name()]), BTreeMap::new())
+    })
+}
+
+/// Every flag and its value.
+fn values(command: &Command, matches: &ArgMatches) -> BTreeMap<String, String> {
+    let flags = command.get_arguments().filter_map(|argument| Some((argument.get_id(), argument.get_long()?)));
+    flags
+        .filter(|(_, name)| !["help", "version"].contains(name))
+        .map(|(id, name)| {
+            let values = matches.get_raw(id.as_str()).unwrap_or_default();
+            let values: Vec<_> = values.map(|it| it.to_string_lossy()).collect();
+            (name.to_owned(), values.join(","))
+        })
+        .collect()
+}
+
+/// What `--version` prints, if it is asked for.
+fn version(how: &str, mistakes: &mut Vec<String>) -> Option<String> {
+    let version = env!("CARGO_PKG_VERSION");
+    match (how, parse_go_bool(how)) {
+        (_, Some(true)) => Some(format!("controller-manager v{version} (Kubernetes v1.36)\n")),
+        (_, Some(false)) => None,
+        ("raw", _) => {
+            let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+            Some(format!("controller-manager v{version} kubernetes=v1.36 os={os} arch={arch}\n"))
+        }
+        _ => {
+            mistakes.push(format!("invalid argument {how:?} for \"--version\" flag: expected true, false or raw"));
+            None
+        }
+    }
+}
+
+/// The least and the most a number may be.
+struct Bounds {
+    flag: &'static str,
+    least: i64,
+    most: i64,
+}
+
+impl Bounds {
+    fn new(flag: &'static str, least: i64, most: i64) -> Bounds {
+        Bounds { flag, least, most }
+    }
+
+    /// The number, or the nearest that may be after a mistake in upstream's words (CM-1).
+    fn check<T: TryFrom<i64> + Default>(&self, number: i64, mistakes: &mut Vec<String>) -> T {
+        let Bounds { flag, least, most } = self;
+        if number < *least {
+            mistakes.push(format!("{flag} must not be less than {least}, but got {number}"));
+        } else if number > *most {
+            mistakes.push(format!("{flag} must not be more than {most}, but got {number}"));
+        }
+        T::try_from(number.clamp(*least, *most)).unwrap_or_default()
+    }
+}
+
+/// A boolean as the value of a flag.
+fn go_bool_parser(text: &str) -> Result<bool, String> {
     parse_go_bool(text).ok_or_else(|| "expected true or false".to_owned())
 }
 
-/// `--kube_api_qps` is `--kube-api-qps`: Kubernetes takes either.
-fn normalise(argument: OsString) -> OsString {
-    match argument.to_str().and_then(|text| text.strip_prefix("--")) {
-        Some(flag) => {
-            let (name, value) = flag.split_once('=').map_or((flag, None), |(name, value)| (name, Some(value)));
-            let name = name.replace('_', "-");
-            match value {
-                Some(value) => format!("--{name}={value}").into(),
-                None => format!("--{name}").into(),
-            }
-        }
-        None => argument,
-    }
-}
-
-impl Flags {
-    /// Reads a command line, the name of the program first.
-    pub fn parse_from<I: IntoIterator<Item = OsString>>(arguments: I) -> Result<Flags, UsageError> {
-        Flags::try_parse_from(arguments.into_iter().map(normalise)).map_err(|error| match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => UsageError::Information(error.to_string()),
-            _ => {
-                let text = error.to_string();
-                let message: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
-                let message = message.join(" ");
-                UsageError::Syntax(message.strip_prefix("error: ").unwrap_or(&message).to_owned())
-            }
-        })
-    }
-
-    /// What the flags ask for.
-    pub fn settings(&self) -> Result<Settings, UsageError> {
-        // Taken apart whole, so that a flag that nobody reads does not compile.
-        let Flags {
-            kubeconfig: _,
-            master: _,
-            controllers,
-            feature_gates,
-            kube_api_qps,
-            kube_api_burst,
-            leader_election,
-            secure_port,
-            concurrent_endpoint_syncs,
-            endpoint_updates_batch_period,
-            concurrent_service_endpoint_syncs,
-            endpointslice_updates_batch_period,
-            max_endpoints_per_slice,
-            mirroring_concurrent_service_endpoint_syncs,
-            mirroring_endpointslice_updates_batch_period,
-            mirroring_max_endpoints_per_subset,
-            v: _,
-        } = self;
-        if *secure_port != 0 {
-            return Err(UsageError::SecurePort(*secure_port));
-        }
-        Ok(Settings {
-            controllers: Controllers::parse(controllers)?,
-            leader_election: leader_election.settings()?,
-            endpoint: kube_endpoint::Config {
-                concurrent_syncs: usize::from(*concurrent_endpoint_syncs),
-                batch_period: *endpoint_updates_batch_period,
-                legacy: feature_gates::parse(feature_gates)?,
-            },
-            endpointslice: kube_endpointslice::controller::Config {
-                concurrent_syncs: usize::from(*concurrent_service_endpoint_syncs),
-                max_endpoints_per_slice: at_least_one(*max_endpoints_per_slice),
-                batch_period: *endpointslice_updates_batch_period,
-            },
-            mirroring: kube_endpointslice_mirroring::Config {
-                concurrent_syncs: usize::from(*mirroring_concurrent_service_endpoint_syncs),
-                max_endpoints_per_subset: at_least_one(*mirroring_max_endpoints_per_subset),
-                batch_period: *mirroring_endpointslice_updates_batch_period,
-            },
-            kube_api_qps: *kube_api_qps,
-            kube_api_burst: *kube_api_burst,
-        })
-    }
+/// A path; none where upstream's empty default stands.
+fn path(text: &str) -> Option<PathBuf> {
+    Some(PathBuf::from(text)).filter(|_| !text.is_empty())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::leader_election::LeaderElection;
-    use rstest::rstest;
-
-    fn settings(arguments: &[&str]) -> Result<Settings, UsageError> {
-        let arguments = std::iter::once(&"controller-manager").chain(arguments).map(OsString::from);
-        Flags::parse_from(arguments)?.settings()
-    }
-
-    #[test]
-    fn without_flags_everything_is_as_upstream() {
-        let expected = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
-        assert_eq!(format!("{:?}", settings(&[]).unwrap()), format!("{expected:?}"));
-    }
-
-    #[rstest]
-    #[case(&["--max-endpoints-per-slice", "7"])]
-    #[case(&["--max-endpoints-per-slice=7"])]
-    #[case(&["--max_endpoints_per_slice=7"])]
-    #[case(&["--max-endpoints-per-slice=9", "--max-endpoints-per-slice=7"])]
-    fn either_spelling(#[case] arguments: &[&str]) {
-        assert_eq!(settings(arguments).unwrap().endpointslice.max_endpoints_per_slice.get(), 7);
-    }
-
-    #[test]
-    fn lists_and_durations() {
-        let it = settings(&["--controllers=*,-endpoints-controller", "--endpoint-updates-batch-period=1m30s"]).unwrap();
-        assert!(!it.controllers.endpoints && it.controllers.mirroring);
-        assert_eq!(it.endpoint.batch_period, Duration::from_secs(90));
-        let it = settings(&["--controllers", "-endpoints-controller,endpointslice"]).unwrap();
-        assert!(it.controllers.endpointslice && !it.controllers.endpoints && !it.controllers.mirroring);
-    }
-
-    #[rstest]
-    #[case(&["--nonsense"], "--nonsense")]
-    #[case(&["--controllers=nonsense"], "\"nonsense\" is not in the list of known controllers")]
-    #[case(&["--feature-gates=Nonsense=true"], "invalid value for --feature-gates: unrecognized feature gate: Nonsense")]
-    #[case(&["--max-endpoints-per-slice=1001"], "1001 is not in 1..=1000")]
-    #[case(&["--concurrent-service-endpoint-syncs=51"], "51 is not in 1..=50")]
-    #[case(&["--concurrent-endpoint-syncs=0"], "0 is not in 1..=")] // EC-49
-    #[case(&["--endpoint-updates-batch-period=soon"], "invalid duration \"soon\"")]
-    #[case(&["--leader-elect-renew-deadline=15s"], "the lease duration must be greater than the renew deadline")]
-    #[case(&["--leader-elect-resource-lock=endpoints"], "endpoints")]
-    #[case(&["--leader-elect=maybe"], "expected true or false")]
-    #[case(&["--secure-port=10257"], "--secure-port=10257 is not available yet")]
-    #[case(&["stray"], "stray")]
-    fn mistakes_are_one_line_that_names_them(#[case] arguments: &[&str], #[case] expected: &str) {
-        let message = settings(arguments).unwrap_err().to_string();
-        assert!(message.contains(expected) && !message.contains('\n'), "{message}");
-    }
-
-    #[test]
-    fn feature_gates_add_up() {
-        let it = settings(&[
-            "--feature-gates=LegacySingleStackEndpoints=true,LegacyRestartPolicyMembership=true",
-            "--feature-gates=LegacyRestartPolicyMembership=false,LegacyTolerateUnreadyEndpoints=true",
-        ]);
-        let legacy = it.unwrap().endpoint.legacy;
-        assert!(
-            legacy.single_stack_endpoints && legacy.tolerate_unready_endpoints && !legacy.restart_policy_membership
-        );
-    }
-
-    #[rstest]
-    #[case(&["--leader-elect=false"], None)]
-    #[case(&["--leader-elect"], Some(("kube-system/endpoint-controller-manager", 15)))]
-    #[case(&["--leader-elect-resource-name=it", "--leader-elect-lease-duration=1m"], Some(("kube-system/it", 60)))]
-    fn leader_election(#[case] arguments: &[&str], #[case] expected: Option<(&str, u64)>) {
-        let found = settings(arguments).unwrap().leader_election;
-        let found = found.map(|it| (it.lease.to_string(), it.timing.lease_duration().as_secs()));
-        assert_eq!(found, expected.map(|(lease, seconds)| (lease.to_owned(), seconds)));
-    }
-}
+mod tests;

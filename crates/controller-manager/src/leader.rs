@@ -11,8 +11,8 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::leader_election::LeaderElection;
 use crate::manager::{GRACE, RunError};
+use crate::settings::LeaderElection;
 
 /// How long giving back the lease, and telling of it, may hold up the end of the process.
 const GIVE_BACK: Duration = Duration::from_secs(1);

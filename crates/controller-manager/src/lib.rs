@@ -1,6 +1,6 @@
 //! The endpoint controllers of Kubernetes as one program: what the binary `controller-manager` is made of.
 //!
-//! The binary reads [`Flags`], turns them into [`Settings`], and calls [`run`]. Other programs call [`run`] themselves:
+//! The binary reads a [`CommandLine`], and with its [`Settings`] calls [`run`]. Other programs call [`run`] themselves:
 //!
 //! ```no_run
 //! use endpoint_controller_manager::{Settings, run};
@@ -14,22 +14,27 @@
 //! # }
 //! ```
 
+#[cfg(not(any(feature = "endpoint", feature = "endpointslice", feature = "mirroring")))]
+compile_error!("choose at least one controller: features `endpoint`, `endpointslice`, `mirroring`");
+
 mod caches;
 mod controllers;
+mod discovery;
 mod feature_gates;
 mod flags;
 mod go_duration;
 mod leader;
-mod leader_election;
 mod logging;
 mod manager;
 mod settings;
 mod user_agent;
 
 pub use controllers::{Controllers, UnknownController};
-pub use feature_gates::FeatureGateError;
-pub use flags::{Flags, UsageError};
-pub use leader_election::LeaderElection;
-pub use logging::start_logging;
+pub use feature_gates::{FeatureGateError, FeatureGates, Gate, Stage};
+pub use flags::{CommandLine, UsageError, flag_reference};
+pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::{RunError, run};
-pub use settings::Settings;
+pub use settings::{
+    AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, LeaderElection, ServingSettings,
+    Settings, TlsVersion,
+};

@@ -4,15 +4,15 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use endpoint_controller_manager::{Flags, UsageError, run, start_logging};
+use endpoint_controller_manager::{CommandLine, UsageError, run, start_logging};
 use kube_controller_client::Config;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let flags = match Flags::parse_from(std::env::args_os()) {
-        Ok(flags) => flags,
+    let line = match CommandLine::parse(std::env::args_os()) {
+        Ok(line) => line,
         Err(UsageError::Information(text)) => {
             // Nobody is left to tell when standard output is closed.
             let _ = std::io::stdout().write_all(text.as_bytes());
@@ -20,8 +20,8 @@ async fn main() -> ExitCode {
         }
         Err(error) => return failed(&anyhow::Error::from(error).context("see --help")),
     };
-    start_logging(flags.v);
-    match work(&flags).await {
+    start_logging(&line.settings.logging);
+    match Box::pin(work(line)).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(&error),
     }
@@ -33,13 +33,19 @@ fn failed(error: &anyhow::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-async fn work(flags: &Flags) -> anyhow::Result<()> {
-    let settings = flags.settings()?;
-    let mut config = match &flags.kubeconfig {
+async fn work(line: CommandLine) -> anyhow::Result<()> {
+    let CommandLine { settings, warnings, flags } = line;
+    for warning in &warnings {
+        tracing::warn!("{warning}");
+    }
+    for (flag, value) in &flags {
+        tracing::debug!(flag, value, "FLAG");
+    }
+    let mut config = match &settings.client.kubeconfig {
         Some(path) => Config::from_kubeconfig(path).await?,
         None => Config::in_cluster().context("no --kubeconfig given, and not in a Pod")?,
     };
-    if let Some(master) = &flags.master {
+    if let Some(master) = &settings.client.master {
         config = config.with_server(master)?;
     }
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "Starting");

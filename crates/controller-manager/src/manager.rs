@@ -6,15 +6,15 @@ use std::time::Duration;
 use kube_controller::{Supervisor, SupervisorError};
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config, ConfigError};
-use kube_endpoint::EndpointsController;
-use kube_endpointslice::controller::EndpointSliceController;
-use kube_endpointslice_mirroring::MirroringController;
 use kube_lease_election::Fence;
 use tokio_util::sync::CancellationToken;
 
 use crate::caches::Caches;
+use crate::controllers::{Controllers, ENDPOINTSLICE, MIRRORING};
+use crate::discovery::serves_endpoint_slices;
+use crate::feature_gates::ENDPOINT_SLICE;
 use crate::leader::lead;
-use crate::settings::Settings;
+use crate::settings::{ClientSettings, Settings};
 use crate::user_agent::user_agent;
 
 /// Why the controllers ended without being asked to, or never began.
@@ -40,109 +40,155 @@ pub(crate) const GRACE: Duration = Duration::from_secs(3);
 /// Runs the controllers until `stop` is cancelled or a part fails.
 ///
 /// One cache of each kind serves all controllers that read it; each controller writes with a client, and so a rate limit,
-/// of its own. An API server that is away is waited for. With leader election, caches are kept from the beginning and
-/// controllers start once the lease is held; no write of theirs starts after it may have gone to another.
+/// of its own. An API server that is away is waited for; one without EndpointSlices gets none. With leader election,
+/// caches are kept from the beginning and controllers start once the lease is held; no write of theirs starts after it may
+/// have gone to another.
 pub async fn run(config: Config, settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
-    let clients = Clients { config, qps: settings.kube_api_qps, burst: settings.kube_api_burst };
-    let caches = Caches::new(&clients.part("shared-informers")?);
+    let reader = client(&config, &settings.client, "shared-informers")?;
+    let Some(controllers) = controllers(&settings, &reader, &stop).await else { return Ok(()) };
+    let caches = Caches::new(&reader, settings.min_resync_period);
     let mut supervisor = Supervisor::new(stop.clone());
-    caches.spawn(&mut supervisor, settings.controllers, &stop);
-    match settings.leader_election.clone() {
+    caches.spawn(&mut supervisor, controllers, &stop);
+    let election = settings.leader_election.clone();
+    let manager = Manager { config, settings, controllers, caches, stop };
+    match election {
         None => {
-            start_controllers(&mut supervisor, &caches, &clients, None, &settings, &stop)?;
+            manager.start(&mut supervisor, None)?;
             supervisor.run(GRACE).await?;
         }
         Some(election) => {
-            let client = clients.part("leader-election")?;
-            let start = |supervisor: &mut Supervisor, fence: &Fence| {
-                start_controllers(supervisor, &caches, &clients, Some(fence), &settings, &stop)
-            };
-            lead(client, election, supervisor, start, stop.clone()).await?;
+            let client = client(&manager.config, &manager.settings.client, "leader-election")?;
+            let start = |supervisor: &mut Supervisor, fence: &Fence| manager.start(supervisor, Some(fence));
+            lead(client, election, supervisor, start, manager.stop.clone()).await?;
         }
     }
     tracing::info!("Stopped");
     Ok(())
 }
 
-/// Makes a client for each part of the program, with a rate limit of its own.
-struct Clients {
-    config: Config,
-    qps: f32,
-    burst: u32,
+fn client(config: &Config, settings: &ClientSettings, part: &str) -> Result<Client, ConfigError> {
+    let ClientSettings { kubeconfig: _, master: _, qps, burst, service_account_credentials: _ } = settings;
+    Client::new(config, ClientOptions { user_agent: user_agent(part), qps: *qps, burst: *burst })
 }
 
-impl Clients {
-    fn part(&self, part: &str) -> Result<Client, ConfigError> {
-        let options = ClientOptions { user_agent: user_agent(part), qps: self.qps, burst: self.burst };
-        Client::new(&self.config, options)
+/// The controllers that are to run and can. None when it is time to stop.
+async fn controllers(settings: &Settings, client: &Client, stop: &CancellationToken) -> Option<Controllers> {
+    let mut controllers = settings.controllers.compiled_in();
+    let slices = [(ENDPOINTSLICE, controllers.endpointslice), (MIRRORING, controllers.mirroring)];
+    let why = if !slices.iter().any(|(_, wanted)| *wanted) {
+        return Some(controllers);
+    } else if !settings.feature_gates.enabled(ENDPOINT_SLICE) {
+        "EndpointSlice feature gate is disabled"
+    } else if !serves_endpoint_slices(client, stop).await? {
+        "discovery.k8s.io/v1 resources are not available"
+    } else {
+        return Some(controllers);
+    };
+    for (name, _) in slices.iter().filter(|(_, wanted)| *wanted) {
+        tracing::warn!("Not starting {name} since {why}");
     }
+    controllers.endpointslice = false;
+    controllers.mirroring = false;
+    Some(controllers)
 }
 
-/// Starts the controllers that are wanted. What they write passes the fence, if there is one.
-fn start_controllers(
-    supervisor: &mut Supervisor,
-    caches: &Caches,
-    clients: &Clients,
-    fence: Option<&Fence>,
-    settings: &Settings,
-    stop: &CancellationToken,
-) -> Result<(), RunError> {
-    let Settings {
-        controllers,
-        leader_election: _,
-        endpoint,
-        endpointslice,
-        mirroring,
-        kube_api_qps: _,
-        kube_api_burst: _,
-    } = settings;
-    let client = |part: &str| {
-        let client = clients.part(part)?;
-        Ok::<_, ConfigError>(match fence {
+/// What controllers are started with.
+struct Manager {
+    config: Config,
+    settings: Settings,
+    controllers: Controllers,
+    caches: Caches,
+    stop: CancellationToken,
+}
+
+/// Where controllers are started: what runs them, and what their writes must pass.
+struct Stage<'a> {
+    supervisor: &'a mut Supervisor,
+    fence: Option<&'a Fence>,
+}
+
+impl Manager {
+    /// Starts the controllers. What they write passes the fence, if there is one.
+    fn start(&self, supervisor: &mut Supervisor, fence: Option<&Fence>) -> Result<(), RunError> {
+        tracing::info!(server = %self.config.server(), controllers = ?self.controllers, "Starting controllers");
+        let mut stage = Stage { supervisor, fence };
+        #[cfg(feature = "endpoint")]
+        if self.controllers.endpoints {
+            self.endpoints(&mut stage)?;
+        }
+        #[cfg(feature = "endpointslice")]
+        if self.controllers.endpointslice {
+            self.endpointslice(&mut stage)?;
+        }
+        #[cfg(feature = "mirroring")]
+        if self.controllers.mirroring {
+            self.mirroring(&mut stage)?;
+        }
+        Ok(())
+    }
+
+    /// A client for a controller's writes and events, and the recorder of the events.
+    fn writer(
+        &self,
+        stage: &mut Stage<'_>,
+        part: &str,
+        component: &'static str,
+    ) -> Result<(Client, EventRecorder), RunError> {
+        let client = client(&self.config, &self.settings.client, part)?;
+        let client = match stage.fence {
             Some(fence) => client.gated(Arc::new(Fence::clone(fence))),
             None => client,
-        })
-    };
-    let recorder = |supervisor: &mut Supervisor, client: &Client, component: &'static str| {
+        };
         let (recorder, writer) = EventRecorder::new(client.clone(), component);
-        supervisor.spawn(format!("event writer of {component}"), writer.run(stop.clone()));
-        recorder
-    };
+        stage.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
+        Ok((client, recorder))
+    }
 
-    tracing::info!(server = %clients.config.server(), ?controllers, "Starting controllers");
-    if controllers.endpoints {
-        let client = client("endpoint-controller")?;
-        let recorder = recorder(supervisor, &client, "endpoint-controller");
+    #[cfg(feature = "endpoint")]
+    fn endpoints(&self, stage: &mut Stage<'_>) -> Result<(), RunError> {
+        let (client, recorder) = self.writer(stage, "endpoint-controller", "endpoint-controller")?;
         let informers = kube_endpoint::Informers {
-            services: caches.services.clone(),
-            pods: caches.pods.clone(),
-            endpoints: caches.endpoints.clone(),
+            services: self.caches.services.clone(),
+            pods: self.caches.pods.clone(),
+            endpoints: self.caches.endpoints.clone(),
         };
-        let controller = EndpointsController::new(&informers, client, recorder, *endpoint);
-        supervisor.spawn("endpoints-controller", controller.run(stop.clone()));
+        let controller = kube_endpoint::EndpointsController::new(&informers, client, recorder, self.settings.endpoint);
+        stage.supervisor.spawn(crate::controllers::ENDPOINTS, controller.run(self.stop.clone()));
+        Ok(())
     }
-    if controllers.endpointslice {
-        let client = client("endpointslice-controller")?;
-        let recorder = recorder(supervisor, &client, "endpoint-slice-controller");
+
+    #[cfg(feature = "endpointslice")]
+    fn endpointslice(&self, stage: &mut Stage<'_>) -> Result<(), RunError> {
+        let (client, recorder) = self.writer(stage, "endpointslice-controller", "endpoint-slice-controller")?;
         let informers = kube_endpointslice::controller::Informers {
-            services: caches.services.clone(),
-            pods: caches.pods.clone(),
-            nodes: caches.nodes.clone(),
-            slices: caches.slices.clone(),
+            services: self.caches.services.clone(),
+            pods: self.caches.pods.clone(),
+            nodes: self.caches.nodes.clone(),
+            slices: self.caches.slices.clone(),
         };
-        let controller = EndpointSliceController::new(&informers, client, recorder, *endpointslice);
-        supervisor.spawn("endpointslice-controller", controller.run(stop.clone()));
+        let config = self.settings.endpointslice;
+        let controller =
+            kube_endpointslice::controller::EndpointSliceController::new(&informers, client, recorder, config);
+        stage.supervisor.spawn(ENDPOINTSLICE, controller.run(self.stop.clone()));
+        Ok(())
     }
-    if controllers.mirroring {
-        let client = client("endpointslicemirroring-controller")?;
-        let recorder = recorder(supervisor, &client, "endpoint-slice-mirroring-controller");
+
+    #[cfg(feature = "mirroring")]
+    fn mirroring(&self, stage: &mut Stage<'_>) -> Result<(), RunError> {
+        let (client, recorder) =
+            self.writer(stage, "endpointslicemirroring-controller", "endpoint-slice-mirroring-controller")?;
         let informers = kube_endpointslice_mirroring::Informers {
-            services: caches.services.clone(),
-            endpoints: caches.endpoints.clone(),
-            slices: caches.slices.clone(),
+            services: self.caches.services.clone(),
+            endpoints: self.caches.endpoints.clone(),
+            slices: self.caches.slices.clone(),
         };
-        let controller = MirroringController::new(&informers, client, recorder, *mirroring);
-        supervisor.spawn("endpointslice-mirroring-controller", controller.run(stop.clone()));
+        let controller = kube_endpointslice_mirroring::MirroringController::new(
+            &informers,
+            client,
+            recorder,
+            self.settings.mirroring,
+        );
+        stage.supervisor.spawn(MIRRORING, controller.run(self.stop.clone()));
+        Ok(())
     }
-    Ok(())
 }

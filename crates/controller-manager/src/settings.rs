@@ -1,70 +1,93 @@
 //! What the program needs to know, whoever asked for it.
 
+mod client;
+mod election;
+mod serving;
+
+#[cfg(any(feature = "endpointslice", feature = "mirroring"))]
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use crate::controllers::Controllers;
-use crate::leader_election::LeaderElection;
+pub use client::ClientSettings;
+pub use election::LeaderElection;
+pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
+pub use serving::{AuthenticationSettings, AuthorizationSettings, CertificateFiles, ServingSettings, TlsVersion};
 
-/// How the controllers work. The default is upstream's.
+use crate::controllers::Controllers;
+use crate::feature_gates::FeatureGates;
+use crate::logging::LoggingSettings;
+
+/// How the controllers work. The default is upstream's, where this program can do it.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Which controllers run.
+    /// Which controllers run. One that is not compiled in does not run, whatever this says.
     pub controllers: Controllers,
-    /// Whether work is only done while a Lease is held. Off unless asked for; on the command line it is on by default.
-    pub leader_election: Option<LeaderElection>,
     /// The Endpoints controller.
+    #[cfg(feature = "endpoint")]
     pub endpoint: kube_endpoint::Config,
     /// The slice controller.
+    #[cfg(feature = "endpointslice")]
     pub endpointslice: kube_endpointslice::controller::Config,
     /// The mirroring controller.
+    #[cfg(feature = "mirroring")]
     pub mirroring: kube_endpointslice_mirroring::Config,
-    /// Requests a second of each controller, on average; 0 or less for no limit.
-    pub kube_api_qps: f32,
-    /// Requests a controller may make at once before that limit is felt.
-    pub kube_api_burst: u32,
+    /// How the API server is talked to.
+    pub client: ClientSettings,
+    /// Handlers are told of everything again after this long, or up to twice as long; zero for never.
+    pub min_resync_period: Duration,
+    /// What is on and what is off.
+    pub feature_gates: FeatureGates,
+    /// Whether work is only done while a Lease is held. Off unless asked for; on the command line it is on by default.
+    pub leader_election: Option<LeaderElection>,
+    /// Health and metrics.
+    pub serving: ServingSettings,
+    /// The log.
+    pub logging: LoggingSettings,
 }
 
 /// Services synced at once by each controller.
-pub(crate) const CONCURRENT_SYNCS: u8 = 5;
+pub(crate) const CONCURRENT_SYNCS: u16 = 5;
 /// Endpoints a slice is filled with.
 pub(crate) const MAX_ENDPOINTS_PER_SLICE: u16 = 100;
 /// Addresses of a subset that are mirrored.
 pub(crate) const MAX_ENDPOINTS_PER_SUBSET: u16 = 1_000;
-/// Requests a second of each controller.
-pub(crate) const QPS: f32 = 20.0;
-/// Requests a controller may make at once.
-pub(crate) const BURST: u32 = 30;
+/// How often handlers are told of everything again.
+pub(crate) const MIN_RESYNC_PERIOD: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// A limit that flags or constants keep above zero.
+#[cfg(any(feature = "endpointslice", feature = "mirroring"))]
 pub(crate) fn at_least_one(number: u16) -> NonZeroUsize {
     NonZeroUsize::new(usize::from(number)).unwrap_or(NonZeroUsize::MIN)
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        let concurrent_syncs = usize::from(CONCURRENT_SYNCS);
-        let batch_period = Duration::ZERO;
         Settings {
             controllers: Controllers::default(),
-            leader_election: None,
+            #[cfg(feature = "endpoint")]
             endpoint: kube_endpoint::Config {
-                concurrent_syncs,
-                batch_period,
+                concurrent_syncs: usize::from(CONCURRENT_SYNCS),
+                batch_period: Duration::ZERO,
                 legacy: kube_endpoint::Legacy::default(),
             },
+            #[cfg(feature = "endpointslice")]
             endpointslice: kube_endpointslice::controller::Config {
-                concurrent_syncs,
+                concurrent_syncs: usize::from(CONCURRENT_SYNCS),
                 max_endpoints_per_slice: at_least_one(MAX_ENDPOINTS_PER_SLICE),
-                batch_period,
+                batch_period: Duration::ZERO,
             },
+            #[cfg(feature = "mirroring")]
             mirroring: kube_endpointslice_mirroring::Config {
-                concurrent_syncs,
+                concurrent_syncs: usize::from(CONCURRENT_SYNCS),
                 max_endpoints_per_subset: at_least_one(MAX_ENDPOINTS_PER_SUBSET),
-                batch_period,
+                batch_period: Duration::ZERO,
             },
-            kube_api_qps: QPS,
-            kube_api_burst: BURST,
+            client: ClientSettings::default(),
+            min_resync_period: MIN_RESYNC_PERIOD,
+            feature_gates: FeatureGates::default(),
+            leader_election: None,
+            serving: ServingSettings::default(),
+            logging: LoggingSettings::default(),
         }
     }
 }

@@ -93,7 +93,8 @@ async fn every_write_may_fail_in_every_way() {
     let cluster = std::sync::Arc::new(Cluster::start().await);
     cluster.node().await;
     let stop = CancellationToken::new();
-    let settings = Settings { kube_api_qps: 0.0, ..Settings::default() };
+    let mut settings = Settings::default();
+    settings.client.qps = 0.0;
     let config = Config::from_url(&cluster.server.url()).expect("a configuration");
     let mut tasks = JoinSet::new();
     tasks.spawn({

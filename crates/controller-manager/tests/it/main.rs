@@ -5,4 +5,5 @@ mod election;
 mod failures;
 mod oracle;
 mod process;
+mod reference;
 mod rooms;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use endpoint_controller_manager::{Controllers, Settings, run};
+use endpoint_controller_manager::{ClientSettings, Controllers, Settings, run};
 use kube_controller_client::Config;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
@@ -61,7 +61,8 @@ struct Running {
 impl Running {
     fn start(cluster: &Cluster) -> Running {
         let controllers = Controllers { endpointslice: false, ..Controllers::default() };
-        let settings = Settings { controllers, kube_api_qps: 0.0, ..Settings::default() };
+        let client = ClientSettings { qps: 0.0, ..ClientSettings::default() };
+        let settings = Settings { controllers, client, ..Settings::default() };
         let config = Config::from_url(&cluster.server.url()).expect("a configuration");
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();

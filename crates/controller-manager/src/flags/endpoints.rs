@@ -1,0 +1,35 @@
+//! How the Endpoints controller works.
+
+use clap::Args;
+
+use super::Bounds;
+use crate::go_duration::{self, GoDuration};
+use crate::settings::{CONCURRENT_SYNCS, Settings};
+
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Endpoints-controller flags")]
+pub(super) struct Endpoints {
+    /// Services synced at once, at least 1.
+    #[arg(long, value_name = "NUMBER", default_value_t = i64::from(CONCURRENT_SYNCS))]
+    concurrent_endpoint_syncs: i64,
+
+    /// How long changes of Pods are gathered before they are acted on, such as 500ms.
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::value)]
+    endpoint_updates_batch_period: GoDuration,
+}
+
+impl Endpoints {
+    pub(super) fn apply(&self, settings: &mut Settings, mistakes: &mut Vec<String>) {
+        let Endpoints { concurrent_endpoint_syncs, endpoint_updates_batch_period } = self;
+        // Upstream takes 0 for starting no worker, and then silently does nothing (EC-49).
+        let syncs: u16 = Bounds::new("concurrent-endpoint-syncs", 1, i64::from(u16::MAX))
+            .check(*concurrent_endpoint_syncs, mistakes);
+        #[cfg(feature = "endpoint")]
+        {
+            settings.endpoint.concurrent_syncs = usize::from(syncs);
+            settings.endpoint.batch_period = endpoint_updates_batch_period.0;
+        }
+        #[cfg(not(feature = "endpoint"))]
+        let _ = (settings, syncs, endpoint_updates_batch_period);
+    }
+}

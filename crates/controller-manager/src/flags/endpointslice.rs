@@ -1,0 +1,44 @@
+//! How the slice controller works.
+
+use clap::Args;
+
+use super::Bounds;
+use crate::go_duration::{self, GoDuration};
+use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SLICE, Settings};
+
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Endpointslice-controller flags")]
+pub(super) struct EndpointSlice {
+    /// Services synced at once, 1 to 50.
+    #[arg(long, value_name = "NUMBER", default_value_t = i64::from(CONCURRENT_SYNCS))]
+    concurrent_service_endpoint_syncs: i64,
+
+    /// How long changes of Pods are gathered before they are acted on, such as 500ms.
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::value)]
+    endpointslice_updates_batch_period: GoDuration,
+
+    /// The most endpoints an EndpointSlice is filled with, 1 to 1000.
+    #[arg(long, value_name = "NUMBER", default_value_t = i64::from(MAX_ENDPOINTS_PER_SLICE))]
+    max_endpoints_per_slice: i64,
+}
+
+impl EndpointSlice {
+    pub(super) fn apply(&self, settings: &mut Settings, mistakes: &mut Vec<String>) {
+        let EndpointSlice {
+            concurrent_service_endpoint_syncs,
+            endpointslice_updates_batch_period,
+            max_endpoints_per_slice,
+        } = self;
+        let syncs: u16 =
+            Bounds::new("concurrent-service-endpoint-syncs", 1, 50).check(*concurrent_service_endpoint_syncs, mistakes);
+        let endpoints: u16 = Bounds::new("max-endpoints-per-slice", 1, 1_000).check(*max_endpoints_per_slice, mistakes);
+        #[cfg(feature = "endpointslice")]
+        {
+            settings.endpointslice.concurrent_syncs = usize::from(syncs);
+            settings.endpointslice.max_endpoints_per_slice = crate::settings::at_least_one(endpoints);
+            settings.endpointslice.batch_period = endpointslice_updates_batch_period.0;
+        }
+        #[cfg(not(feature = "endpointslice"))]
+        let _ = (settings, syncs, endpoints, endpointslice_updates_batch_period);
+    }
+}

@@ -1,0 +1,81 @@
+//! Whether and how a leader is elected.
+
+use clap::Args;
+use kube_lease_election::{LeaseName, Timing};
+
+use super::go_bool_parser;
+use crate::go_duration::{self, GoDuration};
+use crate::settings::{self, RESOURCE_NAME, RESOURCE_NAMESPACE};
+
+#[derive(Clone, Debug, Args)]
+#[expect(clippy::struct_field_names, reason = "the names of the flags")]
+#[command(next_help_heading = "Generic flags")]
+pub(super) struct LeaderElection {
+    /// Work only while holding a Lease, so that several instances can run and one works.
+    #[arg(
+        long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
+        default_value = "true", default_missing_value = "true"
+    )]
+    leader_elect: bool,
+
+    /// How long others wait after the last renewal they saw before they take over.
+    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(Timing::default().lease_duration()), value_parser = go_duration::value)]
+    leader_elect_lease_duration: GoDuration,
+
+    /// How long the leader goes on after its last successful renewal; less than the lease duration.
+    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(Timing::default().renew_deadline()), value_parser = go_duration::value)]
+    leader_elect_renew_deadline: GoDuration,
+
+    /// How long is waited between two tries; the renew deadline must be more than 1.2 times as long.
+    #[arg(long, value_name = "DURATION", default_value_t = GoDuration(Timing::default().retry_period()), value_parser = go_duration::value)]
+    leader_elect_retry_period: GoDuration,
+
+    /// The kind of object that is held: leases, the only one there is.
+    #[arg(long, value_name = "KIND", default_value = "leases")]
+    leader_elect_resource_lock: String,
+
+    /// The name of the Lease. With kube-controller-manager, its own Lease, every other controller of it stops.
+    #[arg(long, value_name = "NAME", default_value = RESOURCE_NAME)]
+    leader_elect_resource_name: String,
+
+    /// The namespace of the Lease.
+    #[arg(long, value_name = "NAMESPACE", default_value = RESOURCE_NAMESPACE)]
+    leader_elect_resource_namespace: String,
+}
+
+impl LeaderElection {
+    /// What they ask for; nothing when leader election is off.
+    pub(super) fn settings(&self, mistakes: &mut Vec<String>) -> Option<settings::LeaderElection> {
+        let LeaderElection {
+            leader_elect,
+            leader_elect_lease_duration,
+            leader_elect_renew_deadline,
+            leader_elect_retry_period,
+            leader_elect_resource_lock,
+            leader_elect_resource_name,
+            leader_elect_resource_namespace,
+        } = self;
+        if !leader_elect {
+            return None;
+        }
+        let timing =
+            Timing::new(leader_elect_lease_duration.0, leader_elect_renew_deadline.0, leader_elect_retry_period.0);
+        if let Err(error) = &timing {
+            mistakes.push(format!("leader-elect: {error}"));
+        }
+        if leader_elect_resource_lock != "leases" {
+            mistakes.push("resourceLock value must be \"leases\"".to_owned());
+        }
+        for (flag, value) in [
+            ("leader-elect-resource-name", leader_elect_resource_name),
+            ("leader-elect-resource-namespace", leader_elect_resource_namespace),
+        ] {
+            if value.is_empty() {
+                mistakes.push(format!("{flag} must not be empty"));
+            }
+        }
+        let lease =
+            LeaseName { namespace: leader_elect_resource_namespace.clone(), name: leader_elect_resource_name.clone() };
+        Some(settings::LeaderElection { lease, timing: timing.unwrap_or_default() })
+    }
+}

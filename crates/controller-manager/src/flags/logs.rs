@@ -1,0 +1,34 @@
+//! What is logged, and how.
+
+use clap::Args;
+
+use super::Bounds;
+use crate::logging::{LogFormat, LoggingSettings};
+
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Logs flags")]
+pub(super) struct Logs {
+    /// Verbosity of the log: 0 for what an operator should know, 4 for each step, 6 for each request.
+    #[arg(short, long = "v", value_name = "LEVEL", default_value_t = 0)]
+    v: i64,
+
+    /// How the log is written: text or json.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    logging_format: String,
+}
+
+impl Logs {
+    pub(super) fn settings(&self, mistakes: &mut Vec<String>) -> LoggingSettings {
+        let Logs { v, logging_format } = self;
+        let format = match logging_format.as_str() {
+            "text" => LogFormat::Text,
+            "json" => LogFormat::Json,
+            _ => {
+                mistakes.push(format!("format: Invalid value: {logging_format:?}: Unsupported log format"));
+                LogFormat::Text
+            }
+        };
+        let verbosity = Bounds::new("v", 0, i64::from(u32::MAX)).check(*v, mistakes);
+        LoggingSettings { verbosity, format }
+    }
+}

@@ -1,0 +1,46 @@
+//! How the mirroring controller works.
+
+use clap::Args;
+
+use super::Bounds;
+use crate::go_duration::{self, GoDuration};
+use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SUBSET, Settings};
+
+#[derive(Clone, Debug, Args)]
+#[expect(clippy::struct_field_names, reason = "the names of the flags")]
+#[command(next_help_heading = "Endpointslice-mirroring-controller flags")]
+pub(super) struct Mirroring {
+    /// Services synced at once, 1 to 50.
+    #[arg(long, value_name = "NUMBER", default_value_t = i64::from(CONCURRENT_SYNCS))]
+    mirroring_concurrent_service_endpoint_syncs: i64,
+
+    /// How long changes of EndpointSlices are gathered before they are acted on, such as 500ms.
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::value)]
+    mirroring_endpointslice_updates_batch_period: GoDuration,
+
+    /// The most addresses of a subset that are mirrored, 1 to 1000.
+    #[arg(long, value_name = "NUMBER", default_value_t = i64::from(MAX_ENDPOINTS_PER_SUBSET))]
+    mirroring_max_endpoints_per_subset: i64,
+}
+
+impl Mirroring {
+    pub(super) fn apply(&self, settings: &mut Settings, mistakes: &mut Vec<String>) {
+        let Mirroring {
+            mirroring_concurrent_service_endpoint_syncs,
+            mirroring_endpointslice_updates_batch_period,
+            mirroring_max_endpoints_per_subset,
+        } = self;
+        let syncs: u16 = Bounds::new("mirroring-concurrent-service-endpoint-syncs", 1, 50)
+            .check(*mirroring_concurrent_service_endpoint_syncs, mistakes);
+        let endpoints: u16 = Bounds::new("mirroring-max-endpoints-per-subset", 1, 1_000)
+            .check(*mirroring_max_endpoints_per_subset, mistakes);
+        #[cfg(feature = "mirroring")]
+        {
+            settings.mirroring.concurrent_syncs = usize::from(syncs);
+            settings.mirroring.max_endpoints_per_subset = crate::settings::at_least_one(endpoints);
+            settings.mirroring.batch_period = mirroring_endpointslice_updates_batch_period.0;
+        }
+        #[cfg(not(feature = "mirroring"))]
+        let _ = (settings, syncs, endpoints, mirroring_endpointslice_updates_batch_period);
+    }
+}

@@ -1,0 +1,84 @@
+//! Where health and metrics are served.
+
+use std::net::IpAddr;
+
+use clap::Args;
+
+use super::path;
+use crate::settings::{AuthenticationSettings, AuthorizationSettings, CertificateFiles, ServingSettings, TlsVersion};
+
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Secure serving flags")]
+pub(super) struct SecureServing {
+    /// The address to serve health and metrics on; 0.0.0.0 or :: for every interface.
+    #[arg(long, value_name = "ADDRESS", default_value_t = ServingSettings::default().bind_address)]
+    bind_address: IpAddr,
+
+    /// The port to serve health and metrics on, over HTTPS; 0 for none.
+    #[arg(long, value_name = "PORT", default_value_t = i64::from(ServingSettings::default().port))]
+    secure_port: i64,
+
+    /// The folder of the certificate made at start, where no --tls-cert-file is given. Without it, the certificate is
+    /// in memory only.
+    #[arg(long, value_name = "FOLDER", default_value = "", hide_default_value = true)]
+    cert_dir: String,
+
+    /// The certificate to serve with, in PEM, followed by those of its authorities. Without it, one is made at start.
+    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    tls_cert_file: String,
+
+    /// The private key of that certificate, in PEM.
+    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    tls_private_key_file: String,
+
+    /// The oldest TLS spoken: `VersionTLS12` or `VersionTLS13`.
+    #[arg(long, value_name = "VERSION", default_value = "VersionTLS12")]
+    tls_min_version: String,
+}
+
+impl SecureServing {
+    pub(super) fn settings(
+        &self,
+        authentication: AuthenticationSettings,
+        authorization: AuthorizationSettings,
+        mistakes: &mut Vec<String>,
+    ) -> ServingSettings {
+        let SecureServing { bind_address, secure_port, cert_dir, tls_cert_file, tls_private_key_file, tls_min_version } =
+            self;
+        let port = u16::try_from(*secure_port).unwrap_or_else(|_| {
+            mistakes.push(format!(
+                "--secure-port {secure_port} must be between 0 and 65535, inclusive. 0 for turning off secure port"
+            ));
+            0
+        });
+        let certificate = match (path(tls_cert_file), path(tls_private_key_file)) {
+            (Some(certificate), Some(key)) => Some(CertificateFiles { certificate, key }),
+            (None, None) => None,
+            _ => {
+                mistakes.push("tls-cert-file and tls-private-key-file must be given together".to_owned());
+                None
+            }
+        };
+        ServingSettings {
+            bind_address: *bind_address,
+            port,
+            certificate,
+            cert_dir: path(cert_dir),
+            min_tls_version: tls_version(tls_min_version, mistakes),
+            authentication,
+            authorization,
+        }
+    }
+}
+
+fn tls_version(text: &str, mistakes: &mut Vec<String>) -> TlsVersion {
+    match text {
+        "" | "VersionTLS12" => return TlsVersion::Tls12,
+        "VersionTLS13" => return TlsVersion::Tls13,
+        "VersionTLS10" | "VersionTLS11" => {
+            mistakes.push(format!("tls-min-version {text} is broken and not spoken, use VersionTLS12 or VersionTLS13"));
+        }
+        _ => mistakes.push(format!("unknown tls version {text:?}")),
+    }
+    TlsVersion::default()
+}

@@ -1,0 +1,159 @@
+//! A command line as flags with their values, the way the flag package of Kubernetes reads it: `--name=value`,
+//! `--name value`, `--switch`, `-v=2`, `-v 2`, `-v2`, and `_` for `-` in names.
+
+use super::elsewhere::{SWITCHES, WITH_VALUE};
+
+/// A flag as it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Given {
+    /// Without dashes in front, with `-` for `_`.
+    pub(super) name: String,
+    /// None where a switch is given alone.
+    pub(super) value: Option<String>,
+    /// Whether it is a flag of this program, and not one that only kube-controller-manager knows.
+    pub(super) ours: bool,
+}
+
+/// What is known of a flag.
+enum Kind {
+    /// The value is optional and follows `=`.
+    Switch,
+    /// A value must follow.
+    WithValue,
+}
+
+/// Splits arguments, the name of the program left out. `is_switch` says of a flag of this program whether it goes
+/// without a value, and nothing of others. Mistakes are in upstream's words.
+pub(super) fn split(
+    arguments: impl IntoIterator<Item = String>,
+    is_switch: impl Fn(&str) -> Option<bool>,
+    mistakes: &mut Vec<String>,
+) -> Vec<Given> {
+    let mut given = Vec::new();
+    let mut arguments = arguments.into_iter().peekable();
+    let mut positional = Vec::new();
+    while let Some(argument) = arguments.next() {
+        if argument == "--" {
+            positional.extend(arguments);
+            break;
+        }
+        let (name, value, display) = match (argument.strip_prefix("--"), argument.strip_prefix('-')) {
+            (Some(long), _) => {
+                let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+                if name.is_empty() || name.starts_with('-') {
+                    mistakes.push(format!("bad flag syntax: {argument}"));
+                    continue;
+                }
+                (name.replace('_', "-"), value.map(str::to_owned), format!("--{name}"))
+            }
+            (None, Some(short)) if !short.is_empty() => {
+                let mut rest = short.chars();
+                let name = match rest.next() {
+                    Some('v') => "v",
+                    Some('h') => "help",
+                    _ => {
+                        mistakes.push(format!("unknown shorthand flag in {argument}"));
+                        continue;
+                    }
+                };
+                let rest = rest.as_str();
+                let value = Some(rest.strip_prefix('=').unwrap_or(rest)).filter(|_| !rest.is_empty());
+                (name.to_owned(), value.map(str::to_owned), argument.clone())
+            }
+            // Upstream lets empty arguments pass.
+            _ if argument.is_empty() => continue,
+            _ => {
+                positional.push(argument);
+                continue;
+            }
+        };
+        let ours = is_switch(&name);
+        let kind = match ours {
+            Some(true) => Kind::Switch,
+            Some(false) => Kind::WithValue,
+            None if SWITCHES.contains(&name.as_str()) => Kind::Switch,
+            None if WITH_VALUE.contains(&name.as_str()) => Kind::WithValue,
+            None => {
+                mistakes.push(format!("unknown flag: {display}"));
+                if value.is_none() {
+                    // Most likely its value, and no mistake of its own.
+                    arguments.next_if(|next| !next.starts_with('-'));
+                }
+                continue;
+            }
+        };
+        let value = match kind {
+            Kind::Switch => value,
+            Kind::WithValue => {
+                let Some(value) = value.or_else(|| arguments.next()) else {
+                    mistakes.push(format!("flag needs an argument: {display}"));
+                    continue;
+                };
+                Some(value)
+            }
+        };
+        given.push(Given { name, value, ours: ours.is_some() });
+    }
+    if !positional.is_empty() {
+        mistakes.push(format!("\"controller-manager\" does not take any arguments, got {positional:?}"));
+    }
+    given
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    fn check(line: &str) -> (String, Vec<String>) {
+        let mut mistakes = Vec::new();
+        let is_switch = |name: &str| match name {
+            "leader-elect" | "help" => Some(true),
+            "v" | "kubeconfig" => Some(false),
+            _ => None,
+        };
+        let arguments = line.split(' ').map(str::to_owned).filter(|_| !line.is_empty());
+        let given = split(arguments, is_switch, &mut mistakes);
+        let show = |it: &Given| {
+            let name = if it.ours { it.name.clone() } else { format!("({})", it.name) };
+            it.value.as_ref().map_or(name.clone(), |value| format!("{name}={value}"))
+        };
+        (given.iter().map(show).collect::<Vec<_>>().join(" "), mistakes)
+    }
+
+    #[rstest]
+    #[case("", "")]
+    #[case("--v=2 -v=3 -v4 -v 5 --v 6", "v=2 v=3 v=4 v=5 v=6")]
+    #[case("--leader-elect --leader_elect=false", "leader-elect leader-elect=false")]
+    #[case("--kubeconfig --v", "kubeconfig=--v")]
+    #[case("--kubeconfig= --kubeconfig=a=b", "kubeconfig= kubeconfig=a=b")]
+    #[case("-h", "help")]
+    #[case("--cluster-cidr 10.0.0.0/16 --v=1", "(cluster-cidr)=10.0.0.0/16 v=1")]
+    #[case("--profiling --v=1", "(profiling) v=1")]
+    #[case("--concurrent_rc_syncs=5", "(concurrent-rc-syncs)=5")]
+    fn splits(#[case] line: &str, #[case] expected: &str) {
+        assert_eq!(check(line), (expected.to_owned(), vec![]));
+    }
+
+    #[rstest]
+    #[case("--nonsense=1", "unknown flag: --nonsense")]
+    #[case("--nonsense 1 --v=1", "unknown flag: --nonsense")]
+    #[case("--nonsense_1", "unknown flag: --nonsense_1")]
+    #[case("--v", "flag needs an argument: --v")]
+    #[case("---v=1", "bad flag syntax: ---v=1")]
+    #[case("--=1", "bad flag syntax: --=1")]
+    #[case("-x", "unknown shorthand flag in -x")]
+    #[case("stray", "\"controller-manager\" does not take any arguments, got [\"stray\"]")]
+    #[case("-", "\"controller-manager\" does not take any arguments, got [\"-\"]")]
+    #[case("-- --v=1", "\"controller-manager\" does not take any arguments, got [\"--v=1\"]")]
+    #[case("--profiling true", "\"controller-manager\" does not take any arguments, got [\"true\"]")]
+    fn refuses(#[case] line: &str, #[case] expected: &str) {
+        assert_eq!(check(line).1, [expected]);
+    }
+
+    #[test]
+    fn the_tables_of_upstream_are_sorted_and_apart() {
+        assert!(SWITCHES.is_sorted() && WITH_VALUE.is_sorted());
+        assert!(SWITCHES.iter().all(|name| !WITH_VALUE.contains(name)));
+    }
+}

@@ -1,0 +1,335 @@
+use std::time::Duration;
+
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+use crate::settings::{CertificateFiles, LeaderElection, TlsVersion};
+
+const ALL: Available = Available { serving: true, service_accounts: true, protobuf: true };
+
+fn with(arguments: &[&str], available: Available) -> Result<CommandLine, UsageError> {
+    parse(std::iter::once(&"controller-manager").chain(arguments).map(OsString::from), available)
+}
+
+fn settings(arguments: &[&str]) -> Settings {
+    with(arguments, ALL).map(|it| it.settings).expect("a command line without mistakes")
+}
+
+fn mistakes(arguments: &[&str], available: Available) -> Vec<String> {
+    match with(arguments, available) {
+        Err(UsageError::Mistakes(mistakes)) => mistakes,
+        Err(UsageError::Information(text)) => panic!("{text}"),
+        Ok(_) => vec![],
+    }
+}
+
+#[test]
+fn without_flags_everything_is_by_default() {
+    let line = with(&[], AVAILABLE).unwrap();
+    let expected = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
+    assert_eq!(format!("{:?}", line.settings), format!("{expected:?}"));
+    assert_eq!(line.warnings, Vec::<String>::new());
+}
+
+#[rstest]
+#[case("controllers", "*")]
+#[case("min-resync-period", "12h0m0s")]
+#[case("kube-api-qps", "20")]
+#[case("kube-api-burst", "30")]
+#[case("concurrent-endpoint-syncs", "5")]
+#[case("concurrent-service-endpoint-syncs", "5")]
+#[case("mirroring-concurrent-service-endpoint-syncs", "5")]
+#[case("max-endpoints-per-slice", "100")]
+#[case("mirroring-max-endpoints-per-subset", "1000")]
+#[case("endpoint-updates-batch-period", "0s")]
+#[case("leader-elect", "true")]
+#[case("leader-elect-lease-duration", "15s")]
+#[case("leader-elect-renew-deadline", "10s")]
+#[case("leader-elect-retry-period", "2s")]
+#[case("leader-elect-resource-lock", "leases")]
+#[case("leader-elect-resource-namespace", "kube-system")]
+#[case("bind-address", "0.0.0.0")]
+#[case("authorization-always-allow-paths", "/healthz,/readyz,/livez")]
+#[case("authentication-token-webhook-cache-ttl", "10s")]
+#[case("authorization-webhook-cache-unauthorized-ttl", "10s")]
+#[case("kubeconfig", "")]
+#[case("logging-format", "text")]
+#[case("v", "0")]
+fn defaults_are_upstreams(#[case] flag: &str, #[case] value: &str) {
+    assert_eq!(with(&[], AVAILABLE).unwrap().flags.get(flag).map(String::as_str), Some(value));
+}
+
+#[rstest]
+#[case(&["--max-endpoints-per-slice", "7"])]
+#[case(&["--max-endpoints-per-slice=7"])]
+#[case(&["--max_endpoints_per_slice=7"])]
+#[case(&["--max-endpoints-per-slice=9", "--max-endpoints-per-slice=7"])]
+#[cfg(feature = "endpointslice")]
+fn either_spelling(#[case] arguments: &[&str]) {
+    assert_eq!(settings(arguments).endpointslice.max_endpoints_per_slice.get(), 7);
+}
+
+#[test]
+#[cfg(feature = "endpoint")]
+fn lists_and_durations() {
+    let it = settings(&["--controllers=*,-endpoints-controller", "--endpoint-updates-batch-period=1m30s"]);
+    assert!(!it.controllers.endpoints && it.controllers.mirroring);
+    assert_eq!(it.endpoint.batch_period, Duration::from_secs(90));
+    let it = settings(&["--controllers", "-endpoints-controller,endpointslice"]);
+    assert!(it.controllers.endpointslice && !it.controllers.endpoints && !it.controllers.mirroring);
+    // As in upstream, the first of several replaces the default and the others add to it.
+    let it = settings(&["--controllers=endpoint", "--controllers=endpointslice"]);
+    assert!(it.controllers.endpoints && it.controllers.endpointslice && !it.controllers.mirroring);
+    let it = settings(&["--controllers="]);
+    assert!(!it.controllers.endpoints && !it.controllers.endpointslice && !it.controllers.mirroring);
+}
+
+#[test]
+#[cfg(feature = "endpoint")]
+fn feature_gates_add_up() {
+    let legacy = settings(&[
+        "--feature-gates=LegacySingleStackEndpoints=true,LegacyRestartPolicyMembership=true",
+        "--feature-gates=LegacyRestartPolicyMembership=false,LegacyTolerateUnreadyEndpoints=true",
+    ])
+    .endpoint
+    .legacy;
+    assert!(legacy.single_stack_endpoints && legacy.tolerate_unready_endpoints && !legacy.restart_policy_membership);
+}
+
+#[test]
+fn every_group_reaches_the_settings() {
+    let it = settings(&[
+        "--kubeconfig=/k",
+        "--master=https://m",
+        "--kube-api-qps=-1",
+        "--kube-api-burst=0",
+        "--min-resync-period=1h",
+        "--feature-gates=EndpointSlice=false",
+        "--use-service-account-credentials",
+        "--leader-elect-lease-duration=30s",
+        "--leader-elect-resource-name=n",
+        "--leader-elect-resource-namespace=ns",
+        "--bind-address=::1",
+        "--secure-port=1",
+        "--cert-dir=/d",
+        "--tls-cert-file=/c",
+        "--tls-private-key-file=/p",
+        "--tls-min-version=VersionTLS13",
+        "--client-ca-file=/ca",
+        "--authentication-kubeconfig=/a",
+        "--authentication-token-webhook-cache-ttl=1s",
+        "--authorization-kubeconfig=/b",
+        "--authorization-always-allow-paths=/x,/y*",
+        "--authorization-webhook-cache-authorized-ttl=2s",
+        "--authorization-webhook-cache-unauthorized-ttl=3s",
+        "--logging-format=json",
+        "-v=4",
+    ]);
+    assert_eq!(it.client.kubeconfig, path("/k"));
+    assert_eq!(it.client.master.as_deref(), Some("https://m"));
+    assert_eq!((it.client.qps.to_string().as_str(), it.client.burst), ("-1", 0));
+    assert!(it.client.service_account_credentials);
+    assert_eq!(it.min_resync_period, Duration::from_secs(3_600));
+    assert!(!it.feature_gates.enabled("EndpointSlice"));
+    let election = it.leader_election.expect("on by default");
+    assert_eq!(election.timing.lease_duration(), Duration::from_secs(30));
+    assert_eq!(election.lease.to_string(), "ns/n");
+    assert_eq!((it.serving.bind_address.to_string().as_str(), it.serving.port), ("::1", 1));
+    assert_eq!(it.serving.cert_dir, path("/d"));
+    assert_eq!(it.serving.certificate, Some(CertificateFiles { certificate: "/c".into(), key: "/p".into() }));
+    assert_eq!(it.serving.min_tls_version, TlsVersion::Tls13);
+    assert_eq!(it.serving.authentication.client_ca_file, path("/ca"));
+    assert_eq!(it.serving.authentication.kubeconfig, path("/a"));
+    assert_eq!(it.serving.authentication.token_ttl, Duration::from_secs(1));
+    assert_eq!(it.serving.authorization.kubeconfig, path("/b"));
+    assert_eq!(it.serving.authorization.always_allow_paths, ["/x", "/y*"]);
+    assert_eq!(it.serving.authorization.authorized_ttl, Duration::from_secs(2));
+    assert_eq!(it.serving.authorization.unauthorized_ttl, Duration::from_secs(3));
+    assert_eq!(it.logging.verbosity, 4);
+}
+
+#[rstest]
+#[case("--nonsense", "unknown flag: --nonsense")]
+#[case("--controllers=nonsense", "\"nonsense\" is not in the list of known controllers")]
+#[case("--feature-gates=Nonsense=true", "unrecognized feature gate: Nonsense")]
+#[case("--max-endpoints-per-slice=1001", "max-endpoints-per-slice must not be more than 1000, but got 1001")]
+#[case("--max-endpoints-per-slice=0", "max-endpoints-per-slice must not be less than 1, but got 0")]
+#[case(
+    "--concurrent-service-endpoint-syncs=51",
+    "concurrent-service-endpoint-syncs must not be more than 50, but got 51"
+)]
+#[case(
+    "--mirroring-concurrent-service-endpoint-syncs=-1",
+    "mirroring-concurrent-service-endpoint-syncs must not be less than 1, but got -1"
+)]
+#[case(
+    "--mirroring-max-endpoints-per-subset=1001",
+    "mirroring-max-endpoints-per-subset must not be more than 1000, but got 1001"
+)]
+#[case("--concurrent-endpoint-syncs=0", "concurrent-endpoint-syncs must not be less than 1, but got 0")] // EC-49
+#[case(
+    "--endpoint-updates-batch-period=soon",
+    "invalid argument \"soon\" for \"--endpoint-updates-batch-period\" flag: invalid duration \"soon\": expected a \
+     number with a unit, such as 500ms or 1m30s"
+)]
+#[case("--kube-api-burst=x", "invalid argument \"x\" for \"--kube-api-burst\" flag: invalid digit found in string")]
+#[case(
+    "--kube-api-burst=",
+    "invalid argument \"\" for \"--kube-api-burst\" flag: cannot parse integer from empty string"
+)]
+#[case("--kube-api-burst=0", "kube-api-burst must not be less than 1, but got 0")]
+#[case("--kube-api-qps=NaN", "kube-api-qps must be a number, but got NaN")]
+#[case(
+    "--kube-api-content-type=text/plain",
+    "kube-api-content-type must be one of application/json, application/vnd.kubernetes.protobuf, but got \"text/plain\""
+)]
+#[case("--leader-elect=maybe", "invalid argument \"maybe\" for \"--leader-elect\" flag: expected true or false")]
+#[case("--leader-elect-renew-deadline=15s", "leader-elect: the lease duration must be greater than the renew deadline")]
+#[case("--leader-elect-resource-lock=endpoints", "resourceLock value must be \"leases\"")]
+#[case("--leader-elect-resource-name=", "leader-elect-resource-name must not be empty")]
+#[case(
+    "--secure-port=65536",
+    "--secure-port 65536 must be between 0 and 65535, inclusive. 0 for turning off secure port"
+)]
+#[case("--bind-address=here", "invalid argument \"here\" for \"--bind-address\" flag: invalid IP address syntax")]
+#[case("--tls-cert-file=/c", "tls-cert-file and tls-private-key-file must be given together")]
+#[case(
+    "--tls-min-version=VersionTLS11",
+    "tls-min-version VersionTLS11 is broken and not spoken, use VersionTLS12 or VersionTLS13"
+)]
+#[case("--tls-min-version=1.2", "unknown tls version \"1.2\"")]
+#[case("--authorization-always-allow-paths=/a*b", "only trailing * allowed in \"/a*b\"")]
+#[case("--logging-format=xml", "format: Invalid value: \"xml\": Unsupported log format")]
+#[case("-v=-1", "v must not be less than 0, but got -1")]
+#[case("--version=old", "invalid argument \"old\" for \"--version\" flag: expected true, false or raw")]
+#[case("stray", "\"controller-manager\" does not take any arguments, got [\"stray\"]")] // CM-20
+#[case(
+    "--cluster-cidr=10.0.0.0/8",
+    "flags of kube-controller-manager without effect here: --cluster-cidr (--allow-upstream-flags ignores them)"
+)]
+fn each_mistake_is_named(#[case] argument: &str, #[case] expected: &str) {
+    assert_eq!(mistakes(&[argument], ALL), [expected]);
+}
+
+#[test]
+fn all_mistakes_are_reported_together() {
+    let found = with(&["--nonsense", "--v=x", "--max-endpoints-per-slice=0", "--controllers=a,b"], ALL).unwrap_err();
+    assert_eq!(
+        found.to_string(),
+        "[unknown flag: --nonsense, invalid argument \"x\" for \"--v\" flag: invalid digit found in string, \
+         \"a\" is not in the list of known controllers, \"b\" is not in the list of known controllers, \
+         max-endpoints-per-slice must not be less than 1, but got 0]"
+    );
+}
+
+/// What is not there yet is said, and nothing that switches it off is refused.
+#[rstest]
+#[case(&["--secure-port=10257"], &["--secure-port=10257 is not available yet"])]
+#[case(&["--secure-port=0", "--bind-address=::"], &[])]
+#[case(&["--bind-address=::"], &["--bind-address=:: is not available yet"])]
+#[case(&["--authorization-kubeconfig=/a"], &["--authorization-kubeconfig=/a is not available yet"])]
+#[case(&["--use-service-account-credentials"], &["--use-service-account-credentials=true is not available yet"])]
+#[case(&["--use-service-account-credentials=false"], &[])]
+#[case(&["--kube-api-content-type=application/json"], &[])]
+#[case(
+    &["--kube-api-content-type=application/vnd.kubernetes.protobuf"],
+    &["--kube-api-content-type=application/vnd.kubernetes.protobuf is not available yet"]
+)]
+fn what_is_not_there_yet_is_refused(#[case] arguments: &[&str], #[case] expected: &[&str]) {
+    let none = Available { serving: false, service_accounts: false, protobuf: false };
+    let found = mistakes(arguments, none);
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    assert!(found.iter().zip(expected).all(|(found, expected)| found.starts_with(expected)), "{found:?}");
+    assert_eq!(mistakes(arguments, ALL), Vec::<String>::new());
+}
+
+/// The argument list of a kube-controller-manager as kubeadm starts it.
+#[test]
+fn the_arguments_of_kubeadm_are_understood() {
+    let mut arguments: Vec<&str> = include_str!("../../tests/fixtures/kcm-args.txt").lines().collect();
+    let refused = mistakes(&arguments, ALL);
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert!(refused[0].contains("--cluster-signing-key-file --"), "{refused:?}");
+
+    arguments.push("--allow-upstream-flags");
+    let line = with(&arguments, ALL).unwrap();
+    assert_eq!(line.warnings.len(), 9, "{:?}", line.warnings);
+    assert!(line.warnings.contains(&"Flag --root-ca-file has no effect here and is ignored".to_owned()));
+    assert!(line.settings.leader_election.is_some() && line.settings.client.service_account_credentials);
+    assert_eq!(line.settings.serving.bind_address.to_string(), "127.0.0.1");
+}
+
+#[test]
+fn one_warning_for_each_flag_without_effect() {
+    let line = with(&["--profiling", "--allow-upstream-flags", "--profiling=false"], AVAILABLE).unwrap();
+    assert_eq!(line.warnings, ["Flag --profiling has no effect here and is ignored"]);
+}
+
+#[test]
+fn leader_election_can_be_switched_off() {
+    // What belongs to it is then not looked at.
+    assert_eq!(settings(&["--leader-elect=false", "--leader-elect-retry-period=0s"]).leader_election, None);
+}
+
+#[rstest]
+#[case("--version", "(Kubernetes v1.36)\n")]
+#[case("--version=raw", "kubernetes=v1.36")]
+#[case("--help", "\nEndpointslice-mirroring-controller flags:\n")]
+#[case("-h", "\nSecure serving flags:\n")]
+fn information_is_no_failure(#[case] argument: &str, #[case] expected: &str) {
+    // Whatever else is wrong.
+    match with(&["--nonsense", argument], AVAILABLE) {
+        Err(UsageError::Information(text)) => assert!(text.contains(expected), "{text}"),
+        other => panic!("{other:?}"),
+    }
+    assert!(with(&["--version=false"], AVAILABLE).is_ok());
+}
+
+#[test]
+fn help_says_what_is_not_there_yet() {
+    let serving = Available { serving: false, ..ALL };
+    assert_eq!(
+        serving.notice().as_deref(),
+        Some("Not available yet, and refused: health and metrics (--secure-port).")
+    );
+    assert_eq!(ALL.notice(), None);
+}
+
+#[test]
+fn no_flag_of_ours_is_in_the_tables_of_others() {
+    for argument in Flags::command().get_arguments() {
+        let name = argument.get_long().expect("every flag has a long name");
+        assert!(!elsewhere::SWITCHES.contains(&name) && !elsewhere::WITH_VALUE.contains(&name), "{name}");
+        assert!(argument.get_help_heading().is_some_and(|it| it.ends_with(" flags")), "{name}");
+    }
+}
+
+proptest! {
+    /// Whatever the arguments, there is an answer.
+    #[test]
+    fn any_arguments_are_read_or_refused(arguments in prop::collection::vec(argument(), 0..6)) {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        for available in [AVAILABLE, ALL] {
+            if let Err(UsageError::Mistakes(mistakes)) = with(&arguments, available) {
+                prop_assert!(!mistakes.is_empty());
+            }
+        }
+    }
+}
+
+/// Names that there are with values that may be, and text of any kind.
+fn argument() -> impl Strategy<Value = String> {
+    let names: Vec<String> = Flags::command()
+        .get_arguments()
+        .filter_map(|it| it.get_long().map(str::to_owned))
+        .filter(|name| name != "help")
+        .chain(["profiling".to_owned(), "cluster-cidr".to_owned()])
+        .collect();
+    let value = prop_oneof!["[-+]?[0-9]{1,20}", "[0-9.]{1,4}(ms|s|h)", "true|false|raw|\\*|", "\\PC{0,8}"];
+    prop_oneof![
+        8 => (prop::sample::select(names), value).prop_map(|(name, value)| format!("--{name}={value}")),
+        1 => "-{0,3}[a-z_]{0,6}",
+        1 => "\\PC{0,8}",
+    ]
+}

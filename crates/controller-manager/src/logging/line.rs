@@ -1,0 +1,213 @@
+//! One line of the log.
+
+use std::fmt::{self, Debug};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::registry::LookupSpan;
+
+use super::LogFormat;
+
+/// Writes events as lines.
+pub(super) struct Lines {
+    pub(super) format: LogFormat,
+    pub(super) now: fn() -> Timestamp,
+    pub(super) pid: u32,
+}
+
+impl<S, N> FormatEvent<S, N> for Lines
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, _: &FmtContext<'_, S, N>, mut line: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let mut said = Said::default();
+        event.record(&mut said);
+        match self.format {
+            LogFormat::Text => self.text(&mut line, event.metadata(), &said),
+            LogFormat::Json => self.json(&mut line, event.metadata(), &said),
+        }
+    }
+}
+
+impl Lines {
+    fn text(&self, line: &mut Writer<'_>, metadata: &Metadata<'_>, said: &Said) -> fmt::Result {
+        let severity = match *metadata.level() {
+            Level::ERROR => 'E',
+            Level::WARN => 'W',
+            _ => 'I',
+        };
+        let at = (self.now)().to_zoned(TimeZone::UTC);
+        let (file, number) = caller(metadata);
+        write!(
+            line,
+            "{severity}{} {:>7} {file}:{number}] {:?}",
+            at.strftime("%m%d %H:%M:%S%.6f"),
+            self.pid,
+            said.message
+        )?;
+        for (key, value) in &said.fields {
+            match value {
+                Value::Text(text) => write!(line, " {key}={text:?}")?,
+                Value::Bare(text) => write!(line, " {key}={text}")?,
+            }
+        }
+        writeln!(line)
+    }
+
+    fn json(&self, line: &mut Writer<'_>, metadata: &Metadata<'_>, said: &Said) -> fmt::Result {
+        let microseconds = (self.now)().as_microsecond();
+        let (milliseconds, rest) = (microseconds.div_euclid(1_000), microseconds.rem_euclid(1_000));
+        let (file, number) = caller(metadata);
+        write!(
+            line,
+            "{{\"ts\":{milliseconds}.{rest:03},\"caller\":{},\"msg\":{}",
+            json(&format!("{file}:{number}")),
+            json(&said.message)
+        )?;
+        match *metadata.level() {
+            Level::ERROR => {}
+            Level::WARN | Level::INFO => line.write_str(",\"v\":0")?,
+            Level::DEBUG => line.write_str(",\"v\":4")?,
+            Level::TRACE => line.write_str(",\"v\":6")?,
+        }
+        for (key, value) in &said.fields {
+            match value {
+                Value::Text(text) => write!(line, ",{}:{}", json(key), json(text))?,
+                Value::Bare(text) => write!(line, ",{}:{text}", json(key))?,
+            }
+        }
+        writeln!(line, "}}")
+    }
+}
+
+/// Where in the source a line comes from, the folder left out.
+fn caller<'a>(metadata: &'a Metadata<'_>) -> (&'a str, u32) {
+    let file = metadata.file().unwrap_or("unknown");
+    (file.rsplit('/').next().unwrap_or(file), metadata.line().unwrap_or_default())
+}
+
+/// A string in JSON, quotes and all.
+fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// What an event says.
+#[derive(Default)]
+struct Said {
+    message: String,
+    fields: Vec<(&'static str, Value)>,
+}
+
+enum Value {
+    /// Goes into quotes.
+    Text(String),
+    /// A number or a boolean.
+    Bare(String),
+}
+
+impl Said {
+    fn add(&mut self, field: &Field, value: Value) {
+        match (field.name(), value) {
+            ("message", Value::Text(text) | Value::Bare(text)) => self.message = text,
+            (name, value) => self.fields.push((name, value)),
+        }
+    }
+}
+
+impl Visit for Said {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.add(field, Value::Text(format!("{value:?}")));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.add(field, Value::Text(value.to_owned()));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.add(field, Value::Bare(value.to_string()));
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.add(field, Value::Bare(value.to_string()));
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.add(field, Value::Bare(value.to_string()));
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        // JSON has neither infinity nor NaN.
+        let text = value.to_string();
+        self.add(field, if value.is_finite() { Value::Bare(text) } else { Value::Text(text) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    use tracing_subscriber::layer::SubscriberExt;
+
+    #[derive(Clone, Default)]
+    struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Buffer {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What is written, without the number of the line here.
+    fn logged(format: LogFormat, log: impl FnOnce()) -> String {
+        let buffer = Buffer::default();
+        let now = || Timestamp::from_microsecond(1_763_726_154_000_123).unwrap();
+        let writer = buffer.clone();
+        let lines = tracing_subscriber::fmt::layer()
+            .event_format(Lines { format, now, pid: 42 })
+            .with_writer(move || writer.clone());
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(lines), log);
+        let text = String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap();
+        let (before, after) = text.split_once("line.rs:").expect("a caller");
+        format!("{before}line.rs:{}", after.trim_start_matches(|it: char| it.is_ascii_digit()))
+    }
+
+    fn say() {
+        let err = io::Error::other("a \"reason\"\nof two lines");
+        tracing::error!(service = "shop/web", attempts = 3, %err, "Sync failed");
+    }
+
+    #[test]
+    fn text_is_as_klog_writes_it() {
+        let line = logged(LogFormat::Text, say);
+        assert_eq!(
+            line,
+            "E1121 11:55:54.000123      42 line.rs:] \"Sync failed\" service=\"shop/web\" attempts=3 \
+             err=\"a \\\"reason\\\"\\nof two lines\"\n"
+        );
+    }
+
+    #[test]
+    fn json_is_an_object_a_line_with_upstreams_keys() {
+        let line = logged(LogFormat::Json, say);
+        assert_eq!(
+            line,
+            "{\"ts\":1763726154000.123,\"caller\":\"line.rs:\",\"msg\":\"Sync failed\",\"service\":\"shop/web\",\
+             \"attempts\":3,\"err\":\"a \\\"reason\\\"\\nof two lines\"}\n"
+        );
+        let verbose = logged(LogFormat::Json, || tracing::debug!(f = f64::NAN, b = true, "x"));
+        assert!(verbose.ends_with(",\"msg\":\"x\",\"v\":4,\"f\":\"NaN\",\"b\":true}\n"), "{verbose}");
+        assert!(serde_json::from_str::<serde_json::Value>(&verbose).is_ok());
+    }
+}

@@ -1,0 +1,26 @@
+//! How the API server is found and talked to.
+
+use std::path::PathBuf;
+
+/// How the API server is found and talked to. [`crate::run`] is given a configuration and reads only the limits here;
+/// the binary makes that configuration of the rest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClientSettings {
+    /// `--kubeconfig`: where the API server is and how to authenticate. None for the service account of the Pod.
+    pub kubeconfig: Option<PathBuf>,
+    /// `--master`: the address of the API server, over the one in the kubeconfig.
+    pub master: Option<String>,
+    /// `--kube-api-qps`: requests a second of each controller, on average; 0 or less for no limit.
+    pub qps: f32,
+    /// `--kube-api-burst`: requests a controller may make at once before that limit is felt.
+    pub burst: u32,
+    /// `--use-service-account-credentials`: whether each controller writes as a service account of its own.
+    pub service_account_credentials: bool,
+}
+
+impl Default for ClientSettings {
+    /// 20 requests a second and 30 at once, as upstream.
+    fn default() -> Self {
+        ClientSettings { kubeconfig: None, master: None, qps: 20.0, burst: 30, service_account_credentials: false }
+    }
+}
