@@ -131,12 +131,36 @@ impl Error {
         (seconds > 0).then(|| Duration::from_secs(u64::from(seconds)))
     }
 
-    /// As client-go: by reason, and by code only where no reason is given.
+    /// As client-go: by reason, and by code only where none is given or it means nothing.
     fn is(&self, reason: &str, code: StatusCode) -> bool {
-        self.status()
-            .is_some_and(|status| status.reason == reason || (status.reason.is_empty() && status.code == code.as_u16()))
+        self.status().is_some_and(|status| {
+            status.reason == reason
+                || (status.code == code.as_u16() && !KNOWN_REASONS.contains(&status.reason.as_str()))
+        })
     }
 }
+
+/// The reasons that upstream's servers give.
+const KNOWN_REASONS: [&str; 18] = [
+    "AlreadyExists",
+    "BadRequest",
+    "Conflict",
+    "Expired",
+    "Forbidden",
+    "Gone",
+    "InternalError",
+    "Invalid",
+    "MethodNotAllowed",
+    "NotAcceptable",
+    "NotFound",
+    "RequestEntityTooLarge",
+    "ServerTimeout",
+    "ServiceUnavailable",
+    "Timeout",
+    "TooManyRequests",
+    "Unauthorized",
+    "UnsupportedMediaType",
+];
 
 /// The status in the body of an answer; one made from the code where the body is not a status (a proxy's page, say).
 pub(crate) fn status_of(code: StatusCode, retry_after: Option<u32>, body: &[u8]) -> Status {
@@ -179,6 +203,8 @@ mod tests {
     #[rstest]
     #[case::plain_404(404, "404 page not found", "not_found")]
     #[case::not_found(404, r#"{"kind":"Status","reason":"NotFound","code":404}"#, "not_found")]
+    #[case::odd_reason(404, r#"{"kind":"Status","reason":"Unknown","code":404}"#, "not_found")]
+    #[case::another_reason(404, r#"{"kind":"Status","reason":"BadRequest","code":404}"#, "")]
     #[case::exists(409, r#"{"kind":"Status","reason":"AlreadyExists","code":409}"#, "already_exists")]
     #[case::conflict(409, r#"{"kind":"Status","reason":"Conflict","code":409}"#, "conflict")]
     #[case::forbidden(403, r#"{"kind":"Status","reason":"Forbidden","code":403}"#, "forbidden")]

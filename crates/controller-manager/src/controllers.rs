@@ -76,10 +76,16 @@ impl Controllers {
 
     /// Those of them that are compiled in.
     pub(crate) fn compiled_in(self) -> Controllers {
+        let among = |wanted: bool, name: &str, there: bool| {
+            if wanted && !there {
+                tracing::warn!("Not starting {name} since this program was built without it");
+            }
+            wanted && there
+        };
         Controllers {
-            endpoints: self.endpoints && cfg!(feature = "endpoint"),
-            endpointslice: self.endpointslice && cfg!(feature = "endpointslice"),
-            mirroring: self.mirroring && cfg!(feature = "mirroring"),
+            endpoints: among(self.endpoints, ENDPOINTS, cfg!(feature = "endpoint")),
+            endpointslice: among(self.endpointslice, ENDPOINTSLICE, cfg!(feature = "endpointslice")),
+            mirroring: among(self.mirroring, MIRRORING, cfg!(feature = "mirroring")),
         }
     }
 }

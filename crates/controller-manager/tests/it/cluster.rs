@@ -1,6 +1,7 @@
 //! An embedded API server to try the controllers on.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -117,6 +118,23 @@ impl Cluster {
             assert!(Instant::now() < deadline, "60s passed: endpoints {endpoints:?}, slices {slices:?}");
             sleep(Duration::from_millis(50)).await;
         }
+    }
+}
+
+/// Polls until `look` sees what is expected.
+pub(crate) async fn eventually<T, F>(what: &str, expected: &T, look: impl Fn() -> F)
+where
+    T: PartialEq + Debug,
+    F: Future<Output = T>,
+{
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let seen = look().await;
+        if seen == *expected {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{what}: 60s passed, {seen:?} instead of {expected:?}");
+        sleep(Duration::from_millis(50)).await;
     }
 }
 

@@ -1,7 +1,6 @@
 //! Writes that fail, one at a time: whatever an API server answers, the objects come out right in the end.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::time::Duration;
 
 use endpoint_controller_manager::{Settings, run};
@@ -9,10 +8,9 @@ use kube_controller_client::Config;
 use kube_dev_apiserver::{Fault, On};
 use serde_json::json;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::cluster::{Cluster, text};
+use crate::cluster::{Cluster, eventually, text};
 
 /// What can become of a write: refused, or carried out and then answered wrongly or not at all.
 fn faults() -> Vec<(&'static str, Fault)> {
@@ -32,19 +30,6 @@ fn faults() -> Vec<(&'static str, Fault)> {
 
 /// The writes of a walk to one kind of object: its creation, then the updates.
 const POSITIONS: u32 = 3;
-
-/// Polls until `look` sees what is expected.
-async fn eventually<T: PartialEq + Debug, F: Future<Output = T>>(what: &str, expected: &T, look: impl Fn() -> F) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let seen = look().await;
-        if seen == *expected {
-            return;
-        }
-        assert!(Instant::now() < deadline, "{what}: 60s passed, {seen:?} instead of {expected:?}");
-        sleep(Duration::from_millis(100)).await;
-    }
-}
 
 /// The addresses in the slices of a namespace, and in its Endpoints, with their readiness. One that is there twice is
 /// counted twice.

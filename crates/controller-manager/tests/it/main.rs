@@ -7,3 +7,4 @@ mod oracle;
 mod process;
 mod reference;
 mod rooms;
+mod without_slices;

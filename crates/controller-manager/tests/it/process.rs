@@ -13,12 +13,21 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::cluster::Cluster;
 
-fn controllers(cluster: &Cluster, arguments: &[&str]) -> Child {
+pub(crate) fn controllers(cluster: &Cluster, arguments: &[&str]) -> Child {
     let mut command = binary();
     command.arg("--kubeconfig").arg(cluster.kubeconfig()).args(arguments);
     // Elections have tests of their own.
     command.args(["--leader-elect=false", "--kube-api-qps=2000", "--kube-api-burst=4000"]).stderr(Stdio::piped());
     command.spawn().expect("the binary starts")
+}
+
+/// Stops it as an operator does; returns its log.
+pub(crate) async fn stop(child: Child) -> String {
+    let pid = child.id().expect("still running").to_string();
+    Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().await.expect("kill");
+    let output = child.wait_with_output().await.expect("its output");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn binary() -> Command {
@@ -36,12 +45,8 @@ async fn does_its_work_and_stops_cleanly_on_sigterm() {
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
     cluster.settles(&[("web".to_owned(), 1)].into()).await;
 
-    let pid = child.id().expect("still running").to_string();
-    Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().await.expect("kill");
-    let output = timeout(Duration::from_secs(5), child.wait_with_output()).await.expect("stops within 5s");
-    let output = output.expect("its output");
-    assert!(output.status.success(), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("Stopped"), "{output:?}");
+    let log = timeout(Duration::from_secs(5), stop(child)).await.expect("stops within 5s");
+    assert!(log.contains("Stopped"), "{log}");
     cluster.server.shutdown().await;
 }
 

@@ -1,0 +1,89 @@
+//! The slice controllers are kept from starting, by an operator or by a server without EndpointSlices.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use kube_dev_apiserver::{Fault, On};
+use rstest::rstest;
+
+use crate::cluster::{Cluster, eventually};
+use crate::process::{controllers, stop};
+
+/// Discovery, the only request of ours that names no resource.
+fn discovery() -> On {
+    On::any().verb("get").resource("").user_agent("controller-manager")
+}
+
+#[rstest]
+#[case::gate(&["--feature-gates=EndpointSlice=false"], None, "EndpointSlice feature gate is disabled")]
+#[case::server(&[], Some(Fault::refuse(404)), "discovery.k8s.io/v1 resources are not available")]
+#[tokio::test]
+async fn endpoints_are_written_all_the_same(
+    #[case] arguments: &[&str],
+    #[case] fault: Option<Fault>,
+    #[case] why: &str,
+) {
+    let cluster = Cluster::start().await;
+    if let Some(fault) = fault {
+        cluster.server.faults().inject(fault.on(discovery()));
+    }
+    let child = controllers(&cluster, arguments);
+    cluster.service("default", "web").await;
+    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    let expected = BTreeMap::from([("web".to_owned(), 1)]);
+    eventually("Endpoints", &expected, async || cluster.addresses().await.0).await;
+
+    let log = stop(child).await;
+    for name in ["endpointslice-controller", "endpointslice-mirroring-controller"] {
+        assert!(log.contains(&format!("Not starting {name} since {why}")), "{log}");
+    }
+    // Not even listed: such a server has nothing to list.
+    let slices = On::any().resource("endpointslices").user_agent("controller-manager");
+    assert_eq!(cluster.server.requests().count(&slices), 0);
+    cluster.server.shutdown().await;
+}
+
+/// Neither says that there are no EndpointSlices: a server that is not ready yet, and one that does not tell everybody.
+#[rstest]
+#[case::away(Fault::unavailable().times(2))]
+#[case::empty_handed(Fault::reset().times(1))]
+#[case::forbidden(Fault::refuse(403))]
+#[tokio::test]
+async fn a_server_that_does_not_tell_is_no_server_without_slices(#[case] fault: Fault) {
+    let cluster = Cluster::start().await;
+    cluster.server.faults().inject(fault.on(discovery()));
+    let child = controllers(&cluster, &[]);
+    cluster.node().await;
+    cluster.service("default", "web").await;
+    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.settles(&[("web".to_owned(), 1)].into()).await;
+    assert!(cluster.server.faults().states().iter().all(|state| state.hits > 0), "the fault was to strike");
+    stop(child).await;
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn who_runs_no_slice_controller_does_not_ask() {
+    let cluster = Cluster::start().await;
+    // Asking would go on for ever.
+    cluster.server.faults().inject(Fault::unavailable().on(discovery()));
+    let child = controllers(&cluster, &["--controllers=endpoints-controller"]);
+    cluster.service("default", "web").await;
+    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    let expected = BTreeMap::from([("web".to_owned(), 1)]);
+    eventually("Endpoints", &expected, async || cluster.addresses().await.0).await;
+    stop(child).await;
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn stops_while_it_waits_for_a_server_that_is_away() {
+    let cluster = Cluster::start().await;
+    cluster.server.faults().inject(Fault::unavailable().on(discovery()));
+    let child = controllers(&cluster, &[]);
+    let asked = || async { cluster.server.requests().count(&discovery()) > 1 };
+    eventually("discovery", &true, asked).await;
+    let log = tokio::time::timeout(Duration::from_secs(5), stop(child)).await.expect("stops within 5s");
+    assert!(log.contains("API server cannot be asked what it serves, waiting"), "{log}");
+    cluster.server.shutdown().await;
+}
