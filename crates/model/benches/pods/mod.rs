@@ -21,7 +21,7 @@ const A_NAMESPACE: usize = 500;
 const A_SET: usize = 50;
 
 fn recorded(name: &str) -> Vec<u8> {
-    let path = format!("{}/../apiserver/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../conformance/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
     fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 

@@ -10,7 +10,7 @@ use rstest::rstest;
 use serde::de::DeserializeOwned;
 
 fn recorded(name: &str) -> Vec<u8> {
-    let path = format!("{}/../apiserver/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../conformance/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
     fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 

@@ -25,7 +25,7 @@ fn what_has_left_the_history_is_expired() {
     let kind = world.kind("configmaps");
     let error = world.cluster.changes_after(&kind, 1, 10).map(|_| ()).unwrap_err();
     let event = format!(r#"{{"type":"ERROR","object":{}}}"#, String::from_utf8(error.encode()).unwrap());
-    let recorded = include_str!("../../../tests/fixtures/expired.watch.json");
+    let recorded = include_str!("../../../../../conformance/fixtures/expired.watch.json");
     assert_eq!(event, recorded.trim().replace("67847", "5"));
 }
 

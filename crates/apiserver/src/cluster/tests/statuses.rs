@@ -13,7 +13,7 @@ fn check(error: &StatusError, recorded: &str) {
 #[test]
 fn not_found() {
     let error = World::new().try_delete("services", "nope", &DeleteOptions::default()).unwrap_err();
-    check(&error, include_str!("../../../tests/fixtures/not-found.status.json"));
+    check(&error, include_str!("../../../../../conformance/fixtures/not-found.status.json"));
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn already_exists() {
     let mut world = World::new();
     world.create("services", service("web", json!({})));
     let error = world.try_create("services", service("web", json!({}))).unwrap_err();
-    check(&error, include_str!("../../../tests/fixtures/already-exists.status.json"));
+    check(&error, include_str!("../../../../../conformance/fixtures/already-exists.status.json"));
 }
 
 #[test]
@@ -30,14 +30,14 @@ fn conflict() {
     let stale = world.create("services", service("web", json!({})));
     world.merge("services", "web", json!({"metadata": {"labels": {"a": "b"}}}));
     let error = world.try_update("services", stale, Part::Main).unwrap_err();
-    check(&error, include_str!("../../../tests/fixtures/conflict.status.json"));
+    check(&error, include_str!("../../../../../conformance/fixtures/conflict.status.json"));
 }
 
 #[test]
 fn invalid_with_every_cause() {
     let object = json!({"metadata": {"name": "Bad_Name"}, "addressType": "IPv9", "endpoints": []});
     let error = World::new().try_create("endpointslices", object).unwrap_err();
-    check(&error, include_str!("../../../tests/fixtures/invalid.status.json"));
+    check(&error, include_str!("../../../../../conformance/fixtures/invalid.status.json"));
 }
 
 #[rstest]
