@@ -1,0 +1,67 @@
+//! However the network cuts a body, the same comes out.
+
+use kube_wire::{Encoding, WatchEvent};
+use proptest::prelude::*;
+
+use crate::{
+    fixtures::{file, list, suffix, watch},
+    meta::{Kind, Meta, Pods, Slices},
+};
+
+fn encoding() -> impl Strategy<Value = Encoding> {
+    prop_oneof![Just(Encoding::Json), Just(Encoding::Protobuf)]
+}
+
+/// The chunks between these places, each as a share of the whole.
+fn cut<'a>(body: &'a [u8], cuts: &[f64]) -> Vec<&'a [u8]> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "a place")]
+    let mut places: Vec<_> = cuts.iter().map(|cut| (cut * body.len() as f64) as usize).collect();
+    places.extend([0, body.len()]);
+    places.sort_unstable();
+    places.windows(2).map(|pair| &body[pair[0]..pair[1]]).collect()
+}
+
+fn cuts() -> impl Strategy<Value = Vec<f64>> {
+    // Few cuts, and so many that most items are cut.
+    prop_oneof![prop::collection::vec(0.0..1.0, 0..5), prop::collection::vec(0.0..1.0, 300..400)]
+}
+
+fn same_list<K: Kind>(encoding: Encoding, cuts: &[f64]) {
+    let body = file(&format!("{}.list.{}", K::FILE, suffix(encoding)));
+    assert_eq!(list::<K>(encoding, cut(&body, cuts)), list::<K>(encoding, [&body[..]]));
+}
+
+fn same_watch<K: Kind>(encoding: Encoding, cuts: &[f64]) {
+    let body = file(&format!("{}.watch.{}", K::FILE, suffix(encoding)));
+    assert_eq!(watch::<K>(encoding, cut(&body, cuts)), watch::<K>(encoding, [&body[..]]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lists(encoding in encoding(), cuts in cuts()) {
+        same_list::<Pods>(encoding, &cuts);
+        same_list::<Slices>(encoding, &cuts);
+    }
+
+    #[test]
+    fn watches(encoding in encoding(), cuts in cuts()) {
+        same_watch::<Pods>(encoding, &cuts);
+        same_watch::<Slices>(encoding, &cuts);
+    }
+
+    /// Cut off anywhere, a list is an error and a watch has brought a beginning of its events.
+    #[test]
+    fn ends(encoding in encoding(), end in 0.0..0.999) {
+        let body = file(&format!("pod.list.{}", suffix(encoding)));
+        let [kept, ..] = cut(&body, &[end])[..] else { unreachable!("two pieces") };
+        prop_assert!(list::<Pods>(encoding, [kept]).is_err());
+
+        let body = file(&format!("pod.watch.{}", suffix(encoding)));
+        let (all, _) = watch::<Pods>(encoding, [&body[..]]);
+        let [kept, ..] = cut(&body, &[end])[..] else { unreachable!("two pieces") };
+        let (some, _): (Vec<WatchEvent<Meta<Pods>>>, _) = watch(encoding, [kept]);
+        prop_assert_eq!(&some[..], &all[..some.len()]);
+    }
+}

@@ -1,0 +1,61 @@
+//! Broken bytes are errors or other objects, never panics: a smoke of what `fuzz/` does for hours.
+
+use kube_wire::Encoding;
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use rstest::rstest;
+
+use crate::{
+    fixtures::{file, list, suffix, watch},
+    meta::{EndpointsOf, Kind, Nodes, Pods, Services, Slices},
+};
+
+/// Flips bits, cuts out, doubles or overwrites some bytes.
+fn damage(body: &mut Vec<u8>, random: &mut StdRng) {
+    for _ in 0..random.random_range(1..8) {
+        if body.is_empty() {
+            return;
+        }
+        let at = random.random_range(0..body.len());
+        let until = (at + random.random_range(1..64)).min(body.len());
+        match random.random_range(0..5) {
+            0 => body[at] ^= 1 << random.random_range(0..8),
+            1 => body[at] = [0, 0xff, b'"', b'{', b'}', b'\\'][random.random_range(0..6)],
+            2 => drop(body.drain(at..until)),
+            3 => {
+                let again = body[at..until].to_vec();
+                body.splice(at..at, again);
+            }
+            _ => body.truncate(at),
+        }
+    }
+}
+
+fn survives<K: Kind>(encoding: Encoding) {
+    let mut read = 0;
+    for seed in 0..300 {
+        let mut random = StdRng::seed_from_u64(seed);
+        for what in ["list", "watch"] {
+            let mut body = file(&format!("{}.{what}.{}", K::FILE, suffix(encoding)));
+            // Long bodies would spend the time on what the others hold as well.
+            body.truncate(20_000);
+            damage(&mut body, &mut random);
+            let chunks = body.chunks(random.random_range(1..5000));
+            if what == "list" {
+                assert!(list::<K>(encoding, chunks).is_err() || body.len() < 20_000, "seed {seed}");
+            } else {
+                read += watch::<K>(encoding, chunks).0.len();
+            }
+        }
+    }
+    assert!(read > 0, "some of it was still good");
+}
+
+#[rstest]
+#[case::pods(survives::<Pods>)]
+#[case::services(survives::<Services>)]
+#[case::nodes(survives::<Nodes>)]
+#[case::slices(survives::<Slices>)]
+#[case::endpoints(survives::<EndpointsOf>)]
+fn damaged_bytes(#[case] survives: fn(Encoding), #[values(Encoding::Json, Encoding::Protobuf)] encoding: Encoding) {
+    survives(encoding);
+}

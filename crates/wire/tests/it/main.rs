@@ -1,0 +1,7 @@
+//! Reading what real API servers wrote, whole, cut and broken, and messages with every field set.
+
+mod cuts;
+mod damage;
+mod fixtures;
+mod messages;
+mod meta;

@@ -1,0 +1,4 @@
+//! The compact Service, from either encoding.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| kube_endpoints_fuzz::object::<kube_endpoint_model::Service>(bytes));

@@ -1,0 +1,4 @@
+//! A watch of Services in protobuf, in chunks.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| kube_endpoints_fuzz::watch(kube_wire::Encoding::Protobuf, bytes));
