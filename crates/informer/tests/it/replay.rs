@@ -36,6 +36,8 @@ impl Replay {
                     assert_eq!(tombstone, before == object, "a tombstone is the last known state, others are newer");
                 }
             }
+            // Who waits for a change holds the channel's lock while looking at the state.
+            drop(state);
             change.send_replace(());
         });
         Self { told, changed }

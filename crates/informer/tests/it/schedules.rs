@@ -179,6 +179,9 @@ impl Schedule {
 
     /// Waits until store and handlers have what the server has.
     async fn agree(&self) {
+        // Without a last object of its own, the final state may be one that a handler has been in before.
+        let last = ConfigMap { metadata: metadata(Some(&self.namespace), "last"), ..ConfigMap::default() };
+        while self.writer.create(&last).await.is_err_and(|error| !error.is_already_exists()) {}
         let expect = loop {
             let list = self.writer.list(&Thing::RESOURCE, Some(&self.namespace), &ListParams::default()).await;
             // A restart of another schedule.
