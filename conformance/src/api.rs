@@ -69,7 +69,12 @@ pub struct Api {
 impl Api {
     /// Sets up the connection; nothing is sent yet.
     pub fn new(config: &Config) -> Result<Self> {
-        let options = ClientOptions { user_agent: "kube-endpoints-conformance".to_owned(), qps: 0.0, burst: 0 };
+        let options = ClientOptions {
+            user_agent: "kube-endpoints-conformance".to_owned(),
+            qps: 0.0,
+            burst: 0,
+            ..ClientOptions::default()
+        };
         Ok(Self { client: Client::new(config, options)? })
     }
 

@@ -7,7 +7,7 @@ use std::{convert::Infallible, sync::Arc};
 
 use anyhow::{Context as _, Result};
 use futures::StreamExt as _;
-use kube_controller_client::{WatchBody, WatchParams};
+use kube_controller_client::{Body, WatchParams};
 use kube_wire::LineSplitter;
 use serde::Deserialize;
 use tokio::task::JoinSet;
@@ -42,7 +42,7 @@ impl Watches {
 }
 
 /// Opens a watch of everything that happens from now on.
-async fn open(api: &Api, kind: Kind) -> Result<WatchBody> {
+async fn open(api: &Api, kind: Kind) -> Result<Body> {
     // The page is small because only the version of the list is wanted.
     let resource_version = api.list(kind, "", "?limit=1").await?.metadata.resource_version;
     let params = WatchParams { resource_version, ..WatchParams::default() };
@@ -51,7 +51,7 @@ async fn open(api: &Api, kind: Kind) -> Result<WatchBody> {
 }
 
 /// Follows a watch for ever. A server ends any watch now and then.
-async fn follow(api: &Api, kind: Kind, changes: &Changes, first: WatchBody) -> Result<Infallible> {
+async fn follow(api: &Api, kind: Kind, changes: &Changes, first: Body) -> Result<Infallible> {
     let mut watch = first;
     loop {
         note_all(kind, changes, watch).await;
@@ -62,7 +62,7 @@ async fn follow(api: &Api, kind: Kind, changes: &Changes, first: WatchBody) -> R
 }
 
 /// Notes the changes of one watch until it ends, however it ends: the next one goes on from a fresh list.
-async fn note_all(kind: Kind, changes: &Changes, mut watch: WatchBody) {
+async fn note_all(kind: Kind, changes: &Changes, mut watch: Body) {
     let mut frames = LineSplitter::new(kind.resource().kind);
     while let Some(Ok(chunk)) = watch.next().await {
         frames.push(&chunk);

@@ -9,12 +9,13 @@ use http::{
 };
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
-use kube_wire::Resource;
+use kube_wire::{Decode, Encoding, Resource};
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt as _;
 
 use crate::{
-    Call, Config, ConfigError, Error, ListParams, TransportKind, WatchBody, WatchParams,
+    Body, Call, Config, ConfigError, Error, ListParams, TransportKind, WatchParams,
+    body::encoding_of,
     error::status_of,
     failure::lost,
     gate::{Gate, WriteGate},
@@ -23,7 +24,9 @@ use crate::{
     transport::{Service, Transport},
 };
 
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const JSON: HeaderValue = HeaderValue::from_static(Encoding::Json.media_type());
+/// As client-go asks for protobuf: a server without it for a type answers in JSON.
+const PROTOBUF_OR_JSON: HeaderValue = HeaderValue::from_static("application/vnd.kubernetes.protobuf,application/json");
 
 /// The API server itself ends any request but a watch after 60 s; this is for a server that does not answer at all.
 const CALL_TIMEOUT: Duration = Duration::from_secs(90);
@@ -37,13 +40,16 @@ pub struct ClientOptions {
     pub qps: f32,
     /// Requests that may be sent at once after a pause.
     pub burst: u32,
+    /// The encoding to read lists and watches in, for types that can be read from it (`--kube-api-content-type`). Writes are
+    /// always JSON.
+    pub content_type: Encoding,
 }
 
-/// kube-controller-manager's defaults: 20 requests a second, 30 at once.
+/// kube-controller-manager's defaults: 20 requests a second, 30 at once, protobuf.
 impl Default for ClientOptions {
     fn default() -> Self {
         let user_agent = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned();
-        Self { user_agent, qps: 20.0, burst: 30 }
+        Self { user_agent, qps: 20.0, burst: 30, content_type: Encoding::Protobuf }
     }
 }
 
@@ -57,6 +63,7 @@ pub struct Client {
 struct Shared {
     server: String,
     user_agent: HeaderValue,
+    content_type: Encoding,
     throttle: Throttle,
     transport: Transport,
 }
@@ -65,31 +72,34 @@ struct Shared {
 pub(crate) struct Outgoing {
     pub(crate) method: Method,
     pub(crate) path_and_query: String,
+    pub(crate) accept: Encoding,
     pub(crate) content_type: Option<HeaderValue>,
     pub(crate) body: Bytes,
 }
 
 impl Outgoing {
     pub(crate) fn json(method: Method, path_and_query: String, body: Vec<u8>) -> Self {
-        Self { method, path_and_query, content_type: Some(JSON), body: body.into() }
+        Self { method, path_and_query, accept: Encoding::Json, content_type: Some(JSON), body: body.into() }
     }
 
     pub(crate) fn get(path_and_query: String) -> Self {
-        Self { method: Method::GET, path_and_query, content_type: None, body: Bytes::new() }
+        let (method, accept) = (Method::GET, Encoding::Json);
+        Self { method, path_and_query, accept, content_type: None, body: Bytes::new() }
     }
 }
 
 impl Client {
     /// Sets up connections lazily: nothing is sent before the first request.
     pub fn new(config: &Config, options: ClientOptions) -> Result<Self, ConfigError> {
-        let ClientOptions { user_agent, qps, burst } = options;
+        let ClientOptions { user_agent, qps, burst, content_type } = options;
         let server = config.server();
         let user_agent = HeaderValue::from_str(&user_agent).map_err(|_| ConfigError::Connection {
             server: server.clone(),
             cause: format!("user agent {user_agent:?} cannot be sent as a header"),
         })?;
         let transport = Transport::new(config)?;
-        let shared = Shared { server, user_agent, throttle: Throttle::new(qps, burst), transport };
+        let throttle = Throttle::new(qps, burst);
+        let shared = Shared { server, user_agent, content_type, throttle, transport };
         Ok(Self { shared: Arc::new(shared), gate: Gate::default() })
     }
 
@@ -103,28 +113,38 @@ impl Client {
         Self { shared: Arc::clone(&self.shared), gate: Gate(Some(gate)) }
     }
 
-    /// Lists a resource, in one namespace or (`None`) everywhere; the answer is for `kube_wire::decode_list`.
+    /// The encoding to read `T` in: protobuf if the type has it and [`ClientOptions::content_type`] says so.
+    pub fn encoding_for<T: Decode>(&self) -> Encoding {
+        if T::PROTOBUF { self.shared.content_type } else { Encoding::Json }
+    }
+
+    /// Lists a resource, in one namespace or (`None`) everywhere; the answer, always JSON, is for `kube_wire::decode_list`.
+    ///
+    /// It holds the whole body: for lists that may be long there is [`list_chunks`](Self::list_chunks).
     pub async fn list(&self, of: &Resource, namespace: Option<&str>, params: &ListParams) -> Result<Bytes, Error> {
         let call = Call::new("list", of, namespace.unwrap_or_default(), "");
         self.call(&call, &Outgoing::get(of.path(namespace) + &params.query())).await
     }
 
-    /// Watches a resource, in one namespace or (`None`) everywhere. The chunks of the body are for `kube_wire::LineSplitter`.
-    ///
-    /// Not counted by the limit on requests, as in client-go; dropping the body ends the watch.
-    pub async fn watch(
+    /// Lists a resource like [`list`](Self::list), and returns its body as it arrives, for `kube_wire::ListReader`.
+    pub async fn list_chunks(
         &self,
         of: &Resource,
         namespace: Option<&str>,
-        params: &WatchParams,
-    ) -> Result<WatchBody, Error> {
+        params: &ListParams,
+    ) -> Result<Body, Error> {
+        let call = Call::new("list", of, namespace.unwrap_or_default(), "");
+        let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(of.path(namespace) + &params.query()) };
+        self.open(&self.shared.transport.calls, call, &outgoing, true).await
+    }
+
+    /// Watches a resource, in one namespace or (`None`) everywhere. The body is for `kube_wire::WatchReader`.
+    ///
+    /// Not counted by the limit on requests, as in client-go; dropping the body ends the watch.
+    pub async fn watch(&self, of: &Resource, namespace: Option<&str>, params: &WatchParams) -> Result<Body, Error> {
         let call = Call::new("watch", of, namespace.unwrap_or_default(), "");
-        let outgoing = Outgoing::get(of.path(namespace) + &params.query());
-        let answer = self.send(&self.shared.transport.watches, &call, &outgoing, false).await?;
-        if answer.status().is_success() {
-            return Ok(WatchBody::new(call, answer.into_body()));
-        }
-        Err(refusal(&call, answer).await)
+        let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(of.path(namespace) + &params.query()) };
+        self.open(&self.shared.transport.watches, call, &outgoing, false).await
     }
 
     /// Gets any JSON document: discovery, `/version`.
@@ -149,7 +169,7 @@ impl Client {
         let content_type = content_type.map(HeaderValue::from_str).transpose();
         let content_type = content_type.map_err(|_| refuse("the content type cannot be sent as a header"))?;
         let path_and_query = path_and_query.to_owned();
-        let request = Outgoing { method, path_and_query, content_type, body: body.into() };
+        let request = Outgoing { method, path_and_query, accept: Encoding::Json, content_type, body: body.into() };
         let request = self.request(&call, &request)?;
         let method = request.method().clone();
         self.shared.throttle.admit().await;
@@ -176,6 +196,16 @@ impl Client {
             return whole_body(call, answer.into_body()).await;
         }
         Err(refusal(call, answer).await)
+    }
+
+    /// Sends a request and returns the body of a successful answer as it arrives.
+    async fn open(&self, service: &Service, call: Call, outgoing: &Outgoing, throttled: bool) -> Result<Body, Error> {
+        let answer = self.send(service, &call, outgoing, throttled).await?;
+        if !answer.status().is_success() {
+            return Err(refusal(&call, answer).await);
+        }
+        let (head, body) = answer.into_parts();
+        Body::new(call, &head.headers, body)
     }
 
     /// Sends a request, and again where that is right.
@@ -216,11 +246,15 @@ impl Client {
     }
 
     fn request(&self, call: &Call, outgoing: &Outgoing) -> Result<Request<Full<Bytes>>, Error> {
-        let Outgoing { method, path_and_query, content_type, body } = outgoing;
+        let Outgoing { method, path_and_query, accept, content_type, body } = outgoing;
+        let accept = match accept {
+            Encoding::Json => JSON,
+            Encoding::Protobuf => PROTOBUF_OR_JSON,
+        };
         let mut request = Request::builder()
             .method(method)
             .uri(path_and_query)
-            .header(ACCEPT, JSON)
+            .header(ACCEPT, accept)
             .header(USER_AGENT, &self.shared.user_agent);
         if let Some(content_type) = content_type {
             request = request.header(CONTENT_TYPE, content_type);
@@ -246,9 +280,10 @@ async fn whole_body(call: &Call, body: Incoming) -> Result<Bytes, Error> {
 
 async fn refusal(call: &Call, answer: Response<Incoming>) -> Error {
     let (code, retry_after) = (answer.status(), retry::retry_after(answer.headers()));
+    let encoding = encoding_of(answer.headers()).unwrap_or_default();
     // A refusal whose explanation is lost is still a refusal.
     let body = whole_body(call, answer.into_body()).await.unwrap_or_default();
-    Error::Api { call: call.clone(), status: Box::new(status_of(code, retry_after, &body)) }
+    Error::Api { call: call.clone(), status: Box::new(status_of(code, retry_after, encoding, &body)) }
 }
 
 fn no_answer(call: &Call) -> Error {

@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use kube_wire::{Status, reason};
+use kube_wire::{
+    Encoding, Status,
+    protobuf::{Envelope, Fields, MalformedProtobuf},
+    reason,
+};
 
 use crate::Call;
 
@@ -163,9 +167,13 @@ const KNOWN_REASONS: [&str; 18] = [
 ];
 
 /// The status in the body of an answer; one made from the code where the body is not a status (a proxy's page, say).
-pub(crate) fn status_of(code: StatusCode, retry_after: Option<u32>, body: &[u8]) -> Status {
-    let mut status = match serde_json::from_slice::<Status>(body) {
-        Ok(status) if status.code != 0 || !status.message.is_empty() || !status.reason.is_empty() => status,
+pub(crate) fn status_of(code: StatusCode, retry_after: Option<u32>, encoding: Encoding, body: &[u8]) -> Status {
+    let read = match encoding {
+        Encoding::Json => serde_json::from_slice(body).ok(),
+        Encoding::Protobuf => protobuf_status(body).ok(),
+    };
+    let mut status: Status = match read {
+        Some(status) if status.code != 0 || !status.message.is_empty() || !status.reason.is_empty() => status,
         _ => unexplained(code, body),
     };
     if status.code == 0 {
@@ -178,6 +186,13 @@ pub(crate) fn status_of(code: StatusCode, retry_after: Option<u32>, body: &[u8])
         }
     }
     status
+}
+
+fn protobuf_status(body: &[u8]) -> Result<Status, MalformedProtobuf> {
+    match Envelope::open(body)? {
+        Envelope { kind: "Status", object, .. } => Status::from_fields(Fields::new(object)),
+        _ => Ok(Status::default()),
+    }
 }
 
 fn unexplained(code: StatusCode, body: &[u8]) -> Status {
@@ -196,7 +211,7 @@ mod tests {
     use super::*;
 
     fn api(code: u16, body: &str) -> Error {
-        let status = status_of(StatusCode::from_u16(code).unwrap(), None, body.as_bytes());
+        let status = status_of(StatusCode::from_u16(code).unwrap(), None, Encoding::Json, body.as_bytes());
         Error::Api { call: Call::new("update", "endpoints", "shop", "web"), status: Box::new(status) }
     }
 
@@ -239,9 +254,19 @@ mod tests {
         assert_eq!(api(404, body).to_string(), expect);
     }
 
+    #[rstest]
+    #[case::status(b"k8s\0\x0a\x08\x12\x06Status\x12\x04\x1a\x02no", "no")]
+    #[case::other(b"k8s\0\x0a\x05\x12\x03Pod\x12\x04\x1a\x02no", "the server answered 404 Not Found: k8s\0")]
+    #[case::broken(b"k8s\0\x0a", "the server answered 404 Not Found: k8s\0")]
+    fn reads_protobuf(#[case] body: &[u8], #[case] expect: &str) {
+        let status = status_of(StatusCode::NOT_FOUND, None, Encoding::Protobuf, body);
+        assert!(status.to_string().starts_with(expect), "{status}");
+        assert_eq!(status.code, 404);
+    }
+
     #[test]
     fn retry_after_comes_from_the_header_too() {
-        let status = status_of(StatusCode::TOO_MANY_REQUESTS, Some(7), b"busy");
+        let status = status_of(StatusCode::TOO_MANY_REQUESTS, Some(7), Encoding::Json, b"busy");
         let error = Error::Api { call: Call::new("list", "pods", "", ""), status: Box::new(status) };
         assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
     }

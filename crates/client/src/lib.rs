@@ -25,6 +25,7 @@
 //! # }
 //! ```
 
+mod body;
 mod call;
 mod client;
 mod config;
@@ -38,8 +39,8 @@ mod retry;
 mod throttle;
 mod transport;
 mod typed;
-mod watch;
 
+pub use body::Body;
 pub use call::Call;
 pub use client::{Client, ClientOptions};
 pub use config::{Config, ConfigError};
@@ -47,7 +48,6 @@ pub use error::{Error, TransportKind};
 pub use gate::WriteGate;
 pub use params::{ListParams, Preconditions, WatchParams};
 pub use typed::Written;
-pub use watch::WatchBody;
 
 /// The definitions shared with the decoders: where a type lives, and what the server says when it refuses.
-pub use kube_wire::{Resource, Status};
+pub use kube_wire::{Encoding, Resource, Status};

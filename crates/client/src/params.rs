@@ -1,5 +1,7 @@
 //! What a list, watch or delete may be narrowed by.
 
+use kube_wire::Encoding;
+
 use crate::query::Query;
 
 /// Parameters of a list request.
@@ -15,11 +17,13 @@ pub struct ListParams {
     pub continue_token: Option<String>,
     /// `None` asks for the most recent state, `0` for any, another value for a state at least as new.
     pub resource_version: Option<String>,
+    /// The encoding to ask for first; JSON is asked for in any case. See [`Body::encoding`](crate::Body::encoding).
+    pub accept: Encoding,
 }
 
 impl ListParams {
     pub(crate) fn query(&self) -> String {
-        let Self { label_selector, field_selector, limit, continue_token, resource_version } = self;
+        let Self { label_selector, field_selector, limit, continue_token, resource_version, accept: _ } = self;
         let mut query = Query::default();
         query.add("labelSelector", label_selector.as_deref());
         query.add("fieldSelector", field_selector.as_deref());
@@ -43,11 +47,23 @@ pub struct WatchParams {
     pub timeout_seconds: Option<u32>,
     /// Whether the server may say that nothing changed.
     pub allow_bookmarks: bool,
+    /// Asks for all objects first, and for a bookmark after them: a list as a stream.
+    pub send_initial_events: bool,
+    /// The encoding to ask for first; JSON is asked for in any case. See [`Body::encoding`](crate::Body::encoding).
+    pub accept: Encoding,
 }
 
 impl WatchParams {
     pub(crate) fn query(&self) -> String {
-        let Self { label_selector, field_selector, resource_version, timeout_seconds, allow_bookmarks } = self;
+        let Self {
+            label_selector,
+            field_selector,
+            resource_version,
+            timeout_seconds,
+            allow_bookmarks,
+            send_initial_events,
+            accept: _,
+        } = self;
         let mut query = Query::default();
         query.add("watch", Some("true"));
         query.add("labelSelector", label_selector.as_deref());
@@ -55,6 +71,9 @@ impl WatchParams {
         query.add("resourceVersion", Some(resource_version).filter(|version| !version.is_empty()).map(String::as_str));
         query.add("timeoutSeconds", timeout_seconds.map(|seconds| seconds.to_string()).as_deref());
         query.add("allowWatchBookmarks", allow_bookmarks.then_some("true"));
+        query.add("sendInitialEvents", send_initial_events.then_some("true"));
+        // A server refuses the one without the other.
+        query.add("resourceVersionMatch", send_initial_events.then_some("NotOlderThan"));
         query.into_string()
     }
 }
@@ -81,6 +100,7 @@ mod tests {
             limit: Some(500),
             continue_token: Some("a+b".to_owned()),
             resource_version: Some("0".to_owned()),
+            accept: Encoding::Protobuf,
         };
         assert_eq!(
             params.query(),
@@ -98,5 +118,10 @@ mod tests {
             ..WatchParams::default()
         };
         assert_eq!(params.query(), "?watch=true&resourceVersion=7&timeoutSeconds=300&allowWatchBookmarks=true");
+        let params = WatchParams { send_initial_events: true, resource_version: String::new(), ..params };
+        assert_eq!(
+            params.query(),
+            "?watch=true&timeoutSeconds=300&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+        );
     }
 }

@@ -67,8 +67,10 @@ pub async fn run(config: Config, settings: Settings, stop: CancellationToken) ->
 }
 
 fn client(config: &Config, settings: &ClientSettings, part: &str) -> Result<Client, ConfigError> {
-    let ClientSettings { kubeconfig: _, master: _, qps, burst, service_account_credentials: _ } = settings;
-    Client::new(config, ClientOptions { user_agent: user_agent(part), qps: *qps, burst: *burst })
+    let ClientSettings { kubeconfig: _, master: _, qps, burst, content_type, service_account_credentials: _ } =
+        settings;
+    let options = ClientOptions { user_agent: user_agent(part), qps: *qps, burst: *burst, content_type: *content_type };
+    Client::new(config, options)
 }
 
 /// The controllers that are to run and can. None when it is time to stop.

@@ -90,7 +90,10 @@ impl Host {
     /// A client for the tools of this program. Its requests are not limited: nobody else is to be protected.
     pub(crate) async fn client(&self) -> Result<Client, HostError> {
         let user_agent = concat!("devcluster/", env!("CARGO_PKG_VERSION")).to_owned();
-        Ok(Client::new(&self.config().await?, ClientOptions { user_agent, qps: 0.0, burst: 1 })?)
+        Ok(Client::new(
+            &self.config().await?,
+            ClientOptions { user_agent, qps: 0.0, burst: 1, ..ClientOptions::default() },
+        )?)
     }
 
     /// Applies objects; returns how many.

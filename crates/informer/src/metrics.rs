@@ -86,7 +86,6 @@ const SAMPLE: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(crate) struct Meter(Option<Arc<dyn InformerMetrics>>);
 
-#[expect(dead_code, reason = "the reflector calls some of these only with its next change")]
 impl Meter {
     pub(crate) fn new(provider: Option<&dyn MetricsProvider>, of: &Resource) -> Self {
         Self(provider.map(|provider| provider.informer(of)))

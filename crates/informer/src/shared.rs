@@ -65,7 +65,6 @@ impl<T: Object, X: Clone> Shared<T, X> {
         &self.store
     }
 
-    #[expect(dead_code, reason = "for the reflector's next change")]
     pub(crate) fn meter(&self) -> &Meter {
         &self.meter
     }

@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use futures::StreamExt as _;
 use k8s_openapi::api::coordination::v1::Lease;
-use kube_controller_client::{Client, Error, Resource, WatchBody, WatchParams};
+use kube_controller_client::{Body, Client, Error, Resource, WatchParams};
 use kube_wire::{Encoding, ResourceVersion, WatchEvent, WatchReader};
 
 use crate::LeaseName;
@@ -15,11 +15,11 @@ const LEASES: Resource = Resource::namespaced("coordination.k8s.io", "v1", "leas
 const SECONDS: u32 = 300;
 
 struct Frames {
-    body: WatchBody,
+    body: Body,
     events: WatchReader<Lease>,
 }
 
-type Opening = Pin<Box<dyn Future<Output = Result<WatchBody, Error>> + Send>>;
+type Opening = Pin<Box<dyn Future<Output = Result<Body, Error>> + Send>>;
 
 /// A watch of one Lease that never fails: when it breaks, nothing is seen until it is [opened](Self::open) again.
 pub(crate) struct Watching {

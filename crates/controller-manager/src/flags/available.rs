@@ -9,12 +9,10 @@ pub(crate) struct Available {
     pub(crate) serving: bool,
     /// A service account for each controller.
     pub(crate) service_accounts: bool,
-    /// Protobuf to and from the API server.
-    pub(crate) protobuf: bool,
 }
 
 /// What is there.
-pub(crate) const AVAILABLE: Available = Available { serving: false, service_accounts: false, protobuf: false };
+pub(crate) const AVAILABLE: Available = Available { serving: false, service_accounts: false };
 
 /// Why a flag of serving is refused.
 const NO_SERVING: &str = "health and metrics are not served, use --secure-port=0";
@@ -22,11 +20,10 @@ const NO_SERVING: &str = "health and metrics are not served, use --secure-port=0
 impl Available {
     /// What help and reference say of the flags that are refused.
     pub(super) fn notice(self) -> Option<String> {
-        let Available { serving, service_accounts, protobuf } = self;
+        let Available { serving, service_accounts } = self;
         let missing: Vec<&str> = [
             (serving, "health and metrics (--secure-port)"),
             (service_accounts, "a service account for each controller (--use-service-account-credentials)"),
-            (protobuf, "protobuf (--kube-api-content-type)"),
         ]
         .into_iter()
         .filter_map(|(there, what)| (!there).then_some(what))
@@ -44,9 +41,6 @@ impl Available {
             _ if serves(name) && !self.serving && !no_serving_wanted => NO_SERVING,
             "use-service-account-credentials" if !self.service_accounts && on => {
                 "all controllers share one identity, use --use-service-account-credentials=false"
-            }
-            "kube-api-content-type" if !self.protobuf && value.ends_with("protobuf") => {
-                "requests are made in JSON, use --kube-api-content-type=application/json"
             }
             _ => return None,
         };

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
+use kube_controller_client::Encoding;
 
 use super::{Bounds, go_bool_parser};
 use crate::controllers::Controllers;
@@ -35,8 +36,9 @@ pub(super) struct Generic {
     #[arg(long, value_name = "NUMBER", default_value_t = i64::from(ClientSettings::default().burst))]
     kube_api_burst: i64,
 
-    /// How objects are written to and read from the API server: application/json.
-    #[arg(long, value_name = "TYPE", default_value = "application/json")]
+    /// How objects are read from the API server, where it has them so: application/vnd.kubernetes.protobuf or
+    /// application/json. They are written in JSON.
+    #[arg(long, value_name = "TYPE", default_value = ClientSettings::default().content_type.media_type())]
     kube_api_content_type: String,
 
     /// Everything is looked at again after this long, or up to twice as long; 0 for never.
@@ -51,8 +53,8 @@ pub(super) struct Generic {
     use_service_account_credentials: bool,
 }
 
-/// The ways to write objects that are understood.
-const CONTENT_TYPES: [&str; 2] = ["application/json", "application/vnd.kubernetes.protobuf"];
+/// The ways to read objects.
+const ENCODINGS: [Encoding; 2] = [Encoding::Json, Encoding::Protobuf];
 
 impl Generic {
     pub(super) fn controllers(&self, mistakes: &mut Vec<String>) -> Controllers {
@@ -84,15 +86,15 @@ impl Generic {
         // With a limit, client-go wants a burst, too.
         let least = i64::from(*kube_api_qps > 0.0);
         let burst = Bounds::new("kube-api-burst", least, i64::from(i32::MAX)).check(*kube_api_burst, mistakes);
-        if !CONTENT_TYPES.contains(&kube_api_content_type.as_str()) {
-            mistakes.push(format!(
-                "kube-api-content-type must be one of {}, but got {kube_api_content_type:?}",
-                CONTENT_TYPES.join(", ")
-            ));
+        let content_type = ENCODINGS.into_iter().find(|it| it.media_type() == kube_api_content_type);
+        if content_type.is_none() {
+            let known = ENCODINGS.map(Encoding::media_type).join(", ");
+            mistakes.push(format!("kube-api-content-type must be one of {known}, but got {kube_api_content_type:?}"));
         }
         ClientSettings {
             qps: *kube_api_qps,
             burst,
+            content_type: content_type.unwrap_or_default(),
             service_account_credentials: *use_service_account_credentials,
             ..ClientSettings::default()
         }

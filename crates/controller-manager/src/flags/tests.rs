@@ -6,7 +6,7 @@ use rstest::rstest;
 use super::*;
 use crate::settings::{CertificateFiles, LeaderElection, TlsVersion};
 
-const ALL: Available = Available { serving: true, service_accounts: true, protobuf: true };
+const ALL: Available = Available { serving: true, service_accounts: true };
 
 fn with(arguments: &[&str], available: Available) -> Result<CommandLine, UsageError> {
     parse(std::iter::once(&"controller-manager").chain(arguments).map(OsString::from), available)
@@ -231,13 +231,8 @@ fn all_mistakes_are_reported_together() {
 #[case(&["--authorization-kubeconfig=/a"], &["--authorization-kubeconfig=/a is not available yet"])]
 #[case(&["--use-service-account-credentials"], &["--use-service-account-credentials=true is not available yet"])]
 #[case(&["--use-service-account-credentials=false"], &[])]
-#[case(&["--kube-api-content-type=application/json"], &[])]
-#[case(
-    &["--kube-api-content-type=application/vnd.kubernetes.protobuf"],
-    &["--kube-api-content-type=application/vnd.kubernetes.protobuf is not available yet"]
-)]
 fn what_is_not_there_yet_is_refused(#[case] arguments: &[&str], #[case] expected: &[&str]) {
-    let none = Available { serving: false, service_accounts: false, protobuf: false };
+    let none = Available { serving: false, service_accounts: false };
     let found = mistakes(arguments, none);
     assert_eq!(found.len(), expected.len(), "{found:?}");
     assert!(found.iter().zip(expected).all(|(found, expected)| found.starts_with(expected)), "{found:?}");

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-/// How the API server is found and talked to. [`crate::run`] is given a configuration and reads only the limits here;
-/// the binary makes that configuration of the rest.
+use kube_controller_client::Encoding;
+
+/// How the API server is found and talked to. [`crate::run`] is given a configuration and reads only the limits and the
+/// encoding here; the binary makes that configuration of the rest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientSettings {
     /// `--kubeconfig`: where the API server is and how to authenticate. None for the service account of the Pod.
@@ -14,13 +16,22 @@ pub struct ClientSettings {
     pub qps: f32,
     /// `--kube-api-burst`: requests a controller may make at once before that limit is felt.
     pub burst: u32,
+    /// `--kube-api-content-type`: how objects are read, where server and type have it. They are written in JSON.
+    pub content_type: Encoding,
     /// `--use-service-account-credentials`: whether each controller writes as a service account of its own.
     pub service_account_credentials: bool,
 }
 
 impl Default for ClientSettings {
-    /// 20 requests a second and 30 at once, as upstream.
+    /// 20 requests a second and 30 at once, and protobuf, as upstream.
     fn default() -> Self {
-        ClientSettings { kubeconfig: None, master: None, qps: 20.0, burst: 30, service_account_credentials: false }
+        ClientSettings {
+            kubeconfig: None,
+            master: None,
+            qps: 20.0,
+            burst: 30,
+            content_type: Encoding::Protobuf,
+            service_account_credentials: false,
+        }
     }
 }

@@ -24,7 +24,7 @@ impl Cluster {
         let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a server");
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("kubeconfig"), server.kubeconfig()).expect("a kubeconfig");
-        let options = ClientOptions { user_agent: "test".into(), qps: 0.0, burst: 0 };
+        let options = ClientOptions { user_agent: "test".into(), qps: 0.0, burst: 0, ..ClientOptions::default() };
         let client = Client::new(&Config::from_url(&server.url()).expect("a configuration"), options);
         Cluster { client: client.expect("a client"), server, folder }
     }

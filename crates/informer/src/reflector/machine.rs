@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use kube_wire::{Encoding, ResourceVersion};
 use tokio::time::Instant;
 
 use super::backoff::{Backoff, BackoffPolicy};
+use crate::RelistCause;
 
 /// Objects per page where the server reads its pages from etcd.
 const PAGE: u32 = 500;
@@ -18,17 +20,19 @@ const VERY_SHORT: Duration = Duration::from_secs(1);
 pub(super) enum Next {
     /// Nothing for a while; then ask again.
     Wait(Duration),
+    /// Open a watch that first brings all objects, at least as new as `version`.
+    Stream { version: ResourceVersion, timeout: Duration },
     /// Request a list, or its next page.
     List(ListRequest),
-    /// Open a watch.
-    Watch { version: String, timeout: Duration },
+    /// Open a watch after `version`.
+    Watch { version: ResourceVersion, timeout: Duration },
 }
 
 /// One list request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ListRequest {
     /// `None`: the most recent state. `0`: any. Otherwise: at least as new.
-    pub(super) version: Option<String>,
+    pub(super) version: Option<ResourceVersion>,
     pub(super) limit: Option<u32>,
     /// `Some` for all pages but the first.
     pub(super) page: Option<String>,
@@ -37,18 +41,22 @@ pub(super) struct ListRequest {
 /// What came of the last request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Happened {
+    /// The server answers, in this encoding.
+    Answered(Encoding),
     /// A page of the list came, and there are more.
     Page { next: String },
     /// The list is complete and stored.
-    Listed { version: String },
+    Listed { version: ResourceVersion },
     /// The list failed.
     ListFailed(Failure),
-    /// The watch brought an event or a bookmark.
-    Progress { version: String },
-    /// The watch ended or broke; what it brought is good.
-    WatchEnded,
-    /// The watch was refused, or ended with an error.
-    WatchFailed(Failure),
+    /// All objects of the stream came and are stored. It goes on as a watch.
+    Synced { version: ResourceVersion },
+    /// The watch, or the stream, brought an event or a bookmark.
+    Progress { version: ResourceVersion, added: bool },
+    /// The watch, or the stream, ended or broke; what it brought is good.
+    Ended,
+    /// The watch, or the stream, was refused or ended with an error.
+    Failed(Failure),
 }
 
 /// Why a request failed, as far as it matters for the next one.
@@ -62,18 +70,28 @@ pub(super) enum Failure {
     Busy { retry_after: Option<Duration> },
     /// No connection, or it was lost.
     Unreachable,
-    /// Anything else, such as an answer that cannot be decoded.
+    /// The server does not have the encoding asked for.
+    NotAcceptable,
+    /// What came cannot be read in the encoding it came in.
+    Unreadable,
+    /// Anything else.
     Other,
 }
 
-/// Decides, as client-go's reflector does.
+/// Decides, as client-go's reflector does (IN-1 to IN-12).
+///
+/// A round is a stream, or a list where that does not work, and then watches until one fails for good.
 #[derive(Debug)]
 pub(super) struct Machine {
     phase: Phase,
     /// The version up to which the store is good; `None` before the first list.
-    version: Option<String>,
+    version: Option<ResourceVersion>,
     /// The server said that it does not have `version` (any more, or yet): ask for the most recent state instead.
     unavailable: bool,
+    /// The server cut a list from "any version" into pages: it has no watch cache, and whole lists would be hard on it.
+    pages_all: bool,
+    /// The encoding to ask for. Once it is JSON it remains so.
+    accept: Encoding,
     /// To be waited before the next request.
     wait: Option<Duration>,
     backoff: Backoff,
@@ -81,6 +99,10 @@ pub(super) struct Machine {
 
 #[derive(Debug)]
 enum Phase {
+    Stream {
+        since: Option<Instant>,
+        silent: bool,
+    },
     List {
         /// The page to ask for.
         page: Option<String>,
@@ -88,17 +110,29 @@ enum Phase {
         whole: bool,
     },
     Watch {
-        since: Instant,
+        since: Option<Instant>,
         silent: bool,
     },
 }
 
+const STREAM: Phase = Phase::Stream { since: None, silent: true };
 const FIRST_PAGE: Phase = Phase::List { page: None, whole: false };
 
 impl Machine {
-    pub(super) fn new(backoff: BackoffPolicy) -> Self {
-        let backoff = Backoff::new(backoff);
-        Self { phase: FIRST_PAGE, version: None, unavailable: false, wait: None, backoff }
+    /// `accept` is the encoding to begin with.
+    pub(super) fn new(backoff: BackoffPolicy, accept: Encoding) -> Self {
+        let (version, unavailable, pages_all, wait) = (None, false, false, None);
+        Self { phase: STREAM, version, unavailable, pages_all, accept, wait, backoff: Backoff::new(backoff) }
+    }
+
+    /// The encoding to ask for.
+    pub(super) fn accept(&self) -> Encoding {
+        self.accept
+    }
+
+    /// The version up to which the store is good; empty before the first list.
+    pub(super) fn version(&self) -> ResourceVersion {
+        self.version.clone().unwrap_or_default()
     }
 
     /// What to do now. `jitter` is drawn from `0.0..1.0`.
@@ -106,42 +140,51 @@ impl Machine {
         if let Some(wait) = self.wait.take() {
             return Next::Wait(wait);
         }
+        let timeout = Duration::from_secs(WATCH_AT_LEAST.mul_f64(1.0 + jitter.clamp(0.0, 1.0)).as_secs());
         match &mut self.phase {
+            Phase::Stream { since, silent } => {
+                (*since, *silent) = (Some(now), true);
+                let version = if self.unavailable { ResourceVersion::default() } else { self.version() };
+                Next::Stream { version, timeout }
+            }
             Phase::List { page, whole } => {
                 let (page, whole) = (page.clone(), *whole);
                 Next::List(self.list_request(page, whole))
             }
             Phase::Watch { since, silent } => {
-                (*since, *silent) = (now, true);
-                let seconds = WATCH_AT_LEAST.mul_f64(1.0 + jitter.clamp(0.0, 1.0)).as_secs();
-                let timeout = Duration::from_secs(seconds);
-                Next::Watch { version: self.version.clone().unwrap_or_default(), timeout }
+                (*since, *silent) = (Some(now), true);
+                Next::Watch { version: self.version(), timeout }
             }
         }
     }
 
-    /// Takes note of what happened.
-    pub(super) fn happened(&mut self, what: Happened, now: Instant, jitter: f64) {
+    /// Takes note of what happened. Says why, if a watch is given up for a list.
+    pub(super) fn happened(&mut self, what: Happened, now: Instant, jitter: f64) -> Option<RelistCause> {
         match what {
-            Happened::Page { next } => self.phase = Phase::List { page: Some(next), whole: false },
-            Happened::Listed { version } => {
-                self.version = Some(version);
-                self.unavailable = false;
-                self.phase = Phase::Watch { since: now, silent: true };
+            Happened::Answered(encoding) => {
+                if encoding == Encoding::Json {
+                    self.accept = Encoding::Json;
+                }
+            }
+            Happened::Page { next } => {
+                // Only the first list asks for any version.
+                self.pages_all |= self.version.is_none() && !self.unavailable;
+                self.phase = Phase::List { page: Some(next), whole: false };
+            }
+            Happened::Listed { version } => self.synced(version, None),
+            Happened::Synced { version } => {
+                let since = if let Phase::Stream { since, .. } = self.phase { since } else { None };
+                self.synced(version, since);
             }
             Happened::ListFailed(failure) => self.list_failed(&failure, now, jitter),
-            Happened::Progress { version } => {
-                // An event without a version is an event all the same.
-                if !version.is_empty() {
-                    self.version = Some(version);
-                }
-                if let Phase::Watch { silent, .. } = &mut self.phase {
-                    *silent = false;
-                }
-            }
-            Happened::WatchEnded => self.watch_ended(now, jitter),
-            Happened::WatchFailed(failure) => self.watch_failed(&failure, now, jitter),
+            Happened::Progress { version, added } => self.progress(version, added),
+            Happened::Ended => return self.ended(now, jitter),
+            Happened::Failed(failure) => match self.phase {
+                Phase::Stream { .. } => self.stream_failed(&failure, now, jitter),
+                _ => return self.watch_failed(&failure, now, jitter),
+            },
         }
+        None
     }
 
     fn list_request(&self, page: Option<String>, whole: bool) -> ListRequest {
@@ -152,12 +195,36 @@ impl Machine {
         let version = match &self.version {
             _ if self.unavailable => None,
             // Any state will do to begin with: served from the watch cache.
-            None => Some("0".to_owned()),
+            None => Some(ResourceVersion::from(0)),
             Some(version) => Some(version.clone()).filter(|version| !version.is_empty()),
         };
         // With a limit, a version other than 0 would mean "exactly this one" and be read from etcd.
-        let paged = !whole && version.as_deref().is_none_or(|version| version == "0");
-        ListRequest { version, limit: paged.then_some(PAGE), page: None }
+        let cheap = version.as_ref().is_none_or(|version| *version == "0") || self.pages_all;
+        ListRequest { version, limit: (cheap && !whole).then_some(PAGE), page: None }
+    }
+
+    fn synced(&mut self, version: ResourceVersion, since: Option<Instant>) {
+        self.version = Some(version);
+        self.unavailable = false;
+        self.phase = Phase::Watch { since, silent: false };
+    }
+
+    fn progress(&mut self, version: ResourceVersion, added: bool) {
+        match &mut self.phase {
+            // Until the stream is complete its events are in no order of versions, and nothing of it is stored.
+            Phase::Stream { silent, .. } => *silent = false,
+            Phase::Watch { silent, .. } => {
+                *silent = false;
+                // A watch from no version begins with what there is, in no order (IN-11).
+                let unordered =
+                    added && self.version.as_ref().is_none_or(|version| version.is_empty() || *version == "0");
+                // An event without a version is an event all the same.
+                if !unordered && !version.is_empty() {
+                    self.version = Some(version);
+                }
+            }
+            Phase::List { .. } => {}
+        }
     }
 
     fn list_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) {
@@ -166,28 +233,71 @@ impl Machine {
         match failure {
             Failure::Expired if page_asked => self.phase = Phase::List { page: None, whole: true },
             Failure::Expired | Failure::Ahead if !self.unavailable => self.unavailable = true,
-            _ => self.back_off(failure, now, jitter),
+            _ if self.other_encoding(failure) && *failure == Failure::NotAcceptable => {}
+            _ => {
+                self.phase = STREAM;
+                self.back_off(failure, now, jitter);
+            }
         }
     }
 
-    fn watch_ended(&mut self, now: Instant, jitter: f64) {
-        if let Phase::Watch { since, silent: true } = self.phase
-            && now.saturating_duration_since(since) < VERY_SHORT
-        {
+    fn ended(&mut self, now: Instant, jitter: f64) -> Option<RelistCause> {
+        let (Phase::Stream { since, silent } | Phase::Watch { since, silent }) = self.phase else { return None };
+        let very_short = silent && since.is_some_and(|since| now.saturating_duration_since(since) < VERY_SHORT);
+        match self.phase {
+            // The server may not know streams.
+            Phase::Stream { .. } if very_short => self.phase = FIRST_PAGE,
+            // From the beginning, but not at once: whatever cut it may do so again.
+            Phase::Stream { .. } => self.back_off(&Failure::Other, now, jitter),
             // Something cuts our watches. A list per backoff at least keeps the store fresh.
-            self.phase = FIRST_PAGE;
-            self.back_off(&Failure::Other, now, jitter);
+            _ if very_short => {
+                self.phase = STREAM;
+                self.back_off(&Failure::Other, now, jitter);
+                return Some(RelistCause::Short);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn stream_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) {
+        match failure {
+            Failure::Busy { .. } | Failure::Unreachable => self.back_off(failure, now, jitter),
+            Failure::Expired | Failure::Ahead if !self.unavailable => self.unavailable = true,
+            _ if self.other_encoding(failure) => {}
+            _ => self.phase = FIRST_PAGE,
         }
     }
 
-    fn watch_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) {
-        match failure {
+    fn watch_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) -> Option<RelistCause> {
+        let cause = match failure {
+            Failure::NotAcceptable if self.other_encoding(failure) => return None,
             // Nothing is known to be missing: go on from where we were.
-            Failure::Busy { .. } | Failure::Unreachable => {}
-            Failure::Ahead => (self.phase, self.unavailable) = (FIRST_PAGE, true),
-            Failure::Expired | Failure::Other => self.phase = FIRST_PAGE,
+            Failure::Busy { .. } | Failure::Unreachable => None,
+            Failure::Expired => Some(RelistCause::Expired),
+            Failure::Ahead => {
+                self.unavailable = true;
+                Some(RelistCause::Ahead)
+            }
+            Failure::NotAcceptable | Failure::Unreadable | Failure::Other => {
+                self.other_encoding(failure);
+                Some(RelistCause::Failed)
+            }
+        };
+        if cause.is_some() {
+            self.phase = STREAM;
         }
         self.back_off(failure, now, jitter);
+        cause
+    }
+
+    /// Says whether another encoding may help, and asks for that from now on.
+    fn other_encoding(&mut self, failure: &Failure) -> bool {
+        let helps = matches!(failure, Failure::NotAcceptable | Failure::Unreadable) && self.accept != Encoding::Json;
+        if helps {
+            self.accept = Encoding::Json;
+        }
+        helps
     }
 
     fn back_off(&mut self, failure: &Failure, now: Instant, jitter: f64) {

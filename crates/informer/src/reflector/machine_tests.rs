@@ -5,35 +5,47 @@ use super::*;
 
 const BUSY: Failure = Failure::Busy { retry_after: None };
 
-/// Plays what happened, one second apart, and returns what was asked from first to last.
+fn machine() -> Machine {
+    Machine::new(BackoffPolicy::default(), Encoding::Protobuf)
+}
+
+/// Plays what happened, one second apart, and returns what was asked from first to last, and why a watch was given up.
 fn play(script: impl IntoIterator<Item = Happened>) -> Vec<String> {
-    let mut machine = Machine::new(BackoffPolicy::default());
-    let mut now = epoch();
+    let (mut machine, mut now) = (machine(), epoch());
     let mut asked = Vec::new();
-    let mut ask = |machine: &mut Machine, now: Instant| {
-        loop {
-            match machine.next(now, 0.0) {
-                Next::Wait(wait) => asked.push(format!("wait {}", wait.as_millis())),
-                Next::List(ListRequest { version, limit, page }) => {
-                    let version = version.map_or_else(|| "newest".to_owned(), |version| format!("from {version}"));
-                    let limit = if limit.is_some() { " paged" } else { "" };
-                    let page = page.map(|page| format!(" page {page}")).unwrap_or_default();
-                    return asked.push(format!("list {version}{limit}{page}"));
-                }
-                Next::Watch { version, .. } => return asked.push(format!("watch {version}")),
-            }
-        }
-    };
-    ask(&mut machine, now);
+    ask(&mut machine, now, &mut asked);
     for happened in script {
         now += Duration::from_secs(1);
-        let quiet = matches!(happened, Happened::Progress { .. });
-        machine.happened(happened, now, 0.0);
-        if !quiet {
-            ask(&mut machine, now);
+        let goes_on = matches!(happened, Happened::Progress { .. } | Happened::Synced { .. } | Happened::Answered(_));
+        if let Some(cause) = machine.happened(happened, now, 0.0) {
+            asked.push(cause.as_str().to_owned());
+        }
+        if !goes_on {
+            ask(&mut machine, now, &mut asked);
         }
     }
     asked
+}
+
+fn ask(machine: &mut Machine, now: Instant, asked: &mut Vec<String>) {
+    loop {
+        let json = if machine.accept() == Encoding::Json { " json" } else { "" };
+        match machine.next(now, 0.0) {
+            Next::Wait(wait) => asked.push(format!("wait {}", wait.as_millis())),
+            Next::Stream { version, .. } => return asked.push(format!("stream{}{json}", spaced(&version))),
+            Next::List(ListRequest { version, limit, page }) => {
+                let version = version.map_or_else(|| "newest".to_owned(), |version| format!("from {version}"));
+                let limit = if limit.is_some() { " paged" } else { "" };
+                let page = page.map(|page| format!(" page {page}")).unwrap_or_default();
+                return asked.push(format!("list {version}{limit}{page}{json}"));
+            }
+            Next::Watch { version, .. } => return asked.push(format!("watch{}{json}", spaced(&version))),
+        }
+    }
+}
+
+fn spaced(version: &ResourceVersion) -> String {
+    if version.is_empty() { String::new() } else { format!(" {version}") }
 }
 
 #[expect(clippy::disallowed_methods, reason = "an arbitrary point in time to count from")]
@@ -46,105 +58,165 @@ fn page(next: &str) -> Happened {
 }
 
 fn listed(version: &str) -> Happened {
-    Happened::Listed { version: version.to_owned() }
+    Happened::Listed { version: version.into() }
+}
+
+fn synced(version: &str) -> Happened {
+    Happened::Synced { version: version.into() }
 }
 
 fn progress(version: &str) -> Happened {
-    Happened::Progress { version: version.to_owned() }
+    Happened::Progress { version: version.into(), added: false }
 }
 
-use Happened::{ListFailed, WatchEnded, WatchFailed};
+fn added(version: &str) -> Happened {
+    Happened::Progress { version: version.into(), added: true }
+}
+
+/// The server does not know streams.
+const NO_STREAM: Happened = Happened::Failed(Failure::Other);
+
+use Happened::{Answered, Ended, Failed, ListFailed};
 
 #[rstest]
-// client-go: TestReflectorListAndWatch, TestReflectorRelistIsPaginated...
-#[case::plain([listed("5")], "list from 0 paged, watch 5")]
-#[case::pages([page("a"), page("b"), listed("5")], "list from 0 paged, list newest paged page a, list newest paged page b, watch 5")]
-// client-go: TestReflectorResyncDoesNotRelist; a server that ends its watch has lost nothing
-#[case::resumed([listed("5"), progress("6"), WatchEnded], "list from 0 paged, watch 5, watch 6")]
-#[case::resumed_in_silence([listed("5"), WatchEnded], "list from 0 paged, watch 5, watch 5")]
+// client-go: TestWatchList
+#[case::bookmark([added("3"), added("2"), synced("5"), Ended], "stream, watch 5")]
+#[case::stream_ends_before_the_bookmark([added("3"), Ended, synced("5")], "stream, wait 800, stream")]
+#[case::stream_busy([Failed(BUSY), Failed(Failure::Unreachable), synced("5")], "stream, wait 800, stream, wait 1600, stream")]
+#[case::established_watch_expires(
+    [synced("5"), progress("6"), Failed(Failure::Expired), synced("9"), Ended],
+    "stream, expired, wait 800, stream 6, watch 9"
+)]
+#[case::stream_expired(
+    [synced("5"), Failed(Failure::Other), Failed(Failure::Expired), synced("9"), Ended],
+    "stream, failed, wait 800, stream 5, stream, watch 9"
+)]
+#[case::stream_ahead(
+    [synced("5"), Failed(Failure::Ahead), Failed(Failure::Ahead), listed("3")],
+    "stream, ahead, wait 800, stream, list newest paged, watch 3"
+)]
+// Each round tries to stream first: the server may have learnt it.
+#[case::no_stream(
+    [NO_STREAM, listed("5"), Failed(Failure::Other), NO_STREAM, listed("7")],
+    "stream, list from 0 paged, watch 5, failed, wait 800, stream 5, list from 5, watch 7"
+)]
+// client-go: TestReflectorListAndWatch, TestReflectorWatchListPageSize
+#[case::pages(
+    [NO_STREAM, page("a"), page("b"), listed("5")],
+    "stream, list from 0 paged, list newest paged page a, list newest paged page b, watch 5"
+)]
+// client-go: TestReflectorPaginatingNonConsistentReadsIfWatchCacheDisabled
+#[case::pages_for_ever(
+    [NO_STREAM, page("a"), listed("5"), Failed(Failure::Other), NO_STREAM],
+    "stream, list from 0 paged, list newest paged page a, watch 5, failed, wait 800, stream 5, list from 5 paged"
+)]
+// client-go: TestReflectorResyncWithResourceVersion; a server that ends its watch has lost nothing
+#[case::resumed([synced("5"), progress("6"), Ended, Ended], "stream, watch 6, watch 6")]
 // client-go: TestReflectorExpiredExactResourceVersion, TestReflectorFullListIfExpired
 #[case::page_expired(
-    [page("a"), ListFailed(Failure::Expired), listed("9")],
-    "list from 0 paged, list newest paged page a, list from 0, watch 9"
-)]
-#[case::watch_expired(
-    [listed("5"), progress("6"), WatchFailed(Failure::Expired), listed("9")],
-    "list from 0 paged, watch 5, wait 800, list from 6, watch 9"
+    [NO_STREAM, page("a"), ListFailed(Failure::Expired), listed("9")],
+    "stream, list from 0 paged, list newest paged page a, list from 0, watch 9"
 )]
 #[case::relist_expired(
-    [listed("5"), WatchFailed(Failure::Expired), ListFailed(Failure::Expired), listed("9")],
-    "list from 0 paged, watch 5, wait 800, list from 5, list newest paged, watch 9"
+    [synced("5"), Failed(Failure::Other), NO_STREAM, ListFailed(Failure::Expired), listed("9")],
+    "stream, failed, wait 800, stream 5, list from 5, list newest paged, watch 9"
 )]
-// client-go: TestReflectorListNonPaginatedTooLargeResourceVersion: a server restored from an older backup
+// client-go: TestReflectorFullListIfTooLarge: a server restored from an older backup
 #[case::server_behind(
-    [listed("5"), WatchFailed(Failure::Other), ListFailed(Failure::Ahead), listed("3")],
-    "list from 0 paged, watch 5, wait 800, list from 5, list newest paged, watch 3"
-)]
-#[case::watch_ahead(
-    [listed("5"), WatchFailed(Failure::Ahead), listed("3")],
-    "list from 0 paged, watch 5, wait 800, list newest paged, watch 3"
+    [synced("5"), Failed(Failure::Other), NO_STREAM, ListFailed(Failure::Ahead), listed("3")],
+    "stream, failed, wait 800, stream 5, list from 5, list newest paged, watch 3"
 )]
 #[case::newest_expired(
-    [ListFailed(Failure::Expired), ListFailed(Failure::Expired), listed("3")],
-    "list from 0 paged, list newest paged, wait 800, list newest paged, watch 3"
+    [NO_STREAM, ListFailed(Failure::Expired), ListFailed(Failure::Expired), NO_STREAM, listed("3")],
+    "stream, list from 0 paged, list newest paged, wait 800, stream, list newest paged, watch 3"
 )]
-// client-go: TestReflectorBackoffOnTooManyRequests / connection refused: no list needed
+// client-go: TestBackoffOnTooManyRequests, TestNoRelistOnTooManyRequests
 #[case::away(
-    [listed("5"), WatchFailed(Failure::Unreachable), WatchFailed(BUSY), WatchEnded],
-    "list from 0 paged, watch 5, wait 800, watch 5, wait 1600, watch 5, watch 5"
+    [synced("5"), Failed(Failure::Unreachable), Failed(BUSY), Ended],
+    "stream, wait 800, watch 5, wait 1600, watch 5, watch 5"
 )]
-#[case::away_at_first(
-    [ListFailed(Failure::Unreachable), ListFailed(Failure::Unreachable), listed("5")],
-    "list from 0 paged, wait 800, list from 0 paged, wait 1600, list from 0 paged, watch 5"
+// client-go: TestReflectorListAndWatchInitConnBackoff
+#[case::list_fails(
+    [NO_STREAM, ListFailed(Failure::Unreachable), NO_STREAM, ListFailed(Failure::Other), synced("5"), Ended],
+    "stream, list from 0 paged, wait 800, stream, list from 0 paged, wait 1600, stream, watch 5"
 )]
 #[case::page_lost(
-    [page("a"), ListFailed(Failure::Unreachable), listed("5")],
-    "list from 0 paged, list newest paged page a, wait 800, list from 0 paged, watch 5"
+    [NO_STREAM, page("a"), ListFailed(Failure::Unreachable), synced("5"), Ended],
+    "stream, list from 0 paged, list newest paged page a, wait 800, stream, watch 5"
 )]
 #[case::patience(
-    [ListFailed(Failure::Busy { retry_after: Some(Duration::from_secs(7)) }), listed("5")],
-    "list from 0 paged, wait 7000, list from 0 paged, watch 5"
+    [Failed(Failure::Busy { retry_after: Some(Duration::from_secs(7)) }), synced("5"), Ended],
+    "stream, wait 7000, stream, watch 5"
 )]
-#[case::broken_event(
-    [listed("5"), progress("6"), WatchFailed(Failure::Other), listed("7")],
-    "list from 0 paged, watch 5, wait 800, list from 6, watch 7"
+#[case::no_version([NO_STREAM, listed(""), Failed(Failure::Other), NO_STREAM], "stream, list from 0 paged, watch, failed, wait 800, stream, list newest paged")]
+// client-go: TestReflectorResourceVersionUpdate, and IN-11
+#[case::unordered(
+    [NO_STREAM, listed(""), added("7"), added("6"), Ended, progress("8"), added("9"), Ended],
+    "stream, list from 0 paged, watch, watch, watch 9"
 )]
-#[case::no_version([listed(""), WatchFailed(Failure::Other)], "list from 0 paged, watch , wait 800, list newest paged")]
+#[case::json_only([Answered(Encoding::Json), synced("5"), Ended], "stream, watch 5 json")]
+#[case::not_acceptable(
+    [Failed(Failure::NotAcceptable), synced("5"), Ended],
+    "stream, stream json, watch 5 json"
+)]
+#[case::never_acceptable(
+    [Failed(Failure::NotAcceptable), Failed(Failure::NotAcceptable), ListFailed(Failure::NotAcceptable)],
+    "stream, stream json, list from 0 paged json, wait 800, stream json"
+)]
+#[case::watch_not_acceptable([synced("5"), Failed(Failure::NotAcceptable), Ended], "stream, watch 5 json, watch 5 json")]
+#[case::unreadable(
+    [synced("5"), progress("6"), Failed(Failure::Unreadable), synced("7"), Ended],
+    "stream, failed, wait 800, stream 6 json, watch 7 json"
+)]
+#[case::unreadable_stream([Failed(Failure::Unreadable), Failed(Failure::Unreadable)], "stream, stream json, list from 0 paged json")]
+#[case::unreadable_list(
+    [NO_STREAM, ListFailed(Failure::Unreadable)],
+    "stream, list from 0 paged, wait 800, stream json"
+)]
 fn asks(#[case] script: impl IntoIterator<Item = Happened>, #[case] expect: &str) {
     assert_eq!(play(script).join(", "), expect);
 }
 
-/// client-go: `VeryShortWatchError`.
+/// client-go: `VeryShortWatchError` (IN-12).
 #[rstest]
-#[case::very_short(999, false, "wait 800")]
-#[case::long_enough(1000, false, "watch")]
-#[case::short_but_busy(1, true, "watch")]
-fn a_watch_that_is_cut_at_once_is_trouble(#[case] millis: u64, #[case] event: bool, #[case] expect: &str) {
-    let (mut machine, mut now) = (Machine::new(BackoffPolicy::default()), epoch());
+#[case::very_short(999, false, Some(RelistCause::Short))]
+#[case::long_enough(1000, false, None)]
+#[case::short_but_busy(1, true, None)]
+fn a_watch_that_is_cut_at_once_is_trouble(
+    #[case] millis: u64,
+    #[case] event: bool,
+    #[case] expect: Option<RelistCause>,
+) {
+    let (mut machine, mut now) = (machine(), epoch());
     machine.happened(listed("5"), now, 0.0);
     assert!(matches!(machine.next(now, 0.0), Next::Watch { .. }));
     if event {
         machine.happened(progress("6"), now, 0.0);
     }
     now += Duration::from_millis(millis);
-    machine.happened(WatchEnded, now, 0.0);
-    let next = match machine.next(now, 0.0) {
-        Next::Wait(wait) => format!("wait {}", wait.as_millis()),
-        Next::List(_) => "list".to_owned(),
-        Next::Watch { .. } => "watch".to_owned(),
-    };
-    assert_eq!(next, expect);
+    assert_eq!(machine.happened(Ended, now, 0.0), expect);
+    assert_eq!(matches!(machine.next(now, 0.0), Next::Wait(_)), expect.is_some());
 }
 
+/// A server that does not know streams may end them at once.
+#[test]
+fn a_stream_that_is_cut_at_once_is_no_stream() {
+    let (mut machine, now) = (machine(), epoch());
+    assert!(matches!(machine.next(now, 0.0), Next::Stream { .. }));
+    assert_eq!(machine.happened(Ended, now, 0.0), None);
+    assert!(matches!(machine.next(now, 0.0), Next::List(_)));
+}
+
+// client-go: TestWatchTimeout
 #[rstest]
 #[case(0.0, 300)]
 #[case(0.5, 450)]
 #[case(0.999, 599)]
 fn watches_last_five_to_ten_minutes(#[case] jitter: f64, #[case] expect: u64) {
-    let (mut machine, now) = (Machine::new(BackoffPolicy::default()), epoch());
+    let (mut machine, now, timeout) = (machine(), epoch(), Duration::from_secs(expect));
+    assert_eq!(machine.next(now, jitter), Next::Stream { version: ResourceVersion::default(), timeout });
     machine.happened(listed("5"), now, 0.0);
-    let expect = Next::Watch { version: "5".to_owned(), timeout: Duration::from_secs(expect) };
-    assert_eq!(machine.next(now, jitter), expect);
+    assert_eq!(machine.next(now, jitter), Next::Watch { version: 5.into(), timeout });
 }
 
 fn trouble() -> impl Strategy<Value = Failure> {
@@ -153,17 +225,20 @@ fn trouble() -> impl Strategy<Value = Failure> {
         Just(Failure::Ahead),
         Just(BUSY),
         Just(Failure::Unreachable),
+        Just(Failure::NotAcceptable),
+        Just(Failure::Unreadable),
         Just(Failure::Other)
     ]
 }
 
 proptest! {
-    /// Whatever goes wrong in whatever order: after three requests in vain at most, there is a pause.
+    /// Whatever goes wrong in whatever order: after five requests in vain at most, there is a pause. They are a stream in the
+    /// wrong encoding, one from an expired version, one that does not work, a list from an expired version, and the newest.
     #[test]
     fn never_hammers_a_server_in_trouble(
         script in prop::collection::vec((trouble(), 0..10u32, 0.0..1.0f64), 1..100),
     ) {
-        let (mut machine, mut now, mut in_vain) = (Machine::new(BackoffPolicy::default()), epoch(), 0);
+        let (mut machine, mut now, mut in_vain) = (machine(), epoch(), 0);
         for (failure, dice, jitter) in script {
             let asked = machine.next(now, jitter);
             now += Duration::from_millis(10);
@@ -174,14 +249,18 @@ proptest! {
                     in_vain = 0;
                     continue;
                 }
-                (Next::List(_), 0) => Happened::Listed { version: "5".to_owned() },
-                (Next::List(_), 1) => Happened::Page { next: "p".to_owned() },
-                (Next::List(_), _) => Happened::ListFailed(failure),
-                (Next::Watch { .. }, 0..3) => Happened::WatchEnded,
-                (Next::Watch { .. }, _) => Happened::WatchFailed(failure),
+                (Next::Stream { .. }, 0) => {
+                    machine.happened(synced("5"), now, jitter);
+                    Ended
+                }
+                (Next::List(_), 0) => listed("5"),
+                (Next::List(_), 1) => page("p"),
+                (Next::List(_), _) => ListFailed(failure),
+                (Next::Stream { .. } | Next::Watch { .. }, 0..3) => Ended,
+                (Next::Stream { .. } | Next::Watch { .. }, _) => Failed(failure),
             };
             in_vain = if matches!(happened, Happened::Listed { .. } | Happened::Page { .. }) { 0 } else { in_vain + 1 };
-            prop_assert!(in_vain <= 3, "{machine:?}");
+            prop_assert!(in_vain <= 5, "{machine:?}");
             machine.happened(happened, now, jitter);
         }
     }

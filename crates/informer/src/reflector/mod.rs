@@ -1,21 +1,31 @@
-//! Fills a store from the API server: list, watch, and again.
+//! Fills a store from the API server: a stream or a list, watches, and again.
 
 mod backoff;
+mod gather;
 mod machine;
+mod trouble;
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use futures::StreamExt as _;
-use kube_controller_client::{Client, Error, ListParams, TransportKind, WatchBody, WatchParams};
-use kube_wire::{Decode, DecodeError, Encoding, Status, WatchEvent, WatchReader, decode_list};
-use tokio::time::{Instant, sleep, timeout_at};
+use kube_controller_client::{Body, Client, ListParams, WatchParams};
+use kube_wire::{Decode, ListReader, ResourceVersion, WatchEvent, WatchReader};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 pub use self::backoff::BackoffPolicy;
-use self::machine::{Failure, Happened, ListRequest, Machine, Next};
+use self::{
+    gather::Gathered,
+    machine::{Failure, Happened, ListRequest, Machine, Next},
+    trouble::Trouble,
+};
 use crate::shared::Shared;
 
 /// The server ends a watch itself. One that is still open this long after that is dead, and nobody told us.
 const OVERDUE: Duration = Duration::from_secs(30);
+/// The server gives up on a list after 60 s; one of which nothing comes for so long is dead.
+const LIST_SILENCE: Duration = Duration::from_secs(60);
+/// How often to say that a stream brings nothing while the store waits for it, as client-go does.
+const STREAM_SILENCE: Duration = Duration::from_secs(10);
 
 /// What part of a type is followed.
 #[derive(Debug, Clone, Default)]
@@ -32,7 +42,8 @@ pub(crate) async fn reflect<T: Decode, X: Clone>(
     backoff: BackoffPolicy,
     shared: Arc<Shared<T, X>>,
 ) -> Infallible {
-    Reflector { client, scope, shared, machine: Machine::new(backoff), pages: Vec::new() }.run().await
+    let machine = Machine::new(backoff, client.encoding_for::<T>());
+    Reflector { client, scope, shared, machine, gathered: Gathered::new(), begun: None }.run().await
 }
 
 struct Reflector<T, X> {
@@ -40,19 +51,10 @@ struct Reflector<T, X> {
     scope: Scope,
     shared: Arc<Shared<T, X>>,
     machine: Machine,
-    /// The pages of a list that is not complete yet.
-    pages: Vec<Arc<T>>,
-}
-
-/// Why a watch is over.
-#[derive(Debug, thiserror::Error)]
-enum Trouble {
-    #[error("{0}")]
-    Request(#[from] Error),
-    #[error("{0}")]
-    Decode(#[from] DecodeError),
-    #[error("the watch ended with an error: {0}")]
-    Event(Box<Status>),
+    /// What came of a stream, or of the pages of a list, that is not complete yet.
+    gathered: Gathered<T>,
+    /// When the first request of that stream or list was sent, where somebody measures.
+    begun: Option<Instant>,
 }
 
 impl<T: Decode, X: Clone> Reflector<T, X> {
@@ -60,8 +62,9 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         loop {
             match self.machine.next(Instant::now(), rand::random()) {
                 Next::Wait(wait) => sleep(wait).await,
+                Next::Stream { version, timeout } => self.watch(version, timeout, true).await,
                 Next::List(request) => self.list(request).await,
-                Next::Watch { version, timeout } => self.watch(version, timeout).await,
+                Next::Watch { version, timeout } => self.watch(version, timeout, false).await,
             }
         }
     }
@@ -69,146 +72,175 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
     async fn list(&mut self, request: ListRequest) {
         let ListRequest { version, limit, page } = request;
         if page.is_none() {
-            self.pages.clear();
+            self.gathered.take();
+            self.begun = self.shared.meter().begin();
         }
         let params = ListParams {
             label_selector: self.scope.label_selector.clone(),
             field_selector: self.scope.field_selector.clone(),
             limit,
             continue_token: page,
-            resource_version: version,
+            resource_version: version.map(|version| version.to_string()),
+            accept: self.machine.accept(),
         };
         let happened = match self.page(&params).await {
             Ok(happened) => happened,
             Err(trouble) => {
-                self.pages.clear();
-                let failure = trouble.failure();
+                self.gathered.take();
+                self.shared.meter().list_failed();
                 tracing::warn!(resource = %T::RESOURCE, err = %trouble, "list failed");
-                Happened::ListFailed(failure)
+                Happened::ListFailed(trouble.failure())
             }
         };
         self.note(happened);
     }
 
     async fn page(&mut self, params: &ListParams) -> Result<Happened, Trouble> {
-        let body = self.client.list(&T::RESOURCE, self.scope.namespace.as_deref(), params).await?;
-        let list = decode_list::<T>(&body)?;
-        drop(body);
-        self.pages.extend(list.items.into_iter().map(|object| self.shared.arrived(object)));
-        let version = list.meta.resource_version.to_string();
-        if let Some(next) = list.meta.continue_token {
+        let mut body = self.client.list_chunks(&T::RESOURCE, self.scope.namespace.as_deref(), params).await?;
+        self.note(Happened::Answered(body.encoding()));
+        let mut items = ListReader::<T>::new(body.encoding());
+        let last_good = self.machine.version();
+        while let Some(chunk) =
+            timeout(LIST_SILENCE, body.next()).await.map_err(|_| Trouble::Silence(LIST_SILENCE))?.transpose()?
+        {
+            items.push(&chunk);
+            while let Some(object) = items.next_item().map_err(|error| error.after(&last_good))? {
+                self.gathered.push(self.shared.arrived(object));
+            }
+        }
+        let meta = items.finish().map_err(|error| error.after(&last_good))?;
+        if let Some(next) = meta.continue_token {
             return Ok(Happened::Page { next });
         }
-        let objects = std::mem::take(&mut self.pages);
-        tracing::debug!(resource = %T::RESOURCE, objects = objects.len(), version, "listed");
-        self.shared.replace(objects, &version);
-        Ok(Happened::Listed { version })
+        self.replace(&meta.resource_version, "listed");
+        Ok(Happened::Listed { version: meta.resource_version })
     }
 
-    async fn watch(&mut self, version: String, timeout: Duration) {
+    /// Follows a watch; if `initial` is set, one that first brings all objects.
+    async fn watch(&mut self, version: ResourceVersion, timeout: Duration, initial: bool) {
         let params = WatchParams {
             label_selector: self.scope.label_selector.clone(),
             field_selector: self.scope.field_selector.clone(),
-            resource_version: version,
+            resource_version: version.to_string(),
             timeout_seconds: u32::try_from(timeout.as_secs()).ok(),
             allow_bookmarks: true,
+            send_initial_events: initial,
+            accept: self.machine.accept(),
         };
         let deadline = Instant::now() + timeout + OVERDUE;
+        if initial {
+            self.begun = self.shared.meter().begin();
+        }
         let opened = self.client.watch(&T::RESOURCE, self.scope.namespace.as_deref(), &params).await;
         let result = match opened {
-            Ok(body) => self.follow(body, &params.resource_version, deadline).await,
+            Ok(body) => self.follow(body, version, deadline, initial).await,
             Err(error) => Err(error.into()),
         };
+        self.gathered.take();
         let happened = match result {
-            Ok(()) => Happened::WatchEnded,
+            Ok(()) => Happened::Ended,
             Err(trouble) => {
                 let failure = trouble.failure();
                 if failure == Failure::Expired {
                     tracing::debug!(resource = %T::RESOURCE, err = %trouble, "watch expired");
                 } else {
-                    tracing::warn!(resource = %T::RESOURCE, err = %trouble, "watch failed");
+                    tracing::warn!(resource = %T::RESOURCE, err = %trouble, initial, "watch failed");
                 }
-                Happened::WatchFailed(failure)
+                Happened::Failed(failure)
             }
         };
         self.note(happened);
     }
 
     /// Applies what the watch brings until it ends, however it ends.
-    async fn follow(&mut self, mut body: WatchBody, version: &str, deadline: Instant) -> Result<(), Trouble> {
-        let mut events = WatchReader::<T>::new(Encoding::Json, version.into());
+    async fn follow(
+        &mut self,
+        mut body: Body,
+        version: ResourceVersion,
+        deadline: Instant,
+        mut initial: bool,
+    ) -> Result<(), Trouble> {
+        self.note(Happened::Answered(body.encoding()));
+        self.shared.meter().watching();
+        let mut events = WatchReader::<T>::new(body.encoding(), version);
         loop {
-            let chunk = match timeout_at(deadline, body.next()).await {
-                Ok(Some(Ok(chunk))) => chunk,
+            let patience = if initial { deadline.min(Instant::now() + STREAM_SILENCE) } else { deadline };
+            match timeout_at(patience, body.next()).await {
+                Ok(Some(Ok(chunk))) => events.push(&chunk),
+                Ok(Some(Err(error))) if initial => return Err(error.into()),
                 // However it ended, nothing is lost: the next watch begins after the last whole event.
                 Ok(Some(Err(error))) => {
                     tracing::debug!(resource = %T::RESOURCE, err = %error, "watch broke");
                     return Ok(());
                 }
-                Ok(None) | Err(_) => return Ok(()),
-            };
-            events.push(&chunk);
+                Ok(None) => {
+                    if let Err(error) = events.finish() {
+                        tracing::debug!(resource = %T::RESOURCE, err = %error, "watch broke");
+                    }
+                    return Ok(());
+                }
+                Err(_) if Instant::now() >= deadline => return Ok(()),
+                Err(_) => tracing::warn!(resource = %T::RESOURCE, "still waiting for the end of the initial events"),
+            }
             while let Some(event) = events.next_event()? {
-                let reached = self.apply(event)?;
-                self.note(Happened::Progress { version: reached });
+                let happened = if initial { self.gather(event)? } else { self.apply(event)? };
+                initial &= !matches!(happened, Happened::Synced { .. });
+                self.note(happened);
             }
         }
     }
 
-    /// Applies one event and returns the version after it.
-    fn apply(&self, event: WatchEvent<T>) -> Result<String, Trouble> {
+    /// Puts aside an event of a stream that is not complete yet; stores everything when it is.
+    fn gather(&mut self, event: WatchEvent<T>) -> Result<Happened, Trouble> {
         match event {
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
-                let version = object.resource_version().to_string();
+                self.gathered.push(self.shared.arrived(object));
+            }
+            WatchEvent::Deleted(object) => self.gathered.remove(&object),
+            WatchEvent::Bookmark { resource_version: version, initial_events_end: true } => {
+                self.replace(&version, "streamed");
+                return Ok(Happened::Synced { version });
+            }
+            WatchEvent::Bookmark { .. } => {}
+            WatchEvent::Error(status) => return Err(Trouble::Event(Box::new(status))),
+        }
+        Ok(Happened::Progress { version: ResourceVersion::default(), added: true })
+    }
+
+    /// Applies one event to the store.
+    fn apply(&self, event: WatchEvent<T>) -> Result<Happened, Trouble> {
+        let added = matches!(event, WatchEvent::Added(_));
+        let version = match event {
+            WatchEvent::Added(object) | WatchEvent::Modified(object) => {
+                let version = object.resource_version();
                 self.shared.upsert(object);
-                Ok(version)
+                version
             }
             WatchEvent::Deleted(object) => {
-                let version = object.resource_version().to_string();
+                let version = object.resource_version();
                 self.shared.delete(object);
-                Ok(version)
+                version
             }
-            WatchEvent::Bookmark { resource_version, initial_events_end: _ } => {
-                let version = resource_version.to_string();
-                self.shared.bookmark(&version);
-                Ok(version)
+            WatchEvent::Bookmark { resource_version, .. } => {
+                self.shared.bookmark(&resource_version.to_string());
+                resource_version
             }
-            WatchEvent::Error(status) => Err(Trouble::Event(Box::new(status))),
-        }
+            WatchEvent::Error(status) => return Err(Trouble::Event(Box::new(status))),
+        };
+        Ok(Happened::Progress { version, added })
+    }
+
+    /// Gives all that was gathered to the store at once.
+    fn replace(&mut self, version: &ResourceVersion, how: &str) {
+        let objects = self.gathered.take();
+        tracing::debug!(resource = %T::RESOURCE, objects = objects.len(), %version, how, "synced");
+        self.shared.meter().listed(objects.len(), self.begun.take());
+        self.shared.replace(objects, &version.to_string());
     }
 
     fn note(&mut self, happened: Happened) {
-        self.machine.happened(happened, Instant::now(), rand::random());
-    }
-}
-
-impl Trouble {
-    fn failure(&self) -> Failure {
-        match self {
-            Self::Request(Error::Transport { kind, .. }) => match kind {
-                TransportKind::Connect | TransportKind::Reset | TransportKind::Timeout => Failure::Unreachable,
-                _ => Failure::Other,
-            },
-            Self::Request(error) => {
-                error.status().map_or(Failure::Other, |status| status_failure(status, error.retry_after()))
-            }
-            Self::Decode(_) => Failure::Other,
-            Self::Event(status) => {
-                let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
-                status_failure(status, (seconds > 0).then(|| Duration::from_secs(u64::from(seconds))))
-            }
+        if let Some(cause) = self.machine.happened(happened, Instant::now(), rand::random()) {
+            self.shared.meter().relisting(cause);
         }
-    }
-}
-
-fn status_failure(status: &Status, retry_after: Option<Duration>) -> Failure {
-    if status.is_expired() {
-        Failure::Expired
-    } else if status.is_too_large_resource_version() {
-        Failure::Ahead
-    } else if status.code == 429 {
-        Failure::Busy { retry_after }
-    } else {
-        Failure::Other
     }
 }

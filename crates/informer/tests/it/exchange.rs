@@ -52,15 +52,17 @@ fn informer(script: &Script) -> Informer<Thing> {
 fn short(request: &str) -> String {
     let query = request.split_once('?').map_or("", |(_, query)| query);
     let value = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
-    let verb = if value("watch").is_some() { "watch" } else { "list" };
+    let verb = match (value("sendInitialEvents"), value("watch")) {
+        (Some(_), _) => "stream",
+        (_, Some(_)) => "watch",
+        _ => "list",
+    };
     let page = value("continue").map(|page| format!(" page {page}")).unwrap_or_default();
     format!("{verb} {}{page}", value("resourceVersion").unwrap_or("newest"))
 }
 
 /// Lets the informer talk to the script until the store holds `expect`; returns what was asked and what handlers heard.
-async fn talk(answers: Vec<Answer>, expect: &str) -> (String, String) {
-    let requests = answers.len();
-    let script = Script::serve(answers).await;
+async fn talk(script: Script, requests: usize, expect: &str) -> (String, String) {
     let informer = informer(&script);
     let (changed, mut change) = watch::channel(());
     let log = Arc::new(Mutex::new(Vec::new()));
@@ -178,31 +180,117 @@ async fn talk(answers: Vec<Answer>, expect: &str) -> (String, String) {
 )]
 #[tokio::test]
 async fn exchange(#[case] answers: Vec<Answer>, #[case] stored: &str, #[case] asked: &str, #[case] heard: &str) {
-    assert_eq!(talk(answers, stored).await, (asked.to_owned(), heard.to_owned()));
+    let requests = answers.len();
+    let script = Script::serve_without_streams(answers).await;
+    assert_eq!(talk(script, requests, stored).await, (asked.to_owned(), heard.to_owned()));
+}
+
+fn bookmark(version: u64, end: bool) -> String {
+    let annotations = if end { r#","annotations":{"k8s.io/initial-events-end":"true"}"# } else { "" };
+    format!(r#"{{"type":"BOOKMARK","object":{{"metadata":{{"resourceVersion":"{version}"{annotations}}}}}}}"#)
+}
+
+// client-go: TestWatchList
+#[rstest]
+#[case::synced_by_the_bookmark_and_then_a_watch(
+    vec![frames([event("ADDED", "b", 4), event("ADDED", "a", 3), bookmark(5, true), event("MODIFIED", "a", 6)], true)],
+    "a@6 b@4",
+    "stream newest",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Updated shop/a@6"
+)]
+#[case::changes_before_the_bookmark(
+    vec![
+        frames(
+            [
+                event("ADDED", "a", 3), event("ADDED", "b", 4), event("ADDED", "c", 4), event("MODIFIED", "a", 5),
+                event("DELETED", "b", 6), event("DELETED", "c", 7), event("ADDED", "c", 8), bookmark(9, true),
+            ],
+            true,
+        ),
+    ],
+    "a@5 c@8",
+    "stream newest",
+    "Added(initial) shop/a@5, Added(initial) shop/c@8"
+)]
+#[case::other_bookmarks_do_not_count(
+    vec![
+        frames([event("ADDED", "a", 3), bookmark(4, false)], false),
+        frames([event("ADDED", "a", 3), bookmark(5, true)], true),
+    ],
+    "a@3",
+    "stream newest, stream newest",
+    "Added(initial) shop/a@3"
+)]
+#[case::ended_after_the_bookmark(
+    vec![frames([event("ADDED", "a", 3), bookmark(5, true)], false), frames([event("ADDED", "b", 6)], true)],
+    "a@3 b@6",
+    "stream newest, watch 5",
+    "Added(initial) shop/a@3, Added shop/b@6"
+)]
+#[case::broken_before_the_bookmark(
+    vec![
+        Answer::Break { after: event("ADDED", "a", 3) + "\n" },
+        frames([event("ADDED", "b", 4), bookmark(5, true)], true),
+    ],
+    "b@4",
+    "stream newest, stream newest",
+    "Added(initial) shop/b@4"
+)]
+#[case::expired_after_the_bookmark(
+    vec![
+        frames([event("ADDED", "a", 3), event("ADDED", "b", 4), bookmark(5, true), error(410, "Expired")], true),
+        frames([event("ADDED", "a", 3), bookmark(9, true)], true),
+    ],
+    "a@3",
+    "stream newest, stream 5",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted(tombstone) shop/b@4"
+)]
+#[case::error_before_the_bookmark_forces_a_list(
+    vec![
+        frames([event("ADDED", "a", 3), error(500, "InternalError")], true),
+        ok(list(5, &[("b", 4)])),
+        frames([], true),
+    ],
+    "b@4",
+    "stream newest, list 0, watch 5",
+    "Added(initial) shop/b@4"
+)]
+#[case::busy(
+    vec![status(429, "TooManyRequests", ""), frames([event("ADDED", "a", 3), bookmark(5, true)], true)],
+    "a@3",
+    "stream newest, stream newest",
+    "Added(initial) shop/a@3"
+)]
+#[tokio::test]
+async fn stream(#[case] answers: Vec<Answer>, #[case] stored: &str, #[case] asked: &str, #[case] heard: &str) {
+    let requests = answers.len();
+    let script = Script::serve(answers).await;
+    assert_eq!(talk(script, requests, stored).await, (asked.to_owned(), heard.to_owned()));
 }
 
 #[tokio::test]
 async fn asks_as_upstream_asks() {
-    let script = Script::serve([ok(list(5, &[])), frames([], true)]).await;
+    let script = Script::serve([status(422, "Invalid", ""), ok(list(5, &[])), frames([], true)]).await;
     let config = Config::from_url(&script.url()).unwrap();
     let client = Client::new(&config, ClientOptions::default()).unwrap();
     let informer = Informer::<Thing>::builder(client).label_selector("app=web,!canary").field_selector("a=b").build();
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(stop));
-    let asked = script.asked(2).await;
+    let asked = script.asked(3).await;
     assert_eq!(
-        asked[0],
+        asked[1],
         "GET /api/v1/configmaps?labelSelector=app%3Dweb%2C%21canary&fieldSelector=a%3Db&limit=500&resourceVersion=0"
     );
-    let (before, after) = asked[1].split_once("timeoutSeconds=").expect("watches end");
-    let (seconds, after) = after.split_once('&').expect("more follows");
-    assert_eq!(
-        (before, after),
-        (
-            "GET /api/v1/configmaps?watch=true&labelSelector=app%3Dweb%2C%21canary&fieldSelector=a%3Db&resourceVersion=5&",
-            "allowWatchBookmarks=true"
-        )
-    );
-    assert!((300..600).contains(&seconds.parse::<u32>().unwrap()), "{seconds}");
+    for (request, version, rest) in [
+        (0, "", "allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"),
+        (2, "resourceVersion=5&", "allowWatchBookmarks=true"),
+    ] {
+        let (before, after) = asked[request].split_once("timeoutSeconds=").expect("watches end");
+        let (seconds, after) = after.split_once('&').expect("more follows");
+        let selectors = "labelSelector=app%3Dweb%2C%21canary&fieldSelector=a%3Db";
+        assert_eq!(before, format!("GET /api/v1/configmaps?watch=true&{selectors}&{version}"));
+        assert_eq!(after, rest);
+        assert!((300..600).contains(&seconds.parse::<u32>().unwrap()), "{seconds}");
+    }
 }

@@ -37,7 +37,7 @@ async fn whoever_asks_shares_one_watch() {
     factory.wait_for_sync(Duration::from_secs(30)).await.unwrap();
     assert!(handle.has_synced() && nodes.store_synced().has_synced());
     for resource in ["configmaps", "nodes"] {
-        assert_eq!(server.requests().count(&On::any().verb("list").resource(resource)), 1, "{resource}");
+        assert_eq!(server.requests().count(&On::any().verb("watch").resource(resource)), 1, "{resource}");
     }
     stop.cancel();
     tasks.join_all().await;

@@ -37,6 +37,15 @@ pub(crate) struct Script {
 impl Script {
     /// Serves the answers in order, one per request; further requests hang.
     pub(crate) async fn serve(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self::start(answers, true).await
+    }
+
+    /// The same, but refuses to stream lists, which is not counted as a request.
+    pub(crate) async fn serve_without_streams(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self::start(answers, false).await
+    }
+
+    async fn start(answers: impl IntoIterator<Item = Answer>, streams: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("bound");
         let answers = Arc::new(Mutex::new(answers.into_iter().collect::<VecDeque<_>>()));
@@ -48,7 +57,7 @@ impl Script {
                 let (answers, asked) = (answers.clone(), asked.clone());
                 connections.spawn(async move {
                     // A client that goes away is its own business.
-                    let _ = answer(connection, &answers, &asked).await;
+                    let _ = answer(connection, &answers, &asked, streams).await;
                 });
             }
         });
@@ -74,6 +83,7 @@ async fn answer(
     connection: TcpStream,
     answers: &Mutex<VecDeque<Answer>>,
     asked: &watch::Sender<Vec<String>>,
+    streams: bool,
 ) -> std::io::Result<()> {
     let mut connection = BufReader::new(connection);
     let mut request = String::new();
@@ -81,6 +91,13 @@ async fn answer(
     let mut header = String::new();
     while connection.read_line(&mut header).await? > 2 {
         header.clear();
+    }
+    if !streams && request.contains("sendInitialEvents") {
+        let body = r#"{"kind":"Status","code":422,"reason":"Invalid","message":"sendInitialEvents is forbidden"}"#;
+        let length = body.len();
+        let head = format!("HTTP/1.1 422 x\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+        connection.write_all((head + body).as_bytes()).await?;
+        return connection.shutdown().await;
     }
     let answer = {
         // Asked and answered in one order, whatever connections race.

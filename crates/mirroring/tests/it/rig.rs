@@ -74,7 +74,7 @@ pub(crate) struct Rig {
 }
 
 fn client(server: &Server, user_agent: &str) -> Client {
-    let options = ClientOptions { user_agent: user_agent.into(), qps: 0.0, burst: 0 };
+    let options = ClientOptions { user_agent: user_agent.into(), qps: 0.0, burst: 0, ..ClientOptions::default() };
     Client::new(&Connection::from_url(&server.url()).expect("a URL"), options).expect("a client")
 }
 

@@ -1,0 +1,55 @@
+//! Why a list or watch is over.
+
+use std::time::Duration;
+
+use kube_controller_client::{Error, TransportKind};
+use kube_wire::{DecodeError, Status};
+
+use super::machine::Failure;
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Trouble {
+    #[error("{0}")]
+    Request(#[from] Error),
+    #[error("{0}")]
+    Decode(#[from] DecodeError),
+    #[error("the watch ended with an error: {0}")]
+    Event(Box<Status>),
+    #[error("nothing came for {} s", .0.as_secs())]
+    Silence(Duration),
+}
+
+impl Trouble {
+    pub(super) fn failure(&self) -> Failure {
+        match self {
+            Self::Request(Error::Transport { kind, .. }) => match kind {
+                TransportKind::Connect | TransportKind::Reset | TransportKind::Timeout => Failure::Unreachable,
+                _ => Failure::Other,
+            },
+            Self::Request(error) => {
+                error.status().map_or(Failure::Other, |status| status_failure(status, error.retry_after()))
+            }
+            Self::Decode(DecodeError::Protobuf { .. } | DecodeError::Encoding { .. }) => Failure::Unreadable,
+            Self::Decode(_) => Failure::Other,
+            Self::Event(status) => {
+                let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+                status_failure(status, (seconds > 0).then(|| Duration::from_secs(u64::from(seconds))))
+            }
+            Self::Silence(_) => Failure::Unreachable,
+        }
+    }
+}
+
+fn status_failure(status: &Status, retry_after: Option<Duration>) -> Failure {
+    if status.is_expired() {
+        Failure::Expired
+    } else if status.is_too_large_resource_version() {
+        Failure::Ahead
+    } else {
+        match status.code {
+            429 => Failure::Busy { retry_after },
+            406 | 415 => Failure::NotAcceptable,
+            _ => Failure::Other,
+        }
+    }
+}
