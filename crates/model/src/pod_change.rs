@@ -104,8 +104,17 @@ mod tests {
     #[case::nothing_that_matters(pod("1", "app=a"), Pod { node_name: "n".into(), finished: true, ..pod("2", "app=a") }, &[])]
     #[case::ready(pod("1", "app=a"), Pod { ready: true, ..pod("2", "app=a") }, &["a"])]
     #[case::address(pod("1", "app=a"), Pod { pod_ips: ["10.0.0.2"].into(), ..pod("2", "app=a") }, &["a"])]
+    #[case::first_address(Pod { pod_ips: [""; 0].into(), ..pod("1", "app=a") }, pod("2", "app=a"), &["a"])]
+    #[case::ipv6_address(
+        Pod { pod_ips: ["fd00::1"].into(), ..pod("1", "app=a") }, Pod { pod_ips: ["fd00::2"].into(), ..pod("2", "app=a") },
+        &["a"])]
     #[case::second_address(
         pod("1", "app=a"), Pod { pod_ips: ["10.0.0.1", "fd00::1"].into(), ..pod("2", "app=a") }, &["a"])]
+    #[case::other_second_address(
+        Pod { pod_ips: ["10.0.0.1", "fd00::1"].into(), ..pod("1", "app=a") },
+        Pod { pod_ips: ["10.0.0.1", "fd00::2"].into(), ..pod("2", "app=a") }, &["a"])]
+    #[case::no_second_address(
+        Pod { pod_ips: ["10.0.0.1", "fd00::1"].into(), ..pod("1", "app=a") }, pod("2", "app=a"), &["a"])]
     #[case::terminating(pod("1", "app=a"), Pod { terminating: true, ..pod("2", "app=a") }, &["a"])]
     #[case::still_terminating(
         Pod { terminating: true, ..pod("1", "app=a") }, Pod { terminating: true, ..pod("2", "app=a") }, &["a"])]
@@ -113,8 +122,15 @@ mod tests {
     #[case::joined_another(pod("1", "app=a"), pod("2", "app=a,tier=front"), &["a-front", "front"])]
     #[case::joined_another_and_changed(
         pod("1", "app=a"), Pod { ready: true, ..pod("2", "app=a,tier=front") }, &["a", "a-front", "front"])]
+    #[case::left_joined_and_stayed(pod("1", "app=a,tier=front"), pod("2", "app=b,tier=front"), &["a", "a-front", "b"])]
+    #[case::left_joined_stayed_and_changed(
+        pod("1", "app=a,tier=front"), Pod { ready: true, ..pod("2", "app=b,tier=front") },
+        &["a", "a-front", "b", "front"])]
     #[case::left_all(pod("1", "app=a"), pod("2", ""), &["a"])]
     #[case::first_labels(pod("1", ""), pod("2", "app=a"), &["a"])]
+    #[case::label_nobody_selects(pod("1", "app=a"), pod("2", "app=a,new=label"), &[])]
+    #[case::label_nobody_selects_and_changed(
+        pod("1", "app=a,x=1"), Pod { ready: true, ..pod("2", "app=a,x=2") }, &["a"])]
     #[case::hostname_alone(pod("1", "app=a"), Pod { hostname: "h".into(), ..pod("2", "app=a") }, &[])]
     fn updates(#[case] old: Pod, #[case] new: Pod, #[case] expected: &[&str]) {
         check(Some(old), Some(new), expected);

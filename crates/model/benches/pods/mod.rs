@@ -71,11 +71,16 @@ fn facts(made: Made, at: usize) -> Facts {
     }
 }
 
-/// So many Pods in JSON.
-pub(crate) fn json(made: Made, count: usize) -> Vec<Vec<u8>> {
+/// The recorded Pod.
+pub(crate) fn template() -> Value {
     let list: Value = serde_json::from_slice(&recorded("pod.list.json")).expect("JSON");
     let items = list["items"].as_array().expect("a list");
-    let mut pod = items.iter().find(|pod| pod["metadata"]["name"] == "shop-0").expect("the Pod").clone();
+    items.iter().find(|pod| pod["metadata"]["name"] == "shop-0").expect("the Pod").clone()
+}
+
+/// So many Pods in JSON.
+pub(crate) fn json(made: Made, count: usize) -> Vec<Vec<u8>> {
+    let mut pod = template();
     if matches!(made, Made::ByStatefulSets) {
         pod["metadata"]["labels"].as_object_mut().expect("labels").remove("pod-template-hash");
     }

@@ -170,17 +170,22 @@ mod tests {
         assert_eq!(ports, [("dns", "UDP", 53), ("http", "TCP", 2)], "containers first, then sidecars only");
     }
 
+    // upstream: the phases and restart policies of TestShouldPodBeInEndpoints
     #[rstest]
-    #[case("Always", "Succeeded", false)]
-    #[case("Always", "Failed", false)]
-    #[case("OnFailure", "Succeeded", true)]
-    #[case("OnFailure", "Failed", false)]
-    #[case("Never", "Succeeded", true)]
-    #[case("Never", "Failed", true)]
-    #[case("Never", "Running", false)]
-    fn retires(#[case] policy: &str, #[case] phase: &str, #[case] expected: bool) {
+    #[case("Always", "Succeeded", true, false)]
+    #[case("Always", "Failed", true, false)]
+    #[case("OnFailure", "Succeeded", true, true)]
+    #[case("OnFailure", "Failed", true, false)]
+    #[case("Never", "Succeeded", true, true)]
+    #[case("Never", "Failed", true, true)]
+    #[case("Never", "Running", false, false)]
+    #[case("Never", "Pending", false, false)]
+    #[case("OnFailure", "Running", false, false)]
+    #[case("OnFailure", "Unknown", false, false)]
+    fn leaves(#[case] policy: &str, #[case] phase: &str, #[case] finished: bool, #[case] retired: bool) {
         let json = format!(r#"{{"spec": {{"restartPolicy": "{policy}"}}, "status": {{"phase": "{phase}"}}}}"#);
-        assert_eq!(serde_json::from_str::<Pod>(&json).unwrap().retired, expected);
+        let pod: Pod = serde_json::from_str(&json).unwrap();
+        assert_eq!((pod.finished, pod.retired), (finished, retired));
     }
 
     #[test]

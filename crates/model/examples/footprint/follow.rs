@@ -1,0 +1,90 @@
+//! The process that is measured.
+
+use std::fs;
+use std::time::Duration;
+
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_endpoint_model::{Endpoints, Node, PodIndex, ServiceIndex, SliceIndex};
+use kube_informer::{HandlerHandle, Informer, UpdateIndex, wait_for_sync};
+use kube_wire::{Decode, Encoding};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::Error;
+
+/// In which order the kinds are followed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// As the controller manager does. Nothing but the kernel counts.
+    AtOnce,
+    /// The next when the last is synced, with every allocation counted, which itself takes memory.
+    OneByOne,
+}
+
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Follows the five kinds and prints what that takes.
+pub(crate) async fn follow(url: &str, encoding: Encoding, order: Order) -> Result<(), Error> {
+    let options = ClientOptions { qps: 0.0, content_type: encoding, ..ClientOptions::default() };
+    let client = Client::new(&Config::from_url(url)?, options)?;
+    let profiler = (order == Order::OneByOne).then(|| dhat::Profiler::builder().testing().build());
+    let mut all = Follower { client, order, stop: CancellationToken::new(), tasks: JoinSet::new(), synced: Vec::new() };
+    let begun = Instant::now();
+    if order == Order::AtOnce {
+        println!("{} KiB resident at the start", status("VmRSS")?);
+    } else {
+        println!("| kind | objects | heap, bytes each | heap, KiB |");
+        println!("|---|---:|---:|---:|");
+    }
+    all.add(PodIndex::default(), PodIndex::update).await?;
+    all.add(SliceIndex::default(), SliceIndex::update).await?;
+    all.add::<Endpoints, _>((), |(), _, _| {}).await?;
+    all.add(ServiceIndex::default(), ServiceIndex::update).await?;
+    all.add::<Node, _>((), |(), _, _| {}).await?;
+    if order == Order::AtOnce {
+        wait_for_sync(&all.synced, PATIENCE).await?;
+        let elapsed = begun.elapsed().as_secs_f64();
+        println!("synced in {elapsed:.1} s: VmHWM {} KiB, VmRSS {} KiB", status("VmHWM")?, status("VmRSS")?);
+    }
+    all.stop.cancel();
+    all.tasks.join_all().await;
+    drop(profiler);
+    Ok(())
+}
+
+struct Follower {
+    client: Client,
+    order: Order,
+    stop: CancellationToken,
+    tasks: JoinSet<()>,
+    synced: Vec<HandlerHandle>,
+}
+
+impl Follower {
+    async fn add<T: Decode, X: Clone + Send + Sync + 'static>(
+        &mut self,
+        index: X,
+        update: UpdateIndex<T, X>,
+    ) -> Result<(), Error> {
+        let before = (self.order == Order::OneByOne).then(|| dhat::HeapStats::get().curr_bytes);
+        let informer = Informer::<T>::builder(self.client.clone()).index(index, update).build();
+        let synced = informer.add_handler(drop);
+        let lister = informer.lister();
+        self.tasks.spawn(informer.run(self.stop.clone()));
+        if let Some(before) = before {
+            wait_for_sync([&synced], PATIENCE).await?;
+            let (count, bytes) = (lister.len(), dhat::HeapStats::get().curr_bytes.saturating_sub(before));
+            println!("| {} | {count} | {} | {} |", T::RESOURCE.kind, bytes / count.max(1), bytes / 1024);
+        }
+        self.synced.push(synced);
+        Ok(())
+    }
+}
+
+/// A line of what the kernel knows of this process, in KiB.
+fn status(name: &str) -> Result<u64, Error> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).ok_or("no such line")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}
