@@ -49,6 +49,19 @@ impl Client {
         self.write(call, &outgoing).await
     }
 
+    /// Asks a question that is put by creating an object, such as a `TokenReview`; nothing is stored, and the object comes
+    /// back with the answer.
+    pub async fn ask<K>(&self, question: &K) -> Result<K, Error>
+    where
+        K: Resource + Metadata<Ty = ObjectMeta> + Serialize + DeserializeOwned,
+    {
+        let (namespace, _) = names(question);
+        let call = call::<K>("create", namespace, "");
+        let outgoing = Outgoing::json(Method::POST, path::<K>(namespace, ""), body(&call, question)?);
+        let answer = self.call(&call, &outgoing).await?;
+        serde_json::from_slice(&answer).map_err(|error| Error::Answer { call, cause: error.to_string() })
+    }
+
     /// Replaces an object; a resourceVersion in its metadata makes the server refuse if somebody else wrote since.
     pub async fn update<K>(&self, object: &K) -> Result<Written, Error>
     where

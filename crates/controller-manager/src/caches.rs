@@ -5,7 +5,8 @@ use std::time::Duration;
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, PodIndex, Service, ServiceIndex, SliceIndex};
-use kube_informer::Informer;
+use kube_informer::{Builder, HandlerHandle, Informer};
+use kube_wire::Decode;
 use tokio_util::sync::CancellationToken;
 
 use crate::controllers::Controllers;
@@ -21,44 +22,55 @@ pub(crate) struct Caches {
 
 impl Caches {
     /// `min_resync_period`: how often handlers are told of everything again, at least; zero for never.
-    pub(crate) fn new(client: &Client, min_resync_period: Duration) -> Caches {
+    pub(crate) fn new(
+        client: &Client,
+        min_resync_period: Duration,
+        metrics: &kube_informer::PrometheusMetrics,
+    ) -> Caches {
         // Spread, so that the kinds do not fall into step.
         let resync = || min_resync_period.mul_f64(rand::random_range(1.0..2.0));
         Caches {
-            services: Informer::builder(client.clone())
-                .resync(resync())
-                .index(ServiceIndex::default(), ServiceIndex::update)
-                .build(),
-            pods: Informer::builder(client.clone())
-                .resync(resync())
-                .index(PodIndex::default(), PodIndex::update)
-                .build(),
-            nodes: Informer::builder(client.clone()).resync(resync()).build(),
-            endpoints: Informer::builder(client.clone()).resync(resync()).build(),
-            slices: Informer::builder(client.clone())
-                .resync(resync())
-                .index(SliceIndex::default(), SliceIndex::update)
-                .build(),
+            services: builder(client, resync(), metrics).index(ServiceIndex::default(), ServiceIndex::update).build(),
+            pods: builder(client, resync(), metrics).index(PodIndex::default(), PodIndex::update).build(),
+            nodes: builder(client, resync(), metrics).build(),
+            endpoints: builder(client, resync(), metrics).build(),
+            slices: builder(client, resync(), metrics).index(SliceIndex::default(), SliceIndex::update).build(),
         }
     }
 
-    /// Runs what the controllers need.
-    pub(crate) fn spawn(&self, supervisor: &mut Supervisor, controllers: Controllers, stop: &CancellationToken) {
+    /// Runs what the controllers need, and gives what tells when it has synced.
+    pub(crate) fn spawn(
+        &self,
+        supervisor: &mut Supervisor,
+        controllers: Controllers,
+        stop: &CancellationToken,
+    ) -> Vec<HandlerHandle> {
+        let mut synced = Vec::new();
         let Controllers { endpoints, endpointslice, mirroring } = controllers;
         if endpoints || endpointslice || mirroring {
             supervisor.spawn("informer of services", self.services.run(stop.clone()));
+            synced.push(self.services.store_synced());
         }
         if endpoints || endpointslice {
             supervisor.spawn("informer of pods", self.pods.run(stop.clone()));
+            synced.push(self.pods.store_synced());
         }
         if endpointslice {
             supervisor.spawn("informer of nodes", self.nodes.run(stop.clone()));
+            synced.push(self.nodes.store_synced());
         }
         if endpoints || mirroring {
             supervisor.spawn("informer of endpoints", self.endpoints.run(stop.clone()));
+            synced.push(self.endpoints.store_synced());
         }
         if endpointslice || mirroring {
             supervisor.spawn("informer of endpointslices", self.slices.run(stop.clone()));
+            synced.push(self.slices.store_synced());
         }
+        synced
     }
+}
+
+fn builder<T: Decode>(client: &Client, resync: Duration, metrics: &kube_informer::PrometheusMetrics) -> Builder<T> {
+    Informer::builder(client.clone()).resync(resync).metrics(metrics.clone())
 }

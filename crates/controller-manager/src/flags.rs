@@ -123,9 +123,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>, available: Available) ->
             "flags of kube-controller-manager without effect here: {names} (--allow-upstream-flags ignores them)"
         ));
     }
-    let said = |name: &str| ours.iter().rfind(|it| it.name == name).map(|it| it.value.as_deref().unwrap_or("true"));
-    mistakes
-        .extend(ours.iter().filter_map(|it| available.refusal(&it.name, it.value.as_deref().unwrap_or("true"), said)));
+    mistakes.extend(ours.iter().filter_map(|it| available.refusal(&it.name, it.value.as_deref().unwrap_or("true"))));
 
     let settings = settings(&flags, &mut mistakes, &mut warnings);
     if mistakes.is_empty() {

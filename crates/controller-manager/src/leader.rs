@@ -6,17 +6,26 @@ use std::time::Duration;
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
-use kube_lease_election::{Election, ElectionOptions, Fence, identity};
+use kube_lease_election::{Election, ElectionOptions, Fence, MetricsProvider as _, identity};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::manager::{GRACE, RunError};
+use crate::metrics::Metrics;
+use crate::serve::Checks;
 use crate::settings::LeaderElection;
 
 /// How long giving back the lease, and telling of it, may hold up the end of the process.
 const GIVE_BACK: Duration = Duration::from_secs(1);
 const TELL: Duration = Duration::from_millis(500);
+
+/// Who is told how the election goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Told<'a> {
+    pub(crate) checks: &'a Checks,
+    pub(crate) metrics: &'a Metrics,
+}
 
 /// Runs `standby` from the beginning, and what `start` adds once the lease is held, until `stop` is cancelled, a part
 /// fails, or the lease is lost.
@@ -26,6 +35,7 @@ const TELL: Duration = Duration::from_millis(500);
 pub(crate) async fn lead(
     client: Client,
     settings: LeaderElection,
+    told: Told<'_>,
     standby: Supervisor,
     start: impl FnOnce(&mut Supervisor, &Fence) -> Result<(), RunError>,
     stop: CancellationToken,
@@ -36,8 +46,11 @@ pub(crate) async fn lead(
     // Ends when the election has ended and its last event is written.
     let mut events = JoinSet::new();
     events.spawn(writer.run(CancellationToken::new()));
-    let options = ElectionOptions { lease, identity: identity(), timing, recorder: Some(recorder), metrics: None };
+    let metrics = Some(told.metrics.elections.election(&lease.name));
+    let watched = lease.clone();
+    let options = ElectionOptions { lease, identity: identity(), timing, recorder: Some(recorder), metrics };
     let (election, fence) = Election::new(client, options);
+    told.checks.election(&watched, &fence);
     let give_back = CancellationToken::new();
     let mut election = pin!(election.run(give_back.clone()));
 

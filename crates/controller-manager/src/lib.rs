@@ -26,6 +26,9 @@ mod go_duration;
 mod leader;
 mod logging;
 mod manager;
+mod metrics;
+mod serve;
+mod serving;
 mod settings;
 mod user_agent;
 
@@ -34,6 +37,7 @@ pub use feature_gates::{FeatureGateError, FeatureGates, Gate, Stage};
 pub use flags::{CommandLine, UsageError, flag_reference};
 pub use logging::{LogFormat, LoggingSettings, start_logging};
 pub use manager::{RunError, run};
+pub use serving::{CertificateError, ServingError};
 pub use settings::{
     AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, LeaderElection, ServingSettings,
     Settings, TlsVersion,

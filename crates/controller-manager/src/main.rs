@@ -34,13 +34,14 @@ fn failed(error: &anyhow::Error) -> ExitCode {
 }
 
 async fn work(line: CommandLine) -> anyhow::Result<()> {
-    let CommandLine { settings, warnings, flags } = line;
+    let CommandLine { mut settings, warnings, flags } = line;
     for warning in &warnings {
         tracing::warn!("{warning}");
     }
     for (flag, value) in &flags {
         tracing::debug!(flag, value, "FLAG");
     }
+    settings.flags = flags;
     let mut config = match &settings.client.kubeconfig {
         Some(path) => Config::from_kubeconfig(path).await?,
         None => Config::in_cluster().context("no --kubeconfig given, and not in a Pod")?,

@@ -13,7 +13,10 @@ use crate::caches::Caches;
 use crate::controllers::{Controllers, ENDPOINTSLICE, MIRRORING};
 use crate::discovery::serves_endpoint_slices;
 use crate::feature_gates::ENDPOINT_SLICE;
-use crate::leader::lead;
+use crate::leader::{Told, lead};
+use crate::metrics::Metrics;
+use crate::serve::{Checks, serve};
+use crate::serving::ServingError;
 use crate::settings::{ClientSettings, Settings};
 use crate::user_agent::user_agent;
 
@@ -27,6 +30,12 @@ pub enum RunError {
     /// The lease could not be renewed in time, or another holds it: the process has to end, as upstream's does.
     #[error("the leader election lease is lost")]
     LeaseLost,
+    /// What is to be served cannot be.
+    #[error(transparent)]
+    Serving(#[from] ServingError),
+    /// Two metrics are of one name.
+    #[error("cannot register metrics: {0}")]
+    Metrics(#[from] prometheus::Error),
     /// A part failed.
     #[error(transparent)]
     Part(#[from] SupervisorError),
@@ -42,15 +51,36 @@ pub(crate) const GRACE: Duration = Duration::from_secs(3);
 /// One cache of each kind serves all controllers that read it; each controller writes with a client, and so a rate limit,
 /// of its own. An API server that is away is waited for; one without EndpointSlices gets none. With leader election,
 /// caches are kept from the beginning and controllers start once the lease is held; no write of theirs starts after it may
-/// have gone to another.
+/// have gone to another. Health and metrics are served from the very beginning to the very end.
 pub async fn run(config: Config, settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
+    let metrics = Metrics::register(&settings.feature_gates)?;
+    let checks = Checks::new(&stop);
+    let serving = serve(&settings, &checks, &metrics).await?;
+    let work = Box::pin(work(config, settings, checks, metrics, stop));
+    match serving {
+        None => work.await,
+        Some(serving) => tokio::select! {
+            worked = work => worked,
+            failed = serving.run(GRACE) => Ok(failed?),
+        },
+    }
+}
+
+/// All but serving.
+async fn work(
+    config: Config,
+    settings: Settings,
+    checks: Checks,
+    metrics: Metrics,
+    stop: CancellationToken,
+) -> Result<(), RunError> {
     let reader = client(&config, &settings.client, "shared-informers")?;
     let Some(controllers) = controllers(&settings, &reader, &stop).await else { return Ok(()) };
-    let caches = Caches::new(&reader, settings.min_resync_period);
+    let caches = Caches::new(&reader, settings.min_resync_period, &metrics.informers);
     let mut supervisor = Supervisor::new(stop.clone());
-    caches.spawn(&mut supervisor, controllers, &stop);
+    checks.caches(caches.spawn(&mut supervisor, controllers, &stop));
     let election = settings.leader_election.clone();
-    let manager = Manager { config, settings, controllers, caches, stop };
+    let manager = Manager { config, settings, controllers, caches, checks, metrics, stop };
     match election {
         None => {
             manager.start(&mut supervisor, None)?;
@@ -59,7 +89,8 @@ pub async fn run(config: Config, settings: Settings, stop: CancellationToken) ->
         Some(election) => {
             let client = client(&manager.config, &manager.settings.client, "leader-election")?;
             let start = |supervisor: &mut Supervisor, fence: &Fence| manager.start(supervisor, Some(fence));
-            lead(client, election, supervisor, start, manager.stop.clone()).await?;
+            let told = Told { checks: &manager.checks, metrics: &manager.metrics };
+            lead(client, election, told, supervisor, start, manager.stop.clone()).await?;
         }
     }
     tracing::info!("Stopped");
@@ -100,6 +131,8 @@ struct Manager {
     settings: Settings,
     controllers: Controllers,
     caches: Caches,
+    checks: Checks,
+    metrics: Metrics,
     stop: CancellationToken,
 }
 
@@ -148,14 +181,22 @@ impl Manager {
 
     #[cfg(feature = "endpoint")]
     fn endpoints(&self, stage: &mut Stage<'_>) -> Result<(), RunError> {
+        use crate::controllers::ENDPOINTS;
+
         let (client, recorder) = self.writer(stage, "endpoint-controller", "endpoint-controller")?;
         let informers = kube_endpoint::Informers {
             services: self.caches.services.clone(),
             pods: self.caches.pods.clone(),
             endpoints: self.caches.endpoints.clone(),
         };
-        let controller = kube_endpoint::EndpointsController::new(&informers, client, recorder, self.settings.endpoint);
-        stage.supervisor.spawn(crate::controllers::ENDPOINTS, controller.run(self.stop.clone()));
+        let mut metrics = kube_endpoint::Metrics::default();
+        metrics.queues = Some(Arc::new(self.metrics.queues.clone()));
+        metrics.controller = self.metrics.controllers.controller(ENDPOINTS);
+        let config = self.settings.endpoint;
+        let controller =
+            kube_endpoint::EndpointsController::with_metrics(&informers, client, recorder, config, metrics);
+        stage.supervisor.spawn(ENDPOINTS, controller.run(self.stop.clone()));
+        self.checks.controller(ENDPOINTS);
         Ok(())
     }
 
@@ -169,9 +210,13 @@ impl Manager {
             slices: self.caches.slices.clone(),
         };
         let config = self.settings.endpointslice;
-        let controller =
-            kube_endpointslice::controller::EndpointSliceController::new(&informers, client, recorder, config);
+        let Metrics { registry, queues, controllers, .. } = &self.metrics;
+        let metrics = kube_endpointslice::controller::Metrics::register(registry, queues, controllers)?;
+        let controller = kube_endpointslice::controller::EndpointSliceController::with_metrics(
+            &informers, client, recorder, config, metrics,
+        );
         stage.supervisor.spawn(ENDPOINTSLICE, controller.run(self.stop.clone()));
+        self.checks.controller(ENDPOINTSLICE);
         Ok(())
     }
 
@@ -184,13 +229,14 @@ impl Manager {
             endpoints: self.caches.endpoints.clone(),
             slices: self.caches.slices.clone(),
         };
-        let controller = kube_endpointslice_mirroring::MirroringController::new(
-            &informers,
-            client,
-            recorder,
-            self.settings.mirroring,
+        let Metrics { registry, queues, controllers, .. } = &self.metrics;
+        let metrics = kube_endpointslice_mirroring::Metrics::register(registry, queues, controllers)?;
+        let config = self.settings.mirroring;
+        let controller = kube_endpointslice_mirroring::MirroringController::with_metrics(
+            &informers, client, recorder, config, metrics,
         );
         stage.supervisor.spawn(MIRRORING, controller.run(self.stop.clone()));
+        self.checks.controller(MIRRORING);
         Ok(())
     }
 }

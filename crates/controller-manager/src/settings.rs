@@ -4,6 +4,7 @@ mod client;
 mod election;
 mod serving;
 
+use std::collections::BTreeMap;
 #[cfg(any(feature = "endpointslice", feature = "mirroring"))]
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use std::time::Duration;
 pub use client::ClientSettings;
 pub use election::LeaderElection;
 pub(crate) use election::{RESOURCE_NAME, RESOURCE_NAMESPACE};
+pub(crate) use serving::PORT;
 pub use serving::{AuthenticationSettings, AuthorizationSettings, CertificateFiles, ServingSettings, TlsVersion};
 
 use crate::controllers::Controllers;
@@ -43,6 +45,8 @@ pub struct Settings {
     pub serving: ServingSettings,
     /// The log.
     pub logging: LoggingSettings,
+    /// Every flag and its value, for `/flagz` to show; empty where there was no command line.
+    pub flags: BTreeMap<String, String>,
 }
 
 /// Services synced at once by each controller.
@@ -88,6 +92,7 @@ impl Default for Settings {
             leader_election: None,
             serving: ServingSettings::default(),
             logging: LoggingSettings::default(),
+            flags: BTreeMap::new(),
         }
     }
 }

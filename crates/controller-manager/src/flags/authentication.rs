@@ -10,7 +10,8 @@ use crate::settings::AuthenticationSettings;
 #[expect(clippy::struct_field_names, reason = "the names of the flags")]
 #[command(next_help_heading = "Authentication flags")]
 pub(super) struct Authentication {
-    /// Kubeconfig of the API server that is asked whose a token is. Without it, every token is as good as none.
+    /// Kubeconfig of the API server that is asked whose a token is. Without it, the service account of the
+    /// Pod asks; outside of a Pod, every token is as good as none.
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     authentication_kubeconfig: String,
 

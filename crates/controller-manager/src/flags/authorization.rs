@@ -17,8 +17,8 @@ pub(super) struct Authorization {
     )]
     authorization_always_allow_paths: Vec<String>,
 
-    /// Kubeconfig of the API server that is asked what a caller may do. Without it, only the paths that are always
-    /// open are.
+    /// Kubeconfig of the API server that is asked what a caller may do. Without it, the service account of
+    /// the Pod asks; outside of a Pod, only the paths that are always open are.
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     authorization_kubeconfig: String,
 

@@ -5,7 +5,9 @@ use std::net::IpAddr;
 use clap::Args;
 
 use super::path;
-use crate::settings::{AuthenticationSettings, AuthorizationSettings, CertificateFiles, ServingSettings, TlsVersion};
+use crate::settings::{
+    AuthenticationSettings, AuthorizationSettings, CertificateFiles, PORT, ServingSettings, TlsVersion,
+};
 
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Secure serving flags")]
@@ -15,7 +17,7 @@ pub(super) struct SecureServing {
     bind_address: IpAddr,
 
     /// The port to serve health and metrics on, over HTTPS; 0 for none.
-    #[arg(long, value_name = "PORT", default_value_t = i64::from(ServingSettings::default().port))]
+    #[arg(long, value_name = "PORT", default_value_t = i64::from(PORT))]
     secure_port: i64,
 
     /// The folder of the certificate made at start, where no --tls-cert-file is given. Without it, the certificate is

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-use crate::settings::{CertificateFiles, LeaderElection, TlsVersion};
+use crate::settings::{CertificateFiles, LeaderElection, ServingSettings, TlsVersion};
 
-const ALL: Available = Available { serving: true, service_accounts: true };
+const ALL: Available = Available { service_accounts: true };
 
 fn with(arguments: &[&str], available: Available) -> Result<CommandLine, UsageError> {
     parse(std::iter::once(&"controller-manager").chain(arguments).map(OsString::from), available)
@@ -27,7 +27,9 @@ fn mistakes(arguments: &[&str], available: Available) -> Vec<String> {
 #[test]
 fn without_flags_everything_is_by_default() {
     let line = with(&[], AVAILABLE).unwrap();
-    let expected = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
+    // Two things that a library must not do unasked.
+    let serving = ServingSettings { port: 10_257, ..ServingSettings::default() };
+    let expected = Settings { leader_election: Some(LeaderElection::default()), serving, ..Settings::default() };
     assert_eq!(format!("{:?}", line.settings), format!("{expected:?}"));
     assert_eq!(line.warnings, Vec::<String>::new());
 }
@@ -225,14 +227,10 @@ fn all_mistakes_are_reported_together() {
 
 /// What is not there yet is said, and nothing that switches it off is refused.
 #[rstest]
-#[case(&["--secure-port=10257"], &["--secure-port=10257 is not available yet"])]
-#[case(&["--secure-port=0", "--bind-address=::"], &[])]
-#[case(&["--bind-address=::"], &["--bind-address=:: is not available yet"])]
-#[case(&["--authorization-kubeconfig=/a"], &["--authorization-kubeconfig=/a is not available yet"])]
 #[case(&["--use-service-account-credentials"], &["--use-service-account-credentials=true is not available yet"])]
 #[case(&["--use-service-account-credentials=false"], &[])]
 fn what_is_not_there_yet_is_refused(#[case] arguments: &[&str], #[case] expected: &[&str]) {
-    let none = Available { serving: false, service_accounts: false };
+    let none = Available { service_accounts: false };
     let found = mistakes(arguments, none);
     assert_eq!(found.len(), expected.len(), "{found:?}");
     assert!(found.iter().zip(expected).all(|(found, expected)| found.starts_with(expected)), "{found:?}");
@@ -283,11 +281,10 @@ fn information_is_no_failure(#[case] argument: &str, #[case] expected: &str) {
 
 #[test]
 fn help_says_what_is_not_there_yet() {
-    let serving = Available { serving: false, ..ALL };
-    assert_eq!(
-        serving.notice().as_deref(),
-        Some("Not available yet, and refused: health and metrics (--secure-port).")
-    );
+    let missing = Available { service_accounts: false };
+    let notice = "Not available yet, and refused: a service account for each controller \
+                  (--use-service-account-credentials).";
+    assert_eq!(missing.notice().as_deref(), Some(notice));
     assert_eq!(ALL.notice(), None);
 }
 

@@ -4,14 +4,13 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::flags::available::AVAILABLE;
-
 /// Where health and metrics are served, and to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServingSettings {
     /// `--bind-address`: the address listened on; an unspecified one is every interface.
     pub bind_address: IpAddr,
-    /// `--secure-port`: the port; 0 for serving nothing.
+    /// `--secure-port`: the port; 0 for serving nothing, which is what happens unless asked for. On the command line it is
+    /// 10257 by default.
     pub port: u16,
     /// `--tls-cert-file` and `--tls-private-key-file`. None for a self-signed certificate.
     pub certificate: Option<CertificateFiles>,
@@ -50,7 +49,8 @@ pub enum TlsVersion {
 pub struct AuthenticationSettings {
     /// `--client-ca-file`: the authorities whose client certificates are believed. None for none.
     pub client_ca_file: Option<PathBuf>,
-    /// `--authentication-kubeconfig`: the API server asked about tokens. None for treating every token as none.
+    /// `--authentication-kubeconfig`: the API server asked about tokens. None for the service account of the Pod; outside of
+    /// a Pod, for treating every token as none.
     pub kubeconfig: Option<PathBuf>,
     /// `--authentication-token-webhook-cache-ttl`: how long its answers are good for.
     pub token_ttl: Duration,
@@ -59,7 +59,8 @@ pub struct AuthenticationSettings {
 /// What callers may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorizationSettings {
-    /// `--authorization-kubeconfig`: the API server asked. None for forbidding all but [`Self::always_allow_paths`].
+    /// `--authorization-kubeconfig`: the API server asked. None for the service account of the Pod; outside of a Pod, for
+    /// forbidding all but [`Self::always_allow_paths`].
     pub kubeconfig: Option<PathBuf>,
     /// `--authorization-always-allow-paths`: paths open to everyone; one that ends in `*` stands for all that begin so.
     pub always_allow_paths: Vec<String>,
@@ -70,7 +71,7 @@ pub struct AuthorizationSettings {
 }
 
 /// The port of kube-controller-manager.
-const PORT: u16 = 10_257;
+pub(crate) const PORT: u16 = 10_257;
 /// How long answers about callers are good for.
 const TTL: Duration = Duration::from_secs(10);
 
@@ -78,7 +79,7 @@ impl Default for ServingSettings {
     fn default() -> Self {
         ServingSettings {
             bind_address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-            port: if AVAILABLE.serving { PORT } else { 0 },
+            port: 0,
             certificate: None,
             cert_dir: None,
             min_tls_version: TlsVersion::default(),

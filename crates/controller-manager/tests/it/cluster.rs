@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
@@ -21,11 +21,16 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) async fn start() -> Cluster {
-        let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a server");
+        Cluster::start_as(kube_dev_apiserver::Config::default()).await
+    }
+
+    pub(crate) async fn start_as(config: kube_dev_apiserver::Config) -> Cluster {
+        let server = Server::start(config).await.expect("a server");
         let folder = tempfile::tempdir().expect("a folder");
-        std::fs::write(folder.path().join("kubeconfig"), server.kubeconfig()).expect("a kubeconfig");
+        let kubeconfig = folder.path().join("kubeconfig");
+        std::fs::write(&kubeconfig, server.kubeconfig()).expect("a kubeconfig");
         let options = ClientOptions { user_agent: "test".into(), qps: 0.0, burst: 0, ..ClientOptions::default() };
-        let client = Client::new(&Config::from_url(&server.url()).expect("a configuration"), options);
+        let client = Client::new(&Config::from_kubeconfig(&kubeconfig).await.expect("a configuration"), options);
         Cluster { client: client.expect("a client"), server, folder }
     }
 
@@ -44,6 +49,10 @@ impl Cluster {
 
     pub(crate) async fn create(&self, path: &str, object: &Value) {
         self.call(Method::POST, path, "application/json", object).await;
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     pub(crate) fn kubeconfig(&self) -> PathBuf {

@@ -31,7 +31,11 @@ impl Instance {
         let kubeconfig = folder.join(name);
         std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(user)).expect("a kubeconfig");
         let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
-        command.arg("--kubeconfig").arg(kubeconfig).args(["--kube-api-qps=2000", "--kube-api-burst=4000"]);
+        command.arg("--kubeconfig").arg(kubeconfig).args([
+            "--secure-port=0",
+            "--kube-api-qps=2000",
+            "--kube-api-burst=4000",
+        ]);
         for (flag, duration) in [("lease-duration", LEASE), ("renew-deadline", DEADLINE), ("retry-period", RETRY)] {
             command.arg(format!("--leader-elect-{flag}={}s", duration.as_secs()));
         }

@@ -3,8 +3,10 @@
 mod cluster;
 mod election;
 mod failures;
+mod https;
 mod oracle;
 mod process;
 mod reference;
 mod rooms;
+mod serving;
 mod without_slices;

@@ -16,8 +16,9 @@ use crate::cluster::Cluster;
 pub(crate) fn controllers(cluster: &Cluster, arguments: &[&str]) -> Child {
     let mut command = binary();
     command.arg("--kubeconfig").arg(cluster.kubeconfig()).args(arguments);
-    // Elections have tests of their own.
-    command.args(["--leader-elect=false", "--kube-api-qps=2000", "--kube-api-burst=4000"]).stderr(Stdio::piped());
+    // Elections and serving have tests of their own.
+    command.args(["--leader-elect=false", "--secure-port=0", "--kube-api-qps=2000", "--kube-api-burst=4000"]);
+    command.stderr(Stdio::piped());
     command.spawn().expect("the binary starts")
 }
 

@@ -1,0 +1,85 @@
+//! What the process measures, on one registry.
+
+use kube_controller::PrometheusControllers;
+use prometheus::core::Collector;
+use prometheus::{IntGaugeVec, Opts, Registry};
+
+use crate::feature_gates::FeatureGates;
+
+/// How upstream's process calls itself in the metrics of informers. Dashboards know it by that.
+const UPSTREAM: &str = "kube-controller-manager";
+
+/// The metrics of all parts, registered once. Those of a controller are registered when it starts, as upstream's.
+#[derive(Clone)]
+pub(crate) struct Metrics {
+    pub(crate) registry: Registry,
+    pub(crate) informers: kube_informer::PrometheusMetrics,
+    pub(crate) elections: kube_lease_election::PrometheusMetrics,
+    pub(crate) queues: kube_workqueue::PrometheusMetrics,
+    pub(crate) controllers: PrometheusControllers,
+}
+
+impl Metrics {
+    pub(crate) fn register(gates: &FeatureGates) -> prometheus::Result<Metrics> {
+        let registry = Registry::new();
+        features(&registry, gates)?;
+        versions(&registry)?;
+        Ok(Metrics {
+            informers: kube_informer::PrometheusMetrics::register(&registry, UPSTREAM)?,
+            elections: kube_lease_election::PrometheusMetrics::register(&registry)?,
+            queues: kube_workqueue::PrometheusMetrics::register(&registry)?,
+            controllers: PrometheusControllers::register(&registry)?,
+            registry,
+        })
+    }
+}
+
+fn registered<C: Collector + Clone + 'static>(registry: &Registry, metric: C) -> prometheus::Result<C> {
+    registry.register(Box::new(metric.clone()))?;
+    Ok(metric)
+}
+
+/// Which gates are on.
+fn features(registry: &Registry, gates: &FeatureGates) -> prometheus::Result<()> {
+    let options = Opts::new(
+        "kubernetes_feature_enabled",
+        "[BETA] This metric records the data about the stage and enablement of a k8s feature.",
+    );
+    let features = registered(registry, IntGaugeVec::new(options, &["name", "stage"])?)?;
+    for (gate, on) in gates.all() {
+        features.with_label_values(&[gate.name, gate.stage.label()]).set(on.into());
+    }
+    Ok(())
+}
+
+/// What this is, and which Kubernetes it stands in for.
+fn versions(registry: &Registry) -> prometheus::Result<()> {
+    let options = Opts::new(
+        "kubernetes_build_info",
+        "[BETA] A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree state, \
+         build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.",
+    );
+    let labels = [
+        ("build_date", String::new()),
+        ("compiler", "rustc".to_owned()),
+        ("git_commit", String::new()),
+        ("git_tree_state", String::new()),
+        ("git_version", concat!("v", env!("CARGO_PKG_VERSION")).to_owned()),
+        ("go_version", String::new()),
+        ("major", env!("CARGO_PKG_VERSION_MAJOR").to_owned()),
+        ("minor", env!("CARGO_PKG_VERSION_MINOR").to_owned()),
+        ("platform", format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH)),
+    ];
+    let build = registered(registry, IntGaugeVec::new(options, &labels.each_ref().map(|(name, _)| *name))?)?;
+    build.with_label_values(&labels.each_ref().map(|(_, value)| value.as_str())).set(1);
+
+    let options = Opts::new(
+        "version_info",
+        "[ALPHA] Provides the compatibility version info of the component. The component label is the name of the \
+         component, usually kube, but is relevant for aggregated-apiservers.",
+    );
+    let version =
+        registered(registry, IntGaugeVec::new(options, &["binary", "component", "emulation", "min_compat"])?)?;
+    version.with_label_values(&["1.36", "kube", "1.36", "1.35"]).set(1);
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! Answers.
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+use http_body_util::Full;
+use serde_json::json;
+
+pub(super) type Answer = Response<Full<Bytes>>;
+
+const TEXT: &str = "text/plain; charset=utf-8";
+const JSON: &str = "application/json";
+const NOSNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
+
+pub(super) fn of(code: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Full::new(body.into()));
+    *answer.status_mut() = code;
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(NOSNIFF, HeaderValue::from_static("nosniff"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    answer
+}
+
+pub(super) fn text(code: StatusCode, body: impl Into<Bytes>) -> Answer {
+    of(code, TEXT, body)
+}
+
+pub(super) fn json(body: &serde_json::Value) -> Answer {
+    of(StatusCode::OK, JSON, body.to_string())
+}
+
+pub(super) fn not_found() -> Answer {
+    text(StatusCode::NOT_FOUND, "404 page not found\n")
+}
+
+pub(super) fn method_not_allowed() -> Answer {
+    text(StatusCode::METHOD_NOT_ALLOWED, "405 method not allowed\n")
+}
+
+/// A refusal in the words of an API server.
+pub(super) fn status(code: StatusCode, reason: &str, message: &str) -> Answer {
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": message, "reason": reason, "code": code.as_u16(),
+    });
+    of(code, JSON, format!("{status}\n"))
+}

@@ -1,0 +1,100 @@
+//! Which path is answered with what, and to whom.
+
+use http::header::ACCEPT;
+use http::{Method, Request, StatusCode};
+use prometheus::Registry;
+
+use super::answer::{self, Answer};
+use super::authentication::Authentication;
+use super::authorization::Authorization;
+use super::exposition;
+use super::health::{Health, Probe};
+use super::pages::Pages;
+use super::user::User;
+
+/// All that is served.
+pub(super) struct Routes {
+    pub(super) authentication: Authentication,
+    pub(super) authorization: Authorization,
+    pub(super) health: Health,
+    pub(super) registry: Registry,
+    pub(super) pages: Pages,
+}
+
+impl Routes {
+    /// Answers a request of the holder of a verified certificate, or of whoever its headers say. Bodies are not read.
+    pub(super) async fn answer<B>(&self, certificate: Option<&User>, request: &Request<B>) -> Answer {
+        let path = request.uri().path();
+        let Some(user) = self.authentication.user(certificate, request.headers()).await else {
+            return answer::status(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized");
+        };
+        let verb = request.method().as_str().to_ascii_lowercase();
+        match self.authorization.allows(&user, &verb, path).await {
+            Ok(true) => {}
+            Ok(false) => {
+                let message = format!("forbidden: User {:?} cannot {verb} path {path:?}", user.name);
+                return answer::status(StatusCode::FORBIDDEN, "Forbidden", &message);
+            }
+            Err(reason) => {
+                tracing::warn!(user = user.name, path, err = reason, "Unable to authorize the request");
+                let message = format!("Internal Server Error: {path:?}: {reason}");
+                return answer::status(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", &message);
+            }
+        }
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return answer::method_not_allowed();
+        }
+        self.page(path, request)
+    }
+
+    fn page<B>(&self, path: &str, request: &Request<B>) -> Answer {
+        let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+        match path {
+            "/metrics" => return exposition::answer(&self.registry.gather(), accept),
+            "/configz" => return self.pages.configz(),
+            "/flagz" => return self.pages.flagz(accept),
+            "/statusz" => return self.pages.statusz(accept),
+            _ => {}
+        }
+        for probe in [Probe::Healthz, Probe::Livez, Probe::Readyz] {
+            let Some(rest) = path.strip_prefix('/').and_then(|path| path.strip_prefix(probe.name())) else { continue };
+            if rest.is_empty() {
+                let (verbose, excluded) = parameters(request.uri().query().unwrap_or_default());
+                let (code, text) = self.health.all(probe, verbose, excluded);
+                return answer::text(code, text);
+            }
+            if let Some((code, text)) = rest.strip_prefix('/').and_then(|name| self.health.one(probe, name)) {
+                return answer::text(code, text);
+            }
+        }
+        answer::not_found()
+    }
+}
+
+/// Whether all checks are to be told of, and which are left out.
+fn parameters(query: &str) -> (bool, Vec<String>) {
+    let (mut verbose, mut excluded) = (false, Vec::new());
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        match &*name {
+            "verbose" => verbose = true,
+            "exclude" => excluded.extend(value.split(',').filter(|it| !it.is_empty()).map(str::to_owned)),
+            _ => {}
+        }
+    }
+    (verbose, excluded)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("", false, &[])]
+    #[case("verbose", true, &[])]
+    #[case("verbose=&exclude=a&exclude=b%2Cc", true, &["a", "b", "c"])]
+    fn parameters_of_probes(#[case] query: &str, #[case] verbose: bool, #[case] excluded: &[&str]) {
+        assert_eq!(parameters(query), (verbose, excluded.iter().map(|name| (*name).to_owned()).collect()));
+    }
+}

@@ -1,0 +1,89 @@
+//! What is spoken, and with whom it is not.
+
+use rstest::rstest;
+use rustls::SupportedProtocolVersion;
+use rustls::version::{TLS12, TLS13};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::*;
+
+static OLDER: &[&SupportedProtocolVersion] = &[&TLS12];
+static NEWEST: &[&SupportedProtocolVersion] = &[&TLS13];
+
+#[rstest]
+#[case::oldest_by_default(TlsVersion::Tls12, OLDER, true)]
+#[case::newest_by_default(TlsVersion::Tls12, NEWEST, true)]
+#[case::older_than_wanted(TlsVersion::Tls13, OLDER, false)]
+#[case::as_wanted(TlsVersion::Tls13, NEWEST, true)]
+#[tokio::test]
+async fn versions_of_tls(
+    #[case] minimum: TlsVersion,
+    #[case] versions: &'static [&'static SupportedProtocolVersion],
+    #[case] spoken: bool,
+) {
+    let served = serve(|settings| settings.min_tls_version = minimum).await;
+    let caller = Caller { versions, ..served.stranger() };
+    assert_eq!(caller.connect().await.is_ok(), spoken);
+}
+
+/// A greeting that offers nothing newer than TLS 1.1, and is else as a server of today wants it.
+fn greeting_of_tls_1_1() -> Vec<u8> {
+    let mut hello = vec![3, 2];
+    hello.extend([7; 32]);
+    hello.push(0);
+    // Four suites that servers of that time knew.
+    hello.extend([0, 8, 0xc0, 0x13, 0xc0, 0x14, 0, 0x2f, 0, 0x35]);
+    hello.extend([1, 0]);
+    // Signature algorithms, groups and forms of points.
+    let extensions = [[0, 13, 0, 4, 0, 2, 4, 1], [0, 10, 0, 4, 0, 2, 0, 23], [0, 11, 0, 4, 3, 0, 1, 2]].concat();
+    hello.extend([0, u8::try_from(extensions.len()).unwrap()]);
+    hello.extend(extensions);
+    let length = u8::try_from(hello.len()).unwrap();
+    [&[22, 3, 1, 0, length + 4, 1, 0, 0, length], hello.as_slice()].concat()
+}
+
+#[tokio::test]
+async fn tls_1_1_is_refused() {
+    let served = serve(|_| {}).await;
+    let mut stream = TcpStream::connect(served.address).await.unwrap();
+    stream.write_all(&greeting_of_tls_1_1()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    let (alert, fatal, protocol_version) = (21, 2, 70);
+    assert_eq!((answer[0], &answer[5..]), (alert, [fatal, protocol_version].as_slice()));
+}
+
+#[tokio::test]
+async fn plain_text_is_not_answered() {
+    let served = serve(|_| {}).await;
+    let mut stream = TcpStream::connect(served.address).await.unwrap();
+    stream.write_all(b"GET /livez HTTP/1.1\r\nhost: it\r\n\r\n").await.unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    assert!(!String::from_utf8_lossy(&answer).contains("HTTP"));
+}
+
+#[tokio::test]
+async fn a_request_without_end_is_refused() {
+    let served = serve(|_| {}).await;
+    let mut stream = served.stranger().connect().await.unwrap();
+    stream.write_all(b"GET /livez HTTP/1.1\r\nx: ").await.unwrap();
+    // More than it will hold; it may hang up before it has heard all.
+    let _ = stream.write_all(&vec![b'x'; 64 << 10]).await;
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    assert_eq!(served.stranger().get("/livez").await.code, 200);
+}
+
+#[tokio::test]
+async fn an_address_that_is_taken_is_named() {
+    let served = serve(|_| {}).await;
+    let mut settings = ServingSettings { bind_address: served.address.ip(), ..ServingSettings::default() };
+    settings.port = served.address.port();
+    let contents = Contents { health: Health::default(), registry: Registry::new(), pages: Pages::new([].into()) };
+    let error = Server::bind(&settings, Reviewers::default(), contents).await.err().unwrap().to_string();
+    assert!(error.starts_with(&format!("cannot listen on {}: ", served.address)), "{error}");
+}

@@ -1,0 +1,121 @@
+//! All of serving, against an API server that reviews.
+
+#[path = "../../../tests/it/https.rs"]
+mod https;
+
+mod access;
+mod connections;
+
+use std::fs;
+use std::time::Duration;
+
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_dev_apiserver::{Anonymous, Authorization, Transport};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+
+use self::https::Caller;
+use super::*;
+use crate::settings::TlsVersion;
+
+/// What is served, the API server behind it, and a folder with certificates. What is served ends with it.
+struct Served {
+    cluster: kube_dev_apiserver::Server,
+    client: Client,
+    address: SocketAddr,
+    folder: TempDir,
+    _tasks: JoinSet<()>,
+}
+
+/// As `change` says, with reviews, on a free port.
+async fn serve(change: impl FnOnce(&mut ServingSettings)) -> Served {
+    serve_with(true, change).await
+}
+
+async fn serve_with(reviews: bool, change: impl FnOnce(&mut ServingSettings)) -> Served {
+    let config = kube_dev_apiserver::Config {
+        transport: Transport::Tls,
+        anonymous: Anonymous::Refused,
+        authorization: Authorization::Rbac,
+        ..kube_dev_apiserver::Config::default()
+    };
+    let cluster = kube_dev_apiserver::Server::start(config).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("kubeconfig"), cluster.kubeconfig()).unwrap();
+    let authority = folder.path().join("authority.crt");
+    fs::write(&authority, cluster.ca_certificate().unwrap()).unwrap();
+    let config = Config::from_kubeconfig(&folder.path().join("kubeconfig")).await.unwrap();
+    let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).unwrap();
+
+    let mut settings = ServingSettings { bind_address: [127, 0, 0, 1].into(), port: 0, ..ServingSettings::default() };
+    settings.cert_dir = Some(folder.path().to_owned());
+    settings.authentication.client_ca_file = Some(authority);
+    change(&mut settings);
+    let reviewer = reviews.then(|| client.clone());
+    let reviewers = Reviewers { tokens: reviewer.clone(), access: reviewer };
+    let registry = Registry::new();
+    let counter = prometheus::IntCounter::new("things_total", "Things.").unwrap();
+    registry.register(Box::new(counter)).unwrap();
+    let pages = Pages::new([("secure-port".to_owned(), "0".to_owned())].into());
+    let contents = Contents { health: Health::default(), registry, pages };
+    let server = Server::bind(&settings, reviewers, contents).await.unwrap();
+    let address = server.address().unwrap();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(server.run());
+    Served { cluster, client, address, folder, _tasks: tasks }
+}
+
+impl Served {
+    fn stranger(&self) -> Caller {
+        let certificate = fs::read(self.folder.path().join("kube-controller-manager.crt")).unwrap();
+        Caller::stranger(self.address, certificate)
+    }
+
+    fn holder(&self, token: &str) -> Caller {
+        Caller { token: Some(token.to_owned()), ..self.stranger() }
+    }
+
+    fn certified(&self, user: &str, group: Option<&str>) -> Caller {
+        let certificate = self.cluster.client_certificate(user, group).unwrap().unwrap();
+        Caller { certificate: Some(certificate), ..self.stranger() }
+    }
+
+    async fn create(&self, path: &str, object: &Value) -> Value {
+        let body = object.to_string().into_bytes();
+        let answer = self.client.raw(http::Method::POST, path, Some("application/json"), body).await;
+        let (status, answer) = answer.unwrap();
+        assert!(status.is_success(), "{}", String::from_utf8_lossy(&answer));
+        serde_json::from_slice(&answer).unwrap()
+    }
+
+    /// A token of a service account, for an audience if not the API server itself.
+    async fn token(&self, account: &str, audiences: &[&str]) -> String {
+        let accounts = "/api/v1/namespaces/default/serviceaccounts";
+        self.create(accounts, &json!({"metadata": {"name": account}})).await;
+        let request = json!({"spec": {"audiences": audiences}});
+        let answer = self.create(&format!("{accounts}/{account}/token"), &request).await;
+        answer["status"]["token"].as_str().unwrap().to_owned()
+    }
+
+    /// Lets a user get a path.
+    async fn allow(&self, kind: &str, name: &str, path: &str) {
+        let rbac = "/apis/rbac.authorization.k8s.io/v1";
+        let rule = json!({"nonResourceURLs": [path], "verbs": ["get"]});
+        self.create(&format!("{rbac}/clusterroles"), &json!({"metadata": {"name": "watcher"}, "rules": [rule]})).await;
+        let mut subject = json!({"kind": kind, "name": name});
+        if kind == "ServiceAccount" {
+            subject["namespace"] = json!("default");
+        }
+        let role = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "watcher"});
+        let binding = json!({"metadata": {"name": "watcher"}, "subjects": [subject], "roleRef": role});
+        self.create(&format!("{rbac}/clusterrolebindings"), &binding).await;
+    }
+}
+
+/// Reviews are good for no time at all.
+fn forgetful(settings: &mut ServingSettings) {
+    settings.authentication.token_ttl = Duration::ZERO;
+    settings.authorization.authorized_ttl = Duration::ZERO;
+    settings.authorization.unauthorized_ttl = Duration::ZERO;
+}

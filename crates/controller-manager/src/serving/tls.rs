@@ -1,0 +1,206 @@
+//! With what connections are accepted; read again when the files change.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use rustls::crypto::ring;
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+use tokio_rustls::TlsAcceptor;
+
+use super::certificate::{self, CertificateError, Origin, Pem};
+use crate::settings::{ServingSettings, TlsVersion};
+
+/// How often files are looked at again. Upstream does each minute.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+
+/// What connections are accepted with.
+pub(super) struct Tls {
+    origin: Origin,
+    minimum: TlsVersion,
+    client_ca: Option<PathBuf>,
+    current: RwLock<(Material, Arc<ServerConfig>)>,
+}
+
+/// All that was read, to tell whether it changed.
+#[derive(Clone, PartialEq, Eq)]
+struct Material {
+    pem: Pem,
+    client_ca: Option<Vec<u8>>,
+}
+
+impl Tls {
+    /// Reads files, or makes a certificate. `address` is that listened on.
+    pub(super) fn new(settings: &ServingSettings, address: IpAddr) -> Result<Self, CertificateError> {
+        let origin = Origin::new(settings.certificate.as_ref(), settings.cert_dir.as_deref(), address)?;
+        let (minimum, client_ca) = (settings.min_tls_version, settings.authentication.client_ca_file.clone());
+        let current = load(&origin, minimum, client_ca.as_deref(), None)?;
+        // Something always differs from nothing.
+        let current = current.ok_or_else(|| origin.refuse(&"nothing was read"))?;
+        Ok(Self { origin, minimum, client_ca, current: RwLock::new(current) })
+    }
+
+    /// For the next connection.
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).1))
+    }
+
+    /// Reads files again when they change, for ever. What cannot be used is told of, and the last that could stays.
+    pub(super) async fn reload(self: Arc<Self>) {
+        loop {
+            sleep(LOOK_AGAIN).await;
+            let tls = Arc::clone(&self);
+            match spawn_blocking(move || tls.reload_once()).await {
+                Ok(Ok(true)) => tracing::info!("Certificates were read again"),
+                Ok(Ok(false)) => {}
+                Ok(Err(error)) => tracing::warn!(err = %error, "Changed certificates cannot be used"),
+                Err(error) => tracing::warn!(err = %error, "Certificates could not be read again"),
+            }
+        }
+    }
+
+    /// Whether anything changed.
+    fn reload_once(&self) -> Result<bool, CertificateError> {
+        let before = self.current.read().unwrap_or_else(PoisonError::into_inner).0.clone();
+        let loaded = load(&self.origin, self.minimum, self.client_ca.as_deref(), Some(&before))?;
+        let changed = loaded.is_some();
+        if let Some(loaded) = loaded {
+            *self.current.write().unwrap_or_else(PoisonError::into_inner) = loaded;
+        }
+        Ok(changed)
+    }
+}
+
+/// Reads everything; nothing, if it is as before.
+fn load(
+    origin: &Origin,
+    minimum: TlsVersion,
+    client_ca: Option<&Path>,
+    before: Option<&Material>,
+) -> Result<Option<(Material, Arc<ServerConfig>)>, CertificateError> {
+    let pem = origin.read()?;
+    let material = Material { pem, client_ca: client_ca.map(certificate::read).transpose()? };
+    if before == Some(&material) {
+        return Ok(None);
+    }
+    let (chain, key) = origin.parse(&material.pem)?;
+    // Named, because a process that links two providers has no default.
+    let provider = Arc::new(ring::default_provider());
+    let versions: &[&SupportedProtocolVersion] = match minimum {
+        TlsVersion::Tls12 => &[&rustls::version::TLS13, &rustls::version::TLS12],
+        TlsVersion::Tls13 => &[&rustls::version::TLS13],
+    };
+    let builder = ServerConfig::builder_with_provider(provider).with_protocol_versions(versions);
+    let builder = builder.map_err(|error| origin.refuse(&error))?;
+    let builder = match client_ca.zip(material.client_ca.as_deref()) {
+        None => builder.with_no_client_auth(),
+        Some((path, pem)) => builder.with_client_cert_verifier(verifier(path, pem)?),
+    };
+    let mut config = builder.with_single_cert(chain, key).map_err(|error| origin.refuse(&error))?;
+    config.alpn_protocols = vec![H2.to_vec(), b"http/1.1".to_vec()];
+    Ok(Some((material, Arc::new(config))))
+}
+
+/// How HTTP/2 is called when client and server agree on a protocol.
+pub(super) const H2: &[u8] = b"h2";
+
+/// Clients need no certificate; one that is shown has to be of these authorities.
+fn verifier(path: &Path, pem: &[u8]) -> Result<Arc<dyn ClientCertVerifier>, CertificateError> {
+    let refuse = |cause: &dyn ToString| CertificateError::Use {
+        what: format!("the authorities in {}", path.display()),
+        cause: cause.to_string(),
+    };
+    let mut roots = RootCertStore::empty();
+    for root in certificate::certificates(path, pem)? {
+        roots.add(root).map_err(|error| refuse(&error))?;
+    }
+    let provider = Arc::new(ring::default_provider());
+    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+    verifier.allow_unauthenticated().build().map_err(|error| refuse(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use rcgen::{CertificateParams, KeyPair};
+    use rstest::rstest;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::settings::CertificateFiles;
+
+    /// Writes a new pair.
+    fn renew(folder: &Path) {
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+        fs::write(folder.join("a.crt"), certificate.pem()).unwrap();
+        fs::write(folder.join("a.key"), key.serialize_pem()).unwrap();
+    }
+
+    fn folder() -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        renew(folder.path());
+        folder
+    }
+
+    fn tls(folder: &Path, client_ca: Option<&str>) -> Result<Tls, CertificateError> {
+        let pair = CertificateFiles { certificate: folder.join("a.crt"), key: folder.join("a.key") };
+        let mut settings = ServingSettings { certificate: Some(pair), ..ServingSettings::default() };
+        settings.authentication.client_ca_file = client_ca.map(|name| folder.join(name));
+        Tls::new(&settings, IpAddr::from([127, 0, 0, 1]))
+    }
+
+    #[test]
+    fn changed_files_are_read_again_and_broken_ones_left() {
+        let folder = folder();
+        let tls = tls(folder.path(), Some("a.crt")).unwrap();
+        let current = || Arc::clone(&tls.current.read().unwrap().1);
+        let first = current();
+        assert!(!tls.reload_once().unwrap());
+        renew(folder.path());
+        assert!(tls.reload_once().unwrap());
+        let second = current();
+        assert!(!Arc::ptr_eq(&first, &second));
+        fs::write(folder.path().join("a.crt"), "half a cert").unwrap();
+        assert!(tls.reload_once().is_err());
+        assert!(Arc::ptr_eq(&second, &current()));
+        renew(folder.path());
+        assert!(tls.reload_once().unwrap());
+    }
+
+    /// What is wrong with a folder, and how the error begins, after the name of the folder.
+    #[rstest]
+    #[case::no_certificate("a.crt", None, "a.crt: No such file")]
+    #[case::no_key("a.key", None, "a.key: No such file")]
+    #[case::empty_certificate("a.crt", Some("nothing"), "a.crt: no certificate in PEM")]
+    #[case::broken_certificate("a.crt", Some("-----BEGIN CERTIFICATE-----\n"), "a.crt: not in PEM")]
+    #[case::empty_key("a.key", Some("nothing"), "a.key: no private key in PEM")]
+    #[case::no_authority("ca.crt", None, "ca.crt: No such file")]
+    #[case::empty_authority("ca.crt", Some("nothing"), "ca.crt: no certificate in PEM")]
+    fn mistakes_name_the_file(#[case] name: &str, #[case] content: Option<&str>, #[case] expect: &str) {
+        let folder = folder();
+        let file = folder.path().join(name);
+        match content {
+            Some(content) => fs::write(file, content).unwrap(),
+            None => drop(fs::remove_file(file)),
+        }
+        let error = tls(folder.path(), name.starts_with("ca").then_some(name)).err().unwrap().to_string();
+        let expect = format!("{}/{expect}", folder.path().display());
+        assert!(error.starts_with(&expect), "{error}");
+    }
+
+    #[test]
+    fn a_key_of_another_certificate_is_refused() {
+        let (folder, other) = (folder(), folder());
+        fs::copy(other.path().join("a.key"), folder.path().join("a.key")).unwrap();
+        let error = tls(folder.path(), None).err().unwrap().to_string();
+        assert!(error.starts_with("cannot serve with ") && error.contains("a.crt and "), "{error}");
+    }
+}

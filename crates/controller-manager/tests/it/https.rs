@@ -1,0 +1,108 @@
+//! A client of what is served, as plain as can be: a connection for each request.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Method, Request};
+use http_body_util::{BodyExt as _, Empty};
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use kube_dev_apiserver::ClientCertificate;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+/// Who asks, and how.
+pub(crate) struct Caller {
+    pub(crate) address: SocketAddr,
+    /// The authority of the server's certificate, in PEM.
+    pub(crate) authority: Vec<u8>,
+    pub(crate) certificate: Option<ClientCertificate>,
+    pub(crate) token: Option<String>,
+    pub(crate) versions: &'static [&'static SupportedProtocolVersion],
+    pub(crate) protocol: &'static str,
+}
+
+/// What was answered.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) code: u16,
+    pub(crate) content_type: String,
+    pub(crate) text: String,
+}
+
+impl Caller {
+    /// Without a name, over HTTP/1.1.
+    pub(crate) fn stranger(address: SocketAddr, authority: Vec<u8>) -> Caller {
+        let (certificate, token) = (None, None);
+        Caller { address, authority, certificate, token, versions: rustls::ALL_VERSIONS, protocol: "http/1.1" }
+    }
+
+    /// An encrypted connection, or why there is none.
+    pub(crate) async fn connect(&self) -> std::io::Result<TlsStream<TcpStream>> {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(&self.authority).expect("PEM")).expect("a root");
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder =
+            ClientConfig::builder_with_provider(provider).with_protocol_versions(self.versions).expect("versions");
+        let builder = builder.with_root_certificates(roots);
+        let mut config = match &self.certificate {
+            None => builder.with_no_client_auth(),
+            Some(ClientCertificate { certificate, key, .. }) => {
+                let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).expect("PEM")];
+                builder
+                    .with_client_auth_cert(chain, PrivateKeyDer::from_pem_slice(key.as_bytes()).expect("PEM"))
+                    .expect("a pair")
+            }
+        };
+        config.alpn_protocols = vec![self.protocol.as_bytes().to_vec()];
+        let stream = TcpStream::connect(self.address).await?;
+        let name = ServerName::try_from("localhost").expect("a name");
+        TlsConnector::from(Arc::new(config)).connect(name, stream).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.ask(Method::GET, path, "").await.expect("an answer")
+    }
+
+    pub(crate) async fn get_as(&self, path: &str, accept: &str) -> Reply {
+        self.ask(Method::GET, path, accept).await.expect("an answer")
+    }
+
+    pub(crate) async fn ask(&self, method: Method, path: &str, accept: &str) -> std::io::Result<Reply> {
+        let stream = TokioIo::new(self.connect().await?);
+        let mut request =
+            Request::builder().method(method).uri(format!("https://localhost{path}")).header("host", "it");
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        if !accept.is_empty() {
+            request = request.header("accept", accept);
+        }
+        let request = request.body(Empty::<Bytes>::new()).expect("a request");
+        let mut tasks = JoinSet::new();
+        let response = if self.protocol == "h2" {
+            let (mut sender, connection) = http2::handshake(TokioExecutor::new(), stream).await.map_err(other)?;
+            tasks.spawn(async { drop(connection.await) });
+            sender.send_request(request).await.map_err(other)?
+        } else {
+            let (mut sender, connection) = http1::handshake(stream).await.map_err(other)?;
+            tasks.spawn(async { drop(connection.await) });
+            sender.send_request(request).await.map_err(other)?
+        };
+        let code = response.status().as_u16();
+        let content_type = response.headers().get("content-type").map(|it| it.to_str().expect("text").to_owned());
+        let body = response.into_body().collect().await.map_err(other)?.to_bytes();
+        let text = String::from_utf8(body.to_vec()).expect("text");
+        Ok(Reply { code, content_type: content_type.unwrap_or_default(), text })
+    }
+}
+
+fn other(error: hyper::Error) -> std::io::Error {
+    std::io::Error::other(error)
+}

@@ -1,0 +1,205 @@
+//! What the binary serves: health from the beginning, metrics to those with rights, and to everybody in time.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
+
+use kube_dev_apiserver::{Anonymous, Authorization, User};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::cluster::Cluster;
+use crate::https::{Caller, Reply};
+
+/// A process, and how it is asked.
+struct Served {
+    child: Child,
+    address: SocketAddr,
+    certificate: PathBuf,
+}
+
+/// A port that is free and that the system gives to nobody by itself.
+fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = u16::try_from(20_000 + std::process::id() % 500 * 20).expect("a port");
+    loop {
+        let port = start + NEXT.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// Starts the binary with an identity that may do everything, review included.
+fn start(cluster: &Cluster, arguments: &[&str]) -> Served {
+    start_in(cluster.folder(), arguments)
+}
+
+/// The same, with the kubeconfig in a folder.
+fn start_in(folder: &Path, arguments: &[&str]) -> Served {
+    let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
+    let kubeconfig = folder.join("kubeconfig");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
+    for flag in ["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"] {
+        command.arg(format!("--{flag}={}", kubeconfig.display()));
+    }
+    command.arg(format!("--cert-dir={}", folder.display())).arg(format!("--secure-port={}", address.port()));
+    command.args(["--bind-address=127.0.0.1", "--kube-api-qps=2000", "--kube-api-burst=4000"]).args(arguments);
+    let child = command.kill_on_drop(true).stdin(Stdio::null()).stderr(Stdio::null()).spawn();
+    let certificate = folder.join("kube-controller-manager.crt");
+    Served { child: child.expect("the binary starts"), address, certificate }
+}
+
+impl Served {
+    /// Somebody without a name. Waits until there is something to talk to.
+    async fn stranger(&self) -> Caller {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while TcpStream::connect(self.address).await.is_err() {
+            assert!(Instant::now() < deadline, "60s passed, and nothing is served");
+            sleep(Duration::from_millis(20)).await;
+        }
+        Caller::stranger(self.address, std::fs::read(&self.certificate).expect("a certificate"))
+    }
+
+    /// Somebody with all rights.
+    async fn master(&self, cluster: &Cluster) -> Caller {
+        let token = cluster.server.token_for(User::new("master").group("system:masters"));
+        Caller { token: Some(token), ..self.stranger().await }
+    }
+
+    /// Waits for an answer that is as it should be.
+    async fn until(&self, path: &str, is: impl Fn(&Reply) -> bool) -> Reply {
+        let (stranger, deadline) = (self.stranger().await, Instant::now() + Duration::from_secs(60));
+        loop {
+            let reply = stranger.get(path).await;
+            if is(&reply) {
+                return reply;
+            }
+            assert!(Instant::now() < deadline, "{path}: 60s passed, {reply:?}");
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+async fn careful_cluster() -> Cluster {
+    let (anonymous, authorization) = (Anonymous::Refused, Authorization::Rbac);
+    Cluster::start_as(kube_dev_apiserver::Config { anonymous, authorization, ..Default::default() }).await
+}
+
+#[tokio::test]
+async fn health_names_the_election_and_the_controllers() {
+    let cluster = careful_cluster().await;
+    let served = start(&cluster, &[]);
+    served.until("/readyz", |reply| reply.text == "ok").await;
+    let healthy = "[+]leaderElection ok\n[+]endpoints-controller ok\n[+]endpointslice-controller ok\n\
+                   [+]endpointslice-mirroring-controller ok\nhealthz check passed\n";
+    served.until("/healthz?verbose", |reply| reply.text == healthy).await;
+    let stranger = served.stranger().await;
+    let ready = stranger.get("/readyz?verbose").await;
+    assert_eq!((ready.code, ready.text.as_str()), (200, "[+]informer-sync ok\n[+]shutdown ok\nreadyz check passed\n"));
+    assert_eq!(stranger.get("/livez?verbose").await.text, "[+]leaderElection ok\nlivez check passed\n");
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn only_those_with_rights_see_more() {
+    let cluster = careful_cluster().await;
+    let served = start(&cluster, &["--leader-elect=false", "--controllers=endpoints-controller"]);
+    let (stranger, master) = (served.stranger().await, served.master(&cluster).await);
+    let liar = Caller { token: Some("garbage".to_owned()), ..served.stranger().await };
+    for path in ["/metrics", "/configz", "/flagz", "/statusz", "/healthz/ping"] {
+        assert_eq!((stranger.get(path).await.code, liar.get(path).await.code), (403, 401), "{path}");
+    }
+    assert!(master.get("/flagz").await.text.contains("\nleader-elect=false\n"));
+    let open = master.get_as("/metrics", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").await;
+    assert!(open.content_type.starts_with("application/openmetrics-text"), "{}", open.content_type);
+    assert!(open.text.contains("\nworkqueue_depth{name=\"endpoint\"} ") && open.text.ends_with("# EOF\n"));
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn without_an_api_server_it_lives_and_is_not_ready() {
+    let cluster = Cluster::start().await;
+    let config = kube_dev_apiserver::Config { listen: cluster.server.address(), ..Default::default() };
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::copy(cluster.kubeconfig(), folder.path().join("kubeconfig")).expect("a kubeconfig");
+    cluster.server.shutdown().await;
+    let served = start_in(folder.path(), &[]);
+    let stranger = served.stranger().await;
+    let ready = stranger.get("/readyz").await;
+    let text = "[-]informer-sync failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n";
+    assert_eq!((ready.code, ready.text.as_str()), (500, text));
+    assert_eq!(stranger.get("/livez").await.text, "ok");
+
+    let cluster = Cluster::start_as(config).await;
+    served.until("/readyz", |reply| reply.code == 200).await;
+    cluster.service("default", "web").await;
+    cluster.settles(&[("web".to_owned(), 0)].into()).await;
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn neither_idle_nor_slow_clients_keep_others_out() {
+    let cluster = Cluster::start().await;
+    let served = start(&cluster, &["--leader-elect=false"]);
+    let stranger = served.stranger().await;
+    let mut slow = stranger.connect().await.expect("a connection");
+    slow.write_all(b"GET /livez HTTP/1.1\r\nx:").await.expect("half a head");
+    let mut idle = Vec::new();
+    for _ in 0..1_000 {
+        idle.push(TcpStream::connect(served.address).await.expect("a connection"));
+        if idle.len() % 100 == 0 {
+            // A byte at a time, so slowly that nothing is ever complete.
+            let _ = slow.write_all(b"x").await;
+            let reply = timeout(Duration::from_secs(10), stranger.get("/livez")).await;
+            assert_eq!(reply.expect("an answer in time").text, "ok", "{} connections", idle.len());
+        }
+    }
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_served_ends_the_process_with_one_line() {
+    let cluster = Cluster::start().await;
+    let taken = TcpListener::bind(("127.0.0.1", free_port())).expect("a port");
+    let port = taken.local_addr().expect("an address").port();
+    let run = |arguments: Vec<String>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
+        command.arg("--kubeconfig").arg(cluster.kubeconfig()).arg("--bind-address=127.0.0.1").args(arguments);
+        async move {
+            let output = timeout(Duration::from_secs(20), command.kill_on_drop(true).output()).await.expect("ends");
+            let output = output.expect("the binary runs");
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            (output.status.code(), text.lines().last().unwrap_or_default().to_owned())
+        }
+    };
+    let (code, line) = run(vec![format!("--secure-port={port}")]).await;
+    assert_eq!(code, Some(1));
+    assert!(line.starts_with(&format!("controller-manager: cannot listen on 127.0.0.1:{port}: ")), "{line}");
+
+    let pair = ["--tls-cert-file=/nowhere/a.crt", "--tls-private-key-file=/nowhere/a.key"].map(str::to_owned);
+    let (code, line) = run(pair.to_vec()).await;
+    assert_eq!(code, Some(1));
+    assert!(line.starts_with("controller-manager: /nowhere/a.crt: No such file"), "{line}");
+}
+
+/// Ends with a signal, and says so on the way.
+#[tokio::test]
+async fn who_is_told_to_stop_gives_the_lease_back() {
+    let cluster = Cluster::start().await;
+    let mut served = start(&cluster, &[]);
+    served.until("/healthz?verbose", |reply| reply.text.contains("endpoints-controller")).await;
+    let pid = served.child.id().expect("still running").to_string();
+    let sent = Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().await;
+    assert!(sent.expect("a shell").success());
+    let status = timeout(Duration::from_secs(5), served.child.wait()).await.expect("stops within 5s");
+    assert_eq!(status.expect("a status").code(), Some(0));
+    let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";
+    let lease = cluster.document(lease).await.expect("a lease");
+    assert_eq!(lease["spec"]["holderIdentity"], "", "{lease}");
+    cluster.server.shutdown().await;
+}
