@@ -16,7 +16,7 @@ use crate::{
     thing::Thing,
 };
 
-fn list(version: u64, things: &[(&str, u64)]) -> String {
+pub(crate) fn list(version: u64, things: &[(&str, u64)]) -> String {
     let items: Vec<_> = things.iter().map(|(name, version)| object(name, *version)).collect();
     format!(r#"{{"kind":"ConfigMapList","metadata":{{"resourceVersion":"{version}"}},"items":[{}]}}"#, items.join(","))
 }
@@ -29,20 +29,20 @@ fn object(name: &str, version: u64) -> String {
     format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"uid-{name}","resourceVersion":"{version}"}}}}"#)
 }
 
-fn event(kind: &str, name: &str, version: u64) -> String {
+pub(crate) fn event(kind: &str, name: &str, version: u64) -> String {
     format!(r#"{{"type":"{kind}","object":{}}}"#, object(name, version))
 }
 
-fn error(code: u16, reason: &str) -> String {
+pub(crate) fn error(code: u16, reason: &str) -> String {
     format!(r#"{{"type":"ERROR","object":{{"kind":"Status","code":{code},"reason":"{reason}","message":"m"}}}}"#)
 }
 
-fn status(code: u16, reason: &str, headers: &'static str) -> Answer {
+pub(crate) fn status(code: u16, reason: &str, headers: &'static str) -> Answer {
     let body = format!(r#"{{"kind":"Status","status":"Failure","code":{code},"reason":"{reason}","message":"m"}}"#);
     Answer::Body { code, headers, body }
 }
 
-fn informer(script: &Script) -> Informer<Thing> {
+pub(crate) fn informer(script: &Script) -> Informer<Thing> {
     let config = Config::from_url(&script.url()).expect("a good URL");
     let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
     Informer::builder(Client::new(&config, options).expect("a client")).namespace("shop").build()
@@ -81,7 +81,7 @@ async fn talk(script: Script, requests: usize, expect: &str) -> (String, String)
     let asked = script.asked(requests).await;
     stop.cancel();
     tasks.join_all().await;
-    let asked = asked.iter().take(requests).map(|request| short(request)).collect::<Vec<_>>().join(", ");
+    let asked = asked.iter().take(requests).map(|request| short(&request.line)).collect::<Vec<_>>().join(", ");
     let heard = log.lock().expect("no panic before").join(", ");
     (asked, heard)
 }
@@ -185,7 +185,7 @@ async fn exchange(#[case] answers: Vec<Answer>, #[case] stored: &str, #[case] as
     assert_eq!(talk(script, requests, stored).await, (asked.to_owned(), heard.to_owned()));
 }
 
-fn bookmark(version: u64, end: bool) -> String {
+pub(crate) fn bookmark(version: u64, end: bool) -> String {
     let annotations = if end { r#","annotations":{"k8s.io/initial-events-end":"true"}"# } else { "" };
     format!(r#"{{"type":"BOOKMARK","object":{{"metadata":{{"resourceVersion":"{version}"{annotations}}}}}}}"#)
 }
@@ -279,14 +279,14 @@ async fn asks_as_upstream_asks() {
     tasks.spawn(informer.run(stop));
     let asked = script.asked(3).await;
     assert_eq!(
-        asked[1],
+        asked[1].line,
         "GET /api/v1/configmaps?labelSelector=app%3Dweb%2C%21canary&fieldSelector=a%3Db&limit=500&resourceVersion=0"
     );
     for (request, version, rest) in [
         (0, "", "allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"),
         (2, "resourceVersion=5&", "allowWatchBookmarks=true"),
     ] {
-        let (before, after) = asked[request].split_once("timeoutSeconds=").expect("watches end");
+        let (before, after) = asked[request].line.split_once("timeoutSeconds=").expect("watches end");
         let (seconds, after) = after.split_once('&').expect("more follows");
         let selectors = "labelSelector=app%3Dweb%2C%21canary&fieldSelector=a%3Db";
         assert_eq!(before, format!("GET /api/v1/configmaps?watch=true&{selectors}&{version}"));

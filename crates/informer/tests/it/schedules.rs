@@ -2,7 +2,7 @@
 //! has, and what each handler was told, event by event, makes exactly that.
 //!
 //! A failure names its seed; `INFORMER_SEED=17 cargo test -p kube-informer --test it schedules` runs that one alone. The seed
-//! says what is written, and which faults strike when; how the tasks of both sides interleave is not in its hands.
+//! says what is written, and which faults strike when, and in which encoding the informer reads; how the tasks of both sides interleave is not in its hands.
 //!
 //! It takes longer than a test should, for what it covers: 12 s of one core.
 
@@ -15,12 +15,16 @@ use k8s_openapi::{
 use kube_controller_client::{Client, ListParams};
 use kube_dev_apiserver::{End, Fault, History, On, Server};
 use kube_informer::{BackoffPolicy, Informer};
-use kube_wire::{Decode as _, decode_list};
+use kube_wire::{Decode as _, Encoding, decode_list};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use tokio::{task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::{replay::Replay, server::client, thing::Thing};
+use crate::{
+    replay::Replay,
+    server::{client, client_reading},
+    thing::Thing,
+};
 
 const SCHEDULES: u64 = 1000;
 /// Schedules under way at a time. Mostly they wait: a read whose connection broke is sent again after a second (as client-go
@@ -45,7 +49,8 @@ async fn a_thousand_schedules_end_in_the_state_of_the_server() {
         let config = kube_dev_apiserver::Config { seed: Some(seed), request_log: 0, ..Default::default() };
         let server = Arc::new(Server::start(config).await.expect("a free port"));
         // Making a client costs more than a schedule. Those of one server share two, whose connections the faults break one by one.
-        servers.push((server.clone(), client(&server.url()), client(&server.url())));
+        let encoding = if seed % 2 == 0 { Encoding::Protobuf } else { Encoding::Json };
+        servers.push((server.clone(), client(&server.url()), client_reading(encoding, &server.url())));
     }
     let mut running = JoinSet::new();
     for seed in seeds {

@@ -28,9 +28,18 @@ pub(crate) fn frames(frames: impl IntoIterator<Item = String>, open: bool) -> An
     Answer::Stream { chunks: frames.into_iter().map(|frame| frame + "\n").collect(), open }
 }
 
+/// One request.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// `GET /path?query`
+    pub(crate) line: String,
+    /// Whether protobuf was asked for.
+    pub(crate) protobuf: bool,
+}
+
 pub(crate) struct Script {
     address: SocketAddr,
-    asked: watch::Receiver<Vec<String>>,
+    asked: watch::Receiver<Vec<Asked>>,
     _tasks: JoinSet<()>,
 }
 
@@ -69,7 +78,7 @@ impl Script {
     }
 
     /// Waits until so many requests came, and returns them.
-    pub(crate) async fn asked(&self, count: usize) -> Vec<String> {
+    pub(crate) async fn asked(&self, count: usize) -> Vec<Asked> {
         let mut asked = self.asked.clone();
         let result = timeout(Duration::from_secs(30), asked.wait_for(|asked| asked.len() >= count)).await;
         match result {
@@ -82,14 +91,15 @@ impl Script {
 async fn answer(
     connection: TcpStream,
     answers: &Mutex<VecDeque<Answer>>,
-    asked: &watch::Sender<Vec<String>>,
+    asked: &watch::Sender<Vec<Asked>>,
     streams: bool,
 ) -> std::io::Result<()> {
     let mut connection = BufReader::new(connection);
     let mut request = String::new();
     connection.read_line(&mut request).await?;
-    let mut header = String::new();
+    let (mut header, mut protobuf) = (String::new(), false);
     while connection.read_line(&mut header).await? > 2 {
+        protobuf |= header.starts_with("accept:") && header.contains("protobuf");
         header.clear();
     }
     if !streams && request.contains("sendInitialEvents") {
@@ -102,7 +112,8 @@ async fn answer(
     let answer = {
         // Asked and answered in one order, whatever connections race.
         let mut answers = answers.lock().await;
-        asked.send_modify(|asked| asked.push(request.trim_end_matches(" HTTP/1.1\r\n").to_owned()));
+        let line = request.trim_end_matches(" HTTP/1.1\r\n").to_owned();
+        asked.send_modify(|asked| asked.push(Asked { line, protobuf }));
         answers.pop_front()
     };
     match answer {

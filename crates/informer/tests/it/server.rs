@@ -6,7 +6,7 @@ use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::O
 use kube_controller_client::{Client, ClientOptions, Config, ListParams};
 use kube_dev_apiserver::Server;
 use kube_informer::{Informer, wait_for_sync};
-use kube_wire::{Decode as _, Object as _, decode_list};
+use kube_wire::{Decode as _, Encoding, Object as _, decode_list};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use rstest::rstest;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
@@ -15,8 +15,13 @@ use tokio_util::sync::CancellationToken;
 use crate::{proxy::Proxy, replay::Replay, thing::Thing};
 
 pub(crate) fn client(url: &str) -> Client {
+    client_reading(Encoding::Protobuf, url)
+}
+
+/// A client that asks for this encoding where a type has it.
+pub(crate) fn client_reading(content_type: Encoding, url: &str) -> Client {
     let config = Config::from_url(url).expect("a good URL");
-    Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client")
+    Client::new(&config, ClientOptions { qps: 0.0, content_type, ..ClientOptions::default() }).expect("a client")
 }
 
 async fn on_server(client: &Client) -> Vec<Thing> {

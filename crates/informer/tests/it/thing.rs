@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use kube_wire::{Decode, DecodeError, Object, ObjectKey, ObjectMeta, Resource, ResourceVersion, Uid};
+use kube_wire::{
+    Decode, DecodeError, Object, ObjectKey, ObjectMeta, Resource, ResourceVersion, Uid,
+    protobuf::{Fields, MalformedProtobuf},
+};
 use serde::Deserialize;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -35,6 +38,24 @@ impl Thing {
     }
 }
 
+impl Thing {
+    fn from_fields(fields: Fields<'_>) -> Result<Self, MalformedProtobuf> {
+        let mut thing = Self::default();
+        for field in fields {
+            let field = field?;
+            match field.number {
+                1 => thing.metadata = ObjectMeta::from_fields(field.message()?)?,
+                2 => {
+                    let (key, value) = field.entry()?;
+                    thing.data.insert(key.to_owned(), value.to_owned());
+                }
+                _ => {}
+            }
+        }
+        Ok(thing)
+    }
+}
+
 impl Object for Thing {
     fn namespace(&self) -> &str {
         &self.metadata.namespace
@@ -59,8 +80,13 @@ impl Object for Thing {
 
 impl Decode for Thing {
     const RESOURCE: Resource = Resource::namespaced("", "v1", "configmaps", "ConfigMap");
+    const PROTOBUF: bool = true;
 
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
         kube_wire::json::from_slice(Self::RESOURCE.kind, bytes)
+    }
+
+    fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
+        Self::from_fields(Fields::new(bytes)).map_err(|error| error.reading(Self::RESOURCE.kind))
     }
 }

@@ -1,0 +1,111 @@
+//! What an informer reports of its requests.
+
+use std::{sync::Arc, time::Duration};
+
+use kube_informer::{HandlerMetrics, Informer, InformerMetrics, MetricsProvider, RelistCause};
+use kube_wire::{Resource, ResourceVersion};
+use rstest::rstest;
+use tokio::{sync::watch, task::JoinSet, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    exchange::{bookmark, error, event, list, status},
+    scripted::{Answer, Script, frames, ok},
+    server::client,
+    thing::Thing,
+};
+
+/// Writes down what it is told.
+#[derive(Clone, Default)]
+struct Recorder(watch::Sender<Vec<String>>);
+
+impl Recorder {
+    fn line(&self, line: impl Into<String>) {
+        self.0.send_modify(|lines| lines.push(line.into()));
+    }
+}
+
+impl MetricsProvider for Recorder {
+    fn informer(&self, of: &Resource) -> Arc<dyn InformerMetrics> {
+        assert_eq!(of.to_string(), "configmaps");
+        Arc::new(self.clone())
+    }
+}
+
+impl InformerMetrics for Recorder {
+    fn listed(&self, items: usize, _: Duration) {
+        self.line(format!("listed {items}"));
+    }
+
+    fn list_failed(&self) {
+        self.line("list failed");
+    }
+
+    fn watching(&self) {
+        self.line("watching");
+    }
+
+    fn relisting(&self, cause: RelistCause) {
+        self.line(format!("relisting: {}", cause.as_str()));
+    }
+
+    fn processed(&self, _: Duration) {
+        self.line("processed");
+    }
+
+    fn stored(&self, version: &ResourceVersion, objects: usize) {
+        self.line(format!("{objects} at {version}"));
+    }
+
+    fn handler(&self, _: &str) -> Arc<dyn HandlerMetrics> {
+        unreachable!("there is no handler")
+    }
+}
+
+#[rstest]
+#[case::lists(
+    false,
+    vec![
+        status(500, "InternalError", ""),
+        ok(list(5, &[("a", 3), ("b", 4)])),
+        frames([event("ADDED", "c", 6), bookmark(7, false), error(410, "Expired")], true),
+        ok(list(9, &[("a", 3)])),
+        frames([error(500, "InternalError")], true),
+        ok(list(9, &[("a", 3)])),
+        frames([], true),
+    ],
+    &[
+        "list failed", "listed 2", "processed", "2 at 5", "watching", "processed", "3 at 6", "3 at 7", "relisting: expired",
+        "listed 1", "processed", "1 at 9", "watching", "relisting: failed", "listed 1", "processed", "1 at 9", "watching",
+    ]
+)]
+#[case::streams(
+    true,
+    vec![
+        frames([event("ADDED", "a", 3), event("ADDED", "b", 4), bookmark(5, true), event("DELETED", "a", 6)], false),
+        frames([error(410, "Expired")], true),
+        frames([event("ADDED", "b", 4), bookmark(9, true)], true),
+    ],
+    &[
+        "watching", "listed 2", "processed", "2 at 5", "processed", "1 at 6", "watching", "relisting: expired", "watching",
+        "listed 1", "processed", "1 at 9",
+    ]
+)]
+#[tokio::test]
+async fn reports_lists_watches_and_why_it_lists_again(
+    #[case] streams: bool,
+    #[case] answers: Vec<Answer>,
+    #[case] expect: &[&str],
+) {
+    let script = if streams { Script::serve(answers).await } else { Script::serve_without_streams(answers).await };
+    let recorder = Recorder::default();
+    let informer = Informer::<Thing>::builder(client(&script.url())).metrics(recorder.clone()).build();
+    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
+    tasks.spawn(informer.run(stop.clone()));
+    let mut lines = recorder.0.subscribe();
+    // Compared whatever came of it, so that a failure shows how far it got.
+    let _ = timeout(Duration::from_secs(30), lines.wait_for(|lines| lines.len() >= expect.len())).await;
+    assert_eq!(*lines.borrow(), expect);
+    stop.cancel();
+    tasks.join_all().await;
+}
