@@ -6,7 +6,9 @@ use std::{
 };
 
 use http::Uri;
-use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig, KubeconfigError};
+
+use crate::{Client, service_account::ServiceAccount};
 
 /// Address, trust and identity for an API server.
 ///
@@ -14,6 +16,8 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 #[derive(Clone)]
 pub struct Config {
     pub(crate) inner: kube::Config,
+    /// Who requests are of, where it is not who `inner` says.
+    pub(crate) account: Option<ServiceAccount>,
 }
 
 /// A configuration that cannot be used. The text is one line that says where the mistake is.
@@ -63,24 +67,37 @@ impl Config {
         let url = inner.cluster_url.to_string();
         server_address(&url)
             .map_err(|error| ConfigError::Kubeconfig { path: path.to_owned(), cause: error.to_string() })?;
-        Ok(Self { inner })
+        Ok(Self { inner, account: None })
     }
 
     /// Uses the service account mounted into the pod we run in.
     pub fn in_cluster() -> Result<Self, ConfigError> {
         let inner = kube::Config::incluster().map_err(|error| ConfigError::InCluster { cause: one_line(&error) })?;
-        Ok(Self { inner })
+        Ok(Self { inner, account: None })
     }
 
     /// Talks to `url` without any credentials.
     pub fn from_url(url: &str) -> Result<Self, ConfigError> {
-        Ok(Self { inner: kube::Config::new(server_address(url)?) })
+        Ok(Self { inner: kube::Config::new(server_address(url)?), account: None })
     }
 
     /// The same identity at another address (`--master`). Without a scheme, `http` is meant, as in client-go.
     pub fn with_server(mut self, url: &str) -> Result<Self, ConfigError> {
         self.inner.cluster_url = server_address(url)?;
         Ok(self)
+    }
+
+    /// The same server, as one of its service accounts, and with nothing of the identity that this configuration has.
+    ///
+    /// `asking` asks for the account's tokens (`TokenRequest`, an hour each) when they are needed: before the first request,
+    /// after four fifths of a token's time, and after an answer of 401. It makes the account if there is none, and its namespace
+    /// as well if it may. A request for which there is no token fails without being sent. Clients that are made of clones of
+    /// the result share tokens.
+    #[must_use]
+    pub fn as_service_account(&self, asking: Client, namespace: &str, name: &str) -> Self {
+        let mut inner = self.inner.clone();
+        inner.auth_info = AuthInfo::default();
+        Self { inner, account: Some(ServiceAccount::new(asking, namespace, name)) }
     }
 
     /// The address of the server.

@@ -36,6 +36,7 @@ mod gate;
 mod params;
 mod query;
 mod retry;
+mod service_account;
 mod throttle;
 mod transport;
 mod typed;

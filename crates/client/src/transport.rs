@@ -61,9 +61,10 @@ impl Transport {
         let service = || {
             let client = MapErr::new(http_client(connector.clone()), BoxError::from);
             let stack = ServiceBuilder::new().layer(config.inner.base_uri_layer()).layer(headers.clone());
-            match &auth {
-                Some(auth) => BoxCloneSyncService::new(stack.layer(auth).service(client)),
-                None => BoxCloneSyncService::new(stack.service(client)),
+            match (&config.account, &auth) {
+                (Some(account), _) => account.authenticate(BoxCloneSyncService::new(stack.service(client))),
+                (None, Some(auth)) => BoxCloneSyncService::new(stack.layer(auth).service(client)),
+                (None, None) => BoxCloneSyncService::new(stack.service(client)),
             }
         };
         Ok(Self { calls: service(), watches: service() })

@@ -143,7 +143,7 @@ fn call<K: Resource>(verb: &'static str, namespace: &str, name: &str) -> Call {
 }
 
 /// The path of an object, or of its collection when `name` is empty.
-fn path<K: Resource>(namespace: &str, name: &str) -> String {
+pub(crate) fn path<K: Resource>(namespace: &str, name: &str) -> String {
     let mut path = if K::GROUP.is_empty() { "/api/".to_owned() } else { "/apis/".to_owned() };
     path.push_str(K::API_VERSION);
     if !namespace.is_empty() {

@@ -2,7 +2,6 @@
 
 mod authentication;
 mod authorization;
-pub(crate) mod available;
 mod elsewhere;
 mod endpoints;
 mod endpointslice;
@@ -23,7 +22,6 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use kube_endpoint_model::parse_go_bool;
 
-use available::{AVAILABLE, Available};
 pub use reference::flag_reference;
 use split::{Given, split};
 
@@ -95,41 +93,35 @@ fn aggregate(mistakes: &[String]) -> String {
 impl CommandLine {
     /// Reads a command line, the name of the program first. All mistakes are reported together.
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, UsageError> {
-        parse(arguments, AVAILABLE)
-    }
-}
+        let (mut mistakes, mut warnings) = (Vec::new(), Vec::new());
+        let command = Flags::command();
+        let given = split(utf8(arguments, &mut mistakes), |name| is_switch(&command, name), &mut mistakes);
+        let (ours, elsewhere): (Vec<Given>, Vec<Given>) = given.into_iter().partition(|it| it.ours);
+        if ours.iter().any(|it| it.name == "help") {
+            return Err(UsageError::Information(command.clone().render_help().to_string()));
+        }
 
-fn parse(arguments: impl IntoIterator<Item = OsString>, available: Available) -> Result<CommandLine, UsageError> {
-    let (mut mistakes, mut warnings) = (Vec::new(), Vec::new());
-    let command = Flags::command();
-    let given = split(utf8(arguments, &mut mistakes), |name| is_switch(&command, name), &mut mistakes);
-    let (ours, elsewhere): (Vec<Given>, Vec<Given>) = given.into_iter().partition(|it| it.ours);
-    if ours.iter().any(|it| it.name == "help") {
-        let mut command = command.clone().after_help(available.notice().unwrap_or_default());
-        return Err(UsageError::Information(command.render_help().to_string()));
-    }
+        let (flags, values) = read(&command, &ours, &mut mistakes);
+        if let Some(text) = flags.global.version.as_deref().and_then(|how| version(how, &mut mistakes)) {
+            return Err(UsageError::Information(text));
+        }
+        let elsewhere: BTreeSet<&str> = elsewhere.iter().map(|it| it.name.as_str()).collect();
+        if flags.misc.allow_upstream_flags {
+            warnings.extend(elsewhere.iter().map(|name| format!("Flag --{name} has no effect here and is ignored")));
+        } else if !elsewhere.is_empty() {
+            let names: Vec<String> = elsewhere.iter().map(|name| format!("--{name}")).collect();
+            let names = names.join(" ");
+            mistakes.push(format!(
+                "flags of kube-controller-manager without effect here: {names} (--allow-upstream-flags ignores them)"
+            ));
+        }
 
-    let (flags, values) = read(&command, &ours, &mut mistakes);
-    if let Some(text) = flags.global.version.as_deref().and_then(|how| version(how, &mut mistakes)) {
-        return Err(UsageError::Information(text));
-    }
-    let elsewhere: BTreeSet<&str> = elsewhere.iter().map(|it| it.name.as_str()).collect();
-    if flags.misc.allow_upstream_flags {
-        warnings.extend(elsewhere.iter().map(|name| format!("Flag --{name} has no effect here and is ignored")));
-    } else if !elsewhere.is_empty() {
-        let names: Vec<String> = elsewhere.iter().map(|name| format!("--{name}")).collect();
-        let names = names.join(" ");
-        mistakes.push(format!(
-            "flags of kube-controller-manager without effect here: {names} (--allow-upstream-flags ignores them)"
-        ));
-    }
-    mistakes.extend(ours.iter().filter_map(|it| available.refusal(&it.name, it.value.as_deref().unwrap_or("true"))));
-
-    let settings = settings(&flags, &mut mistakes, &mut warnings);
-    if mistakes.is_empty() {
-        Ok(CommandLine { settings, warnings, flags: values })
-    } else {
-        Err(UsageError::Mistakes(mistakes))
+        let settings = settings(&flags, &mut mistakes, &mut warnings);
+        if mistakes.is_empty() {
+            Ok(CommandLine { settings, warnings, flags: values })
+        } else {
+            Err(UsageError::Mistakes(mistakes))
+        }
     }
 }
 

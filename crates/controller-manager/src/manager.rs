@@ -49,9 +49,9 @@ pub(crate) const GRACE: Duration = Duration::from_secs(3);
 /// Runs the controllers until `stop` is cancelled or a part fails.
 ///
 /// One cache of each kind serves all controllers that read it; each controller writes with a client, and so a rate limit,
-/// of its own. An API server that is away is waited for; one without EndpointSlices gets none. With leader election,
-/// caches are kept from the beginning and controllers start once the lease is held; no write of theirs starts after it may
-/// have gone to another. Health and metrics are served from the very beginning to the very end.
+/// of its own, and as a service account of its own if so wanted. An API server that is away is waited for; one without
+/// EndpointSlices gets none. With leader election, caches are kept from the beginning and controllers start once the lease
+/// is held; no write of theirs starts after it may have gone to another. Health and metrics are served from the very beginning to the very end.
 pub async fn run(config: Config, settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
     let metrics = Metrics::register(&settings.feature_gates)?;
     let checks = Checks::new(&stop);
@@ -104,6 +104,14 @@ fn client(config: &Config, settings: &ClientSettings, part: &str) -> Result<Clie
     Client::new(config, options)
 }
 
+/// The same client, which sends writes only while the lease is held.
+fn fenced(client: Client, fence: Option<&Fence>) -> Client {
+    match fence {
+        Some(fence) => client.gated(Arc::new(Fence::clone(fence))),
+        None => client,
+    }
+}
+
 /// The controllers that are to run and can. None when it is time to stop.
 async fn controllers(settings: &Settings, client: &Client, stop: &CancellationToken) -> Option<Controllers> {
     let mut controllers = settings.controllers.compiled_in();
@@ -136,17 +144,25 @@ struct Manager {
     stop: CancellationToken,
 }
 
-/// Where controllers are started: what runs them, and what their writes must pass.
+/// Where controllers are started: what runs them, what their writes must pass, and whose they are.
 struct Stage<'a> {
     supervisor: &'a mut Supervisor,
     fence: Option<&'a Fence>,
+    /// Who asks for tokens of the controllers' service accounts, if they have such.
+    accounts: Option<Client>,
 }
+
+/// Where service accounts of controllers live.
+const ACCOUNTS_NAMESPACE: &str = "kube-system";
 
 impl Manager {
     /// Starts the controllers. What they write passes the fence, if there is one.
     fn start(&self, supervisor: &mut Supervisor, fence: Option<&Fence>) -> Result<(), RunError> {
         tracing::info!(server = %self.config.server(), controllers = ?self.controllers, "Starting controllers");
-        let mut stage = Stage { supervisor, fence };
+        let asking = || client(&self.config, &self.settings.client, "service-accounts");
+        let asking = self.settings.client.service_account_credentials.then(asking).transpose()?;
+        let accounts = asking.map(|client| fenced(client, fence));
+        let mut stage = Stage { supervisor, fence, accounts };
         #[cfg(feature = "endpoint")]
         if self.controllers.endpoints {
             self.endpoints(&mut stage)?;
@@ -162,18 +178,23 @@ impl Manager {
         Ok(())
     }
 
-    /// A client for a controller's writes and events, and the recorder of the events.
+    /// A client for a controller's writes and events, and the recorder of the events. `part` is the name of its service
+    /// account as well.
     fn writer(
         &self,
         stage: &mut Stage<'_>,
         part: &str,
         component: &'static str,
     ) -> Result<(Client, EventRecorder), RunError> {
-        let client = client(&self.config, &self.settings.client, part)?;
-        let client = match stage.fence {
-            Some(fence) => client.gated(Arc::new(Fence::clone(fence))),
-            None => client,
+        let client = match &stage.accounts {
+            None => client(&self.config, &self.settings.client, part)?,
+            Some(asking) => {
+                let config = self.config.as_service_account(asking.clone(), ACCOUNTS_NAMESPACE, part);
+                let user = format!("system:serviceaccount:{ACCOUNTS_NAMESPACE}:{part}");
+                client(&config, &self.settings.client, &user)?
+            }
         };
+        let client = fenced(client, stage.fence);
         let (recorder, writer) = EventRecorder::new(client.clone(), component);
         stage.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
         Ok((client, recorder))

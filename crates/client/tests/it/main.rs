@@ -5,3 +5,4 @@ mod cluster;
 mod events;
 mod failures;
 mod https;
+mod service_account;

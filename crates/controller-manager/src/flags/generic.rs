@@ -45,7 +45,8 @@ pub(super) struct Generic {
     #[arg(long, value_name = "DURATION", default_value_t = GoDuration(MIN_RESYNC_PERIOD), value_parser = go_duration::value)]
     min_resync_period: GoDuration,
 
-    /// Write as a service account of its own for each controller.
+    /// Write as a service account of its own for each controller: endpoint-controller, endpointslice-controller and
+    /// endpointslicemirroring-controller in kube-system, with tokens that the API server is asked for.
     #[arg(
         long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
         default_value = "false", default_missing_value = "true"

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use clap::{Arg, CommandFactory};
 
-use super::available::AVAILABLE;
 use super::{Flags, elsewhere};
 
 const INTRODUCTION: &str = "# Flags
@@ -25,9 +24,6 @@ Refused, unless `--allow-upstream-flags` is given: then each is ignored with a w
 pub fn flag_reference() -> String {
     let command = Flags::command();
     let mut text = INTRODUCTION.to_owned();
-    if let Some(notice) = AVAILABLE.notice() {
-        let _ = write!(text, "\n{notice}\n");
-    }
     let mut heading = None;
     for argument in command.get_arguments() {
         let its = argument.get_help_heading();

@@ -6,18 +6,16 @@ use rstest::rstest;
 use super::*;
 use crate::settings::{CertificateFiles, LeaderElection, ServingSettings, TlsVersion};
 
-const ALL: Available = Available { service_accounts: true };
-
-fn with(arguments: &[&str], available: Available) -> Result<CommandLine, UsageError> {
-    parse(std::iter::once(&"controller-manager").chain(arguments).map(OsString::from), available)
+fn with(arguments: &[&str]) -> Result<CommandLine, UsageError> {
+    CommandLine::parse(std::iter::once(&"controller-manager").chain(arguments).map(OsString::from))
 }
 
 fn settings(arguments: &[&str]) -> Settings {
-    with(arguments, ALL).map(|it| it.settings).expect("a command line without mistakes")
+    with(arguments).map(|it| it.settings).expect("a command line without mistakes")
 }
 
-fn mistakes(arguments: &[&str], available: Available) -> Vec<String> {
-    match with(arguments, available) {
+fn mistakes(arguments: &[&str]) -> Vec<String> {
+    match with(arguments) {
         Err(UsageError::Mistakes(mistakes)) => mistakes,
         Err(UsageError::Information(text)) => panic!("{text}"),
         Ok(_) => vec![],
@@ -26,7 +24,7 @@ fn mistakes(arguments: &[&str], available: Available) -> Vec<String> {
 
 #[test]
 fn without_flags_everything_is_by_default() {
-    let line = with(&[], AVAILABLE).unwrap();
+    let line = with(&[]).unwrap();
     // Two things that a library must not do unasked.
     let serving = ServingSettings { port: 10_257, ..ServingSettings::default() };
     let expected = Settings { leader_election: Some(LeaderElection::default()), serving, ..Settings::default() };
@@ -59,7 +57,7 @@ fn without_flags_everything_is_by_default() {
 #[case("logging-format", "text")]
 #[case("v", "0")]
 fn defaults_are_upstreams(#[case] flag: &str, #[case] value: &str) {
-    assert_eq!(with(&[], AVAILABLE).unwrap().flags.get(flag).map(String::as_str), Some(value));
+    assert_eq!(with(&[]).unwrap().flags.get(flag).map(String::as_str), Some(value));
 }
 
 #[rstest]
@@ -211,12 +209,12 @@ fn every_group_reaches_the_settings() {
     "flags of kube-controller-manager without effect here: --cluster-cidr (--allow-upstream-flags ignores them)"
 )]
 fn each_mistake_is_named(#[case] argument: &str, #[case] expected: &str) {
-    assert_eq!(mistakes(&[argument], ALL), [expected]);
+    assert_eq!(mistakes(&[argument]), [expected]);
 }
 
 #[test]
 fn all_mistakes_are_reported_together() {
-    let found = with(&["--nonsense", "--v=x", "--max-endpoints-per-slice=0", "--controllers=a,b"], ALL).unwrap_err();
+    let found = with(&["--nonsense", "--v=x", "--max-endpoints-per-slice=0", "--controllers=a,b"]).unwrap_err();
     assert_eq!(
         found.to_string(),
         "[unknown flag: --nonsense, invalid argument \"x\" for \"--v\" flag: invalid digit found in string, \
@@ -225,28 +223,16 @@ fn all_mistakes_are_reported_together() {
     );
 }
 
-/// What is not there yet is said, and nothing that switches it off is refused.
-#[rstest]
-#[case(&["--use-service-account-credentials"], &["--use-service-account-credentials=true is not available yet"])]
-#[case(&["--use-service-account-credentials=false"], &[])]
-fn what_is_not_there_yet_is_refused(#[case] arguments: &[&str], #[case] expected: &[&str]) {
-    let none = Available { service_accounts: false };
-    let found = mistakes(arguments, none);
-    assert_eq!(found.len(), expected.len(), "{found:?}");
-    assert!(found.iter().zip(expected).all(|(found, expected)| found.starts_with(expected)), "{found:?}");
-    assert_eq!(mistakes(arguments, ALL), Vec::<String>::new());
-}
-
 /// The argument list of a kube-controller-manager as kubeadm starts it.
 #[test]
 fn the_arguments_of_kubeadm_are_understood() {
     let mut arguments: Vec<&str> = include_str!("../../tests/fixtures/kcm-args.txt").lines().collect();
-    let refused = mistakes(&arguments, ALL);
+    let refused = mistakes(&arguments);
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert!(refused[0].contains("--cluster-signing-key-file --"), "{refused:?}");
 
     arguments.push("--allow-upstream-flags");
-    let line = with(&arguments, ALL).unwrap();
+    let line = with(&arguments).unwrap();
     assert_eq!(line.warnings.len(), 9, "{:?}", line.warnings);
     assert!(line.warnings.contains(&"Flag --root-ca-file has no effect here and is ignored".to_owned()));
     assert!(line.settings.leader_election.is_some() && line.settings.client.service_account_credentials);
@@ -255,7 +241,7 @@ fn the_arguments_of_kubeadm_are_understood() {
 
 #[test]
 fn one_warning_for_each_flag_without_effect() {
-    let line = with(&["--profiling", "--allow-upstream-flags", "--profiling=false"], AVAILABLE).unwrap();
+    let line = with(&["--profiling", "--allow-upstream-flags", "--profiling=false"]).unwrap();
     assert_eq!(line.warnings, ["Flag --profiling has no effect here and is ignored"]);
 }
 
@@ -272,20 +258,11 @@ fn leader_election_can_be_switched_off() {
 #[case("-h", "\nSecure serving flags:\n")]
 fn information_is_no_failure(#[case] argument: &str, #[case] expected: &str) {
     // Whatever else is wrong.
-    match with(&["--nonsense", argument], AVAILABLE) {
+    match with(&["--nonsense", argument]) {
         Err(UsageError::Information(text)) => assert!(text.contains(expected), "{text}"),
         other => panic!("{other:?}"),
     }
-    assert!(with(&["--version=false"], AVAILABLE).is_ok());
-}
-
-#[test]
-fn help_says_what_is_not_there_yet() {
-    let missing = Available { service_accounts: false };
-    let notice = "Not available yet, and refused: a service account for each controller \
-                  (--use-service-account-credentials).";
-    assert_eq!(missing.notice().as_deref(), Some(notice));
-    assert_eq!(ALL.notice(), None);
+    assert!(with(&["--version=false"]).is_ok());
 }
 
 #[test]
@@ -302,10 +279,8 @@ proptest! {
     #[test]
     fn any_arguments_are_read_or_refused(arguments in prop::collection::vec(argument(), 0..6)) {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        for available in [AVAILABLE, ALL] {
-            if let Err(UsageError::Mistakes(mistakes)) = with(&arguments, available) {
-                prop_assert!(!mistakes.is_empty());
-            }
+        if let Err(UsageError::Mistakes(mistakes)) = with(&arguments) {
+            prop_assert!(!mistakes.is_empty());
         }
     }
 }

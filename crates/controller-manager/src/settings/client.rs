@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use kube_controller_client::Encoding;
 
-/// How the API server is found and talked to. [`crate::run`] is given a configuration and reads only the limits and the
-/// encoding here; the binary makes that configuration of the rest.
+/// How the API server is found and talked to. The binary makes a configuration of `kubeconfig` and `master`; [`crate::run`]
+/// is given one, and does not read these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientSettings {
     /// `--kubeconfig`: where the API server is and how to authenticate. None for the service account of the Pod.
@@ -18,7 +18,9 @@ pub struct ClientSettings {
     pub burst: u32,
     /// `--kube-api-content-type`: how objects are read, where server and type have it. They are written in JSON.
     pub content_type: Encoding,
-    /// `--use-service-account-credentials`: whether each controller writes as a service account of its own.
+    /// `--use-service-account-credentials`: whether each controller writes as a service account of its own, in
+    /// `kube-system`: `endpoint-controller`, `endpointslice-controller` and `endpointslicemirroring-controller`, to which
+    /// Kubernetes binds the roles they need.
     pub service_account_credentials: bool,
 }
 

@@ -8,5 +8,7 @@ mod oracle;
 mod process;
 mod reference;
 mod rooms;
+mod service_accounts;
 mod serving;
+mod upstream_arguments;
 mod without_slices;

@@ -14,11 +14,16 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::cluster::Cluster;
 
 pub(crate) fn controllers(cluster: &Cluster, arguments: &[&str]) -> Child {
-    let mut command = binary();
-    command.arg("--kubeconfig").arg(cluster.kubeconfig()).args(arguments);
     // Elections and serving have tests of their own.
-    command.args(["--leader-elect=false", "--secure-port=0", "--kube-api-qps=2000", "--kube-api-burst=4000"]);
-    command.stderr(Stdio::piped());
+    let alone = ["--leader-elect=false"];
+    controllers_as(&cluster.kubeconfig(), &[&alone, arguments].concat())
+}
+
+/// The same as somebody else, and electing a leader unless told otherwise.
+pub(crate) fn controllers_as(kubeconfig: &Path, arguments: &[&str]) -> Child {
+    let mut command = binary();
+    command.arg("--kubeconfig").arg(kubeconfig).args(arguments);
+    command.args(["--secure-port=0", "--kube-api-qps=2000", "--kube-api-burst=4000"]).stderr(Stdio::piped());
     command.spawn().expect("the binary starts")
 }
 
@@ -31,7 +36,7 @@ pub(crate) async fn stop(child: Child) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn binary() -> Command {
+pub(crate) fn binary() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
     command.kill_on_drop(true).stdin(Stdio::null());
     command

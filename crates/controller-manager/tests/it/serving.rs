@@ -23,7 +23,7 @@ struct Served {
 }
 
 /// A port that is free and that the system gives to nobody by itself.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let start = u16::try_from(20_000 + std::process::id() % 500 * 20).expect("a port");
     loop {

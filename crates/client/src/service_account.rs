@@ -1,0 +1,163 @@
+//! Requests as a service account, with tokens that the API server is asked for.
+
+mod token;
+
+use std::fmt;
+use std::sync::Arc;
+
+use http::header::AUTHORIZATION;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use k8s_openapi::api::core::v1::{Namespace, ServiceAccount as Account};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+use tower::{BoxError, ServiceExt as _, service_fn, util::BoxCloneSyncService};
+
+use crate::{Call, Client, Error, client::Outgoing, transport::Service, typed::path};
+use token::{Next, Token};
+
+/// What is asked for; a server may give less.
+const LIFETIME_SECONDS: u64 = 3_600;
+
+/// A service account to act as. Clones share its token.
+#[derive(Clone)]
+pub(crate) struct ServiceAccount {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    namespace: String,
+    name: String,
+    /// Who asks for tokens.
+    asking: Client,
+    token: Mutex<Token>,
+}
+
+/// Why a request was not sent.
+#[derive(Debug, thiserror::Error)]
+#[error("no token for service account {account}: {cause}")]
+struct NoToken {
+    account: String,
+    cause: String,
+}
+
+impl ServiceAccount {
+    pub(crate) fn new(asking: Client, namespace: &str, name: &str) -> ServiceAccount {
+        let (namespace, name) = (namespace.to_owned(), name.to_owned());
+        ServiceAccount { shared: Arc::new(Shared { namespace, name, asking, token: Mutex::default() }) }
+    }
+
+    /// The same service, with a token in every request.
+    pub(crate) fn authenticate(&self, inner: Service) -> Service {
+        let account = self.clone();
+        BoxCloneSyncService::new(service_fn(move |request| {
+            let (account, inner) = (account.clone(), inner.clone());
+            async move { account.send(inner, request).await }
+        }))
+    }
+
+    async fn send(&self, inner: Service, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>, BoxError> {
+        let token = self.token().await?;
+        request.headers_mut().insert(AUTHORIZATION, token.clone());
+        let answer = inner.oneshot(request).await?;
+        if answer.status() == StatusCode::UNAUTHORIZED {
+            // Whether to send again is for the caller to decide; the next request has another token.
+            self.shared.token.lock().await.rejected(&token);
+        }
+        Ok(answer)
+    }
+
+    /// A token that is good, asked for by one request while the others wait.
+    async fn token(&self) -> Result<HeaderValue, NoToken> {
+        let mut token = self.shared.token.lock().await;
+        match token.next(Instant::now()) {
+            Next::Use(header) => return Ok(header),
+            Next::Fail(cause) => return Err(self.shared.refused(cause)),
+            Next::Ask => {}
+        }
+        match self.shared.ask().await {
+            Ok((header, seconds)) => {
+                token.received(header.clone(), seconds, Instant::now());
+                Ok(header)
+            }
+            Err(error) => {
+                let cause = format!("{}: {error}", error.call());
+                tracing::warn!(account = %self.shared, err = %cause, "No token for service account");
+                let old = token.failed(cause.clone(), Instant::now());
+                old.ok_or_else(|| self.shared.refused(cause))
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// A new token, and how many seconds it lasts. The account is made first if there is none (CM-28).
+    async fn ask(&self) -> Result<(HeaderValue, u64), Error> {
+        #[derive(Deserialize)]
+        struct Answer {
+            spec: Spec,
+            status: Status,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Spec {
+            expiration_seconds: u64,
+        }
+        #[derive(Deserialize)]
+        struct Status {
+            token: String,
+        }
+
+        self.exists().await?;
+        let Shared { namespace, name, asking, token: _ } = self;
+        let call = Call::new("create", "serviceaccounts/token", namespace, name);
+        let request = json!({
+            "kind": "TokenRequest",
+            "apiVersion": "authentication.k8s.io/v1",
+            "spec": { "audiences": [], "expirationSeconds": LIFETIME_SECONDS },
+        });
+        let path = path::<Account>(namespace, name) + "/token";
+        let body = asking.call(&call, &Outgoing::json(Method::POST, path, request.to_string().into_bytes())).await?;
+        let unreadable = |cause: String| Error::Answer { call: call.clone(), cause };
+        let Answer { spec, status } = serde_json::from_slice(&body).map_err(|error| unreadable(error.to_string()))?;
+        let mut header = HeaderValue::try_from(format!("Bearer {}", status.token))
+            .map_err(|_| unreadable("the token cannot be sent as a header".to_owned()))?;
+        header.set_sensitive(true);
+        Ok((header, spec.expiration_seconds))
+    }
+
+    async fn exists(&self) -> Result<(), Error> {
+        let Shared { namespace, name, asking, token: _ } = self;
+        match asking.get::<Account>(namespace, name).await {
+            Err(error) if error.is_not_found() => {}
+            found => return found.map(drop),
+        }
+        if asking.get::<Namespace>("", namespace).await.is_err_and(|error| error.is_not_found()) {
+            let metadata = ObjectMeta { name: Some(namespace.clone()), ..ObjectMeta::default() };
+            // Not everybody may make namespaces, and somebody else may have made it.
+            if let Err(err) = asking.create(&Namespace { metadata, ..Namespace::default() }).await {
+                tracing::warn!(namespace, %err, "Namespace of service accounts cannot be created");
+            }
+        }
+        let (namespace, name) = (Some(namespace.clone()), Some(name.clone()));
+        let metadata = ObjectMeta { namespace, name, ..ObjectMeta::default() };
+        match asking.create(&Account { metadata, ..Account::default() }).await {
+            Err(error) if !error.is_already_exists() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn refused(&self, cause: String) -> NoToken {
+        NoToken { account: self.to_string(), cause }
+    }
+}
+
+impl fmt::Display for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}

@@ -1,0 +1,197 @@
+//! Each controller writes as a service account of its own, with the rights of upstream's roles and no others.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use http::Method;
+use kube_dev_apiserver::{Authorization, Config, On, User};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::cluster::{Cluster, eventually};
+use crate::process::{controllers_as, stop};
+
+const OWN: &str = "endpoint-controller-manager";
+
+fn rule(group: &str, resources: &[&str], verbs: &[&str]) -> Value {
+    json!({"apiGroups": [group], "resources": resources, "verbs": verbs})
+}
+
+const READ: &[&str] = &["list", "watch"];
+const READ_ONE_TOO: &[&str] = &["get", "list", "watch"];
+const ALL: &[&str] = &["get", "list", "watch", "create", "update", "delete"];
+
+/// What upstream grants each controller (CM-34), by the name of its service account.
+fn roles_of_controllers() -> BTreeMap<&'static str, Vec<Value>> {
+    let events = || rule("", &["events"], &["create", "update", "patch"]);
+    let slices = || rule("discovery.k8s.io", &["endpointslices"], ALL);
+    let finalizers = |resource| rule("", &[resource], &["update"]);
+    BTreeMap::from([
+        (
+            "endpoint-controller",
+            vec![
+                rule("", &["services", "pods"], READ_ONE_TOO),
+                rule("", &["endpoints"], ALL),
+                rule("", &["endpoints/restricted"], &["create"]),
+                events(),
+            ],
+        ),
+        (
+            "endpointslice-controller",
+            vec![
+                rule("", &["services", "pods", "nodes"], READ_ONE_TOO),
+                finalizers("services/finalizers"),
+                slices(),
+                events(),
+            ],
+        ),
+        (
+            "endpointslicemirroring-controller",
+            vec![
+                rule("", &["services", "endpoints"], READ_ONE_TOO),
+                finalizers("services/finalizers"),
+                finalizers("endpoints/finalizers"),
+                slices(),
+                events(),
+            ],
+        ),
+    ])
+}
+
+/// What the program itself needs then: to read, to elect, and to ask for tokens.
+fn own_rules() -> (Vec<Value>, Vec<Value>) {
+    let everywhere = vec![
+        rule("", &["services", "pods", "nodes", "endpoints"], READ),
+        rule("discovery.k8s.io", &["endpointslices"], READ),
+        // An account that is not there may be so for want of its namespace.
+        rule("", &["namespaces"], &["get"]),
+    ];
+    let in_kube_system = vec![
+        rule("coordination.k8s.io", &["leases"], &["get", "create", "update"]),
+        rule("", &["events"], &["create", "patch"]),
+        rule("", &["serviceaccounts"], &["get", "create"]),
+        rule("", &["serviceaccounts/token"], &["create"]),
+    ];
+    (everywhere, in_kube_system)
+}
+
+const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
+
+async fn grant(cluster: &Cluster, name: &str, namespace: Option<&str>, rules: &[Value], subject: &Value) {
+    let (place, kind) = match namespace {
+        Some(namespace) => (format!("{RBAC}/namespaces/{namespace}/"), "Role"),
+        None => (format!("{RBAC}/"), "ClusterRole"),
+    };
+    let plural = kind.to_lowercase();
+    let metadata = json!({ "name": name });
+    cluster.create(&format!("{place}{plural}s"), &json!({"metadata": metadata, "rules": rules})).await;
+    let role = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name});
+    let binding = json!({"metadata": metadata, "roleRef": role, "subjects": [subject]});
+    cluster.create(&format!("{place}{plural}bindings"), &binding).await;
+}
+
+/// A server that enforces rights, and a kubeconfig for the program.
+async fn guarded() -> (Cluster, PathBuf, TempDir) {
+    let cluster = Cluster::start_as(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
+    for (name, rules) in roles_of_controllers() {
+        let account = json!({"kind": "ServiceAccount", "namespace": "kube-system", "name": name});
+        grant(&cluster, &format!("system:controller:{name}"), None, &rules, &account).await;
+    }
+    let (everywhere, in_kube_system) = own_rules();
+    let own = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": OWN});
+    grant(&cluster, OWN, None, &everywhere, &own).await;
+    grant(&cluster, OWN, Some("kube-system"), &in_kube_system, &own).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let kubeconfig = folder.path().join("kubeconfig");
+    let user = User::new(OWN).group("system:authenticated");
+    std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(user)).expect("a kubeconfig");
+    (cluster, kubeconfig, folder)
+}
+
+/// A Service of each sort, so that every controller writes.
+async fn workload(cluster: &Cluster) {
+    cluster.node().await;
+    cluster.service("default", "web").await;
+    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    let ports = json!([{"name": "http", "port": 80}]);
+    let own = json!({"metadata": {"name": "own"}, "spec": {"ports": ports}});
+    cluster.create("/api/v1/namespaces/default/services", &own).await;
+    let subsets = json!([{"addresses": [{"ip": "192.0.2.1"}], "ports": ports}]);
+    let endpoints = json!({"metadata": {"name": "own"}, "subsets": subsets});
+    cluster.create("/api/v1/namespaces/default/endpoints", &endpoints).await;
+}
+
+fn expected() -> (BTreeMap<String, usize>, BTreeMap<String, usize>) {
+    let both = BTreeMap::from([("web".to_owned(), 1), ("own".to_owned(), 1)]);
+    (both.clone(), both)
+}
+
+/// Who of the cluster wrote a kind of objects; not those who test.
+fn writers(cluster: &Cluster, resource: &str) -> BTreeSet<String> {
+    let writes = On::writes().resource(resource).user_agent("controller-manager");
+    cluster.server.requests().matching(&writes).into_iter().map(|request| request.user).collect()
+}
+
+fn accounts(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| format!("system:serviceaccount:kube-system:{name}")).collect()
+}
+
+#[tokio::test]
+async fn upstreams_roles_and_the_listed_rules_are_enough() {
+    let (cluster, kubeconfig, _folder) = guarded().await;
+    let child = controllers_as(&kubeconfig, &["--use-service-account-credentials=true"]);
+    workload(&cluster).await;
+    eventually("addresses", &expected(), || cluster.addresses()).await;
+    let service = json!({"metadata": {"labels": {"touched": "yes"}}});
+    cluster.try_call(Method::PATCH, "/api/v1/namespaces/default/services/web", &service).await;
+    cluster.try_call(Method::DELETE, "/api/v1/namespaces/default/services/own", &Value::Null).await;
+    let left = BTreeMap::from([("web".to_owned(), 1)]);
+    eventually("slices", &left, async || cluster.addresses().await.1).await;
+
+    let log = stop(child).await;
+    assert_eq!(writers(&cluster, "endpoints"), accounts(&["endpoint-controller"]));
+    let both = ["endpointslice-controller", "endpointslicemirroring-controller"];
+    assert_eq!(writers(&cluster, "endpointslices"), accounts(&both));
+    let requests = cluster.server.requests().matching(&On::any().user_agent("controller-manager"));
+    let refused: Vec<_> = requests.iter().filter(|it| matches!(it.status, Some(401 | 403))).collect();
+    assert!(refused.is_empty(), "{refused:#?}\n{log}");
+    // As upstream names them.
+    let agents: BTreeSet<&str> = requests
+        .iter()
+        .filter(|it| it.user.starts_with("system:serviceaccount"))
+        .filter_map(|it| it.user_agent.split_once("kube-endpoints/").map(|(_, part)| part))
+        .collect();
+    let all = ["endpoint-controller", "endpointslice-controller", "endpointslicemirroring-controller"];
+    assert_eq!(agents.into_iter().map(str::to_owned).collect::<BTreeSet<_>>(), accounts(&all));
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_account_that_is_made_anew_gets_new_tokens() {
+    let (cluster, kubeconfig, _folder) = guarded().await;
+    let child = controllers_as(&kubeconfig, &["--use-service-account-credentials", "--leader-elect=false"]);
+    workload(&cluster).await;
+    eventually("addresses", &expected(), || cluster.addresses()).await;
+    for name in roles_of_controllers().keys() {
+        let path = format!("/api/v1/namespaces/kube-system/serviceaccounts/{name}");
+        assert!(cluster.try_call(Method::DELETE, &path, &Value::Null).await.is_success());
+    }
+    cluster.ready_pod("default", "web-1", "web", "10.1.0.2").await;
+    let both = BTreeMap::from([("web".to_owned(), 2), ("own".to_owned(), 1)]);
+    eventually("addresses", &(both.clone(), both), || cluster.addresses()).await;
+    stop(child).await;
+    cluster.server.shutdown().await;
+}
+
+/// Without service accounts, the same rights are not enough, and the log says what is missing.
+#[tokio::test]
+async fn without_service_accounts_the_program_needs_their_rights_itself() {
+    let (cluster, kubeconfig, _folder) = guarded().await;
+    let child = controllers_as(&kubeconfig, &["--leader-elect=false"]);
+    workload(&cluster).await;
+    let refused = On::writes().resource("endpointslices").user(OWN);
+    eventually("a refusal", &true, async || cluster.server.requests().count(&refused) > 0).await;
+    let log = stop(child).await;
+    assert!(log.contains("cannot create resource") && log.contains("endpointslices"), "{log}");
+    cluster.server.shutdown().await;
+}

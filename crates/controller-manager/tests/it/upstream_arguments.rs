@@ -1,0 +1,58 @@
+//! The argument list of a kube-controller-manager, as kubeadm writes it.
+
+use std::net::Ipv4Addr;
+
+use kube_dev_apiserver::{Config, Transport};
+use tokio::net::TcpStream;
+
+use crate::cluster::Cluster;
+use crate::process::{binary, stop};
+use crate::serving::free_port;
+
+/// The list, with files that are here.
+fn arguments(cluster: &Cluster) -> Vec<String> {
+    let authority = cluster.folder().join("ca.crt");
+    std::fs::write(&authority, cluster.server.ca_certificate().expect("of a server with TLS")).expect("a file");
+    let kubeconfig = cluster.kubeconfig();
+    let list = include_str!("../fixtures/kcm-args.txt").lines();
+    list.map(|argument| {
+        let (flag, value) = argument.split_once('=').expect("a value");
+        match (flag, value) {
+            ("--client-ca-file", _) => format!("{flag}={}", authority.display()),
+            (_, "/etc/kubernetes/controller-manager.conf") => format!("{flag}={}", kubeconfig.display()),
+            _ => argument.to_owned(),
+        }
+    })
+    .collect()
+}
+
+#[tokio::test]
+async fn it_starts_the_program() {
+    let cluster = Cluster::start_as(Config { transport: Transport::Tls, ..Config::default() }).await;
+    cluster.node().await;
+    cluster.service("default", "web").await;
+    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+
+    let port = free_port();
+    let mut command = binary();
+    command.args(arguments(&cluster)).arg("--allow-upstream-flags").arg(format!("--secure-port={port}"));
+    let child = command.stderr(std::process::Stdio::piped()).spawn().expect("the binary starts");
+    cluster.settles(&[("web".to_owned(), 1)].into()).await;
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.expect("health and metrics are served");
+    let log = stop(child).await;
+    assert_eq!(log.matches("has no effect here and is ignored").count(), 9, "{log}");
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn without_leave_it_is_refused_with_a_hint() {
+    let cluster = Cluster::start_as(Config { transport: Transport::Tls, ..Config::default() }).await;
+    let output = binary().args(arguments(&cluster)).output().await.expect("the binary runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.lines().count() == 1, "{stderr}");
+    for part in ["--allocate-node-cidrs", "--service-cluster-ip-range", "(--allow-upstream-flags ignores them)"] {
+        assert!(stderr.contains(part), "{stderr}");
+    }
+    cluster.server.shutdown().await;
+}
