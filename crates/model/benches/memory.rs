@@ -1,4 +1,4 @@
-//! Bytes of heap a stored Pod, ours beside the full type in the store of `kube`.
+//! Bytes of heap a stored Pod, and allocations while it is read, ours beside the full type in the store of `kube`.
 //!
 //! `cargo bench -p kube-endpoint-model --bench memory`
 
@@ -6,6 +6,8 @@
 
 mod pods;
 
+use std::env;
+use std::process::Command;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
@@ -19,31 +21,51 @@ use crate::pods::Made;
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
+/// Each row is measured in a process of its own, as the pools are of the process.
+const ROW: &str = "MEASURE_IN_THIS_PROCESS";
+
 fn main() {
-    println!("| Pods | made by | Pod alone, B | with store and index, B | allocations, JSON | kube's reflector, B |");
-    println!("|---:|---|---:|---:|---:|---:|");
+    if let Ok(row) = env::var(ROW) {
+        return measure(&row);
+    }
+    println!("| Pods | made by | how | Pod alone, B | with store and index, B | allocations |");
+    println!("|---:|---|---|---:|---:|---:|");
     for count in [1_000, 10_000] {
-        for made in [Made::ByReplicaSets, Made::ByStatefulSets] {
-            let documents = pods::json(made, count);
-            let (alone, stored, allocations) = ours(&documents);
-            println!("| {count} | {made:?} | {alone} | {stored} | {allocations} | {} |", theirs(&documents));
+        for made in ["ReplicaSets", "StatefulSets"] {
+            for how in ["JSON", "protobuf", "kube's reflector"] {
+                let this = env::current_exe().expect("this program");
+                let row = Command::new(this).env(ROW, format!("{count}|{made}|{how}")).status();
+                assert!(row.is_ok_and(|it| it.success()), "{count} {made} {how}");
+            }
         }
     }
 }
 
-fn ours(documents: &[Vec<u8>]) -> (usize, usize, u64) {
-    let profiler = dhat::Profiler::builder().testing().build();
+fn measure(row: &str) {
+    let parts: Vec<&str> = row.split('|').collect();
+    let [count, by, how] = parts[..] else { unreachable!("as it was given") };
+    let made = if by == "ReplicaSets" { Made::ByReplicaSets } else { Made::ByStatefulSets };
+    let size = count.parse().expect("a number");
+    let (alone, stored, allocations) = match how {
+        "JSON" => ours(&pods::json(made, size), |it| Pod::from_json(it).expect("a Pod")),
+        "protobuf" => ours(&pods::protobuf(made, size), |it| Pod::from_protobuf(it).expect("a Pod")),
+        _ => theirs(&pods::json(made, size)),
+    };
+    println!("| {count} | {by} | {how} | {alone} | {stored} | {allocations} |");
+}
+
+fn ours(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, usize, u64) {
+    let _profiler = dhat::Profiler::builder().testing().build();
     let count = documents.len();
     let mut pods = Vec::with_capacity(count);
     let before = dhat::HeapStats::get();
-    pods.extend(documents.iter().filter_map(|it| Pod::from_json(it).ok()).map(Arc::new));
+    pods.extend(documents.iter().map(|it| Arc::new(read(it))));
     let decoded = dhat::HeapStats::get();
     let store = Store::new(PodIndex::default(), PodIndex::update);
     for pod in pods.drain(..) {
         store.upsert(pod);
     }
     let stored = dhat::HeapStats::get();
-    drop((store, profiler));
     (
         (decoded.curr_bytes - before.curr_bytes) / count,
         (stored.curr_bytes - before.curr_bytes) / count,
@@ -51,19 +73,22 @@ fn ours(documents: &[Vec<u8>]) -> (usize, usize, u64) {
     )
 }
 
-fn theirs(documents: &[Vec<u8>]) -> usize {
-    let profiler = dhat::Profiler::builder().testing().build();
-    let (reader, mut writer) = reflector::store::<core::Pod>();
+fn theirs(documents: &[Vec<u8>]) -> (usize, usize, u64) {
+    let _profiler = dhat::Profiler::builder().testing().build();
+    let count = documents.len();
+    let (_reader, mut writer) = reflector::store::<core::Pod>();
     writer.apply_watcher_event(&watcher::Event::Init);
+    let (mut alone, mut allocations) = (0, 0);
     for document in documents {
-        if let Ok(mut pod) = serde_json::from_slice::<core::Pod>(document) {
-            // As is usual, and as upstream does.
-            pod.metadata.managed_fields = None;
-            writer.apply_watcher_event(&watcher::Event::InitApply(pod));
-        }
+        let before = dhat::HeapStats::get();
+        let mut pod: core::Pod = serde_json::from_slice(document).expect("a Pod");
+        // As is usual, and as upstream does.
+        pod.metadata.managed_fields = None;
+        let decoded = dhat::HeapStats::get();
+        alone += decoded.curr_bytes - before.curr_bytes;
+        allocations += decoded.total_blocks - before.total_blocks;
+        writer.apply_watcher_event(&watcher::Event::InitApply(pod));
     }
     writer.apply_watcher_event(&watcher::Event::InitDone);
-    let bytes = dhat::HeapStats::get().curr_bytes;
-    drop((reader, writer, profiler));
-    bytes / documents.len()
+    (alone / count, dhat::HeapStats::get().curr_bytes / count, allocations / count as u64)
 }
