@@ -1,4 +1,6 @@
 //! The compact EndpointSlice, from either encoding.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| kube_endpoints_fuzz::object::<kube_endpoint_model::EndpointSlice>(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    kube_endpoints_fuzz::object::<kube_endpoint_model::EndpointSlice>(bytes);
+});

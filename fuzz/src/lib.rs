@@ -1,25 +1,56 @@
-//! What the fuzz targets hold of any bytes.
+//! What the fuzz targets hold of any bytes. A test of `kube-endpoint-model` runs the same for a moment.
 
 #[expect(dead_code, reason = "a module of the tests of kube-wire, of which one kind is needed")]
 #[path = "../../crates/wire/tests/it/meta.rs"]
 mod meta;
+pub mod seeds;
 
-use kube_wire::{Decode, Encoding, ListReader, WatchReader};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
+use kube_wire::{Decode, DecodeError, Encoding, ListReader, WatchReader};
 
 use self::meta::{Meta, Services};
 
 /// A low limit, so that short inputs reach it.
 const LIMIT: usize = 4096;
 
-/// The first byte says how the rest is cut.
-fn cut(bytes: &[u8]) -> Option<(usize, &[u8])> {
-    let (step, body) = bytes.split_first()?;
-    Some((usize::from(*step) + 1, body))
+/// Checks any bytes, and says whether they could be read to the end.
+pub type Check = fn(&[u8]) -> bool;
+
+/// What each target checks, by its name.
+pub const TARGETS: [(&str, Check); 9] = [
+    ("list_json", list_json),
+    ("list_protobuf", list_protobuf),
+    ("watch_json", watch_json),
+    ("watch_protobuf", watch_protobuf),
+    ("pod", object::<Pod>),
+    ("service", object::<Service>),
+    ("node", object::<Node>),
+    ("endpointslice", object::<EndpointSlice>),
+    ("endpoints", object::<Endpoints>),
+];
+
+/// A list in JSON means the same however it is cut; the first byte says how.
+pub fn list_json(bytes: &[u8]) -> bool {
+    list(Encoding::Json, bytes)
 }
 
-/// A list means the same however it is cut, and never panics.
-pub fn list(encoding: Encoding, bytes: &[u8]) {
-    let Some((step, body)) = cut(bytes) else { return };
+/// A list in protobuf means the same however it is cut; the first byte says how.
+pub fn list_protobuf(bytes: &[u8]) -> bool {
+    list(Encoding::Protobuf, bytes)
+}
+
+/// A watch in JSON means the same however it is cut; the first byte says how.
+pub fn watch_json(bytes: &[u8]) -> bool {
+    watch(Encoding::Json, bytes)
+}
+
+/// A watch in protobuf means the same however it is cut; the first byte says how.
+pub fn watch_protobuf(bytes: &[u8]) -> bool {
+    watch(Encoding::Protobuf, bytes)
+}
+
+fn list(encoding: Encoding, bytes: &[u8]) -> bool {
+    let Some((step, body)) = cut(bytes) else { return false };
     let read = |step: usize| {
         let mut reader = ListReader::<Meta<Services>>::with_limit(encoding, LIMIT);
         let mut items = Vec::new();
@@ -29,14 +60,15 @@ pub fn list(encoding: Encoding, bytes: &[u8]) {
                 items.push(item);
             }
         }
-        Ok::<_, kube_wire::DecodeError>((items, reader.finish()?))
+        Ok::<_, DecodeError>((items, reader.finish()?))
     };
-    assert_eq!(read(step), read(body.len().max(1)));
+    let in_pieces = read(step);
+    assert_eq!(in_pieces, read(body.len().max(1)));
+    in_pieces.is_ok()
 }
 
-/// A watch means the same however it is cut, and never panics.
-pub fn watch(encoding: Encoding, bytes: &[u8]) {
-    let Some((step, body)) = cut(bytes) else { return };
+fn watch(encoding: Encoding, bytes: &[u8]) -> bool {
+    let Some((step, body)) = cut(bytes) else { return false };
     let read = |step: usize| {
         let mut reader = WatchReader::<Meta<Services>>::with_limit(encoding, "1".into(), LIMIT);
         let mut events = Vec::new();
@@ -52,20 +84,24 @@ pub fn watch(encoding: Encoding, bytes: &[u8]) {
         }
         (events, reader.finish().err(), reader.resource_version().clone())
     };
-    assert_eq!(read(step), read(body.len().max(1)));
+    let in_pieces = read(step);
+    assert_eq!(in_pieces, read(body.len().max(1)));
+    in_pieces.1.is_none()
 }
 
-/// One object; the first byte says in which encoding. It never panics, and what could be read can be used.
-pub fn object<T: Decode>(bytes: &[u8]) {
-    let Some((encoding, body)) = bytes.split_first() else { return };
-    let object = if *encoding == SEED_PROTOBUF { T::from_protobuf(body) } else { T::from_json(body) };
-    match object {
+/// The first byte says how the rest is cut.
+fn cut(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let (step, body) = bytes.split_first()?;
+    Some((usize::from(*step) + 1, body))
+}
+
+/// What can be read of one object can be used; the first byte says in which encoding it is.
+pub fn object<T: Decode>(bytes: &[u8]) -> bool {
+    let Some((encoding, body)) = bytes.split_first() else { return false };
+    let object = if *encoding == seeds::PROTOBUF { T::from_protobuf(body) } else { T::from_json(body) };
+    match &object {
         Ok(object) => drop((object.key().to_string(), object.uid().to_string(), object.resource_version().to_string())),
         Err(error) => drop(error.to_string()),
     }
+    object.is_ok()
 }
-
-/// The first byte of an object in protobuf.
-pub const SEED_PROTOBUF: u8 = b'p';
-/// The first byte of an object in JSON; any other byte does as well.
-pub const SEED_JSON: u8 = b'j';

@@ -1,34 +1,14 @@
-//! Broken bytes are errors or other objects, never panics: a smoke of what `fuzz/` does for hours.
+//! Broken bytes are errors or other objects, never panics: whatever the kind. `kube-endpoint-model` has the smoke of `fuzz/`.
 
 use kube_wire::Encoding;
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use rstest::rstest;
 
 use crate::{
+    broken::damage,
     fixtures::{file, list, suffix, watch},
     meta::{EndpointsOf, Kind, Nodes, Pods, Services, Slices},
 };
-
-/// Flips bits, cuts out, doubles or overwrites some bytes.
-fn damage(body: &mut Vec<u8>, random: &mut StdRng) {
-    for _ in 0..random.random_range(1..8) {
-        if body.is_empty() {
-            return;
-        }
-        let at = random.random_range(0..body.len());
-        let until = (at + random.random_range(1..64)).min(body.len());
-        match random.random_range(0..5) {
-            0 => body[at] ^= 1 << random.random_range(0..8),
-            1 => body[at] = [0, 0xff, b'"', b'{', b'}', b'\\'][random.random_range(0..6)],
-            2 => drop(body.drain(at..until)),
-            3 => {
-                let again = body[at..until].to_vec();
-                body.splice(at..at, again);
-            }
-            _ => body.truncate(at),
-        }
-    }
-}
 
 fn survives<K: Kind>(encoding: Encoding) {
     let mut read = 0;

@@ -1,0 +1,63 @@
+//! What fuzzing begins with: the recorded bytes of a real API server.
+
+use std::{error::Error, fs, path::Path};
+
+use kube_wire::protobuf::{Envelope, Fields};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The first byte of an object in protobuf.
+pub const PROTOBUF: u8 = b'p';
+/// The first byte of an object in JSON; any other byte does as well.
+pub const JSON: u8 = b'j';
+
+/// Enough of each kind to meet all its fields.
+const OBJECTS: usize = 12;
+
+/// One input of a target.
+#[derive(Debug)]
+pub struct Seed {
+    /// The target that is to read it.
+    pub target: String,
+    /// Tells it from the other seeds of its target.
+    pub name: String,
+    /// The input.
+    pub bytes: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+struct List<'a> {
+    #[serde(borrow)]
+    items: Vec<&'a RawValue>,
+}
+
+/// All seeds, made of the recordings in a folder. Fails where a recording is missing or broken.
+pub fn of(fixtures: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
+    let recorded = |name: String| fs::read(fixtures.join(name));
+    let mut seeds = Vec::new();
+    let mut seed = |target: &str, name: String, first: u8, body: &[u8]| {
+        seeds.push(Seed { target: target.to_owned(), name, bytes: [&[first], body].concat() });
+    };
+    for (encoding, suffix) in [("json", "json"), ("protobuf", "pb")] {
+        for what in ["list", "watch"] {
+            let body = recorded(format!("service.{what}.{suffix}"))?;
+            // Steps of 256, 8 and 1 bytes.
+            for step in [255, 7, 0] {
+                seed(&format!("{what}_{encoding}"), format!("step-{step}"), step, &body);
+            }
+        }
+    }
+    for kind in ["pod", "service", "node", "endpointslice", "endpoints"] {
+        let json = recorded(format!("{kind}.list.json"))?;
+        let List { items } = serde_json::from_slice(&json)?;
+        for (at, item) in items.iter().take(OBJECTS).enumerate() {
+            seed(kind, format!("{at}.json"), JSON, item.get().as_bytes());
+        }
+        let protobuf = recorded(format!("{kind}.list.pb"))?;
+        let items = Fields::new(Envelope::open(&protobuf)?.object).filter_map(Result::ok).filter(|it| it.number == 2);
+        for (at, item) in items.take(OBJECTS).enumerate() {
+            seed(kind, format!("{at}.pb"), PROTOBUF, item.as_bytes()?);
+        }
+    }
+    Ok(seeds)
+}
