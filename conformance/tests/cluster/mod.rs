@@ -75,6 +75,7 @@ fn settings() -> Settings {
     let mut settings = Settings::default();
     settings.client.qps = 2_000.0;
     settings.client.burst = 4_000;
+    settings.client.service_account_credentials = true;
     let batch_period = Duration::from_millis(500);
     settings.endpoint.batch_period = batch_period;
     settings.endpointslice.batch_period = batch_period;

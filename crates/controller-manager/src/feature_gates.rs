@@ -212,6 +212,25 @@ mod tests {
         assert!(gates.all().all(|(gate, on)| gate.default == on));
     }
 
+    /// As the Go program tells of its gates: name, stage, and whether it is on.
+    #[test]
+    fn they_are_upstreams() {
+        const METRICS: &str = include_str!("../../../conformance/fixtures/kcm-metrics.txt");
+        // Added by the distribution that the program was taken from.
+        const CARRIED: [&str; 3] =
+            ["MinimumKubeletVersion", "RouteExternalCertificate", "StoragePerformantSecurityPolicy"];
+        let lines = METRICS.lines().filter_map(|line| line.strip_prefix("kubernetes_feature_enabled{name=\""));
+        let expected: Vec<&str> =
+            lines.filter(|line| !CARRIED.iter().any(|name| line.starts_with(&format!("{name}\"")))).collect();
+        let gates = FeatureGates::default();
+        let upstreams = gates.all().filter(|(gate, _)| !OURS.contains(gate));
+        let found: Vec<String> = upstreams
+            .map(|(gate, on)| format!("{}\",stage=\"{}\"}} {}", gate.name, gate.stage.label(), u8::from(on)))
+            .collect();
+        assert!(found.len() > 200);
+        assert_eq!(found, expected);
+    }
+
     #[rstest]
     #[case(&["EndpointSlice=false"], "EndpointSlice", false)]
     #[case(&["kube:EndpointSlice=false"], "EndpointSlice", false)]

@@ -6,7 +6,7 @@ use kube_dev_apiserver::{Config, Transport};
 use tokio::net::TcpStream;
 
 use crate::cluster::Cluster;
-use crate::process::{binary, stop};
+use crate::process::{binary, controllers_as, stop};
 use crate::serving::free_port;
 
 /// The list, with files that are here.
@@ -41,6 +41,22 @@ async fn it_starts_the_program() {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.expect("health and metrics are served");
     let log = stop(child).await;
     assert_eq!(log.matches("has no effect here and is ignored").count(), 9, "{log}");
+    cluster.server.shutdown().await;
+}
+
+/// Its own Lease can be asked for, and is not held by accident.
+#[tokio::test]
+async fn its_lease_is_held_on_request_after_a_warning() {
+    let cluster = Cluster::start().await;
+    let child = controllers_as(&cluster.kubeconfig(), &["--leader-elect-resource-name=kube-controller-manager"]);
+    cluster.node().await;
+    cluster.service("default", "web").await;
+    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.settles(&[("web".to_owned(), 1)].into()).await;
+    let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager";
+    assert!(cluster.document(lease).await.is_some());
+    let log = stop(child).await;
+    assert!(log.contains("all controllers there stand still"), "{log}");
     cluster.server.shutdown().await;
 }
 
