@@ -13,7 +13,7 @@ fn labels(pairs: &[(&str, &str)]) -> Labels {
 /// A Pod event: which of so many Services does the Pod belong to? Two.
 fn services_of_a_pod(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("Services of a Pod");
-    for count in [10, 1_000, 5_000] {
+    for count in [10, 1_000, 5_000, 10_000] {
         let mut index = ServiceIndex::default();
         let mut add = |name: &str, selector: &[(&str, &str)]| {
             let service = Service { name: name.into(), selector: Some(labels(selector)), ..Service::default() };
