@@ -23,6 +23,7 @@ mod discovery;
 mod feature_gates;
 mod flags;
 mod go_duration;
+mod go_int;
 mod leader;
 mod logging;
 mod manager;

@@ -4,13 +4,14 @@ use clap::Args;
 
 use super::Bounds;
 use crate::go_duration::{self, GoDuration};
+use crate::go_int;
 use crate::settings::{CONCURRENT_SYNCS, Settings};
 
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Endpoints-controller flags")]
 pub(super) struct Endpoints {
     /// Services synced at once, at least 1.
-    #[arg(long, value_name = "NUMBER", default_value_t = i64::from(CONCURRENT_SYNCS))]
+    #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(CONCURRENT_SYNCS))]
     concurrent_endpoint_syncs: i64,
 
     /// How long changes of Pods are gathered before they are acted on, such as 500ms.

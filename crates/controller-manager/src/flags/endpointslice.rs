@@ -4,13 +4,14 @@ use clap::Args;
 
 use super::Bounds;
 use crate::go_duration::{self, GoDuration};
+use crate::go_int;
 use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SLICE, Settings};
 
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Endpointslice-controller flags")]
 pub(super) struct EndpointSlice {
     /// Services synced at once, 1 to 50.
-    #[arg(long, value_name = "NUMBER", default_value_t = i64::from(CONCURRENT_SYNCS))]
+    #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(CONCURRENT_SYNCS))]
     concurrent_service_endpoint_syncs: i64,
 
     /// How long changes of Pods are gathered before they are acted on, such as 500ms.
@@ -18,7 +19,7 @@ pub(super) struct EndpointSlice {
     endpointslice_updates_batch_period: GoDuration,
 
     /// The most endpoints an EndpointSlice is filled with, 1 to 1000.
-    #[arg(long, value_name = "NUMBER", default_value_t = i64::from(MAX_ENDPOINTS_PER_SLICE))]
+    #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(MAX_ENDPOINTS_PER_SLICE))]
     max_endpoints_per_slice: i64,
 }
 

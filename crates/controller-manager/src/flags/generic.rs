@@ -9,6 +9,7 @@ use super::{Bounds, go_bool_parser};
 use crate::controllers::Controllers;
 use crate::feature_gates::FeatureGates;
 use crate::go_duration::{self, GoDuration};
+use crate::go_int;
 use crate::settings::{ClientSettings, MIN_RESYNC_PERIOD};
 
 #[derive(Clone, Debug, Args)]
@@ -33,7 +34,7 @@ pub(super) struct Generic {
     kube_api_qps: f32,
 
     /// Requests to the API server that each controller may make at once.
-    #[arg(long, value_name = "NUMBER", default_value_t = i64::from(ClientSettings::default().burst))]
+    #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(ClientSettings::default().burst))]
     kube_api_burst: i64,
 
     /// How objects are read from the API server, where it has them so: application/vnd.kubernetes.protobuf or

@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::Bounds;
 use crate::go_duration::{self, GoDuration};
+use crate::go_int;
 use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SUBSET, Settings};
 
 #[derive(Clone, Debug, Args)]
@@ -11,7 +12,7 @@ use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SUBSET, Settings};
 #[command(next_help_heading = "Endpointslice-mirroring-controller flags")]
 pub(super) struct Mirroring {
     /// Services synced at once, 1 to 50.
-    #[arg(long, value_name = "NUMBER", default_value_t = i64::from(CONCURRENT_SYNCS))]
+    #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(CONCURRENT_SYNCS))]
     mirroring_concurrent_service_endpoint_syncs: i64,
 
     /// How long changes of EndpointSlices are gathered before they are acted on, such as 500ms.
@@ -19,7 +20,7 @@ pub(super) struct Mirroring {
     mirroring_endpointslice_updates_batch_period: GoDuration,
 
     /// The most addresses of a subset that are mirrored, 1 to 1000.
-    #[arg(long, value_name = "NUMBER", default_value_t = i64::from(MAX_ENDPOINTS_PER_SUBSET))]
+    #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(MAX_ENDPOINTS_PER_SUBSET))]
     mirroring_max_endpoints_per_subset: i64,
 }
 

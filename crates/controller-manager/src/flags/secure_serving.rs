@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use clap::Args;
 
 use super::path;
+use crate::go_int;
 use crate::settings::{
     AuthenticationSettings, AuthorizationSettings, CertificateFiles, PORT, ServingSettings, TlsVersion,
 };
@@ -17,7 +18,7 @@ pub(super) struct SecureServing {
     bind_address: IpAddr,
 
     /// The port to serve health and metrics on, over HTTPS; 0 for none.
-    #[arg(long, value_name = "PORT", default_value_t = i64::from(PORT))]
+    #[arg(long, value_name = "PORT", value_parser = go_int::parse, default_value_t = i64::from(PORT))]
     secure_port: i64,
 
     /// The folder of the certificate made at start, where no --tls-cert-file is given. Without it, the certificate is

@@ -1,0 +1,68 @@
+//! Whole numbers as the flags of Kubernetes take them, in Go's notation: `100`, `1_000`, `0x64`, and `010`, which is eight.
+
+/// Why a text is no number.
+#[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
+pub(crate) enum IntError {
+    #[error("expected a whole number")]
+    Syntax,
+    #[error("out of range")]
+    Range,
+}
+
+/// Reads a number in the base that its beginning names.
+pub(crate) fn parse(text: &str) -> Result<i64, IntError> {
+    let (sign, rest) = match text.as_bytes().first() {
+        Some(b'-') => ("-", &text[1..]),
+        Some(b'+') => ("", &text[1..]),
+        _ => ("", text),
+    };
+    let lower = rest.to_ascii_lowercase();
+    let prefixes = [("0x", 16), ("0o", 8), ("0b", 2)];
+    let named = prefixes.iter().find_map(|(prefix, radix)| Some((lower.strip_prefix(prefix)?, *radix)));
+    let (digits, radix) = match named {
+        Some((digits, radix)) => (digits.strip_prefix('_').unwrap_or(digits), radix),
+        None if lower.len() > 1 && lower.starts_with('0') => (lower.as_str(), 8),
+        None => (lower.as_str(), 10),
+    };
+    // One underscore may stand between two digits.
+    let good = |group: &str| !group.is_empty() && group.chars().all(|it| it.is_digit(radix));
+    if !digits.split('_').all(good) {
+        return Err(IntError::Syntax);
+    }
+    i64::from_str_radix(&format!("{sign}{}", digits.replace('_', "")), radix).map_err(|_| IntError::Range)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("0", Ok(0))]
+    #[case("100", Ok(100))]
+    #[case("+5", Ok(5))]
+    #[case("-5", Ok(-5))]
+    #[case("010", Ok(8))]
+    #[case("0o10", Ok(8))]
+    #[case("0x64", Ok(100))]
+    #[case("-0X64", Ok(-100))]
+    #[case("0b101", Ok(5))]
+    #[case("1_000", Ok(1_000))]
+    #[case("0x_ff", Ok(255))]
+    #[case("0_7", Ok(7))]
+    #[case("-9223372036854775808", Ok(i64::MIN))]
+    #[case("9223372036854775808", Err(IntError::Range))]
+    #[case("", Err(IntError::Syntax))]
+    #[case("-", Err(IntError::Syntax))]
+    #[case("--5", Err(IntError::Syntax))]
+    #[case("0x", Err(IntError::Syntax))]
+    #[case("08", Err(IntError::Syntax))]
+    #[case("_1", Err(IntError::Syntax))]
+    #[case("1_", Err(IntError::Syntax))]
+    #[case("1__0", Err(IntError::Syntax))]
+    #[case("1.5", Err(IntError::Syntax))]
+    #[case("five", Err(IntError::Syntax))]
+    fn numbers(#[case] text: &str, #[case] expected: Result<i64, IntError>) {
+        assert_eq!(parse(text), expected);
+    }
+}
