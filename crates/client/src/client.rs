@@ -10,11 +10,11 @@ use http::{
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use kube_wire::{Decode, Encoding, Resource};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tower::ServiceExt as _;
 
 use crate::{
-    Body, Call, Config, ConfigError, Error, ListParams, TransportKind, WatchParams,
+    Body, Call, ClientMetrics, Config, ConfigError, Error, ListParams, MetricsProvider, TransportKind, WatchParams,
     body::encoding_of,
     error::status_of,
     failure::lost,
@@ -66,6 +66,7 @@ struct Shared {
     content_type: Encoding,
     throttle: Throttle,
     transport: Transport,
+    metrics: Arc<dyn ClientMetrics>,
 }
 
 /// One request, ready to be sent more than once.
@@ -91,6 +92,19 @@ impl Outgoing {
 impl Client {
     /// Sets up connections lazily: nothing is sent before the first request.
     pub fn new(config: &Config, options: ClientOptions) -> Result<Self, ConfigError> {
+        Client::telling(config, options, Arc::new(()))
+    }
+
+    /// The same, telling `metrics` of its requests.
+    pub fn with_metrics(
+        config: &Config,
+        options: ClientOptions,
+        metrics: &dyn MetricsProvider,
+    ) -> Result<Self, ConfigError> {
+        Client::telling(config, options, metrics.client(&config.host()))
+    }
+
+    fn telling(config: &Config, options: ClientOptions, metrics: Arc<dyn ClientMetrics>) -> Result<Self, ConfigError> {
         let ClientOptions { user_agent, qps, burst, content_type } = options;
         let server = config.server();
         let user_agent = HeaderValue::from_str(&user_agent).map_err(|_| ConfigError::Connection {
@@ -99,7 +113,7 @@ impl Client {
         })?;
         let transport = Transport::new(config)?;
         let throttle = Throttle::new(qps, burst);
-        let shared = Shared { server, user_agent, content_type, throttle, transport };
+        let shared = Shared { server, user_agent, content_type, throttle, transport, metrics };
         Ok(Self { shared: Arc::new(shared), gate: Gate::default() })
     }
 
@@ -172,7 +186,7 @@ impl Client {
         let request = Outgoing { method, path_and_query, accept: Encoding::Json, content_type, body: body.into() };
         let request = self.request(&call, &request)?;
         let method = request.method().clone();
-        self.shared.throttle.admit().await;
+        self.admit(&method).await;
         let exchange = async {
             let answer = self.shared.transport.calls.clone().oneshot(request).await;
             let answer = answer.map_err(|error| lost(&call, &*error))?;
@@ -193,7 +207,9 @@ impl Client {
     pub(crate) async fn call(&self, call: &Call, outgoing: &Outgoing) -> Result<Bytes, Error> {
         let answer = self.send(&self.shared.transport.calls, call, outgoing, true).await?;
         if answer.status().is_success() {
-            return whole_body(call, answer.into_body()).await;
+            let body = whole_body(call, answer.into_body()).await?;
+            self.shared.metrics.received(&outgoing.method, body.len());
+            return Ok(body);
         }
         Err(refusal(call, answer).await)
     }
@@ -208,8 +224,31 @@ impl Client {
         Body::new(call, &head.headers, body)
     }
 
+    /// Waits for the client's own limit on requests.
+    async fn admit(&self, method: &Method) {
+        let asked = Instant::now();
+        self.shared.throttle.admit().await;
+        self.shared.metrics.admitted(method, asked.elapsed());
+    }
+
     /// Sends a request, and again where that is right.
     async fn send(
+        &self,
+        service: &Service,
+        call: &Call,
+        outgoing: &Outgoing,
+        throttled: bool,
+    ) -> Result<Response<Incoming>, Error> {
+        let begun = Instant::now();
+        let result = self.attempts(service, call, outgoing, throttled).await;
+        // Watches are those that are not throttled.
+        if throttled {
+            self.shared.metrics.finished(&outgoing.method, begun.elapsed());
+        }
+        result
+    }
+
+    async fn attempts(
         &self,
         service: &Service,
         call: &Call,
@@ -219,7 +258,7 @@ impl Client {
         let mut retries = 0;
         loop {
             if throttled || retries > 0 {
-                self.shared.throttle.admit().await;
+                self.admit(&outgoing.method).await;
             }
             let request = self.request(call, outgoing)?;
             let exchange = timeout(CALL_TIMEOUT, service.clone().oneshot(request));
@@ -227,6 +266,8 @@ impl Client {
                 Ok(result) => result.map_err(|error| lost(call, &*error)),
                 Err(_) => Err(no_answer(call)),
             };
+            let code = result.as_ref().ok().map(Response::status);
+            self.shared.metrics.answered(&outgoing.method, code, outgoing.body.len());
             let outcome = match &result {
                 Ok(answer) => {
                     Outcome::Answered { code: answer.status(), retry_after: retry::retry_after(answer.headers()) }
@@ -236,6 +277,7 @@ impl Client {
             };
             let Some(wait) = retry::wait_before_retry(&outgoing.method, retries, outcome) else { return result };
             tracing::debug!(%call, ?outcome, ?wait, "sending again");
+            self.shared.metrics.retried(&outgoing.method, code);
             // Only a body that was read to its end gives its connection back.
             if let Ok(answer) = result {
                 let _ = timeout(Duration::from_secs(1), answer.into_body().collect()).await;

@@ -104,6 +104,12 @@ impl Config {
     pub fn server(&self) -> String {
         self.inner.cluster_url.to_string()
     }
+
+    /// The host of the server, with its port if the address has one.
+    pub(crate) fn host(&self) -> String {
+        let authority = self.inner.cluster_url.authority().map_or("", http::uri::Authority::as_str);
+        authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_owned()
+    }
 }
 
 /// Says where, never as whom: credentials do not belong into logs.

@@ -33,7 +33,10 @@ mod error;
 pub mod events;
 mod failure;
 mod gate;
+mod metrics;
 mod params;
+#[cfg(feature = "prometheus")]
+mod prometheus;
 mod query;
 mod retry;
 mod service_account;
@@ -47,7 +50,10 @@ pub use client::{Client, ClientOptions};
 pub use config::{Config, ConfigError};
 pub use error::{Error, TransportKind};
 pub use gate::WriteGate;
+pub use metrics::{ClientMetrics, MetricsProvider};
 pub use params::{ListParams, Preconditions, WatchParams};
+#[cfg(feature = "prometheus")]
+pub use prometheus::PrometheusMetrics;
 pub use typed::Written;
 
 /// The definitions shared with the decoders: where a type lives, and what the server says when it refuses.

@@ -74,7 +74,7 @@ async fn work(
     metrics: Metrics,
     stop: CancellationToken,
 ) -> Result<(), RunError> {
-    let reader = client(&config, &settings.client, "shared-informers")?;
+    let reader = client(&config, &settings.client, &metrics, "shared-informers")?;
     let Some(controllers) = controllers(&settings, &reader, &stop).await else { return Ok(()) };
     let caches = Caches::new(&reader, settings.min_resync_period, &metrics.informers);
     let mut supervisor = Supervisor::new(stop.clone());
@@ -87,7 +87,7 @@ async fn work(
             supervisor.run(GRACE).await?;
         }
         Some(election) => {
-            let client = client(&manager.config, &manager.settings.client, "leader-election")?;
+            let client = client(&manager.config, &manager.settings.client, &manager.metrics, "leader-election")?;
             let start = |supervisor: &mut Supervisor, fence: &Fence| manager.start(supervisor, Some(fence));
             let told = Told { checks: &manager.checks, metrics: &manager.metrics };
             lead(client, election, told, supervisor, start, manager.stop.clone()).await?;
@@ -97,11 +97,11 @@ async fn work(
     Ok(())
 }
 
-fn client(config: &Config, settings: &ClientSettings, part: &str) -> Result<Client, ConfigError> {
+fn client(config: &Config, settings: &ClientSettings, metrics: &Metrics, part: &str) -> Result<Client, ConfigError> {
     let ClientSettings { kubeconfig: _, master: _, qps, burst, content_type, service_account_credentials: _ } =
         settings;
     let options = ClientOptions { user_agent: user_agent(part), qps: *qps, burst: *burst, content_type: *content_type };
-    Client::new(config, options)
+    Client::with_metrics(config, options, &metrics.clients)
 }
 
 /// The same client, which sends writes only while the lease is held.
@@ -159,7 +159,7 @@ impl Manager {
     /// Starts the controllers. What they write passes the fence, if there is one.
     fn start(&self, supervisor: &mut Supervisor, fence: Option<&Fence>) -> Result<(), RunError> {
         tracing::info!(server = %self.config.server(), controllers = ?self.controllers, "Starting controllers");
-        let asking = || client(&self.config, &self.settings.client, "service-accounts");
+        let asking = || client(&self.config, &self.settings.client, &self.metrics, "service-accounts");
         let asking = self.settings.client.service_account_credentials.then(asking).transpose()?;
         let accounts = asking.map(|client| fenced(client, fence));
         let mut stage = Stage { supervisor, fence, accounts };
@@ -187,11 +187,11 @@ impl Manager {
         component: &'static str,
     ) -> Result<(Client, EventRecorder), RunError> {
         let client = match &stage.accounts {
-            None => client(&self.config, &self.settings.client, part)?,
+            None => client(&self.config, &self.settings.client, &self.metrics, part)?,
             Some(asking) => {
                 let config = self.config.as_service_account(asking.clone(), ACCOUNTS_NAMESPACE, part);
                 let user = format!("system:serviceaccount:{ACCOUNTS_NAMESPACE}:{part}");
-                client(&config, &self.settings.client, &user)?
+                client(&config, &self.settings.client, &self.metrics, &user)?
             }
         };
         let client = fenced(client, stage.fence);

@@ -1,5 +1,8 @@
 //! What the process measures, on one registry.
 
+#[cfg(target_os = "linux")]
+mod process;
+
 use kube_controller::PrometheusControllers;
 use prometheus::core::Collector;
 use prometheus::{IntGaugeVec, Opts, Registry};
@@ -15,6 +18,7 @@ pub(crate) struct Metrics {
     pub(crate) registry: Registry,
     pub(crate) informers: kube_informer::PrometheusMetrics,
     pub(crate) elections: kube_lease_election::PrometheusMetrics,
+    pub(crate) clients: kube_controller_client::PrometheusMetrics,
     pub(crate) queues: kube_workqueue::PrometheusMetrics,
     pub(crate) controllers: PrometheusControllers,
 }
@@ -24,9 +28,12 @@ impl Metrics {
         let registry = Registry::new();
         features(&registry, gates)?;
         versions(&registry)?;
+        #[cfg(target_os = "linux")]
+        registry.register(Box::new(process::ProcessMetrics::new()?))?;
         Ok(Metrics {
             informers: kube_informer::PrometheusMetrics::register(&registry, UPSTREAM)?,
             elections: kube_lease_election::PrometheusMetrics::register(&registry)?,
+            clients: kube_controller_client::PrometheusMetrics::register(&registry)?,
             queues: kube_workqueue::PrometheusMetrics::register(&registry)?,
             controllers: PrometheusControllers::register(&registry)?,
             registry,

@@ -1,5 +1,6 @@
 //! What of the process is served: its health, its metrics, its flags.
 
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use kube_controller::Supervisor;
@@ -75,11 +76,11 @@ pub(crate) async fn serve(
     if serving.port == 0 {
         return Ok(None);
     }
-    let tokens = reviewer(serving.authentication.kubeconfig.as_deref(), "authentication").await?;
+    let tokens = reviewer(serving.authentication.kubeconfig.as_deref(), metrics, "authentication").await?;
     if tokens.is_none() {
         tracing::warn!("No authentication-kubeconfig provided, so tokens are as good as none");
     }
-    let access = reviewer(serving.authorization.kubeconfig.as_deref(), "authorization").await?;
+    let access = reviewer(serving.authorization.kubeconfig.as_deref(), metrics, "authorization").await?;
     if access.is_none() {
         tracing::warn!("No authorization-kubeconfig provided, so nothing is allowed but the paths open to all");
     }
@@ -99,7 +100,7 @@ pub(crate) async fn serve(
 }
 
 /// A client for reviews; none outside of a Pod without a kubeconfig.
-async fn reviewer(kubeconfig: Option<&std::path::Path>, part: &str) -> Result<Option<Client>, ConfigError> {
+async fn reviewer(kubeconfig: Option<&Path>, metrics: &Metrics, part: &str) -> Result<Option<Client>, ConfigError> {
     let config = match kubeconfig {
         Some(path) => Config::from_kubeconfig(path).await?,
         None => match Config::in_cluster() {
@@ -109,5 +110,5 @@ async fn reviewer(kubeconfig: Option<&std::path::Path>, part: &str) -> Result<Op
     };
     let (user_agent, qps, burst) = (user_agent(part), REVIEW_QPS, REVIEW_BURST);
     let options = ClientOptions { user_agent, qps, burst, ..ClientOptions::default() };
-    Client::new(&config, options).map(Some)
+    Client::with_metrics(&config, options, &metrics.clients).map(Some)
 }

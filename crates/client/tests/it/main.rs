@@ -5,4 +5,6 @@ mod cluster;
 mod events;
 mod failures;
 mod https;
+#[cfg(feature = "prometheus")]
+mod metrics;
 mod service_account;

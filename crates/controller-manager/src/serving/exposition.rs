@@ -3,114 +3,159 @@
 use std::fmt::Write as _;
 
 use http::StatusCode;
-use prometheus::proto::{LabelPair, MetricFamily, MetricType};
-use prometheus::{Encoder as _, TextEncoder};
+use prometheus::proto::{LabelPair, Metric, MetricFamily, MetricType};
 
 use super::answer::{self, Answer};
 
-const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
-const OPEN: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// The two formats. They differ in the names of counters, in some numbers, in what is escaped, and in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Plain,
+    Open,
+}
 
-/// All metrics, in the form that the client prefers.
-pub(super) fn answer(families: &[MetricFamily], accept: &str) -> Answer {
-    if accept.split(',').any(|range| range.trim_start().starts_with("application/openmetrics-text")) {
-        return answer::of(StatusCode::OK, OPEN, open_metrics(families));
+impl Format {
+    /// What the client prefers.
+    fn wanted(accept: &str) -> Format {
+        let open = accept.split(',').any(|range| range.trim_start().starts_with("application/openmetrics-text"));
+        if open { Format::Open } else { Format::Plain }
     }
-    let mut text = Vec::new();
-    match TextEncoder::new().encode(families, &mut text) {
-        Ok(()) => answer::of(StatusCode::OK, PLAIN, text),
-        Err(error) => answer::text(StatusCode::INTERNAL_SERVER_ERROR, format!("cannot encode metrics: {error}\n")),
+
+    fn content_type(self) -> &'static str {
+        match self {
+            Format::Plain => "text/plain; version=0.0.4; charset=utf-8",
+            Format::Open => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        }
+    }
+
+    fn number(self, value: f64) -> String {
+        let mut text = go_float(value);
+        if self == Format::Open && value.is_finite() && !text.contains(['.', 'e']) {
+            text.push_str(".0");
+        }
+        text
     }
 }
 
-/// The `prometheus` crate writes only its own format; they differ in the names of counters, in numbers, and in the end.
-fn open_metrics(families: &[MetricFamily]) -> String {
+/// All metrics, in the form that the client prefers.
+pub(super) fn answer(families: &[MetricFamily], accept: &str) -> Answer {
+    let format = Format::wanted(accept);
+    answer::of(StatusCode::OK, format.content_type(), exposition(families, format))
+}
+
+/// The `prometheus` crate writes its own format only, and numbers as Rust does: a bucket that Go calls `1.048576e+06` would
+/// become another series. This writes as Go does.
+fn exposition(families: &[MetricFamily], format: Format) -> String {
     let mut out = String::new();
     for family in families {
-        let name = family.name();
         let kind = family.get_field_type();
-        // A counter is named without its suffix, its sample with it.
-        let base = if kind == MetricType::COUNTER { name.strip_suffix("_total").unwrap_or(name) } else { name };
+        let (base, total) = match (kind, format) {
+            // A counter is named without its suffix, its sample with it.
+            (MetricType::COUNTER, Format::Open) => {
+                (family.name().strip_suffix("_total").unwrap_or(family.name()), "_total")
+            }
+            _ => (family.name(), ""),
+        };
         let type_name = match kind {
             MetricType::COUNTER => "counter",
             MetricType::GAUGE => "gauge",
             MetricType::HISTOGRAM => "histogram",
-            MetricType::SUMMARY => "summary",
-            MetricType::UNTYPED => "unknown",
+            // None of ours.
+            MetricType::SUMMARY | MetricType::UNTYPED => continue,
         };
+        let help = escaped(family.help(), format == Format::Open);
         // Writing to a string cannot fail.
-        let _ = writeln!(out, "# HELP {base} {}\n# TYPE {base} {type_name}", escaped(family.help()));
+        let _ = writeln!(out, "# HELP {base} {help}\n# TYPE {base} {type_name}");
+        let mut lines = Lines { out: &mut out, base, format };
         for metric in family.get_metric() {
             let labels = metric.get_label();
             match kind {
-                MetricType::COUNTER => {
-                    sample(&mut out, base, "_total", labels, None, metric.get_counter().get_value());
-                }
-                MetricType::GAUGE => sample(&mut out, base, "", labels, None, metric.get_gauge().get_value()),
-                MetricType::HISTOGRAM => {
-                    let histogram = metric.get_histogram();
-                    for bucket in histogram.get_bucket() {
-                        let bound = number(bucket.upper_bound());
-                        count(&mut out, base, "_bucket", labels, Some(&bound), bucket.cumulative_count());
-                    }
-                    // The last bucket is not among those of the crate.
-                    if histogram.get_bucket().last().is_none_or(|bucket| bucket.upper_bound().is_finite()) {
-                        count(&mut out, base, "_bucket", labels, Some("+Inf"), histogram.get_sample_count());
-                    }
-                    count(&mut out, base, "_count", labels, None, histogram.get_sample_count());
-                    sample(&mut out, base, "_sum", labels, None, histogram.get_sample_sum());
-                }
-                // None of ours.
-                MetricType::SUMMARY | MetricType::UNTYPED => {}
+                MetricType::COUNTER => lines.sample(total, labels, metric.get_counter().get_value()),
+                MetricType::GAUGE => lines.sample("", labels, metric.get_gauge().get_value()),
+                _ => lines.histogram(metric),
             }
         }
     }
-    out.push_str("# EOF\n");
+    if format == Format::Open {
+        out.push_str("# EOF\n");
+    }
     out
 }
 
-fn count(out: &mut String, name: &str, suffix: &str, labels: &[LabelPair], bound: Option<&str>, value: u64) {
-    let _ = writeln!(out, "{name}{suffix}{} {value}", braces(labels, bound));
+/// The samples of a family.
+struct Lines<'a> {
+    out: &'a mut String,
+    base: &'a str,
+    format: Format,
 }
 
-fn sample(out: &mut String, name: &str, suffix: &str, labels: &[LabelPair], bound: Option<&str>, value: f64) {
-    let _ = writeln!(out, "{name}{suffix}{} {}", braces(labels, bound), number(value));
+impl Lines<'_> {
+    fn sample(&mut self, suffix: &str, labels: &[LabelPair], value: f64) {
+        let (base, labels, value) = (self.base, braces(labels, None), self.format.number(value));
+        let _ = writeln!(self.out, "{base}{suffix}{labels} {value}");
+    }
+
+    fn count(&mut self, suffix: &str, labels: &[LabelPair], bound: Option<&str>, count: u64) {
+        let (base, labels) = (self.base, braces(labels, bound));
+        let _ = writeln!(self.out, "{base}{suffix}{labels} {count}");
+    }
+
+    fn histogram(&mut self, metric: &Metric) {
+        let (histogram, labels) = (metric.get_histogram(), metric.get_label());
+        for bucket in histogram.get_bucket().iter().filter(|bucket| bucket.upper_bound().is_finite()) {
+            let bound = self.format.number(bucket.upper_bound());
+            self.count("_bucket", labels, Some(&bound), bucket.cumulative_count());
+        }
+        self.count("_bucket", labels, Some("+Inf"), histogram.get_sample_count());
+        self.sample("_sum", labels, histogram.get_sample_sum());
+        self.count("_count", labels, None, histogram.get_sample_count());
+    }
 }
 
 fn braces(labels: &[LabelPair], bound: Option<&str>) -> String {
     let mut pairs: Vec<String> =
-        labels.iter().map(|label| format!("{}=\"{}\"", label.name(), escaped(label.value()))).collect();
+        labels.iter().map(|label| format!("{}=\"{}\"", label.name(), escaped(label.value(), true))).collect();
     pairs.extend(bound.map(|bound| format!("le=\"{bound}\"")));
     if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) }
 }
 
-/// Whole numbers with a point, as `OpenMetrics` wants bounds.
-fn number(value: f64) -> String {
-    match value {
-        f64::INFINITY => "+Inf".to_owned(),
-        f64::NEG_INFINITY => "-Inf".to_owned(),
-        value if value.is_nan() => "NaN".to_owned(),
-        value => format!("{value:?}"),
+/// The shortest text of a number as Go's `%g` has it: with an exponent below a ten-thousandth and from a million on.
+fn go_float(value: f64) -> String {
+    if value.is_nan() {
+        return "NaN".to_owned();
     }
+    if value.is_infinite() {
+        return if value > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
+    }
+    let scientific = format!("{value:e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    if (-4..6).contains(&exponent) {
+        return format!("{value}");
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('\n', "\\n").replace('"', "\\\"")
+fn escaped(text: &str, quotes: bool) -> String {
+    let text = text.replace('\\', "\\\\").replace('\n', "\\n");
+    if quotes { text.replace('"', "\\\"") } else { text }
 }
 
 #[cfg(test)]
 mod tests {
     use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts, Registry};
+    use rstest::rstest;
 
     use super::*;
 
     fn registry() -> Registry {
         let registry = Registry::new();
         let counter = IntCounterVec::new(Opts::new("adds_total", "Adds of \"q\"."), &["name"]).unwrap();
-        counter.with_label_values(&["a\\b"]).inc_by(3);
+        counter.with_label_values(&["a\\b\"c"]).inc_by(3);
         let gauge = IntGauge::new("depth", "Depth.").unwrap();
-        gauge.set(7);
-        let options = HistogramOpts::new("seconds", "Time.").buckets(vec![0.5, 1.0]);
+        gauge.set(12_345_678);
+        let options = HistogramOpts::new("seconds", "Time.").buckets(vec![0.00001, 1.0, 1_048_576.0]);
         let histogram = HistogramVec::new(options, &["name"]).unwrap();
         histogram.with_label_values(&["x"]).observe(0.75);
         registry.register(Box::new(counter)).unwrap();
@@ -120,31 +165,68 @@ mod tests {
     }
 
     #[test]
+    fn plain_as_go_writes_it() {
+        let expect = r#"# HELP adds_total Adds of "q".
+# TYPE adds_total counter
+adds_total{name="a\\b\"c"} 3
+# HELP depth Depth.
+# TYPE depth gauge
+depth 1.2345678e+07
+# HELP seconds Time.
+# TYPE seconds histogram
+seconds_bucket{name="x",le="1e-05"} 0
+seconds_bucket{name="x",le="1"} 1
+seconds_bucket{name="x",le="1.048576e+06"} 1
+seconds_bucket{name="x",le="+Inf"} 1
+seconds_sum{name="x"} 0.75
+seconds_count{name="x"} 1
+"#;
+        assert_eq!(exposition(&registry().gather(), Format::Plain), expect);
+    }
+
+    #[test]
     fn open_metrics_as_specified() {
         let expect = r#"# HELP adds Adds of \"q\".
 # TYPE adds counter
-adds_total{name="a\\b"} 3.0
+adds_total{name="a\\b\"c"} 3.0
 # HELP depth Depth.
 # TYPE depth gauge
-depth 7.0
+depth 1.2345678e+07
 # HELP seconds Time.
 # TYPE seconds histogram
-seconds_bucket{name="x",le="0.5"} 0
+seconds_bucket{name="x",le="1e-05"} 0
 seconds_bucket{name="x",le="1.0"} 1
+seconds_bucket{name="x",le="1.048576e+06"} 1
 seconds_bucket{name="x",le="+Inf"} 1
-seconds_count{name="x"} 1
 seconds_sum{name="x"} 0.75
+seconds_count{name="x"} 1
 # EOF
 "#;
-        assert_eq!(open_metrics(&registry().gather()), expect);
+        assert_eq!(exposition(&registry().gather(), Format::Open), expect);
+    }
+
+    #[rstest]
+    #[case(0.0, "0")]
+    #[case(-1.5, "-1.5")]
+    #[case(0.0001, "0.0001")]
+    #[case(0.000_01, "1e-05")]
+    #[case(9.999_999_999_999_999e-6, "9.999999999999999e-06")]
+    #[case(123_456.0, "123456")]
+    #[case(1_000_000.0, "1e+06")]
+    #[case(2.949_703_294e9, "2.949703294e+09")]
+    #[case(1.844_674_407_370_955_2e19, "1.8446744073709552e+19")]
+    #[case(1e100, "1e+100")]
+    #[case(f64::NAN, "NaN")]
+    #[case(f64::INFINITY, "+Inf")]
+    #[case(f64::NEG_INFINITY, "-Inf")]
+    fn numbers(#[case] value: f64, #[case] expect: &str) {
+        assert_eq!(go_float(value), expect);
     }
 
     #[test]
     fn the_client_chooses() {
-        let families = registry().gather();
-        let kind = |accept| answer(&families, accept).headers()["content-type"].to_str().unwrap().to_owned();
-        assert_eq!(kind(""), PLAIN);
-        assert_eq!(kind("text/plain"), PLAIN);
-        assert_eq!(kind("application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.1"), OPEN);
+        assert_eq!(Format::wanted(""), Format::Plain);
+        assert_eq!(Format::wanted("text/plain"), Format::Plain);
+        assert_eq!(Format::wanted("application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.1"), Format::Open);
     }
 }

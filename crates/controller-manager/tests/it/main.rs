@@ -4,6 +4,7 @@ mod cluster;
 mod election;
 mod failures;
 mod https;
+mod metrics;
 mod oracle;
 mod process;
 mod reference;

@@ -16,7 +16,7 @@ use crate::cluster::Cluster;
 use crate::https::{Caller, Reply};
 
 /// A process, and how it is asked.
-struct Served {
+pub(crate) struct Served {
     child: Child,
     address: SocketAddr,
     certificate: PathBuf,
@@ -35,7 +35,7 @@ pub(crate) fn free_port() -> u16 {
 }
 
 /// Starts the binary with an identity that may do everything, review included.
-fn start(cluster: &Cluster, arguments: &[&str]) -> Served {
+pub(crate) fn start(cluster: &Cluster, arguments: &[&str]) -> Served {
     start_in(cluster.folder(), arguments)
 }
 
@@ -66,7 +66,7 @@ impl Served {
     }
 
     /// Somebody with all rights.
-    async fn master(&self, cluster: &Cluster) -> Caller {
+    pub(crate) async fn master(&self, cluster: &Cluster) -> Caller {
         let token = cluster.server.token_for(User::new("master").group("system:masters"));
         Caller { token: Some(token), ..self.stranger().await }
     }

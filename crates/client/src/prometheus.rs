@@ -1,0 +1,190 @@
+//! The metrics of client-go's clients, on a registry of the `prometheus` crate.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use prometheus::core::Collector;
+use prometheus::{Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry};
+
+use crate::{ClientMetrics, MetricsProvider};
+
+/// Metrics with the names, texts, labels and buckets that Kubernetes' own binaries have:
+///
+/// | metric | type | labels |
+/// |---|---|---|
+/// | `rest_client_request_duration_seconds`, `rest_client_rate_limiter_duration_seconds` | histogram | verb, host |
+/// | `rest_client_request_size_bytes`, `rest_client_response_size_bytes` | histogram | verb, host |
+/// | `rest_client_requests_total` | counter | code, method, host |
+/// | `rest_client_request_retries_total` | counter | code, verb, host |
+/// | `rest_client_transport_create_calls_total` | counter | result |
+///
+/// The verb is the method of HTTP, and the code `<error>` where nothing was answered. Dashboards also ask for what belongs
+/// to Go's cache of connections and to credential plugins: those are there, and say that there is neither.
+///
+/// Register once, and hand it to every client.
+#[derive(Debug, Clone)]
+pub struct PrometheusMetrics {
+    duration: HistogramVec,
+    limiter: HistogramVec,
+    sent: HistogramVec,
+    received: HistogramVec,
+    requests: IntCounterVec,
+    retries: IntCounterVec,
+    transports: IntCounterVec,
+}
+
+const SECONDS: [f64; 12] = [0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0];
+const BYTES: [f64; 11] =
+    [64.0, 256.0, 512.0, 1_024.0, 4_096.0, 16_384.0, 65_536.0, 262_144.0, 1_048_576.0, 4_194_304.0, 16_777_216.0];
+/// From ten minutes to four years.
+const AGES: [f64; 11] = [
+    600.0,
+    1_800.0,
+    3_600.0,
+    14_400.0,
+    86_400.0,
+    604_800.0,
+    2_592_000.0,
+    7_776_000.0,
+    15_552_000.0,
+    31_104_000.0,
+    124_416_000.0,
+];
+
+fn registered<C: Collector + Clone + 'static>(
+    registry: &Registry,
+    metric: prometheus::Result<C>,
+) -> prometheus::Result<C> {
+    let metric = metric?;
+    registry.register(Box::new(metric.clone()))?;
+    Ok(metric)
+}
+
+impl PrometheusMetrics {
+    /// Registers the metrics. Fails if one of their names is taken.
+    pub fn register(registry: &Registry) -> prometheus::Result<Self> {
+        let histogram = |name, help, buckets: &[f64]| {
+            let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
+            registered(registry, HistogramVec::new(options, &["verb", "host"]))
+        };
+        let counter =
+            |name, help, labels: &[&str]| registered(registry, IntCounterVec::new(Opts::new(name, help), labels));
+        idle(registry)?;
+        Ok(Self {
+            duration: histogram(
+                "rest_client_request_duration_seconds",
+                "[ALPHA] Request latency in seconds. Broken down by verb, and host.",
+                &SECONDS,
+            )?,
+            limiter: histogram(
+                "rest_client_rate_limiter_duration_seconds",
+                "[ALPHA] Client side rate limiter latency in seconds. Broken down by verb, and host.",
+                &SECONDS,
+            )?,
+            sent: histogram(
+                "rest_client_request_size_bytes",
+                "[ALPHA] Request size in bytes. Broken down by verb and host.",
+                &BYTES,
+            )?,
+            received: histogram(
+                "rest_client_response_size_bytes",
+                "[ALPHA] Response size in bytes. Broken down by verb and host.",
+                &BYTES,
+            )?,
+            requests: counter(
+                "rest_client_requests_total",
+                "[ALPHA] Number of HTTP requests, partitioned by status code, method, and host.",
+                &["code", "method", "host"],
+            )?,
+            retries: counter(
+                "rest_client_request_retries_total",
+                "[ALPHA] Number of request retries, partitioned by status code, verb, and host.",
+                &["code", "verb", "host"],
+            )?,
+            transports: counter(
+                "rest_client_transport_create_calls_total",
+                "[ALPHA] Number of calls to get a new transport, partitioned by the result of the operation hit: \
+                 obtained from the cache, miss: created and added to the cache, miss-gc: recreated and added back to \
+                 the cache after being garbage collected, uncacheable: created and not cached",
+                &["result"],
+            )?,
+        })
+    }
+}
+
+/// What never changes: there is no cache of connections and no credential plugin whose certificates are counted.
+fn idle(registry: &Registry) -> prometheus::Result<()> {
+    let ttl = Gauge::new(
+        "rest_client_exec_plugin_ttl_seconds",
+        "[ALPHA] Gauge of the shortest TTL (time-to-live) of the client certificate(s) managed by the auth exec plugin. \
+         The value is in seconds until certificate expiry (negative if already expired). If auth exec plugins are \
+         unused or manage no TLS certificates, the value will be +INF.",
+    );
+    registered(registry, ttl)?.set(f64::INFINITY);
+    let age = HistogramOpts::new(
+        "rest_client_exec_plugin_certificate_rotation_age",
+        "[ALPHA] Histogram of the number of seconds the last auth exec plugin client certificate lived before being \
+         rotated. If auth exec plugin client certificates are unused, histogram will contain no data.",
+    );
+    registered(registry, Histogram::with_opts(age.buckets(AGES.to_vec())))?;
+    let entries = "[ALPHA] Number of transport entries in the internal cache.";
+    registered(registry, IntGauge::new("rest_client_transport_cache_entries", entries))?;
+    let collected = "[ALPHA] Number of times a cert rotation goroutine cancel func is called via GC cleanup of the \
+                     associated transport";
+    registered(registry, IntCounter::new("rest_client_transport_cert_rotation_gc_calls_total", collected))?;
+    Ok(())
+}
+
+impl MetricsProvider for PrometheusMetrics {
+    fn client(&self, host: &str) -> Arc<dyn ClientMetrics> {
+        self.transports.with_label_values(&["uncacheable"]).inc();
+        Arc::new(OneClient { host: host.to_owned(), metrics: self.clone() })
+    }
+}
+
+struct OneClient {
+    host: String,
+    metrics: PrometheusMetrics,
+}
+
+impl OneClient {
+    fn observe(&self, histogram: &HistogramVec, method: &Method, value: f64) {
+        histogram.with_label_values(&[method.as_str(), &self.host]).observe(value);
+    }
+
+    fn count(&self, counter: &IntCounterVec, method: &Method, code: Option<StatusCode>) {
+        let code = code.as_ref().map_or("<error>", StatusCode::as_str);
+        counter.with_label_values(&[code, method.as_str(), &self.host]).inc();
+    }
+}
+
+fn float(size: usize) -> f64 {
+    // Bodies are far below 2^52 bytes.
+    #[expect(clippy::cast_precision_loss)]
+    let float = size as f64;
+    float
+}
+
+impl ClientMetrics for OneClient {
+    fn admitted(&self, method: &Method, waited: Duration) {
+        self.observe(&self.metrics.limiter, method, waited.as_secs_f64());
+    }
+
+    fn answered(&self, method: &Method, code: Option<StatusCode>, sent: usize) {
+        self.observe(&self.metrics.sent, method, float(sent));
+        self.count(&self.metrics.requests, method, code);
+    }
+
+    fn retried(&self, method: &Method, code: Option<StatusCode>) {
+        self.count(&self.metrics.retries, method, code);
+    }
+
+    fn finished(&self, method: &Method, took: Duration) {
+        self.observe(&self.metrics.duration, method, took.as_secs_f64());
+    }
+
+    fn received(&self, method: &Method, size: usize) {
+        self.observe(&self.metrics.received, method, float(size));
+    }
+}

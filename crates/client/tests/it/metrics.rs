@@ -1,0 +1,53 @@
+//! What a client tells of its requests.
+
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube_controller_client::{Client, ClientOptions, Config, PrometheusMetrics, Resource, WatchParams};
+use kube_dev_apiserver::{Fault, On};
+use prometheus::{Registry, TextEncoder};
+
+use crate::cluster::{cluster, config_map};
+
+#[tokio::test]
+async fn requests_are_counted_as_client_go_counts_them() {
+    let (server, _) = cluster().await;
+    let (registry, config) = (Registry::new(), Config::from_url(&server.url()).expect("a good URL"));
+    let metrics = PrometheusMetrics::register(&registry).expect("names that are free");
+    assert!(PrometheusMetrics::register(&registry).is_err(), "the names are taken");
+    let client = Client::with_metrics(&config, ClientOptions::default(), &metrics).expect("a client");
+
+    // Refused once, and sent again.
+    server.faults().inject(Fault::too_many_requests(Duration::ZERO).on(On::writes()).times(1));
+    client.create(&config_map("a")).await.expect("created");
+    client.get::<ConfigMap>("default", "nobody").await.expect_err("not there");
+    let pods = Resource { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
+    drop(client.watch(&pods, None, &WatchParams::default()).await.expect("a watch"));
+    let url = server.url();
+    let away = server.shutdown();
+    away.await;
+    client.get::<ConfigMap>("default", "a").await.expect_err("nobody is there");
+
+    let text = TextEncoder::new().encode_to_string(&registry.gather()).expect("text");
+    let host = url.strip_prefix("http://").expect("plain");
+    for line in [
+        r#"rest_client_requests_total{code="429",host="HOST",method="POST"} 1"#,
+        r#"rest_client_requests_total{code="201",host="HOST",method="POST"} 1"#,
+        r#"rest_client_requests_total{code="404",host="HOST",method="GET"} 1"#,
+        // The watch.
+        r#"rest_client_requests_total{code="200",host="HOST",method="GET"} 1"#,
+        r#"rest_client_requests_total{code="<error>",host="HOST",method="GET"} 1"#,
+        r#"rest_client_request_retries_total{code="429",host="HOST",verb="POST"} 1"#,
+        // Requests, however often they are tried; watches last, and are none.
+        r#"rest_client_request_duration_seconds_count{host="HOST",verb="POST"} 1"#,
+        r#"rest_client_request_duration_seconds_count{host="HOST",verb="GET"} 2"#,
+        r#"rest_client_rate_limiter_duration_seconds_count{host="HOST",verb="POST"} 2"#,
+        r#"rest_client_rate_limiter_duration_seconds_count{host="HOST",verb="GET"} 2"#,
+        r#"rest_client_request_size_bytes_count{host="HOST",verb="POST"} 2"#,
+        r#"rest_client_response_size_bytes_count{host="HOST",verb="POST"} 1"#,
+        r#"rest_client_transport_create_calls_total{result="uncacheable"} 1"#,
+    ] {
+        let line = line.replace("HOST", host);
+        assert!(text.lines().any(|it| it == line), "{line} is not in\n{text}");
+    }
+}
