@@ -2,9 +2,11 @@
 
 mod calls;
 mod cluster;
+mod connections;
 mod events;
 mod failures;
 mod https;
 #[cfg(feature = "prometheus")]
 mod metrics;
 mod service_account;
+mod tls;
