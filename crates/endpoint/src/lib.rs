@@ -28,6 +28,10 @@
 //! assert_eq!(plan(&service, &pods, Some(&endpoints), None, Legacy::default()), None);
 //! # Ok::<(), serde_json::Error>(())
 //! ```
+//!
+//! # Upstream's tests and ours
+//!
+#![doc = include_str!("../UPSTREAM_TESTS.md")]
 
 mod controller;
 mod legacy;

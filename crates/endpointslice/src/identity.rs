@@ -53,12 +53,18 @@ impl<'a> Identity<'a> {
     }
 }
 
+/// Compares texts that are often both empty. Without the special case that is a comparison of no bytes behind dangling
+/// pointers, for which memory instructions with masks take hundreds of cycles: most of the time of planning mirrored slices.
+fn compare(a: &str, b: &str) -> Ordering {
+    if a.is_empty() && b.is_empty() { Ordering::Equal } else { a.cmp(b) }
+}
+
 impl PartialEq for Identity<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.same_addresses(other)
-            && self.name == other.name
-            && self.namespace == other.namespace
-            && self.hostname == other.hostname
+            && compare(self.name, other.name).is_eq()
+            && compare(self.namespace, other.namespace).is_eq()
+            && compare(self.hostname, other.hostname).is_eq()
     }
 }
 
@@ -67,11 +73,13 @@ impl Eq for Identity<'_> {}
 impl Ord for Identity<'_> {
     /// In the order that decides soonest: objects behind endpoints mostly differ in name.
     fn cmp(&self, other: &Self) -> Ordering {
-        let texts = |it: &Self| (it.namespace, it.name, it.hostname);
-        texts(self).cmp(&texts(other)).then_with(|| match (self.addresses, other.addresses) {
-            ([one], [other]) => one.cmp(other),
-            _ => self.sorted_addresses().cmp(&other.sorted_addresses()),
-        })
+        compare(self.namespace, other.namespace)
+            .then_with(|| compare(self.name, other.name))
+            .then_with(|| compare(self.hostname, other.hostname))
+            .then_with(|| match (self.addresses, other.addresses) {
+                ([one], [other]) => one.cmp(other),
+                _ => self.sorted_addresses().cmp(&other.sorted_addresses()),
+            })
     }
 }
 

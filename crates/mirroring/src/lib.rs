@@ -21,6 +21,10 @@
 //! assert_eq!((mirrored.skipped, mirrored.invalid), (1, 1));
 //! # Ok::<(), serde_json::Error>(())
 //! ```
+//!
+//! # Upstream's tests and ours
+//!
+#![doc = include_str!("../UPSTREAM_TESTS.md")]
 
 mod controller;
 mod desired;

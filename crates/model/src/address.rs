@@ -77,9 +77,25 @@ impl Ord for Address {
     fn cmp(&self, other: &Self) -> Ordering {
         match (&self.0, &other.0) {
             (a, b) if a == b => Ordering::Equal,
+            (Repr::Ip(IpAddr::V4(a)), Repr::Ip(IpAddr::V4(b))) => cmp_as_text(*a, *b),
             _ => self.to_string().cmp(&other.to_string()),
         }
     }
+}
+
+/// The order of the texts of two addresses, without writing them: that of the first octets that differ, since a dot, as
+/// the end of the text, comes before every digit.
+fn cmp_as_text(a: Ipv4Addr, b: Ipv4Addr) -> Ordering {
+    /// The digits of an octet, from the left.
+    fn digits(octet: u8) -> [u8; 3] {
+        match octet {
+            100.. => [b'0' + octet / 100, b'0' + octet / 10 % 10, b'0' + octet % 10],
+            10.. => [b'0' + octet / 10, b'0' + octet % 10, 0],
+            _ => [b'0' + octet, 0, 0],
+        }
+    }
+    let differing = a.octets().into_iter().zip(b.octets()).find(|(a, b)| a != b);
+    differing.map_or(Ordering::Equal, |(a, b)| digits(a).cmp(&digits(b)))
 }
 
 impl PartialOrd for Address {
@@ -186,5 +202,20 @@ mod tests {
         let mut all = [Address::new("10.0.0.9"), Address::new("10.0.0.10"), Address::new("10.0.0.1")];
         all.sort();
         assert_eq!(format!("{all:?}"), "[10.0.0.1, 10.0.0.10, 10.0.0.9]");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_order_is_that_of_the_texts(a: std::net::IpAddr, b: std::net::IpAddr) {
+            let order = Address::from(a).cmp(&Address::from(b));
+            proptest::prop_assert_eq!(order, a.to_string().cmp(&b.to_string()));
+        }
+
+        #[test]
+        fn of_neighbours_too(last: [u8; 2], one: u8, other: u8) {
+            let ip = |third| Ipv4Addr::new(10, 1, third, last[usize::from(third % 2)]);
+            let order = Address::from(IpAddr::V4(ip(one))).cmp(&Address::from(IpAddr::V4(ip(other))));
+            proptest::prop_assert_eq!(order, ip(one).to_string().cmp(&ip(other).to_string()));
+        }
     }
 }

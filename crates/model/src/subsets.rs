@@ -5,12 +5,13 @@
 
 use std::collections::HashMap;
 
-use crate::Uid;
 use crate::endpoints::{EndpointAddress, EndpointSubset, SubsetPort};
 use crate::fingerprint::{sort_subset_ports, sort_subsets};
+use crate::{Address, TargetRef, Uid};
 
-/// What makes two addresses one (RP-2): the address and the identity of the object behind it.
-type AddressKey = (String, Option<Uid>);
+/// What makes two addresses one (RP-2): the address and the identity of the object behind it. In this order they are
+/// listed (RP-6): by text, and no object before any.
+type AddressKey<'a> = (&'a Address, Option<&'a Uid>);
 
 /// A port number that stands for "no ports"; numbers up to 0 vanish from the result (RP-1).
 const NO_PORT: i32 = -1;
@@ -30,6 +31,9 @@ pub fn repack_apart(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
     repack_by(subsets, |place, port| port.app_protocol.is_some().then_some(place))
 }
 
+/// Numbers of addresses and whether they are ready.
+type States = Vec<(usize, bool)>;
+
 /// Where a port stands: the number of its subset and its own in it.
 type Place = (usize, usize);
 
@@ -38,9 +42,9 @@ fn repack_by(
     distinct: impl Fn(Place, &SubsetPort) -> Option<Place>,
 ) -> Vec<EndpointSubset> {
     let mut addresses: Vec<&EndpointAddress> = Vec::new();
-    let mut numbers: HashMap<AddressKey, usize> = HashMap::new();
-    // Per port: the numbers of its addresses and whether they are ready.
-    let mut ports: HashMap<(SubsetPort, Option<Place>), HashMap<usize, bool>> = HashMap::new();
+    let mut numbers: HashMap<AddressKey<'_>, usize> = HashMap::new();
+    // Per port: the numbers of its addresses and whether they are ready, as often as they come.
+    let mut ports: HashMap<(&SubsetPort, Option<Place>), States> = HashMap::new();
     let no_port = [SubsetPort { port: NO_PORT, ..SubsetPort::default() }];
 
     for (subset_number, subset) in subsets.iter().enumerate() {
@@ -64,29 +68,27 @@ fn repack_by(
         let subset_ports = if subset.ports.is_empty() { &no_port[..] } else { &subset.ports };
         for (port_number, port) in subset_ports.iter().enumerate() {
             let place = distinct((subset_number, port_number), port);
-            let states = ports.entry((port.clone(), place)).or_default();
-            for (number, ready) in &numbered {
-                // Not ready wins, whichever comes first (RP-4).
-                states.entry(*number).and_modify(|was| *was &= ready).or_insert(*ready);
-            }
+            ports.entry((port, place)).or_default().extend(&numbered);
         }
     }
 
     // Rank addresses by their order once, so that equal sets of states are equal lists.
     let mut order: Vec<usize> = (0..addresses.len()).collect();
-    order.sort_by_cached_key(|number| address_key(addresses[*number]));
+    order.sort_unstable_by_key(|number| address_key(addresses[*number]));
     let mut rank = vec![0; order.len()];
     for (position, number) in order.iter().enumerate() {
         rank[*number] = position;
     }
 
-    let mut merged: HashMap<Vec<(usize, bool)>, Vec<SubsetPort>> = HashMap::new();
+    let mut merged: HashMap<States, Vec<SubsetPort>> = HashMap::new();
     for ((port, _), states) in ports {
-        let mut ranked: Vec<(usize, bool)> = states.into_iter().map(|(number, ready)| (rank[number], ready)).collect();
+        let mut ranked: States = states.into_iter().map(|(number, ready)| (rank[number], ready)).collect();
+        // Not ready sorts before ready and wins, whichever came first (RP-4).
         ranked.sort_unstable();
+        ranked.dedup_by_key(|(position, _)| *position);
         let shared = merged.entry(ranked).or_default();
         if port.port > 0 {
-            shared.push(port);
+            shared.push(port.clone());
         }
     }
 
@@ -108,11 +110,9 @@ fn repack_by(
     result
 }
 
-/// The text of the address, then the identity behind it; no object sorts before any (RP-6).
-fn address_key(address: &EndpointAddress) -> AddressKey {
+fn address_key(address: &EndpointAddress) -> AddressKey<'_> {
     // An object without identity is no different from no object when addresses are told apart.
-    let uid = address.target_ref.as_ref().map(|target| target.uid().clone()).filter(|uid| !uid.is_empty());
-    (address.ip.to_string(), uid)
+    (&address.ip, address.target_ref.as_ref().map(TargetRef::uid).filter(|uid| !uid.is_empty()))
 }
 
 /// Whether two lists of subsets are equal, whatever the resource versions of the objects behind their addresses.

@@ -13,12 +13,12 @@ fn service(version: u32, spec: &Value) -> Value {
     json!({"metadata": metadata, "spec": spec})
 }
 
-fn web(version: u32) -> Value {
+pub(crate) fn web(version: u32) -> Value {
     let port = json!({"name": "http", "port": 80, "targetPort": 8080, "protocol": "TCP"});
     service(version, &json!({"selector": {"app": "web"}, "clusterIP": "10.96.0.1", "ports": [port]}))
 }
 
-fn pod(name: &str, address: &str) -> Value {
+pub(crate) fn pod(name: &str, address: &str) -> Value {
     json!({
         "metadata": {"namespace": NAMESPACE, "name": name, "uid": name, "labels": {"app": "web"}, "resourceVersion": "1"},
         "spec": {"nodeName": "n1"},
