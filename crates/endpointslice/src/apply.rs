@@ -148,14 +148,14 @@ impl Writer<'_> {
     async fn delete(&self, slice: &EndpointSlice) -> Result<(), WriteError> {
         let (namespace, name) = (&slice.metadata.namespace, &slice.metadata.name);
         match self.client.delete::<discovery::EndpointSlice>(namespace, name, None).await {
-            Err(error) if !error.is_not_found() => Err(self.failed(Operation::Delete, Some(slice), error)),
-            outcome => {
+            Ok(()) => {
                 self.tracker.deleted(self.service, slice.metadata.uid.clone());
-                if outcome.is_ok() {
-                    self.metrics.wrote(Operation::Delete);
-                }
+                self.metrics.wrote(Operation::Delete);
                 Ok(())
             }
+            // Somebody else deleted it. That is news, so that its event is to wake the Service: nothing is remembered.
+            Err(error) if error.is_not_found() => Ok(()),
+            Err(error) => Err(self.failed(Operation::Delete, Some(slice), error)),
         }
     }
 
