@@ -32,7 +32,7 @@ async fn settles(rig: &Rig, expected: &[&str], told_gone: bool) {
         for number in 0_u32.. {
             if told_gone {
                 let touched = json!({"metadata": {"annotations": {"touched": number.to_string()}}});
-                rig.send(Method::PATCH, &format!("{SERVICES}/db"), &touched).await;
+                rig.send(Method::PATCH, &format!("{ENDPOINTS}/db"), &touched).await;
             }
             sleep(Duration::from_millis(50)).await;
         }
@@ -57,6 +57,10 @@ async fn walk(rig: &Rig, told_gone: bool) {
     send(json!([subset(5432, &["192.0.2.1", "192.0.2.2", "2001:db8::1"])])).await;
     settles(rig, &["192.0.2.1 192.0.2.2", "2001:db8::1"], told_gone).await;
     rig.send(Method::DELETE, &format!("{ENDPOINTS}/db"), &Value::Null).await;
+    if told_gone {
+        // There must be something to have events of.
+        rig.send(Method::POST, ENDPOINTS, &json!({"metadata": {"name": "db"}})).await;
+    }
     settles(rig, &[], told_gone).await;
 }
 
