@@ -42,13 +42,12 @@ async fn work(line: CommandLine) -> anyhow::Result<()> {
         tracing::debug!(flag, value, "FLAG");
     }
     settings.flags = flags;
-    let mut config = match &settings.client.kubeconfig {
-        Some(path) => Config::from_kubeconfig(path).await?,
-        None => Config::in_cluster().context("no --kubeconfig given, and not in a Pod")?,
+    let config = match (&settings.client.kubeconfig, &settings.client.master) {
+        (Some(path), None) => Config::from_kubeconfig(path).await?,
+        (Some(path), Some(master)) => Config::from_kubeconfig(path).await?.with_server(master)?,
+        (None, Some(master)) => Config::from_url(master)?,
+        (None, None) => Config::in_cluster().context("no --kubeconfig given, and not in a Pod")?,
     };
-    if let Some(master) = &settings.client.master {
-        config = config.with_server(master)?;
-    }
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "Starting");
     if settings.leader_election.is_none() {
         tracing::info!("Leader election is off: run one instance only");

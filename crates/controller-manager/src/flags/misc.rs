@@ -8,12 +8,13 @@ use crate::settings::ClientSettings;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Misc flags")]
 pub(super) struct Misc {
-    /// Kubeconfig that says where the API server is and how to authenticate; without it, the service account of the Pod
-    /// this runs in.
+    /// Kubeconfig that says where the API server is and how to authenticate; without it and without --master, the service
+    /// account of the Pod this runs in.
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     kubeconfig: String,
 
-    /// Address of the API server; wins over the one in the kubeconfig.
+    /// Address of the API server; wins over the one in the kubeconfig. Without a kubeconfig, it is asked without
+    /// credentials.
     #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
     master: String,
 

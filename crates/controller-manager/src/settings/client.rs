@@ -8,7 +8,8 @@ use kube_controller_client::Encoding;
 /// is given one, and does not read these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientSettings {
-    /// `--kubeconfig`: where the API server is and how to authenticate. None for the service account of the Pod.
+    /// `--kubeconfig`: where the API server is and how to authenticate. None, without `master`, for the service account of
+    /// the Pod.
     pub kubeconfig: Option<PathBuf>,
     /// `--master`: the address of the API server, over the one in the kubeconfig.
     pub master: Option<String>,

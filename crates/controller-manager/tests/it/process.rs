@@ -133,6 +133,31 @@ async fn a_feature_gate_is_obeyed() {
     cluster.server.shutdown().await;
 }
 
+/// With a kubeconfig that points elsewhere, and with none.
+#[rstest]
+#[case::over_the_kubeconfig(true)]
+#[case::alone(false)]
+#[tokio::test]
+async fn the_address_of_the_server_can_be_given(#[case] with_kubeconfig: bool) {
+    let cluster = Cluster::start().await;
+    let mut arguments = vec![format!("--master={}", cluster.server.url())];
+    if with_kubeconfig {
+        let elsewhere = cluster.server.kubeconfig().replace(&cluster.server.url(), "http://127.0.0.1:1");
+        let path = cluster.folder().join("elsewhere");
+        std::fs::write(&path, elsewhere).expect("a kubeconfig");
+        arguments.push(format!("--kubeconfig={}", path.display()));
+    }
+    let mut command = binary();
+    command.args(arguments).args(["--leader-elect=false", "--secure-port=0"]);
+    let child = command.stderr(Stdio::piped()).spawn().expect("the binary starts");
+    cluster.node().await;
+    cluster.service("default", "web").await;
+    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.settles(&[("web".to_owned(), 1)].into()).await;
+    stop(child).await;
+    cluster.server.shutdown().await;
+}
+
 async fn refused(arguments: &[&str]) -> Output {
     let output = timeout(Duration::from_secs(20), binary().args(arguments).output()).await.expect("ends at once");
     output.expect("the binary runs")
@@ -144,6 +169,7 @@ async fn refused(arguments: &[&str]) -> Output {
 #[case::unknown_feature_gate(&["--feature-gates=Nonsense=true"], "Nonsense")]
 #[case::missing_kubeconfig(&["--kubeconfig=/nonexistent/kubeconfig"], "/nonexistent/kubeconfig")]
 #[case::no_kubeconfig(&[], "no --kubeconfig given")]
+#[case::bad_master(&["--master=ftp://api.example"], "neither http nor https")]
 #[tokio::test]
 async fn mistakes_are_one_line_on_stderr(#[case] arguments: &[&str], #[case] expected: &str) {
     let output = refused(arguments).await;
