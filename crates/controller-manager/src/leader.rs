@@ -47,10 +47,9 @@ pub(crate) async fn lead(
     let mut events = JoinSet::new();
     events.spawn(writer.run(CancellationToken::new()));
     let metrics = Some(told.metrics.elections.election(&lease.name));
-    let watched = lease.clone();
     let options = ElectionOptions { lease, identity: identity(), timing, recorder: Some(recorder), metrics };
     let (election, fence) = Election::new(client, options);
-    told.checks.election(&watched, &fence);
+    told.checks.election(&fence);
     let give_back = CancellationToken::new();
     let mut election = pin!(election.run(give_back.clone()));
 

@@ -54,7 +54,7 @@ pub(crate) const GRACE: Duration = Duration::from_secs(3);
 /// is held; no write of theirs starts after it may have gone to another. Health and metrics are served from the very beginning to the very end.
 pub async fn run(config: Config, settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
     let metrics = Metrics::register(&settings.feature_gates)?;
-    let checks = Checks::new(&stop);
+    let checks = Checks::new(&stop, settings.leader_election.as_ref());
     let serving = serve(&settings, &checks, &metrics).await?;
     let work = Box::pin(work(config, settings, checks, metrics, stop));
     match serving {

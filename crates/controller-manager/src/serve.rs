@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock};
 use kube_controller::Supervisor;
 use kube_controller_client::{Client, ClientOptions, Config, ConfigError};
 use kube_informer::HandlerHandle;
-use kube_lease_election::{Fence, LeaseName};
+use kube_lease_election::Fence;
 use tokio_util::sync::CancellationToken;
 
 use crate::manager::RunError;
 use crate::metrics::Metrics;
 use crate::serving::{Contents, Health, Pages, Probe, Reviewers, Server};
-use crate::settings::Settings;
+use crate::settings::{LeaderElection, Settings};
 use crate::user_agent::user_agent;
 
 /// Requests a second, and at once, of each kind of review: what upstream allows, so that scrapes never wait for each other.
@@ -24,12 +24,20 @@ const REVIEW_BURST: u32 = 400;
 pub(crate) struct Checks {
     health: Health,
     caches: Arc<OnceLock<Vec<HandlerHandle>>>,
+    fence: Arc<OnceLock<Fence>>,
 }
 
 impl Checks {
-    /// Ready is who has filled its caches and is not about to end.
-    pub(crate) fn new(stop: &CancellationToken) -> Checks {
-        let checks = Checks { health: Health::default(), caches: Arc::default() };
+    /// Ready is who has filled its caches and is not about to end; well is who renews the lease, if it is held (CM-10).
+    pub(crate) fn new(stop: &CancellationToken, election: Option<&LeaderElection>) -> Checks {
+        let checks = Checks { health: Health::default(), caches: Arc::default(), fence: Arc::default() };
+        if let Some(election) = election {
+            let (lease, fence) = (election.lease.name.clone(), Arc::clone(&checks.fence));
+            checks.health.add("leaderElection", &[Probe::Healthz, Probe::Livez], move || {
+                let failed = || format!("failed election to renew leadership on lease {lease}");
+                if fence.get().is_some_and(Fence::is_overdue) { Err(failed()) } else { Ok(()) }
+            });
+        }
         let caches = Arc::clone(&checks.caches);
         checks.health.add("informer-sync", &[Probe::Readyz], move || match caches.get() {
             None => Err("the API server has not been reached yet".to_owned()),
@@ -51,13 +59,9 @@ impl Checks {
         let _ = self.caches.set(caches);
     }
 
-    /// Whether the lease is renewed, if we hold it (CM-10).
-    pub(crate) fn election(&self, lease: &LeaseName, fence: &Fence) {
-        let (lease, fence) = (lease.name.clone(), fence.clone());
-        self.health.add("leaderElection", &[Probe::Healthz, Probe::Livez], move || {
-            let failed = || format!("failed election to renew leadership on lease {lease}");
-            if fence.is_overdue() { Err(failed()) } else { Ok(()) }
-        });
+    /// The election that was begun.
+    pub(crate) fn election(&self, fence: &Fence) {
+        let _ = self.fence.set(fence.clone());
     }
 
     /// A controller that was started; it takes the process with it when it fails.

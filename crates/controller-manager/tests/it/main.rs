@@ -11,5 +11,6 @@ mod reference;
 mod rooms;
 mod service_accounts;
 mod serving;
+mod shutdown;
 mod upstream_arguments;
 mod without_slices;

@@ -17,7 +17,7 @@ use crate::https::{Caller, Reply};
 
 /// A process, and how it is asked.
 pub(crate) struct Served {
-    child: Child,
+    pub(crate) child: Child,
     address: SocketAddr,
     certificate: PathBuf,
 }
@@ -56,7 +56,7 @@ fn start_in(folder: &Path, arguments: &[&str]) -> Served {
 
 impl Served {
     /// Somebody without a name. Waits until there is something to talk to.
-    async fn stranger(&self) -> Caller {
+    pub(crate) async fn stranger(&self) -> Caller {
         let deadline = Instant::now() + Duration::from_secs(60);
         while TcpStream::connect(self.address).await.is_err() {
             assert!(Instant::now() < deadline, "60s passed, and nothing is served");
@@ -72,7 +72,7 @@ impl Served {
     }
 
     /// Waits for an answer that is as it should be.
-    async fn until(&self, path: &str, is: impl Fn(&Reply) -> bool) -> Reply {
+    pub(crate) async fn until(&self, path: &str, is: impl Fn(&Reply) -> bool) -> Reply {
         let (stranger, deadline) = (self.stranger().await, Instant::now() + Duration::from_secs(60));
         loop {
             let reply = stranger.get(path).await;
@@ -185,21 +185,4 @@ async fn what_cannot_be_served_ends_the_process_with_one_line() {
     let (code, line) = run(pair.to_vec()).await;
     assert_eq!(code, Some(1));
     assert!(line.starts_with("controller-manager: /nowhere/a.crt: No such file"), "{line}");
-}
-
-/// Ends with a signal, and says so on the way.
-#[tokio::test]
-async fn who_is_told_to_stop_gives_the_lease_back() {
-    let cluster = Cluster::start().await;
-    let mut served = start(&cluster, &[]);
-    served.until("/healthz?verbose", |reply| reply.text.contains("endpoints-controller")).await;
-    let pid = served.child.id().expect("still running").to_string();
-    let sent = Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().await;
-    assert!(sent.expect("a shell").success());
-    let status = timeout(Duration::from_secs(5), served.child.wait()).await.expect("stops within 5s");
-    assert_eq!(status.expect("a status").code(), Some(0));
-    let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";
-    let lease = cluster.document(lease).await.expect("a lease");
-    assert_eq!(lease["spec"]["holderIdentity"], "", "{lease}");
-    cluster.server.shutdown().await;
 }

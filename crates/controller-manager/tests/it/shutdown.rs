@@ -1,0 +1,95 @@
+//! How the binary ends: work under way is finished, the lease given back, and the exit code says how it went.
+
+use std::time::Duration;
+
+use kube_dev_apiserver::{Fault, On};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use crate::cluster::{Cluster, eventually};
+use crate::serving::{Served, start};
+
+/// What an operator allows: within it the process has to be gone.
+const BOUND: Duration = Duration::from_secs(5);
+const SLICES: &str = "/apis/discovery.k8s.io/v1/endpointslices";
+const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";
+
+async fn terminate(served: &Served) {
+    let pid = served.child.id().expect("still running").to_string();
+    let sent = Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().await;
+    assert!(sent.expect("a shell").success());
+}
+
+async fn exit_code(mut served: Served) -> Option<i32> {
+    timeout(BOUND, served.child.wait()).await.expect("ends in time").expect("a status").code()
+}
+
+/// A leader whose next write of a slice takes so long, and is under way.
+async fn busy_leader(cluster: &Cluster, takes: Duration) -> Served {
+    let served = start(cluster, &["--controllers=endpointslice-controller"]);
+    served.until("/healthz?verbose", |reply| reply.text.contains("endpointslice-controller")).await;
+    let id =
+        cluster.server.faults().inject(Fault::delay_request(takes, takes).on(On::writes().resource("endpointslices")));
+    cluster.service("default", "web").await;
+    let hit = async || cluster.server.faults().states().iter().any(|state| state.id == id && state.hits > 0);
+    eventually("a write under way", &true, hit).await;
+    served
+}
+
+#[tokio::test]
+async fn a_write_under_way_is_finished_and_the_lease_given_back() {
+    let cluster = Cluster::start().await;
+    let served = busy_leader(&cluster, Duration::from_secs(2)).await;
+    terminate(&served).await;
+    // It lives, has metrics, and wants no more requests while it finishes.
+    served.until("/readyz", |reply| reply.code == 500).await;
+    assert_eq!(served.stranger().await.get("/livez").await.text, "ok");
+    assert_eq!(exit_code(served).await, Some(0));
+    assert_eq!(cluster.list(SLICES).await.len(), 1, "the write was finished");
+    let lease = cluster.document(LEASE).await.expect("a lease");
+    assert_eq!(lease["spec"]["holderIdentity"], "", "{lease}");
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn work_that_does_not_end_keeps_the_lease() {
+    let cluster = Cluster::start().await;
+    let served = busy_leader(&cluster, Duration::from_secs(60)).await;
+    terminate(&served).await;
+    assert_eq!(exit_code(served).await, Some(1));
+    // The server may carry the write out yet: nobody must take over before the lease has expired.
+    let lease = cluster.document(LEASE).await.expect("a lease");
+    assert_ne!(lease["spec"]["holderIdentity"], "", "{lease}");
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_second_signal_is_not_waited_for() {
+    let cluster = Cluster::start().await;
+    let served = busy_leader(&cluster, Duration::from_secs(60)).await;
+    terminate(&served).await;
+    served.until("/readyz", |reply| reply.code == 500).await;
+    terminate(&served).await;
+    assert_eq!(exit_code(served).await, Some(1));
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_standby_ends_at_once_and_leaves_the_lease_alone() {
+    let cluster = Cluster::start().await;
+    let leader = start(&cluster, &[]);
+    leader.until("/healthz?verbose", |reply| reply.text.contains("endpoints-controller")).await;
+    let before = cluster.document(LEASE).await.expect("a lease");
+    let standby = start(&cluster, &[]);
+    // Ready to take over, with caches that are filled and no controller.
+    standby.until("/readyz", |reply| reply.code == 200).await;
+    assert_eq!(
+        standby.stranger().await.get("/healthz?verbose").await.text,
+        "[+]leaderElection ok\nhealthz check passed\n"
+    );
+    terminate(&standby).await;
+    assert_eq!(exit_code(standby).await, Some(0));
+    let after = cluster.document(LEASE).await.expect("a lease");
+    assert_eq!(after["spec"]["holderIdentity"], before["spec"]["holderIdentity"]);
+    cluster.server.shutdown().await;
+}
