@@ -9,6 +9,7 @@ use kube_informer::HandlerHandle;
 use kube_lease_election::Fence;
 use tokio_util::sync::CancellationToken;
 
+use crate::configz::configz;
 use crate::manager::RunError;
 use crate::metrics::Metrics;
 use crate::serving::{Contents, Health, Pages, Probe, Reviewers, Server};
@@ -91,7 +92,7 @@ pub(crate) async fn serve(
     let contents = Contents {
         health: checks.health.clone(),
         registry: metrics.registry.clone(),
-        pages: Pages::new(settings.flags.clone()),
+        pages: Pages::new(settings.flags.clone(), configz(settings)),
     };
     let server = Server::bind(serving, Reviewers { tokens, access }, contents).await?;
     if let Ok(address) = server.address() {

@@ -18,19 +18,20 @@ const PATHS: [&str; 6] = ["/configz", "/flagz", "/healthz", "/livez", "/metrics"
 /// What is known of the process since it started.
 pub(crate) struct Pages {
     flags: BTreeMap<String, String>,
+    configuration: Value,
     started: Timestamp,
     start: Instant,
 }
 
 impl Pages {
     #[expect(clippy::disallowed_methods, reason = "people are told when the process started")]
-    pub(crate) fn new(flags: BTreeMap<String, String>) -> Self {
-        Self { flags, started: Timestamp::now(), start: Instant::now() }
+    pub(crate) fn new(flags: BTreeMap<String, String>, configuration: Value) -> Self {
+        Self { flags, configuration, started: Timestamp::now(), start: Instant::now() }
     }
 
-    /// What the process was told, by flag.
+    /// What the process was told, in the form of a configuration (CM-11).
     pub(super) fn configz(&self) -> Answer {
-        answer::json(&json!({ COMPONENT: { "flags": self.flags_object() } }))
+        answer::json(&self.configuration)
     }
 
     /// The flags, as text or, where it is asked for in full, JSON (CM-12).

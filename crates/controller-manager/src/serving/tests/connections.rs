@@ -83,7 +83,8 @@ async fn an_address_that_is_taken_is_named() {
     let served = serve(|_| {}).await;
     let mut settings = ServingSettings { bind_address: served.address.ip(), ..ServingSettings::default() };
     settings.port = served.address.port();
-    let contents = Contents { health: Health::default(), registry: Registry::new(), pages: Pages::new([].into()) };
+    let contents =
+        Contents { health: Health::default(), registry: Registry::new(), pages: Pages::new([].into(), json!({})) };
     let error = Server::bind(&settings, Reviewers::default(), contents).await.err().unwrap().to_string();
     assert!(error.starts_with(&format!("cannot listen on {}: ", served.address)), "{error}");
 }

@@ -57,7 +57,7 @@ async fn serve_with(reviews: bool, change: impl FnOnce(&mut ServingSettings)) ->
     let registry = Registry::new();
     let counter = prometheus::IntCounter::new("things_total", "Things.").unwrap();
     registry.register(Box::new(counter)).unwrap();
-    let pages = Pages::new([("secure-port".to_owned(), "0".to_owned())].into());
+    let pages = Pages::new([("secure-port".to_owned(), "0".to_owned())].into(), json!({}));
     let contents = Contents { health: Health::default(), registry, pages };
     let server = Server::bind(&settings, reviewers, contents).await.unwrap();
     let address = server.address().unwrap();

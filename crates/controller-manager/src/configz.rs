@@ -1,0 +1,109 @@
+//! What `/configz` shows: the parts of upstream's configuration that there are here, under upstream's names (CM-11).
+
+use std::time::Duration;
+
+use kube_controller_client::Encoding;
+use serde_json::{Value, json};
+
+use crate::go_duration::GoDuration;
+use crate::settings::{ClientSettings, LeaderElection, Settings};
+
+const GROUP: &str = "kubecontrollermanager.config.k8s.io";
+
+/// The whole document.
+pub(crate) fn configz(settings: &Settings) -> Value {
+    let mut configuration = json!({
+        "kind": "KubeControllerManagerConfiguration",
+        "apiVersion": format!("{GROUP}/v1alpha1"),
+        "Generic": {
+            "Port": settings.serving.port,
+            "Address": settings.serving.bind_address,
+            "MinResyncPeriod": go(settings.min_resync_period),
+            "ClientConnection": connection(&settings.client),
+            "LeaderElection": election(settings.leader_election.as_ref()),
+        },
+    });
+    #[cfg(feature = "endpoint")]
+    {
+        let kube_endpoint::Config { concurrent_syncs, batch_period, legacy: _ } = settings.endpoint;
+        configuration["EndpointController"] = json!({
+            "ConcurrentEndpointSyncs": concurrent_syncs,
+            "EndpointUpdatesBatchPeriod": go(batch_period),
+        });
+    }
+    #[cfg(feature = "endpointslice")]
+    {
+        let kube_endpointslice::controller::Config { concurrent_syncs, max_endpoints_per_slice, batch_period } =
+            settings.endpointslice;
+        configuration["EndpointSliceController"] = json!({
+            "ConcurrentServiceEndpointSyncs": concurrent_syncs,
+            "MaxEndpointsPerSlice": max_endpoints_per_slice,
+            "EndpointUpdatesBatchPeriod": go(batch_period),
+        });
+    }
+    #[cfg(feature = "mirroring")]
+    {
+        let kube_endpointslice_mirroring::Config { concurrent_syncs, max_endpoints_per_subset, batch_period } =
+            settings.mirroring;
+        configuration["EndpointSliceMirroringController"] = json!({
+            "MirroringConcurrentServiceEndpointSyncs": concurrent_syncs,
+            "MirroringMaxEndpointsPerSubset": max_endpoints_per_subset,
+            "MirroringEndpointUpdatesBatchPeriod": go(batch_period),
+        });
+    }
+    json!({ GROUP: configuration })
+}
+
+fn go(duration: Duration) -> String {
+    GoDuration(duration).to_string()
+}
+
+fn connection(client: &ClientSettings) -> Value {
+    let ClientSettings { kubeconfig, master: _, qps, burst, content_type, service_account_credentials: _ } = client;
+    let content_type = match content_type {
+        Encoding::Json => "application/json",
+        Encoding::Protobuf => "application/vnd.kubernetes.protobuf",
+    };
+    let kubeconfig = kubeconfig.as_ref().map_or_else(String::new, |path| path.display().to_string());
+    json!({ "Kubeconfig": kubeconfig, "AcceptContentTypes": "", "ContentType": content_type, "QPS": qps, "Burst": burst })
+}
+
+fn election(election: Option<&LeaderElection>) -> Value {
+    let default = LeaderElection::default();
+    let LeaderElection { lease, timing } = election.unwrap_or(&default);
+    json!({
+        "LeaderElect": election.is_some(),
+        "LeaseDuration": go(timing.lease_duration()),
+        "RenewDeadline": go(timing.renew_deadline()),
+        "RetryPeriod": go(timing.retry_period()),
+        "ResourceLock": "leases",
+        "ResourceName": lease.name,
+        "ResourceNamespace": lease.namespace,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn upstreams_names_and_ways_of_writing() {
+        let settings = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
+        let document = configz(&settings);
+        let document = &document["kubecontrollermanager.config.k8s.io"];
+        assert_eq!(document["kind"], "KubeControllerManagerConfiguration");
+        assert_eq!(document["apiVersion"], "kubecontrollermanager.config.k8s.io/v1alpha1");
+        let generic = &document["Generic"];
+        assert_eq!(generic["MinResyncPeriod"], "12h0m0s");
+        assert_eq!(generic["LeaderElection"]["LeaseDuration"], "15s");
+        assert_eq!(
+            (&generic["ClientConnection"]["QPS"], &generic["ClientConnection"]["Burst"]),
+            (&json!(20.0), &json!(30))
+        );
+        #[cfg(feature = "endpointslice")]
+        assert_eq!(
+            document["EndpointSliceController"],
+            json!({"ConcurrentServiceEndpointSyncs": 5, "MaxEndpointsPerSlice": 100, "EndpointUpdatesBatchPeriod": "0s"})
+        );
+    }
+}
