@@ -22,6 +22,8 @@ pub(crate) enum Order {
     OneByOne,
 }
 
+/// What 150,000 Pods and all that belongs to them may take.
+const MOST_KIB: u64 = 200 * 1024;
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Follows the five kinds and prints what that takes.
@@ -45,7 +47,11 @@ pub(crate) async fn follow(url: &str, encoding: Encoding, order: Order) -> Resul
     if order == Order::AtOnce {
         wait_for_sync(&all.synced, PATIENCE).await?;
         let elapsed = begun.elapsed().as_secs_f64();
-        println!("synced in {elapsed:.1} s: VmHWM {} KiB, VmRSS {} KiB", status("VmHWM")?, status("VmRSS")?);
+        let most = status("VmHWM")?;
+        println!("synced in {elapsed:.1} s: VmHWM {most} KiB, VmRSS {} KiB", status("VmRSS")?);
+        if most > MOST_KIB {
+            return Err(format!("more than {MOST_KIB} KiB").into());
+        }
     }
     all.stop.cancel();
     all.tasks.join_all().await;
