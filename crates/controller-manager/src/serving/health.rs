@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::StatusCode;
 
+use super::outcomes::Outcomes;
+
 /// Whether something is well; if not, why.
 type Test = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
@@ -30,9 +32,12 @@ impl Probe {
     }
 }
 
-/// The checks of the process. Clones share them.
+/// The checks of the process, and how they went. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct Health(Arc<Mutex<Vec<Check>>>);
+pub(crate) struct Health {
+    checks: Arc<Mutex<Vec<Check>>>,
+    outcomes: Outcomes,
+}
 
 #[derive(Clone)]
 struct Check {
@@ -50,12 +55,17 @@ impl Health {
         test: impl Fn() -> Result<(), String> + Send + Sync + 'static,
     ) {
         let check = Check { name: name.to_owned(), probes: probes.to_vec(), test: Arc::new(test) };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(check);
+        self.checks.lock().unwrap_or_else(PoisonError::into_inner).push(check);
+    }
+
+    /// How checks went, for `/metrics/slis`.
+    pub(super) fn outcomes(&self) -> &Outcomes {
+        &self.outcomes
     }
 
     /// The checks of a probe, by name. One that has none has `ping`, which always passes.
     fn checks(&self, probe: Probe) -> Vec<(String, Test)> {
-        let checks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let checks = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
         let of_probe = checks.iter().filter(|check| check.probes.contains(&probe));
         let mut found: Vec<_> = of_probe.map(|check| (check.name.clone(), Arc::clone(&check.test))).collect();
         if found.is_empty() {
@@ -74,7 +84,9 @@ impl Health {
                 let _ = writeln!(text, "[+]{name} excluded: ok");
                 continue;
             }
-            match test() {
+            let outcome = test();
+            self.outcomes.observe(&name, probe, outcome.is_ok());
+            match outcome {
                 Ok(()) => {
                     let _ = writeln!(text, "[+]{name} ok");
                 }
@@ -101,7 +113,9 @@ impl Health {
     /// Answers for one check, with the reason: its path is not open to all.
     pub(super) fn one(&self, probe: Probe, name: &str) -> Option<(StatusCode, String)> {
         let (_, test) = self.checks(probe).into_iter().find(|(it, _)| it == name)?;
-        Some(match test() {
+        let outcome = test();
+        self.outcomes.observe(name, probe, outcome.is_ok());
+        Some(match outcome {
             Ok(()) => (StatusCode::OK, "ok".to_owned()),
             Err(reason) => (StatusCode::INTERNAL_SERVER_ERROR, format!("internal server error: {reason}\n")),
         })

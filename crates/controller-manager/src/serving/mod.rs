@@ -10,6 +10,7 @@ mod certificate;
 mod exposition;
 mod health;
 mod listener;
+mod outcomes;
 mod pages;
 mod recent;
 mod routes;

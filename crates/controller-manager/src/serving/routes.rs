@@ -12,6 +12,9 @@ use super::health::{Health, Probe};
 use super::pages::Pages;
 use super::user::User;
 
+/// How health checks went.
+const SLIS: &str = "/metrics/slis";
+
 /// All that is served.
 pub(super) struct Routes {
     pub(super) authentication: Authentication,
@@ -41,6 +44,10 @@ impl Routes {
                 return answer::status(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", &message);
             }
         }
+        if path == SLIS && request.method() == Method::DELETE {
+            self.health.outcomes().reset();
+            return answer::text(StatusCode::OK, "metrics reset\n");
+        }
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return answer::method_not_allowed();
         }
@@ -51,6 +58,12 @@ impl Routes {
         let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
         match path {
             "/metrics" => return exposition::answer(&self.registry.gather(), accept),
+            SLIS => {
+                return match self.health.outcomes().families() {
+                    Ok(families) => exposition::answer(&families, accept),
+                    Err(error) => answer::text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
+                };
+            }
             "/configz" => return self.pages.configz(),
             "/flagz" => return self.pages.flagz(accept),
             "/statusz" => return self.pages.statusz(accept),

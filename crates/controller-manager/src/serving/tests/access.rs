@@ -152,6 +152,26 @@ async fn other_paths_can_be_opened() {
 }
 
 #[tokio::test]
+async fn checks_are_counted_until_they_are_reset() {
+    let served = serve(|_| {}).await;
+    let master = served.certified("anyone", Some("system:masters"));
+    for _ in 0..2 {
+        master.get("/livez").await;
+    }
+    let counted = "# HELP kubernetes_healthcheck [STABLE] This metric records the result of a single healthcheck.\n\
+                   # TYPE kubernetes_healthcheck gauge\n\
+                   kubernetes_healthcheck{name=\"ping\",type=\"livez\"} 1\n\
+                   # HELP kubernetes_healthchecks_total [STABLE] This metric records the results of all healthcheck.\n\
+                   # TYPE kubernetes_healthchecks_total counter\n\
+                   kubernetes_healthchecks_total{name=\"ping\",status=\"success\",type=\"livez\"} 2\n";
+    assert_eq!(master.get("/metrics/slis").await.text, counted);
+    assert_eq!(served.stranger().get("/metrics/slis").await.code, 403);
+    assert_eq!(master.ask(Method::DELETE, "/metrics/slis", "").await.unwrap().text, "metrics reset\n");
+    assert!(!master.get("/metrics/slis").await.text.contains("ping"));
+    assert_eq!(master.ask(Method::DELETE, "/metrics", "").await.unwrap().code, 405);
+}
+
+#[tokio::test]
 async fn the_pages_are_there_for_masters() {
     let served = serve(|_| {}).await;
     let master = served.certified("anyone", Some("system:masters"));
