@@ -1,6 +1,7 @@
 //! The controllers as one program: against API servers that behave and ones that do not.
 
 mod cluster;
+mod deploy;
 mod election;
 mod failures;
 mod https;
