@@ -62,14 +62,16 @@ pub fn desired_endpoints_from_service_pods<'a>(
                 endpoints: Vec::with_capacity(if variant == 0 { pods.len() } else { 0 }),
             }));
         }
-        let found = node(&pod.node_name);
+        let mut found = node(&pod.node_name);
         if found.is_none() && !service.publish_not_ready_addresses {
             result.missing_nodes.push(MissingNode { pod: pod.name.clone(), node: pod.node_name.clone() });
             continue;
         }
-        for group in &mut result.groups[variant * types.len()..][..types.len()] {
+        for (left, group) in (0..types.len()).rev().zip(&mut result.groups[variant * types.len()..]) {
             let Some(family) = family(&group.address_type) else { continue };
-            group.endpoints.extend(PodEndpoint::new(service, pod, found.clone(), family));
+            // Counting a reference up and down takes longer than all else here: the last group gets the one there is.
+            let node = if left == 0 { found.take() } else { found.clone() };
+            group.endpoints.extend(PodEndpoint::new(service, pod, node, family));
         }
     }
     result

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr};
 
 use serde::{Deserialize, Deserializer};
@@ -16,10 +17,21 @@ use crate::{Text, json};
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Address(Repr);
 
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq)]
 enum Repr {
     Ip(IpAddr),
     Text(Text),
+}
+
+impl Hash for Repr {
+    /// An IP address as the one number it is: addresses are hashed at every sync, and byte by byte that takes a while.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Repr::Ip(IpAddr::V4(ip)) => state.write_u32(ip.to_bits()),
+            Repr::Ip(IpAddr::V6(ip)) => state.write_u128(ip.to_bits()),
+            Repr::Text(text) => text.hash(state),
+        }
+    }
 }
 
 impl Address {

@@ -14,7 +14,12 @@ pub fn is_endpoint(pod: &Pod, include_terminating: bool) -> bool {
 /// An address that does not parse is no address of any family: it is left out, where upstream would write `<nil>`
 /// (EC-5).
 pub fn addresses(pod: &Pod, family: IpFamily) -> Addresses {
-    pod.pod_ips.iter().filter_map(Address::ip).filter(|ip| IpFamily::of(*ip) == family).collect()
+    let of_family = |address: &Address| address.ip().filter(|ip| IpFamily::of(*ip) == family);
+    match &*pod.pod_ips {
+        // The usual Pod has one, and is asked at every sync.
+        [one] => of_family(one).map(|ip| Address::from(ip).into()).unwrap_or_default(),
+        several => several.iter().filter_map(of_family).collect(),
+    }
 }
 
 /// The one address a Pod has in the Endpoints object of a Service (EP-24 to EP-27): its first of the Service's primary
