@@ -20,7 +20,7 @@ const ELSEWHERE: &str = "
 Refused, unless `--allow-upstream-flags` is given: then each is ignored with a warning.
 ";
 
-/// The reference of the flags in Markdown, as it stands in `docs/flags.md`.
+/// The reference of the flags in Markdown, as it stands in `docs/src/flags.md`.
 pub fn flag_reference() -> String {
     let command = Flags::command();
     let mut text = INTRODUCTION.to_owned();
