@@ -25,7 +25,7 @@ use crate::user_agent::user_agent;
 #[non_exhaustive]
 pub enum RunError {
     /// The API server cannot be talked to with this configuration.
-    #[error("cannot set up a client for the API server: {0}")]
+    #[error("cannot set up a client for the API server")]
     Client(#[from] ConfigError),
     /// The lease could not be renewed in time, or another holds it: the process has to end, as upstream's does.
     #[error("the leader election lease is lost")]
@@ -34,7 +34,7 @@ pub enum RunError {
     #[error(transparent)]
     Serving(#[from] ServingError),
     /// Two metrics are of one name.
-    #[error("cannot register metrics: {0}")]
+    #[error("cannot register metrics")]
     Metrics(#[from] prometheus::Error),
     /// A part failed.
     #[error(transparent)]

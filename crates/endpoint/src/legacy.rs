@@ -4,7 +4,7 @@ use kube_endpoint_model::{Address, Pod, Service, membership, parse_go_bool};
 
 /// Which rules of older generations hold. By default none does, and everything is as in Kubernetes 1.36.
 ///
-/// Each is a feature gate of the program, alpha and off. They change Endpoints only: slices never knew these rules.
+/// Each is a feature gate of the program, deprecated and off. They change Endpoints only: slices never knew these rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Legacy {
     /// `LegacyTolerateUnreadyEndpoints`, the rule before Kubernetes 1.24 (HI-1): the annotation

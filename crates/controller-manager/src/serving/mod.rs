@@ -43,7 +43,7 @@ pub enum ServingError {
     #[error(transparent)]
     Certificate(#[from] CertificateError),
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {source}")]
+    #[error("cannot listen on {address}")]
     Listen {
         /// The address.
         address: SocketAddr,

@@ -2,9 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use http::Method;
+use kube_dev_apiserver::{Fault, On};
 use serde_json::json;
 
 use crate::cluster::{Cluster, eventually};
+use crate::reference::hold;
 use crate::serving::start;
 
 /// A metric, whatever its values.
@@ -69,11 +75,13 @@ const SHOWN_LATER: &[(&str, &str, &[&str])] = &[
     ("endpoint_slice_mirroring_controller_endpoints_updated_per_sync", "histogram", &[]),
     ("endpoint_slice_mirroring_controller_num_endpoint_slices", "gauge", &[]),
     ("leader_election_master_status", "gauge", &["name"]),
+    ("leader_election_slowpath_total", "counter", &["name"]),
+    ("rest_client_request_retries_total", "counter", &["code", "host", "verb"]),
 ];
-/// Upstream's metrics that may not be seen in this test: nothing fails in it.
-const SELDOM: [&str; 2] = ["leader_election_slowpath_total", "rest_client_request_retries_total"];
 /// How metrics begin that upstream does not have.
 const OURS: [&str; 2] = ["endpoint_controllers_", "kube_informer_"];
+/// Those of them that are seen once something went wrong.
+const OURS_SHOWN_LATER: [&str; 1] = ["kube_informer_relists_total"];
 
 #[tokio::test]
 async fn metrics_are_those_of_upstream_and_a_few_of_ours() {
@@ -96,6 +104,14 @@ async fn metrics_are_those_of_upstream_and_a_few_of_ours() {
     cluster.create("/api/v1/namespaces/default/endpoints", &mine).await;
     let one = |name: &str| (name.to_owned(), 1);
     cluster.settles(&[one("web"), one("mine"), one("close")].into()).await;
+    // What is counted once something goes wrong: a refused renewal, another that comes too late, a history that is lost.
+    let leases = On::any().verb("update").resource("leases");
+    cluster.server.faults().inject(Fault::too_many_requests(Duration::from_secs(1)).on(leases).times(1));
+    let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";
+    cluster.try_call(Method::PATCH, lease, &json!({"metadata": {"labels": {"touched": "yes"}}})).await;
+    let watches = On::any().verb("watch").resource("nodes");
+    cluster.server.faults().inject(Fault::expired().on(watches.clone()).times(1));
+    cluster.server.faults().cut_watches(&watches);
 
     let master = served.master(&cluster).await;
     let upstreams = families(include_str!("../fixtures/kcm-metrics.txt"));
@@ -103,7 +119,7 @@ async fn metrics_are_those_of_upstream_and_a_few_of_ours() {
     // What was written is counted when the answer has come.
     let missing = async || {
         let ours = scrape().await;
-        let all = upstreams.keys().map(String::as_str).chain(SHOWN_LATER.iter().map(|it| it.0));
+        let all = upstreams.keys().map(String::as_str).chain(SHOWN_LATER.iter().map(|it| it.0)).chain(OURS_SHOWN_LATER);
         all.filter(|name| !ours.contains_key(*name)).map(str::to_owned).collect::<Vec<_>>()
     };
     eventually("metrics that are missing", &Vec::new(), missing).await;
@@ -117,9 +133,7 @@ async fn metrics_are_those_of_upstream_and_a_few_of_ours() {
         assert_eq!((family.kind.as_str(), &family.labels), (*kind, &[labels].into()), "{name}");
         assert!(["[ALPHA] ", "[BETA] "].iter().any(|stage| family.help.starts_with(stage)), "{name}");
     }
-    let known = |name: &str| {
-        upstreams.contains_key(name) || SHOWN_LATER.iter().any(|it| it.0 == name) || SELDOM.contains(&name)
-    };
+    let known = |name: &str| upstreams.contains_key(name) || SHOWN_LATER.iter().any(|it| it.0 == name);
     for (name, family) in ours.iter().filter(|(name, _)| !known(name)) {
         assert!(OURS.iter().any(|prefix| name.starts_with(prefix)), "{name}: neither upstream's nor with our prefix");
         // What promtool asks of a name.
@@ -127,5 +141,65 @@ async fn metrics_are_those_of_upstream_and_a_few_of_ours() {
         assert!(name.chars().all(|it| it.is_ascii_lowercase() || it == '_') && !name.contains("__"), "{name}");
         assert!(!family.help.is_empty() && !name.contains("milli"), "{name}");
     }
+    for name in NOT_HERE {
+        assert!(!ours.contains_key(*name), "{name} is here");
+    }
+    master.get("/healthz").await;
+    hold("metrics", &reference(ours, families(&master.get("/metrics/slis").await.text)));
     cluster.server.shutdown().await;
+}
+
+/// The sections of the book's page, and how the names of their metrics begin. The first that fits counts.
+const SECTIONS: &[(&str, &[&str])] = &[
+    ("endpointslice-controller", &["endpoint_slice_controller_"]),
+    ("endpointslice-mirroring-controller", &["endpoint_slice_mirroring_controller_"]),
+    ("Queues", &["workqueue_"]),
+    ("Requests to the API server", &["rest_client_"]),
+    ("Informers", &["informer_"]),
+    ("Leader election", &["leader_election_"]),
+    ("Process", &["process_", "kubernetes_build_info", "kubernetes_feature_enabled", "version_info"]),
+    ("Health, at `/metrics/slis`", &["kubernetes_healthcheck"]),
+    ("Not of Kubernetes", &OURS),
+];
+/// Metrics of kube-controller-manager that say something of these controllers, or seem to, and are not here.
+const NOT_HERE: &[&str] = &[
+    "hidden_metrics_total",
+    "informer_store_resource_version",
+    "registered_metrics_total",
+    "rest_client_exec_plugin_call_total",
+    "rest_client_transport_ca_reload_total",
+    "rest_client_transport_cache_gc_calls_total",
+    "running_managed_controllers",
+];
+
+/// The part of the page that lists all metrics.
+fn reference(metrics: BTreeMap<String, Family>, health: BTreeMap<String, Family>) -> String {
+    let mut sections = vec![String::new(); SECTIONS.len()];
+    for (name, family) in metrics.into_iter().chain(health) {
+        let section = SECTIONS.iter().position(|(_, prefixes)| prefixes.iter().any(|it| name.starts_with(it)));
+        let (stage, help) = family.help.split_once("] ").unwrap_or(("", &family.help));
+        let labels: BTreeSet<&str> = family.labels.iter().flatten().map(String::as_str).collect();
+        let mut buckets: Vec<&String> = family.buckets.iter().filter(|bound| *bound != "+Inf").collect();
+        buckets.sort_by(|a, b| f64::total_cmp(&a.parse().expect("a number"), &b.parse().expect("a number")));
+        let code = |names: Vec<&str>| names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(" ");
+        let _ = writeln!(
+            sections[section.unwrap_or_else(|| panic!("{name}: no section of the page"))],
+            "| `{name}` | {} | {} | {} | {} | {} |",
+            family.kind,
+            stage.trim_start_matches('[').to_lowercase(),
+            code(labels.into_iter().collect()),
+            help.replace(['*', '|', '<'], " "),
+            buckets.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(" "),
+        );
+    }
+    let mut page = String::new();
+    for ((title, _), rows) in SECTIONS.iter().zip(sections) {
+        let head = "| Metric | Type | Stage | Labels | Help | Upper bounds of the buckets |\n|---|---|---|---|---|---|";
+        let _ = writeln!(page, "\n### {title}\n\n{head}\n{}", rows.trim_end());
+    }
+    let _ = writeln!(page, "\n### Of kube-controller-manager, and not here\n");
+    for name in NOT_HERE {
+        let _ = writeln!(page, "- `{name}`");
+    }
+    page
 }

@@ -1,16 +1,50 @@
-//! `docs/src/flags.md` says what the flags say.
+//! Pages of the book that are lists say what the program says.
+//!
+//! `UPDATE_DOCS=1 cargo test -p endpoint-controller-manager` writes them anew.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
-use endpoint_controller_manager::flag_reference;
+use endpoint_controller_manager::{FeatureGates, Stage, flag_reference};
 
-/// `UPDATE_DOCS=1 cargo test -p endpoint-controller-manager reference` writes it anew.
-#[test]
-fn the_flag_reference_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/flags.md");
+/// What follows is made; what stands before is written by hand.
+const MADE: &str = "<!-- Made by a test, see crates/controller-manager/tests/it/reference.rs -->\n";
+
+/// Holds a page of the book, or what follows [`MADE`] in it, to what it should be.
+#[track_caller]
+pub(crate) fn hold(page: &str, made: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/src/{page}.md"));
+    let read = || std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let by_hand =
+        |page: &str| page.split_once(MADE).map_or_else(String::new, |(by_hand, _)| format!("{by_hand}{MADE}"));
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, flag_reference()).expect("docs/src/flags.md can be written");
+        std::fs::write(&path, by_hand(&read()) + made).expect("the page can be written");
     }
-    let written = std::fs::read_to_string(&path).expect("docs/src/flags.md");
-    assert_eq!(written, flag_reference(), "docs/src/flags.md is out of date, see this test");
+    let written = read();
+    let expected = by_hand(&written) + made;
+    assert_eq!(
+        written, expected,
+        "docs/src/{page}.md is out of date, see crates/controller-manager/tests/it/reference.rs"
+    );
+}
+
+#[test]
+fn the_page_of_flags_is_up_to_date() {
+    hold("flags", &flag_reference());
+}
+
+#[test]
+fn the_page_of_feature_gates_is_up_to_date() {
+    let mut table = "\n| Gate | Stage | Default | Locked |\n|---|---|---|---|\n".to_owned();
+    for (gate, on) in FeatureGates::default().all() {
+        let stage = match gate.stage {
+            Stage::Alpha => "alpha",
+            Stage::Beta => "beta",
+            Stage::Stable => "stable",
+            Stage::Deprecated => "deprecated",
+        };
+        let (on, locked) = (if on { "on" } else { "off" }, if gate.locked { "yes" } else { "" });
+        let _ = writeln!(table, "| `{}` | {stage} | {on} | {locked} |", gate.name);
+    }
+    hold("feature-gates", &table);
 }

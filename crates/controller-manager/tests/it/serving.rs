@@ -180,6 +180,7 @@ async fn what_cannot_be_served_ends_the_process_with_one_line() {
     let (code, line) = run(vec![format!("--secure-port={port}")]).await;
     assert_eq!(code, Some(1));
     assert!(line.starts_with(&format!("controller-manager: cannot listen on 127.0.0.1:{port}: ")), "{line}");
+    assert_eq!(line.matches("in use").count(), 1, "{line}");
 
     let pair = ["--tls-cert-file=/nowhere/a.crt", "--tls-private-key-file=/nowhere/a.key"].map(str::to_owned);
     let (code, line) = run(pair.to_vec()).await;
