@@ -64,9 +64,9 @@ fn compare(a: &str, b: &str) -> Ordering {
     if a.is_empty() && b.is_empty() { Ordering::Equal } else { a.cmp(b) }
 }
 
-/// As [`compare`], for texts that are mostly equal.
+/// As [`compare`], for texts that are mostly equal, and where they repeat mostly one and the same.
 fn same(a: &str, b: &str) -> bool {
-    a.len() == b.len() && (a.is_empty() || a == b)
+    a.len() == b.len() && (a.is_empty() || std::ptr::eq(a, b) || a == b)
 }
 
 impl PartialEq for Identity<'_> {

@@ -1,5 +1,6 @@
 //! A Pod as an endpoint of a Service, without a copy of anything.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use kube_endpoint_model::{Addresses, Endpoint, EndpointConditions, IpFamily, Node, Pod, Service, Text, membership};
@@ -15,7 +16,7 @@ use crate::identity::Identity;
 pub struct PodEndpoint<'a> {
     pod: &'a Pod,
     node: Option<Arc<Node>>,
-    addresses: Addresses,
+    addresses: Cow<'a, Addresses>,
     conditions: EndpointConditions,
     hostname: Option<&'a Text>,
 }
@@ -28,9 +29,11 @@ impl<'a> PodEndpoint<'a> {
         node: Option<Arc<Node>>,
         family: IpFamily,
     ) -> Option<PodEndpoint<'a>> {
-        let addresses = membership::addresses(pod, family).sorted(); // EC-44: in the order of their text.
-        if addresses.is_empty() {
-            return None; // RC-13
+        let mut addresses = membership::addresses(pod, family);
+        match addresses.len() {
+            0 => return None, // RC-13
+            1 => {}
+            _ => addresses = Cow::Owned(addresses.into_owned().sorted()), // EC-44: in the order of their text.
         }
         let serving = pod.ready;
         Some(PodEndpoint {
@@ -69,12 +72,13 @@ impl View for PodEndpoint<'_> {
         self.conditions == existing.conditions
             && self.node_name() == existing.node_name.as_ref()
             && self.zone() == existing.zone.as_ref()
-            && existing.target_ref.as_ref().is_some_and(|target| membership::is_target(target, self.pod))
+            // Namespace and name are part of the identity.
+            && existing.target_ref.as_ref().is_some_and(|target| *target.uid() == self.pod.uid && target.is_of_pod())
     }
 
     fn to_endpoint(&self) -> Endpoint {
         Endpoint {
-            addresses: self.addresses.clone(),
+            addresses: Addresses::clone(&self.addresses),
             conditions: self.conditions,
             hostname: self.hostname.cloned(),
             node_name: self.node_name().cloned(),

@@ -1,5 +1,7 @@
 //! Who is an endpoint of a Service, at which addresses and ports.
 
+use std::borrow::Cow;
+
 use crate::{Address, Addresses, IpFamily, Pod, Service, ServicePort, TargetPort, TargetRef, Text};
 
 /// Whether a Pod is an endpoint at all (PD-1): it will not have finished, has an address, and is not terminating unless
@@ -12,13 +14,12 @@ pub fn is_endpoint(pod: &Pod, include_terminating: bool) -> bool {
 /// The addresses of one family a Pod has, canonical, in the order of its status (RC-12).
 ///
 /// An address that does not parse is no address of any family: it is left out, where upstream would write `<nil>`
-/// (EC-5).
-pub fn addresses(pod: &Pod, family: IpFamily) -> Addresses {
-    let of_family = |address: &Address| address.ip().filter(|ip| IpFamily::of(*ip) == family);
+/// (EC-5). Borrowed where the status says just that.
+pub fn addresses(pod: &Pod, family: IpFamily) -> Cow<'_, Addresses> {
+    let of_family = |it: &Address| it.ip().filter(|ip| IpFamily::of(*ip) == family).map(Address::from);
     match &*pod.pod_ips {
-        // The usual Pod has one, and is asked at every sync.
-        [one] => of_family(one).map(|ip| Address::from(ip).into()).unwrap_or_default(),
-        several => several.iter().filter_map(of_family).collect(),
+        [one] if of_family(one).as_ref() == Some(one) => Cow::Borrowed(&pod.pod_ips),
+        several => Cow::Owned(several.iter().filter_map(of_family).collect()),
     }
 }
 
@@ -47,14 +48,6 @@ pub fn has_hostname(pod: &Pod, service: &Service) -> bool {
 /// The reference to a Pod that its endpoints carry (EP-9): neither API version nor resource version.
 pub fn target(pod: &Pod) -> TargetRef {
     TargetRef::pod(pod.namespace.clone(), pod.name.clone(), pod.uid.clone())
-}
-
-/// Whether a reference is the [`target`] of a Pod, whatever its resource version.
-pub fn is_target(reference: &TargetRef, pod: &Pod) -> bool {
-    *reference.name() == pod.name
-        && *reference.uid() == pod.uid
-        && *reference.namespace() == pod.namespace
-        && reference.is_of_pod()
 }
 
 /// The number at which a Pod serves a port of a Service (PD-4): a number is taken as it is, a name is the first port of

@@ -88,7 +88,7 @@ impl TargetRef {
     }
 
     /// Whether the kind is Pod, and there is no more to it but a resource version.
-    pub(crate) fn is_of_pod(&self) -> bool {
+    pub fn is_of_pod(&self) -> bool {
         self.rest.as_ref().is_none_or(|rest| {
             let Rest { api_version, field_path, kind, resource_version: _ } = &**rest;
             *kind == POD && api_version.is_empty() && field_path.is_empty()

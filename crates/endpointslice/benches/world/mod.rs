@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use k8s_openapi::api::core::v1::{self as core, PodCondition, PodIP, PodSpec, PodStatus};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_endpoint_model::{
     EndpointSlice, IpFamily, Node, Pod, Service, ServicePort, TargetPort, Text, well_known::SLICE_CONTROLLER,
 };
@@ -40,11 +42,12 @@ impl World {
             ports: vec![port],
             ..Service::default()
         };
-        let node = |at: usize| Node { name: node_name(at), zone: ZONES[at % 3].into(), ready: true, ..Node::default() };
+        let node =
+            |at: usize| Node { name: node_name(at).into(), zone: ZONES[at % 3].into(), ready: true, ..Node::default() };
         World {
             service,
             pods: (0..pods).map(|at| Arc::new(pod(at))).collect(),
-            nodes: (0..500).map(|at| (node_name(at), Arc::new(node(at)))).collect(),
+            nodes: (0..500).map(|at| (node_name(at).into(), Arc::new(node(at)))).collect(),
             slices: Vec::new(),
             options: Options::new(SLICE_CONTROLLER),
         }
@@ -89,18 +92,28 @@ impl World {
     }
 }
 
-fn node_name(at: usize) -> Text {
-    format!("ip-10-0-{}-{}.region-1.example", at / 256, at % 256).into()
+fn node_name(at: usize) -> String {
+    format!("ip-10-0-{}-{}.region-1.example", at / 256, at % 256)
 }
 
+/// As informers hold it: texts that repeat are one and the same.
 fn pod(at: usize) -> Pod {
-    Pod {
-        namespace: "shop".into(),
-        name: format!("web-5d8f7c9b6-{at:05}").into(),
-        uid: format!("{at:08x}-35f4-4ca7-8a2d-5b1c8f0d9e11").into(),
-        node_name: node_name(at % 500),
-        pod_ips: [format!("10.{}.{}.{}", 128 + at / 65_536, at / 256 % 256, at % 256).as_str()].into(),
-        ready: true,
-        ..Pod::default()
-    }
+    let ip = format!("10.{}.{}.{}", 128 + at / 65_536, at / 256 % 256, at % 256);
+    let ready = PodCondition { type_: "Ready".into(), status: "True".into(), ..PodCondition::default() };
+    Pod::from(&core::Pod {
+        metadata: ObjectMeta {
+            namespace: Some("shop".into()),
+            name: Some(format!("web-5d8f7c9b6-{at:05}")),
+            uid: Some(format!("{at:08x}-35f4-4ca7-8a2d-5b1c8f0d9e11")),
+            ..ObjectMeta::default()
+        },
+        spec: Some(PodSpec { node_name: Some(node_name(at % 500)), ..PodSpec::default() }),
+        status: Some(PodStatus {
+            phase: Some("Running".into()),
+            pod_ip: Some(ip.clone()),
+            pod_ips: Some(vec![PodIP { ip }]),
+            conditions: Some(vec![ready]),
+            ..PodStatus::default()
+        }),
+    })
 }
