@@ -1,10 +1,8 @@
 //! A real kube-apiserver and its etcd, from binaries that somebody put into a directory (the envtest convention).
 
 use std::{
-    fs::{self, File},
-    net::TcpListener,
+    fs,
     path::{Path, PathBuf},
-    process::Stdio,
     time::Duration,
 };
 
@@ -16,7 +14,10 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::{Api, Request};
+use crate::{
+    Api, Request,
+    process::{end_of_log, free_port, spawn},
+};
 
 /// Signing keys for service accounts are required, though nobody here uses one.
 const KEY: &str = "service-accounts.key";
@@ -77,8 +78,8 @@ impl ControlPlane {
     }
 
     /// How to reach it, with all rights.
-    pub async fn config(&self) -> Result<Config> {
-        Ok(Config::from_kubeconfig(&self.files.path().join(KUBECONFIG)).await?)
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.files.path().join(KUBECONFIG)
     }
 }
 
@@ -92,12 +93,6 @@ fn binary(directory: &Path, name: &str) -> Result<PathBuf> {
     let path = directory.join(name);
     ensure!(path.is_file(), "KUBEBUILDER_ASSETS is {}, but there is no {name} in it", directory.display());
     Ok(path)
-}
-
-/// A port that was free a moment ago: neither binary can say which one it chose.
-fn free_port() -> Result<u16> {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?;
-    Ok(listener.local_addr()?.port())
 }
 
 fn etcd_arguments(files: &Path, Ports { etcd, .. }: Ports) -> Vec<String> {
@@ -154,21 +149,6 @@ async fn make_key(path: &Path) -> Result<()> {
     let output = openssl.output().await.context("openssl is needed for the key that signs service account tokens")?;
     ensure!(output.status.success(), "openssl: {}", String::from_utf8_lossy(&output.stderr));
     Ok(())
-}
-
-fn spawn(program: &Path, name: &str, arguments: &[String], files: &Path) -> Result<Child> {
-    let log = File::create(files.join(format!("{name}.log")))?;
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(files).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-    command.kill_on_drop(true).spawn().with_context(|| format!("cannot run {}", program.display()))
-}
-
-/// The last lines a process wrote.
-fn end_of_log(files: &Path, name: &str) -> String {
-    let log = fs::read(files.join(format!("{name}.log"))).unwrap_or_default();
-    let log = String::from_utf8_lossy(&log).into_owned();
-    let lines: Vec<_> = log.lines().collect();
-    lines[lines.len().saturating_sub(20)..].join("\n")
 }
 
 #[cfg(test)]

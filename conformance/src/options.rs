@@ -1,6 +1,6 @@
 //! What the environment says about a run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
@@ -9,6 +9,8 @@ use anyhow::{Result, bail};
 pub struct Options {
     /// The cluster.
     pub target: Target,
+    /// Who is tested.
+    pub controllers: Controllers,
     /// Only scenarios whose key `file/scenario` contains one of these; all if there are none.
     pub only: Vec<String>,
 }
@@ -22,8 +24,6 @@ pub enum Target {
     Cluster {
         /// How to reach it.
         kubeconfig: PathBuf,
-        /// Its own controllers are to be tested, so ours are not started.
-        external_controllers: bool,
     },
     /// A real kube-apiserver with its etcd, started for each file from the binaries in this directory.
     Binaries {
@@ -32,28 +32,46 @@ pub enum Target {
     },
 }
 
+/// The controllers that are tested.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Controllers {
+    /// Ours, in the process of the test.
+    InProcess,
+    /// Ours, as a process for each file.
+    Program {
+        /// A `controller-manager`.
+        path: PathBuf,
+    },
+    /// Those that the cluster has already.
+    External,
+}
+
 impl Options {
-    /// Reads the variables through `variable`; empty ones count as unset.
-    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self> {
+    /// Reads the variables through `variable`; empty ones count as unset. Paths that are not absolute begin at `root`.
+    pub fn read(root: &Path, variable: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let external_controllers = match variable("CONFORMANCE_CONTROLLERS").as_deref() {
-            None | Some("ours") => false,
-            Some("external") => true,
-            Some(other) => bail!("CONFORMANCE_CONTROLLERS is {other:?}, neither \"ours\" nor \"external\""),
+        let path = |name: &str| variable(name).map(|path| root.join(path));
+        let target = match (path("CONFORMANCE_KUBECONFIG"), path("KUBEBUILDER_ASSETS")) {
+            (Some(kubeconfig), _) => Target::Cluster { kubeconfig },
+            (None, Some(directory)) => Target::Binaries { directory },
+            (None, None) => Target::Embedded,
         };
-        let target = match (variable("CONFORMANCE_KUBECONFIG"), variable("KUBEBUILDER_ASSETS")) {
-            (Some(kubeconfig), _) => Target::Cluster { kubeconfig: kubeconfig.into(), external_controllers },
-            _ if external_controllers => {
+        let controllers = match variable("CONFORMANCE_CONTROLLERS").as_deref() {
+            None | Some("ours") => Controllers::InProcess,
+            Some("external") if matches!(target, Target::Cluster { .. }) => Controllers::External,
+            Some("external") => {
                 bail!(
                     "CONFORMANCE_CONTROLLERS=external goes only with CONFORMANCE_KUBECONFIG: elsewhere there are none"
                 )
             }
-            (None, Some(directory)) => Target::Binaries { directory: directory.into() },
-            (None, None) => Target::Embedded,
+            Some(path) if path.contains('/') => Controllers::Program { path: root.join(path) },
+            Some(other) => {
+                bail!("CONFORMANCE_CONTROLLERS is {other:?}, neither \"ours\" nor \"external\" nor a path with a slash")
+            }
         };
         let only = variable("CONFORMANCE_ONLY").unwrap_or_default();
         let only = only.split(',').map(str::trim).filter(|part| !part.is_empty()).map(ToOwned::to_owned).collect();
-        Ok(Self { target, only })
+        Ok(Self { target, controllers, only })
     }
 
     /// Whether a scenario is to be played.
@@ -70,26 +88,36 @@ mod tests {
     use super::*;
 
     fn read(variables: &[(&str, &str)]) -> Result<Options> {
-        Options::read(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+        let variable =
+            |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        Options::read(Path::new("/root"), variable)
     }
 
-    fn cluster(external_controllers: bool) -> Target {
-        Target::Cluster { kubeconfig: "k".into(), external_controllers }
+    fn cluster() -> Target {
+        Target::Cluster { kubeconfig: "/root/k".into() }
     }
 
     #[rstest]
     #[case::default(&[], Target::Embedded)]
     #[case::empty(&[("KUBEBUILDER_ASSETS", ""), ("CONFORMANCE_KUBECONFIG", "")], Target::Embedded)]
-    #[case::cluster(&[("CONFORMANCE_KUBECONFIG", "k")], cluster(false))]
-    #[case::cluster_first(&[("CONFORMANCE_KUBECONFIG", "k"), ("KUBEBUILDER_ASSETS", "bin")], cluster(false))]
-    #[case::external(&[("CONFORMANCE_KUBECONFIG", "k"), ("CONFORMANCE_CONTROLLERS", "external")], cluster(true))]
-    #[case::binaries(&[("KUBEBUILDER_ASSETS", "bin")], Target::Binaries { directory: "bin".into() })]
+    #[case::cluster(&[("CONFORMANCE_KUBECONFIG", "k")], cluster())]
+    #[case::cluster_first(&[("CONFORMANCE_KUBECONFIG", "k"), ("KUBEBUILDER_ASSETS", "bin")], cluster())]
+    #[case::binaries(&[("KUBEBUILDER_ASSETS", "/bin")], Target::Binaries { directory: "/bin".into() })]
     fn targets(#[case] variables: &[(&str, &str)], #[case] expect: Target) {
         assert_eq!(read(variables).unwrap().target, expect);
     }
 
     #[rstest]
-    #[case(&[("CONFORMANCE_CONTROLLERS", "theirs")], "neither \"ours\" nor \"external\"")]
+    #[case::default(&[], Controllers::InProcess)]
+    #[case::named(&[("CONFORMANCE_CONTROLLERS", "ours")], Controllers::InProcess)]
+    #[case::external(&[("CONFORMANCE_KUBECONFIG", "k"), ("CONFORMANCE_CONTROLLERS", "external")], Controllers::External)]
+    #[case::program(&[("CONFORMANCE_CONTROLLERS", "target/it")], Controllers::Program { path: "/root/target/it".into() })]
+    fn controllers(#[case] variables: &[(&str, &str)], #[case] expect: Controllers) {
+        assert_eq!(read(variables).unwrap().controllers, expect);
+    }
+
+    #[rstest]
+    #[case(&[("CONFORMANCE_CONTROLLERS", "theirs")], "neither \"ours\" nor \"external\" nor a path")]
     #[case(&[("CONFORMANCE_CONTROLLERS", "external")], "goes only with CONFORMANCE_KUBECONFIG")]
     fn refuses(#[case] variables: &[(&str, &str)], #[case] expect: &str) {
         let error = read(variables).unwrap_err().to_string();

@@ -11,8 +11,11 @@ use tokio::task::JoinSet;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_controllers_do_what_was_recorded() {
-    let options = Arc::new(Options::read(|name| env::var(name).ok()).expect("the environment variables"));
-    let recordings = Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings");
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let workspace = here.parent().expect("the workspace");
+    let options = Options::read(workspace, |name| env::var(name).ok()).expect("the environment variables");
+    let options = Arc::new(options);
+    let recordings = here.join("recordings");
     let mut recordings = Recording::read_all(&recordings).expect("recordings");
 
     // Files differ in their nodes, so that each needs a cluster to itself. The embedded one costs little; but all files
@@ -30,7 +33,7 @@ async fn the_controllers_do_what_was_recorded() {
             recording.scenarios.retain(|scenario| options.includes(&file, &scenario.name));
             let options = Arc::clone(&options);
             playing.spawn(async move {
-                let outcomes = play(&options.target, &recording).await;
+                let outcomes = play(&options, &recording).await;
                 (file, outcomes)
             });
         }
@@ -47,28 +50,30 @@ async fn the_controllers_do_what_was_recorded() {
 }
 
 /// Plays the scenarios of one file.
-async fn play(target: &Target, recording: &Recording) -> Result<Vec<Outcome>> {
+async fn play(options: &Options, recording: &Recording) -> Result<Vec<Outcome>> {
     if recording.scenarios.is_empty() {
         return Ok(Vec::new());
     }
-    let cluster = Cluster::start(target).await?;
+    let shared = matches!(options.target, Target::Cluster { .. });
+    let cluster = Cluster::start(&options.target).await?;
     let player = Player::connect(cluster.config()).await.context("cannot connect")?;
-    if matches!(target, Target::Cluster { .. }) {
+    if shared {
         warn_of_nodes(&player).await?;
     }
     player.create_nodes(&recording.nodes).await.context("cannot create the nodes")?;
     let played = cluster
-        .with_controllers(target, async {
+        .with_controllers(options, async {
             player.wait_for_controllers().await?;
             Ok(player.play(&recording.scenarios).await)
         })
         .await;
-    if matches!(target, Target::Cluster { .. }) {
+    if shared {
         // What was found counts, even if something is left behind.
         player.clean_up(&recording.nodes).await.unwrap_or_else(|error| eprintln!("cannot clean up: {error:#}"));
     }
-    cluster.stop().await;
-    played
+    let played = played?;
+    cluster.stop().await?;
+    Ok(played)
 }
 
 /// Hints depend on all nodes of a cluster.

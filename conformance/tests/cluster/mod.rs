@@ -1,72 +1,110 @@
 //! A cluster to play on, and the controllers on it.
 
-use std::time::Duration;
+mod rights;
 
-use anyhow::{Context as _, Result, bail};
+use std::{path::PathBuf, time::Duration};
+
+use anyhow::{Context as _, Result, bail, ensure};
 use endpoint_controller_manager::{Settings, run};
 use kube_controller_client::Config;
-use kube_dev_apiserver::Server;
-use kube_endpoints_conformance::{ControlPlane, Target};
+use kube_dev_apiserver::{Authorization, On, Server, User};
+use kube_endpoints_conformance::{ControlPlane, Controllers, Options, Program, Target};
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
+
+/// Requests that the embedded server remembers: more than any file takes, at some hundred bytes each.
+const REMEMBERED: usize = 100_000;
 
 /// An API server, ours or another.
 pub(crate) struct Cluster {
     config: Config,
+    /// Of the controllers.
+    kubeconfig: PathBuf,
     runs: Runs,
 }
 
 /// What runs as long as the cluster is needed.
 enum Runs {
-    Embedded(Server),
+    /// With the folder of the kubeconfigs.
+    Embedded(Server, TempDir),
     Elsewhere,
     Binaries(#[expect(dead_code, reason = "ends with us")] Box<ControlPlane>),
 }
 
 impl Cluster {
     pub(crate) async fn start(target: &Target) -> Result<Self> {
-        let (config, runs) = match target {
+        let (admin, controllers, runs) = match target {
             Target::Embedded => {
-                let server = Server::start(kube_dev_apiserver::Config::default()).await?;
-                (Config::from_url(&server.url())?, Runs::Embedded(server))
+                let config = kube_dev_apiserver::Config {
+                    authorization: Authorization::Rbac,
+                    request_log: REMEMBERED,
+                    ..kube_dev_apiserver::Config::default()
+                };
+                let server = Server::start(config).await?;
+                let files = tempfile::tempdir()?;
+                let (admin, controllers) = (files.path().join("admin"), files.path().join("controllers"));
+                std::fs::write(&admin, server.kubeconfig())?;
+                let user = User::new(rights::USER).group("system:authenticated");
+                std::fs::write(&controllers, server.kubeconfig_for(user))?;
+                rights::grant(&Config::from_kubeconfig(&admin).await?).await.context("cannot grant the rights")?;
+                (admin, controllers, Runs::Embedded(server, files))
             }
-            Target::Cluster { kubeconfig, .. } => (Config::from_kubeconfig(kubeconfig).await?, Runs::Elsewhere),
+            Target::Cluster { kubeconfig } => (kubeconfig.clone(), kubeconfig.clone(), Runs::Elsewhere),
             Target::Binaries { directory } => {
                 let started = ControlPlane::start(directory).await?;
-                (started.config().await?, Runs::Binaries(Box::new(started)))
+                (started.kubeconfig(), started.kubeconfig(), Runs::Binaries(Box::new(started)))
             }
         };
-        Ok(Self { config, runs })
+        Ok(Self { config: Config::from_kubeconfig(&admin).await?, kubeconfig: controllers, runs })
     }
 
+    /// How to reach it, with all rights.
     pub(crate) fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Does `work` while the controllers run, unless somebody else runs them.
+    /// Does `work` while the controllers run. Those of ours must end well when it is done.
     pub(crate) async fn with_controllers<T>(
         &self,
-        target: &Target,
+        options: &Options,
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
-        if matches!(target, Target::Cluster { external_controllers: true, .. }) {
-            return work.await;
+        match &options.controllers {
+            Controllers::External => work.await,
+            Controllers::InProcess => {
+                let stop = CancellationToken::new();
+                let config = Config::from_kubeconfig(&self.kubeconfig).await?;
+                // Boxed: three controllers make a future of many kilobytes.
+                let mut controllers = Box::pin(run(config, settings(), stop.clone()));
+                let done = tokio::select! {
+                    done = work => done,
+                    ended = &mut controllers => bail!("the controllers ended too early: {ended:?}"),
+                };
+                stop.cancel();
+                controllers.await.context("the controllers did not end well")?;
+                done
+            }
+            Controllers::Program { path } => {
+                let mut program = Program::start(path, &self.kubeconfig)?;
+                let done = tokio::select! {
+                    done = work => done,
+                    ended = program.ended() => bail!("the controllers ended too early: {}", ended?),
+                };
+                program.stop().await.context("the controllers did not end well")?;
+                done
+            }
         }
-        let stop = CancellationToken::new();
-        // Boxed: three controllers make a future of many kilobytes.
-        let mut controllers = Box::pin(run(self.config.clone(), settings(), stop.clone()));
-        let done = tokio::select! {
-            done = work => done,
-            ended = &mut controllers => bail!("the controllers ended too early: {ended:?}"),
-        };
-        stop.cancel();
-        controllers.await.context("the controllers did not end well")?;
-        done
     }
 
-    pub(crate) async fn stop(self) {
-        if let Runs::Embedded(server) = self.runs {
-            server.shutdown().await;
-        }
+    /// Ends what was started for it. Controllers must not have been refused anything.
+    pub(crate) async fn stop(self) -> Result<()> {
+        let Runs::Embedded(server, _files) = self.runs else { return Ok(()) };
+        let requests = server.requests().matching(&On::any().user_agent("controller-manager"));
+        let refused: Vec<_> = requests.iter().filter(|it| matches!(it.status, Some(401 | 403))).collect();
+        ensure!(refused.is_empty(), "rights are missing: {refused:#?}");
+        ensure!(requests.len() < REMEMBERED, "some requests of the controllers are forgotten");
+        server.shutdown().await;
+        Ok(())
     }
 }
 

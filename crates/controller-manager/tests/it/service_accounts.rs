@@ -8,99 +8,24 @@ use kube_dev_apiserver::{Authorization, Config, On, User};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::cluster::{Cluster, eventually};
+use crate::cluster::{Cluster, eventually, text};
 use crate::process::{controllers_as, stop};
 
 const OWN: &str = "endpoint-controller-manager";
+const CONTROLLERS: [&str; 3] = ["endpoint-controller", "endpointslice-controller", "endpointslicemirroring-controller"];
 
-fn rule(group: &str, resources: &[&str], verbs: &[&str]) -> Value {
-    json!({"apiGroups": [group], "resources": resources, "verbs": verbs})
-}
-
-const READ: &[&str] = &["list", "watch"];
-const READ_ONE_TOO: &[&str] = &["get", "list", "watch"];
-const ALL: &[&str] = &["get", "list", "watch", "create", "update", "delete"];
-
-/// What upstream grants each controller (CM-34), by the name of its service account.
-fn roles_of_controllers() -> BTreeMap<&'static str, Vec<Value>> {
-    let events = || rule("", &["events"], &["create", "update", "patch"]);
-    let slices = || rule("discovery.k8s.io", &["endpointslices"], ALL);
-    let finalizers = |resource| rule("", &[resource], &["update"]);
-    BTreeMap::from([
-        (
-            "endpoint-controller",
-            vec![
-                rule("", &["services", "pods"], READ_ONE_TOO),
-                rule("", &["endpoints"], ALL),
-                rule("", &["endpoints/restricted"], &["create"]),
-                events(),
-            ],
-        ),
-        (
-            "endpointslice-controller",
-            vec![
-                rule("", &["services", "pods", "nodes"], READ_ONE_TOO),
-                finalizers("services/finalizers"),
-                slices(),
-                events(),
-            ],
-        ),
-        (
-            "endpointslicemirroring-controller",
-            vec![
-                rule("", &["services", "endpoints"], READ_ONE_TOO),
-                finalizers("services/finalizers"),
-                finalizers("endpoints/finalizers"),
-                slices(),
-                events(),
-            ],
-        ),
-    ])
-}
-
-/// What the program itself needs then: to read, to elect, and to ask for tokens.
-fn own_rules() -> (Vec<Value>, Vec<Value>) {
-    let everywhere = vec![
-        rule("", &["services", "pods", "nodes", "endpoints"], READ),
-        rule("discovery.k8s.io", &["endpointslices"], READ),
-        // An account that is not there may be so for want of its namespace.
-        rule("", &["namespaces"], &["get"]),
-    ];
-    let in_kube_system = vec![
-        rule("coordination.k8s.io", &["leases"], &["get", "create", "update"]),
-        rule("", &["events"], &["create", "patch"]),
-        rule("", &["serviceaccounts"], &["get", "create"]),
-        rule("", &["serviceaccounts/token"], &["create"]),
-    ];
-    (everywhere, in_kube_system)
-}
-
-const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
-
-async fn grant(cluster: &Cluster, name: &str, namespace: Option<&str>, rules: &[Value], subject: &Value) {
-    let (place, kind) = match namespace {
-        Some(namespace) => (format!("{RBAC}/namespaces/{namespace}/"), "Role"),
-        None => (format!("{RBAC}/"), "ClusterRole"),
-    };
-    let plural = kind.to_lowercase();
-    let metadata = json!({ "name": name });
-    cluster.create(&format!("{place}{plural}s"), &json!({"metadata": metadata, "rules": rules})).await;
-    let role = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name});
-    let binding = json!({"metadata": metadata, "roleRef": role, "subjects": [subject]});
-    cluster.create(&format!("{place}{plural}bindings"), &binding).await;
-}
-
-/// A server that enforces rights, and a kubeconfig for the program.
+/// A server that grants upstream's roles (CM-34) and what the program needs itself, and a kubeconfig for the program.
 async fn guarded() -> (Cluster, PathBuf, TempDir) {
     let cluster = Cluster::start_as(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
-    for (name, rules) in roles_of_controllers() {
-        let account = json!({"kind": "ServiceAccount", "namespace": "kube-system", "name": name});
-        grant(&cluster, &format!("system:controller:{name}"), None, &rules, &account).await;
+    for document in include_str!("../../../../conformance/rights.yaml").split("\n---\n") {
+        let object: Value = serde_saphyr::from_str(document).expect("YAML");
+        let plural = text(&object["kind"]).to_lowercase() + "s";
+        let place = match object["metadata"]["namespace"].as_str() {
+            Some(namespace) => format!("namespaces/{namespace}/{plural}"),
+            None => plural,
+        };
+        cluster.create(&format!("/apis/rbac.authorization.k8s.io/v1/{place}"), &object).await;
     }
-    let (everywhere, in_kube_system) = own_rules();
-    let own = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": OWN});
-    grant(&cluster, OWN, None, &everywhere, &own).await;
-    grant(&cluster, OWN, Some("kube-system"), &in_kube_system, &own).await;
     let folder = tempfile::tempdir().expect("a folder");
     let kubeconfig = folder.path().join("kubeconfig");
     let user = User::new(OWN).group("system:authenticated");
@@ -161,8 +86,7 @@ async fn upstreams_roles_and_the_listed_rules_are_enough() {
         .filter(|it| it.user.starts_with("system:serviceaccount"))
         .filter_map(|it| it.user_agent.split_once("kube-endpoints/").map(|(_, part)| part))
         .collect();
-    let all = ["endpoint-controller", "endpointslice-controller", "endpointslicemirroring-controller"];
-    assert_eq!(agents.into_iter().map(str::to_owned).collect::<BTreeSet<_>>(), accounts(&all));
+    assert_eq!(agents.into_iter().map(str::to_owned).collect::<BTreeSet<_>>(), accounts(&CONTROLLERS));
     cluster.server.shutdown().await;
 }
 
@@ -172,7 +96,7 @@ async fn an_account_that_is_made_anew_gets_new_tokens() {
     let child = controllers_as(&kubeconfig, &["--use-service-account-credentials", "--leader-elect=false"]);
     workload(&cluster).await;
     eventually("addresses", &expected(), || cluster.addresses()).await;
-    for name in roles_of_controllers().keys() {
+    for name in CONTROLLERS {
         let path = format!("/api/v1/namespaces/kube-system/serviceaccounts/{name}");
         assert!(cluster.try_call(Method::DELETE, &path, &Value::Null).await.is_success());
     }

@@ -1,0 +1,33 @@
+//! Processes that somebody else built, and what they said last.
+
+use std::{
+    fs::{self, File},
+    net::TcpListener,
+    path::Path,
+    process::Stdio,
+};
+
+use anyhow::{Context as _, Result};
+use tokio::process::{Child, Command};
+
+/// Starts a program whose log goes to a file of its name among `files`; it is killed when the child is dropped.
+pub(crate) fn spawn(program: &Path, name: &str, arguments: &[String], files: &Path) -> Result<Child> {
+    let log = File::create(files.join(format!("{name}.log")))?;
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(files).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+    command.kill_on_drop(true).spawn().with_context(|| format!("cannot run {}", program.display()))
+}
+
+/// The last lines a process wrote.
+pub(crate) fn end_of_log(files: &Path, name: &str) -> String {
+    let log = fs::read(files.join(format!("{name}.log"))).unwrap_or_default();
+    let log = String::from_utf8_lossy(&log).into_owned();
+    let lines: Vec<_> = log.lines().collect();
+    lines[lines.len().saturating_sub(20)..].join("\n")
+}
+
+/// A port of loopback that was free a moment ago, for those who cannot say which one they chose.
+pub(crate) fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?;
+    Ok(listener.local_addr()?.port())
+}
