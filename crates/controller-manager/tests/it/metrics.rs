@@ -1,7 +1,6 @@
 //! `/metrics` against what the Go kube-controller-manager shows, so that dashboards and alerts work unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
-
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -15,11 +14,11 @@ use crate::serving::start;
 
 /// A metric, whatever its values.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Family {
+pub(crate) struct Family {
     help: String,
-    kind: String,
+    pub(crate) kind: String,
     /// The names of the labels, each combination once.
-    labels: BTreeSet<Vec<String>>,
+    pub(crate) labels: BTreeSet<Vec<String>>,
     /// Upper bounds, as they are written.
     buckets: BTreeSet<String>,
 }
@@ -62,6 +61,7 @@ fn families(text: &str) -> BTreeMap<String, Family> {
     families
 }
 
+const UPSTREAMS: &str = include_str!("../fixtures/kcm-metrics.txt");
 /// Upstream's metrics that its output shows only once there is something to show, by the tables of its source: name, type,
 /// labels.
 const SHOWN_LATER: &[(&str, &str, &[&str])] = &[
@@ -83,8 +83,8 @@ const OURS: [&str; 2] = ["endpoint_controllers_", "kube_informer_"];
 /// Those of them that are seen once something went wrong.
 const OURS_SHOWN_LATER: [&str; 1] = ["kube_informer_relists_total"];
 
-#[tokio::test]
-async fn metrics_are_those_of_upstream_and_a_few_of_ours() {
+/// What a process shows that has done a bit of everything, at `/metrics` and at `/metrics/slis`.
+pub(crate) async fn shown() -> (BTreeMap<String, Family>, BTreeMap<String, Family>) {
     let cluster = Cluster::start().await;
     let served = start(&cluster, &[]);
     cluster.node().await;
@@ -114,7 +114,7 @@ async fn metrics_are_those_of_upstream_and_a_few_of_ours() {
     cluster.server.faults().cut_watches(&watches);
 
     let master = served.master(&cluster).await;
-    let upstreams = families(include_str!("../fixtures/kcm-metrics.txt"));
+    let upstreams = families(UPSTREAMS);
     let scrape = async || families(&master.get("/metrics").await.text);
     // What was written is counted when the answer has come.
     let missing = async || {
@@ -123,7 +123,16 @@ async fn metrics_are_those_of_upstream_and_a_few_of_ours() {
         all.filter(|name| !ours.contains_key(*name)).map(str::to_owned).collect::<Vec<_>>()
     };
     eventually("metrics that are missing", &Vec::new(), missing).await;
-    let ours = scrape().await;
+    master.get("/healthz").await;
+    let shown = (scrape().await, families(&master.get("/metrics/slis").await.text));
+    cluster.server.shutdown().await;
+    shown
+}
+
+#[tokio::test]
+async fn metrics_are_those_of_upstream_and_a_few_of_ours() {
+    let (ours, health) = shown().await;
+    let upstreams = families(UPSTREAMS);
     for (name, upstream) in &upstreams {
         assert_eq!(&ours[name], upstream, "{name}");
     }
@@ -144,9 +153,7 @@ async fn metrics_are_those_of_upstream_and_a_few_of_ours() {
     for name in NOT_HERE {
         assert!(!ours.contains_key(*name), "{name} is here");
     }
-    master.get("/healthz").await;
-    hold("metrics", &reference(ours, families(&master.get("/metrics/slis").await.text)));
-    cluster.server.shutdown().await;
+    hold("metrics", &reference(ours, health));
 }
 
 /// The sections of the book's page, and how the names of their metrics begin. The first that fits counts.

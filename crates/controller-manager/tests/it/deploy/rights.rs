@@ -1,90 +1,14 @@
-//! What is in `deploy/` fits the binary: its arguments are understood, and its rights are those the binary uses.
+//! What may be done by those who are deployed: what the binary does, and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use endpoint_controller_manager::CommandLine;
 use http::Method;
 use kube_dev_apiserver::{Authorization, Config, Fault, On, User};
-use rstest::rstest;
 use serde_json::{Value, json};
 
+use super::{BASE, NAME, arguments, base, deploy, text};
 use crate::cluster::{Cluster, eventually};
 use crate::process::{controllers_as, stop};
-
-const BASE: &str = "kustomize/base";
-
-fn deploy(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(path)
-}
-
-/// The documents of one file.
-fn documents(path: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    text.split("\n---\n")
-        .map(|piece| serde_saphyr::from_str(piece).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
-        .collect()
-}
-
-/// The documents of the base, by kind and name.
-fn base() -> BTreeMap<String, Value> {
-    let kustomization = documents(&deploy(BASE).join("kustomization.yaml")).remove(0);
-    let files = kustomization["resources"].as_array().expect("resources").iter();
-    files
-        .flat_map(|file| documents(&deploy(BASE).join(file.as_str().expect("a file"))))
-        .map(|document| (format!("{}/{}", text(&document["kind"]), text(&document["metadata"]["name"])), document))
-        .collect()
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-fn arguments(pod: &Value) -> Vec<String> {
-    let arguments = pod["spec"]["containers"][0]["args"].as_array().expect("arguments");
-    arguments.iter().map(|it| text(it).to_owned()).collect()
-}
-
-const NAME: &str = "endpoint-controller-manager";
-
-#[test]
-fn every_file_of_the_base_is_part_of_it() {
-    let named = documents(&deploy(BASE).join("kustomization.yaml")).remove(0)["resources"].clone();
-    let mut named: Vec<String> =
-        named.as_array().expect("resources").iter().map(|file| text(file).to_owned()).collect();
-    named.push("kustomization.yaml".to_owned());
-    let mut there: Vec<String> = std::fs::read_dir(deploy(BASE))
-        .expect("the base")
-        .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
-        .collect();
-    named.sort();
-    there.sort();
-    assert_eq!(there, named);
-}
-
-#[rstest]
-#[case::deployment(&base()[&format!("Deployment/{NAME}")]["spec"]["template"])]
-#[case::static_pod(&documents(&deploy("static-pod/endpoint-controller-manager.yaml"))[0])]
-fn arguments_are_understood(#[case] pod: &Value) {
-    let arguments = arguments(pod);
-    let line = [NAME.to_owned()].into_iter().chain(arguments.clone()).map(Into::into);
-    if let Err(error) = CommandLine::parse(line) {
-        panic!("{arguments:?}: {error:?}");
-    }
-    // Probes go where the binary listens.
-    let container = &pod["spec"]["containers"][0];
-    let port = arguments.iter().find_map(|it| it.strip_prefix("--secure-port=")).expect("a port");
-    for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
-        let get = &container[probe]["httpGet"];
-        if get.is_null() {
-            continue;
-        }
-        let asked = if get["port"] == "https" { &container["ports"][0]["containerPort"] } else { &get["port"] };
-        assert_eq!(asked.to_string(), port, "{probe}");
-        assert_eq!(get["scheme"], "HTTPS", "{probe}");
-    }
-}
 
 /// A right: group, resource with subresource, verb.
 type Right = (String, String, String);
@@ -208,7 +132,7 @@ async fn the_rights_are_those_of_the_calls() {
     cluster.server.shutdown().await;
 }
 
-/// The chart is not rendered here; but its rights are those of the base.
+/// Holds where Helm is not at hand, too.
 #[test]
 fn the_chart_grants_the_same() {
     let rules = |text: &str, after: &str| -> Vec<String> {
@@ -227,28 +151,5 @@ fn the_chart_grants_the_same() {
         let ours = rules(&base, kind);
         assert!(!ours.is_empty(), "{file}");
         assert_eq!(rules(&chart, kind), ours, "{file}");
-    }
-}
-
-#[test]
-fn kubectl_renders_the_base() {
-    let rendered = match Command::new("kubectl").arg("kustomize").arg(deploy(BASE)).output() {
-        Ok(output) => output,
-        Err(error) => {
-            eprintln!("SKIPPED: kubectl, which renders the kustomization, cannot be run: {error}");
-            return;
-        }
-    };
-    assert!(rendered.status.success(), "{}", String::from_utf8_lossy(&rendered.stderr));
-    let text_of_all = String::from_utf8(rendered.stdout).expect("UTF-8");
-    let rendered: Vec<Value> =
-        text_of_all.split("\n---\n").map(|piece| serde_saphyr::from_str(piece).expect("YAML")).collect();
-    let seen: BTreeSet<String> =
-        rendered.iter().map(|it| format!("{}/{}", text(&it["kind"]), text(&it["metadata"]["name"]))).collect();
-    assert_eq!(seen, base().into_keys().collect());
-    for object in &rendered {
-        let cluster_wide = text(&object["kind"]).starts_with("Cluster");
-        let namespace = if cluster_wide { Value::Null } else { json!("kube-system") };
-        assert_eq!(object["metadata"]["namespace"], namespace, "{}", object["kind"]);
     }
 }

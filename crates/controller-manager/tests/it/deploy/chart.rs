@@ -1,0 +1,185 @@
+//! The chart, installed by Helm's own code on the embedded API server.
+//!
+//! Helm comes with the Python package `helm-sdkpy`; `HELM_PYTHON` names a Python that has it, see `.ci/run`.
+
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::time::Duration;
+
+use kube_dev_apiserver::{Config, CustomKind};
+use rstest::rstest;
+use serde_json::{Value, json};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::{BASE, MONITORED, NAME, arguments, by_name, deploy, kustomized, skipped, split, typed, understands};
+use crate::cluster::Cluster;
+
+const CHART: &str = "helm/endpoint-controller-manager";
+
+/// What the chart installs that the embedded server does not have by itself.
+fn kinds() -> Vec<CustomKind> {
+    let monitoring = |kind| CustomKind::new("monitoring.coreos.com", "v1", kind);
+    vec![
+        CustomKind::new("apps", "v1", "Deployment"),
+        CustomKind::new("policy", "v1", "PodDisruptionBudget"),
+        CustomKind::new("networking.k8s.io", "v1", "NetworkPolicy").plural("networkpolicies"),
+        monitoring("ServiceMonitor"),
+        monitoring("PrometheusRule"),
+    ]
+}
+
+fn python() -> String {
+    std::env::var("HELM_PYTHON").unwrap_or_else(|_| "python3".to_owned())
+}
+
+/// Whether there is a Helm at all.
+async fn has_helm() -> bool {
+    let import = ["-c", "import helm_sdkpy"];
+    let found = Command::new(python()).args(import).stderr(Stdio::null()).status().await;
+    let found = found.is_ok_and(|it| it.success());
+    // Where it was named it has to be there.
+    assert!(found || std::env::var_os("HELM_PYTHON").is_none(), "{} has no helm-sdkpy", python());
+    if !found {
+        skipped("the Helm chart is not rendered: no Python with helm-sdkpy (see .ci/run)");
+    }
+    found
+}
+
+/// Installs the chart; returns what it is made of. `None` without a Helm.
+async fn installed(namespace: &str, values: &Value) -> Option<BTreeMap<String, Value>> {
+    if !has_helm().await {
+        return None;
+    }
+    let cluster = Cluster::start_as(Config { kinds: kinds(), ..Config::default() }).await;
+    if namespace != "kube-system" {
+        cluster.create("/api/v1/namespaces", &json!({"metadata": {"name": namespace}})).await;
+    }
+    let mut helm = Command::new(python());
+    helm.args(["-c", include_str!("install.py")]).arg(cluster.kubeconfig()).arg(namespace).arg(deploy(CHART));
+    helm.arg(values.to_string()).kill_on_drop(true).env("HELM_DRIVER", "memory");
+    for folder in ["HOME", "HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"] {
+        helm.env(folder, cluster.folder());
+    }
+    let output = timeout(Duration::from_secs(60), helm.output()).await.expect("within a minute").expect("Helm runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let manifest = String::from_utf8(output.stdout).expect("UTF-8");
+    let objects = by_name(split(manifest.trim_start_matches("---\n")));
+    objects.values().for_each(typed::check);
+    understands(&objects[&format!("Deployment/{NAME}")]["spec"]["template"]);
+    // The API server has them as well.
+    let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{NAME}");
+    let stored = cluster.document(&path).await.expect("the Deployment");
+    assert_eq!(stored["spec"], objects[&format!("Deployment/{NAME}")]["spec"]);
+    cluster.server.shutdown().await;
+    Some(objects)
+}
+
+/// Takes away the labels that charts have by convention.
+fn without_labels_of_helm(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for label in ["instance", "version", "managed-by"] {
+                fields.remove(&format!("app.kubernetes.io/{label}"));
+            }
+            fields.remove("helm.sh/chart");
+            fields.values_mut().for_each(without_labels_of_helm);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_labels_of_helm),
+        _ => {}
+    }
+}
+
+#[rstest]
+#[case::as_it_comes(BASE, &json!({}))]
+#[case::with_all_there_is_to_watch(MONITORED, &json!({
+    "serviceMonitor": {"enabled": true}, "prometheusRule": {"enabled": true}, "dashboard": {"enabled": true},
+}))]
+#[tokio::test]
+async fn the_chart_is_what_kustomize_makes(#[case] kustomization: &str, #[case] values: &Value) {
+    let Some(mut chart) = installed("kube-system", values).await else { return };
+    chart.values_mut().for_each(without_labels_of_helm);
+    let Some(kustomized) = kustomized(kustomization) else { return };
+    assert_eq!(chart.keys().collect::<Vec<_>>(), kustomized.keys().collect::<Vec<_>>());
+    for (name, object) in &chart {
+        assert_eq!(object, &kustomized[name], "{name}: the chart's on the left");
+    }
+}
+
+#[tokio::test]
+async fn the_chart_takes_every_value() {
+    let resources = json!({"requests": {"cpu": "1", "memory": "64Mi"}, "limits": {"memory": "1Gi"}});
+    let values = json!({
+        "image": {"repository": "registry.example/ecm", "tag": "v9", "pullPolicy": "Always", "pullSecrets": [{"name": "pull"}]},
+        "replicas": 3,
+        "extraArgs": ["--endpointslice-updates-batch-period=500ms", "--concurrent-endpoint-syncs=7"],
+        "useServiceAccountCredentials": true,
+        "securePort": 8443,
+        "resources": resources,
+        "priorityClassName": "mine",
+        "nodeSelector": {"pool": "control"},
+        "tolerations": [{"key": "mine", "operator": "Exists"}],
+        "podDisruptionBudget": {"enabled": false},
+        "networkPolicy": {"apiServerPorts": [16443]},
+        "serviceMonitor": {"enabled": true, "interval": "15s", "labels": {"release": "prometheus"}},
+        "prometheusRule": {"enabled": true, "labels": {"release": "prometheus"}},
+        "dashboard": {"enabled": true, "labels": {"mine": "1"}, "annotations": {"folder": "Kubernetes"}},
+    });
+    let Some(objects) = installed("endpoints", &values).await else { return };
+    let the = |kind: &str| &objects[&format!("{kind}/{NAME}")];
+    assert!(!objects.contains_key(&format!("PodDisruptionBudget/{NAME}")));
+
+    let spec = &the("Deployment")["spec"];
+    assert_eq!(spec["replicas"], 3);
+    let pod = &spec["template"]["spec"];
+    let container = &pod["containers"][0];
+    assert_eq!(container["image"], "registry.example/ecm:v9");
+    assert_eq!((&container["imagePullPolicy"], &container["resources"]), (&json!("Always"), &resources));
+    assert_eq!((&pod["imagePullSecrets"], &pod["priorityClassName"]), (&json!([{"name": "pull"}]), &json!("mine")));
+    assert_eq!(pod["nodeSelector"], json!({"pool": "control"}));
+    assert_eq!(pod["tolerations"], json!([{"key": "mine", "operator": "Exists"}]));
+    assert_eq!(
+        arguments(&spec["template"]),
+        [
+            "--leader-elect=true",
+            "--leader-elect-resource-namespace=endpoints",
+            "--secure-port=8443",
+            "--use-service-account-credentials=true",
+            "--endpointslice-updates-batch-period=500ms",
+            "--concurrent-endpoint-syncs=7",
+        ]
+    );
+
+    let policy = &the("NetworkPolicy")["spec"];
+    assert_eq!(policy["ingress"][0]["ports"], json!([{"protocol": "TCP", "port": 8443}]));
+    assert_eq!(policy["egress"][0]["ports"], json!([{"protocol": "TCP", "port": 16443}]));
+    assert_eq!(the("Service")["spec"]["ports"][0]["port"], 8443);
+
+    // The Lease is where the release is; accounts of controllers are in kube-system, wherever that is.
+    let accounts = format!("Role/{NAME}-accounts");
+    assert_eq!(objects[&accounts]["metadata"]["namespace"], "kube-system");
+    assert_eq!(the("Role")["metadata"]["namespace"], "endpoints");
+    for binding in ["ClusterRoleBinding", "RoleBinding"] {
+        assert_eq!(the(binding)["subjects"][0]["namespace"], "endpoints", "{binding}");
+    }
+
+    assert_eq!(the("ServiceMonitor")["spec"]["endpoints"][0]["interval"], "15s");
+    for kind in ["ServiceMonitor", "PrometheusRule"] {
+        assert_eq!(the(kind)["metadata"]["labels"]["release"], "prometheus", "{kind}");
+    }
+    let dashboard = &objects[&format!("ConfigMap/{NAME}-dashboard")]["metadata"];
+    assert_eq!(
+        (&dashboard["labels"]["mine"], &dashboard["annotations"]),
+        (&json!("1"), &json!({"folder": "Kubernetes"}))
+    );
+}
+
+#[tokio::test]
+async fn the_chart_leaves_out_what_is_not_wanted() {
+    let off = json!({"enabled": false});
+    let values = json!({"podDisruptionBudget": off, "networkPolicy": off, "resources": null, "tolerations": []});
+    let Some(objects) = installed("kube-system", &values).await else { return };
+    assert!(!objects.keys().any(|it| it.starts_with("PodDisruptionBudget/") || it.starts_with("NetworkPolicy/")));
+    let pod = &objects[&format!("Deployment/{NAME}")]["spec"]["template"]["spec"];
+    assert_eq!((pod.get("tolerations"), pod["containers"][0].get("resources")), (None, None));
+}

@@ -1,0 +1,146 @@
+//! What is in `deploy/` fits the binary: its arguments are understood, and its rights are those the binary uses.
+
+mod chart;
+mod expression;
+mod monitoring;
+mod rights;
+mod typed;
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use endpoint_controller_manager::CommandLine;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+const BASE: &str = "kustomize/base";
+const MONITORED: &str = "kustomize/monitored";
+
+fn deploy(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(path)
+}
+
+/// The documents of a text.
+fn split(text: &str) -> Vec<Value> {
+    let pieces = text.split("\n---\n").filter(|piece| !piece.trim().is_empty());
+    pieces.map(|piece| serde_saphyr::from_str(piece).unwrap_or_else(|error| panic!("{error} in {piece}"))).collect()
+}
+
+/// The documents of one file.
+fn documents(path: &Path) -> Vec<Value> {
+    split(&std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+}
+
+/// The documents of the base, by kind and name.
+fn base() -> BTreeMap<String, Value> {
+    let kustomization = documents(&deploy(BASE).join("kustomization.yaml")).remove(0);
+    let files = kustomization["resources"].as_array().expect("resources").iter();
+    by_name(files.flat_map(|file| documents(&deploy(BASE).join(text(file)))))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn arguments(pod: &Value) -> Vec<String> {
+    let arguments = pod["spec"]["containers"][0]["args"].as_array().expect("arguments");
+    arguments.iter().map(|it| text(it).to_owned()).collect()
+}
+
+const NAME: &str = "endpoint-controller-manager";
+
+#[test]
+fn every_file_of_the_base_is_part_of_it() {
+    let named = documents(&deploy(BASE).join("kustomization.yaml")).remove(0)["resources"].clone();
+    let mut named: Vec<String> =
+        named.as_array().expect("resources").iter().map(|file| text(file).to_owned()).collect();
+    named.push("kustomization.yaml".to_owned());
+    let mut there: Vec<String> = std::fs::read_dir(deploy(BASE))
+        .expect("the base")
+        .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
+        .collect();
+    named.sort();
+    there.sort();
+    assert_eq!(there, named);
+}
+
+#[rstest]
+#[case::deployment(&base()[&format!("Deployment/{NAME}")]["spec"]["template"])]
+#[case::static_pod(&documents(&deploy("static-pod/endpoint-controller-manager.yaml"))[0])]
+fn arguments_are_understood(#[case] pod: &Value) {
+    understands(pod);
+}
+
+/// The binary takes the arguments, and listens where it is asked.
+fn understands(pod: &Value) {
+    let arguments = arguments(pod);
+    let line = [NAME.to_owned()].into_iter().chain(arguments.clone()).map(Into::into);
+    if let Err(error) = CommandLine::parse(line) {
+        panic!("{arguments:?}: {error:?}");
+    }
+    // Probes go where the binary listens.
+    let container = &pod["spec"]["containers"][0];
+    let port = arguments.iter().find_map(|it| it.strip_prefix("--secure-port=")).expect("a port");
+    for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        let get = &container[probe]["httpGet"];
+        if get.is_null() {
+            continue;
+        }
+        let asked = if get["port"] == "https" { &container["ports"][0]["containerPort"] } else { &get["port"] };
+        assert_eq!(asked.to_string(), port, "{probe}");
+        assert_eq!(get["scheme"], "HTTPS", "{probe}");
+    }
+}
+
+/// Objects by kind and name, of which no two are the same.
+fn by_name(objects: impl IntoIterator<Item = Value>) -> BTreeMap<String, Value> {
+    let mut all = BTreeMap::new();
+    for object in objects {
+        let name = format!("{}/{}", text(&object["kind"]), text(&object["metadata"]["name"]));
+        assert!(all.insert(name.clone(), object).is_none(), "{name} twice");
+    }
+    all
+}
+
+/// Says past the harness, which swallows what tests print that pass.
+fn skipped(why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
+
+/// What kubectl makes of a kustomization; nothing without kubectl.
+fn kustomized(folder: &str) -> Option<BTreeMap<String, Value>> {
+    let output = match Command::new("kubectl").arg("kustomize").arg(deploy(folder)).output() {
+        Ok(output) => output,
+        Err(error) => {
+            skipped(&format!("kubectl, which renders {folder}, cannot be run: {error}"));
+            return None;
+        }
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(by_name(split(&String::from_utf8(output.stdout).expect("UTF-8"))))
+}
+
+#[rstest]
+#[case::base(BASE, &[])]
+#[case::monitored(MONITORED, &[
+    "ClusterRole/endpoint-controller-manager-metrics-reader", "ConfigMap/endpoint-controller-manager-dashboard",
+    "PrometheusRule/endpoint-controller-manager", "ServiceMonitor/endpoint-controller-manager",
+])]
+fn kubectl_renders(#[case] folder: &str, #[case] more: &[&str]) {
+    let Some(rendered) = kustomized(folder) else { return };
+    let mut expected: Vec<String> = base().into_keys().chain(more.iter().map(|it| (*it).to_owned())).collect();
+    expected.sort();
+    assert_eq!(rendered.keys().cloned().collect::<Vec<_>>(), expected);
+    for (name, object) in &rendered {
+        let namespace = if name.starts_with("Cluster") { Value::Null } else { json!("kube-system") };
+        assert_eq!(object["metadata"]["namespace"], namespace, "{name}");
+        typed::check(object);
+    }
+}
+
+#[test]
+fn the_static_pod_is_one() {
+    documents(&deploy("static-pod/endpoint-controller-manager.yaml")).iter().for_each(typed::check);
+}

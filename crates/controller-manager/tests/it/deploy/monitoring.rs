@@ -1,0 +1,101 @@
+//! Alerts and dashboard ask for what the binary exports.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::expression::Expression;
+use super::typed::{Alert, Custom, Rules};
+use super::{deploy, documents, text};
+use crate::metrics::{Family, shown};
+
+const ALERTS: &str = "kustomize/components/monitoring/alerts.yaml";
+const DASHBOARD: &str = "grafana/endpoint-controllers.json";
+
+fn alerts() -> Vec<Alert> {
+    let rules: Custom<Rules> = serde_json::from_value(documents(&deploy(ALERTS)).remove(0)).expect("rules");
+    rules.spec.groups.into_iter().flat_map(|group| group.rules).collect()
+}
+
+fn dashboard() -> Value {
+    serde_json::from_slice(&std::fs::read(deploy(DASHBOARD)).expect("the dashboard")).expect("JSON")
+}
+
+/// A chart cannot read files outside of it.
+#[test]
+fn the_chart_has_the_same_files() {
+    for file in [ALERTS, DASHBOARD] {
+        let name = file.rsplit('/').next().unwrap_or_default();
+        let copy = format!("helm/endpoint-controller-manager/files/{name}");
+        let read = |path: &str| std::fs::read_to_string(deploy(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        assert!(read(file) == read(&copy), "cp deploy/{file} deploy/{copy}");
+    }
+}
+
+#[test]
+fn alerts_say_what_to_do() {
+    let mut names = BTreeSet::new();
+    for Alert { name: alert, labels, annotations, .. } in alerts() {
+        assert!(names.insert(alert.clone()), "{alert} twice");
+        assert!(["critical", "warning", "info"].contains(&labels["severity"].as_str()), "{alert}");
+        let keys: Vec<&str> = annotations.keys().map(String::as_str).collect();
+        assert_eq!(keys, ["description", "runbook_url", "summary"], "{alert}");
+        let runbook =
+            annotations["runbook_url"].strip_prefix("https://github.com/kube-endpoints/kube-endpoints/blob/main/");
+        let (page, anchor) = runbook.and_then(|it| it.split_once('#')).expect("a page of ours");
+        assert_eq!(anchor, alert.to_lowercase());
+        let page = std::fs::read_to_string(deploy("..").join(page)).unwrap_or_else(|error| panic!("{page}: {error}"));
+        assert!(page.lines().any(|line| line.trim_start_matches('#') == format!(" {alert}")), "no heading {alert}");
+    }
+}
+
+/// `{{ $labels.pod }}` -> `pod`
+fn placeholders(template: &str) -> Vec<&str> {
+    let pieces = template.split("$labels.").skip(1);
+    pieces.map(|piece| piece.split(|it: char| !it.is_alphanumeric() && it != '_').next().unwrap_or_default()).collect()
+}
+
+fn check_alerts(exported: &BTreeMap<String, Family>) {
+    for Alert { name: alert, expr, annotations, .. } in alerts() {
+        let labels = Expression::parse(&expr).check(exported);
+        for label in annotations.values().flat_map(|template| placeholders(template)) {
+            assert!(labels.contains(label), "{alert}: no label {label} of {labels:?}");
+        }
+    }
+}
+
+fn check_dashboard(exported: &BTreeMap<String, Family>) {
+    let dashboard = dashboard();
+    let panels = dashboard["panels"].as_array().expect("panels");
+    let (mut ids, mut area) = (BTreeSet::new(), BTreeSet::new());
+    for panel in panels {
+        let title = text(&panel["title"]);
+        assert!(!title.is_empty() && ids.insert(panel["id"].to_string()), "{panel}");
+        let place = |key: &str| panel["gridPos"][key].as_u64().expect("a number");
+        for x in place("x")..place("x") + place("w") {
+            for y in place("y")..place("y") + place("h") {
+                assert!(x < 24 && area.insert((x, y)), "{title} covers another");
+            }
+        }
+        if panel["type"] == "row" {
+            continue;
+        }
+        assert_eq!(panel["datasource"]["uid"], "${datasource}", "{title}");
+        for target in panel["targets"].as_array().expect("targets") {
+            assert_eq!(target["datasource"]["uid"], "${datasource}", "{title}");
+            let expression = text(&target["expr"]).replace("$__rate_interval", "5m");
+            let labels = Expression::parse(&expression).check(exported);
+            for piece in text(&target["legendFormat"]).split("{{").skip(1) {
+                let label = piece.split("}}").next().unwrap_or_default();
+                assert!(labels.contains(label), "{title}: no label {label} of {labels:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn alerts_and_dashboard_ask_for_what_is_exported() {
+    let (exported, _) = shown().await;
+    check_alerts(&exported);
+    check_dashboard(&exported);
+}
