@@ -15,4 +15,5 @@ mod resync;
 mod schedules;
 mod scripted;
 mod server;
+mod silence;
 mod thing;

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     net::{TcpListener, TcpStream},
-    sync::{Mutex, watch},
+    sync::{Mutex, Notify, watch},
     task::JoinSet,
     time::timeout,
 };
@@ -16,6 +16,8 @@ pub(crate) enum Answer {
     Body { code: u16, headers: &'static str, body: String },
     /// A watch that brings these bytes and then ends (`open: false`) or stays open without a word.
     Stream { chunks: Vec<String>, open: bool },
+    /// A watch that brings one frame, and another when it is told to, and then stays open.
+    Held { first: String, then: String, go: Arc<Notify> },
     /// The connection breaks within the answer.
     Break { after: String },
 }
@@ -134,6 +136,13 @@ async fn answer(
             }
             connection.write_all(b"0\r\n\r\n").await?;
             connection.shutdown().await
+        }
+        Some(Answer::Held { first, then, go }) => {
+            connection.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await?;
+            connection.write_all(format!("{:x}\r\n{first}\n\r\n", first.len() + 1).as_bytes()).await?;
+            go.notified().await;
+            connection.write_all(format!("{:x}\r\n{then}\n\r\n", then.len() + 1).as_bytes()).await?;
+            std::future::pending().await
         }
         Some(Answer::Break { after }) => {
             connection.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").await?;

@@ -1,0 +1,144 @@
+//! Connections on which nothing comes. Minutes of it pass at once; the real time that the traffic takes is
+//! far less than what a test allows for.
+
+use std::{
+    io,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_informer::{Informer, wait_for_sync};
+use tokio::{
+    sync::{Notify, watch},
+    task::JoinSet,
+    time::{advance, pause, resume, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::fmt;
+
+use crate::{
+    exchange::{bookmark, event, list},
+    scripted::{Answer, Script, frames, ok},
+    thing::Thing,
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What is logged on this thread, line by line.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Lines {
+    fn with(&self, text: &str) -> usize {
+        let bytes = self.0.lock().expect("no panic before").clone();
+        String::from_utf8(bytes).expect("UTF-8").lines().filter(|line| line.contains(text)).count()
+    }
+}
+
+impl io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("no panic before").write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An informer at work.
+struct Running {
+    /// How many objects came, stored already or not.
+    arrived: watch::Receiver<usize>,
+    handle: kube_informer::HandlerHandle,
+    _tasks: JoinSet<()>,
+}
+
+impl Running {
+    fn start(script: &Script) -> Self {
+        let config = Config::from_url(&script.url()).expect("a good URL");
+        let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client");
+        let (count, arrived) = watch::channel(0);
+        let informer = Informer::<Thing>::builder(client)
+            .namespace("shop")
+            .transform(move |_| count.send_modify(|count| *count += 1))
+            .build();
+        let handle = informer.add_handler(drop);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(informer.run(CancellationToken::new()));
+        Self { arrived, handle, _tasks: tasks }
+    }
+
+    async fn has_read(&mut self, objects: usize) {
+        let arrived = self.arrived.wait_for(|count| *count == objects);
+        timeout(Duration::from_secs(30), arrived).await.expect("within 30s").expect("the informer is there");
+    }
+}
+
+/// Lets this time pass at once.
+async fn after(time: Duration) {
+    pause();
+    advance(time).await;
+    // Whoever was waiting for it.
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    resume();
+}
+
+// client-go: TestInitialEventsEndBookmarkTicker
+#[tokio::test]
+async fn a_stream_that_does_not_end_is_spoken_of_every_ten_seconds() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let _guard = tracing::subscriber::set_default(fmt().with_writer(move || writer.clone()).with_ansi(false).finish());
+    let go = Arc::new(Notify::new());
+    let (first, then) = (event("ADDED", "a", 3), bookmark(5, true));
+    let script = Script::serve([Answer::Held { first, then, go: go.clone() }]).await;
+    let mut running = Running::start(&script);
+    running.has_read(1).await;
+
+    let said = || lines.with("still waiting for the end of the initial events");
+    for times in 0..3 {
+        after(5 * SECOND).await;
+        assert_eq!(said(), times);
+        after(8 * SECOND).await;
+        assert_eq!(said(), times + 1);
+    }
+    go.notify_one();
+    wait_for_sync([&running.handle], Duration::from_secs(30)).await.expect("the stream ends");
+    // From now on silence is what most watches bring.
+    after(60 * SECOND).await;
+    assert_eq!((said(), script.asked(1).await.len()), (3, 1));
+}
+
+#[tokio::test]
+async fn a_watch_that_outlives_its_time_is_asked_for_anew() {
+    let watches = [frames([event("ADDED", "a", 6)], true), frames([event("ADDED", "b", 7)], true)];
+    let script = Script::serve_without_streams([ok(list(5, &[]))].into_iter().chain(watches)).await;
+    let mut running = Running::start(&script);
+    running.has_read(1).await;
+    let first = script.asked(2).await.remove(1).line;
+    let seconds = first.split("timeoutSeconds=").nth(1).and_then(|it| it.split('&').next()).expect("watches end");
+    let time = Duration::from_secs(seconds.parse().expect("a number"));
+    // The server may be late by half a minute.
+    after(time + 20 * SECOND).await;
+    assert_eq!(script.asked(2).await.len(), 2);
+    after(20 * SECOND).await;
+    running.has_read(2).await;
+    let second = script.asked(3).await.remove(2).line;
+    assert!(second.contains("&resourceVersion=6&"), "after the last event: {second}");
+}
+
+#[tokio::test]
+async fn a_list_of_which_nothing_comes_is_asked_for_anew() {
+    let half = list(5, &[("a", 3), ("b", 4)]).split_once(r#"{"metadata":{"name":"b""#).expect("two").0.to_owned();
+    let whole = ok(list(5, &[("a", 3)]));
+    let script = Script::serve_without_streams([frames([half], true), whole]).await;
+    let mut running = Running::start(&script);
+    running.has_read(1).await;
+    after(50 * SECOND).await;
+    assert_eq!(script.asked(1).await.len(), 1);
+    after(20 * SECOND).await;
+    wait_for_sync([&running.handle], Duration::from_secs(30)).await.expect("the second list");
+}
