@@ -89,7 +89,10 @@ impl Shell {
                     let answer = tokio::select! {
                         biased;
                         () = stop.cancelled(), if !stopping => None,
-                        answer = answer => Some(answer.unwrap_or(Answer::Unknown)),
+                        answer = answer => Some(answer.unwrap_or_else(|_| {
+                            tracing::warn!(lease = %self.report.lease, "No answer about the lease in time");
+                            Answer::Unknown
+                        })),
                     };
                     if let Some(answer) = answer {
                         self.elector.answer(now(), answer);

@@ -7,20 +7,33 @@ use crate::{Answer, LeaseName, Request};
 
 /// Sends one request and says what came of it.
 pub(crate) async fn send(client: &Client, name: &LeaseName, request: Request) -> Answer {
+    let what = match &request {
+        Request::Get => "Error retrieving lease lock",
+        Request::Create(_) => "Error initially creating lease lock",
+        Request::Update(_) => "Failed to update lease",
+    };
     let result = match request {
         Request::Get => client.get::<Lease>(&name.namespace, &name.name).await.map(Answer::Found),
         Request::Create(lease) => client.create(&lease).await.map(written),
         Request::Update(lease) => client.update(&lease).await.map(written),
     };
     result.unwrap_or_else(|error| {
-        let answer = answer(&error);
-        tracing::debug!(call = %error.call(), err = %error, ?answer, "leader election: request failed");
-        answer
+        if is_routine(&error) {
+            tracing::debug!(lease = %name, err = %error, "{what}");
+        } else {
+            tracing::warn!(lease = %name, err = %error, "{what}");
+        }
+        answer(&error)
     })
 }
 
 fn written(Written { uid, resource_version, .. }: Written) -> Answer {
     Answer::Written { uid, resource_version }
+}
+
+/// What happens to every candidate: there is no Lease yet, or somebody else was faster.
+fn is_routine(error: &Error) -> bool {
+    error.is_not_found() || error.is_already_exists() || error.is_conflict()
 }
 
 /// A server that says "internal error" or "timeout" may have written before it said so.
@@ -29,5 +42,41 @@ fn answer(error: &Error) -> Answer {
         Some(_) if error.is_not_found() => Answer::Missing,
         Some(status) if status.code < 500 => Answer::Refused,
         _ => Answer::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_controller_client::{ClientOptions, Config};
+    use kube_dev_apiserver::{Fault, Server};
+
+    use super::*;
+
+    /// Sends a request; says whether an operator need not hear of its failure.
+    async fn failed(client: &Client, request: impl AsyncFn(&Client) -> Result<(), Error>) -> bool {
+        is_routine(&request(client).await.unwrap_err())
+    }
+
+    #[tokio::test]
+    async fn an_operator_hears_of_what_is_no_routine() {
+        let server = Server::start(kube_dev_apiserver::Config::default()).await.unwrap();
+        let config = Config::from_url(&format!("http://{}", server.address())).unwrap();
+        let client = Client::new(&config, ClientOptions::default()).unwrap();
+        let get = async |client: &Client| client.get::<Lease>("default", "manager").await.map(drop);
+        let mut lease = Lease::default();
+        lease.metadata.namespace = Some("default".into());
+        lease.metadata.name = Some("manager".into());
+
+        assert!(failed(&client, get).await, "there is none yet");
+        client.create(&lease).await.unwrap();
+        assert!(failed(&client, async |client| client.create(&lease).await.map(drop)).await, "there is one already");
+        let mut late = lease.clone();
+        late.metadata.resource_version = Some("1".into());
+        assert!(failed(&client, async |client| client.update(&late).await.map(drop)).await, "somebody was faster");
+        for code in [401, 403, 500] {
+            server.faults().inject(Fault::refuse(code).times(1));
+            assert!(!failed(&client, get).await, "{code}");
+        }
+        server.shutdown().await;
     }
 }
