@@ -12,5 +12,5 @@ macro_rules! pages {
 }
 
 pages! {
-    introduction: "src/introduction.md",
+    writing_a_controller: "src/writing-a-controller.md",
 }

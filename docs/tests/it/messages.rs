@@ -1,0 +1,50 @@
+//! What the page on troubles quotes of the program's words.
+
+use std::path::Path;
+
+use crate::page::{Page, root};
+
+/// Crates that are not part of the binary.
+const NOT_OF_IT: [&str; 2] = ["apiserver", "devcluster"];
+
+/// Sources of the binary, with texts that go on in the next line joined.
+fn sources() -> Vec<String> {
+    let mut sources = Vec::new();
+    for folder in std::fs::read_dir(root().join("crates")).expect("crates") {
+        let folder = folder.expect("an entry");
+        if !NOT_OF_IT.iter().any(|name| folder.file_name() == *name) {
+            gather(&folder.path().join("src"), &mut sources);
+        }
+    }
+    sources
+}
+
+fn gather(folder: &Path, sources: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            gather(&path, sources);
+        } else {
+            let text = std::fs::read_to_string(&path).expect("a source");
+            let mut lines = text.split("\\\n");
+            let first = lines.next().unwrap_or_default().to_owned();
+            sources.push(lines.fold(first, |joined, line| joined + line.trim_start()));
+        }
+    }
+}
+
+/// Headings that begin with code quote; `…` stands for what differs from case to case.
+#[test]
+fn words_that_are_quoted_are_in_the_source() {
+    let page = Page::read(&root().join("docs/src/troubleshooting.md"));
+    let sources = sources();
+    let quoted: Vec<&String> = page.headings.iter().filter(|heading| heading.starts_with('`')).collect();
+    assert!(quoted.len() > 10, "{quoted:?}");
+    let is_said = |heading: &str| {
+        let words: Vec<&str> =
+            heading.trim_matches('`').split('…').map(str::trim).filter(|it| !it.is_empty()).collect();
+        sources.iter().any(|source| words.iter().all(|words| source.contains(words)))
+    };
+    let not_said: Vec<&String> = quoted.into_iter().filter(|heading| !is_said(heading)).collect();
+    assert!(not_said.is_empty(), "the program does not say {not_said:#?}");
+}

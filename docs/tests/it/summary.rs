@@ -1,0 +1,31 @@
+//! The table of contents.
+
+use std::collections::BTreeSet;
+
+use crate::page::{Page, book, root};
+
+#[test]
+fn the_summary_names_every_page_once() {
+    let summary = Page::read(&root().join("docs/src/SUMMARY.md"));
+    let named: BTreeSet<String> = summary.links.iter().cloned().collect();
+    assert_eq!(named.len(), summary.links.len(), "a page is named twice: {:?}", summary.links);
+    let pages = book().into_iter().map(|page| page.file().to_owned());
+    let there: BTreeSet<String> = pages.filter(|name| name != "SUMMARY.md").collect();
+    assert_eq!(named, there);
+}
+
+/// Rust in the book is compiled where `docs/lib.rs` knows the page. What is only indented would be compiled too.
+#[test]
+fn code_is_fenced_named_and_compiled() {
+    let compiled = std::fs::read_to_string(root().join("docs/lib.rs")).expect("docs/lib.rs");
+    for page in book().iter().filter(|page| page.file() != "architecture.md") {
+        for block in &page.blocks {
+            let language = block.language.as_deref().unwrap_or_default();
+            assert!(!language.is_empty(), "{}: code in no language: {}", page.name(), block.text);
+            let is_rust = language.split(',').any(|it| it == "rust");
+            assert!(!language.contains("ignore"), "{}: not compiled: {}", page.name(), block.text);
+            let known = compiled.contains(&format!("\"src/{}\"", page.file()));
+            assert!(!is_rust || known, "{} is not in docs/lib.rs", page.name());
+        }
+    }
+}
