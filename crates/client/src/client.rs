@@ -11,6 +11,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use kube_wire::{Decode, Encoding, Resource};
 use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::{
@@ -58,6 +59,8 @@ impl Default for ClientOptions {
 pub struct Client {
     shared: Arc<Shared>,
     gate: Gate,
+    /// From when on nothing is sent any more.
+    last_call: Option<CancellationToken>,
 }
 
 struct Shared {
@@ -114,7 +117,7 @@ impl Client {
         let transport = Transport::new(config)?;
         let throttle = Throttle::new(qps, burst);
         let shared = Shared { server, user_agent, content_type, throttle, transport, metrics };
-        Ok(Self { shared: Arc::new(shared), gate: Gate::default() })
+        Ok(Self { shared: Arc::new(shared), gate: Gate::default(), last_call: None })
     }
 
     /// The same client, sharing connections and limits, that sends a write only while `gate` is open, and otherwise fails
@@ -124,7 +127,16 @@ impl Client {
     /// that waits for a connection is not sent later; the server may have carried it out.
     #[must_use]
     pub fn gated(&self, gate: Arc<dyn WriteGate>) -> Self {
-        Self { shared: Arc::clone(&self.shared), gate: Gate(Some(gate)) }
+        Self { gate: Gate(Some(gate)), ..self.clone() }
+    }
+
+    /// The same client, sharing connections and limits, that sends nothing more once `last_call` is cancelled: what waits
+    /// then for the limit on requests, or to be sent again, fails with [`Error::Ended`]. What is under way is finished.
+    ///
+    /// So a process that is about to end does not wait for what nobody has begun.
+    #[must_use]
+    pub fn until(&self, last_call: CancellationToken) -> Self {
+        Self { last_call: Some(last_call), ..self.clone() }
     }
 
     /// The encoding to read `T` in: protobuf if the type has it and [`ClientOptions::content_type`] says so.
@@ -186,7 +198,7 @@ impl Client {
         let request = Outgoing { method, path_and_query, accept: Encoding::Json, content_type, body: body.into() };
         let request = self.request(&call, &request)?;
         let method = request.method().clone();
-        self.admit(&method).await;
+        self.before_last_call(&call, self.admit(&method)).await?;
         let exchange = async {
             let answer = self.shared.transport.calls.clone().oneshot(request).await;
             let answer = answer.map_err(|error| lost(&call, &*error))?;
@@ -224,6 +236,15 @@ impl Client {
         Body::new(call, &head.headers, body)
     }
 
+    /// Waits for what comes before a request, unless it is too late to send one.
+    async fn before_last_call(&self, call: &Call, waiting: impl Future<Output = ()>) -> Result<(), Error> {
+        let Some(last_call) = &self.last_call else {
+            waiting.await;
+            return Ok(());
+        };
+        last_call.run_until_cancelled(waiting).await.ok_or_else(|| Error::Ended { call: call.clone() })
+    }
+
     /// Waits for the client's own limit on requests.
     async fn admit(&self, method: &Method) {
         let asked = Instant::now();
@@ -257,9 +278,12 @@ impl Client {
     ) -> Result<Response<Incoming>, Error> {
         let mut retries = 0;
         loop {
-            if throttled || retries > 0 {
-                self.admit(&outgoing.method).await;
-            }
+            let admitted = async {
+                if throttled || retries > 0 {
+                    self.admit(&outgoing.method).await;
+                }
+            };
+            self.before_last_call(call, admitted).await?;
             let request = self.request(call, outgoing)?;
             let exchange = timeout(CALL_TIMEOUT, service.clone().oneshot(request));
             let result = match self.pass(&outgoing.method, call, exchange).await? {
@@ -282,7 +306,7 @@ impl Client {
             if let Ok(answer) = result {
                 let _ = timeout(Duration::from_secs(1), answer.into_body().collect()).await;
             }
-            sleep(wait).await;
+            self.before_last_call(call, sleep(wait)).await?;
             retries += 1;
         }
     }

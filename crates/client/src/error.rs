@@ -42,6 +42,12 @@ pub enum Error {
         /// What was asked.
         call: Call,
     },
+    /// The client [is to end](crate::Client::until), and this was not sent yet.
+    #[error("{call}: not sent: the process is about to end")]
+    Ended {
+        /// What was asked.
+        call: Call,
+    },
     /// The object could not be written as JSON, or the request could not be built.
     #[error("{call}: cannot build the request: {cause}")]
     Request {
@@ -81,6 +87,7 @@ impl Error {
             Self::Api { call, .. }
             | Self::Transport { call, .. }
             | Self::Gated { call }
+            | Self::Ended { call }
             | Self::Request { call, .. }
             | Self::Answer { call, .. } => call,
         }

@@ -1,16 +1,21 @@
 //! The endpoint controllers of Kubernetes as one program; see `--help`.
 
 use std::io::Write;
-use std::process::ExitCode;
+use std::process::{ExitCode, exit};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::Context;
 use endpoint_controller_manager::{CommandLine, UsageError, run, start_logging};
 use kube_controller_client::Config;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-#[tokio::main]
-async fn main() -> ExitCode {
+/// How long after the request to stop the process ends, whatever holds it up.
+const LIMIT: Duration = Duration::from_millis(4_800);
+
+fn main() -> ExitCode {
     let line = match CommandLine::parse(std::env::args_os()) {
         Ok(line) => line,
         Err(UsageError::Information(text)) => {
@@ -21,7 +26,13 @@ async fn main() -> ExitCode {
         Err(error) => return failed(&anyhow::Error::from(error).context("see --help")),
     };
     start_logging(&line.settings.logging);
-    match Box::pin(work(line)).await {
+    let ended = Runtime::new().context("cannot start the runtime").and_then(|runtime| {
+        let ended = runtime.block_on(Box::pin(work(line)));
+        // Some things cannot be interrupted, the lookup of a name say, and are not waited for.
+        runtime.shutdown_background();
+        ended
+    });
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(&error),
     }
@@ -31,6 +42,16 @@ async fn main() -> ExitCode {
 fn failed(error: &anyhow::Error) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "controller-manager: {error:#}");
     ExitCode::FAILURE
+}
+
+/// Ends the process in time even if it is too busy, or stuck, to see that its time is over.
+fn last_resort() {
+    thread::spawn(|| {
+        #[expect(clippy::disallowed_methods, reason = "a thread of its own, which needs nothing that may be stuck")]
+        thread::sleep(LIMIT);
+        failed(&anyhow::anyhow!("still running {LIMIT:?} after the request to stop"));
+        exit(1);
+    });
 }
 
 async fn work(line: CommandLine) -> anyhow::Result<()> {
@@ -67,6 +88,7 @@ async fn work(line: CommandLine) -> anyhow::Result<()> {
             };
             tracing::info!(signal = received().await, "Stopping");
             stop.cancel();
+            last_resort();
             received().await
         }
     };

@@ -1,5 +1,6 @@
 //! The controllers on shared caches, in one set of tasks.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use kube_controller::{Supervisor, SupervisorError};
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config, ConfigError};
 use kube_lease_election::Fence;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::caches::Caches;
@@ -17,7 +19,7 @@ use crate::leader::{Told, lead};
 use crate::metrics::Metrics;
 use crate::serve::{Checks, serve};
 use crate::serving::ServingError;
-use crate::settings::{ClientSettings, Settings};
+use crate::settings::{ClientSettings, LeaderElection, Settings};
 use crate::user_agent::user_agent;
 
 /// Why the controllers ended without being asked to, or never began.
@@ -45,6 +47,9 @@ pub enum RunError {
 ///
 /// With what giving back the lease takes, the process ends within five seconds.
 pub(crate) const GRACE: Duration = Duration::from_secs(3);
+/// How long after that request syncs may begin requests of their own. One that waits for the limit on requests, of which a
+/// sync may need hundreds, would not come to its end in time; what is left undone, the successor finds.
+const LAST_CALL: Duration = Duration::from_millis(1_500);
 
 /// Runs the controllers until `stop` is cancelled or a part fails.
 ///
@@ -80,18 +85,12 @@ async fn work(
     let mut supervisor = Supervisor::new(stop.clone());
     checks.caches(caches.spawn(&mut supervisor, controllers, &stop));
     let election = settings.leader_election.clone();
-    let manager = Manager { config, settings, controllers, caches, checks, metrics, stop };
-    match election {
-        None => {
-            manager.start(&mut supervisor, None)?;
-            supervisor.run(GRACE).await?;
-        }
-        Some(election) => {
-            let client = client(&manager.config, &manager.settings.client, &manager.metrics, "leader-election")?;
-            let start = |supervisor: &mut Supervisor, fence: &Fence| manager.start(supervisor, Some(fence));
-            let told = Told { checks: &manager.checks, metrics: &manager.metrics };
-            lead(client, election, told, supervisor, start, manager.stop.clone()).await?;
-        }
+    let last_call = CancellationToken::new();
+    let manager = Manager { config, settings, controllers, caches, checks, metrics, stop, last_call };
+    tokio::select! {
+        biased;
+        ended = manager.run(election, supervisor) => ended?,
+        never = manager.close() => match never {},
     }
     tracing::info!("Stopped");
     Ok(())
@@ -142,6 +141,8 @@ struct Manager {
     checks: Checks,
     metrics: Metrics,
     stop: CancellationToken,
+    /// From when on controllers begin no more requests.
+    last_call: CancellationToken,
 }
 
 /// Where controllers are started: what runs them, what their writes must pass, and whose they are.
@@ -156,12 +157,34 @@ struct Stage<'a> {
 const ACCOUNTS_NAMESPACE: &str = "kube-system";
 
 impl Manager {
+    /// Runs what `standby` holds, and the controllers when it is their time, to the end.
+    async fn run(&self, election: Option<LeaderElection>, mut standby: Supervisor) -> Result<(), RunError> {
+        let Some(election) = election else {
+            self.start(&mut standby, None)?;
+            return Ok(standby.run(GRACE).await?);
+        };
+        // One request every few seconds, of which none may be late: a limit would only ever cost the lease.
+        let unlimited = ClientSettings { qps: 0.0, ..self.settings.client.clone() };
+        let client = client(&self.config, &unlimited, &self.metrics, "leader-election")?;
+        let start = |supervisor: &mut Supervisor, fence: &Fence| self.start(supervisor, Some(fence));
+        let told = Told { checks: &self.checks, metrics: &self.metrics };
+        lead(client, election, told, standby, start, self.stop.clone()).await
+    }
+
+    /// Announces the last call some time after the request to stop. Never returns.
+    async fn close(&self) -> Infallible {
+        self.stop.cancelled().await;
+        sleep(LAST_CALL).await;
+        self.last_call.cancel();
+        std::future::pending().await
+    }
+
     /// Starts the controllers. What they write passes the fence, if there is one.
     fn start(&self, supervisor: &mut Supervisor, fence: Option<&Fence>) -> Result<(), RunError> {
         tracing::info!(server = %self.config.server(), controllers = ?self.controllers, "Starting controllers");
         let asking = || client(&self.config, &self.settings.client, &self.metrics, "service-accounts");
         let asking = self.settings.client.service_account_credentials.then(asking).transpose()?;
-        let accounts = asking.map(|client| fenced(client, fence));
+        let accounts = asking.map(|client| fenced(client.until(self.last_call.clone()), fence));
         let mut stage = Stage { supervisor, fence, accounts };
         #[cfg(feature = "endpoint")]
         if self.controllers.endpoints {
@@ -194,7 +217,7 @@ impl Manager {
                 client(&config, &self.settings.client, &self.metrics, &user)?
             }
         };
-        let client = fenced(client, stage.fence);
+        let client = fenced(client.until(self.last_call.clone()), stage.fence);
         let (recorder, writer) = EventRecorder::new(client.clone(), component);
         stage.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
         Ok((client, recorder))

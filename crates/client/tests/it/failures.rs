@@ -1,13 +1,14 @@
 //! Servers that are away, or do not answer as they should.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube_controller_client::{Error, TransportKind};
+use kube_controller_client::{Client, ClientOptions, Config, Error, TransportKind};
 use rstest::rstest;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
     task::JoinSet,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{client, config_map};
 
@@ -69,4 +70,30 @@ async fn a_write_whose_connection_broke_is_not_repeated() {
     let error = client(&url).create(&config_map("web")).await.unwrap_err();
     assert!(matches!(error, Error::Transport { kind: TransportKind::Reset, .. }), "{error:?}");
     assert_eq!(server.join_next().await.unwrap().unwrap(), 1);
+}
+
+const BUSY_FOR_LONG: &str = "HTTP/1.1 429 x\r\nretry-after: 600\r\ncontent-length: 4\r\nconnection: close\r\n\r\nbusy";
+
+/// What waits to be sent again, or for its turn, ends with the last call; and nothing is begun after it.
+#[tokio::test]
+async fn nothing_is_sent_after_the_last_call() {
+    let (url, mut server) = serve(vec![BUSY_FOR_LONG]).await;
+    let options = ClientOptions { qps: 0.001, burst: 2, ..ClientOptions::default() };
+    let client = Client::new(&Config::from_url(&url).expect("a URL"), options).expect("a client");
+    let last_call = CancellationToken::new();
+    let ending = client.until(last_call.clone());
+    let (again, turn) = (config_map("again"), config_map("turn"));
+    let again = ending.create(&again);
+    let stop = async {
+        assert_eq!(server.join_next().await.expect("a task").expect("no panic"), 1, "it was asked to wait");
+        // The burst is used up after this.
+        let _ = client.create(&config_map("other")).await;
+        let turn = ending.create(&turn);
+        let (turn, ()) = tokio::join!(turn, async { last_call.cancel() });
+        turn
+    };
+    let (again, turn) = tokio::join!(again, stop);
+    for result in [again, turn, ending.create(&config_map("late")).await] {
+        assert!(matches!(result, Err(Error::Ended { .. })), "{result:?}");
+    }
 }

@@ -115,6 +115,8 @@ async fn only_those_with_rights_see_more() {
         assert_eq!((stranger.get(path).await.code, liar.get(path).await.code), (403, 401), "{path}");
     }
     assert!(master.get("/flagz").await.text.contains("\nleader-elect=false\n"));
+    // What is served comes first, and then what it tells of.
+    served.until("/healthz?verbose", |reply| reply.text.contains("endpoints-controller")).await;
     let open = master.get_as("/metrics", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").await;
     assert!(open.content_type.starts_with("application/openmetrics-text"), "{}", open.content_type);
     assert!(open.text.contains("\nworkqueue_depth{name=\"endpoint\"} ") && open.text.ends_with("# EOF\n"));

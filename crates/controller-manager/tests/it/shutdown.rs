@@ -51,6 +51,26 @@ async fn a_write_under_way_is_finished_and_the_lease_given_back() {
     cluster.server.shutdown().await;
 }
 
+/// Syncs whose writes wait for their turn, the last one for longer than there is: what has not begun is left to the successor.
+#[tokio::test]
+async fn writes_that_wait_for_the_limit_on_requests_are_not_waited_for() {
+    const SERVICES: usize = 12;
+    let cluster = Cluster::start().await;
+    let slow = ["--controllers=endpointslice-controller", "--kube-api-qps=1", "--kube-api-burst=2"];
+    let served = start(&cluster, &slow);
+    served.until("/healthz?verbose", |reply| reply.text.contains("endpointslice-controller")).await;
+    for number in 0..SERVICES {
+        cluster.service("default", &format!("web-{number}")).await;
+    }
+    eventually("the first write", &true, async || !cluster.list(SLICES).await.is_empty()).await;
+    terminate(&served).await;
+    assert_eq!(exit_code(served).await, Some(0));
+    assert!(cluster.list(SLICES).await.len() < SERVICES, "some were still to come");
+    let lease = cluster.document(LEASE).await.expect("a lease");
+    assert_eq!(lease["spec"]["holderIdentity"], "", "{lease}");
+    cluster.server.shutdown().await;
+}
+
 #[tokio::test]
 async fn work_that_does_not_end_keeps_the_lease() {
     let cluster = Cluster::start().await;
