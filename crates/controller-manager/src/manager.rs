@@ -236,6 +236,7 @@ impl Manager {
         let mut metrics = kube_endpoint::Metrics::default();
         metrics.queues = Some(Arc::new(self.metrics.queues.clone()));
         metrics.controller = self.metrics.controllers.controller(ENDPOINTS);
+        metrics.propagation = Some(self.metrics.controllers.propagation(ENDPOINTS));
         let config = self.settings.endpoint;
         let controller =
             kube_endpoint::EndpointsController::with_metrics(&informers, client, recorder, config, metrics);

@@ -40,6 +40,7 @@ mod lock;
 mod metrics;
 #[cfg(feature = "prometheus")]
 mod prometheus;
+mod propagation;
 mod supervisor;
 mod workers;
 
@@ -48,5 +49,6 @@ pub use lock::locked;
 pub use metrics::ControllerMetrics;
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusControllers;
+pub use propagation::{Propagation, PropagationMetrics, Stages, Turn};
 pub use supervisor::{Supervisor, SupervisorError};
 pub use workers::{Next, RetryPolicy, Workers};

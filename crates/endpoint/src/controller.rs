@@ -6,7 +6,7 @@ mod watches;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{ControllerMetrics, RetryPolicy, Workers};
+use kube_controller::{ControllerMetrics, Propagation, PropagationMetrics, RetryPolicy, Workers};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::LEADER_ANNOTATION;
@@ -51,11 +51,13 @@ pub struct Metrics {
     pub queues: Option<Arc<dyn MetricsProvider>>,
     /// Metrics that upstream does not have.
     pub controller: Arc<dyn ControllerMetrics>,
+    /// How long changes take to be written. Nothing is measured for nobody.
+    pub propagation: Option<Arc<dyn PropagationMetrics>>,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
-        Metrics { queues: None, controller: Arc::new(()) }
+        Metrics { queues: None, controller: Arc::new(()), propagation: None }
     }
 }
 
@@ -85,7 +87,8 @@ impl EndpointsController {
         config: Config,
         metrics: Metrics,
     ) -> Self {
-        let Metrics { queues, controller } = metrics;
+        let Metrics { queues, controller, propagation } = metrics;
+        let propagation = Propagation::new(propagation);
         let Config { concurrent_syncs, batch_period, legacy } = config;
         let queue = Queue::builder().name("endpoint").limiter(default_controller_limiter());
         let (queue, timer) = match queues {
@@ -94,9 +97,9 @@ impl EndpointsController {
         };
         let replaced = Arc::new(Mutex::new(ReplacedVersions::default()));
         let synced = vec![
-            watch_services(informers, queue.clone()),
-            watch_pods(informers, queue.clone(), batch_period),
-            watch_endpoints(informers, queue.clone(), Arc::clone(&replaced)),
+            watch_services(informers, queue.clone(), propagation.clone()),
+            watch_pods(informers, queue.clone(), propagation.clone(), batch_period),
+            watch_endpoints(informers, queue.clone(), propagation.clone(), Arc::clone(&replaced)),
         ];
         let reconciler = Arc::new(Reconciler {
             services: informers.services.lister(),
@@ -108,6 +111,7 @@ impl EndpointsController {
             replaced,
             trigger_times: Mutex::new(TriggerTimes::default()),
             metrics: controller,
+            propagation,
         });
         EndpointsController { queue, timer, concurrent_syncs, reconciler, synced }
     }

@@ -9,15 +9,17 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{ControllerMetrics, RetryPolicy, Workers};
+use kube_controller::{ControllerMetrics, Propagation, PropagationMetrics, RetryPolicy, Workers};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
-    EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes, pod_change,
+    Cause, Change, EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes,
+    pod_change,
 };
 use kube_informer::{Event, HandlerHandle, Informer, synced_before};
 use kube_topology::TopologyCache;
+use kube_wire::Object as _;
 use kube_workqueue::{MetricsProvider, Queue, Timer, endpoint_slice_limiter};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -76,11 +78,13 @@ pub struct Metrics {
     pub queues: Option<Arc<dyn MetricsProvider>>,
     /// Metrics that upstream does not have.
     pub controller: Arc<dyn ControllerMetrics>,
+    /// How long changes take to be written. Nothing is measured for nobody.
+    pub propagation: Option<Arc<dyn PropagationMetrics>>,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
-        Metrics { slices: Arc::new(()), queues: None, controller: Arc::new(()) }
+        Metrics { slices: Arc::new(()), queues: None, controller: Arc::new(()), propagation: None }
     }
 }
 
@@ -97,6 +101,7 @@ impl Metrics {
             slices: Arc::new(crate::metrics::PrometheusMetrics::register(registry)?),
             queues: Some(Arc::new(queues.clone())),
             controller: controllers.controller(NAME),
+            propagation: Some(controllers.propagation(NAME)),
         })
     }
 }
@@ -131,14 +136,15 @@ impl EndpointSliceController {
             .metrics(Arc::clone(&metrics.slices))
             .controller_metrics(Arc::clone(&metrics.controller))
             .build();
+        let propagation = Propagation::new(metrics.propagation);
         let nodes_changed = Arc::new(Notify::new());
         let slice_delay = SLICE_CHANGE_DELAY.max(batch_period);
         let tracker = Arc::clone(reconciler.tracker());
         let synced = vec![
-            watch_services(informers, queue.clone()),
-            watch_pods(informers, queue.clone(), batch_period),
+            watch_services(informers, queue.clone(), propagation.clone()),
+            watch_pods(informers, queue.clone(), propagation.clone(), batch_period),
             watch_nodes(informers, Arc::clone(&nodes_changed)),
-            watch_slices(&informers.slices, SLICE_CONTROLLER, tracker, queue.clone(), slice_delay),
+            watch_slices(&informers.slices, SLICE_CONTROLLER, tracker, queue.clone(), propagation.clone(), slice_delay),
         ];
         let syncs = Arc::new(Syncs {
             services: informers.services.lister(),
@@ -149,6 +155,7 @@ impl EndpointSliceController {
             metrics: metrics.slices,
             echo_delay: slice_delay,
             trigger_times: Mutex::new(TriggerTimes::default()),
+            propagation,
         });
         let metrics = metrics.controller;
         EndpointSliceController { queue, timer, concurrent_syncs, syncs, nodes_changed, synced, metrics }
@@ -174,6 +181,7 @@ impl EndpointSliceController {
             loop {
                 nodes_changed.notified().await;
                 for service in topology.nodes_changed() {
+                    topology.propagation.woken(&service, Cause::Node, None);
                     queue.add(service);
                 }
             }
@@ -190,15 +198,36 @@ impl EndpointSliceController {
 }
 
 /// Every change of a Service wakes it, at once (ES-H1).
-fn watch_services(informers: &Informers, queue: Queue<ObjectKey>) -> HandlerHandle {
-    informers.services.add_handler(move |event| queue.add(kube_wire::Object::key(&**event.object()))).named("services")
+fn watch_services(
+    informers: &Informers,
+    queue: Queue<ObjectKey>,
+    propagation: Propagation<ObjectKey, Cause>,
+) -> HandlerHandle {
+    let handle = move |event: Event<Service>| {
+        let key = event.object().key();
+        if let Some(states) = event.news() {
+            let Change { cause, since } = Change::of_service(states);
+            propagation.woken(&key, cause, since.map(Into::into));
+        }
+        queue.add(key);
+    };
+    informers.services.add_handler(handle).named("services")
 }
 
 /// A change of a Pod wakes the Services it concerns, after the batch period (ES-H2).
-fn watch_pods(informers: &Informers, queue: Queue<ObjectKey>, batch_period: Duration) -> HandlerHandle {
+fn watch_pods(
+    informers: &Informers,
+    queue: Queue<ObjectKey>,
+    propagation: Propagation<ObjectKey, Cause>,
+    batch_period: Duration,
+) -> HandlerHandle {
     let services = informers.services.lister();
     let handle = move |event: Event<Pod>| {
+        let change = event.news().filter(|_| propagation.is_measured()).map(Change::of_pod);
         for service in services.read(|_, index| pod_change::woken_services(event.states(), index)) {
+            if let Some(Change { cause, since }) = change {
+                propagation.woken(&service, cause, since.map(Into::into));
+            }
             queue.add_after(service, batch_period);
         }
     };
@@ -275,7 +304,8 @@ mod tests {
         pods.replace((0..before).map(|number| pod(number, 1)), "1");
         pods.deliver();
         let (queue, timer) = Queue::builder().limiter(endpoint_slice_limiter()).build();
-        let _handler = watch_pods(&informers, queue.clone(), Duration::from_millis(period));
+        let nobody = Propagation::new(None);
+        let _handler = watch_pods(&informers, queue.clone(), nobody, Duration::from_millis(period));
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn(timer.run());
         pods.deliver();

@@ -62,6 +62,20 @@ pub struct Reconciler {
     totals: Mutex<MetricsCache>,
 }
 
+/// What is planned for an owner, and not written yet.
+pub(crate) struct Prepared<'a> {
+    owner: &'a Owner,
+    service: ObjectKey,
+    policy: Option<HintPolicy>,
+    plan: Plan,
+}
+
+impl Prepared<'_> {
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
 /// Sets up a [`Reconciler`].
 #[must_use]
 pub struct ReconcilerBuilder {
@@ -174,6 +188,15 @@ impl Reconciler {
         input: Input<'_, E>,
         policy: Option<HintPolicy>,
     ) -> Result<Plan, ApplyError> {
+        self.carry_out(self.prepare(input, policy)).await
+    }
+
+    /// The first half of [`reconcile`](Reconciler::reconcile): plans, and writes nothing yet.
+    pub(crate) fn prepare<'a, E: DesiredEndpoint>(
+        &self,
+        input: Input<'a, E>,
+        policy: Option<HintPolicy>,
+    ) -> Prepared<'a> {
         let policy = policy.map(|policy| self.heeded(policy));
         let owner = input.owner;
         let service = input.service();
@@ -187,7 +210,12 @@ impl Reconciler {
         }
         let Options { max_endpoints_per_slice, placeholder, .. } = self.options;
         self.metrics.totals(locked(&self.totals).update(&service, &plan, max_endpoints_per_slice, placeholder));
+        Prepared { owner, service, policy, plan }
+    }
 
+    /// The second half: writes.
+    pub(crate) async fn carry_out(&self, prepared: Prepared<'_>) -> Result<Plan, ApplyError> {
+        let Prepared { owner, service, policy, plan } = prepared;
         let writer =
             Writer { client: &self.client, service: &service, tracker: &self.tracker, metrics: &*self.metrics };
         let applied = writer.apply(&plan, policy.map(labels)).await;

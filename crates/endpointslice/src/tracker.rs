@@ -78,6 +78,11 @@ impl SliceTracker {
         Writing { tracker: self, service }
     }
 
+    /// Whether slices of the Service that this one names are being written.
+    pub(crate) fn is_writing(&self, slice: &EndpointSlice) -> bool {
+        self.services().get(&service_of(slice)).is_some_and(|tracked| tracked.writing > 0)
+    }
+
     /// A write of a slice of `service` succeeded and brought it to `generation`.
     pub fn wrote(&self, service: &ObjectKey, uid: impl Into<Uid>, generation: i64) {
         self.services().entry(service.clone()).or_default().remember(uid.into(), Known::Generation(generation));

@@ -28,6 +28,9 @@ pub enum Event<T> {
     },
 }
 
+/// An object before and after an event; `None` where it was or is not there.
+pub type States<'a, T> = (Option<&'a Arc<T>>, Option<&'a Arc<T>>);
+
 impl<T> Event<T> {
     /// The newest state that the event carries.
     pub fn object(&self) -> &Arc<T> {
@@ -36,8 +39,19 @@ impl<T> Event<T> {
         }
     }
 
+    /// The same as [`states`](Self::states), if this is news: nothing for what was there when the handler began to listen,
+    /// and for what a resync tells again.
+    pub fn news(&self) -> Option<States<'_, T>> {
+        let told_before = match self {
+            Self::Added { initial, .. } => *initial,
+            Self::Updated { old, new } => Arc::ptr_eq(old, new),
+            Self::Deleted { .. } => false,
+        };
+        (!told_before).then(|| self.states())
+    }
+
     /// The object before and after the event; `None` where it was or is not there.
-    pub fn states(&self) -> (Option<&Arc<T>>, Option<&Arc<T>>) {
+    pub fn states(&self) -> States<'_, T> {
         match self {
             Self::Added { object, .. } => (None, Some(object)),
             Self::Updated { old, new } => (Some(old), Some(new)),

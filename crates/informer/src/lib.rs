@@ -118,7 +118,7 @@ mod sync;
 
 pub use builder::{Builder, ByHand, FromServer, HandlerOptions};
 pub use changes::Changes;
-pub use event::Event;
+pub use event::{Event, States};
 pub use factory::{Factory, FactoryError};
 pub use handle::HandlerHandle;
 pub use index::{NamedIndexes, UpdateIndex};

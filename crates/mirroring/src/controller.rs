@@ -6,11 +6,11 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{RetryPolicy, Workers};
+use kube_controller::{Propagation, RetryPolicy, Workers};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
-use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
+use kube_endpoint_model::{Cause, Change, EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
 use kube_endpointslice::{SliceTracker, watch_slices};
 use kube_informer::{Event, HandlerHandle, Informer, synced_before};
 use kube_wire::Object as _;
@@ -73,7 +73,8 @@ impl MirroringController {
         config: Config,
         metrics: Metrics,
     ) -> Self {
-        let Metrics { mirroring, queues, controller } = metrics;
+        let Metrics { mirroring, queues, controller, propagation } = metrics;
+        let propagation = Propagation::new(propagation);
         let Config { concurrent_syncs, max_endpoints_per_subset, batch_period } = config;
         let limiter = MaxOf::new()
             .and(ItemExponential::new(Duration::from_secs(1), LONGEST_DELAY))
@@ -85,10 +86,17 @@ impl MirroringController {
         };
         let tracker = Arc::new(SliceTracker::default());
         let synced = vec![
-            watch_services(informers, queue.clone()),
-            watch_endpoints(informers, queue.clone()),
+            watch_services(informers, queue.clone(), propagation.clone()),
+            watch_endpoints(informers, queue.clone(), propagation.clone()),
             // Without the slice controller's minimum delay (MI-H8, EC-34).
-            watch_slices(&informers.slices, MIRRORING_CONTROLLER, Arc::clone(&tracker), queue.clone(), batch_period),
+            watch_slices(
+                &informers.slices,
+                MIRRORING_CONTROLLER,
+                Arc::clone(&tracker),
+                queue.clone(),
+                propagation.clone(),
+                batch_period,
+            ),
         ];
         let reconciler = Arc::new(Reconciler {
             services: informers.services.lister(),
@@ -101,6 +109,7 @@ impl MirroringController {
             totals: Mutex::default(),
             metrics: mirroring,
             controller_metrics: controller,
+            propagation,
         });
         MirroringController { queue, timer, concurrent_syncs, reconciler, synced }
     }
@@ -127,19 +136,36 @@ impl MirroringController {
     }
 }
 
-fn watch_services(informers: &Informers, queue: Queue<ObjectKey>) -> HandlerHandle {
+fn watch_services(
+    informers: &Informers,
+    queue: Queue<ObjectKey>,
+    propagation: Propagation<ObjectKey, Cause>,
+) -> HandlerHandle {
     let handle = move |event: Event<Service>| {
         if service_wakes(event.states()) {
-            queue.add(event.object().key());
+            let key = event.object().key();
+            if let Some(states) = event.news() {
+                let Change { cause, since } = Change::of_service(states);
+                propagation.woken(&key, cause, since.map(Into::into));
+            }
+            queue.add(key);
         }
     };
     informers.services.add_handler(handle).named("services")
 }
 
-fn watch_endpoints(informers: &Informers, queue: Queue<ObjectKey>) -> HandlerHandle {
+fn watch_endpoints(
+    informers: &Informers,
+    queue: Queue<ObjectKey>,
+    propagation: Propagation<ObjectKey, Cause>,
+) -> HandlerHandle {
     let handle = move |event: Event<Endpoints>| {
         if endpoints_wake(event.states()) {
-            queue.add(event.object().key());
+            let key = event.object().key();
+            if event.news().is_some() {
+                propagation.woken(&key, Cause::Endpoints, None);
+            }
+            queue.add(key);
         }
     };
     informers.endpoints.add_handler(handle).named("endpoints")

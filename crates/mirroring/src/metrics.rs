@@ -6,7 +6,7 @@ mod prometheus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::ControllerMetrics;
+use kube_controller::{ControllerMetrics, PropagationMetrics};
 use kube_endpointslice::metrics::SliceMetrics;
 use kube_workqueue::MetricsProvider;
 
@@ -44,11 +44,13 @@ pub struct Metrics {
     pub queues: Option<Arc<dyn MetricsProvider>>,
     /// Metrics that upstream does not have.
     pub controller: Arc<dyn ControllerMetrics>,
+    /// How long changes take to be written. Nothing is measured for nobody.
+    pub propagation: Option<Arc<dyn PropagationMetrics>>,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
-        Metrics { mirroring: Arc::new(()), queues: None, controller: Arc::new(()) }
+        Metrics { mirroring: Arc::new(()), queues: None, controller: Arc::new(()), propagation: None }
     }
 }
 
@@ -65,6 +67,7 @@ impl Metrics {
             mirroring: Arc::new(PrometheusMetrics::register(registry)?),
             queues: Some(Arc::new(queues.clone())),
             controller: controllers.controller(crate::controller::NAME),
+            propagation: Some(controllers.propagation(crate::controller::NAME)),
         })
     }
 }

@@ -6,8 +6,8 @@
 //! - **Selection**: [`PodIndex`] answers which Pods a Service selects, [`ServiceIndex`] which Services a Pod belongs
 //!   to, [`SliceIndex`] which slices a Service has; each answer costs its matches, not the namespace.
 //! - **Rules**: [`membership`] says who is an endpoint, where and in which state; [`pod_change`] which changes of a Pod
-//!   matter and whom they wake; [`TriggerTimes`] since when consumers have been waiting; [`subsets`] brings Endpoints
-//!   subsets into their canonical form.
+//!   matter and whom they wake; [`Change`] what kind of change it was; [`TriggerTimes`] since when consumers have been
+//!   waiting; [`subsets`] brings Endpoints subsets into their canonical form.
 //!
 //! The ids in the documentation (PP-4, RC-14 and so on) name upstream behaviour: Kubernetes 1.36.
 //!
@@ -35,6 +35,7 @@
 mod address;
 mod addresses;
 mod by_name;
+mod change;
 mod decode;
 mod endpoints;
 mod fingerprint;
@@ -62,6 +63,7 @@ pub mod well_known;
 
 pub use address::{Address, IpFamily, parse_sloppy};
 pub use addresses::Addresses;
+pub use change::{Cause, Change};
 pub use endpoints::{EndpointAddress, EndpointSubset, Endpoints, SubsetPort};
 pub use fingerprint::{sort_slice_ports, sort_subset_ports};
 pub use go_bool::parse_go_bool;

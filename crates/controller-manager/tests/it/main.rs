@@ -8,6 +8,7 @@ mod https;
 mod metrics;
 mod oracle;
 mod process;
+mod propagation;
 mod reference;
 mod rooms;
 mod service_accounts;

@@ -80,8 +80,12 @@ const SHOWN_LATER: &[(&str, &str, &[&str])] = &[
 ];
 /// How metrics begin that upstream does not have.
 const OURS: [&str; 2] = ["endpoint_controllers_", "kube_informer_"];
-/// Those of them that are seen once something went wrong.
-const OURS_SHOWN_LATER: [&str; 1] = ["kube_informer_relists_total"];
+/// Those of them that are seen once something went wrong, or changed while a controller was at work.
+const OURS_SHOWN_LATER: [&str; 3] = [
+    "endpoint_controllers_propagation_duration_seconds",
+    "endpoint_controllers_propagation_stage_duration_seconds",
+    "kube_informer_relists_total",
+];
 
 /// What a process shows that has done a bit of everything, at `/metrics` and at `/metrics/slis`.
 pub(crate) async fn shown() -> (BTreeMap<String, Family>, BTreeMap<String, Family>) {
@@ -104,6 +108,7 @@ pub(crate) async fn shown() -> (BTreeMap<String, Family>, BTreeMap<String, Famil
     cluster.create("/api/v1/namespaces/default/endpoints", &mine).await;
     let one = |name: &str| (name.to_owned(), 1);
     cluster.settles(&[one("web"), one("mine"), one("close")].into()).await;
+    cluster.readiness("default", "web-0", "False", "2026-01-01T00:00:01Z").await;
     // What is counted once something goes wrong: a refused renewal, another that comes too late, a history that is lost.
     let leases = On::any().verb("update").resource("leases");
     cluster.server.faults().inject(Fault::too_many_requests(Duration::from_secs(1)).on(leases).times(1));

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use k8s_openapi::api::core::v1 as core;
-use kube_controller::{ControllerMetrics, Freshness, Next, locked};
+use kube_controller::{ControllerMetrics, Freshness, Next, Propagation, Turn, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Client, Error};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
-use kube_endpoint_model::{Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
+use kube_endpoint_model::{Cause, Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
 use kube_informer::Lister;
 use tokio::time::Instant;
 
@@ -26,6 +26,7 @@ pub(super) struct Reconciler {
     pub(super) replaced: Arc<Mutex<ReplacedVersions>>,
     pub(super) trigger_times: Mutex<TriggerTimes>,
     pub(super) metrics: Arc<dyn ControllerMetrics>,
+    pub(super) propagation: Propagation<ObjectKey, Cause>,
 }
 
 /// Why a sync failed.
@@ -47,12 +48,22 @@ enum Current {
 impl Reconciler {
     /// Brings the Endpoints object of a Service into line with its Pods (EP-1 to EP-22).
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Next, SyncError> {
+        let mut turn = self.propagation.take(key);
+        let result = self.try_sync(key, &mut turn).await;
+        turn.end(&result);
+        result
+    }
+
+    async fn try_sync(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<Next, SyncError> {
         let failed = |verb| move |source| SyncError { verb, key: key.clone(), source };
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
+            turn.writing();
             let deleted = self.client.delete::<core::Endpoints>(&key.namespace, &key.name, None).await;
-            deleted
-                .or_else(|error| if error.is_not_found() { Ok(()) } else { Err(error) })
-                .map_err(failed("delete"))?;
+            match deleted {
+                Ok(()) => {}
+                Err(error) if error.is_not_found() => turn.wrote_nothing(),
+                Err(error) => return Err(failed("delete")(error)),
+            }
             locked(&self.trigger_times).forget(key);
             locked(&self.replaced).forget(key);
             return Ok(Next::Done);
@@ -72,7 +83,11 @@ impl Reconciler {
             Current::Later(next) => return Ok(next),
         };
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
-        match plan(&service, &pods, current.as_deref(), trigger_time, self.legacy) {
+        let change = plan(&service, &pods, current.as_deref(), trigger_time, self.legacy);
+        if change.is_some() {
+            turn.writing();
+        }
+        match change {
             None => {}
             Some(Change::Create(endpoints)) => self.create(key, &endpoints).await.map_err(failed("create"))?,
             Some(Change::Update(endpoints)) => self.update(key, &endpoints).await.map_err(failed("update"))?,

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::locked;
-use kube_endpoint_model::{Endpoints, ObjectKey, Pod, Service, pod_change};
+use kube_controller::{Propagation, locked};
+use kube_endpoint_model::{Cause, Change, Endpoints, ObjectKey, Pod, Service, pod_change};
 use kube_informer::{Event, HandlerHandle};
 use kube_wire::Object as _;
 use kube_workqueue::Queue;
@@ -13,15 +13,36 @@ use super::Informers;
 use crate::stale::ReplacedVersions;
 
 /// Every change of a Service wakes it, at once (EP-H1 to EP-H3).
-pub(super) fn watch_services(informers: &Informers, queue: Queue<ObjectKey>) -> HandlerHandle {
-    informers.services.add_handler(move |event: Event<Service>| queue.add(event.object().key())).named("services")
+pub(super) fn watch_services(
+    informers: &Informers,
+    queue: Queue<ObjectKey>,
+    propagation: Propagation<ObjectKey, Cause>,
+) -> HandlerHandle {
+    let handle = move |event: Event<Service>| {
+        let key = event.object().key();
+        if let Some(states) = event.news() {
+            let Change { cause, since } = Change::of_service(states);
+            propagation.woken(&key, cause, since.map(Into::into));
+        }
+        queue.add(key);
+    };
+    informers.services.add_handler(handle).named("services")
 }
 
 /// A change of a Pod wakes the Services it concerns, after the batch period (EP-H4, EP-H7).
-pub(super) fn watch_pods(informers: &Informers, queue: Queue<ObjectKey>, batch_period: Duration) -> HandlerHandle {
+pub(super) fn watch_pods(
+    informers: &Informers,
+    queue: Queue<ObjectKey>,
+    propagation: Propagation<ObjectKey, Cause>,
+    batch_period: Duration,
+) -> HandlerHandle {
     let services = informers.services.lister();
     let handle = move |event: Event<Pod>| {
+        let change = event.news().filter(|_| propagation.is_measured()).map(Change::of_pod);
         for service in services.read(|_, index| pod_change::woken_services(event.states(), index)) {
+            if let Some(Change { cause, since }) = change {
+                propagation.woken(&service, cause, since.map(Into::into));
+            }
             queue.add_after(service, batch_period);
         }
     };
@@ -33,11 +54,15 @@ pub(super) fn watch_pods(informers: &Informers, queue: Queue<ObjectKey>, batch_p
 pub(super) fn watch_endpoints(
     informers: &Informers,
     queue: Queue<ObjectKey>,
+    propagation: Propagation<ObjectKey, Cause>,
     replaced: Arc<Mutex<ReplacedVersions>>,
 ) -> HandlerHandle {
     let handle = move |event: Event<Endpoints>| {
         let key = event.object().key();
-        if matches!(event, Event::Deleted { .. }) || locked(&replaced).is_waiting(&key) {
+        if matches!(event, Event::Deleted { .. }) {
+            propagation.woken(&key, Cause::Endpoints, None);
+            queue.add(key);
+        } else if locked(&replaced).is_waiting(&key) {
             queue.add(key);
         }
     };
@@ -74,8 +99,9 @@ mod tests {
             let informers = Informers { services, pods, endpoints };
             let (queue, timer) = Queue::builder().build();
             let replaced = Arc::new(Mutex::new(ReplacedVersions::default()));
-            watch_pods(&informers, queue.clone(), batch_period);
-            watch_endpoints(&informers, queue.clone(), Arc::clone(&replaced));
+            let nobody = Propagation::new(None);
+            watch_pods(&informers, queue.clone(), nobody.clone(), batch_period);
+            watch_endpoints(&informers, queue.clone(), nobody, Arc::clone(&replaced));
             let service = json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": "1"},
                 "spec": {"selector": {"app": "web"}}});
             service_source.replace([read(service)], "1");

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{Next, locked};
+use kube_controller::{Next, Propagation, Turn, locked};
 use kube_controller_client::events::EventType;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
-    EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes,
+    Cause, EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes,
 };
 use kube_informer::Lister;
 use kube_topology::HintPolicy;
@@ -33,6 +33,7 @@ pub(super) struct Syncs {
     /// When a Service is looked at again after its slices were written.
     pub(super) echo_delay: Duration,
     pub(super) trigger_times: Mutex<TriggerTimes>,
+    pub(super) propagation: Propagation<ObjectKey, Cause>,
 }
 
 /// Why a sync failed.
@@ -63,7 +64,9 @@ impl Syncs {
 
     /// Brings the slices of a Service into line with its Pods (ES-1 to ES-7), and counts what came of it (SY-3).
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Next, SyncError> {
-        let result = self.try_sync(key).await;
+        let mut turn = self.propagation.take(key);
+        let result = self.try_sync(key, &mut turn).await;
+        turn.end(&result);
         self.metrics.synced(match &result {
             Ok(Next::After(_)) => SyncResult::Stale,
             Ok(_) => SyncResult::Success,
@@ -72,7 +75,7 @@ impl Syncs {
         result
     }
 
-    async fn try_sync(&self, key: &ObjectKey) -> Result<Next, SyncError> {
+    async fn try_sync(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<Next, SyncError> {
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
             // Its slices go with it: they are owned, and the garbage collector removes them.
             locked(&self.trigger_times).forget(key);
@@ -102,7 +105,11 @@ impl Syncs {
         let input = Input::new(&owner, &address_types, desired.groups, &existing)
             .labels(&labels)
             .trigger_time(TriggerTime::Write(trigger_time));
-        let applied = self.reconciler.reconcile(input, Some(HintPolicy::of(&service))).await;
+        let planned = self.reconciler.prepare(input, Some(HintPolicy::of(&service)));
+        if !planned.plan().is_empty() {
+            turn.writing();
+        }
+        let applied = self.reconciler.carry_out(planned).await;
 
         let missing = desired.missing_nodes.into_iter();
         let missing = missing.map(|missing| Failure::MissingNode { service: key.clone(), missing });

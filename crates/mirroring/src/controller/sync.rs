@@ -4,11 +4,11 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
 use k8s_openapi::api::core::v1 as core;
-use kube_controller::{ControllerMetrics, Next, locked};
+use kube_controller::{ControllerMetrics, Next, Propagation, Turn, locked};
 use kube_controller_client::Client;
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
-use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
+use kube_endpoint_model::{Cause, EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
 use kube_endpointslice::metrics::MetricsCache;
 use kube_endpointslice::{
     ApplyError, LiveReadError, Plan, SliceTracker, Slices, TypePlan, apply, apply_measured, fresh_slices,
@@ -32,6 +32,7 @@ pub(super) struct Reconciler {
     pub(super) totals: Mutex<MetricsCache>,
     pub(super) metrics: Arc<dyn MirroringMetrics>,
     pub(super) controller_metrics: Arc<dyn ControllerMetrics>,
+    pub(super) propagation: Propagation<ObjectKey, Cause>,
 }
 
 /// Why a sync failed.
@@ -49,16 +50,18 @@ impl Reconciler {
     /// Brings the mirrored slices of a Service into line with its Endpoints (MI-2 to MI-24).
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Next, SyncError> {
         let start = Instant::now();
-        let result = self.mirror(key).await;
+        let mut turn = self.propagation.take(key);
+        let result = self.mirror(key, &mut turn).await;
+        turn.end(&result);
         self.metrics.took(start.elapsed());
         result
     }
 
-    async fn mirror(&self, key: &ObjectKey) -> Result<Next, SyncError> {
+    async fn mirror(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<Next, SyncError> {
         let endpoints = self.endpoints.get(&key.namespace, &key.name).filter(|endpoints| should_mirror(endpoints));
         let service = self.services.get(&key.namespace, &key.name).filter(|service| service.selector.is_none());
         let (Some(endpoints), Some(_)) = (endpoints, service) else {
-            return self.clean_up(key).await;
+            return self.clean_up(key, turn).await;
         };
 
         let read = || self.mirrored_slices(key);
@@ -76,6 +79,9 @@ impl Reconciler {
         let mirror = plan(&endpoints, &existing, self.max_endpoints_per_subset);
         self.tell_what_is_skipped(&endpoints, &mirror);
         self.measure(key, &mirror);
+        if !mirror.plan.is_empty() {
+            turn.writing();
+        }
         apply_measured(&self.client, key, &mirror.plan, &self.tracker, &*self.metrics).await?;
         Ok(Next::Done)
     }
@@ -93,12 +99,15 @@ impl Reconciler {
     }
 
     /// Deletes all mirrored slices of a Service that has nothing to mirror (MI-24). These deletions do not count.
-    async fn clean_up(&self, key: &ObjectKey) -> Result<Next, SyncError> {
+    async fn clean_up(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<Next, SyncError> {
         self.tracker.forget(key);
         if let Some(totals) = locked(&self.totals).remove(key) {
             self.metrics.totals(totals);
         }
         let plan = Plan::delete(self.mirrored_slices(key));
+        if !plan.is_empty() {
+            turn.writing();
+        }
         let applied = apply(&self.client, key, &plan, &self.tracker).await;
         // The events of these deletions are to wake nobody.
         self.tracker.forget(key);

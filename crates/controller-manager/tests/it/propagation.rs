@@ -1,0 +1,206 @@
+//! How long changes take, at `/metrics`: every kind of change counts once, where it was written.
+
+use std::collections::BTreeMap;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, eventually};
+use crate::https::Caller;
+use crate::serving::start;
+
+const ENDPOINTS: &str = "endpoints-controller";
+const SLICES: &str = "endpointslice-controller";
+const MIRRORING: &str = "endpointslice-mirroring-controller";
+
+const WHOLE: &str = "endpoint_controllers_propagation_duration_seconds_count";
+const STAGES: &str = "endpoint_controllers_propagation_stage_duration_seconds_count";
+const MIRRORED: &str = "endpoint_slice_mirroring_controller_endpoints_sync_duration_count";
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+const SERVICES: &str = "/api/v1/namespaces/default/services";
+const ALL_ENDPOINTS: &str = "/api/v1/namespaces/default/endpoints";
+const ALL_SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+
+/// Values by controller and cause, and by stage where the metric has one.
+type Counts = BTreeMap<(String, String, String), u64>;
+
+fn counts(text: &str, metric: &str) -> Counts {
+    let of_metric = |line: &str| {
+        let (labels, value) = line.strip_prefix(metric)?.strip_prefix('{')?.split_once("} ")?;
+        let label = |name: &str| {
+            let found = labels.split(',').find_map(|it| it.strip_prefix(name)?.strip_prefix("=\""));
+            found.unwrap_or_default().trim_end_matches('"').to_owned()
+        };
+        Some(((label("controller"), label("cause"), label("stage")), value.parse().expect("a count")))
+    };
+    text.lines().filter_map(of_metric).collect()
+}
+
+struct Scene {
+    cluster: Cluster,
+    master: Caller,
+    expected: Counts,
+}
+
+impl Scene {
+    /// How often each change was told of. News of a Pod on its way out may or may not fall into one write with its end.
+    async fn whole(&self) -> Counts {
+        let mut whole = counts(&self.scrape().await, WHOLE);
+        whole.retain(|(_, cause, _), _| cause != "pod_other");
+        whole
+    }
+
+    async fn scrape(&self) -> String {
+        self.master.get("/metrics").await.text
+    }
+
+    /// Waits until these controllers have told of one more change, and nobody of any other.
+    async fn told(&mut self, cause: &str, controllers: &[&str]) {
+        for controller in controllers {
+            *self.expected.entry(((*controller).to_owned(), cause.to_owned(), String::new())).or_default() += 1;
+        }
+        eventually(cause, &self.expected, async || self.whole().await).await;
+    }
+
+    /// Waits until the mirroring controller has looked so often.
+    async fn mirroring_looked(&self, times: u64) {
+        let looked = async || {
+            let text = self.scrape().await;
+            text.lines().find_map(|line| line.strip_prefix(MIRRORED)?.trim().parse::<u64>().ok())
+        };
+        eventually("syncs of the mirroring controller", &Some(times), looked).await;
+    }
+
+    async fn patch(&self, path: &str, patch: &Value) {
+        self.cluster.call(Method::PATCH, path, "application/merge-patch+json", patch).await;
+    }
+
+    async fn delete(&self, path: &str) {
+        assert!(self.cluster.try_call(Method::DELETE, path, &Value::Null).await.is_success(), "{path}");
+    }
+
+    /// Deletes the slices of a Service.
+    async fn delete_slices(&self, service: &str) {
+        for slice in self.cluster.list(ALL_SLICES).await {
+            if slice["metadata"]["labels"]["kubernetes.io/service-name"] == service {
+                self.delete(&format!("{ALL_SLICES}/{}", slice["metadata"]["name"].as_str().expect("a name"))).await;
+            }
+        }
+    }
+
+    async fn node(&self, name: &str, zone: &str, cpu: &str) {
+        let labels = json!({"topology.kubernetes.io/zone": zone});
+        let status = json!({"allocatable": {"cpu": cpu}, "conditions": [{"type": "Ready", "status": "True"}]});
+        let node = json!({"metadata": {"name": name, "labels": labels}, "status": status});
+        self.cluster.create("/api/v1/nodes", &node).await;
+    }
+
+    /// Endpoints that somebody made by hand, and a Service of the same name that selects nothing.
+    async fn mirrored(&mut self) {
+        let ports = json!([{"name": "http", "port": 80}]);
+        let service = |name: &str| json!({"metadata": {"name": name}, "spec": {"ports": ports}});
+        let subsets = json!([{"addresses": [{"ip": "192.0.2.1"}], "ports": ports}]);
+        let endpoints = |name: &str| json!({"metadata": {"name": name}, "subsets": subsets});
+        // Each waits for its other half, and is looked at in vain.
+        self.cluster.create(ALL_ENDPOINTS, &endpoints("late")).await;
+        self.cluster.create(SERVICES, &service("mine")).await;
+        self.mirroring_looked(2).await;
+        self.cluster.create(SERVICES, &service("late")).await;
+        self.told("service_created", &[MIRRORING]).await;
+        self.cluster.create(ALL_ENDPOINTS, &endpoints("mine")).await;
+        self.told("endpoints", &[MIRRORING]).await;
+        self.delete_slices("mine").await;
+        self.told("endpoint_slice", &[MIRRORING]).await;
+    }
+
+    /// All that may happen to the only Pod of a Service, and to the Service.
+    async fn selected(&mut self) {
+        const BOTH: &[&str] = &[ENDPOINTS, SLICES];
+        // Ready before any Service selects it, so that what follows is one change at a time.
+        self.cluster.ready_pod("default", "web-0", "other", "10.1.0.1").await;
+        self.cluster.service("default", "web").await;
+        self.told("service_created", BOTH).await;
+        let pod = format!("{PODS}/web-0");
+        self.patch(&pod, &json!({"metadata": {"labels": {"app": "web"}}})).await;
+        self.told("pod_labels", BOTH).await;
+        self.cluster.readiness("default", "web-0", "False", "2026-01-01T00:00:01Z").await;
+        self.told("pod_unready", BOTH).await;
+        self.cluster.readiness("default", "web-0", "True", "2026-01-01T00:00:02Z").await;
+        self.told("pod_ready", BOTH).await;
+        let status = json!({"podIP": "10.1.0.2", "podIPs": [{"ip": "10.1.0.2"}]});
+        self.patch(&format!("{pod}/status"), &json!({"status": status})).await;
+        self.told("pod_address", BOTH).await;
+        let ports = json!([{"name": "http", "port": 80, "targetPort": 9090}]);
+        self.patch(&format!("{SERVICES}/web"), &json!({"spec": {"ports": ports}})).await;
+        self.told("service_changed", BOTH).await;
+        self.delete_slices("web").await;
+        self.told("endpoint_slice", &[SLICES]).await;
+        self.delete(&format!("{ALL_ENDPOINTS}/web")).await;
+        self.told("endpoints", &[ENDPOINTS]).await;
+        self.delete(&pod).await;
+        self.told("pod_terminating", BOTH).await;
+        // Endpoints lost it when its end began.
+        self.delete(&format!("{pod}?gracePeriodSeconds=0")).await;
+        self.told("pod_deleted", &[SLICES]).await;
+        // Slices are left to the garbage collector.
+        self.delete(&format!("{SERVICES}/web")).await;
+        self.told("service_deleted", &[ENDPOINTS]).await;
+    }
+
+    /// Hints that one Node more makes wrong.
+    async fn hinted(&self) {
+        self.node("n2", "b", "1").await;
+        let metadata = json!({"name": "near", "annotations": {"service.kubernetes.io/topology-mode": "Auto"}});
+        let spec = json!({"selector": {"app": "near"}, "ports": [{"name": "http", "port": 80}]});
+        self.cluster.create(SERVICES, &json!({"metadata": metadata, "spec": spec})).await;
+        for (at, node) in ["n1", "n1", "n2", "n2"].into_iter().enumerate() {
+            let spec = json!({"nodeName": node, "containers": [{"name": "main", "image": "registry.example/app:1"}]});
+            let metadata = json!({"name": format!("near-{at}"), "labels": {"app": "near"}});
+            self.cluster.create(PODS, &json!({"metadata": metadata, "spec": spec})).await;
+            let address = format!("10.1.1.{at}");
+            let ready = json!([{"type": "Ready", "status": "True"}]);
+            let status =
+                json!({"phase": "Running", "podIP": address, "podIPs": [{"ip": address}], "conditions": ready});
+            self.patch(&format!("{PODS}/near-{at}/status"), &json!({"status": status})).await;
+        }
+        let hinted = async || {
+            let slices = self.cluster.list(ALL_SLICES).await;
+            let of_service =
+                slices.iter().filter(|it| it["metadata"]["labels"]["kubernetes.io/service-name"] == "near");
+            let endpoints = of_service.flat_map(|it| it["endpoints"].as_array().cloned().unwrap_or_default());
+            endpoints.filter(|endpoint| endpoint["hints"]["forZones"].is_array()).count()
+        };
+        eventually("endpoints with hints", &4, hinted).await;
+        self.node("n3", "b", "8").await;
+        let key = (SLICES.to_owned(), "node".to_owned(), String::new());
+        let told = async || self.whole().await.get(&key).copied();
+        eventually("node", &Some(1), told).await;
+    }
+}
+
+#[tokio::test]
+async fn every_change_is_told_of_once_by_those_who_wrote_it() {
+    let cluster = Cluster::start().await;
+    let served = start(&cluster, &["--leader-elect=false"]);
+    let master = served.master(&cluster).await;
+    let mut scene = Scene { cluster, master, expected: Counts::new() };
+    // What was there when a controller began is no news to it.
+    served.until("/healthz?verbose", |reply| reply.text.contains(MIRRORING)).await;
+    served.until("/readyz", |reply| reply.code == 200).await;
+    scene.node("n1", "a", "1").await;
+    scene.mirrored().await;
+    scene.selected().await;
+
+    let stages = counts(&scene.scrape().await, STAGES);
+    for ((controller, cause, _), count) in &scene.expected {
+        let of = |stage: &str| stages.get(&(controller.clone(), cause.clone(), stage.to_owned())).copied();
+        for stage in ["queue", "compute", "api"] {
+            assert_eq!(of(stage), Some(*count), "{controller} {cause} {stage}");
+        }
+        let dated = ["pod_ready", "pod_unready", "service_created"].contains(&cause.as_str());
+        assert_eq!(of("watch"), dated.then_some(*count), "{controller} {cause}");
+    }
+    scene.hinted().await;
+    scene.cluster.server.shutdown().await;
+}
