@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use http::Method;
-use kube_dev_apiserver::{Authorization, Config, Fault, On, User};
+use kube_dev_apiserver::{Authorization, Config, Fault, LoggedRequest, On, User};
 use serde_json::{Value, json};
 
-use super::{BASE, NAME, arguments, base, deploy, text};
+use super::{BASE, NAME, arguments, base, deploy, documents, text, typed};
 use crate::cluster::{Cluster, eventually};
 use crate::process::{controllers_as, stop};
 
@@ -52,20 +52,22 @@ fn unseen() -> BTreeSet<Right> {
     rights
 }
 
-const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
-
-/// A server that enforces the rights of the base.
-async fn guarded(base: &BTreeMap<String, Value>) -> Cluster {
+/// A server that enforces what it is told to grant.
+async fn guarded(granted: impl IntoIterator<Item = &Value>) -> Cluster {
     let cluster = Cluster::start_as(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
-    for (kind, path) in [
-        ("ClusterRole", format!("{RBAC}/clusterroles")),
-        ("ClusterRoleBinding", format!("{RBAC}/clusterrolebindings")),
-        ("Role", format!("{RBAC}/namespaces/kube-system/roles")),
-        ("RoleBinding", format!("{RBAC}/namespaces/kube-system/rolebindings")),
-    ] {
-        cluster.create(&path, &base[&format!("{kind}/{NAME}")]).await;
+    for object in granted {
+        let plural = text(&object["kind"]).to_lowercase() + "s";
+        let place = if plural.starts_with("cluster") { plural } else { format!("namespaces/kube-system/{plural}") };
+        cluster.create(&format!("/apis/rbac.authorization.k8s.io/v1/{place}"), object).await;
     }
     cluster
+}
+
+/// Requests of the binary that were refused for want of a right.
+fn refused(cluster: &Cluster) -> Vec<LoggedRequest> {
+    let mut requests = cluster.server.requests().matching(&On::any().user_agent("controller-manager"));
+    requests.retain(|it| matches!(it.status, Some(401 | 403)));
+    requests
 }
 
 /// Everything the controllers do: an object of each kind that comes, changes and goes, and an event that is repeated.
@@ -102,7 +104,8 @@ async fn work(cluster: &Cluster) {
 #[tokio::test]
 async fn the_rights_are_those_of_the_calls() {
     let base = base();
-    let cluster = guarded(&base).await;
+    let kinds = ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"];
+    let cluster = guarded(kinds.iter().map(|kind| &base[&format!("{kind}/{NAME}")])).await;
     let user = format!("system:serviceaccount:kube-system:{NAME}");
     let folder = tempfile::tempdir().expect("a folder");
     let kubeconfig = folder.path().join("kubeconfig");
@@ -110,13 +113,16 @@ async fn the_rights_are_those_of_the_calls() {
     std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(user)).expect("a kubeconfig");
 
     let arguments = arguments(&base[&format!("Deployment/{NAME}")]["spec"]["template"]);
-    let child = controllers_as(&kubeconfig, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let replica = || controllers_as(&kubeconfig, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let leader = replica();
     work(&cluster).await;
-    let log = stop(child).await;
+    let (standby, watched) = (replica(), On::any().verb("watch").resource("leases"));
+    eventually("a standby", &true, async || cluster.server.requests().count(&watched) > 0).await;
+    let log = stop(standby).await + &stop(leader).await;
 
+    let missing = refused(&cluster);
+    assert!(missing.is_empty(), "something is missing: {missing:#?}\n{log}");
     let requests = cluster.server.requests().matching(&On::any().user_agent("controller-manager"));
-    let refused: Vec<_> = requests.iter().filter(|it| matches!(it.status, Some(401 | 403))).collect();
-    assert!(refused.is_empty(), "something is missing: {refused:#?}\n{log}");
     let used: BTreeSet<Right> = requests
         .iter()
         .filter(|it| !it.resource.is_empty())
@@ -129,6 +135,58 @@ async fn the_rights_are_those_of_the_calls() {
     granted_to_it.extend(granted(&base[&format!("Role/{NAME}")]));
     let spare: BTreeSet<_> = granted_to_it.difference(&used).cloned().collect();
     assert_eq!(spare, unseen(), "what is granted and never used");
+    cluster.server.shutdown().await;
+}
+
+/// What every cluster grants the user of kube-controller-manager's kubeconfig (CM-34): not to write endpoints, and no Lease but
+/// its own.
+fn of_kube_controller_manager() -> [Value; 2] {
+    let name = json!({"name": KUBE_CONTROLLER_MANAGER});
+    let rules = json!([
+        {"apiGroups": ["", "events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch", "update"]},
+        {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create"]},
+        {
+            "apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "resourceNames": ["kube-controller-manager"],
+            "verbs": ["get", "update"],
+        },
+        {"apiGroups": [""], "resources": ["secrets", "serviceaccounts"], "verbs": ["create", "get", "update"]},
+        {"apiGroups": [""], "resources": ["namespaces", "configmaps"], "verbs": ["get"]},
+        {"apiGroups": ["authentication.k8s.io"], "resources": ["tokenreviews"], "verbs": ["create"]},
+        {"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]},
+        {"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]},
+        {"apiGroups": [""], "resources": ["serviceaccounts/token"], "verbs": ["create"]},
+    ]);
+    let group = "rbac.authorization.k8s.io";
+    let role = json!({"kind": "ClusterRole", "metadata": name, "rules": rules});
+    let subjects = json!([{"apiGroup": group, "kind": "User", "name": KUBE_CONTROLLER_MANAGER}]);
+    let reference = json!({"apiGroup": group, "kind": "ClusterRole", "name": KUBE_CONTROLLER_MANAGER});
+    [role, json!({"kind": "ClusterRoleBinding", "metadata": name, "roleRef": reference, "subjects": subjects})]
+}
+
+const KUBE_CONTROLLER_MANAGER: &str = "system:kube-controller-manager";
+
+#[tokio::test]
+async fn a_static_pod_gets_by_with_a_borrowed_kubeconfig_and_one_more_right() {
+    // Roles of the controllers' own service accounts, as in every cluster.
+    let upstreams = documents(&deploy("../conformance/rights.yaml")).into_iter();
+    let upstreams = upstreams.filter(|it| text(&it["metadata"]["name"]).starts_with("system:controller:"));
+    let added = documents(&deploy("static-pod/rights.yaml"));
+    added.iter().for_each(typed::check);
+    let granted: Vec<Value> = of_kube_controller_manager().into_iter().chain(upstreams).chain(added).collect();
+    let cluster = guarded(&granted).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let kubeconfig = folder.path().join("kubeconfig");
+    let user = User::new(KUBE_CONTROLLER_MANAGER).group("system:authenticated");
+    std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(user)).expect("a kubeconfig");
+
+    let arguments = arguments(&documents(&deploy("static-pod/endpoint-controller-manager.yaml"))[0]);
+    let elsewhere = |it: &&str| !it.contains("=/etc/");
+    let child =
+        controllers_as(&kubeconfig, &arguments.iter().map(String::as_str).filter(elsewhere).collect::<Vec<_>>());
+    work(&cluster).await;
+    let log = stop(child).await;
+    let missing = refused(&cluster);
+    assert!(missing.is_empty(), "something is missing: {missing:#?}\n{log}");
     cluster.server.shutdown().await;
 }
 
