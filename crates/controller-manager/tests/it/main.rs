@@ -5,6 +5,7 @@ mod deploy;
 mod election;
 mod failures;
 mod https;
+mod in_cluster;
 mod metrics;
 mod oracle;
 mod process;

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, eventually};
 use crate::https::{Caller, Reply};
 
 /// A process, and how it is asked.
@@ -120,6 +120,24 @@ async fn only_those_with_rights_see_more() {
     let open = master.get_as("/metrics", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").await;
     assert!(open.content_type.starts_with("application/openmetrics-text"), "{}", open.content_type);
     assert!(open.text.contains("\nworkqueue_depth{name=\"endpoint\"} ") && open.text.ends_with("# EOF\n"));
+    cluster.server.shutdown().await;
+}
+
+/// Nothing happens, and still everything is looked at again and again.
+#[tokio::test]
+async fn the_resync_period_is_kept() {
+    let cluster = Cluster::start().await;
+    cluster.service("default", "web").await;
+    let alone = ["--leader-elect=false", "--controllers=endpointslice-controller", "--min-resync-period=50ms"];
+    let served = start(&cluster, &alone);
+    let master = served.master(&cluster).await;
+    let syncs = async || {
+        let metrics = master.get("/metrics").await.text;
+        let count =
+            metrics.lines().find_map(|line| line.strip_prefix("workqueue_adds_total{name=\"endpoint_slice\"} "));
+        count.and_then(|count| count.parse::<u32>().ok()).unwrap_or_default() >= 4
+    };
+    eventually("syncs of a Service that nobody touches", &true, syncs).await;
     cluster.server.shutdown().await;
 }
 

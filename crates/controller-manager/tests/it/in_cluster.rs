@@ -1,0 +1,54 @@
+//! In a Pod, without a kubeconfig: the service account is where the kubelet puts it.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Stdio;
+
+use kube_dev_apiserver::{Authorization, Config, Transport, User};
+use tokio::process::{Child, Command};
+
+use crate::cluster::Cluster;
+use crate::process::stop;
+
+/// Runs the rest of the arguments where the folder given first is the one of the service account, and nobody else sees it.
+const MOUNTED: &str = "mount -t tmpfs none /var/run && mkdir -p /var/run/secrets/kubernetes.io && \
+                       ln -s \"$0\" /var/run/secrets/kubernetes.io/serviceaccount && exec \"$@\"";
+
+fn in_a_pod(folder: &Path, server: SocketAddr, command: &[&str]) -> Command {
+    let mut pod = Command::new("unshare");
+    pod.args(["--map-root-user", "--mount", "sh", "-c", MOUNTED]).arg(folder).args(command);
+    pod.env("KUBERNETES_SERVICE_HOST", server.ip().to_string());
+    pod.env("KUBERNETES_SERVICE_PORT", server.port().to_string());
+    pod.kill_on_drop(true).stdin(Stdio::null()).stderr(Stdio::piped());
+    pod
+}
+
+#[tokio::test]
+async fn the_service_account_of_the_pod_is_used() {
+    let config = Config { transport: Transport::Tls, authorization: Authorization::Rbac, ..Config::default() };
+    let cluster = Cluster::start_as(config).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let token = cluster.server.token_for(User::new("pod").group("system:masters"));
+    let authority = cluster.server.ca_certificate().expect("of a server with TLS");
+    for (file, content) in [("token", token.as_str()), ("ca.crt", &authority), ("namespace", "kube-system")] {
+        fs::write(folder.path().join(file), content).expect("a file");
+    }
+    let address = cluster.server.address();
+    match in_a_pod(folder.path(), address, &["true"]).status().await {
+        Ok(status) if status.success() => {}
+        other => {
+            eprintln!("SKIPPED: what only a Pod sees cannot be mounted here: {other:?}");
+            return;
+        }
+    }
+    let program = env!("CARGO_BIN_EXE_controller-manager");
+    let child: Child = in_a_pod(folder.path(), address, &[program, "--secure-port=0"]).spawn().expect("it starts");
+    cluster.node().await;
+    cluster.service("default", "web").await;
+    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    cluster.settles(&[("web".to_owned(), 1)].into()).await;
+    let log = stop(child).await;
+    assert!(log.contains("\"Stopped\""), "{log}");
+    cluster.server.shutdown().await;
+}
