@@ -49,6 +49,11 @@ impl Server {
         self.shared().identities.tokens().issue_to_user(user)
     }
 
+    /// Lets every token that a service account was given expire. New ones are good.
+    pub fn expire_tokens(&self) {
+        self.shared().identities.tokens().expire();
+    }
+
     /// The certificate of the authority that signed the server's, in PEM; nothing of a plain server.
     pub fn ca_certificate(&self) -> Option<String> {
         self.shared().authority.as_ref().map(crate::transport::Authority::pem)

@@ -64,6 +64,11 @@ impl Tokens {
         token
     }
 
+    /// Ends the life of all that were issued.
+    pub(crate) fn expire(&mut self) {
+        self.issued.values_mut().for_each(|issued| issued.expires = Timestamp::MIN);
+    }
+
     fn draw(&mut self) -> String {
         let mut bytes = [0; 32];
         self.rng.fill_bytes(&mut bytes);
@@ -138,6 +143,16 @@ mod tests {
             assert_eq!((user.name.as_str(), user.uid.as_str()), ("system:serviceaccount:a:sa", "u1"));
             assert_eq!((user.groups, audiences), (groups.map(str::to_owned).to_vec(), vec!["x".to_owned()]));
         }
+    }
+
+    #[test]
+    fn tokens_can_be_made_to_expire() {
+        let mut tokens = tokens();
+        let old = tokens.issue(issued(2_000), NOW);
+        tokens.expire();
+        let new = tokens.issue(issued(2_000), NOW);
+        let is_good = |token: &str| tokens.holder(token, NOW, |_, _| Some("u1".to_owned())).is_some();
+        assert!(!is_good(&old) && is_good(&new) && is_good("secret"));
     }
 
     #[test]

@@ -6,8 +6,6 @@
 pub(super) const SWITCHES: &[&str] = &[
     "allocate-node-cidrs",
     "allow-untagged-cloud",
-    "authentication-skip-lookup",
-    "authentication-tolerate-lookup-failure",
     "configure-cloud-routes",
     "contention-profiling",
     "disable-attach-detach-reconcile-sync",

@@ -5,6 +5,7 @@
 
 mod answer;
 mod authentication;
+mod authorities;
 mod authorization;
 mod certificate;
 mod exposition;
@@ -27,6 +28,7 @@ use prometheus::Registry;
 use tokio::net::TcpListener;
 
 use self::authentication::Authentication;
+use self::authorities::Authorities;
 use self::authorization::Authorization;
 pub use self::certificate::CertificateError;
 pub(crate) use self::health::{Health, Probe};
@@ -42,6 +44,9 @@ pub enum ServingError {
     /// There is no certificate to be had.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
+    /// The API server does not say whose client certificates are believed.
+    #[error("unable to load configmap based client CA file: {0}; see --authentication-tolerate-lookup-failure")]
+    Lookup(kube_controller_client::Error),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}")]
     Listen {
@@ -81,7 +86,8 @@ impl Server {
         reviewers: Reviewers,
         contents: Contents,
     ) -> Result<Server, ServingError> {
-        let tls = Tls::new(settings, settings.bind_address)?;
+        let authorities = Authorities::new(&settings.authentication, reviewers.tokens.as_ref()).await?;
+        let tls = Tls::new(settings, settings.bind_address, authorities)?;
         let address = SocketAddr::new(settings.bind_address, settings.port);
         let listener = TcpListener::bind(address).await;
         let listener = listener.map_err(|source| ServingError::Listen { address, source })?;

@@ -1,7 +1,7 @@
 //! With what connections are accepted; read again when the files change.
 
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -13,17 +13,20 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 
+use super::authorities::Authorities;
 use super::certificate::{self, CertificateError, Origin, Pem};
 use crate::settings::{ServingSettings, TlsVersion};
 
-/// How often files are looked at again. Upstream does each minute.
+/// How often files and the cluster are looked at again. Upstream looks at files each minute.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
+/// How often while the cluster has not said yet whose client certificates are believed.
+const AWAITING: Duration = Duration::from_secs(5);
 
 /// What connections are accepted with.
 pub(super) struct Tls {
     origin: Origin,
     minimum: TlsVersion,
-    client_ca: Option<PathBuf>,
+    authorities: Authorities,
     current: RwLock<(Material, Arc<ServerConfig>)>,
 }
 
@@ -31,18 +34,22 @@ pub(super) struct Tls {
 #[derive(Clone, PartialEq, Eq)]
 struct Material {
     pem: Pem,
-    client_ca: Option<Vec<u8>>,
+    authorities: Option<Vec<u8>>,
 }
 
 impl Tls {
     /// Reads files, or makes a certificate. `address` is that listened on.
-    pub(super) fn new(settings: &ServingSettings, address: IpAddr) -> Result<Self, CertificateError> {
+    pub(super) fn new(
+        settings: &ServingSettings,
+        address: IpAddr,
+        authorities: Authorities,
+    ) -> Result<Self, CertificateError> {
         let origin = Origin::new(settings.certificate.as_ref(), settings.cert_dir.as_deref(), address)?;
-        let (minimum, client_ca) = (settings.min_tls_version, settings.authentication.client_ca_file.clone());
-        let current = load(&origin, minimum, client_ca.as_deref(), None)?;
+        let minimum = settings.min_tls_version;
+        let current = load(&origin, minimum, &authorities, None)?;
         // Something always differs from nothing.
         let current = current.ok_or_else(|| origin.refuse(&"nothing was read"))?;
-        Ok(Self { origin, minimum, client_ca, current: RwLock::new(current) })
+        Ok(Self { origin, minimum, authorities, current: RwLock::new(current) })
     }
 
     /// For the next connection.
@@ -50,24 +57,29 @@ impl Tls {
         TlsAcceptor::from(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).1))
     }
 
-    /// Reads files again when they change, for ever. What cannot be used is told of, and the last that could stays.
+    /// Looks again at files and the cluster, for ever. What cannot be used is told of, and the last that could stays.
     pub(super) async fn reload(self: Arc<Self>) {
         loop {
-            sleep(LOOK_AGAIN).await;
-            let tls = Arc::clone(&self);
-            match spawn_blocking(move || tls.reload_once()).await {
-                Ok(Ok(true)) => tracing::info!("Certificates were read again"),
-                Ok(Ok(false)) => {}
-                Ok(Err(error)) => tracing::warn!(err = %error, "Changed certificates cannot be used"),
-                Err(error) => tracing::warn!(err = %error, "Certificates could not be read again"),
-            }
+            sleep(if self.authorities.are_awaited() { AWAITING } else { LOOK_AGAIN }).await;
+            Arc::clone(&self).look_again().await;
+        }
+    }
+
+    /// Once.
+    pub(super) async fn look_again(self: Arc<Self>) {
+        self.authorities.look_again().await;
+        match spawn_blocking(move || self.reload_once()).await {
+            Ok(Ok(true)) => tracing::info!("Certificates were read again"),
+            Ok(Ok(false)) => {}
+            Ok(Err(error)) => tracing::warn!(err = %error, "Changed certificates cannot be used"),
+            Err(error) => tracing::warn!(err = %error, "Certificates could not be read again"),
         }
     }
 
     /// Whether anything changed.
     fn reload_once(&self) -> Result<bool, CertificateError> {
         let before = self.current.read().unwrap_or_else(PoisonError::into_inner).0.clone();
-        let loaded = load(&self.origin, self.minimum, self.client_ca.as_deref(), Some(&before))?;
+        let loaded = load(&self.origin, self.minimum, &self.authorities, Some(&before))?;
         let changed = loaded.is_some();
         if let Some(loaded) = loaded {
             *self.current.write().unwrap_or_else(PoisonError::into_inner) = loaded;
@@ -80,11 +92,11 @@ impl Tls {
 fn load(
     origin: &Origin,
     minimum: TlsVersion,
-    client_ca: Option<&Path>,
+    authorities: &Authorities,
     before: Option<&Material>,
 ) -> Result<Option<(Material, Arc<ServerConfig>)>, CertificateError> {
     let pem = origin.read()?;
-    let material = Material { pem, client_ca: client_ca.map(certificate::read).transpose()? };
+    let material = Material { pem, authorities: authorities.read()? };
     if before == Some(&material) {
         return Ok(None);
     }
@@ -97,9 +109,9 @@ fn load(
     };
     let builder = ServerConfig::builder_with_provider(provider).with_protocol_versions(versions);
     let builder = builder.map_err(|error| origin.refuse(&error))?;
-    let builder = match client_ca.zip(material.client_ca.as_deref()) {
+    let builder = match material.authorities.as_deref() {
         None => builder.with_no_client_auth(),
-        Some((path, pem)) => builder.with_client_cert_verifier(verifier(path, pem)?),
+        Some(pem) => builder.with_client_cert_verifier(verifier(authorities.path(), pem)?),
     };
     let mut config = builder.with_single_cert(chain, key).map_err(|error| origin.refuse(&error))?;
     config.alpn_protocols = vec![H2.to_vec(), b"http/1.1".to_vec()];
@@ -127,7 +139,6 @@ fn verifier(path: &Path, pem: &[u8]) -> Result<Arc<dyn ClientCertVerifier>, Cert
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
     use rcgen::{CertificateParams, KeyPair};
     use rstest::rstest;
@@ -152,9 +163,9 @@ mod tests {
 
     fn tls(folder: &Path, client_ca: Option<&str>) -> Result<Tls, CertificateError> {
         let pair = CertificateFiles { certificate: folder.join("a.crt"), key: folder.join("a.key") };
-        let mut settings = ServingSettings { certificate: Some(pair), ..ServingSettings::default() };
-        settings.authentication.client_ca_file = client_ca.map(|name| folder.join(name));
-        Tls::new(&settings, IpAddr::from([127, 0, 0, 1]))
+        let settings = ServingSettings { certificate: Some(pair), ..ServingSettings::default() };
+        let authorities = client_ca.map_or(Authorities::Nobody, |name| Authorities::File(folder.join(name)));
+        Tls::new(&settings, IpAddr::from([127, 0, 0, 1]), authorities)
     }
 
     #[test]

@@ -47,8 +47,13 @@ pub enum TlsVersion {
 /// How callers are told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthenticationSettings {
-    /// `--client-ca-file`: the authorities whose client certificates are believed. None for none.
+    /// `--client-ca-file`: the authorities whose client certificates are believed. None for those the cluster names, in the map
+    /// `extension-apiserver-authentication` of `kube-system`.
     pub client_ca_file: Option<PathBuf>,
+    /// `--authentication-skip-lookup`: the cluster is not asked.
+    pub skip_lookup: bool,
+    /// `--authentication-tolerate-lookup-failure`: it does not matter whether it refuses.
+    pub tolerate_lookup_failure: bool,
     /// `--authentication-kubeconfig`: the API server asked about tokens. None for the service account of the Pod; outside of
     /// a Pod, for treating every token as none.
     pub kubeconfig: Option<PathBuf>,
@@ -91,7 +96,13 @@ impl Default for ServingSettings {
 
 impl Default for AuthenticationSettings {
     fn default() -> Self {
-        AuthenticationSettings { client_ca_file: None, kubeconfig: None, token_ttl: TTL }
+        AuthenticationSettings {
+            client_ca_file: None,
+            skip_lookup: false,
+            tolerate_lookup_failure: false,
+            kubeconfig: None,
+            token_ttl: TTL,
+        }
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn start(cluster: &Cluster, arguments: &[&str]) -> Served {
 }
 
 /// The same, with the kubeconfig in a folder.
-fn start_in(folder: &Path, arguments: &[&str]) -> Served {
+pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> Served {
     let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
     let kubeconfig = folder.join("kubeconfig");
     let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));

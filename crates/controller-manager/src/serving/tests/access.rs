@@ -39,13 +39,21 @@ async fn a_token_that_is_nobodys_is_refused() {
     assert_eq!(served.holder(&deleted).get("/metrics").await.code, 403, "good, but without rights");
     let path = "/api/v1/namespaces/default/serviceaccounts/deleted";
     let _ = served.client.raw(Method::DELETE, path, None, Vec::new()).await.unwrap();
+    let expired = served.token("expired", &[]).await;
+    assert_eq!(served.holder(&expired).get("/metrics").await.code, 403, "good, but without rights");
+    served.cluster.expire_tokens();
     let elsewhere = served.token("elsewhere", &["vault"]).await;
-    for (token, why) in
-        [("garbage", "garbage"), (&deleted, "its account is gone"), (&elsewhere, "for another audience")]
-    {
-        let reply = served.holder(token).get("/metrics").await;
-        assert_eq!(reply.code, 401, "{why}");
-        assert!(reply.text.contains(r#""reason":"Unauthorized""#), "{}", reply.text);
+    for (token, why) in [
+        ("garbage", "garbage"),
+        (&deleted, "its account is gone"),
+        (&expired, "expired"),
+        (&elsewhere, "for another audience"),
+    ] {
+        for path in GUARDED {
+            let reply = served.holder(token).get(path).await;
+            assert_eq!(reply.code, 401, "{why}, {path}");
+            assert!(reply.text.contains(r#""reason":"Unauthorized""#), "{}", reply.text);
+        }
         // Whoever lies about who it is sees nothing at all, as upstream.
         assert_eq!(served.holder(token).get("/healthz").await.code, 401, "{why}");
     }

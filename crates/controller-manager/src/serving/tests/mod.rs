@@ -4,6 +4,7 @@
 mod https;
 
 mod access;
+mod authorities;
 mod connections;
 
 use std::fs;
@@ -25,6 +26,7 @@ struct Served {
     client: Client,
     address: SocketAddr,
     folder: TempDir,
+    tls: Arc<Tls>,
     _tasks: JoinSet<()>,
 }
 
@@ -34,6 +36,12 @@ async fn serve(change: impl FnOnce(&mut ServingSettings)) -> Served {
 }
 
 async fn serve_with(reviews: bool, change: impl FnOnce(&mut ServingSettings)) -> Served {
+    let (cluster, folder) = guarded_cluster().await;
+    serve_for(cluster, folder, reviews, change).await.unwrap()
+}
+
+/// An API server that lets in whom it knows, and a folder with its authority and a way in.
+async fn guarded_cluster() -> (kube_dev_apiserver::Server, TempDir) {
     let config = kube_dev_apiserver::Config {
         transport: Transport::Tls,
         anonymous: Anonymous::Refused,
@@ -43,8 +51,17 @@ async fn serve_with(reviews: bool, change: impl FnOnce(&mut ServingSettings)) ->
     let cluster = kube_dev_apiserver::Server::start(config).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("kubeconfig"), cluster.kubeconfig()).unwrap();
+    fs::write(folder.path().join("authority.crt"), cluster.ca_certificate().unwrap()).unwrap();
+    (cluster, folder)
+}
+
+async fn serve_for(
+    cluster: kube_dev_apiserver::Server,
+    folder: TempDir,
+    reviews: bool,
+    change: impl FnOnce(&mut ServingSettings),
+) -> Result<Served, ServingError> {
     let authority = folder.path().join("authority.crt");
-    fs::write(&authority, cluster.ca_certificate().unwrap()).unwrap();
     let config = Config::from_kubeconfig(&folder.path().join("kubeconfig")).await.unwrap();
     let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).unwrap();
 
@@ -59,11 +76,11 @@ async fn serve_with(reviews: bool, change: impl FnOnce(&mut ServingSettings)) ->
     registry.register(Box::new(counter)).unwrap();
     let pages = Pages::new([("secure-port".to_owned(), "0".to_owned())].into(), json!({}));
     let contents = Contents { health: Health::default(), registry, pages };
-    let server = Server::bind(&settings, reviewers, contents).await.unwrap();
-    let address = server.address().unwrap();
+    let server = Server::bind(&settings, reviewers, contents).await?;
+    let (address, tls) = (server.address().unwrap(), Arc::clone(&server.tls));
     let mut tasks = JoinSet::new();
     tasks.spawn(server.run());
-    Served { cluster, client, address, folder, _tasks: tasks }
+    Ok(Served { cluster, client, address, folder, tls, _tasks: tasks })
 }
 
 impl Served {

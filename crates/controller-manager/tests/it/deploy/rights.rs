@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{BASE, NAME, arguments, base, deploy, documents, text, typed};
 use crate::cluster::{Cluster, eventually};
 use crate::process::{controllers_as, stop};
+use crate::serving::start_in;
 
 /// A right: group, resource with subresource, verb.
 type Right = (String, String, String);
@@ -135,6 +136,25 @@ async fn the_rights_are_those_of_the_calls() {
     granted_to_it.extend(granted(&base[&format!("Role/{NAME}")]));
     let spare: BTreeSet<_> = granted_to_it.difference(&used).cloned().collect();
     assert_eq!(spare, unseen(), "what is granted and never used");
+    cluster.server.shutdown().await;
+}
+
+#[tokio::test]
+async fn whose_client_certificates_are_believed_may_be_asked() {
+    let base = base();
+    // A Role that every API server makes for itself.
+    let rule = json!({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"],
+        "resourceNames": ["extension-apiserver-authentication"]});
+    let metadata = json!({"name": "extension-apiserver-authentication-reader"});
+    let reader = json!({"kind": "Role", "metadata": metadata, "rules": [rule]});
+    let cluster = guarded([&reader, &base[&format!("RoleBinding/{NAME}-authentication-reader")]]).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let user = User::new(format!("system:serviceaccount:kube-system:{NAME}"));
+    std::fs::write(folder.path().join("kubeconfig"), cluster.server.kubeconfig_for(user)).expect("a kubeconfig");
+    let served = start_in(folder.path(), &[]);
+    served.until("/livez", |reply| reply.code == 200).await;
+    let lookups = cluster.server.requests().matching(&On::any().verb("get").resource("configmaps"));
+    assert_eq!(lookups.iter().map(|it| it.status).collect::<Vec<_>>(), [Some(404)], "allowed, and nothing there");
     cluster.server.shutdown().await;
 }
 
