@@ -64,7 +64,7 @@ impl Value {
     /// Reads to the end of the string, into an escape, or to the end of the bytes.
     #[inline]
     fn string(&mut self, bytes: &[u8]) -> usize {
-        match bytes.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+        match end_of_text(bytes) {
             Some(at) => {
                 self.at = if bytes[at] == b'"' { At::Between } else { At::Escape };
                 at + 1
@@ -96,8 +96,31 @@ impl Value {
     }
 }
 
+/// Where the first quote or backslash is. Most bytes of an object are text, which is looked at eight bytes at a time.
+#[inline]
+fn end_of_text(bytes: &[u8]) -> Option<usize> {
+    const fn all(byte: u8) -> u64 {
+        u64::from_ne_bytes([byte; 8])
+    }
+    /// Marks the highest bit of bytes that are zero; of the first one for certain, perhaps of others behind it.
+    const fn zeros(eight: u64) -> u64 {
+        eight.wrapping_sub(all(1)) & !eight & all(0x80)
+    }
+    let (eights, rest) = bytes.as_chunks::<8>();
+    for (at, eight) in eights.iter().enumerate() {
+        let eight = u64::from_le_bytes(*eight);
+        let found = zeros(eight ^ all(b'"')) | zeros(eight ^ all(b'\\'));
+        if found != 0 {
+            return Some(at * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let at = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+    Some(bytes.len() - rest.len() + at)
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use rstest::rstest;
 
     use super::*;
@@ -111,6 +134,7 @@ mod tests {
     #[case("-1.5e3}", 6)]
     #[case("true ", 4)]
     #[case("7]", 1)]
+    #[case(r#"{"a text of more than eight":"bytes, \"quoted\" and \\ escaped"}, "#, 64)]
     fn finds_the_end_wherever_it_is_cut(#[case] text: &str, #[case] expect: usize) {
         let bytes = text.as_bytes();
         for step in 1..=bytes.len() {
@@ -122,6 +146,14 @@ mod tests {
                 end
             });
             assert_eq!(end, Some(expect), "in steps of {step}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn text_ends_at_the_first_quote_or_backslash(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(b'"'), Just(b'#')], 0..40)) {
+            let expect = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+            prop_assert_eq!(end_of_text(&bytes), expect);
         }
     }
 }

@@ -55,6 +55,9 @@ fn check(encoding: Encoding, body: &[u8]) -> String {
 #[case(r#"{"type":"ADDED","object":{"kind":"Thing","metadata":{"name":"a"},"size":1}}"#, "added a 1")]
 #[case(r#"{"object":{"metadata":{"name":"a"},"size":2},"type":"MODIFIED"}"#, "modified a 2")]
 #[case(r#"{"type":"DELETED","object":{"metadata":{"name":"a"}}}"#, "deleted a")]
+#[case(r#"{"type":"ADDED","object":{"metadata":{"name":"a"},"size":3},"more":{"metadata":{}}}"#, "added a 3")]
+#[case(r#"{ "type" : "ADDED" , "object" : {"metadata":{"name":"a"},"size":4} } "#, "added a 4")]
+#[case(r#"{"type":"\u0041DDED","object":{"metadata":{"name":"a"},"size":5}}"#, "added a 5")]
 #[case(r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}"#, "bookmark 7 false")]
 #[case(
     r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7","annotations":{"k8s.io/initial-events-end":"true"}}}}"#,
