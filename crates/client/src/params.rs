@@ -1,6 +1,8 @@
 //! What a list, watch or delete may be narrowed by.
 
-use kube_wire::Encoding;
+use std::fmt;
+
+use kube_wire::{Encoding, ResourceVersion};
 
 use crate::query::Query;
 
@@ -85,6 +87,15 @@ pub struct Preconditions {
     pub uid: Option<String>,
     /// It is in this very state.
     pub resource_version: Option<String>,
+}
+
+impl Preconditions {
+    /// This very object in this very state, so that a request which comes late deletes nothing newer. What is empty is not
+    /// known and no condition.
+    pub fn unchanged(uid: impl fmt::Display, resource_version: &ResourceVersion) -> Self {
+        let known = |text: String| Some(text).filter(|it| !it.is_empty());
+        Self { uid: known(uid.to_string()), resource_version: known(resource_version.to_string()) }
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use k8s_openapi::api::discovery::v1 as discovery;
-use kube_controller_client::{Client, Error};
-use kube_endpoint_model::{EndpointSlice, ObjectKey};
+use kube_controller_client::{Client, Error, Preconditions};
+use kube_endpoint_model::{EndpointSlice, ObjectKey, ObjectMeta};
 
 use crate::metrics::{HintLabels, Operation, SliceMetrics};
 use crate::plan::{Plan, TypePlan};
@@ -146,8 +146,10 @@ impl Writer<'_> {
     }
 
     async fn delete(&self, slice: &EndpointSlice) -> Result<(), WriteError> {
-        let (namespace, name) = (&slice.metadata.namespace, &slice.metadata.name);
-        match self.client.delete::<discovery::EndpointSlice>(namespace, name, None).await {
+        let ObjectMeta { namespace, name, uid, resource_version, .. } = &slice.metadata;
+        // Upstream sets no condition: its late request deletes what another has made of the slice since.
+        let unchanged = Some(Preconditions::unchanged(uid, resource_version));
+        match self.client.delete::<discovery::EndpointSlice>(namespace, name, unchanged).await {
             Ok(()) => {
                 self.tracker.deleted(self.service, slice.metadata.uid.clone());
                 self.metrics.wrote(Operation::Delete);

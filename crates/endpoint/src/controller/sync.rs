@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex};
 use k8s_openapi::api::core::v1 as core;
 use kube_controller::{ControllerMetrics, Freshness, Next, Propagation, Turn, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
-use kube_controller_client::{Client, Error};
+use kube_controller_client::{Client, Error, Preconditions};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
-use kube_endpoint_model::{Cause, Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
+use kube_endpoint_model::{
+    Cause, Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes,
+};
 use kube_informer::Lister;
 use tokio::time::Instant;
 
@@ -57,8 +59,18 @@ impl Reconciler {
     async fn try_sync(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<Next, SyncError> {
         let failed = |verb| move |source| SyncError { verb, key: key.clone(), source };
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
+            let current = match self.current(key).await.map_err(failed("get"))? {
+                Current::Known(current) => current,
+                Current::Later(next) => return Ok(next),
+            };
+            // Upstream sets no condition: its late request deletes what is there by then. Endpoints that are not in the cache are
+            // deleted by name as there, in case they are on their way into it.
+            let unchanged = current.map(|it| {
+                let ObjectMeta { uid, resource_version, .. } = &it.metadata;
+                Preconditions::unchanged(uid, resource_version)
+            });
             turn.writing();
-            let deleted = self.client.delete::<core::Endpoints>(&key.namespace, &key.name, None).await;
+            let deleted = self.client.delete::<core::Endpoints>(&key.namespace, &key.name, unchanged).await;
             match deleted {
                 Ok(()) => {}
                 Err(error) if error.is_not_found() => turn.wrote_nothing(),

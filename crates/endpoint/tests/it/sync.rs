@@ -89,6 +89,21 @@ async fn what_is_gone_already_counts_as_deleted() {
     assert_eq!(rig.writes().await[1..], ["delete web 404"], "and is not tried again");
 }
 
+/// What another made of an object since it was last seen is not deleted unseen. Upstream would.
+#[tokio::test]
+async fn only_what_was_seen_is_deleted() {
+    let mut rig = Rig::start(&[web(1)], &[], &[]).await;
+    rig.refresh("web").await;
+    let patch = json!({"metadata": {"labels": {"made": "anew"}}});
+    rig.client.merge_patch::<core::Endpoints>(NAMESPACE, "web", None, &patch).await.expect("changed");
+    rig.services.delete(crate::rig::read(&web(2)));
+    rig.services.deliver();
+    let writes = rig.writes().await;
+    assert!(writes.len() > 1 && writes[1..].iter().all(|it| it == "delete web 409"), "{writes:?}");
+    rig.refresh("web").await;
+    eventually("the object seen, and gone", &true, async || rig.stored("web").await.is_none()).await;
+}
+
 // TR-E1 to TR-E3. upstream: TestMultiplePodChanges, TestMultipleServiceChanges
 #[tokio::test]
 async fn a_cache_that_is_behind_a_write_is_waited_for() {

@@ -114,6 +114,27 @@ async fn at_every_position(#[case] fault: Fault) {
     }
 }
 
+/// What another made of a slice since it was last seen is not deleted unseen. Upstream would.
+#[tokio::test]
+async fn only_what_was_seen_is_deleted() {
+    let cluster = Cluster::start().await;
+    let reconciler = Reconciler::builder(cluster.client.clone(), options(2)).build();
+    sync(&reconciler, before()).await.expect("the slices before");
+    let (owner, types) = (owner(), [AddressType::IPv4, AddressType::IPv6]);
+    let seen = reconciler.live_slices(&owner.key()).await.expect("a list");
+    for slice in &seen {
+        let path = format!("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/{}", slice.metadata.name);
+        cluster.call("PATCH", &path, &json!({"metadata": {"annotations": {"made": "anew"}}})).await;
+    }
+    let nothing = reconciler.reconcile(Input::new(&owner, &types, Vec::<DesiredGroup>::new(), &seen), None).await;
+    assert!(nothing.is_err());
+    let deletes = cluster.server.requests().matching(&On::any().verb("delete").resource("endpointslices"));
+    assert!(deletes.iter().all(|it| it.status == Some(409)), "{deletes:?}");
+    assert_eq!(cluster.slices(CONTROLLER).await.len(), seen.len());
+    sync(&reconciler, vec![]).await.expect("a sync of what there is now");
+    assert_eq!(addresses(&cluster).await, Vec::<String>::new());
+}
+
 // RC-43, EC-28
 #[tokio::test]
 async fn a_terminating_namespace_ends_the_type_without_failure() {
