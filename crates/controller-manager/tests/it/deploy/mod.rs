@@ -140,7 +140,9 @@ fn kubectl_renders(#[case] folder: &str, #[case] more: &[&str]) {
     }
 }
 
-#[test]
-fn the_static_pod_is_one() {
-    documents(&deploy("static-pod/endpoint-controller-manager.yaml")).iter().for_each(typed::check);
+#[rstest]
+#[case("endpoint-controller-manager.yaml")]
+#[case("rights.yaml")]
+fn files_of_the_static_pod_are_what_they_say(#[case] file: &str) {
+    documents(&deploy("static-pod").join(file)).iter().for_each(typed::check);
 }
