@@ -1,5 +1,14 @@
 //! What is read: store, indexes and selectors.
 
+use std::{
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread,
+    time::Duration,
+};
+
 use kube_informer::{Event, LabelSelector, Lister, ManualSource, NamedIndexes, Store};
 use rstest::rstest;
 
@@ -46,6 +55,37 @@ fn a_store_keeps_what_it_is_told() {
         "[Deleted(tombstone) shop/bar@2, Added(initial) shop/baz@6, Added(initial) shop/foo@5]"
     );
     assert_eq!(store.read(|objects, ()| (names(objects.iter()), objects.len())), ("baz@6 foo@5".to_owned(), 2));
+}
+
+#[test]
+fn nobody_waits_for_a_list() {
+    type Stop = (Sender<()>, Receiver<()>);
+    let stop = Arc::new(Mutex::new(None::<Stop>));
+    let of_the_index = stop.clone();
+    let index = Things::new().with("group", move |thing| {
+        // Whoever indexes is in the midst of the list.
+        if let Some((entered, go)) = of_the_index.lock().unwrap().take() {
+            entered.send(()).unwrap();
+            // Who had to wait for this would see the list.
+            let _ = go.recv_timeout(Duration::from_secs(20));
+        }
+        groups(thing)
+    });
+    let (informer, source) = ManualSource::with_index(index, Things::update);
+    let lister = informer.lister();
+    let things = |version| (0..1_000).map(move |at| member(&format!("thing-{at}"), version, "all"));
+    source.replace(things(1), "1");
+
+    let ((entered, has_entered), (goes, go)) = (channel(), channel());
+    *stop.lock().unwrap() = Some((entered, go));
+    thread::scope(|scope| {
+        scope.spawn(|| source.replace(things(2), "2"));
+        has_entered.recv_timeout(Duration::from_secs(20)).unwrap();
+        let version = |name: &str| lister.get("shop", name).map(|it| it.text());
+        assert_eq!((version("thing-7").as_deref(), lister.by_index("group", "all").len()), (Some("thing-7@1"), 1_000));
+        goes.send(()).unwrap();
+    });
+    assert_eq!(lister.get("shop", "thing-7").map(|it| it.text()).as_deref(), Some("thing-7@2"));
 }
 
 // client-go: TestThreadSafeStoreRV, TestStoreResourceVersion
