@@ -23,6 +23,7 @@ use crate::{
     retry::{self, Outcome},
     throttle::Throttle,
     transport::{Service, Transport},
+    warnings::Warnings,
 };
 
 const JSON: HeaderValue = HeaderValue::from_static(Encoding::Json.media_type());
@@ -70,6 +71,7 @@ struct Shared {
     throttle: Throttle,
     transport: Transport,
     metrics: Arc<dyn ClientMetrics>,
+    warnings: Warnings,
 }
 
 /// One request, ready to be sent more than once.
@@ -116,7 +118,8 @@ impl Client {
         })?;
         let transport = Transport::new(config)?;
         let throttle = Throttle::new(qps, burst);
-        let shared = Shared { server, user_agent, content_type, throttle, transport, metrics };
+        let warnings = Warnings::default();
+        let shared = Shared { server, user_agent, content_type, throttle, transport, metrics, warnings };
         Ok(Self { shared: Arc::new(shared), gate: Gate::default(), last_call: None })
     }
 
@@ -291,6 +294,12 @@ impl Client {
                 Err(_) => Err(no_answer(call)),
             };
             let code = result.as_ref().ok().map(Response::status);
+            tracing::trace!(%call, code = code.map(|code| code.as_u16()), "Request");
+            if let Ok(answer) = &result {
+                for warning in self.shared.warnings.news(answer.headers()) {
+                    tracing::warn!(warning, %call, "The API server warns");
+                }
+            }
             self.shared.metrics.answered(&outgoing.method, code, outgoing.body.len());
             let outcome = match &result {
                 Ok(answer) => {

@@ -43,6 +43,7 @@ mod service_account;
 mod throttle;
 mod transport;
 mod typed;
+mod warnings;
 
 pub use body::Body;
 pub use call::Call;

@@ -10,3 +10,23 @@ pub(crate) fn user_agent(part: &str) -> String {
     let (version, os) = (env!("CARGO_PKG_VERSION"), std::env::consts::OS);
     format!("controller-manager/v{version} ({os}/{arch}) kube-endpoints/{part}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // CM-27, but for the commit of Kubernetes, which this is not.
+    #[test]
+    fn is_of_the_pattern_of_kubernetes_components() {
+        let agent = user_agent("leader-election");
+        let (program, rest) = agent.split_once(" (").expect("a platform");
+        let (platform, part) = rest.split_once(") ").expect("a part");
+        let (name, version) = program.split_once("/v").expect("a version");
+        assert_eq!((name, part), ("controller-manager", "kube-endpoints/leader-election"));
+        assert!(version.split('.').count() == 3 && version.starts_with(|it: char| it.is_ascii_digit()), "{agent}");
+        let (os, arch) = platform.split_once('/').expect("an architecture");
+        assert_eq!(os, std::env::consts::OS);
+        // As Go calls them.
+        assert!(!["x86_64", "aarch64"].contains(&arch), "{agent}");
+    }
+}

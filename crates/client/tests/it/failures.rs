@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cluster::{client, config_map};
 
 /// Answers each connection once with the next of `answers`, whatever is asked; then closes it.
-async fn serve(answers: Vec<&'static str>) -> (String, JoinSet<usize>) {
+pub(crate) async fn serve(answers: Vec<&'static str>) -> (String, JoinSet<usize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
     let mut tasks = JoinSet::new();

@@ -6,6 +6,7 @@ mod connections;
 mod events;
 mod failures;
 mod https;
+mod identity;
 #[cfg(feature = "prometheus")]
 mod metrics;
 mod service_account;

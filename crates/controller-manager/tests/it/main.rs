@@ -6,6 +6,7 @@ mod election;
 mod failures;
 mod https;
 mod in_cluster;
+mod logs;
 mod metrics;
 mod oracle;
 mod process;

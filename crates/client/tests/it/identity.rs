@@ -1,0 +1,90 @@
+//! What the server learns of the client, and what the client says of the server.
+
+use std::fs;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::header::{AUTHORIZATION, USER_AGENT};
+use kube_controller_client::{Client, ClientOptions, Config};
+use tracing_subscriber::layer::SubscriberExt as _;
+
+use crate::cluster::{client, config_map};
+use crate::failures::serve;
+use crate::tls;
+
+/// A client whose token is in a file.
+async fn with_token_file(folder: &std::path::Path, server: &tls::Tls, token: &str) -> Client {
+    let file = folder.join("token");
+    fs::write(&file, token).expect("a token");
+    // The kubeconfig of other tests, with another identity.
+    drop(tls::client(folder, server).await);
+    let kubeconfig = fs::read_to_string(folder.join("admin.conf")).expect("a kubeconfig");
+    let kubeconfig = kubeconfig.replace("token: a-token", &format!("tokenFile: {}", file.display()));
+    fs::write(folder.join("admin.conf"), kubeconfig).expect("a kubeconfig");
+    let config = Config::from_kubeconfig(&folder.join("admin.conf")).await.expect("a good kubeconfig");
+    let options = ClientOptions { user_agent: "part/v1 (os/arch) of/test".to_owned(), ..ClientOptions::default() };
+    Client::new(&config, options).expect("a client")
+}
+
+fn header(server: &tls::Tls, name: &http::HeaderName) -> String {
+    let seen = server.seen.lock().expect("no panic before");
+    let value = seen.last().expect("a request").2.headers().get(name).expect("the header");
+    value.to_str().expect("text").to_owned()
+}
+
+#[tokio::test]
+async fn every_request_says_whose_it_is_and_of_what_program() {
+    let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("a folder"));
+    let client = with_token_file(folder.path(), &server, "from-a-file").await;
+    client.get_json("/version").await.expect("an answer");
+    assert_eq!(header(&server, &AUTHORIZATION), "Bearer from-a-file");
+    assert_eq!(header(&server, &USER_AGENT), "part/v1 (os/arch) of/test");
+}
+
+/// `kube` reads the file again by the wall clock, which no test can hurry.
+#[tokio::test]
+#[ignore = "takes a minute: cargo test -p kube-controller-client -- --ignored"]
+async fn a_token_file_is_read_again_within_a_minute() {
+    let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("a folder"));
+    let client = with_token_file(folder.path(), &server, "old").await;
+    client.get_json("/version").await.expect("an answer");
+    fs::write(folder.path().join("token"), "new").expect("a token");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    client.get_json("/version").await.expect("an answer");
+    assert_eq!(header(&server, &AUTHORIZATION), "Bearer new");
+}
+
+const WARNED: &str = "HTTP/1.1 404 x\r\nwarning: 299 - \"v1 Endpoints is deprecated\"\r\ncontent-length: 2\r\n\
+                      connection: close\r\n\r\n{}";
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("no panic before").write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_warning_of_the_server_is_logged_once() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());
+    let _logging = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
+    let (url, mut server) = serve(vec![WARNED; 3]).await;
+    let client = client(&url);
+    for _ in 0..3 {
+        client.create(&config_map("web")).await.expect_err("a refusal");
+    }
+    assert_eq!(server.join_next().await.expect("a task").expect("no panic"), 3);
+    let log = String::from_utf8(lines.0.lock().expect("no panic before").clone()).expect("text");
+    let warned: Vec<&str> = log.lines().filter(|line| line.contains("v1 Endpoints is deprecated")).collect();
+    assert_eq!(warned.len(), 1, "{log}");
+    assert!(warned[0].contains("WARN") && warned[0].contains("create configmaps default/web"), "{log}");
+}

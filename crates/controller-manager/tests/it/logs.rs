@@ -1,0 +1,99 @@
+//! The log of a process that has done a bit of everything, at its most talkative.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::SocketAddr;
+use std::process::Stdio;
+
+use http::Method;
+use kube_dev_apiserver::{Anonymous, Authorization, Config, Fault, On, Transport, User};
+use rstest::rstest;
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep};
+
+use crate::cluster::{Cluster, eventually};
+use crate::https::Caller;
+use crate::process::{binary, stop};
+use crate::serving::free_port;
+
+/// A token that is nobody's, and what no log may hold of it.
+const GARBAGE: &str = "hunter2-hunter2";
+/// How tokens of the embedded API server begin, and what else is nobody's business.
+const SECRETS: [&str; 5] = ["kube-dev.", "hunter2", "Bearer", "PRIVATE KEY", "authorization: "];
+
+/// Runs the binary with secrets of every kind, and returns what it logged.
+async fn logged(arguments: &[&str]) -> String {
+    let (anonymous, authorization) = (Anonymous::Refused, Authorization::Rbac);
+    let config = Config { transport: Transport::Tls, anonymous, authorization, ..Config::default() };
+    let cluster = Cluster::start_as(config).await;
+    let folder = cluster.folder();
+    let user = User::new("master").group("system:masters");
+    let kubeconfig = folder.join("with-a-token");
+    fs::write(&kubeconfig, cluster.server.kubeconfig_for(user.clone())).expect("a kubeconfig");
+    let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
+    let mut command = binary();
+    for flag in ["kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"] {
+        command.arg(format!("--{flag}={}", kubeconfig.display()));
+    }
+    command.arg(format!("--cert-dir={}", folder.display())).arg(format!("--secure-port={}", address.port()));
+    command.args(["--bind-address=127.0.0.1", "--use-service-account-credentials", "--leader-elect=false"]);
+    let child = command.args(arguments).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let deadline = Instant::now() + std::time::Duration::from_secs(60);
+    while TcpStream::connect(address).await.is_err() {
+        assert!(Instant::now() < deadline, "60s passed, and nothing is served");
+        sleep(std::time::Duration::from_millis(20)).await;
+    }
+
+    // Service accounts of the controllers may do nothing, until they are told that they may do all.
+    cluster.node().await;
+    cluster.service("default", "web").await;
+    let refused = On::writes().resource("endpoints").user("system:serviceaccount:kube-system:endpoint-controller");
+    eventually("a refused write", &true, async || cluster.server.requests().count(&refused) > 0).await;
+    let role =
+        serde_json::json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"});
+    let accounts = serde_json::json!([{"kind": "Group", "name": "system:serviceaccounts"}]);
+    let binding = serde_json::json!({"metadata": {"name": "all"}, "roleRef": role, "subjects": accounts});
+    cluster.create("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", &binding).await;
+    cluster.settles(&[("web".to_owned(), 0)].into()).await;
+
+    let certificate = fs::read(folder.join("kube-controller-manager.crt")).expect("a certificate");
+    let caller =
+        |token: &str| Caller { token: Some(token.to_owned()), ..Caller::stranger(address, certificate.clone()) };
+    assert_eq!(caller(GARBAGE).get("/metrics").await.code, 401);
+    let good = caller(&cluster.server.token_for(user));
+    assert_eq!(good.get(&format!("/flagz?token={GARBAGE}")).await.code, 200);
+    let review = Fault::internal_error().on(On::any().resource("tokenreviews")).times(1);
+    cluster.server.faults().inject(review);
+    assert_eq!(caller("hunter2-again").ask(Method::GET, "/metrics", "").await.expect("an answer").code, 401);
+    let log = stop(child).await;
+    cluster.server.shutdown().await;
+    log
+}
+
+#[rstest]
+#[case::text(&["-v=10"])]
+#[case::json(&["-v=10", "--logging-format=json"])]
+#[tokio::test]
+async fn no_secret_is_ever_logged(#[case] arguments: &[&str]) {
+    let log = logged(arguments).await;
+    assert!(log.contains("Request") && log.contains("FLAG"), "each request and each flag are told of: {log}");
+    for secret in SECRETS {
+        let found: Vec<&str> = log.lines().filter(|line| line.contains(secret)).collect();
+        assert!(found.is_empty(), "{secret}: {found:#?}");
+    }
+}
+
+#[tokio::test]
+async fn keys_are_those_of_upstream_and_verbosity_decides() {
+    let log = logged(&["--logging-format=json"]).await;
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    assert!(lines.iter().all(|line| line["v"].is_null() || line["v"] == 0), "without -v nothing of the steps: {log}");
+    let failed = lines.iter().find(|line| line["msg"] == "Error syncing, retrying").expect("a sync that failed");
+    assert_eq!(failed["key"], "default/web");
+    assert!(failed["err"].as_str().expect("a text").contains("forbidden"), "{failed}");
+    let keys: BTreeSet<&String> = lines.iter().filter_map(Value::as_object).flat_map(|line| line.keys()).collect();
+    for others in ["error", "reason_error", "svc", "namespace/name"] {
+        assert!(!keys.contains(&others.to_owned()), "{others} in {keys:?}");
+    }
+}
