@@ -47,7 +47,7 @@ async fn has_helm() -> bool {
 }
 
 /// Installs the chart; returns what it is made of. `None` without a Helm.
-async fn installed(namespace: &str, values: &Value) -> Option<BTreeMap<String, Value>> {
+pub(super) async fn installed(namespace: &str, values: &Value) -> Option<BTreeMap<String, Value>> {
     if !has_helm().await {
         return None;
     }

@@ -6,6 +6,7 @@ use http::Method;
 use kube_dev_apiserver::{Authorization, Config, Fault, LoggedRequest, On, User};
 use serde_json::{Value, json};
 
+use super::chart::installed;
 use super::{BASE, NAME, arguments, base, deploy, documents, text, typed};
 use crate::cluster::{Cluster, eventually};
 use crate::process::{controllers_as, stop};
@@ -102,6 +103,17 @@ async fn work(cluster: &Cluster) {
     eventually("no Endpoints", &BTreeMap::new(), async || cluster.addresses().await.0).await;
 }
 
+/// What the calls of a user took.
+fn used(cluster: &Cluster, user: &str) -> BTreeSet<Right> {
+    let requests = cluster.server.requests().matching(&On::any().user(user).user_agent("controller-manager"));
+    let of_resources = requests.iter().filter(|it| !it.resource.is_empty());
+    let of = |it: &LoggedRequest| {
+        let part = if it.subresource.is_empty() { String::new() } else { format!("/{}", it.subresource) };
+        right(&it.group, &format!("{}{part}", it.resource), &it.verb)
+    };
+    of_resources.map(of).collect()
+}
+
 #[tokio::test]
 async fn the_rights_are_those_of_the_calls() {
     let base = base();
@@ -110,8 +122,8 @@ async fn the_rights_are_those_of_the_calls() {
     let user = format!("system:serviceaccount:kube-system:{NAME}");
     let folder = tempfile::tempdir().expect("a folder");
     let kubeconfig = folder.path().join("kubeconfig");
-    let user = User::new(&user).group("system:serviceaccounts").group("system:authenticated");
-    std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(user)).expect("a kubeconfig");
+    let account = User::new(&user).group("system:serviceaccounts").group("system:authenticated");
+    std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(account)).expect("a kubeconfig");
 
     let arguments = arguments(&base[&format!("Deployment/{NAME}")]["spec"]["template"]);
     let replica = || controllers_as(&kubeconfig, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
@@ -123,15 +135,7 @@ async fn the_rights_are_those_of_the_calls() {
 
     let missing = refused(&cluster);
     assert!(missing.is_empty(), "something is missing: {missing:#?}\n{log}");
-    let requests = cluster.server.requests().matching(&On::any().user_agent("controller-manager"));
-    let used: BTreeSet<Right> = requests
-        .iter()
-        .filter(|it| !it.resource.is_empty())
-        .map(|it| {
-            let part = if it.subresource.is_empty() { String::new() } else { format!("/{}", it.subresource) };
-            right(&it.group, &format!("{}{part}", it.resource), &it.verb)
-        })
-        .collect();
+    let used = used(&cluster, &user);
     let mut granted_to_it = granted(&base[&format!("ClusterRole/{NAME}")]);
     granted_to_it.extend(granted(&base[&format!("Role/{NAME}")]));
     let spare: BTreeSet<_> = granted_to_it.difference(&used).cloned().collect();
@@ -185,14 +189,18 @@ fn of_kube_controller_manager() -> [Value; 2] {
 
 const KUBE_CONTROLLER_MANAGER: &str = "system:kube-controller-manager";
 
+/// Roles of the controllers' own service accounts, as in every cluster.
+fn of_upstreams_controllers() -> impl Iterator<Item = Value> {
+    let all = documents(&deploy("../conformance/rights.yaml")).into_iter();
+    all.filter(|it| text(&it["metadata"]["name"]).starts_with("system:controller:"))
+}
+
 #[tokio::test]
 async fn a_static_pod_gets_by_with_a_borrowed_kubeconfig_and_one_more_right() {
-    // Roles of the controllers' own service accounts, as in every cluster.
-    let upstreams = documents(&deploy("../conformance/rights.yaml")).into_iter();
-    let upstreams = upstreams.filter(|it| text(&it["metadata"]["name"]).starts_with("system:controller:"));
     let added = documents(&deploy("static-pod/rights.yaml"));
     added.iter().for_each(typed::check);
-    let granted: Vec<Value> = of_kube_controller_manager().into_iter().chain(upstreams).chain(added).collect();
+    let granted: Vec<Value> =
+        of_kube_controller_manager().into_iter().chain(of_upstreams_controllers()).chain(added).collect();
     let cluster = guarded(&granted).await;
     let folder = tempfile::tempdir().expect("a folder");
     let kubeconfig = folder.path().join("kubeconfig");
@@ -210,6 +218,41 @@ async fn a_static_pod_gets_by_with_a_borrowed_kubeconfig_and_one_more_right() {
     cluster.server.shutdown().await;
 }
 
+#[tokio::test]
+async fn where_controllers_have_accounts_of_their_own_the_program_keeps_few_rights() {
+    let Some(chart) = installed("kube-system", &json!({"useServiceAccountCredentials": true})).await else { return };
+    let its = ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"].map(|kind| format!("{kind}/{NAME}"));
+    let its = its.into_iter().chain([format!("Role/{NAME}-accounts"), format!("RoleBinding/{NAME}-accounts")]);
+    let its: Vec<Value> = its.map(|name| chart[&name].clone()).collect();
+    let granted_to_all: Vec<Value> = its.iter().cloned().chain(of_upstreams_controllers()).collect();
+    let cluster = guarded(&granted_to_all).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let kubeconfig = folder.path().join("kubeconfig");
+    let user = format!("system:serviceaccount:kube-system:{NAME}");
+    let account = User::new(&user).group("system:serviceaccounts").group("system:authenticated");
+    std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(account)).expect("a kubeconfig");
+
+    let arguments = arguments(&chart[&format!("Deployment/{NAME}")]["spec"]["template"]);
+    let replica = || controllers_as(&kubeconfig, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let leader = replica();
+    work(&cluster).await;
+    let (standby, watched) = (replica(), On::any().verb("watch").resource("leases"));
+    eventually("a standby", &true, async || cluster.server.requests().count(&watched) > 0).await;
+    let log = stop(standby).await + &stop(leader).await;
+
+    let missing = refused(&cluster);
+    assert!(missing.is_empty(), "something is missing: {missing:#?}\n{log}");
+    let granted_to_it: BTreeSet<Right> = its.iter().filter(|it| it["rules"].is_array()).flat_map(granted).collect();
+    let spare: BTreeSet<_> = granted_to_it.difference(&used(&cluster, &user)).cloned().collect();
+    let mut expected = unseen();
+    // The others are of the controllers.
+    expected.retain(|(group, _, verb)| verb == "list" || !group.is_empty());
+    // An election that is won twice; it is not here.
+    expected.insert(right("", "events", "patch"));
+    assert_eq!(spare, expected, "what is granted and never used");
+    cluster.server.shutdown().await;
+}
+
 /// Holds where Helm is not at hand, too.
 #[test]
 fn the_chart_grants_the_same() {
@@ -221,6 +264,19 @@ fn the_chart_grants_the_same() {
             .filter(|line| !line.trim_start().starts_with('#'))
             .map(str::to_owned)
             .collect()
+    };
+    // Without what is asked of values: those that it comes with.
+    let rules = |text: &str, after: &str| -> Vec<String> {
+        let (mut left_out, mut kept) = (false, Vec::new());
+        for line in rules(text, after) {
+            match line.trim() {
+                "{{- if .Values.useServiceAccountCredentials }}" => left_out = true,
+                "{{- end }}" => left_out = false,
+                other if other.starts_with("{{") || left_out => {}
+                _ => kept.push(line),
+            }
+        }
+        kept
     };
     let chart = deploy("helm/endpoint-controller-manager/templates/rbac.yaml");
     let chart = std::fs::read_to_string(chart).expect("the chart's roles");
