@@ -46,7 +46,6 @@ fn usual(frame: &[u8]) -> Option<(&str, &[u8])> {
 
 /// Reads one frame; the object is decoded straight from its bytes.
 pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
-    let kind = T::RESOURCE.kind;
     if let Some((event, object)) = usual(frame)
         && let Some(EventType::Object(wrap)) = EventType::named(event)
         && let Ok(object) = T::from_json(object)
@@ -54,6 +53,12 @@ pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeErro
         return named(object).map(wrap);
     }
     // Anything else, and whatever may be wrong with it.
+    in_any_form(frame)
+}
+
+/// Reads a frame whatever its form, at the price of a look for the end of the object.
+fn in_any_form<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
+    let kind = T::RESOURCE.kind;
     let Frame { event, object } = serde_json::from_slice(frame)
         .map_err(|error| json::located(&format!("WatchEvent of {kind}"), String::new(), &error))?;
     let object = object.get().as_bytes();
@@ -67,5 +72,36 @@ pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeErro
             })
         }
         EventType::Error => json::from_slice("Status", object).map(WatchEvent::Error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::Thing;
+
+    const FRAMES: [&str; 3] = [
+        r#"{"type":"ADDED","object":{"kind":"Thing","metadata":{"name":"a","labels":{"b":"c"}},"size":1}}"#,
+        r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}"#,
+        r#"{"object":{"metadata":{"name":"a"}},"type":"DELETED"} "#,
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #[test]
+        fn the_short_way_says_the_same(
+            frame in 0..FRAMES.len(),
+            damage in prop::collection::vec((any::<prop::sample::Index>(), r#"[\[\]{}",:x1 \\]{0,3}"#), 0..3),
+        ) {
+            let mut frame = FRAMES[frame].to_owned();
+            for (at, with) in damage {
+                let at = at.index(frame.len());
+                frame.replace_range(at..=at, &with);
+            }
+            let said = |event: Result<WatchEvent<Thing>, DecodeError>| event.map_err(|error| error.to_string());
+            prop_assert_eq!(said(event(frame.as_bytes())), said(in_any_form(frame.as_bytes())), "{}", frame);
+        }
     }
 }
