@@ -98,6 +98,11 @@
 //! watches that the same filter names, and `POST /debug/restart?history=lost` (or `kept`) drops every connection, that
 //! of the request too.
 //!
+//! # Large clusters
+//!
+//! [`Server::load`] puts objects in place without a request for each, status included; [`Server::traffic`] tells how many
+//! bytes went to and came from whom.
+//!
 //! # How it is made
 //!
 //! The core is synchronous and knows neither sockets nor clocks: objects, versions, history and the rules of each kind.
@@ -117,8 +122,10 @@ mod field;
 mod http;
 mod identity;
 mod kinds;
+mod load;
 mod merge;
 mod names;
+mod population;
 mod protobuf;
 mod requests;
 mod schema;
@@ -128,12 +135,16 @@ mod service_addresses;
 mod shared;
 mod status;
 mod table;
+mod traffic;
 mod transport;
 
 pub use config::{Anonymous, Authorization, Config, Token, Transport};
 pub use custom_kind::CustomKind;
 pub use faults::{Effect, End, Fault, FaultState, Faults, On};
 pub use identity::User;
+pub use load::LoadError;
+pub use population::Population;
 pub use requests::{LoggedRequest, Requests};
 pub use server::{History, Server, StartError};
+pub use traffic::Traffic;
 pub use transport::{ClientCertificate, TlsError};

@@ -34,6 +34,8 @@ pub struct LoggedRequest {
     pub user: String,
     /// The `User-Agent` header.
     pub user_agent: String,
+    /// How long its body was, as its `Content-Length` says; 0 without one.
+    pub content_length: u64,
     /// The code of the answer, or nothing when the connection was dropped instead.
     pub status: Option<u16>,
     /// The `resourceVersion` parameter, which says where a list or watch is to start.
@@ -116,6 +118,11 @@ impl<'a> Requests<'a> {
         self.log.lock().iter().filter(|request| request.matches(on)).count()
     }
 
+    /// All of them, which are forgotten.
+    pub fn take(&self) -> Vec<LoggedRequest> {
+        std::mem::take(&mut *self.log.lock()).into()
+    }
+
     /// Forgets them.
     pub fn clear(&self) {
         self.log.lock().clear();
@@ -138,6 +145,7 @@ mod tests {
             path: format!("/api/v1/namespaces/default/pods/{name}"),
             user: "u".to_owned(),
             user_agent: String::new(),
+            content_length: 0,
             status: Some(200),
             resource_version: String::new(),
             dry_run: false,
@@ -156,6 +164,9 @@ mod tests {
         assert_eq!(names, ["b", "c"]);
         assert_eq!(requests.count(&On::any().name("b")), 1);
         assert_eq!(requests.matching(&On::any().verb("list")), []);
+        assert_eq!(requests.take().len(), 2);
+        assert_eq!(requests.all(), []);
+        log.record(|| request("d"));
         requests.clear();
         assert_eq!(requests.all(), []);
     }

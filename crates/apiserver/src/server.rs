@@ -19,6 +19,7 @@ use crate::kinds::KindTable;
 use crate::requests::Requests;
 use crate::shared::{Draws, Shared, now};
 use crate::status::StatusError;
+use crate::traffic::Traffic;
 use crate::transport::{Authority, TlsError};
 
 /// How long requests under way may take to end when the server is shut down.
@@ -133,6 +134,11 @@ impl Server {
     /// What clients have asked.
     pub fn requests(&self) -> Requests<'_> {
         Requests::new(&self.shared.requests)
+    }
+
+    /// The bytes that have gone to and come from each client since the server has started.
+    pub fn traffic(&self) -> Vec<Traffic> {
+        self.shared.traffic.all()
     }
 
     /// Removes the content of every namespace that is being deleted, and those that nothing holds back, now instead of

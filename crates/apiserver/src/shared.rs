@@ -15,6 +15,7 @@ use crate::identity::Identities;
 use crate::kinds::Kind;
 use crate::requests::RequestLog;
 use crate::server::History;
+use crate::traffic::TrafficBook;
 use crate::transport::Authority;
 
 /// What every connection of a server holds.
@@ -25,6 +26,7 @@ pub(crate) struct Shared {
     pub(crate) stopping: CancellationToken,
     pub(crate) faults: FaultBoard,
     pub(crate) requests: RequestLog,
+    pub(crate) traffic: TrafficBook,
     pub(crate) identities: Identities,
     pub(crate) rulebook: Rulebook,
     /// Of a server that speaks TLS.
@@ -55,6 +57,7 @@ impl Shared {
             stopping: CancellationToken::new(),
             faults: FaultBoard::new(draws.faults),
             requests: RequestLog::new(config.request_log),
+            traffic: TrafficBook::default(),
             identities: Identities::new(&config, draws.tokens),
             rulebook: Rulebook::default(),
             authority,

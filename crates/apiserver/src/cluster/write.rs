@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{Cluster, Stored};
-use crate::kinds::{Context, Kind, Part, Prepared};
+use crate::kinds::{Context, Kind, Part, Prepared, Rules};
 use crate::names;
 use crate::schema::unknown_fields;
 use crate::status::StatusError;
@@ -60,13 +60,35 @@ impl Cluster {
         complete_type(kind, &mut body)?;
         let warnings = check_fields(kind, &body, options)?;
         kind.accept(&mut body);
+        let object = self.add(kind, namespace, body, options, |rules, body, context| rules.create(body, context))?;
+        Ok(Written { object, created: true, warnings })
+    }
+
+    /// Creates an object as it would be had it been there always: with its status.
+    pub(crate) fn load(
+        &mut self,
+        kind: &Kind,
+        namespace: &str,
+        body: Value,
+        options: WriteOptions,
+    ) -> Result<Arc<Stored>, StatusError> {
+        self.add(kind, namespace, body, options, |rules, body, context| rules.load(body, context))
+    }
+
+    fn add(
+        &mut self,
+        kind: &Kind,
+        namespace: &str,
+        body: Value,
+        options: WriteOptions,
+        rules: impl FnOnce(&dyn Rules, Value, &mut Context<'_>) -> Result<Prepared, StatusError>,
+    ) -> Result<Arc<Stored>, StatusError> {
         if kind.namespaced {
             self.check_namespace_accepts(kind, namespace, text(&body, "name"))?;
         }
-        let mut prepared = self.prepare(kind, namespace, options, |context| kind.rules.create(body, context))?;
+        let mut prepared = self.prepare(kind, namespace, options, |context| rules(&*kind.rules, body, context))?;
         self.settle_name(kind, namespace, &mut prepared)?;
-        let object = self.store(kind, &mut prepared, options)?;
-        Ok(Written { object, created: true, warnings })
+        self.store(kind, &mut prepared, options)
     }
 
     /// Makes sure that the name is free; one that was made up is made up again.

@@ -4,6 +4,9 @@ use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
 
+use http::Request;
+use http::header::USER_AGENT;
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -16,6 +19,7 @@ use super::front;
 use super::socket::{Kill, Socket};
 use crate::identity::User;
 use crate::shared::Shared;
+use crate::traffic::Meter;
 use crate::transport::user_of_certificate;
 
 /// How long a client may take to agree on encryption.
@@ -47,9 +51,10 @@ pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, 
 /// Agrees on encryption where there is to be any, and serves.
 async fn serve_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shared: Arc<Shared>) {
     let kill = Kill::default();
-    let socket = Socket::new(stream, kill.clone());
+    let meter = Arc::<Meter>::default();
+    let socket = Socket::new(stream, kill.clone(), Arc::clone(&meter));
     let Some(acceptor) = acceptor else {
-        return speak(socket, None, kill, shared).await;
+        return speak(socket, None, (kill, meter), shared).await;
     };
     let accepted = tokio::select! {
         accepted = tokio::time::timeout(HANDSHAKE, acceptor.accept(socket)) => accepted,
@@ -59,7 +64,7 @@ async fn serve_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shar
         Ok(Ok(stream)) => {
             let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default();
             let user = certificates.first().and_then(|certificate| user_of_certificate(certificate));
-            speak(stream, user, kill, shared).await;
+            speak(stream, user, (kill, meter), shared).await;
         }
         Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
         Err(_) => tracing::debug!("a TLS handshake took too long"),
@@ -67,7 +72,7 @@ async fn serve_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shar
 }
 
 /// Speaks HTTP/1.1 or, when the client begins with it, HTTP/2. `user` is that of the client's certificate.
-async fn speak<S>(stream: S, user: Option<User>, kill: Kill, shared: Arc<Shared>)
+async fn speak<S>(stream: S, user: Option<User>, (kill, meter): (Kill, Arc<Meter>), shared: Arc<Shared>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -75,7 +80,9 @@ where
     let epoch = shared.epoch();
     let killed = kill.clone();
     let user = user.map(Arc::new);
-    let service = service_fn(move |request| {
+    let service = service_fn(move |request: Request<Incoming>| {
+        let user_agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        meter.is_of(user_agent, &shared.traffic);
         let answer = front::answer(Arc::clone(&shared), kill.clone(), user.clone(), request);
         async move { Ok::<_, Infallible>(answer.await) }
     });

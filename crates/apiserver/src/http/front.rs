@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, Request, Response};
 use hyper::body::Incoming;
 use jiff::Timestamp;
@@ -45,6 +45,8 @@ pub(super) async fn answer(
     let user = identity.as_ref().map_or_else(|_| String::new(), |user| user.name.clone());
     let user_agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let user_agent = user_agent.to_owned();
+    let length = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let content_length: u64 = length.unwrap_or_default();
     let uri = request.uri().clone();
     let headers = request.headers().clone();
     let log = |status: Option<u16>, propagation: Option<Propagation>| {
@@ -59,6 +61,7 @@ pub(super) async fn answer(
             path: uri.to_string(),
             user: user.clone(),
             user_agent: user_agent.clone(),
+            content_length,
             status,
             resource_version,
             dry_run,

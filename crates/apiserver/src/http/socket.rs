@@ -10,6 +10,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
+use crate::traffic::Meter;
+
 /// Ends a connection from within one of its requests.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kill {
@@ -36,20 +38,27 @@ impl Kill {
     }
 }
 
-/// A TCP stream that is reset instead of closed when its [`Kill`] says so.
+/// A TCP stream that is reset instead of closed when its [`Kill`] says so, and whose bytes are counted.
 #[derive(Debug)]
 pub(super) struct Socket {
     stream: TcpStream,
     kill: Kill,
+    meter: Arc<Meter>,
 }
 
 impl Socket {
-    pub(super) fn new(stream: TcpStream, kill: Kill) -> Self {
+    pub(super) fn new(stream: TcpStream, kill: Kill, meter: Arc<Meter>) -> Self {
         // Small frames that wait for an acknowledgement would delay every watch event.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY cannot be set");
         }
-        Self { stream, kill }
+        Self { stream, kill, meter }
+    }
+
+    fn count(&self, written: &Poll<io::Result<usize>>) {
+        if let Poll::Ready(Ok(bytes)) = written {
+            self.meter.sent(*bytes);
+        }
     }
 }
 
@@ -65,13 +74,18 @@ impl Drop for Socket {
 
 impl AsyncRead for Socket {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        self.meter.received(buffer.filled().len() - before);
+        polled
     }
 }
 
 impl AsyncWrite for Socket {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
+        let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.count(&polled);
+        polled
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -87,7 +101,9 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.count(&polled);
+        polled
     }
 
     fn is_write_vectored(&self) -> bool {

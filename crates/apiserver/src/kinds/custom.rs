@@ -88,6 +88,10 @@ impl Rules for CustomRules {
         parts.finish(generated_name)
     }
 
+    fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
+        self.create(body, context)
+    }
+
     fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
         let kind = context.kind;
         let old = Parts::of(old, kind)?;

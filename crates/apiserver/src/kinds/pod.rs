@@ -51,6 +51,15 @@ impl Resource for Pod {
         self.status = Some(PodStatus { phase: Some("Pending".to_owned()), qos_class, ..PodStatus::default() });
     }
 
+    fn prepare_load(&mut self) {
+        let status = self.status.take();
+        self.prepare_create();
+        if let (Some(status), Some(new)) = (status, &mut self.status) {
+            let qos_class = new.qos_class.take();
+            *new = PodStatus { qos_class: status.qos_class.or(qos_class), ..status };
+        }
+    }
+
     fn prepare_update(&mut self, old: &Self) {
         self.status.clone_from(&old.status);
         if self.spec != old.spec {

@@ -32,6 +32,11 @@ pub(crate) trait Resource: Serialize + DeserializeOwned + Send + Sync + 'static 
     /// Takes out what a client may not set on create and sets what the server sets.
     fn prepare_create(&mut self) {}
 
+    /// The same for an object that is to be as if it had been there before, whose status counts.
+    fn prepare_load(&mut self) {
+        self.prepare_create();
+    }
+
     /// Carries over from the stored object what an update of the main resource may not change.
     fn prepare_update(&mut self, _old: &Self) {}
 
@@ -97,6 +102,9 @@ pub(crate) trait Rules: Send + Sync {
     /// Makes a new object ready.
     fn create(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
 
+    /// The same for an object that is to be as if it had been there before, see [`Resource::prepare_load`].
+    fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
+
     /// Makes the successor of a stored object ready.
     fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
 
@@ -126,6 +134,23 @@ impl<T: Resource> Typed<T> {
         })
     }
 
+    fn add(body: Value, context: &mut Context<'_>, prepare: impl FnOnce(&mut T)) -> Result<Prepared, StatusError> {
+        let mut object = Self::decode(body, context.kind)?;
+        metadata::admit(object.metadata_mut(), context)?;
+        object.apply_defaults();
+        prepare(&mut object);
+        let generated_name = metadata::found(object.metadata_mut(), context);
+
+        let mut errors = FieldErrors::default();
+        metadata::validate(object.metadata(), T::NAME_RULE, &mut errors);
+        object.validate(&mut errors);
+        if errors.is_empty() {
+            object.allocate(None, context, &mut errors);
+        }
+        metadata::check(object.metadata(), context, errors)?;
+        Self::finish(&object, generated_name)
+    }
+
     fn finish(object: &T, generated_name: bool) -> Result<Prepared, StatusError> {
         let value = serde_json::to_value(object).map_err(|error| StatusError::internal(error.to_string()))?;
         let Value::Object(mut map) = value else {
@@ -147,20 +172,11 @@ impl<T: Resource> Typed<T> {
 
 impl<T: Resource> Rules for Typed<T> {
     fn create(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        let mut object = Self::decode(body, context.kind)?;
-        metadata::admit(object.metadata_mut(), context)?;
-        object.apply_defaults();
-        object.prepare_create();
-        let generated_name = metadata::found(object.metadata_mut(), context);
+        Self::add(body, context, T::prepare_create)
+    }
 
-        let mut errors = FieldErrors::default();
-        metadata::validate(object.metadata(), T::NAME_RULE, &mut errors);
-        object.validate(&mut errors);
-        if errors.is_empty() {
-            object.allocate(None, context, &mut errors);
-        }
-        metadata::check(object.metadata(), context, errors)?;
-        Self::finish(&object, generated_name)
+    fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
+        Self::add(body, context, T::prepare_load)
     }
 
     fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError> {

@@ -10,6 +10,7 @@ mod faults;
 mod forms;
 mod identity;
 mod kubectl;
+mod load;
 mod namespaces;
 mod pages;
 mod patches;

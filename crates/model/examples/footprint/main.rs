@@ -21,7 +21,6 @@ use kube_dev_apiserver::{Config, Server};
 use kube_wire::Encoding;
 use tokio::runtime::Builder;
 
-use crate::cluster::Cluster;
 use crate::follow::Order;
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
@@ -49,7 +48,7 @@ fn main() -> Result<(), Error> {
 async fn measure(pods: usize) -> Result<(), Error> {
     let config = Config { watch_history: 1_000, request_log: 0, ..Config::default() };
     let server = Server::start(config).await?;
-    Cluster::of(pods).write(&server.url()).await?;
+    cluster::load(&server, pods)?;
     for (encoding, order) in [("protobuf", "at-once"), ("json", "at-once"), ("protobuf", "one-by-one")] {
         println!("\n{encoding}, {order}:");
         let mut follower = Command::new(env::current_exe()?);

@@ -1,0 +1,100 @@
+//! How many bytes have gone over the connections, by who is at the other end.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The bytes on the wire to and from one client, everything counted that HTTP adds, and TLS where it is spoken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Traffic {
+    /// The `User-Agent` of the first request of its connections.
+    pub user_agent: String,
+    /// Bytes that came from it.
+    pub received: u64,
+    /// Bytes that were sent to it.
+    pub sent: u64,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    received: AtomicU64,
+    sent: AtomicU64,
+}
+
+/// The traffic of all clients since the server has started.
+#[derive(Debug, Default)]
+pub(crate) struct TrafficBook {
+    by_user_agent: Mutex<BTreeMap<String, Arc<Counters>>>,
+}
+
+impl TrafficBook {
+    pub(crate) fn all(&self) -> Vec<Traffic> {
+        let book = self.by_user_agent.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = |(user_agent, counters): (&String, &Arc<Counters>)| Traffic {
+            user_agent: user_agent.clone(),
+            received: counters.received.load(Ordering::Relaxed),
+            sent: counters.sent.load(Ordering::Relaxed),
+        };
+        book.iter().map(read).collect()
+    }
+
+    fn of(&self, user_agent: &str) -> Arc<Counters> {
+        let mut book = self.by_user_agent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = book.get(user_agent) {
+            return Arc::clone(known);
+        }
+        Arc::clone(book.entry(user_agent.to_owned()).or_default())
+    }
+}
+
+/// Counts the bytes of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    /// What came before anybody said who they are.
+    early: Counters,
+    client: OnceLock<Arc<Counters>>,
+}
+
+impl Meter {
+    pub(crate) fn received(&self, bytes: usize) {
+        self.counters().received.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn sent(&self, bytes: usize) {
+        self.counters().sent.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Says whose connection it is, which the first request decides.
+    pub(crate) fn is_of(&self, user_agent: &str, book: &TrafficBook) {
+        if self.client.get().is_some() {
+            return;
+        }
+        let counters = self.client.get_or_init(|| book.of(user_agent));
+        counters.received.fetch_add(self.early.received.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        counters.sent.fetch_add(self.early.sent.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    fn counters(&self) -> &Counters {
+        self.client.get().map_or(&self.early, |client| client)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_request_decides_whose_the_bytes_are() {
+        let book = TrafficBook::default();
+        let (first, second) = (Meter::default(), Meter::default());
+        first.received(7);
+        assert_eq!(book.all(), []);
+        first.is_of("a", &book);
+        first.is_of("b", &book);
+        first.sent(5);
+        second.is_of("a", &book);
+        second.received(1);
+        assert_eq!(book.all(), [Traffic { user_agent: "a".to_owned(), received: 8, sent: 5 }]);
+    }
+}
