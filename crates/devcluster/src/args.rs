@@ -1,9 +1,11 @@
 //! The command line.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kube_dev_apiserver::{Authorization, Transport};
+
+use crate::bench::args::BenchArgs;
 
 /// One command to see the endpoint controllers of Kubernetes work.
 ///
@@ -29,6 +31,18 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the API server alone until Ctrl-C
     Serve(ServeArgs),
+    /// Measure what the controllers cost
+    Bench(BenchArgs),
+    /// The server of the bench, which starts it
+    #[command(hide = true)]
+    BenchServer,
+    /// The controllers with the flags of controller-manager, for tests of the bench that have no such program beside them
+    #[command(hide = true)]
+    BenchController {
+        /// As for controller-manager
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        flags: Vec<OsString>,
+    },
 }
 
 /// The tour.
@@ -134,6 +148,9 @@ mod tests {
     #[case::mixed("--exit serve", "error")]
     #[case::strict("serve --tls --authorization-mode=RBAC --garbage-collection", "serve 127.0.0.1:0 manifests 0")]
     #[case::unknown_mode("serve --authorization-mode=Webhook", "error")]
+    #[case::bench("bench churn start churn", "bench [Start, Churn]")]
+    #[case::bench_of_nothing("bench", "error")]
+    #[case::bench_all_and_one("bench --all start", "error")]
     #[case::unknown("bench-press", "error")]
     fn parses(#[case] line: &str, #[case] expect: &str) {
         let words = std::iter::once("devcluster").chain(line.split_whitespace());
@@ -142,6 +159,8 @@ mod tests {
             |cli| {
                 let (name, server, exit) = match &cli.command {
                     Some(Command::Serve(serve)) => ("serve", &serve.server, false),
+                    Some(Command::Bench(bench)) => return format!("bench {:?}", bench.scenarios()),
+                    Some(Command::BenchServer | Command::BenchController { .. }) => return "bench".to_owned(),
                     None => ("tour", &cli.tour.server, cli.tour.exit),
                 };
                 let exit = if exit { " exit" } else { "" };

@@ -1,10 +1,12 @@
 //! One command to see the endpoint controllers work: an embedded API server, a small shop as workload, a kubelet that is
 //! only played, and the real controllers.
 //!
-//! `devcluster` alone gives a tour; `devcluster serve` runs the API server for whoever wants to connect.
+//! `devcluster` alone gives a tour; `devcluster serve` runs the API server for whoever wants to connect;
+//! `devcluster bench` measures the controllers.
 
 mod apply;
 mod args;
+mod bench;
 mod cluster;
 mod host;
 mod kubelet;
@@ -26,6 +28,11 @@ use crate::{
     args::{Cli, Command},
     stop::Signals,
 };
+
+/// Counts nothing unless a profiler runs.
+#[cfg(feature = "dhat")]
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -61,6 +68,9 @@ fn run(cli: Cli) -> anyhow::Result<()> {
         let signals = Signals::catch()?;
         match command {
             Some(Command::Serve(args)) => serve::run(args, signals).await,
+            Some(Command::Bench(args)) => bench::run(args, signals).await,
+            Some(Command::BenchServer) => bench::server::run().await,
+            Some(Command::BenchController { flags }) => bench::controller(flags, signals).await,
             None => tour::run(tour, signals).await,
         }
     })

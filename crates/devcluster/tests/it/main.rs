@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not as expected, helpers included")]
 
+mod bench;
 mod program;
 mod serve;
 mod tour;

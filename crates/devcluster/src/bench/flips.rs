@@ -1,0 +1,132 @@
+//! Pods that become unready and ready again.
+
+use std::{num::NonZeroU32, time::Duration};
+
+use anyhow::bail;
+use http::Method;
+use jiff::{Timestamp, Unit};
+use kube_controller_client::Client;
+use kube_dev_apiserver::Population;
+use rand::{SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};
+use serde_json::json;
+use tokio::{
+    task::JoinSet,
+    time::{Instant, MissedTickBehavior, interval},
+};
+
+/// A Pod and what becomes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Flip {
+    pub(crate) pod: usize,
+    pub(crate) ready: bool,
+}
+
+/// So many flips: some Pods, drawn by `seed`, become unready, then all of these ready again, and so on.
+pub(crate) fn flips(pods: usize, count: usize, seed: u64) -> Vec<Flip> {
+    let mut all: Vec<usize> = (0..pods).collect();
+    all.shuffle(&mut StdRng::seed_from_u64(seed));
+    all.truncate(count.div_ceil(2));
+    let round = |ready: bool| all.iter().map(move |pod| Flip { pod: *pod, ready });
+    (0..).flat_map(|at| round(at % 2 == 1)).take(if pods == 0 { 0 } else { count }).collect()
+}
+
+/// Makes so many requests a second, as exactly as the machine can; `request` gets the number of each.
+pub(crate) async fn paced<T: Send + 'static, F>(
+    count: usize,
+    rate: NonZeroU32,
+    mut request: impl FnMut(usize) -> F,
+) -> anyhow::Result<Vec<T>>
+where
+    F: Future<Output = anyhow::Result<T>> + Send + 'static,
+{
+    let mut ticks = interval(Duration::from_secs(1) / rate.get());
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
+    let mut tasks = JoinSet::new();
+    for at in 0..count {
+        ticks.tick().await;
+        tasks.spawn(request(at));
+    }
+    let mut all = Vec::with_capacity(count);
+    while let Some(ended) = tasks.join_next().await {
+        all.push(ended??);
+    }
+    Ok(all)
+}
+
+/// Flips; returns when each was acknowledged.
+pub(crate) async fn drive(
+    client: &Client,
+    population: Population,
+    flips: &[Flip],
+    rate: NonZeroU32,
+) -> anyhow::Result<Vec<(Flip, Instant)>> {
+    paced(flips.len(), rate, |at| {
+        let (client, flip) = (client.clone(), flips[at]);
+        let path = format!(
+            "/api/v1/namespaces/{}/pods/{}/status",
+            population.namespace(population.service_of(flip.pod)),
+            population.pod_name(flip.pod)
+        );
+        async move {
+            let body = patch(flip.ready, now()).into_bytes();
+            send(&client, Method::PATCH, &path, "application/strategic-merge-patch+json", body).await?;
+            Ok((flip, Instant::now()))
+        }
+    })
+    .await
+}
+
+/// Sends; anything but success is an error.
+pub(crate) async fn send(
+    client: &Client,
+    method: Method,
+    path: &str,
+    content_type: &str,
+    body: Vec<u8>,
+) -> anyhow::Result<()> {
+    let (status, answer) = client.raw(method, path, Some(content_type), body).await?;
+    if !status.is_success() {
+        bail!("{path}: {status}: {}", String::from_utf8_lossy(&answer));
+    }
+    Ok(())
+}
+
+/// What a kubelet writes when the readiness of a Pod changes.
+fn patch(ready: bool, now: Timestamp) -> String {
+    let status = if ready { "True" } else { "False" };
+    let condition = |kind: &str| json!({"type": kind, "status": status, "lastTransitionTime": now.to_string()});
+    json!({"status": {"conditions": [condition("Ready"), condition("ContainersReady")]}}).to_string()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a kubelet stamps its patches")]
+fn now() -> Timestamp {
+    let now = Timestamp::now();
+    now.round(Unit::Second).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_flips_the_same_pods_and_all_end_up_ready() {
+        let some = flips(10, 8, 7);
+        assert_eq!(some, flips(10, 8, 7));
+        assert_ne!(some, flips(10, 8, 8));
+        assert!(some[..4].iter().all(|it| !it.ready) && some[4..].iter().all(|it| it.ready), "{some:?}");
+        assert_eq!(some[0].pod, some[4].pod);
+    }
+
+    #[test]
+    fn few_pods_flip_often() {
+        let ready: Vec<bool> = flips(2, 6, 1).iter().map(|it| it.ready).collect();
+        assert_eq!(ready, [false, false, true, true, false, false]);
+        assert_eq!(flips(0, 5, 1), []);
+    }
+
+    #[test]
+    fn a_patch_is_what_a_kubelet_writes() {
+        let expect = r#"{"status":{"conditions":[{"lastTransitionTime":"1970-01-01T00:00:00Z","status":"False","type":"Ready"},"#;
+        assert!(patch(false, Timestamp::UNIX_EPOCH).starts_with(expect), "{}", patch(false, Timestamp::UNIX_EPOCH));
+    }
+}

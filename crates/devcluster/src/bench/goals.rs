@@ -1,0 +1,135 @@
+//! The goals, what the Go controllers need, and what was found.
+
+use super::{
+    outcome::{Outcome, mib},
+    table::{number, table},
+};
+
+/// A row of the table of goals.
+struct Goal {
+    /// The measurement.
+    name: &'static str,
+    work: &'static str,
+    /// kube-controller-manager 1.36.2, see `docs/src/scale.md`.
+    go: &'static str,
+    aim: &'static str,
+    measured: fn(&Outcome) -> String,
+    met: fn(&Outcome) -> bool,
+}
+
+const GOALS: [Goal; 9] = [
+    Goal {
+        name: "start",
+        work: "start to everything written: 20,000 Pods, 1,000 Services, 500 Nodes",
+        go: "4.8 s CPU, 474 MiB",
+        aim: "0.5 s, 40 MiB",
+        measured: cpu_and_memory,
+        met: |it| it.cpu() <= 0.5 && mib(it.usage.peak_kib) <= 40.0,
+    },
+    Goal {
+        name: "resume",
+        work: "start with everything in place",
+        go: "5.0 s CPU, 558 MiB, 0 writes",
+        aim: "0.4 s, 40 MiB, 0 writes",
+        measured: |it| format!("{}, {} writes", cpu_and_memory(it), it.counts.writes()),
+        met: |it| it.cpu() <= 0.4 && mib(it.usage.peak_kib) <= 40.0 && it.counts.writes() == 0,
+    },
+    Goal {
+        name: "churn",
+        work: "readiness churn over these, CPU a flip",
+        go: "1.73 ms",
+        aim: "0.17 ms",
+        measured: cpu_of_a_change,
+        met: |it| it.cpu_of_a_change().is_some_and(|it| it <= 0.17),
+    },
+    Goal {
+        name: "namespace",
+        work: "one namespace of 3,000 Services and 3,000 Pods: filling it",
+        go: "29.4 s CPU",
+        aim: "1.5 s",
+        measured: |it| format!("{:.2} s CPU", it.cpu()),
+        met: |it| it.cpu() <= 1.5,
+    },
+    Goal {
+        name: "namespace-churn",
+        work: "readiness churn there, CPU a flip",
+        go: "3.9 ms",
+        aim: "0.17 ms",
+        measured: cpu_of_a_change,
+        met: |it| it.cpu_of_a_change().is_some_and(|it| it <= 0.17),
+    },
+    Goal {
+        name: "big",
+        work: "150,000 Pods, 10,000 Services, 5,000 Nodes, synced and written",
+        go: "about 3 GiB (extrapolated)",
+        aim: "200 MiB",
+        measured: cpu_and_memory,
+        met: |it| mib(it.usage.peak_kib) <= 200.0,
+    },
+    Goal {
+        name: "latency-20",
+        work: "readiness acknowledged to slice seen, 20 a second, p50 / p99 / max",
+        go: "4.1 / 9.2 / 22 ms",
+        aim: "2 / 5 / 15 ms",
+        measured: percentiles,
+        met: |it| within(it, [2.0, 5.0, 15.0]),
+    },
+    Goal {
+        name: "latency-100",
+        work: "the same, 100 a second",
+        go: "4.0 / 25 / 1,007 ms",
+        aim: "3 / 12 / 50 ms",
+        measured: percentiles,
+        met: |it| within(it, [3.0, 12.0, 50.0]),
+    },
+    Goal {
+        name: "rollout",
+        work: "rolling update of a Service of 5,000 Pods, 100 Pods a second: slice writes, bytes written",
+        go: "not measured",
+        aim: "at most upstream's count for the same batch period",
+        measured: rollout,
+        met: |it| it.upstream.is_some_and(|upstream| it.counts.writes_of("endpointslices").0 <= upstream.writes),
+    },
+];
+
+/// The table of goals, with what was found of it.
+pub(crate) fn goals(outcomes: &[Outcome]) -> String {
+    let rows = GOALS.iter().map(|goal| {
+        let found = outcomes.iter().find(|it| it.name == goal.name);
+        let of = |text: fn(&Outcome) -> String| found.map_or_else(|| "not measured".to_owned(), text);
+        vec![
+            goal.work.to_owned(),
+            goal.go.to_owned(),
+            goal.aim.to_owned(),
+            of(goal.measured),
+            found.map_or("", |it| if (goal.met)(it) { "yes" } else { "no" }).to_owned(),
+            of(|it| it.encoding.to_owned()),
+            of(|it| format!("`{}`", it.command)),
+        ]
+    });
+    table(&["Work", "Go", "Goal", "Measured", "Met", "Encoding", "Command"], rows)
+}
+
+fn cpu_and_memory(it: &Outcome) -> String {
+    format!("{:.2} s CPU, {:.0} MiB", it.cpu(), mib(it.usage.peak_kib))
+}
+
+fn cpu_of_a_change(it: &Outcome) -> String {
+    it.cpu_of_a_change().map_or_else(String::new, |it| format!("{it:.2} ms"))
+}
+
+fn percentiles(it: &Outcome) -> String {
+    it.latencies.as_ref().map_or_else(String::new, |it| format!("{:.1} / {:.1} / {:.1} ms", it.p50, it.p99, it.max))
+}
+
+fn within(it: &Outcome, most: [f64; 3]) -> bool {
+    it.latencies.as_ref().is_some_and(|it| it.p50 <= most[0] && it.p99 <= most[1] && it.max <= most[2])
+}
+
+fn rollout(it: &Outcome) -> String {
+    let (writes, bytes) = it.counts.writes_of("endpointslices");
+    let ours = format!("{} writes, {} KiB", number(writes), number(bytes / 1_024));
+    let upstream =
+        it.upstream.map(|it| format!("; upstream {} writes, {} KiB", number(it.writes), number(it.bytes / 1_024)));
+    ours + &upstream.unwrap_or_default()
+}

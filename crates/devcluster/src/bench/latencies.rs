@@ -1,0 +1,90 @@
+//! How long things took, in the order of length.
+
+use std::{collections::HashMap, hash::Hash, time::Duration};
+
+use serde::Serialize;
+use tokio::time::Instant;
+
+/// Durations, summed up.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Latencies {
+    /// How many.
+    pub(crate) count: usize,
+    /// Half were at most this long, in milliseconds.
+    pub(crate) p50: f64,
+    /// 99 of 100 were.
+    pub(crate) p99: f64,
+    /// All were.
+    pub(crate) max: f64,
+    /// Points of the whole distribution for a plot: of how many out of 100, and how long.
+    pub(crate) curve: Vec<(f64, f64)>,
+}
+
+/// The shares that a curve shows.
+const CURVE: [f64; 14] = [1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 97.0, 98.0, 99.0, 99.5, 99.9, 100.0];
+
+impl Latencies {
+    /// Sums up; nothing of nothing.
+    pub(crate) fn of(mut all: Vec<Duration>) -> Option<Self> {
+        all.sort_unstable();
+        let at = |percent| percentile(&all, percent).map(|it| it.as_secs_f64() * 1_000.0);
+        let curve = CURVE.iter().filter_map(|percent| Some((*percent, at(*percent)?))).collect();
+        Some(Self { count: all.len(), p50: at(50.0)?, p99: at(99.0)?, max: at(100.0)?, curve })
+    }
+}
+
+/// The least of `sorted` that `percent` of all do not exceed (nearest rank).
+fn percentile(sorted: &[Duration], percent: f64) -> Option<Duration> {
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52")]
+    let rank = (percent / 100.0 * sorted.len() as f64).ceil();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and at most the length")]
+    let at = (rank as usize).clamp(1, sorted.len().max(1));
+    sorted.get(at - 1).copied()
+}
+
+/// From cause to effect: how long each took, and how many effects were never seen. An effect seen before its cause was
+/// acknowledged took no time.
+pub(crate) fn between<K: Eq + Hash>(causes: Vec<(K, Instant)>, effects: Vec<(K, Instant)>) -> (Vec<Duration>, usize) {
+    let mut first: HashMap<K, Instant> = HashMap::with_capacity(effects.len());
+    for (key, at) in effects {
+        first.entry(key).or_insert(at);
+    }
+    let all = causes.len();
+    let took: Vec<Duration> =
+        causes.into_iter().filter_map(|(key, at)| Some(first.get(&key)?.saturating_duration_since(at))).collect();
+    let missing = all - took.len();
+    (took, missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::one(1, 50.0, 1)]
+    #[case::half(10, 50.0, 5)]
+    #[case::most(100, 99.0, 99)]
+    #[case::all(100, 100.0, 100)]
+    #[case::few(10, 99.0, 10)]
+    fn percentiles_are_of_the_nearest_rank(#[case] count: u64, #[case] percent: f64, #[case] expect: u64) {
+        let all: Vec<Duration> = (1..=count).map(Duration::from_millis).collect();
+        assert_eq!(percentile(&all, percent), Some(Duration::from_millis(expect)));
+    }
+
+    #[test]
+    fn nothing_has_no_percentiles() {
+        assert_eq!(Latencies::of(Vec::new()), None);
+    }
+
+    #[tokio::test]
+    async fn the_first_effect_counts() {
+        let now = Instant::now();
+        let later = |milliseconds| now + Duration::from_millis(milliseconds);
+        let causes = vec![("a", later(10)), ("b", later(10)), ("c", later(10))];
+        let effects = vec![("b", later(4)), ("a", later(13)), ("a", later(20))];
+        assert_eq!(between(causes, effects), (vec![Duration::from_millis(3), Duration::ZERO], 1));
+    }
+}

@@ -1,0 +1,115 @@
+//! `devcluster bench`: what the controllers cost.
+//!
+//! Three processes: this one, which makes changes and watches; one that serves the API and holds the cluster; and the
+//! controllers, which are the only ones that are measured.
+
+pub(crate) mod args;
+mod flips;
+mod goals;
+mod growth;
+mod lab;
+mod latencies;
+mod observer;
+mod outcome;
+mod plots;
+mod progress;
+mod protocol;
+mod report;
+mod rollout;
+mod scenario;
+pub(crate) mod server;
+mod settings;
+mod settling;
+mod subject;
+mod table;
+mod world;
+
+use std::{
+    ffi::OsString,
+    io::{self, Write as _},
+};
+
+use anyhow::{Context as _, bail};
+use jiff::Timestamp;
+use kube_controller_client::Config;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use self::{
+    args::{BenchArgs, Output},
+    lab::Lab,
+    progress::Progress,
+    report::Report,
+};
+use crate::stop::Signals;
+
+/// How the requests of the bench begin their `User-Agent`, by which they are told from those of what is measured.
+const USER_AGENT: &str = "devcluster-bench";
+
+/// Measures, and tells what was found.
+pub(crate) async fn run(args: BenchArgs, mut signals: Signals) -> anyhow::Result<()> {
+    let measured = tokio::select! {
+        measured = measure(&args) => measured?,
+        () = signals.received() => bail!("stopped"),
+    };
+    if let Some(folder) = &args.report {
+        measured.write(folder)?;
+    }
+    let text = match args.output {
+        Output::Table => measured.table(),
+        Output::Json => measured.json()? + "\n",
+    };
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
+}
+
+/// Runs the controllers as `controller-manager` does; with the feature `dhat`, writes `dhat-heap.json` at the end.
+pub(crate) async fn controller(flags: Vec<OsString>, mut signals: Signals) -> anyhow::Result<()> {
+    #[cfg(feature = "dhat")]
+    let _profiler = dhat::Profiler::new_heap();
+    let program = OsString::from("controller-manager");
+    let line = endpoint_controller_manager::CommandLine::parse(std::iter::once(program).chain(flags))?;
+    let kubeconfig = line.settings.client.kubeconfig.as_ref().context("no --kubeconfig")?;
+    let config = Config::from_kubeconfig(kubeconfig).await?;
+    let stop = CancellationToken::new();
+    let ended = endpoint_controller_manager::run(config, line.settings, stop.clone());
+    let mut ended = std::pin::pin!(ended);
+    tokio::select! {
+        ended = &mut ended => return Ok(ended?),
+        () = signals.received() => stop.cancel(),
+    }
+    Ok(ended.await?)
+}
+
+async fn measure(args: &BenchArgs) -> anyhow::Result<Report> {
+    let settings = args.settings();
+    let (limit, all) = (settings.timeout, args.scenarios());
+    let controller =
+        settings.controller.as_ref().map_or("controller-manager of this workspace", |_| "another controller");
+    let mut lab = Lab::new(settings, Progress::new())?;
+    let mut outcomes = Vec::new();
+    for scenario in all {
+        let name = format!("{scenario:?}").to_lowercase();
+        lab.progress.begin(&name);
+        let measured = timeout(limit, scenario::run(&mut lab, scenario)).await;
+        let measured = measured.with_context(|| format!("{name}: not over after {limit:?}"))?;
+        let command = format!("devcluster bench {name}");
+        outcomes
+            .extend(measured.context(name)?.into_iter().map(|it| outcome::Outcome { command: command.clone(), ..it }));
+    }
+    Ok(Report { date: now(), machine: machine(), controller: controller.to_owned(), outcomes })
+}
+
+/// What the figures depend on.
+fn machine() -> String {
+    use procfs::Current as _;
+    let cpus = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    let model = procfs::CpuInfo::current().ok();
+    let model = model.and_then(|it| it.model_name(0).map(str::to_owned)).unwrap_or_else(|| "unknown".to_owned());
+    format!("{cpus} CPUs ({model}), {}", std::env::consts::OS)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a report says when it was made")]
+fn now() -> Timestamp {
+    Timestamp::now()
+}

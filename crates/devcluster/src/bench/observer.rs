@@ -1,0 +1,94 @@
+//! Somebody who follows slices as a kube-proxy does, and notes when what changed.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use kube_controller_client::{Client, ListParams};
+use kube_dev_apiserver::Population;
+use kube_endpoint_model::EndpointSlice;
+use kube_informer::{Event, Informer, wait_for_sync};
+use kube_wire::{Decode as _, decode_list};
+use tokio::{task::JoinSet, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+use super::flips::Flip;
+
+/// Follows slices for as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Observer {
+    seen: Arc<Mutex<Vec<(String, bool, Instant)>>>,
+    _informer: JoinSet<()>,
+}
+
+impl Observer {
+    /// Begins to follow; returns when all that is there is known.
+    pub(crate) async fn start(client: &Client) -> anyhow::Result<Self> {
+        let seen = Arc::<Mutex<Vec<(String, bool, Instant)>>>::default();
+        let informer = Informer::<EndpointSlice>::builder(client.clone()).build();
+        let notes = Arc::clone(&seen);
+        let handler = informer.add_handler(move |event| {
+            let at = Instant::now();
+            if let Event::Updated { old, new } = event {
+                let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
+                notes.extend(changes(&old, &new).map(|(pod, ready)| (pod.to_owned(), ready, at)));
+            }
+        });
+        let mut tasks = JoinSet::new();
+        tasks.spawn(informer.run(CancellationToken::new()));
+        wait_for_sync([&handler], Duration::from_secs(60)).await?;
+        Ok(Self { seen, _informer: tasks })
+    }
+
+    /// How many changes of readiness have been seen.
+    pub(crate) fn count(&self) -> usize {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// What has been seen of these Pods, and forgets it.
+    pub(crate) fn take(&self, population: Population, pods: impl Iterator<Item = usize>) -> Vec<(Flip, Instant)> {
+        let names: HashMap<String, usize> = pods.map(|pod| (population.pod_name(pod), pod)).collect();
+        let seen = std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner));
+        let flip = |(name, ready, at): (String, bool, Instant)| Some((Flip { pod: *names.get(&name)?, ready }, at));
+        seen.into_iter().filter_map(flip).collect()
+    }
+}
+
+/// The Pods whose readiness differs, and what it is now.
+fn changes<'a>(old: &'a EndpointSlice, new: &'a EndpointSlice) -> impl Iterator<Item = (&'a str, bool)> {
+    let state = |slice: &'a EndpointSlice| {
+        slice.endpoints.iter().filter_map(|it| Some((it.target_ref.as_ref()?.name().as_str(), it.is_ready())))
+    };
+    let before: HashMap<&str, bool> = state(old).collect();
+    state(new).filter(move |(pod, ready)| before.get(pod).is_some_and(|before| before != ready))
+}
+
+/// How many endpoints all slices have, and how many of these are ready.
+pub(crate) async fn endpoints(client: &Client) -> anyhow::Result<(usize, usize)> {
+    let list = client.list(&EndpointSlice::RESOURCE, None, &ListParams::default()).await?;
+    let slices = decode_list::<EndpointSlice>(&list)?.items;
+    let all = || slices.iter().flat_map(|slice| &slice.endpoints);
+    Ok((all().count(), all().filter(|it| it.is_ready()).count()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slice(pods: &[(&str, bool)]) -> EndpointSlice {
+        let endpoint = |(name, ready): &(&str, bool)| {
+            serde_json::json!({"addresses": ["10.0.0.1"], "conditions": {"ready": ready},
+                "targetRef": {"kind": "Pod", "name": name, "namespace": "a"}})
+        };
+        let endpoints: Vec<_> = pods.iter().map(endpoint).collect();
+        serde_json::from_value(serde_json::json!({"addressType": "IPv4", "endpoints": endpoints})).unwrap()
+    }
+
+    #[test]
+    fn only_readiness_that_differs_is_noted() {
+        let (old, new) = (slice(&[("a", true), ("b", true)]), slice(&[("b", false), ("a", true), ("c", true)]));
+        assert_eq!(changes(&old, &new).collect::<Vec<_>>(), [("b", false)]);
+    }
+}

@@ -1,0 +1,96 @@
+//! What is told of measurements: a table, all figures as JSON, and a folder of both with plots.
+
+use std::{fs, path::Path};
+
+use anyhow::Context as _;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{
+    goals::goals,
+    growth::growth,
+    outcome::{Outcome, mib},
+    plots::plots,
+    table::{number, table},
+};
+
+/// All that was found.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Report {
+    pub(crate) date: Timestamp,
+    pub(crate) machine: String,
+    pub(crate) controller: String,
+    pub(crate) outcomes: Vec<Outcome>,
+}
+
+impl Report {
+    /// To look at.
+    pub(crate) fn table(&self) -> String {
+        table(
+            &[
+                "Measurement",
+                "CPU s",
+                "CPU ms a change",
+                "MiB",
+                "Peak MiB",
+                "Received MiB",
+                "Slice writes",
+                "Endpoints writes",
+                "Refused",
+                "Seconds",
+                "p50 / p99 / max ms",
+            ],
+            self.outcomes.iter().map(row),
+        )
+    }
+
+    /// All figures.
+    pub(crate) fn json(&self) -> anyhow::Result<String> {
+        Ok(serde_json::to_string_pretty(self)?)
+    }
+
+    /// Writes results.md, results.json and plots.
+    pub(crate) fn write(&self, folder: &Path) -> anyhow::Result<()> {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let write = |name: &str, text: &str| {
+            let path = folder.join(name);
+            fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+        };
+        write("results.json", &format!("{}\n", self.json()?))?;
+        write("results.md", &self.markdown())?;
+        for (name, svg) in plots(&self.outcomes)? {
+            write(name, &svg)?;
+        }
+        Ok(())
+    }
+
+    fn markdown(&self) -> String {
+        let Self { date, machine, controller, outcomes } = self;
+        let date = date.strftime("%Y-%m-%d");
+        format!(
+            "<!-- Written by `devcluster bench --report`. -->\n\nMeasured on {date} on {machine}; {controller}.\n\n\
+             ## Goals\n\n{}\n## Growth\n\n{}\n## All measurements\n\n{}",
+            goals(outcomes),
+            growth(outcomes),
+            self.table()
+        )
+    }
+}
+
+fn row(it: &Outcome) -> Vec<String> {
+    let writes = |resource| number(it.counts.writes_of(resource).0);
+    vec![
+        it.name.clone(),
+        format!("{:.2}", it.cpu()),
+        it.cpu_of_a_change().map_or_else(String::new, |it| format!("{it:.3}")),
+        format!("{:.1}", mib(it.usage.resident_kib)),
+        format!("{:.1}", mib(it.usage.peak_kib)),
+        format!("{:.1}", mib(it.counts.sent / 1_024)),
+        writes("endpointslices"),
+        writes("endpoints"),
+        number(it.counts.refused),
+        format!("{:.1}", it.seconds),
+        it.latencies.as_ref().map_or_else(String::new, |it| format!("{:.1} / {:.1} / {:.1}", it.p50, it.p99, it.max)),
+    ]
+}

@@ -1,0 +1,185 @@
+//! How much upstream would write during a rolling update: its reconciler's rules, played with Pods that are only numbers.
+//!
+//! The model favours upstream: its cache is never behind, a sync takes no time, and no write fails. What it keeps is what
+//! decides about the count: a sync comes a batch period after the first change that the last one did not see; a sync writes
+//! each slice once that lost, gained or changed an endpoint (RC-17 to RC-22); endpoints that are new fill the slices that are
+//! written anyway, the fullest first, then one other slice that has room for all that is left, then new slices; which of them
+//! goes where is decided by Go's random order of maps.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    num::NonZeroU32,
+    time::Duration,
+};
+
+use rand::{SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};
+use serde::Serialize;
+
+/// Endpoints in a slice at most.
+const MOST: usize = 100;
+
+/// A rolling update: every Pod of a Service is replaced.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rollout {
+    pub(crate) pods: usize,
+    /// Pods replaced a second.
+    pub(crate) rate: NonZeroU32,
+    /// How long a Pod takes to end.
+    pub(crate) grace: Duration,
+    pub(crate) batch_period: Duration,
+    pub(crate) seed: u64,
+}
+
+/// What upstream would write.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Upstream {
+    pub(crate) syncs: u64,
+    /// Slices created, updated and deleted.
+    pub(crate) writes: u64,
+    /// Endpoints in these.
+    pub(crate) endpoints: u64,
+    /// Their bytes, at the length that an endpoint has in our slices.
+    pub(crate) bytes: u64,
+}
+
+/// A Pod as a slice knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ready,
+    Terminating,
+}
+
+type Slice = BTreeMap<usize, State>;
+
+/// Plays the update. `length` is that of an endpoint in bytes.
+pub(crate) fn upstream(rollout: &Rollout, length: u64) -> Upstream {
+    let mut rng = StdRng::seed_from_u64(rollout.seed);
+    let mut pods: Slice = (0..rollout.pods).map(|pod| (pod, State::Ready)).collect();
+    let mut slices = Vec::new();
+    sync(&mut slices, &pods, &mut rng);
+    let events = events(rollout);
+    let mut total = Upstream::default();
+    let mut next = 0;
+    while let Some((first, _, _)) = events.get(next) {
+        let at = *first + rollout.batch_period;
+        while let Some((_, pod, state)) = events.get(next).filter(|(time, _, _)| *time <= at) {
+            match state {
+                Some(state) => drop(pods.insert(*pod, *state)),
+                None => drop(pods.remove(pod)),
+            }
+            next += 1;
+        }
+        let (writes, endpoints) = sync(&mut slices, &pods, &mut rng);
+        total.syncs += 1;
+        total.writes += writes;
+        total.endpoints += endpoints;
+    }
+    Upstream { bytes: total.endpoints * length, ..total }
+}
+
+/// What happens when: a Pod is replaced by a ready one and begins to end, and later is gone.
+fn events(rollout: &Rollout) -> Vec<(Duration, usize, Option<State>)> {
+    let mut events = Vec::with_capacity(rollout.pods * 3);
+    for pod in 0..rollout.pods {
+        let at = Duration::from_secs(1).saturating_mul(u32::try_from(pod).unwrap_or(u32::MAX)) / rollout.rate.get();
+        events.push((at, rollout.pods + pod, Some(State::Ready)));
+        events.push((at, pod, Some(State::Terminating)));
+        events.push((at + rollout.grace, pod, None));
+    }
+    events.sort_by_key(|(at, _, _)| *at);
+    events
+}
+
+/// One sync; returns how many slices it wrote and how many endpoints these had.
+fn sync(slices: &mut Vec<Slice>, pods: &Slice, rng: &mut StdRng) -> (u64, u64) {
+    let mut known = BTreeSet::new();
+    let mut written: Vec<bool> = Vec::with_capacity(slices.len());
+    for slice in slices.iter_mut() {
+        let before = slice.clone();
+        slice.retain(|pod, state| {
+            known.insert(*pod);
+            pods.get(pod).map(|now| *state = *now).is_some()
+        });
+        written.push(*slice != before);
+    }
+    let mut new: Vec<(usize, State)> =
+        pods.iter().filter(|(pod, _)| !known.contains(pod)).map(|(pod, state)| (*pod, *state)).collect();
+    new.shuffle(rng);
+
+    let mut touched: Vec<usize> = (0..slices.len()).filter(|at| written[*at] && !slices[*at].is_empty()).collect();
+    touched.sort_by_key(|at| std::cmp::Reverse(slices[*at].len()));
+    for at in touched {
+        let room = MOST - slices[at].len();
+        slices[at].extend(new.drain(..room.min(new.len())));
+    }
+    while !new.is_empty() {
+        let left = new.len();
+        let fits = |at: &usize| !written[*at] && slices[*at].len() + left <= MOST;
+        let other = (0..slices.len()).filter(|_| left < MOST).filter(fits).max_by_key(|at| slices[*at].len());
+        // A slice that lost all it had is written again instead of a new one beside a deletion.
+        let at = other.or_else(|| slices.iter().position(BTreeMap::is_empty)).unwrap_or_else(|| {
+            slices.push(Slice::new());
+            written.push(true);
+            slices.len() - 1
+        });
+        let room = MOST - slices[at].len();
+        slices[at].extend(new.drain(..left.min(room)));
+        written[at] = true;
+    }
+    let count = written.iter().filter(|it| **it).count() as u64;
+    let endpoints = slices.iter().zip(&written).filter(|(_, it)| **it).map(|(slice, _)| slice.len() as u64).sum();
+    slices.retain(|slice| !slice.is_empty());
+    (count, endpoints)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn ready(pods: impl IntoIterator<Item = usize>) -> Slice {
+        pods.into_iter().map(|pod| (pod, State::Ready)).collect()
+    }
+
+    #[rstest]
+    #[case::nothing_new(vec![100, 50], 0..150, (0, 0))]
+    #[case::one_goes(vec![100, 50], 1..150, (1, 99))]
+    #[case::one_comes(vec![100, 50], 0..151, (1, 51))]
+    #[case::more_than_fit(vec![100, 50], 0..220, (1, 70))]
+    #[case::one_goes_and_one_comes(vec![100, 50], 1..151, (1, 100))]
+    #[case::a_slice_goes(vec![100, 50], 100..150, (1, 0))]
+    #[case::a_slice_goes_and_another_is_filled(vec![100, 50], 100..200, (2, 100))]
+    #[case::a_slice_is_used_again(vec![100, 50], 100..230, (1, 80))]
+    fn a_sync_writes(#[case] full: Vec<usize>, #[case] pods: std::ops::Range<usize>, #[case] expect: (u64, u64)) {
+        let mut at = 0;
+        let mut slices: Vec<Slice> = Vec::new();
+        for length in full {
+            slices.push(ready(at..at + length));
+            at += length;
+        }
+        let pods = ready(pods);
+        assert_eq!(sync(&mut slices, &pods, &mut StdRng::seed_from_u64(1)), expect);
+        let all: Slice = slices.iter().flatten().map(|(pod, state)| (*pod, *state)).collect();
+        assert_eq!(all, pods);
+        assert!(slices.iter().all(|slice| (1..=MOST).contains(&slice.len())));
+    }
+
+    #[test]
+    fn an_update_is_played_to_its_end() {
+        let rollout = Rollout {
+            pods: 300,
+            rate: NonZeroU32::new(100).unwrap(),
+            grace: Duration::from_secs(1),
+            batch_period: Duration::from_millis(500),
+            seed: 1,
+        };
+        let played = upstream(&rollout, 10);
+        // From the first change at 0 s to the last at 3.99 s, with a sync 0.5 s after the first change of each.
+        assert!((7..=8).contains(&played.syncs), "{played:?}");
+        assert!(played.writes >= played.syncs && played.endpoints <= played.writes * 100, "{played:?}");
+        assert_eq!(played.bytes, played.endpoints * 10);
+        assert_eq!(played, upstream(&rollout, 10));
+    }
+}

@@ -1,0 +1,62 @@
+//! What is done in each scenario.
+
+mod fill;
+mod growth;
+mod latency;
+mod rolling;
+
+use std::{num::NonZeroU32, time::Duration};
+
+use kube_dev_apiserver::Population;
+
+use super::{
+    args::Scenario,
+    flips::{drive, flips},
+    lab::{Lab, Run},
+    outcome::Outcome,
+    settings::Settings,
+    world::World,
+};
+
+/// What the Go controllers were measured with.
+const BATCH_PERIOD: Duration = Duration::from_millis(500);
+/// The cluster of most scenarios.
+const USUAL: Population = Population { pods: 20_000, services: 1_000, nodes: 500, services_of_a_namespace: 40 };
+
+/// Measures.
+pub(crate) async fn run(lab: &mut Lab, scenario: Scenario) -> anyhow::Result<Vec<Outcome>> {
+    match scenario {
+        Scenario::Start => fill::start(lab).await,
+        Scenario::Resume => fill::resume(lab).await,
+        Scenario::Churn => fill::churn(lab).await,
+        Scenario::Latency => latency::run(lab).await,
+        Scenario::Namespace => fill::namespace(lab).await,
+        Scenario::Big => fill::big(lab).await,
+        Scenario::Rollout => rolling::run(lab).await,
+        Scenario::Growth => growth::run(lab).await,
+    }
+}
+
+/// Has Pods flip and waits until everything about that is written.
+async fn flip(
+    run: &mut Run,
+    world: &mut World,
+    lab: &Lab,
+    (count, rate): (usize, usize),
+    name: &str,
+) -> anyhow::Result<Outcome> {
+    lab.progress.step(&format!("{count} flips, {rate} a second"));
+    let flips = flips(run.population.pods, count, lab.settings.seed);
+    drive(&run.client, run.population, &flips, per_second(rate)).await?;
+    run.settle(world, &lab.progress, "after the flips", |_| true).await?;
+    Ok(Outcome { changes: flips.len(), ..run.outcome(world, name).await? })
+}
+
+/// How many flips, and how many a second.
+fn flips_of(settings: &Settings, count: usize, rate: usize) -> (usize, usize) {
+    (settings.flips.unwrap_or(count), settings.rate.unwrap_or(rate))
+}
+
+fn per_second(rate: usize) -> NonZeroU32 {
+    u32::try_from(rate).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MAX)
+}

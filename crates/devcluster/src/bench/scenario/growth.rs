@@ -1,0 +1,39 @@
+//! How costs grow with the cluster.
+
+use kube_dev_apiserver::Population;
+
+use super::{fill::fill, flip, flips_of};
+use crate::bench::{lab::Lab, outcome::Outcome};
+
+/// Pods in all, 20 of a Service.
+const PODS: [usize; 3] = [1_000, 10_000, 100_000];
+/// Services in one namespace, 4 Pods each.
+const SERVICES: [usize; 3] = [10, 1_000, 5_000];
+
+pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
+    let nothing = Population { pods: 0, services: 0, nodes: 1, services_of_a_namespace: 1 };
+    let (outcome, run, _) = fill(lab, nothing, "growth-nothing").await?;
+    run.end().await?;
+    let mut outcomes = vec![outcome];
+    let sizes = lab.settings.sizes;
+    for pods in sizes.pods.map_or_else(|| PODS.to_vec(), |pods| vec![pods]) {
+        let nodes = sizes.nodes.unwrap_or(pods.div_ceil(40));
+        let population = Population { pods, services: pods.div_ceil(20), nodes, services_of_a_namespace: 40 };
+        outcomes.extend(measure(lab, population, &format!("growth-pods-{pods}")).await?);
+    }
+    for services in sizes.services.map_or_else(|| SERVICES.to_vec(), |services| vec![services]) {
+        let nodes = sizes.nodes.unwrap_or(100);
+        let population = Population { pods: services * 4, services, nodes, services_of_a_namespace: usize::MAX };
+        outcomes.extend(measure(lab, population, &format!("growth-services-{services}")).await?);
+    }
+    Ok(outcomes)
+}
+
+/// A cluster that does nothing, then one whose Pods change.
+async fn measure(lab: &mut Lab, population: Population, name: &str) -> anyhow::Result<[Outcome; 2]> {
+    let (filled, mut run, mut world) = fill(lab, population, name).await?;
+    let flips = flips_of(&lab.settings, 2_000, 200);
+    let churn = flip(&mut run, &mut world, lab, flips, &format!("{name}-churn")).await?;
+    run.end().await?;
+    Ok([filled, churn])
+}

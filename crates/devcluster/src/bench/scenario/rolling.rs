@@ -1,0 +1,73 @@
+//! A rolling update of one large Service.
+
+use std::time::Duration;
+
+use anyhow::ensure;
+use http::Method;
+use kube_dev_apiserver::Population;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::{BATCH_PERIOD, fill::fill, per_second};
+use crate::bench::{
+    flips::{paced, send},
+    lab::Lab,
+    observer::endpoints,
+    outcome::Outcome,
+    rollout::{Rollout, upstream},
+    server::template,
+};
+
+const CLUSTER: Population = Population { pods: 5_000, services: 1, nodes: 500, services_of_a_namespace: 1 };
+/// How long a Pod takes to end.
+const GRACE: Duration = Duration::from_secs(1);
+
+pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
+    let population = Population { services: 1, ..lab.settings.sizes.or(CLUSTER) };
+    let (filled, mut run, mut world) = fill(lab, population, "rollout-fill").await?;
+    let rate = per_second(lab.settings.rate.unwrap_or(100));
+    let template = template()?;
+    lab.progress.step(&format!("replacing {} Pods, {rate} a second", population.pods));
+    paced(population.pods, rate, |at| {
+        let client = run.client.clone();
+        let pods = format!("/api/v1/namespaces/{}/pods", population.namespace(0));
+        let old = format!("{pods}/{}", population.pod_name(at));
+        let (name, new) = successor(population, &template, at);
+        async move {
+            let status = json!({"status": new["status"]}).to_string().into_bytes();
+            send(&client, Method::POST, &pods, "application/json", new.to_string().into_bytes()).await?;
+            let path = format!("{pods}/{name}/status");
+            send(&client, Method::PATCH, &path, "application/strategic-merge-patch+json", status).await?;
+            let end = |seconds: u64| format!("{old}?gracePeriodSeconds={seconds}");
+            send(&client, Method::DELETE, &end(30), "application/json", Vec::new()).await?;
+            sleep(GRACE).await;
+            send(&client, Method::DELETE, &end(0), "application/json", Vec::new()).await
+        }
+    })
+    .await?;
+    run.settle(&mut world, &lab.progress, "after the update", |_| true).await?;
+    let (_, bytes) = filled.counts.writes_of("endpointslices");
+    let rollout = Rollout {
+        pods: population.pods,
+        rate,
+        grace: GRACE,
+        batch_period: lab.settings.pace(BATCH_PERIOD).batch_period(),
+        seed: lab.settings.seed,
+    };
+    let upstream = upstream(&rollout, bytes / population.pods.max(1) as u64);
+    let outcome = run.outcome(&mut world, "rollout").await?;
+    let (all, ready) = endpoints(&run.client).await?;
+    ensure!(all == population.pods && ready == all, "{all} endpoints after the update, {ready} ready");
+    run.end().await?;
+    Ok(vec![filled, Outcome { changes: population.pods, upstream: Some(upstream), ..outcome }])
+}
+
+/// The Pod that takes the place of another, and its name.
+fn successor(population: Population, template: &Value, at: usize) -> (String, Value) {
+    let mut pod = population.pod(template, at);
+    let name = format!("{}-2", population.pod_name(at));
+    let ip = format!("10.{}.{}.{}", 128 + (at >> 16), (at >> 8) & 255, at & 255);
+    pod["metadata"]["name"] = json!(name);
+    (pod["status"]["podIP"], pod["status"]["podIPs"]) = (json!(ip), json!([{"ip": ip}]));
+    (name, pod)
+}

@@ -1,0 +1,101 @@
+//! The process that serves the API to what is measured.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write as _},
+};
+
+use anyhow::Context as _;
+use kube_dev_apiserver::{Population, Server};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
+
+use super::protocol::{Answer, Counts, Question, Requests};
+
+/// Pods of production size, as a real server listed them.
+const RECORDED: &str = include_str!("../../../../conformance/fixtures/pod.list.json");
+/// The one that all Pods are made of. It is ready.
+const TEMPLATE: &str = "shop-11";
+/// More requests than are made between two counts.
+const LOG: usize = 1_000_000;
+
+/// Serves until standard input ends, which it does with the bench, whatever becomes of that.
+pub(crate) async fn run() -> anyhow::Result<()> {
+    let config = kube_dev_apiserver::Config { request_log: LOG, seed: Some(1), ..Default::default() };
+    let server = Server::start(config).await?;
+    say(&Answer::Ready(server.kubeconfig()))?;
+    let mut counted = BTreeMap::new();
+    let mut refused = 0;
+    let mut lines = BufReader::new(stdin()).lines();
+    while let Some(line) = lines.next_line().await? {
+        match serde_json::from_str(&line).context("a question that cannot be read")? {
+            Question::Load { pods, services, nodes, services_of_a_namespace } => {
+                let population = Population { pods, services, nodes, services_of_a_namespace };
+                let template = template()?;
+                let loaded = server.load(population.objects(&template)).map_err(anyhow::Error::from);
+                say(&loaded.map_or_else(|error| Answer::Failed(format!("{error:#}")), Answer::Loaded))?;
+            }
+            Question::Count => say(&Answer::Counted(count(&server, &mut counted, &mut refused)))?,
+        }
+    }
+    server.shutdown().await;
+    Ok(())
+}
+
+/// Adds what has been asked since the last time.
+fn count(server: &Server, counted: &mut BTreeMap<(String, String), (u64, u64)>, refused: &mut u64) -> Counts {
+    for request in server.requests().take().into_iter().filter(|request| !is_bench(&request.user_agent)) {
+        if request.status.is_none_or(|status| status >= 400) {
+            *refused += 1;
+            continue;
+        }
+        let (count, bytes) = counted.entry((request.resource, request.verb)).or_default();
+        *count += 1;
+        *bytes += request.content_length;
+    }
+    let traffic = server.traffic();
+    let others = || traffic.iter().filter(|it| !is_bench(&it.user_agent));
+    let one = |((resource, verb), (count, bytes)): (&(String, String), &(u64, u64))| Requests {
+        resource: resource.clone(),
+        verb: verb.clone(),
+        count: *count,
+        bytes: *bytes,
+    };
+    Counts {
+        sent: others().map(|it| it.sent).sum(),
+        received: others().map(|it| it.received).sum(),
+        refused: *refused,
+        requests: counted.iter().map(one).collect(),
+    }
+}
+
+fn is_bench(user_agent: &str) -> bool {
+    user_agent.starts_with(super::USER_AGENT)
+}
+
+/// The Pod that all others are made of.
+pub(super) fn template() -> anyhow::Result<Value> {
+    let mut list: Value = serde_json::from_str(RECORDED)?;
+    let items = list["items"].as_array_mut().context("a list without items")?;
+    let found = items.iter_mut().find(|pod| pod["metadata"]["name"] == TEMPLATE);
+    Ok(Population::template(found.context("no such Pod")?.take()))
+}
+
+fn say(answer: &Answer) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer(&mut out, answer)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pods_are_of_production_size() {
+        let one = Population { pods: 1, services: 1, nodes: 1, services_of_a_namespace: 1 };
+        let length = one.pod(&template().unwrap(), 0).to_string().len();
+        assert!((7_000..12_000).contains(&length), "{length}");
+    }
+}

@@ -1,0 +1,91 @@
+//! When the controllers have done all that there is to do.
+
+use std::time::Duration;
+
+use super::subject::Usage;
+
+/// What the controllers had done at some moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sample {
+    /// Since the measurement began.
+    pub(crate) at: Duration,
+    /// All of their writes.
+    pub(crate) writes: u64,
+    /// All bytes that were sent to them.
+    pub(crate) sent: u64,
+    /// What they have used.
+    pub(crate) usage: Usage,
+}
+
+/// Waits for rest: for a while no write, next to nothing sent, and next to no CPU used.
+#[derive(Debug, Clone)]
+pub(crate) struct Settling {
+    quiet: Duration,
+    samples: Vec<Sample>,
+}
+
+/// Bytes that come while nothing happens: bookmarks, pings, acknowledgements.
+const CHATTER: u64 = 16 * 1024;
+
+impl Settling {
+    /// Rest is when nothing happens for so long.
+    pub(crate) fn new(quiet: Duration) -> Self {
+        Self { quiet, samples: Vec::new() }
+    }
+
+    /// Adds a sample, later than those before. `done` says whether what must have happened has. Returns whether it is over.
+    pub(crate) fn add(&mut self, sample: Sample, done: bool) -> bool {
+        self.samples.push(sample);
+        let Some(begin) = sample.at.checked_sub(self.quiet) else { return false };
+        let Some(before) = self.samples.iter().rev().find(|it| it.at <= begin) else { return false };
+        let used = sample.usage.cpu.saturating_sub(before.usage.cpu);
+        // Timers and the like: 3 % of one CPU.
+        let little = used * 33 <= sample.at.saturating_sub(before.at);
+        done && little && before.writes == sample.writes && sample.sent - before.sent <= CHATTER
+    }
+
+    /// When the last write was, or the last bytes came when there was none.
+    pub(crate) fn busy_until(&self) -> Duration {
+        let changed = |of: fn(&Sample) -> u64, least: u64| {
+            let last = self.samples.windows(2).rev().find(|pair| of(&pair[1]) - of(&pair[0]) > least);
+            last.map(|pair| pair[1].at)
+        };
+        changed(|it| it.writes, 0).or_else(|| changed(|it| it.sent, CHATTER)).unwrap_or_default()
+    }
+
+    /// All samples.
+    pub(crate) fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(at: u64, writes: u64, sent: u64, cpu: u64) -> Sample {
+        let usage = Usage { cpu: Duration::from_millis(cpu), ..Usage::default() };
+        Sample { at: Duration::from_millis(at), writes, sent, usage }
+    }
+
+    #[test]
+    fn it_is_over_when_nothing_happens_for_long_enough() {
+        let mut settling = Settling::new(Duration::from_secs(1));
+        assert!(!settling.add(sample(0, 0, 0, 0), true));
+        assert!(!settling.add(sample(500, 0, 1_000_000, 400), true), "too soon");
+        assert!(!settling.add(sample(1_500, 7, 1_000_000, 800), true), "writes");
+        assert!(!settling.add(sample(2_500, 7, 1_000_100, 1_800), true), "CPU");
+        assert!(!settling.add(sample(3_500, 7, 1_000_100, 1_810), false), "what must have happened has not");
+        assert!(settling.add(sample(4_500, 7, 1_000_100, 1_820), true));
+        assert_eq!(settling.busy_until(), Duration::from_millis(1_500));
+    }
+
+    #[test]
+    fn without_a_write_the_bytes_tell() {
+        let mut settling = Settling::new(Duration::from_secs(1));
+        for it in [sample(0, 0, 0, 0), sample(500, 0, 1_000_000, 400), sample(1_500, 0, 1_000_100, 410)] {
+            settling.add(it, true);
+        }
+        assert_eq!(settling.busy_until(), Duration::from_millis(500));
+    }
+}

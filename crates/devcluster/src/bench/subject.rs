@@ -1,0 +1,188 @@
+//! The process that is measured.
+
+use std::{
+    fs::File,
+    io::Read as _,
+    path::{Path, PathBuf},
+    process::Stdio,
+    str::FromStr,
+    time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+use procfs::process::Process;
+use rustix::process::{Pid, Signal, kill_process};
+use serde::{Serialize, Serializer};
+use tokio::{
+    process::{Child, Command},
+    time::timeout,
+};
+
+use super::settings::Pace;
+
+/// How the controllers of this workspace are run: alone, without a port, as fast as they may.
+const OURS: &str = "--kubeconfig={kubeconfig} --leader-elect=false --secure-port=0 --kube-api-qps={qps} \
+    --kube-api-burst={burst} --kube-api-content-type={content_type} --endpoint-updates-batch-period={batch_period} \
+    --endpointslice-updates-batch-period={batch_period} \
+    --mirroring-endpointslice-updates-batch-period={batch_period}";
+
+/// How long they may take to end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A command whose words may have places to be filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Template {
+    words: Vec<String>,
+}
+
+/// What is filled in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Values<'a> {
+    pub(crate) kubeconfig: &'a str,
+    pub(crate) content_type: &'a str,
+    pub(crate) pace: Pace,
+}
+
+impl FromStr for Template {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words = shlex::split(text).ok_or("a quote is not closed")?;
+        if words.is_empty() { Err("no command".to_owned()) } else { Ok(Self { words }) }
+    }
+}
+
+impl Template {
+    /// The controller manager beside this program.
+    pub(crate) fn beside_this() -> anyhow::Result<Self> {
+        let here = std::env::current_exe().context("where this program is")?;
+        let manager = here.with_file_name("controller-manager");
+        if !manager.is_file() {
+            bail!(
+                "there is no {}: build it with `cargo build --release -p endpoint-controller-manager`, or name another \
+                 one with --controller",
+                manager.display()
+            );
+        }
+        let words = std::iter::once(manager.display().to_string());
+        Ok(Self { words: words.chain(OURS.split_whitespace().map(str::to_owned)).collect() })
+    }
+
+    fn fill(&self, values: Values<'_>) -> Vec<String> {
+        let Values { kubeconfig, content_type, pace } = values;
+        let fill = |word: &String| {
+            word.replace("{kubeconfig}", kubeconfig)
+                .replace("{content_type}", content_type)
+                .replace("{batch_period}", &format!("{}ms", pace.batch_period_milliseconds))
+                .replace("{qps}", &pace.qps.to_string())
+                .replace("{burst}", &pace.burst.to_string())
+        };
+        self.words.iter().map(fill).collect()
+    }
+}
+
+/// What the kernel counts for one process, all of its threads together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Usage {
+    /// Time on a CPU, in user and kernel mode, from `/proc/PID/stat`; as exact as the kernel's tick, 10 ms.
+    #[serde(rename = "cpuSeconds", serialize_with = "seconds")]
+    pub(crate) cpu: Duration,
+    /// `VmRSS` of `/proc/PID/status`, in KiB.
+    pub(crate) resident_kib: u64,
+    /// `VmHWM`: the most that was ever resident, in KiB.
+    pub(crate) peak_kib: u64,
+}
+
+fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(duration.as_secs_f64())
+}
+
+/// The running controllers. Killed when dropped.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    child: Child,
+    process: Process,
+    log: PathBuf,
+}
+
+impl Subject {
+    /// Starts them; what they log goes to a file in `folder`.
+    pub(crate) fn start(template: &Template, values: Values<'_>, folder: &Path) -> anyhow::Result<Self> {
+        let words = template.fill(values);
+        let Some((program, arguments)) = words.split_first() else { bail!("no command") };
+        let log = folder.join("controller.log");
+        let file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+        let child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(file.try_clone()?)
+            .stderr(file)
+            .kill_on_drop(true)
+            .spawn()
+            .with_context(|| format!("cannot start {program}"))?;
+        let pid = child.id().and_then(|id| i32::try_from(id).ok()).context("the controllers have ended at once")?;
+        let process = Process::new(pid).context("cannot look at the controllers in /proc")?;
+        Ok(Self { child, process, log })
+    }
+
+    /// What they have used so far; an error when they have ended.
+    pub(crate) fn usage(&mut self) -> anyhow::Result<Usage> {
+        if let Some(status) = self.child.try_wait()? {
+            let mut text = String::new();
+            let _ = File::open(&self.log).and_then(|mut file| file.read_to_string(&mut text));
+            let last: Vec<&str> = text.lines().rev().take(3).collect();
+            bail!(
+                "the controllers have ended with {status}: {}",
+                last.into_iter().rev().collect::<Vec<_>>().join(" / ")
+            );
+        }
+        let (stat, status) = (self.process.stat()?, self.process.status()?);
+        let per_second = procfs::ticks_per_second().max(1);
+        let milliseconds = (stat.utime + stat.stime).saturating_mul(1_000) / per_second;
+        Ok(Usage {
+            cpu: Duration::from_millis(milliseconds),
+            resident_kib: status.vmrss.unwrap_or_default(),
+            peak_kib: status.vmhwm.unwrap_or_default(),
+        })
+    }
+
+    /// Ends them: as asked by SIGTERM, so that a profiler around or inside of them can write what it knows.
+    pub(crate) async fn end(mut self) -> anyhow::Result<()> {
+        if let Some(pid) = Pid::from_raw(self.process.pid()) {
+            kill_process(pid, Signal::TERM).context("cannot end the controllers")?;
+        }
+        if timeout(PATIENCE, self.child.wait()).await.is_err() {
+            self.child.kill().await.context("cannot end the controllers")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACE: Pace = Pace { batch_period_milliseconds: 500, qps: 2_000, burst: 4_000 };
+
+    #[test]
+    fn a_template_is_split_as_a_shell_does_and_filled_in() {
+        let template: Template =
+            "kcm --kubeconfig '{kubeconfig}' --b={batch_period} {qps}/{burst} {content_type}".parse().unwrap();
+        let values = Values { kubeconfig: "/a b", content_type: "application/json", pace: PACE };
+        let expect = ["kcm", "--kubeconfig", "/a b", "--b=500ms", "2000/4000", "application/json"];
+        assert_eq!(template.fill(values), expect);
+        assert!("".parse::<Template>().is_err() && "'a".parse::<Template>().is_err());
+    }
+
+    #[tokio::test]
+    async fn what_has_ended_tells_its_last_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let template: Template = "sh -c 'echo bad flag >&2; exit 3'".parse().unwrap();
+        let values = Values { kubeconfig: "", content_type: "", pace: PACE };
+        let mut subject = Subject::start(&template, values, folder.path()).unwrap();
+        subject.child.wait().await.unwrap();
+        let error = subject.usage().unwrap_err().to_string();
+        assert!(error.contains("exit status: 3") && error.contains("bad flag"), "{error}");
+    }
+}

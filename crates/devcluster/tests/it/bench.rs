@@ -1,0 +1,88 @@
+//! `devcluster bench`, small: that it measures what it says, not how fast that is.
+
+use serde_json::Value;
+
+use crate::program::run;
+
+fn bench(args: &[&str]) -> Value {
+    let common = ["bench", "--output=json", "--batch-period=0", "--timeout=2m", "--controller"];
+    let controller = concat!(
+        env!("CARGO_BIN_EXE_devcluster"),
+        " bench-controller --kubeconfig={kubeconfig} --leader-elect=false --secure-port=0 --kube-api-qps={qps} ",
+        "--kube-api-burst={burst} --kube-api-content-type={content_type}"
+    );
+    let ended = run(&[&common[..], &[controller], args].concat());
+    assert!(ended.status.success(), "{}", ended.stderr);
+    serde_json::from_str(&ended.stdout.join("\n")).unwrap()
+}
+
+fn outcome<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let outcomes = report["outcomes"].as_array().unwrap();
+    outcomes.iter().find(|it| it["name"] == name).unwrap_or_else(|| panic!("no {name} in {report:#}"))
+}
+
+fn count(outcome: &Value, resource: &str, verb: &str) -> u64 {
+    let requests = outcome["counts"]["requests"].as_array().unwrap();
+    let found = requests.iter().find(|it| it["resource"] == resource && it["verb"] == verb);
+    found.map_or(0, |it| it["count"].as_u64().unwrap())
+}
+
+#[test]
+fn everything_is_written_once_and_every_flip_is_seen() {
+    let sizes = ["--pods=60", "--services=6", "--nodes=3"];
+    let some = ["start", "resume", "churn", "latency", "--flips=20", "--rate=50"];
+    let report = bench(&[&some[..], &sizes].concat());
+
+    let start = outcome(&report, "start");
+    assert_eq!((count(start, "endpointslices", "create"), count(start, "endpoints", "create")), (6, 6), "{start:#}");
+    for followed in ["endpoints", "endpointslices", "nodes", "pods", "services"] {
+        assert_eq!(count(start, followed, "watch"), 1, "{followed}: {start:#}");
+    }
+    assert_eq!(start["counts"]["refused"], 0, "{start:#}");
+    // Each Pod is sent once, and has 4 KiB at least in protobuf.
+    assert!(start["counts"]["sent"].as_u64().unwrap() > 60 * 4 * 1_024, "{start:#}");
+    assert!(start["usage"]["peakKib"].as_u64().unwrap() > 1_024, "{start:#}");
+
+    let resume = outcome(&report, "resume");
+    let writes = ["create", "update", "patch", "delete"];
+    let written: u64 =
+        writes.iter().map(|verb| count(resume, "endpointslices", verb) + count(resume, "endpoints", verb)).sum();
+    assert_eq!(written, 0, "{resume:#}");
+
+    for name in ["churn", "latency-50"] {
+        let flipped = outcome(&report, name);
+        assert_eq!(flipped["changes"], 20);
+        // Two flips of Pods of one Service may be told in one write.
+        assert!((1..=20).contains(&count(flipped, "endpointslices", "update")), "{flipped:#}");
+        assert!((1..=20).contains(&count(flipped, "endpoints", "update")), "{flipped:#}");
+    }
+    assert_eq!(outcome(&report, "latency-50")["latencies"]["count"], 20);
+}
+
+#[test]
+fn a_rolling_update_is_compared_with_upstream() {
+    let report = bench(&["rollout", "--json", "--pods=40", "--nodes=3", "--rate=40"]);
+    let rollout = outcome(&report, "rollout");
+    assert_eq!((rollout["encoding"].as_str(), &rollout["changes"]), (Some("json"), &Value::from(40)));
+    assert!(count(rollout, "endpointslices", "update") > 0, "{rollout:#}");
+    assert!(rollout["upstream"]["writes"].as_u64().unwrap() > 0, "{rollout:#}");
+}
+
+#[test]
+fn a_report_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display().to_string();
+    bench(&["growth", "--pods=20", "--services=2", "--nodes=2", "--flips=4", "--rate=50", "--report", &path]);
+    let results = std::fs::read_to_string(folder.path().join("results.md")).unwrap();
+    for row in ["| 20 Pods, 20 of a Service ", "| 2 Services of one namespace, 4 Pods each ", "## Goals"] {
+        assert!(results.contains(row), "{results}");
+    }
+    assert!(folder.path().join("results.json").is_file() && !folder.path().join("memory.svg").exists());
+}
+
+#[test]
+fn controllers_that_do_not_start_are_said_in_one_line() {
+    let ended = run(&["bench", "start", "--pods=1", "--services=1", "--nodes=1", "--controller", "false"]);
+    assert!(ended.stderr.contains("the controllers have ended with exit status: 1"), "{}", ended.stderr);
+    assert_eq!(ended.status.code(), Some(1));
+}
