@@ -5,6 +5,9 @@ use kube_controller_client::{
     Client, ListParams, Resource,
     events::{EventRecorder, EventType, ObjectReference},
 };
+use kube_dev_apiserver::{Fault, On};
+use rstest::rstest;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{client, cluster, config_map};
@@ -89,6 +92,36 @@ async fn recording_never_waits() {
         recorder.event(&about, EventType::Normal, "Seen", "again");
     }
     assert_eq!(recorder.dropped(), 5);
+}
+
+/// CM-33: what got lost is tried again every ten seconds, twelve times in all; what was refused is not.
+#[rstest]
+#[case::lost_once(Fault::reset().times(1), 2, true)]
+#[case::lost_eleven_times(Fault::reset().times(11), 12, true)]
+#[case::lost_for_good(Fault::reset().times(12), 12, false)]
+#[case::refused(Fault::internal_error().times(1), 1, false)]
+#[case::carried_out_unseen(Fault::apply_then_reset().times(1), 2, true)]
+#[tokio::test(start_paused = true)]
+async fn tries(#[case] fault: Fault, #[case] expect: usize, #[case] there: bool) {
+    let (server, client) = cluster().await;
+    let creates = On::any().verb("create").resource("events");
+    server.faults().inject(fault.on(creates.clone()));
+    let (recorder, writer) = EventRecorder::new(client.clone(), "test-controller");
+    let about = ObjectReference { name: "web".to_owned(), ..ObjectReference::of("v1", "Node") };
+    recorder.event(&about, EventType::Normal, "Seen", "first");
+    recorder.event(&about, EventType::Normal, "Seen", "next");
+    drop(recorder);
+    let begun = Instant::now();
+    writer.run(CancellationToken::new()).await;
+
+    // The first pause is of any length up to ten seconds.
+    let pauses = u64::try_from(expect - 1).expect("few") * 10;
+    assert!((pauses.saturating_sub(10)..=pauses).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    assert_eq!(server.requests().count(&creates), expect + 1);
+    let mut messages: Vec<_> = written(&client).await.into_iter().filter_map(|event| event.message).collect();
+    messages.sort();
+    assert_eq!(messages, if there { vec!["first", "next"] } else { vec!["next"] });
+    server.shutdown().await;
 }
 
 #[tokio::test]
