@@ -3,9 +3,9 @@
 use std::net::Ipv4Addr;
 
 use kube_dev_apiserver::{Config, Transport};
-use tokio::net::TcpStream;
 
 use crate::cluster::Cluster;
+use crate::https::Caller;
 use crate::process::{binary, controllers_as, stop};
 use crate::serving::free_port;
 
@@ -36,9 +36,12 @@ async fn it_starts_the_program() {
     let port = free_port();
     let mut command = binary();
     command.args(arguments(&cluster)).arg("--allow-upstream-flags").arg(format!("--secure-port={port}"));
+    command.arg(format!("--cert-dir={}", cluster.folder().display()));
     let child = command.stderr(std::process::Stdio::piped()).spawn().expect("the binary starts");
     cluster.settles(&[("web".to_owned(), 1)].into()).await;
-    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.expect("health and metrics are served");
+    let certificate = std::fs::read(cluster.folder().join("kube-controller-manager.crt")).expect("a certificate");
+    let stranger = Caller::stranger((Ipv4Addr::LOCALHOST, port).into(), certificate);
+    assert_eq!(stranger.get("/healthz").await.text, "ok");
     let log = stop(child).await;
     assert_eq!(log.matches("has no effect here and is ignored").count(), 9, "{log}");
     cluster.server.shutdown().await;
