@@ -11,7 +11,7 @@ fn the_summary_names_every_page_once() {
     assert_eq!(named.len(), summary.links.len(), "a page is named twice: {:?}", summary.links);
     let pages = book().into_iter().map(|page| page.file().to_owned());
     let there: BTreeSet<String> = pages.filter(|name| name != "SUMMARY.md").collect();
-    assert_eq!(named, there);
+    assert_eq!(named, there, "named in docs/src/SUMMARY.md, and there");
 }
 
 /// Rust in the book is compiled where `docs/lib.rs` knows the page; what is in no language would be taken for Rust there.
