@@ -2,7 +2,8 @@
 //!
 //! A controller is a queue of keys and a function that brings one key's object into its desired state. This crate joins
 //! the two: [`Workers`] take keys, call the function, and put a key back when it failed; a [`Supervisor`] holds all
-//! tasks of a process, so that the first one that fails ends it and half a controller never limps on.
+//! tasks of a process, so that the first one that fails ends it and half a controller never limps on. [`Propagation`] follows a
+//! change from the event that woke a key to the acknowledged write.
 //!
 //! ```
 //! use std::{sync::Arc, time::Duration};

@@ -1,0 +1,151 @@
+//! What the program does that is not the controllers' work: it reads its command line, and is scraped.
+
+#[path = "../tests/it/https.rs"]
+#[expect(dead_code, reason = "shared with tests, which ask for more")]
+mod https;
+
+use std::ffi::OsString;
+use std::hint::black_box;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+use bytes::Bytes;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use endpoint_controller_manager::{CommandLine, Settings, run};
+use http::{Method, Request};
+use http_body_util::{BodyExt as _, Empty};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper_util::rt::TokioIo;
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_dev_apiserver::Server;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use https::Caller;
+
+/// As the manifest of a kube-controller-manager has it.
+const ARGUMENTS: &str = include_str!("../tests/fixtures/kcm-args.txt");
+
+fn command_line(c: &mut Criterion) {
+    let arguments = ARGUMENTS.lines().filter(|line| line.starts_with("--")).chain(["--allow-upstream-flags"]);
+    let line: Vec<OsString> = ["controller-manager"].into_iter().chain(arguments).map(OsString::from).collect();
+    c.bench_function("command line", |b| b.iter(|| CommandLine::parse(black_box(&line).clone()).expect("understood")));
+}
+
+/// The controllers on an embedded API server, whose metrics anybody may ask for.
+struct Program {
+    sender: SendRequest<Empty<Bytes>>,
+    client: Client,
+    _tasks: JoinSet<()>,
+    _folder: TempDir,
+    _server: Server,
+}
+
+impl Program {
+    async fn start() -> Program {
+        let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a server");
+        let config = Config::from_url(&server.url()).expect("a URL");
+        let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client");
+        let folder = tempfile::tempdir().expect("a folder");
+        // Free a moment ago is good enough for a bench.
+        let free = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound");
+        let mut settings = Settings::default();
+        settings.client.qps = 0.0;
+        settings.serving.bind_address = free.ip();
+        settings.serving.port = free.port();
+        settings.serving.cert_dir = Some(folder.path().to_owned());
+        settings.serving.authorization.always_allow_paths = vec!["/metrics".to_owned()];
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move { run(config, settings, CancellationToken::new()).await.expect("runs") });
+        let sender = connect(&mut tasks, free, &folder).await;
+        Program { sender, client, _tasks: tasks, _folder: folder, _server: server }
+    }
+
+    async fn send(&self, method: Method, path: &str, object: &Value) {
+        let content_type = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
+        let body = object.to_string().into_bytes();
+        let (status, answer) = self.client.raw(method, path, Some(content_type), body).await.expect("an answer");
+        assert!(status.is_success(), "{path}: {}", String::from_utf8_lossy(&answer));
+    }
+
+    /// A life in a few seconds, so that all there is to show is shown.
+    async fn live(&mut self) {
+        const PODS: &str = "/api/v1/namespaces/default/pods";
+        self.send(Method::POST, "/api/v1/nodes", &json!({"metadata": {"name": "n1"}})).await;
+        for number in 0..10 {
+            let ports = json!([{"name": "http", "port": 80}]);
+            let spec = json!({"selector": {"app": format!("a{number}")}, "ports": ports});
+            let service = json!({"metadata": {"name": format!("s{number}")}, "spec": spec});
+            self.send(Method::POST, "/api/v1/namespaces/default/services", &service).await;
+            let spec = json!({"nodeName": "n1", "containers": [{"name": "main", "image": "registry.example/app:1"}]});
+            let metadata = json!({"name": format!("p{number}"), "labels": {"app": format!("a{number}")}});
+            self.send(Method::POST, PODS, &json!({"metadata": metadata, "spec": spec})).await;
+            let mine = json!({"metadata": {"name": format!("m{number}")}, "spec": {"ports": ports}});
+            self.send(Method::POST, "/api/v1/namespaces/default/services", &mine).await;
+            let subsets = json!([{"addresses": [{"ip": "192.0.2.1"}], "ports": ports}]);
+            let mine = json!({"metadata": {"name": format!("m{number}")}, "subsets": subsets});
+            self.send(Method::POST, "/api/v1/namespaces/default/endpoints", &mine).await;
+        }
+        for (address, ready) in [("10.1.0.1", "True"), ("10.1.0.1", "False"), ("10.1.0.2", "False")] {
+            for number in 0..10 {
+                let condition = json!([{"type": "Ready", "status": ready}]);
+                let status = json!({"podIP": address, "podIPs": [{"ip": address}], "conditions": condition});
+                self.send(Method::PATCH, &format!("{PODS}/p{number}/status"), &json!({"status": status})).await;
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+        for number in 0..10 {
+            self.send(Method::DELETE, &format!("{PODS}/p{number}?gracePeriodSeconds=0"), &json!({})).await;
+        }
+        tokio::time::sleep(Duration::from_secs(2)).await;
+    }
+
+    /// One scrape over a connection that is there already.
+    async fn scrape(&mut self, accept: &str) -> Bytes {
+        let request = Request::get("/metrics").header("host", "it").header("accept", accept);
+        let request = request.body(Empty::new()).expect("a request");
+        self.sender.ready().await.expect("a connection");
+        let answer = self.sender.send_request(request).await.expect("an answer");
+        assert!(answer.status().is_success(), "{}", answer.status());
+        answer.into_body().collect().await.expect("a body").to_bytes()
+    }
+}
+
+async fn connect(tasks: &mut JoinSet<()>, address: SocketAddr, folder: &TempDir) -> SendRequest<Empty<Bytes>> {
+    loop {
+        if let Ok(authority) = std::fs::read(folder.path().join("kube-controller-manager.crt"))
+            && let Ok(stream) = Caller::stranger(address, authority).connect().await
+        {
+            let (sender, connection) = handshake(TokioIo::new(stream)).await.expect("a connection");
+            tasks.spawn(async { drop(connection.await) });
+            return sender;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// All of a scrape: what is read of the process, the text, TLS.
+fn metrics(c: &mut Criterion) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.expect("a runtime");
+    let mut program = runtime.block_on(async {
+        let mut program = Program::start().await;
+        program.live().await;
+        program
+    });
+    let mut group = c.benchmark_group("scrape");
+    for (name, accept) in [("text", ""), ("OpenMetrics", "application/openmetrics-text;version=1.0.0")] {
+        let text = runtime.block_on(program.scrape(accept));
+        let series = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && line[0] != b'#').count();
+        group.throughput(Throughput::Elements(series as u64));
+        group.bench_function(format!("{name}, {series} series"), |b| {
+            b.iter(|| runtime.block_on(program.scrape(accept)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, command_line, metrics);
+criterion_main!(benches);
