@@ -23,11 +23,17 @@ pub(crate) struct Flip {
 
 /// So many flips: some Pods, drawn by `seed`, become unready, then all of these ready again, and so on.
 pub(crate) fn flips(pods: usize, count: usize, seed: u64) -> Vec<Flip> {
-    let mut all: Vec<usize> = (0..pods).collect();
-    all.shuffle(&mut StdRng::seed_from_u64(seed));
+    let mut all = shuffled(pods, seed);
     all.truncate(count.div_ceil(2));
     let round = |ready: bool| all.iter().map(move |pod| Flip { pod: *pod, ready });
     (0..).flat_map(|at| round(at % 2 == 1)).take(if pods == 0 { 0 } else { count }).collect()
+}
+
+/// All Pods, in an order drawn by `seed`.
+pub(crate) fn shuffled(pods: usize, seed: u64) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..pods).collect();
+    all.shuffle(&mut StdRng::seed_from_u64(seed));
+    all
 }
 
 /// Makes so many requests a second, as exactly as the machine can; `request` gets the number of each.

@@ -46,21 +46,25 @@ use crate::stop::Signals;
 /// How the requests of the bench begin their `User-Agent`, by which they are told from those of what is measured.
 const USER_AGENT: &str = "devcluster-bench";
 
-/// Measures, and tells what was found.
+/// Measures, and tells what was found, also when not everything could be measured.
 pub(crate) async fn run(args: BenchArgs, mut signals: Signals) -> anyhow::Result<()> {
-    let measured = tokio::select! {
+    let (report, failed) = tokio::select! {
         measured = measure(&args) => measured?,
         () = signals.received() => bail!("stopped"),
     };
     if let Some(folder) = &args.report {
-        measured.write(folder)?;
+        report.write(folder)?;
     }
     let text = match args.output {
-        Output::Table => measured.table(),
-        Output::Json => measured.json()? + "\n",
+        Output::Table => report.table(),
+        Output::Json => report.json()? + "\n",
     };
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")?;
+    match failed {
+        None => Ok(()),
+        Some(error) => Err(error),
+    }
 }
 
 /// Runs the controllers as `controller-manager` does; with the feature `dhat`, writes `dhat-heap.json` at the end.
@@ -81,23 +85,28 @@ pub(crate) async fn controller(flags: Vec<OsString>, mut signals: Signals) -> an
     Ok(ended.await?)
 }
 
-async fn measure(args: &BenchArgs) -> anyhow::Result<Report> {
+/// Measures one thing after the other; the first that fails is told at the end, and the others are measured all the same.
+async fn measure(args: &BenchArgs) -> anyhow::Result<(Report, Option<anyhow::Error>)> {
     let settings = args.settings();
     let (limit, all) = (settings.timeout, args.scenarios());
     let controller =
         settings.controller.as_ref().map_or("controller-manager of this workspace", |_| "another controller");
     let mut lab = Lab::new(settings, Progress::new())?;
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut failed) = (Vec::new(), None);
     for scenario in all {
         let name = format!("{scenario:?}").to_lowercase();
         lab.progress.begin(&name);
         let measured = timeout(limit, scenario::run(&mut lab, scenario)).await;
-        let measured = measured.with_context(|| format!("{name}: not over after {limit:?}"))?;
-        let command = format!("devcluster bench {name}");
-        outcomes
-            .extend(measured.context(name)?.into_iter().map(|it| outcome::Outcome { command: command.clone(), ..it }));
+        match measured.with_context(|| format!("not over after {limit:?}")).flatten().context(name.clone()) {
+            Ok(measured) => {
+                let command = format!("devcluster bench {name}");
+                outcomes.extend(measured.into_iter().map(|it| outcome::Outcome { command: command.clone(), ..it }));
+            }
+            Err(error) => failed = failed.or(Some(error)),
+        }
     }
-    Ok(Report { date: now(), machine: machine(), controller: controller.to_owned(), outcomes })
+    let report = Report { date: now(), machine: machine(), controller: controller.to_owned(), outcomes };
+    Ok((report, failed))
 }
 
 /// What the figures depend on.

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 use super::{BATCH_PERIOD, fill::fill, per_second};
 use crate::bench::{
-    flips::{paced, send},
+    flips::{paced, send, shuffled},
     lab::Lab,
     observer::endpoints,
     outcome::Outcome,
@@ -28,7 +28,10 @@ pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
     let rate = per_second(lab.settings.rate.unwrap_or(100));
     let template = template()?;
     lab.progress.step(&format!("replacing {} Pods, {rate} a second", population.pods));
+    // Pods go in no order that the controllers could gain by, as a ReplicaSet picks them.
+    let order = shuffled(population.pods, lab.settings.seed);
     paced(population.pods, rate, |at| {
+        let at = order[at];
         let client = run.client.clone();
         let pods = format!("/api/v1/namespaces/{}/pods", population.namespace(0));
         let old = format!("{pods}/{}", population.pod_name(at));
