@@ -67,13 +67,7 @@ pub(crate) struct Prepared<'a> {
     owner: &'a Owner,
     service: ObjectKey,
     policy: Option<HintPolicy>,
-    plan: Plan,
-}
-
-impl Prepared<'_> {
-    pub(crate) fn plan(&self) -> &Plan {
-        &self.plan
-    }
+    pub(crate) plan: Plan,
 }
 
 /// Sets up a [`Reconciler`].

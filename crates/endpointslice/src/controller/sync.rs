@@ -106,7 +106,7 @@ impl Syncs {
             .labels(&labels)
             .trigger_time(TriggerTime::Write(trigger_time));
         let planned = self.reconciler.prepare(input, Some(HintPolicy::of(&service)));
-        if !planned.plan().is_empty() {
+        if !planned.plan.is_empty() {
             turn.writing();
         }
         let applied = self.reconciler.carry_out(planned).await;
