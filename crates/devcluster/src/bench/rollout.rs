@@ -2,7 +2,7 @@
 //!
 //! The model favours upstream: its cache is never behind, a sync takes no time, and no write fails. What it keeps is what
 //! decides about the count: a sync comes a batch period after the first change that the last one did not see; a sync writes
-//! each slice once that lost, gained or changed an endpoint (RC-17 to RC-22); endpoints that are new fill the slices that are
+//! each slice once that lost, gained or changed an endpoint (RC-15 to RC-21); endpoints that are new fill the slices that are
 //! written anyway, the fullest first, then one other slice that has room for all that is left, then new slices; which of them
 //! goes where is decided by Go's random order of maps.
 
