@@ -119,28 +119,34 @@ async fn the_rights_are_those_of_the_calls() {
     let base = base();
     let kinds = ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"];
     let cluster = guarded(kinds.iter().map(|kind| &base[&format!("{kind}/{NAME}")])).await;
+    let used = used_by_two(&cluster, &base[&format!("Deployment/{NAME}")]).await;
+
+    let mut granted_to_it = granted(&base[&format!("ClusterRole/{NAME}")]);
+    granted_to_it.extend(granted(&base[&format!("Role/{NAME}")]));
+    let spare: BTreeSet<_> = granted_to_it.difference(&used).cloned().collect();
+    assert_eq!(spare, unseen(), "what is granted and never used");
+    cluster.server.shutdown().await;
+}
+
+/// Has a leader and a standby of a Deployment do all there is to do, and says which rights they used. They must miss none.
+async fn used_by_two(cluster: &Cluster, deployment: &Value) -> BTreeSet<Right> {
     let user = format!("system:serviceaccount:kube-system:{NAME}");
     let folder = tempfile::tempdir().expect("a folder");
     let kubeconfig = folder.path().join("kubeconfig");
     let account = User::new(&user).group("system:serviceaccounts").group("system:authenticated");
     std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(account)).expect("a kubeconfig");
 
-    let arguments = arguments(&base[&format!("Deployment/{NAME}")]["spec"]["template"]);
+    let arguments = arguments(&deployment["spec"]["template"]);
     let replica = || controllers_as(&kubeconfig, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let leader = replica();
-    work(&cluster).await;
+    work(cluster).await;
     let (standby, watched) = (replica(), On::any().verb("watch").resource("leases"));
     eventually("a standby", &true, async || cluster.server.requests().count(&watched) > 0).await;
     let log = stop(standby).await + &stop(leader).await;
 
-    let missing = refused(&cluster);
+    let missing = refused(cluster);
     assert!(missing.is_empty(), "something is missing: {missing:#?}\n{log}");
-    let used = used(&cluster, &user);
-    let mut granted_to_it = granted(&base[&format!("ClusterRole/{NAME}")]);
-    granted_to_it.extend(granted(&base[&format!("Role/{NAME}")]));
-    let spare: BTreeSet<_> = granted_to_it.difference(&used).cloned().collect();
-    assert_eq!(spare, unseen(), "what is granted and never used");
-    cluster.server.shutdown().await;
+    used(cluster, &user)
 }
 
 #[tokio::test]
@@ -226,24 +232,10 @@ async fn where_controllers_have_accounts_of_their_own_the_program_keeps_few_righ
     let its: Vec<Value> = its.map(|name| chart[&name].clone()).collect();
     let granted_to_all: Vec<Value> = its.iter().cloned().chain(of_upstreams_controllers()).collect();
     let cluster = guarded(&granted_to_all).await;
-    let folder = tempfile::tempdir().expect("a folder");
-    let kubeconfig = folder.path().join("kubeconfig");
-    let user = format!("system:serviceaccount:kube-system:{NAME}");
-    let account = User::new(&user).group("system:serviceaccounts").group("system:authenticated");
-    std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(account)).expect("a kubeconfig");
+    let used = used_by_two(&cluster, &chart[&format!("Deployment/{NAME}")]).await;
 
-    let arguments = arguments(&chart[&format!("Deployment/{NAME}")]["spec"]["template"]);
-    let replica = || controllers_as(&kubeconfig, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
-    let leader = replica();
-    work(&cluster).await;
-    let (standby, watched) = (replica(), On::any().verb("watch").resource("leases"));
-    eventually("a standby", &true, async || cluster.server.requests().count(&watched) > 0).await;
-    let log = stop(standby).await + &stop(leader).await;
-
-    let missing = refused(&cluster);
-    assert!(missing.is_empty(), "something is missing: {missing:#?}\n{log}");
     let granted_to_it: BTreeSet<Right> = its.iter().filter(|it| it["rules"].is_array()).flat_map(granted).collect();
-    let spare: BTreeSet<_> = granted_to_it.difference(&used(&cluster, &user)).cloned().collect();
+    let spare: BTreeSet<_> = granted_to_it.difference(&used).cloned().collect();
     let mut expected = unseen();
     // The others are of the controllers.
     expected.retain(|(group, _, verb)| verb == "list" || !group.is_empty());
