@@ -9,6 +9,7 @@ use std::time::Duration;
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures::stream;
 use tokio::sync::watch::Receiver;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
 use super::form::Look;
@@ -139,7 +140,13 @@ impl Watch {
     async fn wait(&mut self) -> Option<Bytes> {
         let bookmark_at = self.next_bookmark.unwrap_or(self.deadline);
         tokio::select! {
-            changed = self.bell.changed() => self.ended = changed.is_err(),
+            // The bell first: where writers are busy, the clocks need not be set at all.
+            biased;
+            changed = self.bell.changed() => {
+                self.ended = changed.is_err();
+                // Writers that are ready go first, so that what they write leaves in one piece with what rang.
+                yield_now().await;
+            }
             () = self.shared.stopping.cancelled() => self.ended = true,
             () = sleep_until(self.deadline) => self.ended = true,
             () = sleep_until(bookmark_at), if self.next_bookmark.is_some() => {
