@@ -16,7 +16,8 @@ use crate::{Next, locked};
 pub struct Stages {
     /// From the change itself, where its object says when that was, until a handler saw it. As exact as what the object
     /// says: Kubernetes cuts times off to whole seconds, so that this is up to a second too long, and they are those of
-    /// another machine's clock. What seems to come from the future counts as nothing.
+    /// another machine's clock. For the end of an object it is the most it can have been: what is known is when the object
+    /// was asked to end, or wrote last, not when it was removed. What seems to come from the future counts as nothing.
     pub watch: Option<Duration>,
     /// From the first event of the cause until the sync that wrote began: batching, delays and retries included.
     pub queue: Duration,
@@ -80,7 +81,7 @@ impl<K: Clone + Eq + Hash, C: Copy + Eq + Into<&'static str>> Propagation<K, C> 
     }
 
     /// A handler sees a change that wakes `key`: to be called before the key is queued, so that the sync finds it.
-    /// `since` is when the change was made, where that is known.
+    /// `since` is when the change was made, where that is known, or the last time before it that is.
     pub fn woken(&self, key: &K, cause: C, since: Option<SystemTime>) {
         let Some(shared) = &self.shared else { return };
         #[expect(clippy::disallowed_methods, reason = "compared with the wall clock of whoever made the change")]

@@ -205,9 +205,9 @@ fn watch_services(
 ) -> HandlerHandle {
     let handle = move |event: Event<Service>| {
         let key = event.object().key();
-        if let Some(states) = event.news() {
+        if let Some(states) = event.news().filter(|_| propagation.is_measured()) {
             let Change { cause, since } = Change::of_service(states);
-            propagation.woken(&key, cause, since.map(Into::into));
+            propagation.woken(&key, cause, since);
         }
         queue.add(key);
     };
@@ -226,7 +226,7 @@ fn watch_pods(
         let change = event.news().filter(|_| propagation.is_measured()).map(Change::of_pod);
         for service in services.read(|_, index| pod_change::woken_services(event.states(), index)) {
             if let Some(Change { cause, since }) = change {
-                propagation.woken(&service, cause, since.map(Into::into));
+                propagation.woken(&service, cause, since);
             }
             queue.add_after(service, batch_period);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube_controller::Propagation;
-use kube_endpoint_model::{Cause, EndpointSlice, ObjectKey, SliceIndex};
+use kube_endpoint_model::{Cause, Change, EndpointSlice, ObjectKey, SliceIndex};
 use kube_informer::{Event, HandlerHandle, Informer};
 use kube_workqueue::Queue;
 
@@ -28,8 +28,9 @@ pub fn watch_slices(
         let echo = tracker.is_writing(event.object());
         let woken = slice_events::woken_services(event.states(), controller, &tracker);
         for service in woken.changed {
-            if event.news().is_some() && !echo {
-                propagation.woken(&service, Cause::EndpointSlice, None);
+            if let Some(states) = event.news().filter(|_| !echo) {
+                let Change { cause, since } = Change::of_slice(states);
+                propagation.woken(&service, cause, since);
             }
             queue.add_after(service, delay);
         }

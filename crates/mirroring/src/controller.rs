@@ -144,9 +144,9 @@ fn watch_services(
     let handle = move |event: Event<Service>| {
         if service_wakes(event.states()) {
             let key = event.object().key();
-            if let Some(states) = event.news() {
+            if let Some(states) = event.news().filter(|_| propagation.is_measured()) {
                 let Change { cause, since } = Change::of_service(states);
-                propagation.woken(&key, cause, since.map(Into::into));
+                propagation.woken(&key, cause, since);
             }
             queue.add(key);
         }
@@ -162,8 +162,9 @@ fn watch_endpoints(
     let handle = move |event: Event<Endpoints>| {
         if endpoints_wake(event.states()) {
             let key = event.object().key();
-            if event.news().is_some() {
-                propagation.woken(&key, Cause::Endpoints, None);
+            if let Some(states) = event.news() {
+                let Change { cause, since } = Change::of_endpoints(states);
+                propagation.woken(&key, cause, since);
             }
             queue.add(key);
         }

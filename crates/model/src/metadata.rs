@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use serde::Deserialize;
 
-use crate::{Labels, ResourceVersion, Text, Uid, intern, json};
+use crate::{Labels, LastWrite, ResourceVersion, Text, Uid, intern, json, last_write};
 
-/// The metadata of an object that is written back: everything but `managedFields`, which is dropped on read.
+/// The metadata of an object that is written back: everything but `managedFields`, of which only the newest time is read.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectMeta {
@@ -29,6 +29,10 @@ pub struct ObjectMeta {
     pub generation: i64,
     /// Labels.
     pub labels: Labels,
+    /// The newest time of `managedFields`; for measurements, and never written. A request to delete the object may have come
+    /// later: see [`LastWrite::or_deletion`].
+    #[serde(rename = "managedFields", deserialize_with = "last_write::of_managed_fields")]
+    pub last_write: LastWrite,
     /// Name; empty for an object whose name the server is to make.
     #[serde(deserialize_with = "json::text")]
     pub name: Text,
@@ -103,6 +107,7 @@ impl From<&meta::ObjectMeta> for ObjectMeta {
             generate_name: optional_text(it.generate_name.as_ref()),
             generation: it.generation.unwrap_or_default(),
             labels: Labels::from(&it.labels),
+            last_write: LastWrite::of(it.managed_fields.as_ref()),
             name: text(it.name.as_ref()),
             namespace: text(it.namespace.as_ref()),
             owner_references: it.owner_references.iter().flatten().map(OwnerReference::from).collect(),

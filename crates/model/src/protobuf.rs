@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use kube_wire::protobuf::{Field, Fields, MalformedProtobuf};
 
 use crate::projection::Metadata;
-use crate::{Addresses, Labels, ObjectMeta, ObjectReference, OwnerReference, TargetRef, Text, intern};
+use crate::{Addresses, Labels, LastWrite, ObjectMeta, ObjectReference, OwnerReference, TargetRef, Text, intern};
 
 pub(crate) type Result<T> = std::result::Result<T, MalformedProtobuf>;
 
@@ -89,8 +89,10 @@ fn projection<'a, A: Default>(
             6 => it.resource_version = from_str(&field)?,
             8 => it.creation_timestamp = time(&field)?,
             9 => it.deletion_timestamp = time(&field)?,
+            10 => it.deletion_grace_period_seconds = Some(field.as_i64()?),
             11 => labels.push(&field)?,
             12 => annotation(&field)?,
+            17 => it.managed_fields = it.managed_fields.max(LastWrite::of_entry(&field)),
             _ => {}
         }
     }
@@ -119,6 +121,7 @@ impl FromFields for ObjectMeta {
                 12 => annotations.push(&field)?,
                 13 => it.owner_references.push(message(&field)?),
                 14 => it.finalizers.push(text(&field)?),
+                17 => it.last_write = it.last_write.max(LastWrite::of_entry(&field)),
                 _ => {}
             }
         }

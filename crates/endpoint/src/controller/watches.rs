@@ -20,9 +20,9 @@ pub(super) fn watch_services(
 ) -> HandlerHandle {
     let handle = move |event: Event<Service>| {
         let key = event.object().key();
-        if let Some(states) = event.news() {
+        if let Some(states) = event.news().filter(|_| propagation.is_measured()) {
             let Change { cause, since } = Change::of_service(states);
-            propagation.woken(&key, cause, since.map(Into::into));
+            propagation.woken(&key, cause, since);
         }
         queue.add(key);
     };
@@ -41,7 +41,7 @@ pub(super) fn watch_pods(
         let change = event.news().filter(|_| propagation.is_measured()).map(Change::of_pod);
         for service in services.read(|_, index| pod_change::woken_services(event.states(), index)) {
             if let Some(Change { cause, since }) = change {
-                propagation.woken(&service, cause, since.map(Into::into));
+                propagation.woken(&service, cause, since);
             }
             queue.add_after(service, batch_period);
         }
@@ -60,7 +60,8 @@ pub(super) fn watch_endpoints(
     let handle = move |event: Event<Endpoints>| {
         let key = event.object().key();
         if matches!(event, Event::Deleted { .. }) {
-            propagation.woken(&key, Cause::Endpoints, None);
+            let Change { cause, since } = Change::of_endpoints(event.states());
+            propagation.woken(&key, cause, since);
             queue.add(key);
         } else if locked(&replaced).is_waiting(&key) {
             queue.add(key);

@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use k8s_pb::api::{core::v1 as pb_core, discovery::v1 as pb_discovery};
 use k8s_pb::apimachinery::pkg::apis::meta::v1 as pb_meta;
-use kube_endpoint_model::{Node, Pod, Service};
+use kube_endpoint_model::{LastWrite, Node, Pod, Service};
 use kube_wire::Decode;
 use prost::Message as _;
 
@@ -47,7 +47,15 @@ pub(crate) fn metadata(it: &meta::ObjectMeta) -> pb_meta::ObjectMeta {
             block_owner_deletion: it.block_owner_deletion,
         }),
         finalizers: it.finalizers.clone().unwrap_or_default(),
-        managed_fields: vec![pb_meta::ManagedFieldsEntry { manager: Some("kubectl".into()), ..Default::default() }],
+        managed_fields: list(&it.managed_fields, |it| pb_meta::ManagedFieldsEntry {
+            manager: it.manager.clone(),
+            operation: it.operation.clone(),
+            api_version: it.api_version.clone(),
+            time: it.time.as_ref().map(time),
+            fields_type: it.fields_type.clone(),
+            fields_v1: it.fields_v1.as_ref().map(|it| pb_meta::FieldsV1 { raw: Some(it.0.to_string().into_bytes()) }),
+            subresource: it.subresource.clone(),
+        }),
     }
 }
 
@@ -118,7 +126,15 @@ pub(crate) fn endpoints(it: &core::Endpoints) -> pb_core::Endpoints {
 const METADATA: &str = r#""name": "it", "namespace": "shop", "uid": "u", "resourceVersion": "9",
     "creationTimestamp": "2026-02-03T04:00:00Z", "deletionTimestamp": "2026-02-03T05:00:00Z",
     "labels": {"app": "web", "topology.kubernetes.io/zone": "a", "node-role.kubernetes.io/master": ""},
-    "annotations": {"service.kubernetes.io/topology-mode": "Auto"}"#;
+    "annotations": {"service.kubernetes.io/topology-mode": "Auto"}, "deletionGracePeriodSeconds": 3595,
+    "managedFields": [
+        {"manager": "kubectl", "operation": "Update", "apiVersion": "v1", "time": "2026-02-03T04:00:02Z",
+         "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {}}},
+        {"manager": "kubelet", "operation": "Update", "apiVersion": "v1", "time": "2026-02-03T04:00:00Z",
+         "fieldsType": "FieldsV1", "fieldsV1": {"f:status": {}}, "subresource": "status"}]"#;
+
+/// When it was asked to be deleted, an hour less five seconds before it is to be gone: later than the writes.
+const ASKED_TO_END: i64 = 1_770_091_205;
 
 fn metadata_of<T: k8s_openapi::Metadata<Ty = meta::ObjectMeta>>(it: &T) -> Option<pb_meta::ObjectMeta> {
     Some(metadata(it.metadata()))
@@ -179,6 +195,7 @@ fn pod() {
     };
     let expected = Pod::from(&full);
     assert!(expected.terminating && expected.finished && expected.ready && expected.named_ports.len() == 2);
+    assert_eq!(expected.last_write, LastWrite::from_second(ASKED_TO_END));
     assert_eq!(Pod::from_protobuf(&message.encode_to_vec()).unwrap(), expected);
     assert_eq!(Pod::from_json(json.as_bytes()).unwrap(), expected);
 }
@@ -228,6 +245,7 @@ fn service() {
     };
     let expected = Service::from(&full);
     assert!(expected.external_name && expected.topology_annotation.is_some() && expected.selector.is_some());
+    assert_eq!(expected.last_write, LastWrite::from_second(ASKED_TO_END));
     assert_eq!(Service::from_protobuf(&message.encode_to_vec()).unwrap(), expected);
     assert_eq!(Service::from_json(json.as_bytes()).unwrap(), expected);
 }
