@@ -3,7 +3,7 @@
 //! A controller is a queue of keys and a function that brings one key's object into its desired state. This crate joins
 //! the two: [`Workers`] take keys, call the function, and put a key back when it failed; a [`Supervisor`] holds all
 //! tasks of a process, so that the first one that fails ends it and half a controller never limps on. [`Propagation`] follows a
-//! change from the event that woke a key to the acknowledged write.
+//! change from the event that woke a key, with a [`KeyWaker`], to the acknowledged write.
 //!
 //! ```
 //! use std::{sync::Arc, time::Duration};
@@ -37,6 +37,7 @@
 //! ```
 
 mod freshness;
+mod key_waker;
 mod lock;
 mod metrics;
 #[cfg(feature = "prometheus")]
@@ -46,6 +47,7 @@ mod supervisor;
 mod workers;
 
 pub use freshness::{Freshness, STALE_DEADLINE, Staleness};
+pub use key_waker::KeyWaker;
 pub use lock::locked;
 pub use metrics::ControllerMetrics;
 #[cfg(feature = "prometheus")]

@@ -42,8 +42,8 @@ pub trait PropagationMetrics: Send + Sync {
 
 /// Follows the keys of one controller from what wakes them to what is written for them. Clones share what they know.
 ///
-/// `K` are keys, `C` the causes that are told apart: a small enum with names. Handlers call [`woken`](Self::woken)
-/// before they queue a key, a sync [takes](Self::take) its [`Turn`]. Several events of one cause before a sync count
+/// `K` are keys, `C` the causes that are told apart: a small enum with names. Handlers wake keys with a [`KeyWaker`](crate::KeyWaker), a
+/// sync [takes](Self::take) its [`Turn`]. Several events of one cause before a sync count
 /// once, as long as the first took; a sync that writes nothing is not told of; one that fails leaves its causes to the
 /// next. Nothing is kept for keys that do not wait, and without metrics nothing is done and no clock is read.
 #[derive(Debug)]
@@ -75,15 +75,10 @@ impl<K: Clone + Eq + Hash, C: Copy + Eq + Into<&'static str>> Propagation<K, C> 
         Propagation { shared }
     }
 
-    /// Whether anybody is told, so that causes need not be found out for nobody.
-    pub fn is_measured(&self) -> bool {
-        self.shared.is_some()
-    }
-
     /// A handler sees a change that wakes `key`: to be called before the key is queued, so that the sync finds it.
-    /// `since` is when the change was made, where that is known, or the last time before it that is.
-    pub fn woken(&self, key: &K, cause: C, since: Option<SystemTime>) {
+    pub(crate) fn woken<W: Into<(C, Option<SystemTime>)>>(&self, key: &K, change: impl FnOnce() -> Option<W>) {
         let Some(shared) = &self.shared else { return };
+        let Some((cause, since)) = change().map(Into::into) else { return };
         #[expect(clippy::disallowed_methods, reason = "compared with the wall clock of whoever made the change")]
         let lag = since.map(|since| lag(since, SystemTime::now()));
         let seen = Instant::now().into_std();
@@ -178,7 +173,7 @@ mod tests {
         let told = Arc::new(Told::default());
         let propagation = Propagation::new(Some(told.clone()));
         let key = "web".to_owned();
-        propagation.woken(&key, Ready, None);
+        propagation.woken(&key, || Some((Ready, None)));
         for result in [Err("refused"), Ok(Next::After(ms(1)))] {
             advance(ms(100)).await;
             let mut turn = propagation.take(&key);
@@ -204,12 +199,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_sync_with_nothing_to_write_is_the_end_of_it() {
+    async fn neither_nothing_to_write_nor_no_news_is_told_of() {
         let told = Arc::new(Told::default());
         let propagation = Propagation::new(Some(told.clone()));
-        propagation.woken(&1, Ready, None);
+        propagation.woken(&1, || Some((Ready, None)));
         propagation.take(&1).end::<()>(&Ok(Next::Done));
-        propagation.woken(&1, Ready, None);
+        propagation.woken(&1, || Some((Ready, None)));
         let mut turn = propagation.take(&1);
         turn.writing();
         turn.wrote_nothing();
@@ -217,14 +212,17 @@ mod tests {
         let mut turn = propagation.take(&1);
         turn.writing();
         turn.end::<()>(&Ok(Next::Again(ms(1))));
+        propagation.woken(&1, || None::<(Ready, _)>);
+        let mut turn = propagation.take(&1);
+        turn.writing();
+        turn.end::<()>(&Ok(Next::Done));
         assert!(locked(&told.0).is_empty());
     }
 
     #[test]
     fn without_metrics_nothing_is_kept() {
         let propagation = Propagation::<u8, Ready>::new(None);
-        assert!(!propagation.is_measured());
-        propagation.woken(&1, Ready, Some(SystemTime::UNIX_EPOCH));
+        propagation.woken(&1, || -> Option<(Ready, _)> { panic!("nobody wants to know") });
         assert!(propagation.take(&1).0.is_none());
     }
 
@@ -232,7 +230,7 @@ mod tests {
     async fn a_time_before_now_is_a_lag() {
         let told = Arc::new(Told::default());
         let propagation = Propagation::new(Some(told.clone()));
-        propagation.woken(&1, Ready, Some(SystemTime::UNIX_EPOCH));
+        propagation.woken(&1, || Some((Ready, Some(SystemTime::UNIX_EPOCH))));
         let mut turn = propagation.take(&1);
         turn.writing();
         turn.end::<()>(&Ok(Next::Done));

@@ -6,7 +6,7 @@ mod watches;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{ControllerMetrics, Propagation, PropagationMetrics, RetryPolicy, Workers};
+use kube_controller::{ControllerMetrics, KeyWaker, Propagation, PropagationMetrics, RetryPolicy, Workers};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::LEADER_ANNOTATION;
@@ -96,10 +96,11 @@ impl EndpointsController {
             None => queue.build(),
         };
         let replaced = Arc::new(Mutex::new(ReplacedVersions::default()));
+        let waker = KeyWaker::new(queue.clone(), propagation.clone());
         let synced = vec![
-            watch_services(informers, queue.clone(), propagation.clone()),
-            watch_pods(informers, queue.clone(), propagation.clone(), batch_period),
-            watch_endpoints(informers, queue.clone(), propagation.clone(), Arc::clone(&replaced)),
+            watch_services(informers, waker.clone()),
+            watch_pods(informers, waker.clone(), batch_period),
+            watch_endpoints(informers, waker, Arc::clone(&replaced)),
         ];
         let reconciler = Arc::new(Reconciler {
             services: informers.services.lister(),

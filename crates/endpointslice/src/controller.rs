@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{ControllerMetrics, Propagation, PropagationMetrics, RetryPolicy, Workers};
+use kube_controller::{ControllerMetrics, KeyWaker, Propagation, PropagationMetrics, RetryPolicy, Workers};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
@@ -137,14 +137,15 @@ impl EndpointSliceController {
             .controller_metrics(Arc::clone(&metrics.controller))
             .build();
         let propagation = Propagation::new(metrics.propagation);
+        let waker = KeyWaker::new(queue.clone(), propagation.clone());
         let nodes_changed = Arc::new(Notify::new());
         let slice_delay = SLICE_CHANGE_DELAY.max(batch_period);
         let tracker = Arc::clone(reconciler.tracker());
         let synced = vec![
-            watch_services(informers, queue.clone(), propagation.clone()),
-            watch_pods(informers, queue.clone(), propagation.clone(), batch_period),
+            watch_services(informers, waker.clone()),
+            watch_pods(informers, waker.clone(), batch_period),
             watch_nodes(informers, Arc::clone(&nodes_changed)),
-            watch_slices(&informers.slices, SLICE_CONTROLLER, tracker, queue.clone(), propagation.clone(), slice_delay),
+            watch_slices(&informers.slices, SLICE_CONTROLLER, tracker, waker, slice_delay),
         ];
         let syncs = Arc::new(Syncs {
             services: informers.services.lister(),
@@ -167,22 +168,16 @@ impl EndpointSliceController {
         if !synced_before(&stop, &synced).await {
             return;
         }
-        let workers = Workers {
-            name: NAME,
-            queue: queue.clone(),
-            timer,
-            count: concurrent_syncs,
-            retry: RetryPolicy::default(),
-            metrics,
-        };
+        let waker = KeyWaker::new(queue.clone(), syncs.propagation.clone());
+        let workers =
+            Workers { name: NAME, queue, timer, count: concurrent_syncs, retry: RetryPolicy::default(), metrics };
         syncs.nodes_changed();
         let topology = Arc::clone(&syncs);
         let follow_nodes = async {
             loop {
                 nodes_changed.notified().await;
                 for service in topology.nodes_changed() {
-                    topology.propagation.woken(&service, Cause::Node, None);
-                    queue.add(service);
+                    waker.wake(service, || Some((Cause::Node, None)));
                 }
             }
         };
@@ -198,37 +193,17 @@ impl EndpointSliceController {
 }
 
 /// Every change of a Service wakes it, at once (ES-H1).
-fn watch_services(
-    informers: &Informers,
-    queue: Queue<ObjectKey>,
-    propagation: Propagation<ObjectKey, Cause>,
-) -> HandlerHandle {
-    let handle = move |event: Event<Service>| {
-        let key = event.object().key();
-        if let Some(states) = event.news().filter(|_| propagation.is_measured()) {
-            let Change { cause, since } = Change::of_service(states);
-            propagation.woken(&key, cause, since);
-        }
-        queue.add(key);
-    };
+fn watch_services(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>) -> HandlerHandle {
+    let handle = move |event: Event<Service>| waker.wake(event.object().key(), || event.news().map(Change::of_service));
     informers.services.add_handler(handle).named("services")
 }
 
 /// A change of a Pod wakes the Services it concerns, after the batch period (ES-H2).
-fn watch_pods(
-    informers: &Informers,
-    queue: Queue<ObjectKey>,
-    propagation: Propagation<ObjectKey, Cause>,
-    batch_period: Duration,
-) -> HandlerHandle {
+fn watch_pods(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>, batch_period: Duration) -> HandlerHandle {
     let services = informers.services.lister();
     let handle = move |event: Event<Pod>| {
-        let change = event.news().filter(|_| propagation.is_measured()).map(Change::of_pod);
         for service in services.read(|_, index| pod_change::woken_services(event.states(), index)) {
-            if let Some(Change { cause, since }) = change {
-                propagation.woken(&service, cause, since);
-            }
-            queue.add_after(service, batch_period);
+            waker.wake_after(service, batch_period, || event.news().map(Change::of_pod));
         }
     };
     informers.pods.add_handler(handle).named("pods")
@@ -304,8 +279,8 @@ mod tests {
         pods.replace((0..before).map(|number| pod(number, 1)), "1");
         pods.deliver();
         let (queue, timer) = Queue::builder().limiter(endpoint_slice_limiter()).build();
-        let nobody = Propagation::new(None);
-        let _handler = watch_pods(&informers, queue.clone(), nobody, Duration::from_millis(period));
+        let waker = KeyWaker::new(queue.clone(), Propagation::new(None));
+        let _handler = watch_pods(&informers, waker, Duration::from_millis(period));
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn(timer.run());
         pods.deliver();

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{Propagation, RetryPolicy, Workers};
+use kube_controller::{KeyWaker, Propagation, RetryPolicy, Workers};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
@@ -84,19 +84,13 @@ impl MirroringController {
             Some(provider) => queue.metrics(provider).build(),
             None => queue.build(),
         };
+        let waker = KeyWaker::new(queue.clone(), propagation.clone());
         let tracker = Arc::new(SliceTracker::default());
         let synced = vec![
-            watch_services(informers, queue.clone(), propagation.clone()),
-            watch_endpoints(informers, queue.clone(), propagation.clone()),
+            watch_services(informers, waker.clone()),
+            watch_endpoints(informers, waker.clone()),
             // Without the slice controller's minimum delay (MI-H8, EC-34).
-            watch_slices(
-                &informers.slices,
-                MIRRORING_CONTROLLER,
-                Arc::clone(&tracker),
-                queue.clone(),
-                propagation.clone(),
-                batch_period,
-            ),
+            watch_slices(&informers.slices, MIRRORING_CONTROLLER, Arc::clone(&tracker), waker, batch_period),
         ];
         let reconciler = Arc::new(Reconciler {
             services: informers.services.lister(),
@@ -136,37 +130,19 @@ impl MirroringController {
     }
 }
 
-fn watch_services(
-    informers: &Informers,
-    queue: Queue<ObjectKey>,
-    propagation: Propagation<ObjectKey, Cause>,
-) -> HandlerHandle {
+fn watch_services(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>) -> HandlerHandle {
     let handle = move |event: Event<Service>| {
         if service_wakes(event.states()) {
-            let key = event.object().key();
-            if let Some(states) = event.news().filter(|_| propagation.is_measured()) {
-                let Change { cause, since } = Change::of_service(states);
-                propagation.woken(&key, cause, since);
-            }
-            queue.add(key);
+            waker.wake(event.object().key(), || event.news().map(Change::of_service));
         }
     };
     informers.services.add_handler(handle).named("services")
 }
 
-fn watch_endpoints(
-    informers: &Informers,
-    queue: Queue<ObjectKey>,
-    propagation: Propagation<ObjectKey, Cause>,
-) -> HandlerHandle {
+fn watch_endpoints(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>) -> HandlerHandle {
     let handle = move |event: Event<Endpoints>| {
         if endpoints_wake(event.states()) {
-            let key = event.object().key();
-            if let Some(states) = event.news() {
-                let Change { cause, since } = Change::of_endpoints(states);
-                propagation.woken(&key, cause, since);
-            }
-            queue.add(key);
+            waker.wake(event.object().key(), || event.news().map(Change::of_endpoints));
         }
     };
     informers.endpoints.add_handler(handle).named("endpoints")

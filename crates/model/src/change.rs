@@ -79,6 +79,12 @@ pub struct Change {
     pub since: Option<SystemTime>,
 }
 
+impl From<Change> for (Cause, Option<SystemTime>) {
+    fn from(it: Change) -> Self {
+        (it.cause, it.since)
+    }
+}
+
 /// The state of an object before and after (`None`: it was or is not there).
 type States<'a, T> = (Option<&'a Arc<T>>, Option<&'a Arc<T>>);
 

@@ -3,47 +3,30 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{Propagation, locked};
+use kube_controller::{KeyWaker, locked};
 use kube_endpoint_model::{Cause, Change, Endpoints, ObjectKey, Pod, Service, pod_change};
 use kube_informer::{Event, HandlerHandle};
 use kube_wire::Object as _;
-use kube_workqueue::Queue;
 
 use super::Informers;
 use crate::stale::ReplacedVersions;
 
 /// Every change of a Service wakes it, at once (EP-H1 to EP-H3).
-pub(super) fn watch_services(
-    informers: &Informers,
-    queue: Queue<ObjectKey>,
-    propagation: Propagation<ObjectKey, Cause>,
-) -> HandlerHandle {
-    let handle = move |event: Event<Service>| {
-        let key = event.object().key();
-        if let Some(states) = event.news().filter(|_| propagation.is_measured()) {
-            let Change { cause, since } = Change::of_service(states);
-            propagation.woken(&key, cause, since);
-        }
-        queue.add(key);
-    };
+pub(super) fn watch_services(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>) -> HandlerHandle {
+    let handle = move |event: Event<Service>| waker.wake(event.object().key(), || event.news().map(Change::of_service));
     informers.services.add_handler(handle).named("services")
 }
 
 /// A change of a Pod wakes the Services it concerns, after the batch period (EP-H4, EP-H7).
 pub(super) fn watch_pods(
     informers: &Informers,
-    queue: Queue<ObjectKey>,
-    propagation: Propagation<ObjectKey, Cause>,
+    waker: KeyWaker<ObjectKey, Cause>,
     batch_period: Duration,
 ) -> HandlerHandle {
     let services = informers.services.lister();
     let handle = move |event: Event<Pod>| {
-        let change = event.news().filter(|_| propagation.is_measured()).map(Change::of_pod);
         for service in services.read(|_, index| pod_change::woken_services(event.states(), index)) {
-            if let Some(Change { cause, since }) = change {
-                propagation.woken(&service, cause, since);
-            }
-            queue.add_after(service, batch_period);
+            waker.wake_after(service, batch_period, || event.news().map(Change::of_pod));
         }
     };
     informers.pods.add_handler(handle).named("pods")
@@ -53,18 +36,15 @@ pub(super) fn watch_pods(
 /// that waits for the cache to show an object goes on at once.
 pub(super) fn watch_endpoints(
     informers: &Informers,
-    queue: Queue<ObjectKey>,
-    propagation: Propagation<ObjectKey, Cause>,
+    waker: KeyWaker<ObjectKey, Cause>,
     replaced: Arc<Mutex<ReplacedVersions>>,
 ) -> HandlerHandle {
     let handle = move |event: Event<Endpoints>| {
         let key = event.object().key();
         if matches!(event, Event::Deleted { .. }) {
-            let Change { cause, since } = Change::of_endpoints(event.states());
-            propagation.woken(&key, cause, since);
-            queue.add(key);
+            waker.wake(key, || event.news().map(Change::of_endpoints));
         } else if locked(&replaced).is_waiting(&key) {
-            queue.add(key);
+            waker.resume(key);
         }
     };
     informers.endpoints.add_handler(handle).named("endpoints")
@@ -73,8 +53,10 @@ pub(super) fn watch_endpoints(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kube_controller::Propagation;
     use kube_endpoint_model::{PodIndex, ServiceIndex};
     use kube_informer::{Informer, ManualSource};
+    use kube_workqueue::Queue;
     use rstest::rstest;
     use serde_json::json;
     use tokio::task::JoinSet;
@@ -100,9 +82,9 @@ mod tests {
             let informers = Informers { services, pods, endpoints };
             let (queue, timer) = Queue::builder().build();
             let replaced = Arc::new(Mutex::new(ReplacedVersions::default()));
-            let nobody = Propagation::new(None);
-            watch_pods(&informers, queue.clone(), nobody.clone(), batch_period);
-            watch_endpoints(&informers, queue.clone(), nobody, Arc::clone(&replaced));
+            let waker = KeyWaker::new(queue.clone(), Propagation::new(None));
+            watch_pods(&informers, waker.clone(), batch_period);
+            watch_endpoints(&informers, waker, Arc::clone(&replaced));
             let service = json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": "1"},
                 "spec": {"selector": {"app": "web"}}});
             service_source.replace([read(service)], "1");

@@ -1,0 +1,52 @@
+//! What handlers of events wake keys with.
+
+use std::hash::Hash;
+use std::time::{Duration, SystemTime};
+
+use kube_workqueue::Queue;
+
+use crate::Propagation;
+
+/// Wakes keys of one controller: follows the change that did it, then queues the key, in that order, so that the sync of
+/// the key finds its cause. Clones wake the same keys.
+#[derive(Debug)]
+pub struct KeyWaker<K, C> {
+    queue: Queue<K>,
+    propagation: Propagation<K, C>,
+}
+
+impl<K, C> Clone for KeyWaker<K, C> {
+    fn clone(&self) -> Self {
+        KeyWaker { queue: self.queue.clone(), propagation: self.propagation.clone() }
+    }
+}
+
+impl<K: Clone + Eq + Hash + Send + 'static, C: Copy + Eq + Into<&'static str>> KeyWaker<K, C> {
+    /// Fills `queue`, and tells `propagation`, the one that syncs [take](Propagation::take) their turns from.
+    pub fn new(queue: Queue<K>, propagation: Propagation<K, C>) -> Self {
+        KeyWaker { queue, propagation }
+    }
+
+    /// A change wakes a key. `change` says what it was and when it was made, or was at the earliest, if that is known;
+    /// or nothing, if it is no news. It is not asked where nothing is measured.
+    pub fn wake<W: Into<(C, Option<SystemTime>)>>(&self, key: K, change: impl FnOnce() -> Option<W>) {
+        self.propagation.woken(&key, change);
+        self.queue.add(key);
+    }
+
+    /// The same, to be synced after `delay`.
+    pub fn wake_after<W: Into<(C, Option<SystemTime>)>>(
+        &self,
+        key: K,
+        delay: Duration,
+        change: impl FnOnce() -> Option<W>,
+    ) {
+        self.propagation.woken(&key, change);
+        self.queue.add_after(key, delay);
+    }
+
+    /// A key goes on at once: what it waited for is there.
+    pub fn resume(&self, key: K) {
+        self.queue.add(key);
+    }
+}
