@@ -126,6 +126,7 @@ mod shared;
 mod sync;
 mod timer;
 mod waiters;
+mod yields;
 
 #[cfg(feature = "prometheus")]
 pub use crate::prometheus::PrometheusMetrics;

@@ -25,7 +25,8 @@ use crate::{
 /// - A key is with one worker at a time. Added while it is being processed, it is queued once more when that is done.
 /// - Keys are handed out in the order in which they were queued (within a [lane](crate::Lanes)).
 ///
-/// No method blocks but for the short critical section, and no lock is held across an await.
+/// No method blocks but for the short critical section, and no lock is held across an await. At most once in 16 keys,
+/// a worker that finds none yields its thread to the others of the machine before it goes to sleep.
 pub struct Queue<K> {
     pub(crate) shared: Arc<Shared<K>>,
 }

@@ -16,8 +16,9 @@ use crate::{
     Lanes, RateLimiter,
     core::{Added, Core, Finished, Fired, Index, Lease},
     metrics::{Meter, REPORT_EVERY},
-    sync::{Mutex, lock},
+    sync::{Mutex, lock, yield_now},
     waiters::{Place, Waiters},
+    yields::Yields,
 };
 
 pub(crate) struct Shared<K> {
@@ -34,6 +35,7 @@ struct State<K> {
     /// Whether the shutdown in progress is one that is waited for.
     draining: bool,
     getters: Waiters,
+    yields: Yields,
     drainers: Waiters,
     /// The timer task, when it sleeps.
     timer: Option<Waker>,
@@ -59,6 +61,7 @@ impl<K> Shared<K> {
             core: Core::new(lanes),
             draining: false,
             getters: Waiters::default(),
+            yields: Yields::default(),
             drainers: Waiters::default(),
             timer: None,
             meter,
@@ -161,6 +164,12 @@ impl<K> Shared<K> {
 impl<K: Clone + Eq> Shared<K> {
     pub(crate) fn poll_get(&self, place: &mut Option<Place>, cx: &mut Context<'_>) -> Poll<Option<Lease<K>>> {
         let mut guard = lock(&self.state);
+        // Not one that was woken: the others rely on its looking now. Whoever adds meanwhile wakes a worker as ever.
+        if place.is_none() && guard.core.len() == 0 && guard.spend_yield() {
+            drop(guard);
+            yield_now();
+            guard = lock(&self.state);
+        }
         let state = &mut *guard;
         let lease = state.core.get();
         let (waker, poll) = match &lease {
@@ -284,6 +293,11 @@ impl<K> State<K> {
     /// there are keys.
     fn wake_getter(&mut self) -> Option<Waker> {
         if self.getters.woken() < self.core.len() { self.getters.wake_one() } else { None }
+    }
+
+    /// Whether a worker that finds no key lets other threads go first.
+    fn spend_yield(&mut self) -> bool {
+        !self.core.is_shutting_down() && self.yields.spend(self.core.handed_out())
     }
 
     /// Reads the clock only for a queue with metrics.

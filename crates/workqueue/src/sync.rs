@@ -1,11 +1,18 @@
 //! The lock under the queue: the standard one, or loom's when a model checker runs the threads.
 
-#[cfg(not(loom))]
-pub(crate) use std::sync::{Arc, Mutex, MutexGuard};
 use std::sync::{PoisonError, TryLockError};
+#[cfg(not(loom))]
+pub(crate) use std::{
+    sync::{Arc, Mutex, MutexGuard},
+    thread::yield_now,
+};
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
+
+/// Whoever yields has let the lock go, which is all that a model checker needs to let others go first, or not.
+#[cfg(loom)]
+pub(crate) fn yield_now() {}
 
 /// How often a thread stands back from a taken lock before it sleeps on it.
 const PATIENCE: u32 = if cfg!(loom) { 1 } else { 8 };

@@ -5,18 +5,26 @@ use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicU32, Ordering::SeqCst},
+        mpsc,
     },
     thread,
+    time::Duration,
 };
 
 use kube_workqueue::Queue;
 use tokio::{
     runtime::{self, Runtime},
+    sync::Barrier,
     task::{JoinSet, yield_now},
+    time::timeout,
 };
 
 const KEYS: usize = 16;
 const PRODUCERS: usize = 3;
+const WORKERS: usize = 8;
+
+/// Only a test that fails takes so long.
+const FOREVER: Duration = Duration::from_secs(60);
 
 /// What the threads see of one key.
 #[derive(Default)]
@@ -137,4 +145,61 @@ fn the_order_of_each_producer_is_kept() {
         let of_producer = order.iter().filter(|it| it.0 == producer).map(|it| it.1);
         assert!(of_producer.eq(0..ADDS), "producer {producer}");
     }
+}
+
+/// As many workers are busy at once as there are keys: no round ends before all of them have one in hand.
+#[test]
+fn no_worker_sleeps_while_keys_wait() {
+    let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
+    let (queue, _timer) = Queue::<usize>::builder().build();
+    let all_busy = Arc::new(Barrier::new(WORKERS + 1));
+    let mut workers = JoinSet::new();
+    for _ in 0..WORKERS {
+        let (queue, all_busy) = (queue.clone(), all_busy.clone());
+        let work = async move {
+            while let Some(_item) = queue.get().await {
+                all_busy.wait().await;
+            }
+        };
+        workers.spawn_on(work, runtime.handle());
+    }
+    runtime.block_on(async {
+        for round in 0..1_000 {
+            (0..WORKERS).for_each(|at| queue.add(round * WORKERS + at));
+            timeout(FOREVER, all_busy.wait()).await.expect("every worker takes a key");
+        }
+        queue.shut_down();
+        workers.join_all().await;
+    });
+}
+
+/// tokio keeps the task that was woken last for the thread that woke it, and no other can take it from there. A
+/// producer that does not let its thread go must have woken enough workers for the other threads.
+#[test]
+fn a_producer_that_keeps_its_thread_does_not_keep_the_keys() {
+    let runtime = runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let (queue, _timer) = Queue::<usize>::builder().build();
+    let mut tasks = JoinSet::new();
+    let (done, all_done) = mpsc::channel();
+    for _ in 0..WORKERS {
+        let (queue, done) = (queue.clone(), done.clone());
+        let work = async move {
+            while let Some(item) = queue.get().await {
+                done.send(*item).unwrap();
+            }
+        };
+        tasks.spawn_on(work, runtime.handle());
+    }
+    let produce = async move {
+        for round in 0..1_000 {
+            let keys = round * WORKERS..(round + 1) * WORKERS;
+            keys.clone().for_each(|key| queue.add(key));
+            let mut seen: Vec<_> = keys.clone().map_while(|_| all_done.recv_timeout(FOREVER).ok()).collect();
+            seen.sort_unstable();
+            assert!(seen.iter().copied().eq(keys), "only {seen:?} in round {round}");
+        }
+        queue.shut_down();
+    };
+    tasks.spawn_on(produce, runtime.handle());
+    runtime.block_on(tasks.join_all());
 }

@@ -1,9 +1,10 @@
 //! The interleavings of small programs of producers, workers and a shutdown, one by one.
 //!
 //! All state of the queue sits behind one lock, so threads can interleave only between whole operations (a poll of
-//! `get` is one). That makes the schedules of a few tasks enumerable: this explorer runs a program once for each of
-//! them, always polling real futures of the real queue. As in loom and CHESS, the number of times that a schedule may
-//! interrupt a task that could go on is bounded; switches where a task sleeps or ends are free.
+//! `get` is one; that it may let others go first before it looks is for loom to explore). That makes the schedules of a
+//! few tasks enumerable: this explorer runs a program once for each of them, always polling real futures of the real
+//! queue. As in loom and CHESS, the number of times that a schedule may interrupt a task that could go on is bounded;
+//! switches where a task sleeps or ends are free.
 //!
 //! A shutdown wakes everybody, and so would hide a wake-up that was lost before it. Programs without a shutdown are run
 //! until all tasks sleep: no key may be left then. Only after that the explorer shuts the queue down.

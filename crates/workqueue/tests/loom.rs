@@ -63,26 +63,35 @@ fn model(check: impl Fn() + Sync + Send + 'static) {
 /// A shutdown wakes everybody, so here it only comes when all is done: a wake-up lost before it is a deadlock.
 #[test]
 fn every_key_wakes_a_worker() {
-    model(|| {
-        let world = World::new();
-        let workers = [0, 1].map(|_| {
-            let world = world.clone();
-            thread::spawn(move || {
-                while let Some(item) = block_on(world.queue.get()) {
-                    world.processed[*item].fetch_add(1, SeqCst);
-                    item.done();
-                    if world.processed() == [1, 1] {
-                        world.queue.shut_down();
-                    }
+    model(|| every_key_wakes_one_of(2));
+}
+
+/// Alone, a worker that yields to the producer is woken by nobody else's key.
+#[test]
+fn every_key_wakes_the_only_worker() {
+    model(|| every_key_wakes_one_of(1));
+}
+
+fn every_key_wakes_one_of(workers: usize) {
+    let world = World::new();
+    let worker = |_| {
+        let world = world.clone();
+        thread::spawn(move || {
+            while let Some(item) = block_on(world.queue.get()) {
+                world.processed[*item].fetch_add(1, SeqCst);
+                item.done();
+                if world.processed() == [1, 1] {
+                    world.queue.shut_down();
                 }
-            })
-        });
-        world.queue.add(0);
-        world.queue.add(1);
-        for worker in workers {
-            worker.join().unwrap();
-        }
-    });
+            }
+        })
+    };
+    let workers: Vec<_> = (0..workers).map(worker).collect();
+    world.queue.add(0);
+    world.queue.add(1);
+    for worker in workers {
+        worker.join().unwrap();
+    }
 }
 
 #[test]

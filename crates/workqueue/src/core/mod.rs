@@ -138,6 +138,11 @@ impl<K> Core<K> {
         self.ready.is_empty() && self.processing.is_empty()
     }
 
+    /// Keys handed out so far. The number wraps.
+    pub(crate) fn handed_out(&self) -> u32 {
+        self.tickets
+    }
+
     /// The entries being processed, in the order in which they were handed out.
     pub(crate) fn processing(&self) -> impl Iterator<Item = Index> {
         self.processing.iter(&self.entries)
