@@ -34,7 +34,8 @@ impl<K: Clone + Eq + Hash + Send + 'static, C: Copy + Eq + Into<&'static str>> K
         self.queue.add(key);
     }
 
-    /// The same, to be synced after `delay`.
+    /// The same, to be synced when `delay` has passed or up to a tenth of it later, together with
+    /// [other keys](Queue::add_after_about).
     pub fn wake_after<W: Into<(C, Option<SystemTime>)>>(
         &self,
         key: K,
@@ -42,7 +43,7 @@ impl<K: Clone + Eq + Hash + Send + 'static, C: Copy + Eq + Into<&'static str>> K
         change: impl FnOnce() -> Option<W>,
     ) {
         self.propagation.woken(&key, change);
-        self.queue.add_after(key, delay);
+        self.queue.add_after_about(key, delay);
     }
 
     /// A key goes on at once: what it waited for is there.

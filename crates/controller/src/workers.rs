@@ -119,7 +119,7 @@ where
             Ok(Next::Done) => queue.forget(&key),
             Ok(Next::Again(delay)) => {
                 queue.forget(&key);
-                queue.add_after(key, delay);
+                queue.add_after_about(key, delay);
             }
             Ok(Next::After(delay)) => queue.add_after(key, delay),
             Err(error) => failed.put_back(key, &error),

@@ -47,7 +47,16 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     /// If the key waits already, the earlier of the two deadlines counts. Adding the key at once does not call the
     /// delayed add off. What still waits when the queue is shut down is forgotten.
     pub fn add_after(&self, key: K, delay: Duration) {
-        self.shared.add_after(key, delay, self.usual_lane());
+        self.shared.add_after(key, delay, Duration::ZERO, self.usual_lane());
+    }
+
+    /// Queues a key when `delay` has passed, or up to a tenth of it later, together with other keys.
+    ///
+    /// For delays that only gather changes. Deadlines are moved to the next of the instants that lie a tenth of the delay
+    /// apart since the queue was built, so that thousands of keys with one delay wake their workers ten times in that
+    /// delay, and not each for itself. Otherwise like [`add_after`](Self::add_after).
+    pub fn add_after_about(&self, key: K, delay: Duration) {
+        self.shared.add_after(key, delay, delay / 10, self.usual_lane());
     }
 
     /// Queues a key after the delay that the limiter asks for; see [`RateLimiter`](crate::RateLimiter).
@@ -168,7 +177,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> InLane<'_, K> {
 
     /// See [`Queue::add_after`].
     pub fn add_after(&self, key: K, delay: Duration) {
-        self.queue.shared.add_after(key, delay, self.lane);
+        self.queue.shared.add_after(key, delay, Duration::ZERO, self.lane);
     }
 
     /// See [`Queue::add_rate_limited`].

@@ -25,6 +25,8 @@ pub(crate) struct Shared<K> {
     state: Mutex<State<K>>,
     limiter: Mutex<Box<dyn RateLimiter<K>>>,
     hasher: DefaultHashBuilder,
+    /// Where the grids of deadlines begin.
+    built: std::time::Instant,
     pub(crate) lanes: Lanes,
 }
 
@@ -66,7 +68,13 @@ impl<K> Shared<K> {
             timer: None,
             meter,
         };
-        Self { state: Mutex::new(state), limiter: Mutex::new(limiter), hasher: DefaultHashBuilder::default(), lanes }
+        Self {
+            state: Mutex::new(state),
+            limiter: Mutex::new(limiter),
+            hasher: DefaultHashBuilder::default(),
+            built: Instant::now().into_std(),
+            lanes,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -253,7 +261,9 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         drop(added);
     }
 
-    pub(crate) fn add_after(&self, key: K, delay: Duration, lane: u8) {
+    /// Adds a key after `delay`, at an instant that is a multiple of `grid` after the queue was built; at any if that is
+    /// zero.
+    pub(crate) fn add_after(&self, key: K, delay: Duration, grid: Duration, lane: u8) {
         let hash = self.hash(&key);
         let mut guard = lock(&self.state);
         if guard.core.is_shutting_down() {
@@ -268,6 +278,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         }
         let now = Instant::now();
         let due = now.checked_add(delay).unwrap_or_else(|| now + NEVER).into_std();
+        let due = next_of_grid(due, self.built, grid);
         let scheduled = guard.core.schedule(hash, key, due, lane);
         let timer = if scheduled.first_changed { guard.timer.take() } else { None };
         drop(guard);
@@ -287,6 +298,16 @@ impl<K: Clone + Eq + Hash> Shared<K> {
 
 /// A delay too long for the clock to add: thirty years.
 const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+/// The first instant from `due` on that lies a multiple of `grid` after `start`.
+fn next_of_grid(due: std::time::Instant, start: std::time::Instant, grid: Duration) -> std::time::Instant {
+    let past = due.saturating_duration_since(start).as_nanos().checked_rem(grid.as_nanos()).unwrap_or_default();
+    match u64::try_from(past) {
+        // It stands on the grid, or there is none.
+        Ok(0) | Err(_) => due,
+        Ok(past) => due.checked_add(grid.saturating_sub(Duration::from_nanos(past))).unwrap_or(due),
+    }
+}
 
 impl<K> State<K> {
     /// The getter to wake after a key was queued, or after a woken one left: none while as many are on their way as
