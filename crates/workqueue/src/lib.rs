@@ -73,7 +73,7 @@
 //! - Asking for a delay never blocks; upstream's `AddAfter` waits while 1,000 requests are unread.
 //! - A clock that goes back mints no tokens.
 //! - Without a name and a provider nothing is measured: there is no global provider.
-//! - Lanes are new.
+//! - Lanes are new, and so is [`add_after_about`](Queue::add_after_about), for delays that may end together.
 //!
 //! # Upstream's tests and ours
 //!

@@ -4,6 +4,7 @@
 use std::{hash::Hash, time::Duration};
 
 use kube_workqueue::{Item, ItemExponential, Queue};
+use proptest::prelude::proptest;
 use tokio::{
     task::JoinSet,
     time::{Instant, advance, sleep, timeout},
@@ -192,4 +193,62 @@ async fn drain_does_not_wait_for_the_delayed() {
     queue.shut_down_with_drain().await;
     set.join_next().await.expect("the timer").expect("ended well");
     assert_eq!(start.elapsed(), Duration::ZERO);
+}
+
+// Not in client-go, whose every deadline is its own.
+#[tokio::test(start_paused = true)]
+async fn delays_that_gather_changes_end_together() {
+    let (queue, _set) = queue();
+    let start = Instant::now();
+    // Alone and on the grid a deadline is exact.
+    queue.add_after_about("first", 500 * MS);
+    for key in ["a", "b", "c"] {
+        advance(10 * MS).await;
+        queue.add_after_about(key, 500 * MS);
+    }
+    // What is to be on time is not held up, and has the earlier deadline.
+    queue.add_after("c", 495 * MS);
+    let mut taken = Vec::new();
+    for _ in 0..4 {
+        let item = queue.get().await.expect("not shut down");
+        taken.push((*item.key(), start.elapsed().as_millis()));
+    }
+    assert_eq!(taken, [("first", 500), ("c", 525), ("a", 550), ("b", 550)]);
+
+    queue.add_after_about("at once", Duration::ZERO);
+    assert_eq!(queue.len(), 1);
+}
+
+proptest! {
+    /// Never early, late by less than a tenth, and at no more than ten instants in the time of one delay.
+    #[test]
+    fn a_tenth_bounds_lateness_and_wake_ups(
+        delay in 200_u32..2_000,
+        // Together shorter than the delay, so that nothing is due before it is looked for.
+        pauses in proptest::collection::vec(0_u32..50, 1..40),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let (queue, _set) = queue();
+            let start = Instant::now();
+            let delay = 10 * delay * MS;
+            let mut due = Vec::new();
+            for (key, pause) in pauses.into_iter().enumerate() {
+                advance(pause * MS).await;
+                due.push(start.elapsed() + delay);
+                queue.add_after_about(key, delay);
+            }
+            let mut instants = Vec::new();
+            for _ in 0..due.len() {
+                let item = queue.get().await.expect("not shut down");
+                let late = start.elapsed().checked_sub(due[*item.key()]).expect("not early");
+                // Timers of the runtime have a resolution of a millisecond.
+                assert!(late < delay / 10 + MS, "{late:?} late after {delay:?}");
+                instants.push(start.elapsed());
+            }
+            instants.dedup();
+            let spread = due[due.len() - 1].saturating_sub(due[0]);
+            assert!(instants.len() as u128 <= spread.as_nanos() / (delay / 10).as_nanos() + 2);
+        });
+    }
 }

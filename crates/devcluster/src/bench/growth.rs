@@ -12,20 +12,27 @@ pub(crate) struct Size {
     pub(crate) count: usize,
     /// Milliseconds of CPU for a Pod that changes.
     pub(crate) cpu: f64,
-    /// KiB resident for each Pod, beyond what a process needs that follows nothing.
-    pub(crate) memory: f64,
+    /// KiB resident for each Pod, beyond what a process needs that follows next to nothing. There are too few Pods to tell
+    /// in the smallest clusters, where it is the noise of a few pages.
+    pub(crate) memory: Option<f64>,
 }
+
+/// The fewest Pods that memory is divided by.
+const ENOUGH: usize = 1_000;
 
 /// The sizes that were measured, by what grew: `pods` or `services`.
 #[expect(clippy::cast_precision_loss, reason = "figures to look at")]
 pub(crate) fn sizes(outcomes: &[Outcome], what: &str) -> Vec<Size> {
     let find = |name: &str| outcomes.iter().find(|it| it.name == name);
-    let nothing = find("growth-nothing").map_or(0.0, |it| mib(it.usage.resident_kib));
+    let tiny = find("growth-tiny");
     let prefix = format!("growth-{what}-");
     let size = |filled: &Outcome| {
         let count = filled.name.strip_prefix(&prefix)?.parse().ok()?;
         let cpu = find(&format!("{}-churn", filled.name))?.cpu_of_a_change()?;
-        let memory = (mib(filled.usage.resident_kib) - nothing) * 1_024.0 / filled.population.pods.max(1) as f64;
+        let memory = tiny.filter(|_| filled.population.pods >= ENOUGH).map(|tiny| {
+            let more = mib(filled.usage.resident_kib) - mib(tiny.usage.resident_kib);
+            more * 1_024.0 / (filled.population.pods - tiny.population.pods) as f64
+        });
         Some(Size { count, cpu, memory })
     };
     outcomes.iter().filter_map(size).collect()
@@ -36,7 +43,8 @@ pub(crate) fn growth(outcomes: &[Outcome]) -> String {
     let rows = [("pods", "Pods, 20 of a Service"), ("services", "Services of one namespace, 4 Pods each")];
     let rows = rows.into_iter().flat_map(|(what, text)| {
         sizes(outcomes, what).into_iter().map(move |Size { count, cpu, memory }| {
-            vec![format!("{} {text}", number(count as u64)), format!("{cpu:.3} ms"), format!("{memory:.2} KiB")]
+            let memory = memory.map_or_else(String::new, |it| format!("{it:.2} KiB"));
+            vec![format!("{} {text}", number(count as u64)), format!("{cpu:.3} ms"), memory]
         })
     });
     table(&["Cluster", "CPU a change of a Pod", "Memory a Pod"], rows)

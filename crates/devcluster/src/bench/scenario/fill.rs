@@ -1,5 +1,7 @@
 //! Clusters that are filled, found filled, and changed a little all the time.
 
+use std::time::Duration;
+
 use anyhow::ensure;
 use kube_dev_apiserver::Population;
 
@@ -8,6 +10,7 @@ use crate::bench::{
     lab::{Lab, Run},
     observer::endpoints,
     outcome::Outcome,
+    world::World,
 };
 
 const NAMESPACE: Population =
@@ -58,14 +61,19 @@ pub(super) async fn big(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
     Ok(vec![filled, resumed])
 }
 
+pub(super) async fn fill(lab: &mut Lab, population: Population, name: &str) -> anyhow::Result<(Outcome, Run, World)> {
+    fill_at(lab, population, BATCH_PERIOD, name).await
+}
+
 /// From nothing to everything written, which is looked at.
-pub(super) async fn fill(
+pub(super) async fn fill_at(
     lab: &mut Lab,
     population: Population,
+    batch_period: Duration,
     name: &str,
-) -> anyhow::Result<(Outcome, Run, crate::bench::world::World)> {
+) -> anyhow::Result<(Outcome, Run, World)> {
     let mut world = lab.empty(population).await?;
-    let run = lab.run(&mut world, lab.settings.pace(BATCH_PERIOD)).await?;
+    let run = lab.run(&mut world, lab.settings.pace(batch_period)).await?;
     let mut run = run.fill(&mut world, &lab.progress).await?;
     let outcome = run.outcome(&mut world, name).await?;
     let (all, ready) = endpoints(&run.client).await?;

@@ -1,8 +1,13 @@
 //! How costs grow with the cluster.
+//!
+//! Nothing is gathered, so that every change is written, whatever the size: in a small cluster the changes of a batch period
+//! would fall on the same few Services, and be written together.
+
+use std::time::Duration;
 
 use kube_dev_apiserver::Population;
 
-use super::{fill::fill, flip, flips_of};
+use super::{fill::fill_at, flip, flips_of};
 use crate::bench::{lab::Lab, outcome::Outcome};
 
 /// Pods in all, 20 of a Service.
@@ -11,8 +16,8 @@ const PODS: [usize; 3] = [1_000, 10_000, 100_000];
 const SERVICES: [usize; 3] = [10, 1_000, 5_000];
 
 pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
-    let nothing = Population { pods: 0, services: 0, nodes: 1, services_of_a_namespace: 1 };
-    let (outcome, run, _) = fill(lab, nothing, "growth-nothing").await?;
+    let tiny = Population { pods: 4, services: 1, nodes: 1, services_of_a_namespace: 1 };
+    let (outcome, run, _) = fill_at(lab, tiny, Duration::ZERO, "growth-tiny").await?;
     run.end().await?;
     let mut outcomes = vec![outcome];
     let sizes = lab.settings.sizes;
@@ -31,7 +36,7 @@ pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
 
 /// A cluster that does nothing, then one whose Pods change.
 async fn measure(lab: &mut Lab, population: Population, name: &str) -> anyhow::Result<[Outcome; 2]> {
-    let (filled, mut run, mut world) = fill(lab, population, name).await?;
+    let (filled, mut run, mut world) = fill_at(lab, population, Duration::ZERO, name).await?;
     let flips = flips_of(&lab.settings, 2_000, 200);
     let churn = flip(&mut run, &mut world, lab, flips, &format!("{name}-churn")).await?;
     run.end().await?;
