@@ -17,7 +17,8 @@ pub struct TriggerTimes {
 #[derive(Debug)]
 struct Seen {
     service: Option<Timestamp>,
-    pods: HashMap<Text, Timestamp>,
+    /// By name, sorted.
+    pods: Box<[(Text, Timestamp)]>,
 }
 
 impl TriggerTimes {
@@ -26,18 +27,25 @@ impl TriggerTimes {
     /// The first time a Service is seen, its creation. Later the earliest of the times that are new: a Pod that changed
     /// its readiness, or is seen first. `None` when nothing is, such as after a Pod was deleted.
     pub fn observe(&mut self, key: &ObjectKey, service: &Service, pods: &[Arc<Pod>]) -> Option<Timestamp> {
-        let times: HashMap<Text, Timestamp> =
-            pods.iter().filter_map(|pod| Some((pod.name.clone(), pod.ready_changed?))).collect();
-        let known = self.services.remove(key);
-        let trigger = match &known {
-            None => service.created,
-            Some(seen) => {
-                let pods = times.iter().filter(|(name, time)| seen.pods.get(*name).is_none_or(|before| *time > before));
-                let service = service.created.filter(|time| seen.service.is_none_or(|before| *time > before));
-                pods.map(|(_, time)| *time).chain(service).min()
-            }
+        let mut times: Vec<(&Text, Timestamp)> =
+            pods.iter().filter_map(|pod| Some((&pod.name, pod.ready_changed?))).collect();
+        if !times.is_sorted_by_key(|(name, _)| *name) {
+            times.sort_unstable_by_key(|(name, _)| *name);
+        }
+        let keep = |times: Vec<(&Text, Timestamp)>| times.into_iter().map(|(name, at)| (name.clone(), at)).collect();
+        let Some(seen) = self.services.get_mut(key) else {
+            self.services.insert(key.clone(), Seen { service: service.created, pods: keep(times) });
+            return service.created;
         };
-        self.services.insert(key.clone(), Seen { service: service.created, pods: times });
+        let created = service.created.filter(|time| seen.service.is_none_or(|before| *time > before));
+        seen.service = service.created;
+        // Most syncs find one Pod changed, or none.
+        let same = seen.pods.iter().zip(&times).take_while(|((name, at), it)| (name, *at) == **it).count();
+        if same == seen.pods.len() && same == times.len() {
+            return created;
+        }
+        let trigger = earliest_new(&seen.pods[same..], &times[same..]).into_iter().chain(created).min();
+        seen.pods = keep(times);
         trigger
     }
 
@@ -47,8 +55,22 @@ impl TriggerTimes {
     }
 }
 
+/// The earliest time of a Pod that is later than the one before, or of a Pod that was not there; both sorted by name.
+fn earliest_new(mut before: &[(Text, Timestamp)], now: &[(&Text, Timestamp)]) -> Option<Timestamp> {
+    let is_new = |(name, time): &&(&Text, Timestamp)| {
+        while before.first().is_some_and(|(it, _)| it < *name) {
+            before = &before[1..];
+        }
+        before.first().is_none_or(|(it, at)| it != *name || time > at)
+    };
+    now.iter().filter(is_new).map(|(_, time)| *time).min()
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::collection::{btree_map, vec};
+    use proptest::prelude::*;
+
     use super::*;
 
     fn at(second: i64) -> Timestamp {
@@ -61,6 +83,10 @@ mod tests {
 
     fn pod(name: &str, changed: i64) -> Arc<Pod> {
         Arc::new(Pod { name: name.into(), ready_changed: Some(at(changed)), ..Pod::default() })
+    }
+
+    fn pods_in_any_order() -> impl Strategy<Value = Vec<(String, i64)>> {
+        btree_map("[a-f]", 0_i64..4, 0..6).prop_map(|pods| pods.into_iter().collect::<Vec<_>>()).prop_shuffle()
     }
 
     struct Walk(TriggerTimes);
@@ -98,6 +124,16 @@ mod tests {
         walk.step(&service(0), &[pod("a", 1), pod("b", 3)], Some(3));
     }
 
+    #[test]
+    fn pods_come_in_any_order_and_times_go_back() {
+        let mut walk = Walk(TriggerTimes::default());
+        walk.step(&service(0), &[pod("c", 3), pod("a", 1)], Some(0));
+        walk.step(&service(0), &[pod("a", 1), pod("c", 3)], None);
+        walk.step(&service(0), &[pod("c", 2), pod("a", 1)], None);
+        // Later than the time it went back to.
+        walk.step(&service(0), &[pod("d", 9), pod("c", 3), pod("b", 7), pod("a", 1)], Some(3));
+    }
+
     // upstream: TestServiceDeletedThenAdded
     #[test]
     fn a_forgotten_service_starts_over() {
@@ -105,5 +141,29 @@ mod tests {
         walk.step(&service(0), &[pod("a", 1)], Some(0));
         walk.0.forget(&ObjectKey::new("ns", "s"));
         walk.step(&service(3), &[pod("a", 1)], Some(3));
+    }
+
+    proptest! {
+        /// Against the rule as it is worded: every time by name, and the earliest that is later than the one before.
+        #[test]
+        fn it_is_as_if_all_times_were_in_a_map(
+            rounds in vec(pods_in_any_order(), 1..6),
+        ) {
+            let mut times = TriggerTimes::default();
+            let mut before: Option<HashMap<String, i64>> = None;
+            for round in rounds {
+                let pods: Vec<_> = round.iter().map(|(name, time)| pod(name, *time)).collect();
+                let found = times.observe(&ObjectKey::new("ns", "s"), &service(0), &pods);
+                let now: HashMap<String, i64> = round.into_iter().collect();
+                let expected = match &before {
+                    None => Some(0),
+                    Some(before) => {
+                        now.iter().filter(|(name, time)| before.get(*name).is_none_or(|it| *time > it)).map(|it| *it.1).min()
+                    }
+                };
+                prop_assert_eq!(found, expected.map(at));
+                before = Some(now);
+            }
+        }
     }
 }
