@@ -1,6 +1,5 @@
 //! Which changes of a Pod matter to its Services, and which Services they wake (PP-1 to PP-9).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::{ObjectKey, Pod, ServiceIndex, Text};
@@ -20,21 +19,31 @@ pub fn woken_services((old, new): (Option<&Arc<Pod>>, Option<&Arc<Pod>>), servic
     names.into_iter().map(|name| ObjectKey { namespace: namespace.clone(), name }).collect()
 }
 
-fn woken_by_update(old: &Pod, new: &Pod, services: &ServiceIndex) -> BTreeSet<Text> {
+fn woken_by_update(old: &Pod, new: &Pod, services: &ServiceIndex) -> Vec<Text> {
     if old.resource_version == new.resource_version {
-        return BTreeSet::new();
+        return Vec::new();
     }
     let changed = endpoint_changed(old, new);
     let relabelled = old.labels != new.labels || old.hostname != new.hostname || old.subdomain != new.subdomain;
     if !relabelled {
-        return if changed { services.select(&new.namespace, &new.labels) } else { BTreeSet::new() };
+        return if changed { services.select(&new.namespace, &new.labels) } else { Vec::new() };
     }
-    let joined = services.select(&new.namespace, &new.labels);
+    let mut joined = services.select(&new.namespace, &new.labels);
     if old.labels.is_empty() {
         return joined; // EC-48: labels that were never there are not looked up.
     }
-    let left = services.select(&old.namespace, &old.labels);
-    if changed { joined.union(&left).cloned().collect() } else { joined.symmetric_difference(&left).cloned().collect() }
+    let mut left = services.select(&old.namespace, &old.labels);
+    left.retain(|name| {
+        let at = joined.binary_search(name);
+        // Those it stays in are woken by a change alone.
+        if let (Ok(at), false) = (at, changed) {
+            joined.remove(at);
+        }
+        at.is_err()
+    });
+    joined.append(&mut left);
+    joined.sort_unstable();
+    joined
 }
 
 /// Whether a Pod changed in what its endpoint shows (PP-5).

@@ -1,6 +1,5 @@
 //! Which Services a Pod belongs to.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hashbrown::{Equivalent, HashMap};
@@ -59,15 +58,19 @@ impl ServiceIndex {
         }
     }
 
-    /// The names of the Services of a namespace whose selector matches these labels. A Service without a selector
+    /// The names, sorted, of the Services of a namespace whose selector matches these labels. A Service without a selector
     /// matches nothing; ExternalName Services match like any other (PP-7).
-    pub fn select(&self, namespace: &str, labels: &Labels) -> BTreeSet<Text> {
-        let Some(services) = self.namespaces.get(namespace) else { return BTreeSet::new() };
+    pub fn select(&self, namespace: &str, labels: &Labels) -> Vec<Text> {
+        let Some(services) = self.namespaces.get(namespace) else { return Vec::new() };
         let filed = labels.iter().filter_map(|(key, value)| services.by_pair.get(&Label(key, value)));
         let matching = filed
             .flat_map(ByName::as_slice)
             .filter(|service| service.selector.as_ref().is_some_and(|selector| labels.contains_all(selector)));
-        matching.chain(services.select_all.as_slice()).map(|service| service.name.clone()).collect()
+        // Each is filed once, so that none is found twice.
+        let mut names: Vec<Text> =
+            matching.chain(services.select_all.as_slice()).map(|service| service.name.clone()).collect();
+        names.sort_unstable();
+        names
     }
 }
 

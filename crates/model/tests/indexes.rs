@@ -1,6 +1,6 @@
 //! The indexes answer what trying every object would, after any history.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kube_endpoint_model::{Labels, Pod, PodIndex, Service, ServiceIndex, Text};
@@ -64,7 +64,7 @@ proptest! {
             index.update(old.as_ref(), new.as_ref());
         }
         for (at, namespace) in NAMESPACES.iter().enumerate() {
-            let expected: BTreeSet<Text> = services
+            let expected: Vec<Text> = services
                 .iter()
                 .filter(|((of, _), service)| {
                     *of == at && service.selector.as_ref().is_some_and(|selector| pod_labels.contains_all(selector))
