@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 
 use crate::{Call, Client, Error, client::Outgoing, transport::Service, typed::path};
+use kube_wire::Decode as _;
 use token::{Next, Token};
 
 /// What is asked for; a server may give less.
@@ -120,7 +121,7 @@ impl Shared {
             "apiVersion": "authentication.k8s.io/v1",
             "spec": { "audiences": [], "expirationSeconds": LIFETIME_SECONDS },
         });
-        let path = path::<Account>(namespace, name) + "/token";
+        let path = path(&Account::RESOURCE, namespace, name) + "/token";
         let body = asking.call(&call, &Outgoing::json(Method::POST, path, request.to_string().into_bytes())).await?;
         let unreadable = |cause: String| Error::Answer { call: call.clone(), cause };
         let Answer { spec, status } = serde_json::from_slice(&body).map_err(|error| unreadable(error.to_string()))?;

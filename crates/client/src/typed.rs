@@ -1,8 +1,8 @@
-//! Reads and writes of `k8s-openapi` types.
+//! Reads and writes of one object: of a type of `k8s-openapi`, or of one that holds only what a program reads.
 
 use http::{HeaderValue, Method};
-use k8s_openapi::{Metadata, Resource, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use kube_wire::{Decode, Resource};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{Call, Client, Error, Preconditions, client::Outgoing, query::encoded};
@@ -25,66 +25,51 @@ pub struct Written {
     pub generation: i64,
 }
 
+/// Any type that says where it lives will do: [`kube_wire::Decode`]. To be written, it must serialize to the whole object, `kind`
+/// and `apiVersion` included, as those of `k8s-openapi` do.
 impl Client {
     /// Reads one object, fresh from the server. The namespace is empty for cluster-scoped types.
-    pub async fn get<K>(&self, namespace: &str, name: &str) -> Result<K, Error>
-    where
-        K: Resource + DeserializeOwned,
-    {
-        let call = call::<K>("get", namespace, name);
-        let body = self.call(&call, &Outgoing::get(path::<K>(namespace, name))).await?;
-        serde_json::from_slice(&body).map_err(|error| Error::Answer { call, cause: error.to_string() })
+    pub async fn get<T: Decode>(&self, namespace: &str, name: &str) -> Result<T, Error> {
+        let call = Call::new("get", T::RESOURCE, namespace, name);
+        let body = self.call(&call, &Outgoing::get(path(&T::RESOURCE, namespace, name))).await?;
+        read(call, &body)
     }
 
-    /// Creates an object in the namespace of its metadata.
-    pub async fn create<K>(&self, object: &K) -> Result<Written, Error>
-    where
-        K: Resource + Metadata<Ty = ObjectMeta> + Serialize,
-    {
-        let (namespace, name) = names(object);
-        // A generated name is not known yet; its beginning says more than nothing.
-        let shown = if name.is_empty() { object.metadata().generate_name.as_deref().unwrap_or_default() } else { name };
-        let call = call::<K>("create", namespace, shown);
-        let outgoing = Outgoing::json(Method::POST, path::<K>(namespace, ""), body(&call, object)?);
+    /// Creates an object in its namespace.
+    pub async fn create<T: Decode + Serialize>(&self, object: &T) -> Result<Written, Error> {
+        let call = Call::new("create", T::RESOURCE, object.namespace(), object.name());
+        let outgoing = posted(&call, object)?;
         self.write(call, &outgoing).await
     }
 
     /// Asks a question that is put by creating an object, such as a `TokenReview`; nothing is stored, and the object comes
     /// back with the answer.
-    pub async fn ask<K>(&self, question: &K) -> Result<K, Error>
-    where
-        K: Resource + Metadata<Ty = ObjectMeta> + Serialize + DeserializeOwned,
-    {
-        let (namespace, _) = names(question);
-        let call = call::<K>("create", namespace, "");
-        let outgoing = Outgoing::json(Method::POST, path::<K>(namespace, ""), body(&call, question)?);
-        let answer = self.call(&call, &outgoing).await?;
-        serde_json::from_slice(&answer).map_err(|error| Error::Answer { call, cause: error.to_string() })
+    pub async fn ask<T: Decode + Serialize>(&self, question: &T) -> Result<T, Error> {
+        let call = Call::new("create", T::RESOURCE, question.namespace(), "");
+        let answer = self.call(&call, &posted(&call, question)?).await?;
+        read(call, &answer)
     }
 
     /// Replaces an object; a resourceVersion in its metadata makes the server refuse if somebody else wrote since.
-    pub async fn update<K>(&self, object: &K) -> Result<Written, Error>
-    where
-        K: Resource + Metadata<Ty = ObjectMeta> + Serialize,
-    {
-        let (namespace, name) = names(object);
-        let call = call::<K>("update", namespace, name);
+    pub async fn update<T: Decode + Serialize>(&self, object: &T) -> Result<Written, Error> {
+        let (namespace, name) = (object.namespace(), object.name());
+        let call = Call::new("update", T::RESOURCE, namespace, name);
         if name.is_empty() {
             // Without a name the path would be that of the collection.
             return Err(Error::Request { call, cause: "the object has no name".to_owned() });
         }
-        let outgoing = Outgoing::json(Method::PUT, path::<K>(namespace, name), body(&call, object)?);
+        let outgoing = Outgoing::json(Method::PUT, path(&T::RESOURCE, namespace, name), body(&call, object)?);
         self.write(call, &outgoing).await
     }
 
     /// Deletes an object, if the preconditions hold.
-    pub async fn delete<K: Resource>(
+    pub async fn delete<T: Decode>(
         &self,
         namespace: &str,
         name: &str,
         preconditions: Option<Preconditions>,
     ) -> Result<(), Error> {
-        let call = call::<K>("delete", namespace, name);
+        let call = Call::new("delete", T::RESOURCE, namespace, name);
         if name.is_empty() {
             // Without a name this would delete the whole collection.
             return Err(Error::Request { call, cause: "no name given".to_owned() });
@@ -95,23 +80,23 @@ impl Client {
             let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
             options["preconditions"] = Value::Object(given.collect());
         }
-        let outgoing = Outgoing::json(Method::DELETE, path::<K>(namespace, name), body(&call, &options)?);
+        let outgoing = Outgoing::json(Method::DELETE, path(&T::RESOURCE, namespace, name), body(&call, &options)?);
         self.call(&call, &outgoing).await.map(drop)
     }
 
     /// Applies a JSON merge patch to an object or to one of its subresources.
-    pub async fn merge_patch<K: Resource>(
+    pub async fn merge_patch<T: Decode>(
         &self,
         namespace: &str,
         name: &str,
         subresource: Option<&str>,
         patch: &Value,
     ) -> Result<Written, Error> {
-        let call = call::<K>("patch", namespace, name);
+        let call = Call::new("patch", T::RESOURCE, namespace, name);
         if name.is_empty() {
             return Err(Error::Request { call, cause: "no name given".to_owned() });
         }
-        let mut path_and_query = path::<K>(namespace, name);
+        let mut path_and_query = path(&T::RESOURCE, namespace, name);
         if let Some(subresource) = subresource {
             path_and_query.push('/');
             path_and_query.push_str(&encoded(subresource));
@@ -132,26 +117,18 @@ impl Client {
     }
 }
 
-fn names<K: Metadata<Ty = ObjectMeta>>(object: &K) -> (&str, &str) {
-    let metadata = object.metadata();
-    (metadata.namespace.as_deref().unwrap_or_default(), metadata.name.as_deref().unwrap_or_default())
+/// The request that creates an object.
+fn posted<T: Decode + Serialize>(call: &Call, object: &T) -> Result<Outgoing, Error> {
+    Ok(Outgoing::json(Method::POST, path(&T::RESOURCE, object.namespace(), ""), body(call, object)?))
 }
 
-fn call<K: Resource>(verb: &'static str, namespace: &str, name: &str) -> Call {
-    let dot = if K::GROUP.is_empty() { "" } else { "." };
-    Call::new(verb, format_args!("{}{dot}{}", K::URL_PATH_SEGMENT, K::GROUP), namespace, name)
+fn read<T: Decode>(call: Call, answer: &[u8]) -> Result<T, Error> {
+    T::from_json(answer).map_err(|error| Error::Answer { call, cause: error.to_string() })
 }
 
 /// The path of an object, or of its collection when `name` is empty.
-pub(crate) fn path<K: Resource>(namespace: &str, name: &str) -> String {
-    let mut path = if K::GROUP.is_empty() { "/api/".to_owned() } else { "/apis/".to_owned() };
-    path.push_str(K::API_VERSION);
-    if !namespace.is_empty() {
-        path.push_str("/namespaces/");
-        path.push_str(&encoded(namespace));
-    }
-    path.push('/');
-    path.push_str(K::URL_PATH_SEGMENT);
+pub(crate) fn path(of: &Resource, namespace: &str, name: &str) -> String {
+    let mut path = of.path(Some(&encoded(namespace)));
     if !name.is_empty() {
         path.push('/');
         path.push_str(&encoded(name));
@@ -160,7 +137,12 @@ pub(crate) fn path<K: Resource>(namespace: &str, name: &str) -> String {
 }
 
 fn body(call: &Call, object: &impl Serialize) -> Result<Vec<u8>, Error> {
-    serde_json::to_vec(object).map_err(|error| Error::Request { call: call.clone(), cause: error.to_string() })
+    // Few objects are smaller, so that this only saves the first steps of growing.
+    let mut body = Vec::with_capacity(1 << 10);
+    match serde_json::to_writer(&mut body, object) {
+        Ok(()) => Ok(body),
+        Err(error) => Err(Error::Request { call: call.clone(), cause: error.to_string() }),
+    }
 }
 
 #[cfg(test)]
@@ -171,20 +153,11 @@ mod tests {
 
     #[test]
     fn paths() {
-        assert_eq!(path::<Pod>("shop", ""), "/api/v1/namespaces/shop/pods");
-        assert_eq!(path::<Node>("", "node-1"), "/api/v1/nodes/node-1");
+        assert_eq!(path(&Pod::RESOURCE, "shop", ""), "/api/v1/namespaces/shop/pods");
+        assert_eq!(path(&Node::RESOURCE, "", "node-1"), "/api/v1/nodes/node-1");
         assert_eq!(
-            path::<EndpointSlice>("shop", "web-1"),
-            "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices/web-1"
-        );
-    }
-
-    #[test]
-    fn calls() {
-        assert_eq!(call::<Pod>("get", "shop", "a").to_string(), "get pods shop/a");
-        assert_eq!(
-            call::<EndpointSlice>("create", "shop", "web-").to_string(),
-            "create endpointslices.discovery.k8s.io shop/web-"
+            path(&EndpointSlice::RESOURCE, "shop/..", "web-1"),
+            "/apis/discovery.k8s.io/v1/namespaces/shop%2F../endpointslices/web-1"
         );
     }
 }

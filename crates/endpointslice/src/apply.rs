@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use k8s_openapi::api::discovery::v1 as discovery;
 use kube_controller_client::{Client, Error, Preconditions};
 use kube_endpoint_model::{EndpointSlice, ObjectKey, ObjectMeta};
 
@@ -118,7 +117,7 @@ impl Writer<'_> {
 
     async fn apply_type(&self, plan: &TypePlan) -> Result<Done, WriteError> {
         for slice in &plan.create {
-            match self.client.create(&discovery::EndpointSlice::from(slice)).await {
+            match self.client.create(slice).await {
                 Ok(written) => {
                     self.tracker.wrote(self.service, written.uid, written.generation);
                     self.metrics.wrote(Operation::Create);
@@ -131,7 +130,7 @@ impl Writer<'_> {
             }
         }
         for slice in &plan.update {
-            match self.client.update(&discovery::EndpointSlice::from(slice)).await {
+            match self.client.update(slice).await {
                 Ok(written) => {
                     self.tracker.wrote(self.service, written.uid, written.generation);
                     self.metrics.wrote(Operation::Update);
@@ -149,7 +148,7 @@ impl Writer<'_> {
         let ObjectMeta { namespace, name, uid, resource_version, .. } = &slice.metadata;
         // Upstream sets no condition: its late request deletes what another has made of the slice since.
         let unchanged = Some(Preconditions::unchanged(uid, resource_version));
-        match self.client.delete::<discovery::EndpointSlice>(namespace, name, unchanged).await {
+        match self.client.delete::<EndpointSlice>(namespace, name, unchanged).await {
             Ok(()) => {
                 self.tracker.deleted(self.service, slice.metadata.uid.clone());
                 self.metrics.wrote(Operation::Delete);

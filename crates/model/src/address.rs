@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr};
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Text, json};
 
@@ -113,6 +113,15 @@ fn cmp_as_text(a: Ipv4Addr, b: Ipv4Addr) -> Ordering {
 impl PartialOrd for Address {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+impl Serialize for Address {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Repr::Ip(ip) => serializer.collect_str(ip),
+            Repr::Text(text) => serializer.serialize_str(text),
+        }
     }
 }
 

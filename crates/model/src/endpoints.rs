@@ -3,10 +3,11 @@
 mod protobuf;
 
 use k8s_openapi::api::core::v1 as core;
-use serde::Deserialize;
+use serde::ser::SerializeStruct as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::metadata::{non_empty, optional_text};
-use crate::{Address, ObjectMeta, TargetRef, Text, json};
+use crate::{Address, ObjectMeta, TargetRef, Text, json, written};
 
 /// A core/v1 Endpoints object that can be written back: nothing but `managedFields` is lost.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize)]
@@ -21,34 +22,34 @@ pub struct Endpoints {
 }
 
 /// Addresses that share their ports. An empty list and an absent one are the same on the wire.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EndpointSubset {
     /// Addresses ready to take traffic.
-    #[serde(deserialize_with = "json::list")]
+    #[serde(deserialize_with = "json::list", skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<EndpointAddress>,
     /// Addresses that are not.
-    #[serde(deserialize_with = "json::list")]
+    #[serde(deserialize_with = "json::list", skip_serializing_if = "Vec::is_empty")]
     pub not_ready_addresses: Vec<EndpointAddress>,
     /// Ports of all of them.
-    #[serde(deserialize_with = "json::list")]
+    #[serde(deserialize_with = "json::list", skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<SubsetPort>,
 }
 
 /// An address of a subset.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointAddress {
     /// Its name within the Service; empty for none.
-    #[serde(default, deserialize_with = "json::text")]
+    #[serde(default, deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub hostname: Text,
     /// The address.
     pub ip: Address,
     /// The Node it runs on. Empty differs from absent: the Endpoints controller writes an empty one for a Pod without.
-    #[serde(default, deserialize_with = "json::optional_text")]
+    #[serde(default, deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub node_name: Option<Text>,
     /// The object behind it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_ref: Option<TargetRef>,
 }
 
@@ -67,6 +68,34 @@ pub struct SubsetPort {
     /// What is spoken there.
     #[serde(deserialize_with = "json::optional_text")]
     pub app_protocol: Option<Text>,
+}
+
+impl Serialize for Endpoints {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Endpoints { metadata, subsets } = self;
+        let mut object = serializer.serialize_struct("Endpoints", 4)?;
+        object.serialize_field("apiVersion", "v1")?;
+        object.serialize_field("kind", "Endpoints")?;
+        object.serialize_field("metadata", metadata)?;
+        if !subsets.is_empty() {
+            object.serialize_field("subsets", subsets)?;
+        }
+        object.end()
+    }
+}
+
+impl Serialize for SubsetPort {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let SubsetPort { name, port, protocol, app_protocol } = self;
+        let non_empty = |text| Some(text).filter(|text: &&str| !text.is_empty());
+        written::AnyPort {
+            app_protocol: app_protocol.as_deref(),
+            name: non_empty(name),
+            port: Some(*port),
+            protocol: non_empty(protocol),
+        }
+        .serialize(serializer)
+    }
 }
 
 fn list<T, U: for<'a> From<&'a T>>(items: &[T]) -> Option<Vec<U>> {

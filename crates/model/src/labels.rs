@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::{Serialize, Serializer};
 
 use crate::Text;
 use crate::intern::{self, Pair};
@@ -116,6 +117,12 @@ impl From<&Labels> for Option<BTreeMap<String, String>> {
     /// The form k8s-openapi wants; an empty map is `None`, as the API server stores it.
     fn from(labels: &Labels) -> Self {
         (!labels.is_empty()).then(|| labels.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
+    }
+}
+
+impl Serialize for Labels {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! - **Objects**: [`Pod`], [`Service`] and [`Node`] hold exactly what the controllers read, and are never written back.
 //!   [`EndpointSlice`] and [`Endpoints`] lose nothing but `managedFields`, because they are. All are read straight from
-//!   the wire, and convert from (the latter also to) the types of `k8s-openapi`.
+//!   the wire, the latter also written straight to it, and convert from (the latter also to) the types of `k8s-openapi`.
 //! - **Selection**: [`PodIndex`] answers which Pods a Service selects, [`ServiceIndex`] which Services a Pod belongs
 //!   to, [`SliceIndex`] which slices a Service has; each answer costs its matches, not the namespace.
 //! - **Rules**: [`membership`] says who is an endpoint, where and in which state; [`pod_change`] which changes of a Pod
@@ -61,6 +61,7 @@ mod slice_index;
 pub mod subsets;
 mod trigger_time;
 pub mod well_known;
+mod written;
 
 pub use address::{Address, IpFamily, parse_sloppy};
 pub use addresses::Addresses;

@@ -2,67 +2,74 @@
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::{Labels, LastWrite, ResourceVersion, Text, Uid, intern, json, last_write};
+use crate::{Labels, LastWrite, ResourceVersion, Text, Uid, intern, json, last_write, written};
 
 /// The metadata of an object that is written back: everything but `managedFields`, of which only the newest time is read.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectMeta {
     /// Annotations.
+    #[serde(skip_serializing_if = "Labels::is_empty")]
     pub annotations: Labels,
     /// When the object was created.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "written::time")]
     pub creation_timestamp: Option<Timestamp>,
     /// Seconds a graceful deletion may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_grace_period_seconds: Option<i64>,
     /// When the object is to be gone; its presence means it is being deleted.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "written::time")]
     pub deletion_timestamp: Option<Timestamp>,
     /// Finalizers.
-    #[serde(deserialize_with = "json::texts")]
+    #[serde(deserialize_with = "json::texts", skip_serializing_if = "Vec::is_empty")]
     pub finalizers: Vec<Text>,
     /// The prefix the server makes a name from.
-    #[serde(deserialize_with = "json::optional_text")]
+    #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub generate_name: Option<Text>,
     /// Counts the changes of the specification; 0 where the server sent none.
-    #[serde(deserialize_with = "json::nullable")]
+    #[serde(deserialize_with = "json::nullable", skip_serializing_if = "written::is_zero")]
     pub generation: i64,
     /// Labels.
+    #[serde(skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
     /// The newest time of `managedFields`; for measurements, and never written. A request to delete the object may have come
     /// later: see [`LastWrite::or_deletion`].
-    #[serde(rename = "managedFields", deserialize_with = "last_write::of_managed_fields")]
+    #[serde(rename = "managedFields", deserialize_with = "last_write::of_managed_fields", skip_serializing)]
     pub last_write: LastWrite,
     /// Name; empty for an object whose name the server is to make.
-    #[serde(deserialize_with = "json::text")]
+    #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub name: Text,
     /// Namespace; empty for an object of the cluster.
-    #[serde(deserialize_with = "json::text")]
+    #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub namespace: Text,
     /// Owners.
-    #[serde(deserialize_with = "json::list")]
+    #[serde(deserialize_with = "json::list", skip_serializing_if = "Vec::is_empty")]
     pub owner_references: Vec<OwnerReference>,
     /// The version to write back with; empty for an unconditional write.
-    #[serde(deserialize_with = "json::from_str")]
+    #[serde(deserialize_with = "json::from_str", skip_serializing_if = "ResourceVersion::is_empty")]
     pub resource_version: ResourceVersion,
     /// Historical; kept because it is sent back.
-    #[serde(deserialize_with = "json::optional_text")]
+    #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub self_link: Option<Text>,
     /// The identity of the object.
-    #[serde(deserialize_with = "json::from_str")]
+    #[serde(deserialize_with = "json::from_str", skip_serializing_if = "Uid::is_empty")]
     pub uid: Uid,
 }
 
 /// An owner in an object's metadata.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerReference {
     /// API version of the owner.
     #[serde(deserialize_with = "json::text")]
     pub api_version: Text,
     /// Whether the owner's deletion in the foreground waits for this object.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub block_owner_deletion: Option<bool>,
     /// Whether this owner is the managing controller.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<bool>,
     /// Kind of the owner.
     #[serde(deserialize_with = "json::text")]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::json;
 use crate::metadata::{non_empty, uid, version};
@@ -135,6 +135,41 @@ impl From<&TargetRef> for ObjectReference {
 impl<'de> Deserialize<'de> for TargetRef {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         ObjectReference::deserialize(deserializer).map(TargetRef::from)
+    }
+}
+
+impl Serialize for TargetRef {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Wire<'a> {
+            #[serde(skip_serializing_if = "str::is_empty")]
+            api_version: &'a str,
+            #[serde(skip_serializing_if = "str::is_empty")]
+            field_path: &'a str,
+            #[serde(skip_serializing_if = "str::is_empty")]
+            kind: &'a str,
+            #[serde(skip_serializing_if = "str::is_empty")]
+            name: &'a str,
+            #[serde(skip_serializing_if = "str::is_empty")]
+            namespace: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            resource_version: Option<&'a ResourceVersion>,
+            #[serde(skip_serializing_if = "Uid::is_empty")]
+            uid: &'a Uid,
+        }
+        let TargetRef { namespace, name, uid, rest } = self;
+        let rest = rest.as_deref();
+        Wire {
+            api_version: rest.map_or("", |it| &it.api_version),
+            field_path: rest.map_or("", |it| &it.field_path),
+            kind: self.kind(),
+            name,
+            namespace,
+            resource_version: rest.map(|it| &it.resource_version).filter(|it| !it.is_empty()),
+            uid,
+        }
+        .serialize(serializer)
     }
 }
 

@@ -5,12 +5,13 @@ mod protobuf;
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer};
+use serde::ser::SerializeStruct as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json;
 use crate::reference::same_target;
 use crate::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
-use crate::{Addresses, IpFamily, Labels, ObjectMeta, TargetRef, Text, intern};
+use crate::{Addresses, IpFamily, Labels, ObjectMeta, TargetRef, Text, intern, written};
 
 /// A discovery.k8s.io/v1 EndpointSlice that can be written back: nothing but `managedFields` is lost.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize)]
@@ -39,6 +40,20 @@ impl EndpointSlice {
     /// Whether `controller` manages the slice, by its label.
     pub fn is_managed_by(&self, controller: &str) -> bool {
         self.metadata.labels.get(SLICE_MANAGED_BY_LABEL) == Some(controller)
+    }
+}
+
+impl Serialize for EndpointSlice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let EndpointSlice { metadata, address_type, endpoints, ports } = self;
+        let mut object = serializer.serialize_struct("EndpointSlice", 6)?;
+        object.serialize_field("apiVersion", "discovery.k8s.io/v1")?;
+        object.serialize_field("kind", "EndpointSlice")?;
+        object.serialize_field("addressType", address_type.as_str())?;
+        object.serialize_field("endpoints", endpoints)?;
+        object.serialize_field("metadata", metadata)?;
+        object.serialize_field("ports", ports)?;
+        object.end()
     }
 }
 
@@ -100,7 +115,7 @@ impl<'de> Deserialize<'de> for AddressType {
 }
 
 /// One endpoint of a slice.
-#[derive(Clone, Debug, PartialEq, Default, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Endpoint {
     /// Its addresses; consumers look at the first only.
@@ -109,20 +124,26 @@ pub struct Endpoint {
     #[serde(deserialize_with = "json::nullable")]
     pub conditions: EndpointConditions,
     /// Written by clients of the v1beta1 API; kept, never set.
+    #[serde(skip_serializing_if = "Labels::is_empty")]
     pub deprecated_topology: Labels,
     /// Which consumers should prefer it.
-    #[serde(deserialize_with = "shared_hints")]
+    #[serde(
+        deserialize_with = "shared_hints",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "written::shared"
+    )]
     pub hints: Option<Arc<EndpointHints>>,
     /// Its name within the Service.
-    #[serde(deserialize_with = "json::optional_text")]
+    #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub hostname: Option<Text>,
     /// The Node it runs on.
-    #[serde(deserialize_with = "json::optional_text")]
+    #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub node_name: Option<Text>,
     /// The object behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub target_ref: Option<TargetRef>,
     /// The zone it is in.
-    #[serde(deserialize_with = "json::optional_text")]
+    #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub zone: Option<Text>,
 }
 
@@ -143,23 +164,29 @@ impl Endpoint {
 }
 
 /// The state of an endpoint. `None` is "unknown", which consumers read as ready, serving and not terminating.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct EndpointConditions {
     /// Ready to take traffic, and not terminating unless the Service publishes unready addresses.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ready: Option<bool>,
     /// Ready to take traffic, terminating or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub serving: Option<bool>,
     /// Being deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub terminating: Option<bool>,
 }
 
 /// Which consumers should prefer an endpoint.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct EndpointHints {
     /// Nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "written::named")]
     pub for_nodes: Vec<Text>,
     /// Zones.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "written::named")]
     pub for_zones: Vec<Text>,
 }
 
@@ -203,4 +230,17 @@ pub struct EndpointPort {
     /// What is spoken there.
     #[serde(deserialize_with = "json::optional_text")]
     pub app_protocol: Option<Text>,
+}
+
+impl Serialize for EndpointPort {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let EndpointPort { name, protocol, port, app_protocol } = self;
+        written::AnyPort {
+            app_protocol: app_protocol.as_deref(),
+            name: name.as_deref(),
+            port: *port,
+            protocol: protocol.as_deref(),
+        }
+        .serialize(serializer)
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, fmt, num::NonZeroU64, sync::Arc};
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The identity that the server gave to an object; empty for one that it has not seen.
 ///
@@ -137,6 +137,12 @@ impl PartialOrd for Uid {
     }
 }
 
+impl Serialize for Uid {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.with_text(|text| serializer.serialize_str(text))
+    }
+}
+
 impl<'de> Deserialize<'de> for Uid {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_str(crate::text::FromText::new("a uid"))
@@ -166,6 +172,7 @@ mod tests {
             let (x, y) = (Uid::from(a.as_str()), Uid::from(b.as_str()));
             prop_assert_eq!(x.to_string(), a.as_str());
             prop_assert_eq!(&x, a.as_str());
+            prop_assert_eq!(serde_json::to_string(&x).unwrap(), serde_json::to_string(&a).unwrap());
             prop_assert_eq!(x.is_empty(), a.is_empty());
             prop_assert_eq!(x == y, a == b);
             prop_assert_eq!(x.cmp(&y), a.cmp(&b));

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, fmt};
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A `resourceVersion`; empty where the server sent none.
 ///
@@ -120,6 +120,15 @@ impl PartialOrd for ResourceVersion {
     }
 }
 
+impl Serialize for ResourceVersion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Repr::Number(number) => serializer.collect_str(number),
+            Repr::Text(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for ResourceVersion {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_str(crate::text::FromText::new("a resourceVersion"))
@@ -150,6 +159,7 @@ mod tests {
             let (x, y) = (ResourceVersion::from(a.as_str()), ResourceVersion::from(b.clone()));
             prop_assert_eq!(x.to_string(), a.as_str());
             prop_assert_eq!(&x, a.as_str());
+            prop_assert_eq!(serde_json::to_string(&x).unwrap(), serde_json::to_string(&a).unwrap());
             prop_assert_eq!(x.is_empty(), a.is_empty());
             prop_assert_eq!(x == y, a == b);
             prop_assert_eq!(x.partial_cmp(&y) == Some(Ordering::Equal), a == b);

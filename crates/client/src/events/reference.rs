@@ -1,6 +1,6 @@
 //! The object a note is about.
 
-use k8s_openapi::{Metadata, Resource, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube_wire::Decode;
 
 /// Names an object in an event. What is unknown stays empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -26,14 +26,13 @@ impl ObjectReference {
     }
 
     /// A reference to an object as the API server knows it.
-    pub fn to<K: Resource + Metadata<Ty = ObjectMeta>>(object: &K) -> Self {
-        let metadata = object.metadata();
+    pub fn to<T: Decode>(object: &T) -> Self {
         Self {
-            namespace: metadata.namespace.clone().unwrap_or_default(),
-            name: metadata.name.clone().unwrap_or_default(),
-            uid: metadata.uid.clone().unwrap_or_default(),
-            resource_version: metadata.resource_version.clone().unwrap_or_default(),
-            ..Self::of(K::API_VERSION, K::KIND)
+            namespace: object.namespace().to_owned(),
+            name: object.name().to_owned(),
+            uid: object.uid().to_string(),
+            resource_version: object.resource_version().to_string(),
+            ..Self::of(&T::RESOURCE.api_version(), T::RESOURCE.kind)
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use k8s_openapi::api::core::v1 as core;
 use kube_controller::{ControllerMetrics, Freshness, Next, Propagation, Turn, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Client, Error, Preconditions};
@@ -70,7 +69,7 @@ impl Reconciler {
                 Preconditions::unchanged(uid, resource_version)
             });
             turn.writing();
-            let deleted = self.client.delete::<core::Endpoints>(&key.namespace, &key.name, unchanged).await;
+            let deleted = self.client.delete::<Endpoints>(&key.namespace, &key.name, unchanged).await;
             match deleted {
                 Ok(()) => {}
                 Err(error) if error.is_not_found() => turn.wrote_nothing(),
@@ -126,8 +125,8 @@ impl Reconciler {
             Freshness::Overdue => {
                 tracing::warn!(endpoints = %key, "Endpoints informer cache stays out of date, reading from the server");
                 self.metrics.repaired();
-                let live = match self.client.get::<core::Endpoints>(&key.namespace, &key.name).await {
-                    Ok(live) => Some(Arc::new(Endpoints::from(&live))),
+                let live = match self.client.get::<Endpoints>(&key.namespace, &key.name).await {
+                    Ok(live) => Some(Arc::new(live)),
                     Err(error) if error.is_not_found() => None,
                     Err(error) => return Err(error),
                 };
@@ -138,19 +137,17 @@ impl Reconciler {
     }
 
     fn tell_malformed_tolerance(&self, service: &Service, value: &str) {
-        let about = ObjectReference {
-            namespace: service.namespace.to_string(),
-            name: service.name.to_string(),
-            uid: service.uid.to_string(),
-            resource_version: service.resource_version.to_string(),
-            ..ObjectReference::of("v1", "Service")
-        };
         let message = format!("Annotation {TOLERATE_UNREADY_ANNOTATION} is ignored: {value:?} is no boolean");
-        self.recorder.event(&about, EventType::Warning, "InvalidTolerateUnreadyEndpoints", message);
+        self.recorder.event(
+            &ObjectReference::to(service),
+            EventType::Warning,
+            "InvalidTolerateUnreadyEndpoints",
+            message,
+        );
     }
 
     async fn create(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<(), Error> {
-        match self.client.create(&core::Endpoints::from(endpoints)).await {
+        match self.client.create(endpoints).await {
             Ok(_) => Ok(()),
             // Nothing can be created there any more, and nothing has to be.
             Err(error) if error.is_namespace_terminating() => Ok(()),
@@ -165,8 +162,7 @@ impl Reconciler {
     }
 
     async fn update(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<(), Error> {
-        let object = core::Endpoints::from(endpoints);
-        match self.client.update(&object).await {
+        match self.client.update(endpoints).await {
             Ok(written) => {
                 let before = &endpoints.metadata.resource_version;
                 if *before != *written.resource_version.as_str() {
@@ -177,7 +173,7 @@ impl Reconciler {
             Err(error) => {
                 let message = format!("Failed to update endpoint {key}: {error}");
                 self.recorder.event(
-                    &ObjectReference::to(&object),
+                    &ObjectReference::to(endpoints),
                     EventType::Warning,
                     "FailedToUpdateEndpoint",
                     message,

@@ -3,7 +3,6 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
-use k8s_openapi::api::core::v1 as core;
 use kube_controller::{ControllerMetrics, Next, Propagation, Turn, locked};
 use kube_controller_client::Client;
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
@@ -117,7 +116,7 @@ impl Reconciler {
 
     fn tell_what_is_skipped(&self, endpoints: &Endpoints, mirror: &MirrorPlan) {
         let warn = |reason, message| {
-            let about = ObjectReference::to(&core::Endpoints { metadata: (&endpoints.metadata).into(), subsets: None });
+            let about = ObjectReference::to(endpoints);
             self.recorder.event(&about, EventType::Warning, reason, message);
         };
         let MirrorPlan { skipped, invalid, plan: _ } = *mirror;

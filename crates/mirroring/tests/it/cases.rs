@@ -149,7 +149,7 @@ fn slices_there_are(
 #[test]
 fn nothing_is_made_for_endpoints_that_are_going() {
     let mut going = endpoints("10.0.0.1||http:80");
-    let mut object = serde_json::to_value(k8s_openapi::api::core::v1::Endpoints::from(&going)).expect("JSON");
+    let mut object = serde_json::to_value(&going).expect("JSON");
     object["metadata"]["deletionTimestamp"] = "2026-02-03T04:00:00Z".into();
     going = read(&object);
     assert_eq!(writes(&mirror(&going, &[], 1_000).plan), (0, 0, 0));

@@ -1,4 +1,4 @@
-//! What a real API server sent, in JSON and in protobuf: the same objects.
+//! What a real API server sent, in JSON and in protobuf: the same objects, and what is written back.
 
 use std::fmt::Debug;
 use std::fs;
@@ -7,7 +7,7 @@ use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
 use kube_endpoint_model::{EndpointSlice, Endpoints, LastWrite, Node, Pod, Service};
 use kube_wire::{Decode, Encoding, ListReader, WatchEvent, WatchReader};
 use rstest::rstest;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 fn recorded(name: &str) -> Vec<u8> {
     let path = format!("{}/../../conformance/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -66,6 +66,26 @@ where
 #[case(check::<EndpointSlice, discovery::EndpointSlice>, "endpointslice")]
 fn both_encodings_hold_the_same(#[case] check: fn(&str), #[case] kind: &str) {
     check(kind);
+}
+
+#[rstest]
+#[case(written::<Endpoints, core::Endpoints>, "endpoints")]
+#[case(written::<EndpointSlice, discovery::EndpointSlice>, "endpointslice")]
+fn is_written_as_the_full_type(#[case] check: fn(&str), #[case] kind: &str) {
+    check(kind);
+}
+
+fn written<T, Full>(kind: &str)
+where
+    T: Decode + Serialize,
+    Full: Serialize + for<'a> From<&'a T>,
+{
+    let objects: Vec<T> = list(&format!("{kind}.list.json"), Encoding::Json);
+    assert!(!objects.is_empty());
+    for object in &objects {
+        let full = Full::from(object);
+        assert_eq!(serde_json::to_string(object).expect("JSON"), serde_json::to_string(&full).expect("JSON"));
+    }
 }
 
 /// When the objects of a list were last written, and asked to be deleted: by the document, whose times are all of one form.

@@ -1,4 +1,5 @@
-//! What is written back loses nothing but `managedFields`: full type, compact type and both encodings agree, whatever the fields hold.
+//! What is written back loses nothing but `managedFields`: full type, compact type and both encodings agree, whatever the fields
+//! hold, and full and compact type are the same bytes when written.
 
 use std::collections::BTreeMap;
 
@@ -219,6 +220,7 @@ proptest! {
         let mut written = full.clone();
         written.metadata.managed_fields = None;
         prop_assert_eq!(&discovery::EndpointSlice::from(&compact), &written);
+        prop_assert_eq!(serde_json::to_string(&compact).unwrap(), serde_json::to_string(&written).unwrap());
         let document = serde_json::to_value(&full).unwrap();
         prop_assert_eq!(&EndpointSlice::from_json(document.to_string().as_bytes()).unwrap(), &compact);
         let nulls = with_nulls(document).to_string();
@@ -232,6 +234,7 @@ proptest! {
         let mut written = full.clone();
         written.metadata.managed_fields = None;
         prop_assert_eq!(&core::Endpoints::from(&compact), &written);
+        prop_assert_eq!(serde_json::to_string(&compact).unwrap(), serde_json::to_string(&written).unwrap());
         let document = serde_json::to_value(&full).unwrap();
         prop_assert_eq!(&Endpoints::from_json(document.to_string().as_bytes()).unwrap(), &compact);
         let nulls = with_nulls(document).to_string();

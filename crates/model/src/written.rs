@@ -1,0 +1,51 @@
+//! Writing JSON without copies, byte for byte as the types of k8s-openapi are written.
+
+#![expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde hands references to fields")]
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Serialize, Serializer};
+
+use crate::Text;
+
+/// For `skip_serializing_if`: a number that Go drops.
+pub(crate) fn is_zero(number: &i64) -> bool {
+    *number == 0
+}
+
+/// For `serialize_with`: a time in whole seconds, as Kubernetes has it.
+pub(crate) fn time<S: Serializer>(time: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => serializer.collect_str(&time.strftime("%Y-%m-%dT%H:%M:%SZ")),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// For `serialize_with`: what several objects share, written in each.
+pub(crate) fn shared<S: Serializer>(it: &Option<Arc<impl Serialize>>, serializer: S) -> Result<S::Ok, S::Error> {
+    it.as_deref().serialize(serializer)
+}
+
+/// For `serialize_with`: a list of objects that have nothing but a name.
+pub(crate) fn named<S: Serializer>(names: &[Text], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Named<'a> {
+        name: &'a Text,
+    }
+    serializer.collect_seq(names.iter().map(|name| Named { name }))
+}
+
+/// A port of a slice or of a subset, its fields in the order of the wire, which is not that in which ports are sorted.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AnyPort<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) app_protocol: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) port: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) protocol: Option<&'a str>,
+}

@@ -1,0 +1,29 @@
+//! Writing takes no memory but that of the document.
+
+use std::fs;
+
+use kube_endpoint_model::{EndpointSlice, Endpoints};
+use kube_wire::{Decode, decode_list};
+use serde::Serialize;
+
+#[global_allocator]
+static ALLOCATOR: dhat::Alloc = dhat::Alloc;
+
+/// Writes what a real API server sent, into a buffer that has room.
+fn check<T: Decode + Serialize>(recording: &str) {
+    let path = format!("{}/../../conformance/fixtures/{recording}", env!("CARGO_MANIFEST_DIR"));
+    let objects = decode_list::<T>(&fs::read(path).expect("a recording")).expect("a recording that decodes").items;
+    assert!(!objects.is_empty());
+    let mut buffer = Vec::with_capacity(1 << 20);
+    let before = dhat::HeapStats::get().total_blocks;
+    serde_json::to_writer(&mut buffer, &objects).expect("JSON");
+    assert_eq!(dhat::HeapStats::get().total_blocks - before, 0, "{recording}");
+}
+
+// One test, for the profiler is one for the process.
+#[test]
+fn allocates_nothing() {
+    let _profiler = dhat::Profiler::builder().testing().build();
+    check::<Endpoints>("endpoints.list.json");
+    check::<EndpointSlice>("endpointslice.list.json");
+}
