@@ -33,6 +33,7 @@ const _: () = assert!(size_of::<Uid>() == 16);
 const DASHES: [usize; 4] = [8, 13, 18, 23];
 /// The length of the text of a UUID.
 const LENGTH: usize = 36;
+const DIGITS: [u8; 16] = *b"0123456789abcdef";
 
 impl Uid {
     /// Whether there is no identity.
@@ -47,10 +48,12 @@ impl Uid {
             Repr::Uuid(high, low) => {
                 let mut buffer = [b'-'; LENGTH];
                 let value = u128::from(*high) << 64 | u128::from(low.get());
-                let places = (0..LENGTH).filter(|place| !DASHES.contains(place));
-                for (digit, place) in places.enumerate() {
-                    let nibble = (value >> (124 - 4 * digit)) as usize & 0xf;
-                    buffer[place] = b"0123456789abcdef"[nibble];
+                let mut at = 0;
+                for byte in value.to_be_bytes() {
+                    at += usize::from(DASHES.contains(&at));
+                    buffer[at] = DIGITS[usize::from(byte >> 4)];
+                    buffer[at + 1] = DIGITS[usize::from(byte & 0xf)];
+                    at += 2;
                 }
                 use_text(str::from_utf8(&buffer).unwrap_or_default())
             }
