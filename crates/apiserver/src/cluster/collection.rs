@@ -8,6 +8,10 @@ use super::Stored;
 use crate::kinds::Kind;
 use crate::status::StatusError;
 
+/// How many of the latest changes are looked through one by one. A watch that keeps up asks for the last few, and a search by
+/// halves would go through the whole history for them, under the lock and out of the cache.
+const NEAR: usize = 32;
+
 /// Namespace and name.
 pub(crate) type Key = (Box<str>, Box<str>);
 
@@ -133,7 +137,12 @@ impl Collection {
         if revision < self.floor {
             return Err(self.floor);
         }
-        let start = self.history.partition_point(|change| change.object.revision <= revision);
+        let newer = self.history.iter().rev().take(NEAR).take_while(|change| change.object.revision > revision).count();
+        let start = if newer < NEAR {
+            self.history.len() - newer
+        } else {
+            self.history.partition_point(|change| change.object.revision <= revision)
+        };
         Ok(self.history.iter().skip(start).take(max).cloned().collect())
     }
 }
