@@ -25,6 +25,8 @@ use crate::status::StatusError;
 const BATCH: usize = 1_000;
 /// How much is framed before it is sent.
 const CHUNK: usize = 128 * 1024;
+/// How often others that are ready may go first before a watch sends what rang. Each turn is microseconds on an idle server.
+const TURNS: usize = 4;
 /// A last bookmark is sent this long before the watch times out.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -145,7 +147,9 @@ impl Watch {
             changed = self.bell.changed() => {
                 self.ended = changed.is_err();
                 // Writers that are ready go first, so that what they write leaves in one piece with what rang.
-                yield_now().await;
+                for _ in 0..TURNS {
+                    yield_now().await;
+                }
             }
             () = self.shared.stopping.cancelled() => self.ended = true,
             () = sleep_until(self.deadline) => self.ended = true,

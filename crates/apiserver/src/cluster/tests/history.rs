@@ -45,6 +45,21 @@ fn a_full_batch_ends_at_its_last_change() {
 }
 
 #[test]
+fn changes_are_found_wherever_they_are_in_a_long_history() {
+    let mut world = World::new();
+    for number in 0..100 {
+        let (kind, name) = (if number % 3 == 0 { "nodes" } else { "configmaps" }, format!("n{number}"));
+        world.create(kind, json!({"metadata": {"name": name}}));
+    }
+    let all = world.changes("configmaps", 0);
+    let revision = |change: &String| change.rsplit(' ').next().unwrap().parse::<u64>().unwrap();
+    for after in 0..110 {
+        let expected: Vec<String> = all.iter().filter(|it| revision(it) > after).cloned().collect();
+        assert_eq!(world.changes("configmaps", after), expected, "after {after}");
+    }
+}
+
+#[test]
 fn lists_are_in_the_order_of_namespace_and_name() {
     let mut world = World::new();
     let kind = world.kind("configmaps");
