@@ -5,7 +5,6 @@ use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicU32, Ordering::SeqCst},
-        mpsc,
     },
     thread,
     time::Duration,
@@ -171,35 +170,4 @@ fn no_worker_sleeps_while_keys_wait() {
         queue.shut_down();
         workers.join_all().await;
     });
-}
-
-/// tokio keeps the task that was woken last for the thread that woke it, and no other can take it from there. A
-/// producer that does not let its thread go must have woken enough workers for the other threads.
-#[test]
-fn a_producer_that_keeps_its_thread_does_not_keep_the_keys() {
-    let runtime = runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
-    let (queue, _timer) = Queue::<usize>::builder().build();
-    let mut tasks = JoinSet::new();
-    let (done, all_done) = mpsc::channel();
-    for _ in 0..WORKERS {
-        let (queue, done) = (queue.clone(), done.clone());
-        let work = async move {
-            while let Some(item) = queue.get().await {
-                done.send(*item).unwrap();
-            }
-        };
-        tasks.spawn_on(work, runtime.handle());
-    }
-    let produce = async move {
-        for round in 0..1_000 {
-            let keys = round * WORKERS..(round + 1) * WORKERS;
-            keys.clone().for_each(|key| queue.add(key));
-            let mut seen: Vec<_> = keys.clone().map_while(|_| all_done.recv_timeout(FOREVER).ok()).collect();
-            seen.sort_unstable();
-            assert!(seen.iter().copied().eq(keys), "only {seen:?} in round {round}");
-        }
-        queue.shut_down();
-    };
-    tasks.spawn_on(produce, runtime.handle());
-    runtime.block_on(tasks.join_all());
 }
