@@ -27,6 +27,9 @@ use crate::{
 ///
 /// No method blocks but for the short critical section, and no lock is held across an await. At most once in 16 keys,
 /// a worker that finds none yields its thread to the others of the machine before it goes to sleep.
+///
+/// tokio keeps the task that was woken last for the thread that woke it. A producer that adds keys and then blocks its
+/// thread, which no task should, may hold up the worker that was woken for the last of them.
 pub struct Queue<K> {
     pub(crate) shared: Arc<Shared<K>>,
 }
