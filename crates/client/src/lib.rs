@@ -17,7 +17,7 @@
 //! let namespace = Some("shop".to_owned());
 //! let endpoints = Endpoints { metadata: ObjectMeta { name, namespace, ..Default::default() }, subsets: None };
 //! match client.create(&endpoints).await {
-//!     Ok(written) => println!("created, version {}", written.resource_version),
+//!     Ok(written) => println!("created, version {:?}", written.metadata.resource_version),
 //!     Err(error) if error.is_already_exists() => println!("there already"),
 //!     Err(error) => return Err(error.into()),
 //! }
@@ -55,7 +55,7 @@ pub use metrics::{ClientMetrics, MetricsProvider};
 pub use params::{ListParams, Preconditions, WatchParams};
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusMetrics;
-pub use typed::Written;
+pub use typed::{Deleted, Written};
 
 /// The definitions shared with the decoders: where a type lives, and what the server says when it refuses.
 pub use kube_wire::{Encoding, Resource, Status};

@@ -2,14 +2,14 @@
 
 use http::{HeaderValue, Method};
 use kube_wire::{Decode, Resource};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
 use crate::{Call, Client, Error, Preconditions, client::Outgoing, query::encoded};
 
 const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");
 
-/// What the server made of a write. Only this much of its answer is read.
+/// Metadata of the object that the server answered to a patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Written {
@@ -25,6 +25,40 @@ pub struct Written {
     pub generation: i64,
 }
 
+/// Outcome of a delete that the server accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deleted<T> {
+    /// The object is gone.
+    Gone,
+    /// The object waits for its finalizers, for its dependents or for a graceful end. This is its state now.
+    Pending(T),
+}
+
+/// What tells whether a deleted object is gone: for most types the server answers a Status then, for some the last state.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Head {
+    kind: String,
+    metadata: HeadMetadata,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct HeadMetadata {
+    deletion_timestamp: Option<IgnoredAny>,
+    deletion_grace_period_seconds: Option<i64>,
+    finalizers: Option<Vec<IgnoredAny>>,
+}
+
+impl Head {
+    fn is_pending(&self, kind: &str) -> bool {
+        let HeadMetadata { deletion_timestamp, deletion_grace_period_seconds, finalizers } = &self.metadata;
+        let waits = deletion_grace_period_seconds.is_some_and(|seconds| seconds > 0)
+            || finalizers.as_ref().is_some_and(|finalizers| !finalizers.is_empty());
+        self.kind == kind && deletion_timestamp.is_some() && waits
+    }
+}
+
 /// Any type that says where it lives will do: [`kube_wire::Decode`]. To be written, it must serialize to the whole object, `kind`
 /// and `apiVersion` included, as those of `k8s-openapi` do.
 impl Client {
@@ -35,11 +69,12 @@ impl Client {
         read(call, &body)
     }
 
-    /// Creates an object in its namespace.
-    pub async fn create<T: Decode + Serialize>(&self, object: &T) -> Result<Written, Error> {
+    /// Creates an object in its namespace; returns it as the server stored it, which policies and defaults may have changed.
+    pub async fn create<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {
         let call = Call::new("create", T::RESOURCE, object.namespace(), object.name());
         let outgoing = posted(&call, object)?;
-        self.write(call, &outgoing).await
+        let answer = self.call(&call, &outgoing).await?;
+        written(call, &answer)
     }
 
     /// Asks a question that is put by creating an object, such as a `TokenReview`; nothing is stored, and the object comes
@@ -50,8 +85,12 @@ impl Client {
         read(call, &answer)
     }
 
-    /// Replaces an object; a resourceVersion in its metadata makes the server refuse if somebody else wrote since.
-    pub async fn update<T: Decode + Serialize>(&self, object: &T) -> Result<Written, Error> {
+    /// Replaces an object; returns it as the server stored it, which policies and defaults may have changed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Api`] that [is a conflict](Error::is_conflict) if the object carries a resource version and was written since.
+    pub async fn update<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {
         let (namespace, name) = (object.namespace(), object.name());
         let call = Call::new("update", T::RESOURCE, namespace, name);
         if name.is_empty() {
@@ -59,16 +98,22 @@ impl Client {
             return Err(Error::Request { call, cause: "the object has no name".to_owned() });
         }
         let outgoing = Outgoing::json(Method::PUT, path(&T::RESOURCE, namespace, name), body(&call, object)?);
-        self.write(call, &outgoing).await
+        let answer = self.call(&call, &outgoing).await?;
+        written(call, &answer)
     }
 
     /// Deletes an object, if the preconditions hold.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Api`] that [is not found](Error::is_not_found) or, if a precondition does not hold, [is a
+    /// conflict](Error::is_conflict).
     pub async fn delete<T: Decode>(
         &self,
         namespace: &str,
         name: &str,
         preconditions: Option<Preconditions>,
-    ) -> Result<(), Error> {
+    ) -> Result<Deleted<T>, Error> {
         let call = Call::new("delete", T::RESOURCE, namespace, name);
         if name.is_empty() {
             // Without a name this would delete the whole collection.
@@ -81,7 +126,9 @@ impl Client {
             options["preconditions"] = Value::Object(given.collect());
         }
         let outgoing = Outgoing::json(Method::DELETE, path(&T::RESOURCE, namespace, name), body(&call, &options)?);
-        self.call(&call, &outgoing).await.map(drop)
+        let answer = self.call(&call, &outgoing).await?;
+        let head = serde_json::from_slice::<Head>(&answer).unwrap_or_default();
+        if head.is_pending(T::RESOURCE.kind) { read(call, &answer).map(Deleted::Pending) } else { Ok(Deleted::Gone) }
     }
 
     /// Applies a JSON merge patch to an object or to one of its subresources.
@@ -124,6 +171,15 @@ fn posted<T: Decode + Serialize>(call: &Call, object: &T) -> Result<Outgoing, Er
 
 fn read<T: Decode>(call: Call, answer: &[u8]) -> Result<T, Error> {
     T::from_json(answer).map_err(|error| Error::Answer { call, cause: error.to_string() })
+}
+
+/// The object in the answer to a create or update. The server gives each state that it stores a version.
+fn written<T: Decode>(call: Call, answer: &[u8]) -> Result<T, Error> {
+    let object: T = read(call.clone(), answer)?;
+    if object.resource_version().is_empty() {
+        return Err(Error::Answer { call, cause: "the object has no resource version".to_owned() });
+    }
+    Ok(object)
 }
 
 /// The path of an object, or of its collection when `name` is empty.

@@ -71,6 +71,30 @@ impl Caches {
     }
 }
 
+/// How long a new leader waits for its watches to arrive at the state of the server before it lists what is missing.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+impl Caches {
+    /// Brings the caches that the controllers read up to the state that the server has now, so that a new leader sees all writes
+    /// of the previous one.
+    pub(crate) async fn catch_up(&self, client: &Client, controllers: Controllers) {
+        let Controllers { endpoints, endpointslice, mirroring } = controllers;
+        tokio::join!(
+            catch_up(client, &self.services, endpoints || endpointslice || mirroring),
+            catch_up(client, &self.pods, endpoints || endpointslice),
+            catch_up(client, &self.nodes, endpointslice),
+            catch_up(client, &self.endpoints, endpoints || mirroring),
+            catch_up(client, &self.slices, endpointslice || mirroring),
+        );
+    }
+}
+
+async fn catch_up<T: Decode, X: Clone + Send + Sync + 'static>(client: &Client, cache: &Informer<T, X>, is_read: bool) {
+    if is_read && cache.store_synced().synced().await {
+        cache.catch_up(client, PATIENCE).await;
+    }
+}
+
 fn builder<T: Decode>(client: &Client, resync: Duration, metrics: &kube_informer::PrometheusMetrics) -> Builder<T> {
     Informer::builder(client.clone()).resync(resync).metrics(metrics.clone())
 }

@@ -30,6 +30,8 @@ pub(crate) struct Told<'a> {
 /// Runs `standby` from the beginning, and what `start` adds once the lease is held, until `stop` is cancelled, a part
 /// fails, or the lease is lost.
 ///
+/// `caught_up` runs after the lease is acquired and before `start`: it brings the caches to what the previous leader wrote.
+///
 /// The lease is given back when all work has ended. It is not when some work did not end in time: whoever follows then
 /// waits until it expires.
 pub(crate) async fn lead(
@@ -37,6 +39,7 @@ pub(crate) async fn lead(
     settings: LeaderElection,
     told: Told<'_>,
     standby: Supervisor,
+    caught_up: impl Future<Output = ()>,
     start: impl FnOnce(&mut Supervisor, &Fence) -> Result<(), RunError>,
     stop: CancellationToken,
 ) -> Result<(), RunError> {
@@ -60,7 +63,7 @@ pub(crate) async fn lead(
             () = stop.cancelled() => false,
             leads = elected.leading() => leads,
         };
-        if leads {
+        if leads && stop.run_until_cancelled(caught_up).await.is_some() {
             let mut supervisor = Supervisor::new(stop.clone());
             start(&mut supervisor, &fence)?;
             supervisor.run(GRACE).await?;

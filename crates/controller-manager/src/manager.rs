@@ -86,7 +86,7 @@ async fn work(
     checks.caches(caches.spawn(&mut supervisor, controllers, &stop));
     let election = settings.leader_election.clone();
     let last_call = CancellationToken::new();
-    let manager = Manager { config, settings, controllers, caches, checks, metrics, stop, last_call };
+    let manager = Manager { config, settings, reader, controllers, caches, checks, metrics, stop, last_call };
     tokio::select! {
         biased;
         ended = manager.run(election, supervisor) => ended?,
@@ -136,6 +136,8 @@ async fn controllers(settings: &Settings, client: &Client, stop: &CancellationTo
 struct Manager {
     config: Config,
     settings: Settings,
+    /// The client of the caches.
+    reader: Client,
     controllers: Controllers,
     caches: Caches,
     checks: Checks,
@@ -168,7 +170,8 @@ impl Manager {
         let client = client(&self.config, &unlimited, &self.metrics, "leader-election")?;
         let start = |supervisor: &mut Supervisor, fence: &Fence| self.start(supervisor, Some(fence));
         let told = Told { checks: &self.checks, metrics: &self.metrics };
-        lead(client, election, told, standby, start, self.stop.clone()).await
+        let caught_up = self.caches.catch_up(&self.reader, self.controllers);
+        lead(client, election, told, standby, caught_up, start, self.stop.clone()).await
     }
 
     /// Announces the last call some time after the request to stop. Never returns.

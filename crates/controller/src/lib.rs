@@ -36,7 +36,6 @@
 //! # }
 //! ```
 
-mod freshness;
 mod key_waker;
 mod lock;
 mod metrics;
@@ -46,7 +45,6 @@ mod propagation;
 mod supervisor;
 mod workers;
 
-pub use freshness::{Freshness, STALE_DEADLINE, Staleness};
 pub use key_waker::KeyWaker;
 pub use lock::locked;
 pub use metrics::ControllerMetrics;

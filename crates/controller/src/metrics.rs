@@ -2,9 +2,6 @@
 
 /// What the syncs of one controller report of themselves. Each method does nothing by default.
 pub trait ControllerMetrics: Send + Sync {
-    /// A cache stayed out of date for [`STALE_DEADLINE`](crate::STALE_DEADLINE), and the server was read instead.
-    fn repaired(&self) {}
-
     /// A key was out of retries (EC-36).
     fn out_of_retries(&self) {}
 }

@@ -10,7 +10,6 @@ use crate::{ControllerMetrics, PropagationMetrics, Stages};
 ///
 /// | metric | type | more labels |
 /// |---|---|---|
-/// | `endpoint_controllers_stale_cache_repairs_total` | counter | |
 /// | `endpoint_controllers_retries_exhausted_total` | counter | |
 /// | `endpoint_controllers_propagation_duration_seconds` | histogram: [`Stages::total`] | `cause` |
 /// | `endpoint_controllers_propagation_stage_duration_seconds` | histogram: [`Stages`] | `cause`, `stage`: `watch`, `queue`, `compute`, `api` |
@@ -18,7 +17,6 @@ use crate::{ControllerMetrics, PropagationMetrics, Stages};
 /// Register once, and hand [one](PrometheusControllers::controller) to each controller.
 #[derive(Clone, Debug)]
 pub struct PrometheusControllers {
-    repairs: IntCounterVec,
     exhausted: IntCounterVec,
     propagation: HistogramVec,
     stages: HistogramVec,
@@ -42,10 +40,6 @@ impl PrometheusControllers {
             Ok(histogram)
         };
         Ok(PrometheusControllers {
-            repairs: counter(
-                "endpoint_controllers_stale_cache_repairs_total",
-                "How often a cache stayed out of date for too long and the server was read instead",
-            )?,
             exhausted: counter(
                 "endpoint_controllers_retries_exhausted_total",
                 "How often a key was out of retries and put off to the slowest rate",
@@ -67,8 +61,7 @@ impl PrometheusControllers {
 
     /// The metrics of one controller.
     pub fn controller(&self, name: &str) -> Arc<dyn ControllerMetrics> {
-        let (repairs, exhausted) = (self.repairs.with_label_values(&[name]), self.exhausted.with_label_values(&[name]));
-        Arc::new(One { repairs, exhausted })
+        Arc::new(One { exhausted: self.exhausted.with_label_values(&[name]) })
     }
 
     /// How long changes take to be written by one controller. Series appear with the first change of each cause.
@@ -98,15 +91,10 @@ impl PropagationMetrics for OnePropagation {
 }
 
 struct One {
-    repairs: IntCounter,
     exhausted: IntCounter,
 }
 
 impl ControllerMetrics for One {
-    fn repaired(&self) {
-        self.repairs.inc();
-    }
-
     fn out_of_retries(&self) {
         self.exhausted.inc();
     }
@@ -124,8 +112,8 @@ mod tests {
         let registry = Registry::new();
         let metrics = PrometheusControllers::register(&registry).unwrap();
         let (one, other) = (metrics.controller("one"), metrics.controller("other"));
-        one.repaired();
-        one.repaired();
+        one.out_of_retries();
+        one.out_of_retries();
         other.out_of_retries();
         let (queue, compute, api) = (Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4));
         let stages = Stages { watch: None, queue, compute, api };
@@ -133,8 +121,7 @@ mod tests {
         metrics.propagation("one").propagated("ready", Stages { watch: Some(Duration::from_secs(8)), ..stages });
         let text = TextEncoder::new().encode_to_string(&registry.gather()).unwrap();
         for line in [
-            r#"endpoint_controllers_stale_cache_repairs_total{controller="one"} 2"#,
-            r#"endpoint_controllers_stale_cache_repairs_total{controller="other"} 0"#,
+            r#"endpoint_controllers_retries_exhausted_total{controller="one"} 2"#,
             r#"endpoint_controllers_retries_exhausted_total{controller="other"} 1"#,
             r#"endpoint_controllers_propagation_duration_seconds_sum{cause="ready",controller="one"} 22"#,
             r#"endpoint_controllers_propagation_duration_seconds_count{cause="ready",controller="one"} 2"#,

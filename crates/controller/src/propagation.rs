@@ -129,14 +129,14 @@ impl<K: Clone + Eq + Hash, C: Copy + Eq + Into<&'static str>> Turn<'_, K, C> {
     pub fn end<E>(self, result: &Result<Next, E>) {
         let Some(UnderWay { shared, key, causes, taken, planned }) = self.0 else { return };
         match (result, planned) {
-            (Ok(Next::Done | Next::Again(_)), Some(planned)) => {
+            (Ok(_), Some(planned)) => {
                 let (taken, planned, written) = (taken.into_std(), planned.into_std(), Instant::now().into_std());
                 for (cause, stages) in causes.stages(Marks { taken, planned, written }) {
                     shared.metrics.propagated(cause.into(), stages);
                 }
             }
-            (Ok(Next::Done | Next::Again(_)), None) => {}
-            (Ok(Next::After(_)) | Err(_), _) => locked(&shared.waits).put_back(key, causes),
+            (Ok(_), None) => {}
+            (Err(_), _) => locked(&shared.waits).put_back(key, causes),
         }
     }
 }
@@ -174,7 +174,7 @@ mod tests {
         let propagation = Propagation::new(Some(told.clone()));
         let key = "web".to_owned();
         propagation.woken(&key, || Some((Ready, None)));
-        for result in [Err("refused"), Ok(Next::After(ms(1)))] {
+        for result in [Err("refused"), Err("refused again")] {
             advance(ms(100)).await;
             let mut turn = propagation.take(&key);
             turn.writing();

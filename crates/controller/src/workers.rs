@@ -1,23 +1,25 @@
 //! Workers over a queue.
 
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::hash::Hash;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kube_workqueue::{Queue, Timer};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::ControllerMetrics;
+use crate::{ControllerMetrics, locked};
 
-/// What becomes of a key whose sync failed.
+/// When a key whose sync failed is synced again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How often a key is put back with the delay of the queue's rate limiter.
+    /// Number of retries with the delay of the queue's rate limiter.
     pub max_retries: u32,
-    /// The delay after that. Upstream drops the key; here it is retried for as long as it fails (EC-36), since nothing
-    /// else would bring it back.
+    /// Delay of each retry after that. Upstream drops the key; here it is retried for as long as it fails (EC-36), since
+    /// nothing else would bring it back. An event that adds the key meanwhile starts over with `max_retries`, as upstream.
     pub slowest: Duration,
 }
 
@@ -35,9 +37,6 @@ pub enum Next {
     Done,
     /// It is in its desired state, and is to be looked at once more after this delay.
     Again(Duration),
-    /// It could not be judged yet, and comes back after this delay unless something wakes it sooner. Its retries are
-    /// neither counted nor forgotten.
-    After(Duration),
 }
 
 /// Takes keys from a queue and syncs them.
@@ -74,10 +73,11 @@ where
     {
         let Workers { name, queue, timer, count, retry, metrics } = self;
         let sync = Arc::new(sync);
-        let mut tasks = JoinSet::new();
+        let (mut tasks, exhausted) = (JoinSet::new(), Arc::default());
         tasks.spawn(timer.run());
         for _ in 0..count.max(1) {
-            let failed = Failed { controller: name, queue: queue.clone(), retry, metrics: Arc::clone(&metrics) };
+            let (queue, metrics, exhausted) = (queue.clone(), Arc::clone(&metrics), Arc::clone(&exhausted));
+            let failed = Failed { controller: name, queue, retry, metrics, exhausted };
             tasks.spawn(work(failed, stop.clone(), Arc::clone(&sync)));
         }
 
@@ -116,38 +116,48 @@ where
         let Some(item) = item else { return };
         let key = item.key().clone();
         match sync(key.clone()).await {
-            Ok(Next::Done) => queue.forget(&key),
-            Ok(Next::Again(delay)) => {
-                queue.forget(&key);
-                queue.add_after_about(key, delay);
+            Ok(next) => {
+                failed.succeeded(&key);
+                if let Next::Again(delay) = next {
+                    queue.add_after_about(key, delay);
+                }
             }
-            Ok(Next::After(delay)) => queue.add_after(key, delay),
             Err(error) => failed.put_back(key, &error),
         }
     }
 }
 
-/// What becomes of keys whose sync failed.
+/// Keys whose sync failed.
 struct Failed<K> {
     controller: &'static str,
     queue: Queue<K>,
     retry: RetryPolicy,
     metrics: Arc<dyn ControllerMetrics>,
+    /// Keys out of retries, with the time of their next one.
+    exhausted: Arc<Mutex<HashMap<K, Instant>>>,
 }
 
 impl<K: Clone + Eq + Hash + Display + Send + 'static> Failed<K> {
+    /// Forgets the failures of a key.
+    fn succeeded(&self, key: &K) {
+        self.queue.forget(key);
+        locked(&self.exhausted).remove(key);
+    }
+
     fn put_back(&self, key: K, error: &dyn std::error::Error) {
-        let controller = self.controller;
-        if self.queue.num_requeues(&key) < self.retry.max_retries {
+        let (controller, now) = (self.controller, Instant::now());
+        // A key that is synced ahead of its slow retry was added by an event, which may have removed the cause.
+        let slow_retry = locked(&self.exhausted).remove(&key).is_some_and(|due| due <= now);
+        if !slow_retry && self.queue.num_requeues(&key) < self.retry.max_retries {
             tracing::warn!(controller, %key, err = %chain(error), "Error syncing, retrying");
             self.queue.add_rate_limited(key);
-        } else {
-            tracing::error!(
-                controller, %key, err = %chain(error), "Retry budget exceeded, retrying at the slowest rate"
-            );
-            self.metrics.out_of_retries();
-            self.queue.add_after(key, self.retry.slowest);
+            return;
         }
+        tracing::error!(controller, %key, err = %chain(error), "Retry budget exceeded, retrying at the slowest rate");
+        self.metrics.out_of_retries();
+        self.queue.forget(&key);
+        locked(&self.exhausted).insert(key.clone(), now + self.retry.slowest);
+        self.queue.add_after(key, self.retry.slowest);
     }
 }
 
@@ -173,7 +183,6 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     use kube_workqueue::ItemExponential;
-    use tokio::time::Instant;
 
     use super::*;
 
@@ -235,6 +244,32 @@ mod tests {
         let delays: Vec<u128> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 1_000).collect();
         assert_eq!(delays, [0, 60, 60]);
         assert_eq!(exhausted, 2);
+    }
+
+    // Upstream forgets the retries of a key that it drops, so that the next event gets all of them.
+    #[tokio::test(start_paused = true)]
+    async fn an_event_gives_an_exhausted_key_its_retries_back() {
+        let limiter = ItemExponential::new(Duration::from_millis(10), Duration::from_secs(1));
+        let (queue, timer) = Queue::builder().limiter(limiter).build();
+        let retry = RetryPolicy { max_retries: 2, slowest: Duration::from_secs(1_000) };
+        let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
+        let start = Instant::now();
+        let sync = {
+            let times = Arc::clone(&times);
+            move |_| {
+                times.lock().unwrap().push(start.elapsed().as_secs());
+                async { Err::<Next, _>(NotYet) }
+            }
+        };
+        let mut tasks = JoinSet::new();
+        let workers = Workers { name: "test", queue: queue.clone(), timer, count: 1, retry, metrics: Arc::new(()) };
+        tasks.spawn(workers.run(stop.clone(), sync));
+        queue.add("key".to_owned());
+        tokio::time::sleep(Duration::from_secs(100)).await;
+        queue.add("key".to_owned());
+        tokio::time::sleep(Duration::from_secs(2_050)).await;
+        assert_eq!(*times.lock().unwrap(), [0, 0, 0, 100, 100, 100, 1_100, 2_100]);
+        stop.cancel();
     }
 
     #[tokio::test(start_paused = true)]

@@ -17,7 +17,6 @@ use kube_workqueue::{MetricsProvider, Queue, Timer, default_controller_limiter};
 use tokio_util::sync::CancellationToken;
 
 use crate::legacy::Legacy;
-use crate::stale::ReplacedVersions;
 use sync::Reconciler;
 use watches::{watch_endpoints, watch_pods, watch_services};
 
@@ -70,6 +69,7 @@ pub struct EndpointsController {
     timer: Timer<ObjectKey>,
     concurrent_syncs: usize,
     reconciler: Arc<Reconciler>,
+    metrics: Arc<dyn ControllerMetrics>,
     synced: Vec<HandlerHandle>,
 }
 
@@ -95,31 +95,28 @@ impl EndpointsController {
             Some(provider) => queue.metrics(provider).build(),
             None => queue.build(),
         };
-        let replaced = Arc::new(Mutex::new(ReplacedVersions::default()));
         let waker = KeyWaker::new(queue.clone(), propagation.clone());
-        let synced = vec![
-            watch_services(informers, waker.clone()),
-            watch_pods(informers, waker.clone(), batch_period),
-            watch_endpoints(informers, waker, Arc::clone(&replaced)),
-        ];
+        let endpoints = watch_endpoints(informers, waker.clone());
+        let cache = informers.endpoints.write_through(&endpoints);
+        let synced =
+            vec![watch_services(informers, waker.clone()), watch_pods(informers, waker, batch_period), endpoints];
         let reconciler = Arc::new(Reconciler {
             services: informers.services.lister(),
             pods: informers.pods.lister(),
             endpoints: informers.endpoints.lister(),
+            cache,
             client,
             recorder,
             legacy,
-            replaced,
             trigger_times: Mutex::new(TriggerTimes::default()),
-            metrics: controller,
             propagation,
         });
-        EndpointsController { queue, timer, concurrent_syncs, reconciler, synced }
+        EndpointsController { queue, timer, concurrent_syncs, reconciler, metrics: controller, synced }
     }
 
     /// Works until `stop`, once the caches have been filled.
     pub async fn run(self, stop: CancellationToken) {
-        let EndpointsController { queue, timer, concurrent_syncs, reconciler, synced } = self;
+        let EndpointsController { queue, timer, concurrent_syncs, reconciler, metrics, synced } = self;
         if !synced_before(&stop, &synced).await {
             return;
         }
@@ -129,14 +126,8 @@ impl EndpointsController {
                 queue.add(endpoints.key());
             }
         }
-        let workers = Workers {
-            name: NAME,
-            queue,
-            timer,
-            count: concurrent_syncs,
-            retry: RetryPolicy::default(),
-            metrics: Arc::clone(&reconciler.metrics),
-        };
+        let workers =
+            Workers { name: NAME, queue, timer, count: concurrent_syncs, retry: RetryPolicy::default(), metrics };
         let sync = move |key| {
             let reconciler = Arc::clone(&reconciler);
             async move { reconciler.sync(&key).await }

@@ -36,7 +36,6 @@
 mod controller;
 mod legacy;
 mod plan;
-mod stale;
 mod truncate;
 
 pub use controller::{Config, EndpointsController, Informers, Metrics};

@@ -54,7 +54,7 @@ pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &s
     let existing = reconciler.live_slices(&owner.key()).await?;
     let address_types = FAMILIES.map(AddressType::from);
     let input = Input::new(&owner, &address_types, desired.into(), &existing).labels(&labels);
-    Ok(reconciler.reconcile(input, None).await?)
+    Ok(reconciler.reconcile(input, None).await?.plan)
 }
 
 fn tcp() -> EndpointPort {

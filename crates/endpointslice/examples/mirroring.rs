@@ -24,7 +24,7 @@ pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &s
     let labels = SliceLabels::carry(&endpoints.metadata.labels, name);
     let existing = reconciler.live_slices(&owner.key()).await?;
     let input = Input::new(&owner, &FAMILIES, desired(&endpoints), &existing).labels(&labels);
-    Ok(reconciler.reconcile(input, None).await?)
+    Ok(reconciler.reconcile(input, None).await?.plan)
 }
 
 /// A group for each family of each subset; endpoints of other families than the group's are left out.

@@ -35,7 +35,7 @@ pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &s
     let existing = reconciler.live_slices(&owner.key()).await?;
     let address_types = [AddressType::IPv4, AddressType::IPv6];
     let input = Input::new(&owner, &address_types, desired.into(), &existing).labels(&labels);
-    Ok(reconciler.reconcile(input, None).await?)
+    Ok(reconciler.reconcile(input, None).await?.plan)
 }
 
 /// The endpoint of a claim: the addresses of all its devices, ready if every device is.

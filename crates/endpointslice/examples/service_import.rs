@@ -49,7 +49,7 @@ pub(crate) async fn sync(
     let labels = SliceLabels::carry(&labels, &service.name);
     let existing = reconciler.live_slices(&service).await?;
     let input = Input::new(&owner, &FAMILIES, desired, &existing).labels(&labels);
-    Ok(reconciler.reconcile(input, None).await?)
+    Ok(reconciler.reconcile(input, None).await?.plan)
 }
 
 /// The endpoints of a slice as they are seen from another cluster: Nodes and Pods are known by name in their own only.

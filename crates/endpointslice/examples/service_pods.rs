@@ -33,7 +33,7 @@ pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &s
     let address_types = service.address_types();
     let existing = reconciler.live_slices(&owner.key()).await?;
     let input = Input::new(&owner, &address_types, desired.groups, &existing).labels(&labels);
-    Ok(reconciler.reconcile(input, Some(HintPolicy::of(&service))).await?)
+    Ok(reconciler.reconcile(input, Some(HintPolicy::of(&service))).await?.plan)
 }
 
 /// Options of a controller of its own, which leaves the slices of Kubernetes' controller alone.

@@ -2,12 +2,17 @@
 
 use std::fmt;
 
-use kube_controller_client::{Client, Error, Preconditions};
-use kube_endpoint_model::{EndpointSlice, ObjectKey, ObjectMeta};
+use kube_controller_client::{Client, Deleted, Error, Preconditions};
+use kube_endpoint_model::{EndpointSlice, ObjectKey, ObjectMeta, Text};
 
+use crate::altered::AlteredWrites;
 use crate::metrics::{HintLabels, Operation, SliceMetrics};
 use crate::plan::{Plan, TypePlan};
-use crate::tracker::SliceTracker;
+use crate::slice_cache::SliceCache;
+use crate::slice_names::{SliceName, SliceNames};
+
+/// Names tried for one slice before the create fails because each of them exists (upstream's server tries 8).
+const NAMES_TO_TRY: usize = 8;
 
 /// The writes of a plan that failed.
 #[derive(Debug, thiserror::Error)]
@@ -23,17 +28,38 @@ impl ApplyError {
 
 /// A write that failed.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to {} EndpointSlice {slice}for Service {service}: {source}", .operation.as_str(), slice = named(.slice.as_ref()))]
+#[error("failed to {} {slice}EndpointSlice for {owner} {service}: {source}", .operation.as_str(), slice = named(.slice.as_ref()))]
 #[non_exhaustive]
 pub struct WriteError {
     /// What was tried.
     pub operation: Operation,
     /// The slice; `None` when it was to be created.
     pub slice: Option<String>,
-    /// The Service the slice belongs to.
+    /// The kind of the owner of the slice.
+    pub owner: Text,
+    /// The Service that the slice names.
     pub service: ObjectKey,
-    /// What the server said.
-    pub source: Error,
+    /// What the server said, or why nothing was sent.
+    pub source: WriteFailure,
+}
+
+/// Why a write failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteFailure {
+    /// The request failed.
+    #[error(transparent)]
+    Request(#[from] Error),
+    /// Nothing was sent, since the server took the Service's labels off slices that were created before.
+    #[error(
+        "not sent: the API server changed the service-name or managed-by label of {}, which an admission policy may cause; \
+         correct the policy and delete these EndpointSlices",
+        .slices.join(", ")
+    )]
+    Misplaced {
+        /// The slices that were created before, by name.
+        slices: Vec<String>,
+    },
 }
 
 fn named(slice: Option<&String>) -> String {
@@ -54,36 +80,15 @@ pub(crate) fn join<T: fmt::Display>(errors: &[T]) -> String {
     }
 }
 
-/// Carries a plan out for the Service that its slices name (RC-42 to RC-47), and tells the tracker of each write.
-///
-/// For each address type slices are created, then updated, then deleted; the first failure ends that type, and the
-/// others go on. A namespace that is being deleted ends the type without failure, since nothing can be created there any
-/// more. What is already gone counts as deleted (EC-46).
-pub async fn apply(
-    client: &Client,
-    service: &ObjectKey,
-    plan: &Plan,
-    tracker: &SliceTracker,
-) -> Result<(), ApplyError> {
-    apply_measured(client, service, plan, tracker, &()).await
-}
-
-/// As [`apply`], telling `metrics` of each write.
-pub async fn apply_measured(
-    client: &Client,
-    service: &ObjectKey,
-    plan: &Plan,
-    tracker: &SliceTracker,
-    metrics: &dyn SliceMetrics,
-) -> Result<(), ApplyError> {
-    Writer { client, service, tracker, metrics }.apply(plan, None).await
-}
-
 /// Writes the slices of one Service.
 pub(crate) struct Writer<'a> {
     pub(crate) client: &'a Client,
+    /// The kind of the owner, for messages.
+    pub(crate) owner: &'a Text,
     pub(crate) service: &'a ObjectKey,
-    pub(crate) tracker: &'a SliceTracker,
+    pub(crate) cache: &'a dyn SliceCache,
+    pub(crate) names: &'a SliceNames,
+    pub(crate) altered: &'a AlteredWrites,
     pub(crate) metrics: &'a dyn SliceMetrics,
 }
 
@@ -95,73 +100,125 @@ enum Done {
 }
 
 impl Writer<'_> {
-    /// See [`apply`]. With `hints` the number of slices changed is reported for each address type that went through
-    /// (RC-46): slices that were not created for an owner on its way out count, as upstream counts them.
-    pub(crate) async fn apply(&self, plan: &Plan, hints: Option<HintLabels>) -> Result<(), ApplyError> {
-        let _writing = self.tracker.writing(self.service);
-        let mut failures = Vec::new();
+    /// Carries a plan out (RC-42 to RC-47) and returns how many writes the server accepted.
+    ///
+    /// For each address type slices are created, then updated, then deleted; the first failure ends that type, and the others go
+    /// on. A namespace that is being deleted ends the type without failure, since nothing can be created there any more. What is
+    /// already gone counts as deleted (EC-46).
+    ///
+    /// With `hints`, the number of slices changed is reported for each address type that went through (RC-46): slices that were
+    /// not created for an owner that is being deleted count, as upstream counts them. `misplaced` are slices that forbid to
+    /// create more, by name.
+    pub(crate) async fn apply(
+        &self,
+        plan: &Plan,
+        hints: Option<HintLabels>,
+        misplaced: Vec<String>,
+    ) -> Result<usize, ApplyError> {
+        let (mut writes, mut failures) = (0, Vec::new());
+        if !misplaced.is_empty() {
+            failures.push(self.failed(Operation::Create, None, WriteFailure::Misplaced { slices: misplaced }));
+        }
         for plan in &plan.types {
-            match (self.apply_type(plan).await, hints) {
+            match (self.apply_type(plan, &mut writes).await, hints) {
                 (Ok(Done::All), Some(hints)) => self.metrics.changed(plan.writes() + plan.withheld, hints),
                 (Ok(_), _) => {}
                 (Err(error), _) => failures.push(error),
             }
         }
         for slice in &plan.unsupported {
-            if let Err(error) = self.delete(slice).await {
+            if let Err(error) = self.delete(slice, &mut writes).await {
                 failures.push(error);
             }
         }
-        if failures.is_empty() { Ok(()) } else { Err(ApplyError(failures)) }
+        if failures.is_empty() { Ok(writes) } else { Err(ApplyError(failures)) }
     }
 
-    async fn apply_type(&self, plan: &TypePlan) -> Result<Done, WriteError> {
+    async fn apply_type(&self, plan: &TypePlan, writes: &mut usize) -> Result<Done, WriteError> {
         for slice in &plan.create {
-            match self.client.create(slice).await {
-                Ok(written) => {
-                    self.tracker.wrote(self.service, written.uid, written.generation);
-                    self.metrics.wrote(Operation::Create);
-                }
+            match self.create(slice).await {
+                Ok(answer) => self.wrote(Operation::Create, slice, answer, writes),
                 Err(error) if error.is_namespace_terminating() => {
                     tracing::debug!(service = %self.service, "Namespace is terminating, leaving its EndpointSlices");
                     return Ok(Done::Terminating);
                 }
-                Err(source) => return Err(self.failed(Operation::Create, None, source)),
+                Err(error) => return Err(self.failed(Operation::Create, None, error.into())),
             }
         }
         for slice in &plan.update {
             match self.client.update(slice).await {
-                Ok(written) => {
-                    self.tracker.wrote(self.service, written.uid, written.generation);
-                    self.metrics.wrote(Operation::Update);
+                Ok(answer) => self.wrote(Operation::Update, slice, answer, writes),
+                Err(error) => {
+                    if error.is_conflict() || error.is_not_found() {
+                        self.cache.refused(slice);
+                    }
+                    return Err(self.failed(Operation::Update, Some(slice), error.into()));
                 }
-                Err(source) => return Err(self.failed(Operation::Update, Some(slice), source)),
             }
         }
         for slice in &plan.delete {
-            self.delete(slice).await?;
+            self.delete(slice, writes).await?;
         }
         Ok(Done::All)
     }
 
-    async fn delete(&self, slice: &EndpointSlice) -> Result<(), WriteError> {
+    /// Creates a slice under a name that is sent again if this fails, so that a lost answer leads to no second slice.
+    async fn create(&self, slice: &EndpointSlice) -> Result<EndpointSlice, Error> {
+        let prefix = slice.metadata.generate_name.clone().unwrap_or_default();
+        let mut named = slice.clone();
+        let mut tries = 0;
+        loop {
+            let name = self.names.take(self.service, &prefix);
+            named.metadata.name = name.name.clone();
+            let error = match self.client.create(&named).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            tries += 1;
+            // Without an earlier create that may have been carried out, the slice is somebody else's: another name will do.
+            if error.is_already_exists() && !name.unanswered && tries < NAMES_TO_TRY {
+                continue;
+            }
+            let unanswered = name.unanswered || error.status().is_none_or(|status| status.code >= 500);
+            self.names.keep(self.service, SliceName { unanswered, ..name });
+            return Err(error);
+        }
+    }
+
+    async fn delete(&self, slice: &EndpointSlice, writes: &mut usize) -> Result<(), WriteError> {
         let ObjectMeta { namespace, name, uid, resource_version, .. } = &slice.metadata;
         // Upstream sets no condition: its late request deletes what another has made of the slice since.
         let unchanged = Some(Preconditions::unchanged(uid, resource_version));
         match self.client.delete::<EndpointSlice>(namespace, name, unchanged).await {
-            Ok(()) => {
-                self.tracker.deleted(self.service, slice.metadata.uid.clone());
+            Ok(outcome) => {
+                match outcome {
+                    Deleted::Gone => self.cache.deleted(slice),
+                    Deleted::Pending(answer) => self.cache.written(answer),
+                }
                 self.metrics.wrote(Operation::Delete);
+                *writes += 1;
                 Ok(())
             }
-            // Somebody else deleted it. That is news, so that its event is to wake the Service: nothing is remembered.
+            // Someone else deleted it, which the watch will show (EC-46).
             Err(error) if error.is_not_found() => Ok(()),
-            Err(error) => Err(self.failed(Operation::Delete, Some(slice), error)),
+            Err(error) => {
+                if error.is_conflict() {
+                    self.cache.refused(slice);
+                }
+                Err(self.failed(Operation::Delete, Some(slice), error.into()))
+            }
         }
     }
 
-    fn failed(&self, operation: Operation, slice: Option<&EndpointSlice>, source: Error) -> WriteError {
+    fn wrote(&self, operation: Operation, sent: &EndpointSlice, answer: EndpointSlice, writes: &mut usize) {
+        self.altered.answered(self.service, sent, &answer);
+        self.cache.written(answer);
+        self.metrics.wrote(operation);
+        *writes += 1;
+    }
+
+    fn failed(&self, operation: Operation, slice: Option<&EndpointSlice>, source: WriteFailure) -> WriteError {
         let slice = slice.map(|it| it.metadata.name.to_string());
-        WriteError { operation, slice, service: self.service.clone(), source }
+        WriteError { operation, slice, owner: self.owner.clone(), service: self.service.clone(), source }
     }
 }

@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::metrics::SliceMetrics;
 use crate::options::Options;
 use crate::reconciler::Reconciler;
+use crate::slice_events::Terminating;
 use crate::watch::watch_slices;
 use sync::Syncs;
 
@@ -130,22 +131,23 @@ impl EndpointSliceController {
             None => queue.build(),
         };
         let options = Options::new(SLICE_CONTROLLER).max_endpoints_per_slice(max_endpoints_per_slice);
-        let reconciler = Reconciler::builder(client, options)
-            .topology_cache(TopologyCache::default())
-            .events(recorder)
-            .metrics(Arc::clone(&metrics.slices))
-            .controller_metrics(Arc::clone(&metrics.controller))
-            .build();
         let propagation = Propagation::new(metrics.propagation);
         let waker = KeyWaker::new(queue.clone(), propagation.clone());
         let nodes_changed = Arc::new(Notify::new());
         let slice_delay = SLICE_CHANGE_DELAY.max(batch_period);
-        let tracker = Arc::clone(reconciler.tracker());
+        let slices =
+            watch_slices(&informers.slices, SLICE_CONTROLLER, Terminating::Ignored, waker.clone(), slice_delay);
+        let reconciler = Reconciler::builder(client, options)
+            .cache(informers.slices.write_through(&slices))
+            .topology_cache(TopologyCache::default())
+            .events(recorder)
+            .metrics(Arc::clone(&metrics.slices))
+            .build();
         let synced = vec![
             watch_services(informers, waker.clone()),
-            watch_pods(informers, waker.clone(), batch_period),
+            watch_pods(informers, waker, batch_period),
             watch_nodes(informers, Arc::clone(&nodes_changed)),
-            watch_slices(&informers.slices, SLICE_CONTROLLER, tracker, waker, slice_delay),
+            slices,
         ];
         let syncs = Arc::new(Syncs {
             services: informers.services.lister(),

@@ -2,8 +2,8 @@
 //!
 //! Anything that has endpoints can own slices: a Service, an Endpoints object, a custom resource. The reconciler knows
 //! nothing of where endpoints come from. It is asked with the slices there are and the endpoints there should be, and
-//! answers with a [`Plan`]: what to create, update and delete. [`plan`] is pure and deterministic; [`apply`] carries a
-//! plan out.
+//! answers with a [`Plan`]: what to create, update and delete. [`plan`] is pure and deterministic; a [`Reconciler`] carries
+//! plans out.
 //!
 //! ```
 //! use std::num::NonZeroUsize;
@@ -47,17 +47,19 @@
 #![doc = include_str!("../UPSTREAM_TESTS.md")]
 
 #[cfg(feature = "apply")]
+mod altered;
+#[cfg(feature = "apply")]
 mod apply;
 #[cfg(feature = "controller")]
 pub mod controller;
 mod desired;
 mod desired_endpoint;
 mod explain;
-#[cfg(feature = "apply")]
-mod fresh;
 mod groups;
 mod identity;
 mod input;
+#[cfg(feature = "apply")]
+mod live;
 #[cfg(feature = "apply")]
 pub mod metrics;
 mod options;
@@ -70,29 +72,31 @@ mod reconciler;
 mod recycle;
 mod single;
 #[cfg(feature = "apply")]
+mod slice_cache;
+#[cfg(feature = "apply")]
 pub mod slice_events;
 mod slice_labels;
 #[cfg(feature = "apply")]
-mod tracker;
+mod slice_names;
 #[cfg(feature = "watch")]
 mod watch;
 
 #[cfg(feature = "apply")]
-pub use apply::{ApplyError, WriteError, apply, apply_measured};
+pub use apply::{ApplyError, WriteError, WriteFailure};
 pub use desired::{DesiredGroup, MissingNode, ServiceEndpoints, desired_endpoints_from_service_pods};
 pub use desired_endpoint::DesiredEndpoint;
 pub use explain::{Explanation, Placement, Reason, SliceName, plan_explained};
-#[cfg(feature = "apply")]
-pub use fresh::{LiveReadError, Slices, fresh_slices};
 pub use input::{Hints, Input, ServiceHints, TriggerTime};
+#[cfg(feature = "apply")]
+pub use live::LiveReadError;
 pub use options::{Options, Packing};
 pub use owner::Owner;
 pub use plan::{GroupCount, Plan, TypePlan, plan};
 pub use pod_endpoint::PodEndpoint;
 #[cfg(feature = "apply")]
-pub use reconciler::{EventSink, Reconciler, ReconcilerBuilder};
-pub use slice_labels::SliceLabels;
+pub use reconciler::{EventSink, Prepared, Reconciled, Reconciler, ReconcilerBuilder};
 #[cfg(feature = "apply")]
-pub use tracker::{SliceTracker, Writing};
+pub use slice_cache::SliceCache;
+pub use slice_labels::SliceLabels;
 #[cfg(feature = "watch")]
 pub use watch::watch_slices;

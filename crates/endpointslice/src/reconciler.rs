@@ -1,24 +1,26 @@
 //! Plan, hints, writes, events and metrics in one: what a controller calls for each of its objects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
-use kube_controller::{ControllerMetrics, locked};
+use kube_controller::locked;
 use kube_controller_client::Client;
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
-use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey};
+use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, Text};
 use kube_topology::{HintPolicy, TopologyCache};
 
+use crate::altered::AlteredWrites;
 use crate::apply::{ApplyError, Writer};
 use crate::desired_endpoint::DesiredEndpoint;
-use crate::fresh::{LiveReadError, Slices, fresh_slices, live};
 use crate::input::{Hints, Input, ServiceHints};
+use crate::live::{LiveReadError, live};
 use crate::metrics::{HintLabels, MetricsCache, SliceMetrics};
 use crate::options::Options;
 use crate::owner::Owner;
 use crate::plan::{Plan, plan};
-use crate::tracker::SliceTracker;
+use crate::slice_cache::SliceCache;
+use crate::slice_names::SliceNames;
 
 /// Where notes about owners go.
 pub trait EventSink: Send + Sync {
@@ -44,30 +46,56 @@ impl EventSink for () {
     fn event(&self, _: &Owner, _: EventType, _: &str, _: String) {}
 }
 
-/// Brings the slices of owners into line with their endpoints, and remembers between syncs what that takes: the
-/// [tracker](SliceTracker), the [topology cache](TopologyCache) and the totals of its metrics.
+/// Brings the slices of owners into line with their endpoints.
 ///
-/// One per controller, shared by its workers. A sync of an owner asks for its [slices](Reconciler::slices), and if those
-/// are fresh, builds what is desired and [reconciles](Reconciler::reconcile). No two syncs of the same owner may run at
-/// once, which the queue sees to.
+/// One per controller, shared by its workers. A sync reads the slices of an owner from the cache, builds what is desired and
+/// [reconciles](Reconciler::reconcile). The cache must show the reconciler's own writes: give it the
+/// [`cache`](ReconcilerBuilder::cache) to put the answers into, or read the slices from the server each time
+/// ([`live_slices`](Reconciler::live_slices)). No two syncs of the same owner may run at once, which the queue sees to.
+///
+/// Between syncs it remembers the [topology cache](TopologyCache), the totals of its metrics, the names of creates that were not
+/// answered, and writes that the server answered with other content: those are not repeated.
 pub struct Reconciler {
     client: Client,
     options: Options,
-    tracker: Arc<SliceTracker>,
+    cache: Box<dyn SliceCache>,
+    names: SliceNames,
+    altered: AlteredWrites,
     topology: Option<Mutex<TopologyCache>>,
     traffic_distribution: bool,
     events: Box<dyn EventSink>,
+    /// Digest of the hint events that were emitted last for a Service.
+    hint_events: Mutex<HashMap<ObjectKey, u64>>,
     metrics: Arc<dyn SliceMetrics>,
-    controller_metrics: Arc<dyn ControllerMetrics>,
     totals: Mutex<MetricsCache>,
 }
 
-/// What is planned for an owner, and not written yet.
-pub(crate) struct Prepared<'a> {
+/// Writes that are decided for an owner and not sent yet: the first half of [`Reconciler::reconcile`].
+#[must_use]
+#[derive(Debug)]
+pub struct Prepared<'a> {
     owner: &'a Owner,
     service: ObjectKey,
     policy: Option<HintPolicy>,
-    pub(crate) plan: Plan,
+    plan: Plan,
+    misplaced: Vec<String>,
+}
+
+impl Prepared<'_> {
+    /// The writes.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+/// Outcome of a reconciliation that succeeded.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Reconciled {
+    /// The writes that were decided. Empty if the slices were as desired.
+    pub plan: Plan,
+    /// The number of writes that the server accepted: fewer than planned in a namespace that is being deleted.
+    pub writes: usize,
 }
 
 /// Sets up a [`Reconciler`].
@@ -102,9 +130,9 @@ impl ReconcilerBuilder {
         self
     }
 
-    /// Who is told of caches that had to be repaired; nobody by default.
-    pub fn controller_metrics(mut self, metrics: Arc<dyn ControllerMetrics>) -> Self {
-        self.reconciler.controller_metrics = metrics;
+    /// The cache that the answers to writes go into; by default they are dropped.
+    pub fn cache(mut self, cache: impl SliceCache + 'static) -> Self {
+        self.reconciler.cache = Box::new(cache);
         self
     }
 
@@ -120,20 +148,17 @@ impl Reconciler {
         let reconciler = Reconciler {
             client,
             options,
-            tracker: Arc::default(),
+            cache: Box::new(()),
+            names: SliceNames::default(),
+            altered: AlteredWrites::default(),
             topology: None,
             traffic_distribution: true,
             events: Box::new(()),
+            hint_events: Mutex::default(),
             metrics: Arc::new(()),
-            controller_metrics: Arc::new(()),
             totals: Mutex::default(),
         };
         ReconcilerBuilder { reconciler }
-    }
-
-    /// What the handler of slices must tell of what it sees: see [`slice_events`](crate::slice_events).
-    pub fn tracker(&self) -> &Arc<SliceTracker> {
-        &self.tracker
     }
 
     /// Where notes about owners go.
@@ -141,60 +166,40 @@ impl Reconciler {
         &*self.events
     }
 
-    /// The slices of a Service a sync may rely on, read from the cache through `cached`, or from the server when the
-    /// cache has been out of date for too long. `cached` is to return the slices of this controller that name the
-    /// Service; those being deleted are left out here (ES-5).
-    pub async fn slices(
-        &self,
-        service: &ObjectKey,
-        cached: impl Fn() -> Vec<Arc<EndpointSlice>>,
-        now: Instant,
-    ) -> Result<Slices, LiveReadError> {
-        let read = || {
-            let mut slices = cached();
-            slices.retain(|slice| counts(slice));
-            slices
-        };
-        let slices =
-            fresh_slices(&self.client, &self.tracker, service, &self.options.controller, read, counts, now).await?;
-        if matches!(slices, Slices::Repaired(_)) {
-            self.controller_metrics.repaired();
-        }
-        Ok(slices)
-    }
-
-    /// The slices of a Service that this controller manages, read from the server: for programs without a cache. Those
-    /// being deleted are left out.
+    /// Reads the slices of a Service that this controller manages from the server: for programs without a cache. Those being
+    /// deleted are left out.
+    ///
+    /// # Errors
+    ///
+    /// The list failed or cannot be decoded.
     pub async fn live_slices(&self, service: &ObjectKey) -> Result<Vec<Arc<EndpointSlice>>, LiveReadError> {
         let mut slices = live(&self.client, service, &self.options.controller).await?;
-        slices.retain(counts);
-        self.tracker.reset(service, &slices);
+        // A slice that is being deleted does not count (ES-5).
+        slices.retain(|slice| slice.metadata.deletion_timestamp.is_none());
         Ok(slices.into_iter().map(Arc::new).collect())
     }
 
-    /// Plans and writes. `policy` says which hints the owner asks for; `None` leaves hints alone. What `input` says
-    /// about hints is not looked at.
+    /// Plans and writes. `policy` is the hint policy of the owner; `None` leaves hints alone. The hints of `input` are not used.
     ///
-    /// Returns what was planned: if that is empty, nothing was written. On failure everything else was written, as far
-    /// as one failure does not stop others (see [`apply`](crate::apply())).
+    /// # Errors
+    ///
+    /// Some writes failed. For each address type, creates come first, then updates, then deletes; the first failure ends that
+    /// type, and the others go on.
     pub async fn reconcile<E: DesiredEndpoint>(
         &self,
         input: Input<'_, E>,
         policy: Option<HintPolicy>,
-    ) -> Result<Plan, ApplyError> {
+    ) -> Result<Reconciled, ApplyError> {
         self.carry_out(self.prepare(input, policy)).await
     }
 
-    /// The first half of [`reconcile`](Reconciler::reconcile): plans, and writes nothing yet.
-    pub(crate) fn prepare<'a, E: DesiredEndpoint>(
-        &self,
-        input: Input<'a, E>,
-        policy: Option<HintPolicy>,
-    ) -> Prepared<'a> {
+    /// Plans and writes nothing yet: the first half of [`reconcile`](Reconciler::reconcile).
+    pub fn prepare<'a, E: DesiredEndpoint>(&self, input: Input<'a, E>, policy: Option<HintPolicy>) -> Prepared<'a> {
         let policy = policy.map(|policy| self.heeded(policy));
-        let owner = input.owner;
-        let service = input.service();
-        let plan = self.plan(&service, input, policy);
+        let (owner, existing, service) = (input.owner, input.existing, input.service());
+        let existing = || existing.iter().map(|slice| &**slice);
+        self.names.exist(&service, existing());
+        let mut plan = self.plan(&service, input, policy);
 
         if let Some(policy) = policy {
             self.remember_hints(&service, policy, &plan);
@@ -204,25 +209,69 @@ impl Reconciler {
         }
         let Options { max_endpoints_per_slice, placeholder, .. } = self.options;
         self.metrics.totals(locked(&self.totals).update(&service, &plan, max_endpoints_per_slice, placeholder));
-        Prepared { owner, service, policy, plan }
+        let misplaced = self.altered.suppress(&service, existing(), &*self.cache, &mut plan);
+        Prepared { owner, service, policy, plan, misplaced }
     }
 
-    /// The second half: writes.
-    pub(crate) async fn carry_out(&self, prepared: Prepared<'_>) -> Result<Plan, ApplyError> {
-        let Prepared { owner, service, policy, plan } = prepared;
-        let writer =
-            Writer { client: &self.client, service: &service, tracker: &self.tracker, metrics: &*self.metrics };
-        let applied = writer.apply(&plan, policy.map(labels)).await;
-        for event in plan.types.iter().flat_map(|plan| &plan.events) {
+    /// Writes: the second half of [`reconcile`](Reconciler::reconcile).
+    ///
+    /// # Errors
+    ///
+    /// As [`reconcile`](Reconciler::reconcile).
+    pub async fn carry_out(&self, prepared: Prepared<'_>) -> Result<Reconciled, ApplyError> {
+        let Prepared { owner, service, policy, plan, misplaced } = prepared;
+        let applied =
+            self.writer(&owner.kind, &service, &*self.metrics).apply(&plan, policy.map(labels), misplaced).await;
+        self.emit_hint_events(owner, &service, &plan);
+        Ok(Reconciled { writes: applied?, plan })
+    }
+
+    /// Deletes slices of a Service that is to have none; `owner` is the kind of their owner, for messages. These deletions do not count in metrics, as upstream.
+    ///
+    /// # Errors
+    ///
+    /// Some deletes failed; the others were carried out.
+    pub async fn delete(
+        &self,
+        owner: &Text,
+        service: &ObjectKey,
+        slices: Vec<Arc<EndpointSlice>>,
+    ) -> Result<usize, ApplyError> {
+        self.writer(owner, service, &()).apply(&Plan::delete(slices), None, Vec::new()).await
+    }
+
+    fn writer<'a>(&'a self, owner: &'a Text, service: &'a ObjectKey, metrics: &'a dyn SliceMetrics) -> Writer<'a> {
+        let Reconciler { client, cache, names, altered, .. } = self;
+        Writer { client, owner, service, cache: &**cache, names, altered, metrics }
+    }
+
+    /// Emits the hint events of a plan, unless they repeat the last ones: upstream emits them in each sync, and each of its syncs
+    /// follows an event, while here a sync follows each write. A plan with writes is a new decision.
+    fn emit_hint_events(&self, owner: &Owner, service: &ObjectKey, plan: &Plan) {
+        let events = || plan.types.iter().flat_map(|plan| &plan.events);
+        if events().next().is_none() {
+            locked(&self.hint_events).remove(service);
+            return;
+        }
+        let mut digest = DefaultHasher::new();
+        owner.resource_version.hash(&mut digest);
+        events().for_each(|event| (event.reason, &event.message).hash(&mut digest));
+        let digest = digest.finish();
+        let last = locked(&self.hint_events).insert(service.clone(), digest);
+        if plan.is_empty() && last == Some(digest) {
+            return;
+        }
+        for event in events() {
             let event_type = if event.normal { EventType::Normal } else { EventType::Warning };
             self.events.event(owner, event_type, event.reason, event.message.clone());
         }
-        applied.map(|()| plan)
     }
 
     /// Forgets a Service that is gone. Its slices are left to the garbage collector.
     pub fn forget(&self, service: &ObjectKey) {
-        self.tracker.forget(service);
+        self.names.forget(service);
+        self.altered.forget(service);
+        locked(&self.hint_events).remove(service);
         if let Some(topology) = &self.topology {
             locked(topology).remove_service(service);
         }
@@ -283,11 +332,6 @@ impl Reconciler {
             self.metrics.traffic_distributions(&totals.traffic_distributions());
         }
     }
-}
-
-/// A slice that is being deleted does not count (ES-5).
-fn counts(slice: &EndpointSlice) -> bool {
-    slice.metadata.deletion_timestamp.is_none()
 }
 
 fn labels(policy: HintPolicy) -> HintLabels {

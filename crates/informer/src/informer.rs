@@ -7,14 +7,17 @@ use std::{
     panic::resume_unwind,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use kube_controller_client::Client;
-use kube_wire::{Decode, Object};
-use tokio::{sync::mpsc, task::JoinSet};
+use kube_wire::{Decode, Object, ResourceVersion};
+use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Builder, Event, HandlerHandle, HandlerOptions, Lister, handler::Runner, shared::Shared};
+use crate::{
+    Builder, Event, HandlerHandle, HandlerOptions, Lister, RelistCause, WriteThrough, handler::Runner, shared::Shared,
+};
 
 /// Keeps a copy of one type of objects up to date and tells handlers of each change.
 ///
@@ -84,6 +87,26 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
     /// Synced as soon as the first list is stored; for those who read the store without a handler.
     pub fn store_synced(&self) -> HandlerHandle {
         self.shared.store_handle()
+    }
+
+    /// Puts the answers to own writes into the store ahead of the watch; see [`WriteThrough`].
+    ///
+    /// `writer` is the handler of the part of the program that writes: it gets no event of these writes. All other handlers get
+    /// one, as if the watch had brought it.
+    pub fn write_through(&self, writer: &HandlerHandle) -> WriteThrough<T> {
+        WriteThrough::new(self.shared.clone(), writer)
+    }
+
+    /// Brings the store to the state of the server at `version`, or a later one.
+    ///
+    /// Waits up to `patience` for the watch. A server need not show on the watch of one resource how far others have advanced, so
+    /// afterwards everything is listed again, from `version` on. Returns when that list is stored; an informer that does not run
+    /// never returns. A version that is no number has no order, and is not waited for.
+    pub async fn reach(&self, version: &ResourceVersion, patience: Duration) {
+        if version.number().is_some() && timeout(patience, self.shared.reached(version)).await.is_err() {
+            self.shared.requests().request_list(RelistCause::Requested, Some(version.clone()));
+            self.shared.reached(version).await;
+        }
     }
 
     /// Follows the cluster until `stop` is cancelled; an informer never gives up. The caller spawns it.

@@ -96,6 +96,7 @@
 //! `UPSTREAM_TESTS.md` says which test of ours stands for which of upstream's.
 
 mod builder;
+mod catch_up;
 mod changes;
 mod event;
 mod factory;
@@ -107,14 +108,17 @@ mod lister;
 mod manual;
 mod metrics;
 mod objects;
+mod own_writes;
 #[cfg(feature = "prometheus")]
 mod prometheus;
 mod reflector;
+mod relist;
 mod resync;
 mod selector;
 mod shared;
 mod store;
 mod sync;
+mod write_through;
 
 pub use builder::{Builder, ByHand, FromServer, HandlerOptions};
 pub use changes::Changes;
@@ -133,3 +137,4 @@ pub use reflector::BackoffPolicy;
 pub use selector::LabelSelector;
 pub use store::Store;
 pub use sync::{NotSynced, synced_before, wait_for_sync};
+pub use write_through::WriteThrough;

@@ -63,6 +63,10 @@ pub enum RelistCause {
     Ahead,
     /// The watch ended within a second and without a word.
     Short,
+    /// The program asked for a list: a new leader whose cache is behind the server.
+    Requested,
+    /// The server acknowledged a write, but the watch does not show it.
+    LostWrite,
     /// The watch was refused or broke otherwise, or brought what cannot be read.
     Failed,
 }
@@ -74,6 +78,8 @@ impl RelistCause {
             Self::Expired => "expired",
             Self::Ahead => "ahead",
             Self::Short => "short",
+            Self::Requested => "requested",
+            Self::LostWrite => "lost_write",
             Self::Failed => "failed",
         }
     }

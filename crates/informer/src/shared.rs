@@ -6,17 +6,19 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use kube_wire::Object;
+use kube_wire::{Object, ResourceVersion};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, MissedTickBehavior, interval_at},
 };
 
 use crate::{
-    Changes, Event, HandlerHandle, HandlerOptions, Store,
+    Changes, Event, HandlerHandle, HandlerOptions, RelistCause, Store,
     builder::Options,
+    handle::Id,
     handler::{Listener, Runner, connect},
     metrics::Meter,
+    relist::ListRequests,
     resync::{Check, Due},
 };
 
@@ -30,6 +32,7 @@ pub(crate) struct Shared<T, X> {
     listeners: Mutex<Listeners<T>>,
     runners: mpsc::UnboundedSender<Runner<T>>,
     synced: watch::Sender<bool>,
+    requests: ListRequests,
 }
 
 /// Changes an object before it is stored.
@@ -57,6 +60,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
             listeners: Mutex::new(Listeners { all: Vec::new(), check: Check::new(resync) }),
             runners,
             synced: watch::Sender::new(false),
+            requests: ListRequests::default(),
         };
         (Arc::new(shared), to_run)
     }
@@ -124,12 +128,40 @@ impl<T: Object, X: Clone> Shared<T, X> {
 
     pub(crate) fn upsert(&self, object: T) {
         let object = Arc::new(self.transformed(object));
-        self.change(|store| store.upsert(object));
+        self.change(None, |store| store.upsert(object));
     }
 
     pub(crate) fn delete(&self, last: T) {
         let last = Arc::new(self.transformed(last));
-        self.change(|store| store.delete(last));
+        self.change(None, |store| store.delete(last));
+    }
+
+    /// Stores what the server answered to a write of `writer`, which gets no event of it.
+    pub(crate) fn written(&self, object: T, writer: Option<Id>) {
+        let object = Arc::new(self.transformed(object));
+        self.change(writer, |store| store.written(object));
+    }
+
+    /// Removes what the server deleted for `writer`, which gets no event of it.
+    pub(crate) fn deleted(&self, object: &T, writer: Option<Id>) {
+        self.change(writer, |store| store.deleted(object));
+    }
+
+    /// A write on top of this stored state was refused as outdated: if that state is an own write that the watch has not
+    /// confirmed, the server has lost it, and everything is listed again.
+    pub(crate) fn refused(&self, object: &T) {
+        if self.store.is_unconfirmed(object) {
+            self.requests.request_list(RelistCause::LostWrite, None);
+        }
+    }
+
+    pub(crate) fn requests(&self) -> &ListRequests {
+        &self.requests
+    }
+
+    /// Waits until the store shows the state at `version` or a later one.
+    pub(crate) async fn reached(&self, version: &ResourceVersion) {
+        self.requests.until(|| *version <= self.store.last_resource_version()).await;
     }
 
     /// Stores a list of what has [`arrived`](Self::arrived).
@@ -148,7 +180,14 @@ impl<T: Object, X: Clone> Shared<T, X> {
     }
 
     pub(crate) fn bookmark(&self, resource_version: &str) {
-        self.store.bookmark(resource_version);
+        if self.store.bookmark(resource_version) {
+            tracing::warn!(
+                resource = self.name,
+                version = resource_version,
+                "The watch does not show a write that the server acknowledged, listing again"
+            );
+            self.requests.request_list(RelistCause::LostWrite, None);
+        }
         self.report(None);
     }
 
@@ -178,18 +217,20 @@ impl<T: Object, X: Clone> Shared<T, X> {
         });
     }
 
-    fn change(&self, change: impl FnOnce(&Store<T, X>) -> Option<Event<T>>) {
+    /// Applies a change and delivers its event to all handlers but that of `writer`.
+    fn change(&self, writer: Option<Id>, change: impl FnOnce(&Store<T, X>) -> Option<Event<T>>) {
         let begun = self.meter.begin();
         let mut listeners = self.locked();
         if let Some(event) = change(&self.store) {
             // Those whose handler is gone are forgotten.
-            listeners.all.retain_mut(|(listener, _)| listener.tell(&event));
+            listeners.all.retain_mut(|(listener, _)| writer == Some(listener.id()) || listener.tell(&event));
         }
         drop(listeners);
         self.report(begun);
     }
 
     fn report(&self, begun: Option<Instant>) {
+        self.requests.made();
         self.meter.processed(begun);
         self.meter.stored(|| (self.store.last_resource_version(), self.store.read(|objects, _| objects.len())));
     }

@@ -7,7 +7,7 @@ use std::{
 
 use kube_wire::{Object, ResourceVersion};
 
-use crate::{Changes, Event, Objects, UpdateIndex};
+use crate::{Changes, Event, Objects, UpdateIndex, own_writes::OwnWrites};
 
 /// Up to so many changes of a list are applied under one lock, which is a matter of microseconds. More are applied to a copy,
 /// so that readers need not wait.
@@ -30,15 +30,22 @@ struct State<T, X> {
     objects: Objects<T>,
     index: X,
     resource_version: ResourceVersion,
-    /// A list has been stored; what comes from now on is news.
+    /// The initial list is in the store; later events are changes.
     populated: bool,
+    /// Outcomes of own writes that are in the store ahead of the watch.
+    own: OwnWrites,
 }
 
 impl<T: Object, X: Clone> Store<T, X> {
     /// An empty store. `index` is the index of no objects; `update` keeps it up to date.
     pub fn new(index: X, update: UpdateIndex<T, X>) -> Self {
-        let (objects, resource_version) = (Objects::default(), ResourceVersion::default());
-        let state = State { objects, index: index.clone(), resource_version, populated: false };
+        let state = State {
+            objects: Objects::default(),
+            index: index.clone(),
+            resource_version: ResourceVersion::default(),
+            populated: false,
+            own: OwnWrites::default(),
+        };
         Self { state: RwLock::new(state), pristine: index, update }
     }
 
@@ -62,30 +69,77 @@ impl<T: Object, X: Clone> Store<T, X> {
     pub fn upsert(&self, new: Arc<T>) -> Option<Event<T>> {
         let mut state = self.locked_to_write();
         state.note(new.resource_version());
+        if !state.own.admits(&*new) {
+            return None;
+        }
         let old = state.objects.get(new.namespace(), new.name()).cloned();
         if old.as_ref().is_some_and(|old| same_state(&**old, &*new)) {
             return None;
         }
-        state.objects.insert(new.clone());
-        (self.update)(&mut state.index, old.as_ref(), Some(&new));
-        Some(match old {
-            Some(old) => Event::Updated { old, new },
-            None => Event::Added { object: new, initial: false },
-        })
+        Some(state.put(old, new, self.update))
     }
 
-    /// Removes an object, given its last state; `None` if it is not there.
+    /// Removes an object, given its last state; `None` if it is not there, or a newer own write has replaced it.
     pub fn delete(&self, last: Arc<T>) -> Option<Event<T>> {
         let mut state = self.locked_to_write();
         state.note(last.resource_version());
+        if !state.own.admits_deletion(&*last) {
+            return None;
+        }
         let old = state.objects.remove(last.namespace(), last.name())?;
         (self.update)(&mut state.index, Some(&old), None);
         Some(Event::Deleted { object: last, tombstone: false })
     }
 
     /// Notes that nothing else changed up to this version.
-    pub fn bookmark(&self, resource_version: &str) {
-        self.locked_to_write().note(resource_version.into());
+    ///
+    /// Returns whether this contradicts an own write: the watch should have shown it by now and did not. The store has to be
+    /// replaced by a list then.
+    pub fn bookmark(&self, resource_version: &str) -> bool {
+        let version = ResourceVersion::from(resource_version);
+        let mut state = self.locked_to_write();
+        let contradicted = state.own.bookmark(&version);
+        state.note(version);
+        contradicted
+    }
+
+    /// Stores the object that the server answered to a create or update, or to a delete that waits for finalizers, ahead of the
+    /// watch. `None` if the watch or a list has shown this version, or a later one, already.
+    ///
+    /// Until the watch arrives at this version, what it shows of the object is older and is dropped. The event of the write
+    /// itself changes nothing any more. Versions that are no numbers have no order: such an answer is left to the watch.
+    pub fn written(&self, new: Arc<T>) -> Option<Event<T>> {
+        let mut state = self.locked_to_write();
+        if !(state.resource_version < new.resource_version()) || !state.populated {
+            return None;
+        }
+        let old = state.objects.get(new.namespace(), new.name()).cloned();
+        if old.as_ref().is_some_and(|old| new.resource_version() <= old.resource_version()) {
+            return None;
+        }
+        state.own.wrote(new.key(), new.resource_version());
+        Some(state.put(old, new, self.update))
+    }
+
+    /// Removes an object that the server has deleted at our request, ahead of the watch; `None` if the store does not hold this
+    /// very object.
+    ///
+    /// Until the watch shows the deletion, what it or a list still shows of the object is dropped.
+    pub fn deleted(&self, deleted: &T) -> Option<Event<T>> {
+        let mut state = self.locked_to_write();
+        let stored = state.objects.get(deleted.namespace(), deleted.name())?;
+        if stored.uid() != deleted.uid() {
+            return None;
+        }
+        let old = state.objects.remove(deleted.namespace(), deleted.name())?;
+        state.own.deleted(&*old);
+        (self.update)(&mut state.index, Some(&old), None);
+        Some(Event::Deleted { object: old, tombstone: false })
+    }
+
+    /// Whether the stored state of an object is an own write that the watch has not shown yet.
+    pub fn is_unconfirmed(&self, object: &T) -> bool {
+        self.locked().own.is_unconfirmed(&object.key())
     }
 
     /// The stored object, if this is the same state of it.
@@ -96,8 +150,20 @@ impl<T: Object, X: Clone> Store<T, X> {
 
     /// Replaces all objects at once and returns what that changed. The last of several objects of one name counts.
     ///
-    /// An object that is stored already in the same state stays as it is and causes no event.
+    /// An object that is stored already in the same state stays as it is and causes no event. A list that is older than an own
+    /// write does not undo it. A list that is older than what the watch has shown comes from a server that was restored from a
+    /// backup: it is taken as it is, and own writes are forgotten.
     pub fn replace(&self, mut objects: Vec<Arc<T>>, resource_version: &str) -> Changes<T> {
+        let resource_version = ResourceVersion::from(resource_version);
+        {
+            let mut state = self.locked_to_write();
+            let State { objects: stored, own, resource_version: seen, .. } = &mut *state;
+            if resource_version < *seen {
+                own.clear();
+            } else {
+                own.correct(&mut objects, &resource_version, |key| stored.get(&key.namespace, &key.name).cloned());
+            }
+        }
         objects.sort_by(|a, b| key(a).cmp(&key(b)));
         objects.dedup_by(|later, kept| {
             let same = key(later) == key(kept);
@@ -112,7 +178,6 @@ impl<T: Object, X: Clone> Store<T, X> {
         let differences = if none_before && first { Vec::new() } else { state.differences(&mut objects) };
         drop(state);
 
-        let resource_version = resource_version.into();
         if !none_before && differences.len() <= AT_ONCE {
             let mut state = self.locked_to_write();
             for event in &differences {
@@ -124,10 +189,14 @@ impl<T: Object, X: Clone> Store<T, X> {
             for object in &objects {
                 (self.update)(&mut index, None, Some(object));
             }
-            let next = State { objects: objects.iter().cloned().collect(), index, resource_version, populated: true };
-            let previous = mem::replace(&mut *self.locked_to_write(), next);
+            let mut next: Objects<T> = objects.iter().cloned().collect();
+            let mut state = self.locked_to_write();
+            mem::swap(&mut state.objects, &mut next);
+            mem::swap(&mut state.index, &mut index);
+            (state.resource_version, state.populated) = (resource_version, true);
+            drop(state);
             // Freeing many objects takes a while; the lock is released by now.
-            drop(previous);
+            drop((next, index));
         }
         if none_before && first { Changes::initial(objects) } else { Changes::differences(differences) }
     }
@@ -181,6 +250,16 @@ impl<T: Object, X> State<T, X> {
         update(&mut self.index, old, new);
     }
 
+    /// Stores a new state of an object in place of `old`.
+    fn put(&mut self, old: Option<Arc<T>>, new: Arc<T>, update: UpdateIndex<T, X>) -> Event<T> {
+        self.objects.insert(new.clone());
+        update(&mut self.index, old.as_ref(), Some(&new));
+        match old {
+            Some(old) => Event::Updated { old, new },
+            None => Event::Added { object: new, initial: false },
+        }
+    }
+
     fn note(&mut self, resource_version: ResourceVersion) {
         if !resource_version.is_empty() {
             self.resource_version = resource_version;
@@ -192,8 +271,9 @@ fn key<T: Object>(object: &Arc<T>) -> (&str, &str) {
     (object.namespace(), object.name())
 }
 
-/// Versions are opaque, but equal ones of one object mean equal states. Without a version, nothing is known.
+/// Equal versions of one object mean equal states, unless the server was restored from a backup and counts them again: so the
+/// content is compared as well. Without a version, nothing is known.
 fn same_state<T: Object>(one: &T, other: &T) -> bool {
     let version = one.resource_version();
-    !version.is_empty() && version == other.resource_version() && one.uid() == other.uid()
+    !version.is_empty() && version == other.resource_version() && one.uid() == other.uid() && one.has_content_of(other)
 }

@@ -1,7 +1,7 @@
 //! Requests about the Lease, sent.
 
-use k8s_openapi::api::coordination::v1::Lease;
-use kube_controller_client::{Client, Error, Written};
+use k8s_openapi::{api::coordination::v1::Lease, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube_controller_client::{Client, Error};
 
 use crate::{Answer, LeaseName, Request};
 
@@ -27,8 +27,9 @@ pub(crate) async fn send(client: &Client, name: &LeaseName, request: Request) ->
     })
 }
 
-fn written(Written { uid, resource_version, .. }: Written) -> Answer {
-    Answer::Written { uid, resource_version }
+fn written(lease: Lease) -> Answer {
+    let ObjectMeta { uid, resource_version, .. } = lease.metadata;
+    Answer::Written { uid: uid.unwrap_or_default(), resource_version: resource_version.unwrap_or_default() }
 }
 
 /// What happens to every candidate: there is no Lease yet, or somebody else was faster.

@@ -3,15 +3,17 @@
 mod sync;
 
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::{KeyWaker, Propagation, RetryPolicy, Workers};
+use kube_controller::{ControllerMetrics, KeyWaker, Propagation, RetryPolicy, Workers};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use kube_endpoint_model::{Cause, Change, EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
-use kube_endpointslice::{SliceTracker, watch_slices};
+use kube_endpointslice::metrics::SliceMetrics;
+use kube_endpointslice::slice_events::Terminating;
+use kube_endpointslice::{Reconciler, watch_slices};
 use kube_informer::{Event, HandlerHandle, Informer, synced_before};
 use kube_wire::Object as _;
 use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue, Timer};
@@ -19,7 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::events::{endpoints_wake, service_wakes};
 use crate::metrics::Metrics;
-use sync::Reconciler;
+use crate::plan::options;
+use sync::Syncs;
 
 /// How the mirroring controller works.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +55,8 @@ pub struct MirroringController {
     queue: Queue<ObjectKey>,
     timer: Timer<ObjectKey>,
     concurrent_syncs: usize,
-    reconciler: Arc<Reconciler>,
+    syncs: Arc<Syncs>,
+    metrics: Arc<dyn ControllerMetrics>,
     synced: Vec<HandlerHandle>,
 }
 
@@ -85,32 +89,30 @@ impl MirroringController {
             None => queue.build(),
         };
         let waker = KeyWaker::new(queue.clone(), propagation.clone());
-        let tracker = Arc::new(SliceTracker::default());
-        let synced = vec![
-            watch_services(informers, waker.clone()),
-            watch_endpoints(informers, waker.clone()),
-            // Without the slice controller's minimum delay (MI-H8, EC-34).
-            watch_slices(&informers.slices, MIRRORING_CONTROLLER, Arc::clone(&tracker), waker, batch_period),
-        ];
-        let reconciler = Arc::new(Reconciler {
+        // Without the slice controller's minimum delay (MI-H8, EC-34).
+        let slices =
+            watch_slices(&informers.slices, MIRRORING_CONTROLLER, Terminating::Counted, waker.clone(), batch_period);
+        let reconciler = Reconciler::builder(client, options(max_endpoints_per_subset))
+            .cache(informers.slices.write_through(&slices))
+            .metrics(Arc::clone(&mirroring) as Arc<dyn SliceMetrics>)
+            .build();
+        let synced = vec![watch_services(informers, waker.clone()), watch_endpoints(informers, waker), slices];
+        let syncs = Arc::new(Syncs {
             services: informers.services.lister(),
             endpoints: informers.endpoints.lister(),
             slices: informers.slices.lister(),
-            client,
+            reconciler,
             recorder,
             max_endpoints_per_subset,
-            tracker,
-            totals: Mutex::default(),
             metrics: mirroring,
-            controller_metrics: controller,
             propagation,
         });
-        MirroringController { queue, timer, concurrent_syncs, reconciler, synced }
+        MirroringController { queue, timer, concurrent_syncs, syncs, metrics: controller, synced }
     }
 
     /// Works until `stop`, once the caches have been filled.
     pub async fn run(self, stop: CancellationToken) {
-        let MirroringController { queue, timer, concurrent_syncs, reconciler, synced } = self;
+        let MirroringController { queue, timer, concurrent_syncs, syncs, metrics, synced } = self;
         if !synced_before(&stop, &synced).await {
             return;
         }
@@ -120,11 +122,11 @@ impl MirroringController {
             timer,
             count: concurrent_syncs,
             retry: RetryPolicy { slowest: LONGEST_DELAY, ..RetryPolicy::default() },
-            metrics: Arc::clone(&reconciler.controller_metrics),
+            metrics,
         };
         let sync = move |key| {
-            let reconciler = Arc::clone(&reconciler);
-            async move { reconciler.sync(&key).await }
+            let syncs = Arc::clone(&syncs);
+            async move { syncs.sync(&key).await }
         };
         workers.run(stop, sync).await;
     }

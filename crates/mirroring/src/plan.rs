@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{LAST_APPLIED_ANNOTATION, MIRRORING_CONTROLLER, TRIGGER_TIME_ANNOTATION};
 use kube_endpoint_model::{AddressType, EndpointSlice, Endpoints, Labels};
-use kube_endpointslice::{Input, Options, Owner, Packing, Plan, SliceLabels};
+use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Packing, Plan, SliceLabels};
 
 use crate::desired::{Mirrored, desired};
 
@@ -27,17 +27,39 @@ pub struct MirrorPlan {
 /// and of each slice. `existing` are the slices of that name and this controller, those being deleted included (MI-4).
 pub fn plan(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>], max: NonZeroUsize) -> MirrorPlan {
     let Mirrored { groups, skipped, invalid } = desired(endpoints, max);
-    let metadata = &endpoints.metadata;
-    let owner = Owner::new("v1", "Endpoints", metadata);
-    let labels = SliceLabels::carry(&metadata.labels, &metadata.name);
-    let annotations = mirrored_annotations(&metadata.annotations);
-    let input = Input::new(&owner, &ADDRESS_TYPES, groups, existing).labels(&labels).annotations(&annotations);
-    let options = Options::new(MIRRORING_CONTROLLER)
+    let plan = kube_endpointslice::plan(Mirror::of(endpoints).input(groups, existing), &options(max));
+    MirrorPlan { plan, skipped, invalid }
+}
+
+/// How the generic reconciler mirrors: one slice for each group, whoever owned it before, and none where there is nothing.
+pub(crate) fn options(max: NonZeroUsize) -> Options {
+    Options::new(MIRRORING_CONTROLLER)
         .max_endpoints_per_slice(max)
         .placeholder(false)
         .enforce_ownership(false)
-        .packing(Packing::Single);
-    MirrorPlan { plan: kube_endpointslice::plan(input, &options), skipped, invalid }
+        .packing(Packing::Single)
+}
+
+/// What slices take over from an Endpoints object.
+pub(crate) struct Mirror {
+    owner: Owner,
+    labels: SliceLabels,
+    annotations: Labels,
+}
+
+impl Mirror {
+    pub(crate) fn of(endpoints: &Endpoints) -> Mirror {
+        let metadata = &endpoints.metadata;
+        Mirror {
+            owner: Owner::new("v1", "Endpoints", metadata),
+            labels: SliceLabels::carry(&metadata.labels, &metadata.name),
+            annotations: mirrored_annotations(&metadata.annotations),
+        }
+    }
+
+    pub(crate) fn input<'a>(&'a self, groups: Vec<DesiredGroup>, existing: &'a [Arc<EndpointSlice>]) -> Input<'a> {
+        Input::new(&self.owner, &ADDRESS_TYPES, groups, existing).labels(&self.labels).annotations(&self.annotations)
+    }
 }
 
 /// The annotations that slices take over from an Endpoints object (MI-19): all but those that speak of that object only.

@@ -23,6 +23,9 @@ macro_rules! decode {
             fn resource_version(&$this) -> ResourceVersion {
                 $metadata.resource_version.clone()
             }
+            fn has_content_of(&self, other: &Self) -> bool {
+                self == other
+            }
             fn key(&$this) -> ObjectKey {
                 ObjectKey { namespace: Text::clone($namespace), name: $metadata.name.clone() }
             }

@@ -7,7 +7,7 @@ use http::Method;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_controller_client::{
-    Client, ClientOptions, Config, Error, ListParams, Preconditions, Resource, WatchParams, Written,
+    Client, ClientOptions, Config, Deleted, Error, ListParams, Preconditions, Resource, WatchParams,
 };
 use kube_dev_apiserver::Server;
 use kube_wire::LineSplitter;
@@ -21,14 +21,15 @@ const CONFIG_MAPS: Resource = Resource::namespaced("", "v1", "configmaps", "Conf
 async fn an_object_is_written_read_and_deleted() {
     let (server, client) = cluster().await;
     let created = client.create(&config_map("web")).await.unwrap();
-    let Written { name, namespace, uid, .. } = &created;
-    assert_eq!((name.as_str(), namespace.as_str(), uid.is_empty()), ("web", "default", false));
+    let created = created.metadata;
+    assert_eq!((created.name.as_deref(), created.namespace.as_deref()), (Some("web"), Some("default")));
+    assert!(created.uid.is_some());
 
     let mut read: ConfigMap = client.get("default", "web").await.unwrap();
-    assert_eq!(read.metadata.resource_version.as_ref(), Some(&created.resource_version));
+    assert_eq!(read.metadata.resource_version, created.resource_version);
     read.data = Some(BTreeMap::from([("a".to_owned(), "1".to_owned())]));
     let updated = client.update(&read).await.unwrap();
-    assert_ne!(updated.resource_version, created.resource_version);
+    assert_ne!(updated.metadata.resource_version, created.resource_version);
 
     // `read` still has the version of before the update.
     let conflict = client.update(&read).await.unwrap_err();
@@ -42,8 +43,9 @@ async fn an_object_is_written_read_and_deleted() {
 
     let other = Preconditions { uid: Some("another".to_owned()), resource_version: None };
     assert!(client.delete::<ConfigMap>("default", "web", Some(other)).await.unwrap_err().is_conflict());
-    let this = Preconditions { uid: Some(created.uid), resource_version: read.metadata.resource_version };
-    client.delete::<ConfigMap>("default", "web", Some(this)).await.unwrap();
+    let this = Preconditions { uid: created.uid, resource_version: read.metadata.resource_version };
+    let deleted = client.delete::<ConfigMap>("default", "web", Some(this)).await.unwrap();
+    assert_eq!(deleted, Deleted::Gone);
     let gone = client.delete::<ConfigMap>("default", "web", None).await.unwrap_err();
     assert!(gone.is_not_found());
     assert_eq!(gone.to_string(), "configmaps \"web\" not found", "the server's words and nothing else");
@@ -57,7 +59,8 @@ async fn a_generated_name_comes_back() {
     let mut object = config_map("");
     object.metadata = ObjectMeta { name: None, generate_name: Some("web-".to_owned()), ..object.metadata };
     let written = client.create(&object).await.unwrap();
-    assert!(written.name.starts_with("web-") && written.name.len() > 4, "{written:?}");
+    let name = written.metadata.name.unwrap();
+    assert!(name.starts_with("web-") && name.len() > 4, "{name}");
     server.shutdown().await;
 }
 
@@ -122,7 +125,7 @@ async fn a_list_is_continued_by_a_watch() {
             break serde_json::from_slice(frame).unwrap();
         }
     };
-    assert_eq!((&event["type"], &event["object"]["metadata"]["uid"]), (&json!("ADDED"), &json!(written.uid)));
+    assert_eq!((&event["type"], &event["object"]["metadata"]["uid"]), (&json!("ADDED"), &json!(written.metadata.uid)));
     drop(watch);
     server.shutdown().await;
 }

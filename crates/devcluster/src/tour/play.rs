@@ -139,7 +139,9 @@ impl Player {
                 let patch = json!({ "status": { "conditions": [lost] } });
                 self.client.merge_patch::<Node>("", name, Some("status"), &patch).await?;
             }
-            Step::DeleteNode(name) => self.client.delete::<Node>("", name, None).await?,
+            Step::DeleteNode(name) => {
+                self.client.delete::<Node>("", name, None).await?;
+            }
         }
         Ok(())
     }

@@ -1,15 +1,13 @@
 //! What wakes a Service.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{KeyWaker, locked};
+use kube_controller::KeyWaker;
 use kube_endpoint_model::{Cause, Change, Endpoints, ObjectKey, Pod, Service, pod_change};
 use kube_informer::{Event, HandlerHandle};
 use kube_wire::Object as _;
 
 use super::Informers;
-use crate::stale::ReplacedVersions;
 
 /// Every change of a Service wakes it, at once (EP-H1 to EP-H3).
 pub(super) fn watch_services(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>) -> HandlerHandle {
@@ -32,19 +30,11 @@ pub(super) fn watch_pods(
     informers.pods.add_handler(handle).named("pods")
 }
 
-/// An object that is deleted is made again (EP-H5); what others write on one stays until the next sync (EC-26). A sync
-/// that waits for the cache to show an object goes on at once.
-pub(super) fn watch_endpoints(
-    informers: &Informers,
-    waker: KeyWaker<ObjectKey, Cause>,
-    replaced: Arc<Mutex<ReplacedVersions>>,
-) -> HandlerHandle {
+/// An object that someone else deleted is created again (EP-H5); what others write on one stays until the next sync (EC-26).
+pub(super) fn watch_endpoints(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>) -> HandlerHandle {
     let handle = move |event: Event<Endpoints>| {
-        let key = event.object().key();
         if matches!(event, Event::Deleted { .. }) {
-            waker.wake(key, || event.news().map(Change::of_endpoints));
-        } else if locked(&replaced).is_waiting(&key) {
-            waker.resume(key);
+            waker.wake(event.object().key(), || event.news().map(Change::of_endpoints));
         }
     };
     informers.endpoints.add_handler(handle).named("endpoints")
@@ -55,7 +45,7 @@ mod tests {
     use super::*;
     use kube_controller::Propagation;
     use kube_endpoint_model::{PodIndex, ServiceIndex};
-    use kube_informer::{Informer, ManualSource};
+    use kube_informer::{Informer, ManualSource, WriteThrough};
     use kube_workqueue::Queue;
     use rstest::rstest;
     use serde_json::json;
@@ -68,7 +58,7 @@ mod tests {
         pods: ManualSource<Pod, PodIndex>,
         endpoints: ManualSource<Endpoints>,
         queue: Queue<ObjectKey>,
-        replaced: Arc<Mutex<ReplacedVersions>>,
+        cache: WriteThrough<Endpoints>,
         versions: u64,
         _tasks: JoinSet<()>,
     }
@@ -81,10 +71,10 @@ mod tests {
             let (endpoints, endpoints_source): (Informer<Endpoints>, _) = ManualSource::new();
             let informers = Informers { services, pods, endpoints };
             let (queue, timer) = Queue::builder().build();
-            let replaced = Arc::new(Mutex::new(ReplacedVersions::default()));
             let waker = KeyWaker::new(queue.clone(), Propagation::new(None));
             watch_pods(&informers, waker.clone(), batch_period);
-            watch_endpoints(&informers, waker, Arc::clone(&replaced));
+            let handler = watch_endpoints(&informers, waker);
+            let cache = informers.endpoints.write_through(&handler);
             let service = json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": "1"},
                 "spec": {"selector": {"app": "web"}}});
             service_source.replace([read(service)], "1");
@@ -95,7 +85,7 @@ mod tests {
             let mut tasks = JoinSet::new();
             tasks.spawn(timer.run());
             let (services, pods, endpoints) = (service_source, pod_source, endpoints_source);
-            Rig { services, pods, endpoints, queue, replaced, versions: 1, _tasks: tasks }
+            Rig { services, pods, endpoints, queue, cache, versions: 1, _tasks: tasks }
         }
 
         fn pod(&mut self, name: &str, edit: impl FnOnce(&mut serde_json::Value)) -> Pod {
@@ -223,13 +213,21 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_sync_that_waits_for_the_cache_goes_on_with_the_event() {
+    async fn own_writes_wake_nothing() {
         let rig = Rig::new(Duration::ZERO);
-        let key = ObjectKey::new("ns", "web");
-        let now = Instant::now().into_std();
-        locked(&rig.replaced).replaced(&key, "2".into());
-        locked(&rig.replaced).check(&key, &"2".into(), now);
-        rig.endpoints.apply(read(json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": "3"}})));
+        let object = |uid: &str, version: &str| {
+            let metadata = json!({"namespace": "ns", "name": "web", "uid": uid, "resourceVersion": version});
+            read::<Endpoints>(json!({ "metadata": metadata }))
+        };
+        rig.cache.written(object("a", "3"));
+        rig.endpoints.apply(object("a", "3"));
+        rig.cache.deleted(&object("a", "3"));
+        rig.cache.written(object("b", "5"));
+        rig.endpoints.delete(object("a", "4"));
+        rig.endpoints.apply(object("b", "5"));
+        rig.endpoints.deliver();
+        assert_eq!(rig.syncs().await.len(), 0);
+        rig.endpoints.delete(object("b", "6"));
         rig.endpoints.deliver();
         assert_eq!(rig.syncs().await.len(), 1);
         drop(rig.services);

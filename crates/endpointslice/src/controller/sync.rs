@@ -11,11 +11,9 @@ use kube_endpoint_model::{
 };
 use kube_informer::Lister;
 use kube_topology::HintPolicy;
-use tokio::time::Instant;
 
 use crate::apply::{ApplyError, join};
 use crate::desired::{MissingNode, desired_endpoints_from_service_pods};
-use crate::fresh::{LiveReadError, Slices};
 use crate::input::{Input, TriggerTime};
 use crate::metrics::{SliceMetrics, SyncResult};
 use crate::owner::Owner;
@@ -42,9 +40,6 @@ pub(super) enum SyncError {
     /// Writes failed, or Pods are on Nodes that are not known; what could be written was.
     #[error("{}", join(.0))]
     Reconcile(Vec<Failure>),
-    /// The cache is out of date and the server could not be read.
-    #[error(transparent)]
-    LiveRead(#[from] LiveReadError),
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -67,11 +62,7 @@ impl Syncs {
         let mut turn = self.propagation.take(key);
         let result = self.try_sync(key, &mut turn).await;
         turn.end(&result);
-        self.metrics.synced(match &result {
-            Ok(Next::After(_)) => SyncResult::Stale,
-            Ok(_) => SyncResult::Success,
-            Err(_) => SyncResult::Error,
-        });
+        self.metrics.synced(if result.is_ok() { SyncResult::Success } else { SyncResult::Error });
         result
     }
 
@@ -88,12 +79,10 @@ impl Syncs {
             _ => return Ok(Next::Done),
         };
 
-        let managed = |index: &SliceIndex| index.managed_slices(&key.namespace, &key.name, SLICE_CONTROLLER);
-        let cached = || self.slices.read(|_, index| managed(index));
-        let existing = match self.reconciler.slices(key, cached, Instant::now().into_std()).await? {
-            Slices::Fresh(slices) | Slices::Repaired(slices) => slices,
-            Slices::Stale(wait) => return Ok(Next::After(wait)),
-        };
+        let mut existing =
+            self.slices.read(|_, index| index.managed_slices(&key.namespace, &key.name, SLICE_CONTROLLER));
+        // A slice that is being deleted does not count (ES-5).
+        existing.retain(|slice| slice.metadata.deletion_timestamp.is_none());
 
         let pods = self.pods.read(|_, index| index.select(&key.namespace, selector));
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
@@ -106,7 +95,7 @@ impl Syncs {
             .labels(&labels)
             .trigger_time(TriggerTime::Write(trigger_time));
         let planned = self.reconciler.prepare(input, Some(HintPolicy::of(&service)));
-        if !planned.plan.is_empty() {
+        if !planned.plan().is_empty() {
             turn.writing();
         }
         let applied = self.reconciler.carry_out(planned).await;
@@ -115,10 +104,10 @@ impl Syncs {
         let missing = missing.map(|missing| Failure::MissingNode { service: key.clone(), missing });
         let mut failures: Vec<Failure> = missing.collect();
         match applied {
-            // Upstream looks again when its own write comes back through the watch before its answer does, and then sees
-            // what changed meanwhile without waking anybody (EC-2). Here that does not depend on who is faster.
-            Ok(plan) if failures.is_empty() => {
-                return Ok(if plan.is_empty() { Next::Done } else { Next::Again(self.echo_delay) });
+            // Upstream syncs again when its own write comes back through the watch before its answer does, and then takes in
+            // changes that wake nothing by themselves (EC-2). Here that does not depend on which of the two is faster.
+            Ok(done) if failures.is_empty() => {
+                return Ok(if done.writes == 0 { Next::Done } else { Next::Again(self.echo_delay) });
             }
             Ok(_) => {}
             Err(error) => failures.push(Failure::Apply(error)),

@@ -125,8 +125,8 @@ fn the_slice_controller_registers_all_it_has() {
     let controllers = PrometheusControllers::register(&registry).expect("an empty registry");
     let metrics = kube_endpointslice::controller::Metrics::register(&registry, &queues, &controllers);
     let metrics = metrics.expect("free names");
-    metrics.controller.repaired();
+    metrics.controller.out_of_retries();
     let text = exposition(&registry);
-    let repaired = "endpoint_controllers_stale_cache_repairs_total{controller=\"endpointslice-controller\"} 1";
-    assert!(text.contains(repaired), "{text}");
+    let exhausted = "endpoint_controllers_retries_exhausted_total{controller=\"endpointslice-controller\"} 1";
+    assert!(text.contains(exhausted), "{text}");
 }

@@ -74,6 +74,8 @@ pub(super) enum Failure {
     NotAcceptable,
     /// What came cannot be read in the encoding it came in.
     Unreadable,
+    /// Nothing failed: this program asked for a list.
+    ListRequested(RelistCause),
     /// Anything else.
     Other,
 }
@@ -133,6 +135,15 @@ impl Machine {
     /// The version up to which the store is good; empty before the first list.
     pub(super) fn version(&self) -> ResourceVersion {
         self.version.clone().unwrap_or_default()
+    }
+
+    /// Lets the next list be as new as `version`.
+    pub(super) fn at_least(&mut self, version: Option<ResourceVersion>) {
+        if let Some(version) = version
+            && self.version.as_ref().is_some_and(|known| *known < version)
+        {
+            self.version = Some(version);
+        }
     }
 
     /// What to do now. `jitter` is drawn from `0.0..1.0`.
@@ -275,6 +286,10 @@ impl Machine {
             // Nothing is known to be missing: go on from where we were.
             Failure::Busy { .. } | Failure::Unreachable => None,
             Failure::Expired => Some(RelistCause::Expired),
+            Failure::ListRequested(cause) => {
+                self.phase = STREAM;
+                return Some(*cause);
+            }
             Failure::Ahead => {
                 self.unavailable = true;
                 Some(RelistCause::Ahead)

@@ -72,8 +72,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
     async fn list(&mut self, request: ListRequest) {
         let ListRequest { version, limit, page } = request;
         if page.is_none() {
-            self.gathered.take();
-            self.begun = self.shared.meter().begin();
+            self.begin();
         }
         let params = ListParams {
             label_selector: self.scope.label_selector.clone(),
@@ -129,7 +128,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         };
         let deadline = Instant::now() + timeout + OVERDUE;
         if initial {
-            self.begun = self.shared.meter().begin();
+            self.begin();
         }
         let opened = self.client.watch(&T::RESOURCE, self.scope.namespace.as_deref(), &params).await;
         let result = match opened {
@@ -141,8 +140,8 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             Ok(()) => Happened::Ended,
             Err(trouble) => {
                 let failure = trouble.failure();
-                if failure == Failure::Expired {
-                    tracing::debug!(resource = %T::RESOURCE, err = %trouble, "watch expired");
+                if matches!(failure, Failure::Expired | Failure::ListRequested(_)) {
+                    tracing::debug!(resource = %T::RESOURCE, err = %trouble, "watch ended for a list");
                 } else {
                     tracing::warn!(resource = %T::RESOURCE, err = %trouble, initial, "watch failed");
                 }
@@ -165,7 +164,14 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         let mut events = WatchReader::<T>::new(body.encoding(), version);
         loop {
             let patience = if initial { deadline.min(Instant::now() + STREAM_SILENCE) } else { deadline };
-            match timeout_at(patience, body.next()).await {
+            let received = tokio::select! {
+                biased;
+                cause = self.shared.requests().list_requested(), if !initial => {
+                    return Err(Trouble::ListRequested(cause));
+                }
+                received = timeout_at(patience, body.next()) => received,
+            };
+            match received {
                 Ok(Some(Ok(chunk))) => events.push(&chunk),
                 Ok(Some(Err(error))) if initial => return Err(error.into()),
                 // However it ended, nothing is lost: the next watch begins after the last whole event.
@@ -228,6 +234,13 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             WatchEvent::Error(status) => return Err(Trouble::Event(Box::new(status))),
         };
         Ok(Happened::Progress { version, added })
+    }
+
+    /// Begins a stream or list that replaces everything.
+    fn begin(&mut self) {
+        self.gathered.take();
+        self.begun = self.shared.meter().begin();
+        self.machine.at_least(self.shared.requests().begin_list());
     }
 
     /// Gives all that was gathered to the store at once.

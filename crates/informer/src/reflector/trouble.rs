@@ -6,6 +6,7 @@ use kube_controller_client::{Error, TransportKind};
 use kube_wire::{DecodeError, Status};
 
 use super::machine::Failure;
+use crate::RelistCause;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Trouble {
@@ -17,6 +18,8 @@ pub(super) enum Trouble {
     Event(Box<Status>),
     #[error("nothing came for {} s", .0.as_secs())]
     Silence(Duration),
+    #[error("a list was requested")]
+    ListRequested(RelistCause),
 }
 
 impl Trouble {
@@ -36,6 +39,7 @@ impl Trouble {
                 status_failure(status, (seconds > 0).then(|| Duration::from_secs(u64::from(seconds))))
             }
             Self::Silence(_) => Failure::Unreachable,
+            Self::ListRequested(cause) => Failure::ListRequested(*cause),
         }
     }
 }

@@ -17,3 +17,4 @@ mod scripted;
 mod server;
 mod silence;
 mod thing;
+mod write_through;

@@ -165,7 +165,7 @@ impl Schedule {
         let _ = match self.random.random_range(0..3) {
             0 => self.writer.create(&object).await.map(drop),
             1 => self.writer.update(&object).await.map(drop),
-            _ => self.writer.delete::<ConfigMap>(&self.namespace, &name, None).await,
+            _ => self.writer.delete::<ConfigMap>(&self.namespace, &name, None).await.map(drop),
         };
     }
 

@@ -73,6 +73,10 @@ impl Object for Thing {
         self.metadata.resource_version.clone()
     }
 
+    fn has_content_of(&self, other: &Self) -> bool {
+        self == other
+    }
+
     fn key(&self) -> ObjectKey {
         self.metadata.key()
     }

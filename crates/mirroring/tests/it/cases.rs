@@ -6,6 +6,7 @@ use kube_endpoint_model::well_known::{
     LAST_APPLIED_ANNOTATION, MIRRORING_CONTROLLER, SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL, TRIGGER_TIME_ANNOTATION,
 };
 use kube_endpoint_model::{EndpointSlice, Endpoints, Labels, SliceIndex};
+use kube_endpointslice::Plan;
 use kube_endpointslice_mirroring::desired;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -73,7 +74,14 @@ fn check_metadata(slices: &[Arc<EndpointSlice>], endpoints: &Endpoints) {
             ("Endpoints", "v1", "db", &endpoints.metadata.uid)
         );
         assert_eq!((owner.controller, owner.block_owner_deletion), (Some(true), Some(true)));
-        assert_eq!(slice.metadata.generate_name.as_deref(), Some("db-"));
+    }
+}
+
+/// New slices carry the prefix of their names, recycled ones too; those written in place lose it, as upstream.
+fn check_prefixes(plan: &Plan, existing: &[Arc<EndpointSlice>]) {
+    for slice in plan.types.iter().flat_map(|plan| plan.create.iter().chain(&plan.update)) {
+        let in_place = existing.iter().any(|old| old.metadata.name == slice.metadata.name && old.ports == slice.ports);
+        assert_eq!(slice.metadata.generate_name.as_deref(), (!in_place).then_some("db-"));
     }
 }
 
@@ -141,6 +149,7 @@ fn slices_there_are(
     assert_eq!(writes(&mirrored.plan), expected);
     let after = carry_out(&existing, &mirrored.plan, &mut 100);
     check_metadata(&after, &now);
+    check_prefixes(&mirrored.plan, &existing);
     assert_eq!(shown(&after), shown(&carry_out(&[], &mirror(&now, &[], 1_000).plan, &mut 0)));
     assert!(mirror(&now, &after, 1_000).plan.is_empty(), "a second time nothing");
 }

@@ -1,0 +1,155 @@
+//! Writes that the server answered with other content than was sent.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher};
+use std::io;
+use std::sync::{Mutex, MutexGuard};
+
+use kube_controller::locked;
+use kube_endpoint_model::{EndpointSlice, Labels, ObjectKey, ResourceVersion, Text, well_known};
+use serde::Serialize;
+
+use crate::plan::Plan;
+use crate::slice_cache::SliceCache;
+
+/// Remembers answers that differ from what was sent: an admission policy changed the slice, or an older API server dropped a
+/// field.
+///
+/// Such a slice never becomes what is desired. Sending the same content again would be answered in the same way, without end, so
+/// [`suppress`](AlteredWrites::suppress) takes such writes out of a plan until the slice or the desired content changes. Upstream
+/// writes once for each sync that an event causes.
+#[derive(Debug, Default)]
+pub(crate) struct AlteredWrites {
+    services: Mutex<HashMap<ObjectKey, Altered>>,
+}
+
+#[derive(Debug, Default)]
+struct Altered {
+    /// Slices that came back with other content, by name.
+    slices: HashMap<Text, Answer>,
+    /// Slices that came back without the labels that make them slices of the Service.
+    misplaced: Vec<EndpointSlice>,
+}
+
+/// An answer that differs from what was sent.
+#[derive(Debug)]
+struct Answer {
+    version: ResourceVersion,
+    sent: u64,
+}
+
+impl AlteredWrites {
+    fn services(&self) -> MutexGuard<'_, HashMap<ObjectKey, Altered>> {
+        locked(&self.services)
+    }
+
+    /// Takes in the answer to a create or update.
+    pub(crate) fn answered(&self, service: &ObjectKey, sent: &EndpointSlice, answer: &EndpointSlice) {
+        let metadata = &answer.metadata;
+        let mut services = self.services();
+        if has_content(sent, answer) {
+            if let Some(altered) = services.get_mut(service) {
+                altered.slices.remove(&metadata.name);
+            }
+            return;
+        }
+        let altered = services.entry(service.clone()).or_default();
+        let moved = [well_known::SERVICE_NAME_LABEL, well_known::SLICE_MANAGED_BY_LABEL]
+            .iter()
+            .any(|label| sent.metadata.labels.get(label) != metadata.labels.get(label));
+        if moved {
+            altered.misplaced.push(answer.clone());
+            return;
+        }
+        let known = Answer { version: metadata.resource_version.clone(), sent: digest(sent) };
+        if altered.slices.insert(metadata.name.clone(), known).is_none() {
+            tracing::warn!(
+                slice = %ObjectKey { namespace: metadata.namespace.clone(), name: metadata.name.clone() },
+                %service,
+                "The API server changed an EndpointSlice as it was written, which an admission policy may cause; \
+                 the same content is not written again"
+            );
+        }
+    }
+
+    /// Takes the writes out of a plan that would repeat what the server has answered already. `existing` are the slices that the
+    /// plan was made from. Returns the names of misplaced slices, if the plan would create more of them: nothing is created for
+    /// the Service while `cache` holds them.
+    pub(crate) fn suppress<'a>(
+        &self,
+        service: &ObjectKey,
+        existing: impl IntoIterator<Item = &'a EndpointSlice>,
+        cache: &dyn SliceCache,
+        plan: &mut Plan,
+    ) -> Vec<String> {
+        let mut services = self.services();
+        let Some(altered) = services.get_mut(service) else { return Vec::new() };
+        let current: HashMap<&str, &ResourceVersion> =
+            existing.into_iter().map(|slice| (&*slice.metadata.name, &slice.metadata.resource_version)).collect();
+        altered.slices.retain(|name, answer| current.get(&**name).is_some_and(|version| **version == answer.version));
+        altered.misplaced.retain(|slice| !current.contains_key(&*slice.metadata.name) && cache.holds(slice));
+        let misplaced = &altered.misplaced;
+
+        let mut refused = Vec::new();
+        for plan in &mut plan.types {
+            plan.update.retain(|slice| {
+                let answer = altered.slices.get(&slice.metadata.name);
+                answer.is_none_or(|answer| answer.sent != digest(slice))
+            });
+            if !misplaced.is_empty() && !plan.create.is_empty() {
+                plan.create.clear();
+                refused = misplaced.iter().map(|slice| slice.metadata.name.to_string()).collect();
+            }
+        }
+        if altered.slices.is_empty() && altered.misplaced.is_empty() {
+            services.remove(service);
+        }
+        refused
+    }
+
+    /// Forgets a Service.
+    pub(crate) fn forget(&self, service: &ObjectKey) {
+        self.services().remove(service);
+    }
+}
+
+/// Whether an answer has the content that was sent.
+fn has_content(sent: &EndpointSlice, answer: &EndpointSlice) -> bool {
+    sent.metadata.labels == answer.metadata.labels
+        && sent.metadata.annotations == answer.metadata.annotations
+        && sent.metadata.owner_references == answer.metadata.owner_references
+        && sent.address_type == answer.address_type
+        && sent.ports == answer.ports
+        && sent.endpoints == answer.endpoints
+}
+
+/// Digest of what a controller decides about a slice. The order of endpoints does not matter, nor does the trigger time, which
+/// says why a slice was written and not what it holds.
+fn digest(slice: &EndpointSlice) -> u64 {
+    let EndpointSlice { metadata, address_type, endpoints, ports } = slice;
+    let untimed: Labels = metadata.annotations.without(|key| key == well_known::TRIGGER_TIME_ANNOTATION);
+    let mut state = DefaultHasher::new();
+    hash_of(&(&metadata.labels, &untimed, &metadata.owner_references, ports)).hash(&mut state);
+    address_type.hash(&mut state);
+    endpoints.len().hash(&mut state);
+    endpoints.iter().map(hash_of).fold(0, u64::wrapping_add).hash(&mut state);
+    state.finish()
+}
+
+/// Hash of a value as it is written.
+fn hash_of(value: &impl Serialize) -> u64 {
+    struct Sink(DefaultHasher);
+    impl io::Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.write(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut sink = Sink(DefaultHasher::new());
+    // Writing into a hasher does not fail, and maps here have text for keys.
+    let _ = serde_json::to_writer(&mut sink, value);
+    sink.0.finish()
+}

@@ -1,0 +1,136 @@
+//! Own writes that the watch has not shown yet: which events and listed objects are older than them.
+
+use std::{
+    cmp::Ordering,
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use kube_wire::{Object, ObjectKey, ResourceVersion, Uid};
+
+/// Bookmarks that may pass without the event of an own delete. Servers send one a minute.
+const BOOKMARKS_TO_WAIT: u8 = 2;
+
+/// Own writes between the answer of the server and the event of the watch.
+///
+/// The store holds their outcome already. Everything older that the watch or a list still brings is dropped. The entries are
+/// few: they live for the time between an answer and its event.
+#[derive(Debug, Default)]
+pub(crate) struct OwnWrites {
+    /// The version that the server answered, by object. The store holds the object at this version.
+    written: HashMap<ObjectKey, ResourceVersion>,
+    /// Objects that the server deleted, by identity.
+    deleted: HashMap<Uid, Deleted>,
+}
+
+#[derive(Debug)]
+struct Deleted {
+    /// The last known version of the object.
+    version: ResourceVersion,
+    bookmarks: u8,
+}
+
+impl OwnWrites {
+    /// Forgets everything, because the history of the server was rewritten.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Notes that a create or update was answered with this version and put into the store.
+    pub(crate) fn wrote(&mut self, key: ObjectKey, version: ResourceVersion) {
+        self.written.insert(key, version);
+    }
+
+    /// Notes that a delete was answered and the object taken out of the store.
+    pub(crate) fn deleted(&mut self, object: &impl Object) {
+        self.written.remove(&object.key());
+        if !object.uid().is_empty() {
+            self.deleted.insert(object.uid(), Deleted { version: object.resource_version(), bookmarks: 0 });
+        }
+    }
+
+    /// Whether the stored state of this object is an own write that the watch has not shown yet.
+    pub(crate) fn is_unconfirmed(&self, key: &ObjectKey) -> bool {
+        self.written.contains_key(key)
+    }
+
+    /// Whether a state that the watch shows is newer than the own writes of the object, and so belongs into the store.
+    pub(crate) fn admits(&mut self, object: &impl Object) -> bool {
+        if !self.deleted.is_empty() && self.deleted.contains_key(&object.uid()) {
+            return false;
+        }
+        if self.written.is_empty() {
+            return true;
+        }
+        let key = object.key();
+        match self.written.get(&key).map(|written| object.resource_version().partial_cmp(written)) {
+            None => true,
+            Some(Some(Ordering::Less)) => false,
+            Some(order) => {
+                self.written.remove(&key);
+                order != Some(Ordering::Equal)
+            }
+        }
+    }
+
+    /// Whether a deletion that the watch shows is newer than the own writes of the object, and so concerns the store.
+    pub(crate) fn admits_deletion(&mut self, last: &impl Object) -> bool {
+        if !self.deleted.is_empty() && self.deleted.remove(&last.uid()).is_some() {
+            return false;
+        }
+        if self.written.is_empty() {
+            return true;
+        }
+        let key = last.key();
+        let newer = self.written.get(&key).is_none_or(|written| !(last.resource_version() < *written));
+        if newer {
+            self.written.remove(&key);
+        }
+        newer
+    }
+
+    /// Takes in that the watch has shown everything up to `version`; returns whether that contradicts an own write.
+    ///
+    /// The watch shows changes in the order of their versions, so a write up to `version` must have been shown by now. One that
+    /// was not is lost on the server (restored from a backup, say), and the store must be listed again.
+    pub(crate) fn bookmark(&mut self, version: &ResourceVersion) -> bool {
+        let lost_write = self.written.values().any(|written| written <= version);
+        let mut lost_delete = false;
+        self.deleted.retain(|_, deleted| {
+            deleted.bookmarks += 1;
+            let overdue = deleted.bookmarks > BOOKMARKS_TO_WAIT;
+            lost_delete |= overdue;
+            !overdue
+        });
+        lost_write || lost_delete
+    }
+
+    /// Corrects a complete list by the own writes that are newer than it. `stored` finds what the store holds.
+    ///
+    /// What remains noted afterwards is what the watch from this list will still show. A list may come from a server that lags
+    /// behind, so one that shows a deleted object is taken to be older than the delete.
+    pub(crate) fn correct<T: Object>(
+        &mut self,
+        objects: &mut Vec<Arc<T>>,
+        listed: &ResourceVersion,
+        stored: impl Fn(&ObjectKey) -> Option<Arc<T>>,
+    ) {
+        if !self.deleted.is_empty() {
+            let mut shown = BTreeSet::new();
+            objects.retain(|object| {
+                let gone = self.deleted.contains_key(&object.uid());
+                if gone {
+                    shown.insert(object.uid());
+                }
+                !gone
+            });
+            // A list that is newer than the object and does not show it is newer than the delete: no event will follow.
+            self.deleted.retain(|uid, deleted| shown.contains(uid) || *listed <= deleted.version);
+        }
+        self.written.retain(|_, written| *listed < *written);
+        if !self.written.is_empty() {
+            objects.retain(|object| !self.written.contains_key(&object.key()));
+            self.written.retain(|key, _| stored(key).map(|object| objects.push(object)).is_some());
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! How far a store has advanced, for those who wait for it, and requests to list again.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use futures::FutureExt as _;
+use kube_wire::ResourceVersion;
+use tokio::sync::Notify;
+
+use crate::RelistCause;
+
+/// ListRequests of one store.
+#[derive(Debug, Default)]
+pub(crate) struct ListRequests {
+    made: Notify,
+    list_requested: Notify,
+    /// The list that is requested.
+    request: Mutex<Option<Request>>,
+}
+
+#[derive(Debug)]
+struct Request {
+    cause: RelistCause,
+    /// The version that the list must have at least.
+    at_least: Option<ResourceVersion>,
+}
+
+impl ListRequests {
+    /// Wakes those who wait, because the store changed.
+    pub(crate) fn made(&self) {
+        self.made.notify_waiters();
+    }
+
+    /// Waits until `reached` holds; it is checked again whenever the store changes.
+    pub(crate) async fn until(&self, reached: impl Fn() -> bool) {
+        loop {
+            let changed = self.made.notified();
+            if reached() {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Requests a list in place of the watch, at least as new as `at_least`.
+    pub(crate) fn request_list(&self, cause: RelistCause, at_least: Option<ResourceVersion>) {
+        let mut request = self.locked();
+        let request = request.get_or_insert(Request { cause, at_least: None });
+        if request.at_least.as_ref().zip(at_least.as_ref()).is_none_or(|(one, other)| one < other) {
+            request.at_least = at_least.or(request.at_least.take());
+        }
+        self.list_requested.notify_one();
+    }
+
+    /// Waits for a request that no list has been begun for yet; returns its cause.
+    pub(crate) async fn list_requested(&self) -> RelistCause {
+        loop {
+            self.list_requested.notified().await;
+            if let Some(request) = &*self.locked() {
+                return request.cause;
+            }
+        }
+    }
+
+    /// A list begins, which serves every request made so far: returns the version that it must have at least, if any.
+    pub(crate) fn begin_list(&self) -> Option<ResourceVersion> {
+        let mut request = self.locked();
+        let _ = self.list_requested.notified().now_or_never();
+        request.take()?.at_least
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Option<Request>> {
+        self.request.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

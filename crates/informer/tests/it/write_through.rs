@@ -1,0 +1,334 @@
+//! A store that own writes are put into: it never shows less than what was acknowledged, and ends up as the cluster is.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+
+use kube_informer::{Event, ManualSource, Store};
+use kube_wire::Object as _;
+use proptest::prelude::*;
+use rstest::rstest;
+
+use crate::thing::Thing;
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// Someone else writes or deletes.
+    Foreign(usize, bool),
+    /// This program writes or deletes, if it knows the present state, as a resource version demands, and has the answer to its
+    /// last write of the object. The answer is under way.
+    Own(usize, bool),
+    /// The oldest answer under way arrives.
+    Answer,
+    /// The oldest answer under way is lost.
+    Lose,
+    /// So many events of the watch arrive.
+    Watch(usize),
+    Bookmark,
+    /// A list is requested, and read by the server so many changes ahead of the watch.
+    BeginList(usize),
+    /// The list arrives.
+    EndList,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let name = 0..NAMES.len();
+    prop_oneof![
+        2 => (name.clone(), any::<bool>()).prop_map(|(name, delete)| Step::Foreign(name, delete)),
+        4 => (name, any::<bool>()).prop_map(|(name, delete)| Step::Own(name, delete)),
+        4 => Just(Step::Answer),
+        1 => Just(Step::Lose),
+        3 => (1..3usize).prop_map(Step::Watch),
+        1 => Just(Step::Bookmark),
+        1 => (0..3usize).prop_map(Step::BeginList),
+        1 => Just(Step::EndList),
+    ]
+}
+
+/// An own write whose answer has not arrived.
+enum UnderWay {
+    Written(Thing),
+    Deleted { seen: Thing, at: u64 },
+}
+
+/// The server, with everything that happened to it.
+#[derive(Default)]
+struct Cluster {
+    objects: BTreeMap<&'static str, Thing>,
+    /// Each change: the object, and whether it was deleted. The version of a change is its place, from 1 on.
+    history: Vec<(Thing, bool)>,
+    uids: usize,
+}
+
+impl Cluster {
+    fn version(&self) -> u64 {
+        self.history.len() as u64
+    }
+
+    fn write(&mut self, name: &'static str) -> Thing {
+        let uid = self.objects.get(name).map(Thing::uid).unwrap_or_else(|| {
+            self.uids += 1;
+            format!("uid-{}", self.uids).into()
+        });
+        let mut thing = Thing::new(name, self.version() + 1, "x");
+        thing.metadata.uid = uid;
+        self.objects.insert(name, thing.clone());
+        self.history.push((thing.clone(), false));
+        thing
+    }
+
+    fn delete(&mut self, name: &'static str) -> Option<(Thing, u64)> {
+        let seen = self.objects.remove(name)?;
+        let mut last = seen.clone();
+        last.metadata.resource_version = (self.version() + 1).into();
+        self.history.push((last, true));
+        Some((seen, self.version()))
+    }
+
+    fn at(&self, version: usize) -> Vec<Arc<Thing>> {
+        let mut objects = BTreeMap::new();
+        for (thing, deleted) in &self.history[..version] {
+            if *deleted {
+                objects.remove(thing.name());
+            } else {
+                objects.insert(thing.name(), Arc::new(thing.clone()));
+            }
+        }
+        objects.into_values().collect()
+    }
+}
+
+struct World {
+    cluster: Cluster,
+    store: Store<Thing>,
+    /// What a handler knows that hears every event.
+    heard: BTreeMap<String, Arc<Thing>>,
+    under_way: VecDeque<UnderWay>,
+    /// How many changes the watch, or a list, has brought.
+    seen: usize,
+    /// The version of the list under way.
+    list: Option<usize>,
+    bookmarks: usize,
+    /// The newest acknowledged state of each name: its version, and whether that is its deletion.
+    acknowledged: BTreeMap<String, (u64, bool)>,
+}
+
+impl World {
+    fn new() -> Self {
+        let store = Store::new((), |(), _, _| {});
+        store.replace(Vec::new(), "0");
+        let (cluster, heard, acknowledged) = Default::default();
+        World { cluster, store, heard, under_way: VecDeque::new(), seen: 0, list: None, bookmarks: 0, acknowledged }
+    }
+
+    fn hear(&mut self, event: Option<Event<Thing>>) {
+        match event {
+            Some(Event::Added { object, .. } | Event::Updated { new: object, .. }) => {
+                self.heard.insert(object.name().to_owned(), object);
+            }
+            Some(Event::Deleted { object, .. }) => drop(self.heard.remove(object.name())),
+            None => {}
+        }
+    }
+
+    fn watch(&mut self, events: usize) {
+        for _ in 0..events {
+            let Some((thing, deleted)) = self.cluster.history.get(self.seen).cloned() else { return };
+            self.seen += 1;
+            let event = if deleted { self.store.delete(thing.into()) } else { self.store.upsert(thing.into()) };
+            self.hear(event);
+        }
+    }
+
+    fn answer(&mut self) {
+        match self.under_way.pop_front() {
+            Some(UnderWay::Written(thing)) => {
+                let version = thing.resource_version().number().expect("a number");
+                self.acknowledge(thing.name().to_owned(), version, false);
+                let event = self.store.written(thing.into());
+                self.hear(event);
+            }
+            Some(UnderWay::Deleted { seen, at }) => {
+                self.acknowledge(seen.name().to_owned(), at, true);
+                let event = self.store.deleted(&seen);
+                self.hear(event);
+            }
+            None => {}
+        }
+    }
+
+    fn may_write(&self, name: &str) -> bool {
+        let waits = self.under_way.iter().any(|it| match it {
+            UnderWay::Written(thing) | UnderWay::Deleted { seen: thing, .. } => thing.name() == name,
+        });
+        !waits && self.stored().get(name).map(|it| &**it) == self.cluster.objects.get(name)
+    }
+
+    fn acknowledge(&mut self, name: String, version: u64, deleted: bool) {
+        let newest = self.acknowledged.entry(name).or_default();
+        *newest = (*newest).max((version, deleted));
+    }
+
+    fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Foreign(name, true) => drop(self.cluster.delete(NAMES[name])),
+            Step::Foreign(name, false) => drop(self.cluster.write(NAMES[name])),
+            Step::Own(name, _) if !self.may_write(NAMES[name]) => {}
+            Step::Own(name, true) => {
+                let deleted = self.cluster.delete(NAMES[name]);
+                self.under_way.extend(deleted.map(|(seen, at)| UnderWay::Deleted { seen, at }));
+            }
+            Step::Own(name, false) => {
+                let written = self.cluster.write(NAMES[name]);
+                self.under_way.push_back(UnderWay::Written(written));
+            }
+            Step::Answer => self.answer(),
+            Step::Lose => drop(self.under_way.pop_front()),
+            Step::Watch(events) => self.watch(events),
+            // The third one without the event of a delete would mean that the server lost it.
+            Step::Bookmark if self.bookmarks == 2 => {}
+            Step::Bookmark => {
+                self.bookmarks += 1;
+                assert!(!self.store.bookmark(&self.seen.to_string()), "nothing was lost");
+            }
+            Step::BeginList(ahead) => {
+                let version = (self.seen + ahead).min(self.cluster.history.len());
+                self.list = Some(version);
+            }
+            Step::EndList => {
+                // A list older than the watch is not asked for.
+                if let Some(version) = self.list.take().filter(|version| *version >= self.seen) {
+                    let changes = self.store.replace(self.cluster.at(version), &version.to_string());
+                    self.seen = version;
+                    changes.iter().for_each(|event| self.hear(Some(event)));
+                }
+            }
+        }
+        self.check();
+    }
+
+    fn stored(&self) -> BTreeMap<String, Arc<Thing>> {
+        self.store.read(|objects, ()| objects.iter().map(|it| (it.name().to_owned(), it.clone())).collect())
+    }
+
+    fn check(&self) {
+        let stored = self.stored();
+        assert_eq!(stored, self.heard, "what handlers heard");
+        for (name, (version, deleted)) in &self.acknowledged {
+            match stored.get(name) {
+                Some(thing) => {
+                    assert!(thing.resource_version() >= (*version).into(), "{name}: older than acknowledged")
+                }
+                None if *deleted => {}
+                None => {
+                    let later = &self.cluster.history[usize::try_from(*version).expect("small")..];
+                    let gone = later.iter().any(|(thing, deleted)| *deleted && thing.name() == name);
+                    assert!(gone, "{name}: an acknowledged object is missing");
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_store_shows_at_least_what_was_acknowledged(steps in prop::collection::vec(step(), 1..40)) {
+        let mut world = World::new();
+        for step in &steps {
+            world.step(step);
+        }
+        while !world.under_way.is_empty() {
+            world.step(&Step::Answer);
+        }
+        world.step(&Step::Watch(usize::MAX));
+        for _ in 0..4 {
+            world.bookmarks = 0;
+            world.step(&Step::Bookmark);
+        }
+        let expected = world.cluster.objects.iter().map(|(name, thing)| ((*name).to_owned(), Arc::new(thing.clone())));
+        assert_eq!(world.stored(), expected.collect(), "everything has arrived");
+    }
+}
+
+fn thing(uid: &str, version: u64) -> Thing {
+    let mut thing = Thing::new("a", version, "x");
+    thing.metadata.uid = uid.into();
+    thing
+}
+
+fn versions(store: &Store<Thing>) -> Vec<String> {
+    store.read(|objects, ()| objects.iter().map(|it| it.resource_version().to_string()).collect())
+}
+
+fn store(objects: &[Thing], version: &str) -> Store<Thing> {
+    let store = Store::new((), |(), _, _| {});
+    store.replace(objects.iter().cloned().map(Arc::new).collect(), version);
+    store
+}
+
+#[test]
+fn a_write_that_the_server_lost_is_noticed_with_a_bookmark() {
+    let store = store(&[thing("u", 5)], "5");
+    store.written(thing("u", 9).into());
+    assert!(!store.bookmark("8"), "the watch is not there yet");
+    assert!(store.bookmark("9"), "the watch should have shown it");
+    store.replace(vec![thing("u", 5).into()], "12");
+    assert_eq!(versions(&store), ["5"]);
+    assert!(!store.bookmark("13"));
+}
+
+#[test]
+fn a_delete_that_the_server_lost_is_noticed_with_the_third_bookmark() {
+    let store = store(&[thing("u", 5)], "5");
+    store.deleted(&thing("u", 5));
+    assert_eq!(["6", "7", "8"].map(|version| store.bookmark(version)), [false, false, true]);
+    store.replace(vec![thing("u", 5).into()], "12");
+    assert_eq!(versions(&store), ["5"]);
+}
+
+// After an etcd restore versions go back and are used again.
+#[rstest]
+#[case::other_content("restored", 1)]
+#[case::same_content("x", 0)]
+fn a_list_from_before_is_taken_as_it_is(#[case] group: &str, #[case] changes: usize) {
+    let store = store(&[thing("u", 5)], "20");
+    store.written(thing("v", 25).into());
+    store.replace(vec![thing("u", 5).into()], "20");
+    assert_eq!(versions(&store), ["25"], "the list is older than an own write");
+    store.replace(vec![thing("u", 5).into()], "10");
+    assert_eq!(versions(&store), ["5"]);
+
+    let mut reused = thing("u", 5);
+    reused.data.insert("group".to_owned(), group.to_owned());
+    let again = store.replace(vec![reused.into()], "11");
+    assert_eq!(again.len(), changes, "the same version with other content is a change");
+}
+
+#[test]
+fn the_writer_gets_no_event_of_its_writes_and_other_handlers_do() {
+    let (informer, source) = ManualSource::<Thing>::new();
+    let (sent, received) = std::sync::mpsc::channel();
+    let handler = |name: &'static str| {
+        let sent = sent.clone();
+        informer.add_handler(move |event| drop(sent.send(format!("{name} {event:?}"))))
+    };
+    let (writer, _other) = (handler("writer"), handler("other"));
+    source.replace([thing("u", 5)], "5");
+    source.deliver();
+    received.try_iter().for_each(drop);
+
+    let writes = informer.write_through(&writer);
+    writes.written(thing("u", 7));
+    source.apply(thing("u", 7));
+    writes.deleted(&thing("u", 7));
+    source.apply(thing("u", 6));
+    source.delete(thing("u", 8));
+    source.deliver();
+    assert_eq!(received.try_iter().collect::<Vec<_>>(), ["other Updated shop/a@7", "other Deleted shop/a@7"]);
+    assert!(informer.lister().is_empty());
+}
