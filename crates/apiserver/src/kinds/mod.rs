@@ -21,6 +21,7 @@ mod service_ports;
 mod service_validation;
 mod shape;
 mod table;
+mod times;
 
 use std::borrow::Cow;
 

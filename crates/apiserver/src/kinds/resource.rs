@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Kind, metadata, shape};
+use super::{Kind, metadata, shape, times};
 use crate::field::FieldErrors;
 use crate::names::NameRule;
 use crate::service_addresses::{Held, ServiceAddresses};
@@ -123,15 +123,14 @@ impl<T: Resource> Typed<T> {
         Self(PhantomData)
     }
 
-    fn decode(body: Value, kind: &Kind) -> Result<T, StatusError> {
-        serde_path_to_error::deserialize(body).map_err(|error| {
+    fn decode(mut body: Value, kind: &Kind) -> Result<T, StatusError> {
+        let unreadable = |why: String| {
             let (name, version) = (&kind.name, &kind.version);
-            StatusError::bad_request(format!(
-                "{name} in version \"{version}\" cannot be handled as a {name}: {}: {}",
-                error.path(),
-                error.inner()
-            ))
-        })
+            StatusError::bad_request(format!("{name} in version \"{version}\" cannot be handled as a {name}: {why}"))
+        };
+        times::admit(&mut body, kind.schema()).map_err(unreadable)?;
+        serde_path_to_error::deserialize(body)
+            .map_err(|error| unreadable(format!("{}: {}", error.path(), error.inner())))
     }
 
     fn add(body: Value, context: &mut Context<'_>, prepare: impl FnOnce(&mut T)) -> Result<Prepared, StatusError> {
@@ -148,14 +147,15 @@ impl<T: Resource> Typed<T> {
             object.allocate(None, context, &mut errors);
         }
         metadata::check(object.metadata(), context, errors)?;
-        Self::finish(&object, generated_name)
+        Self::finish(&object, context.kind, generated_name)
     }
 
-    fn finish(object: &T, generated_name: bool) -> Result<Prepared, StatusError> {
+    fn finish(object: &T, kind: &Kind, generated_name: bool) -> Result<Prepared, StatusError> {
         let value = serde_json::to_value(object).map_err(|error| StatusError::internal(error.to_string()))?;
         let Value::Object(mut map) = value else {
             return Err(StatusError::internal("an object that does not encode to a JSON object"));
         };
+        times::restore(&mut map, kind.schema());
         map.remove("kind");
         map.remove("apiVersion");
         shape::prune(&mut map);
@@ -196,13 +196,13 @@ impl<T: Resource> Rules for Typed<T> {
             object.allocate(Some(&old), context, &mut errors);
         }
         metadata::check(object.metadata(), context, errors)?;
-        Self::finish(&object, false)
+        Self::finish(&object, context.kind, false)
     }
 
     fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError> {
         let mut object = Self::decode(object, kind)?;
         object.metadata_mut().resource_version = None;
-        Self::finish(&object, false)
+        Self::finish(&object, kind, false)
     }
 
     fn grace(&self, object: &Value, kind: &Kind, requested: Option<i64>) -> Result<Option<i64>, StatusError> {

@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Number, Value};
 
+use super::calendar;
 use super::encode::SCHEMA;
 use super::schema::{Field, Instead, Shape, Type, fields};
 use super::wire::{Malformed, Reader, WireValue};
@@ -157,8 +158,7 @@ fn time(number: u32, bytes: &[u8], with_fraction: bool) -> Result<Value, Malform
         }
     }
     let nanoseconds = i32::try_from(nanoseconds).map_err(|_| Malformed::NoValue(number))?;
-    let time = jiff::Timestamp::new(seconds, nanoseconds).map_err(|_| Malformed::NoValue(number))?;
-    Ok(if with_fraction { format!("{time:.6}").into() } else { format!("{time:.0}").into() })
+    calendar::print(seconds, nanoseconds, with_fraction).map(Value::String).ok_or(Malformed::NoValue(number))
 }
 
 fn int_or_string(bytes: &[u8]) -> Result<Value, Malformed> {

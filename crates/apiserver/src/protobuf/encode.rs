@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::calendar;
 use super::schema::{Field, Instead, Shape, Type, fields};
 use super::wire::{FIXED_64, LENGTH_DELIMITED, VARINT};
 
@@ -112,10 +113,9 @@ fn schema_or(instead: Instead, found: &Value, out: &mut Vec<u8>) {
 
 /// Seconds and nanoseconds; nothing for no time.
 fn time(found: &Value, with_fraction: bool, out: &mut Vec<u8>) {
-    let Some(time) = found.as_str().and_then(|text| text.parse::<jiff::Timestamp>().ok()) else { return };
-    let nanoseconds = if with_fraction { time.subsec_nanosecond() } else { 0 };
-    integer(1, time.as_second(), out);
-    integer(2, i64::from(nanoseconds), out);
+    let Some((seconds, nanoseconds)) = found.as_str().and_then(calendar::parse) else { return };
+    integer(1, seconds, out);
+    integer(2, i64::from(if with_fraction { nanoseconds } else { 0 }), out);
 }
 
 fn from_base64(text: &str) -> Vec<u8> {

@@ -5,6 +5,7 @@
 //! table says of each message which field of the JSON goes under which number and whether Go writes it even when it is
 //! empty, so that the bytes are those of a real server.
 
+mod calendar;
 mod decode;
 mod encode;
 mod envelope;

@@ -68,6 +68,16 @@ impl<'a> Node<'a> {
         self.here.get(keyword).or_else(|| self.target.get(keyword))
     }
 
+    /// Whether a time stands here.
+    pub(crate) fn is_time(self) -> bool {
+        self.text("format") == Some("date-time")
+    }
+
+    /// The names of the fields that must not be absent.
+    pub(crate) fn required(self) -> &'a [Value] {
+        self.target.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    }
+
     fn text(self, keyword: &str) -> Option<&'a str> {
         self.get(keyword)?.as_str()
     }
