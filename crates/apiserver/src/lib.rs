@@ -41,7 +41,7 @@
 //! # What differs from a real server
 //!
 //! - Nothing is kept on disk.
-//! - No admission plugin runs but the namespace lifecycle: nodes are not tainted, service accounts, their tokens and
+//! - Admission is the namespace lifecycle and [rules in code](Server::admission), no plugin or webhook: nodes are not tainted, service accounts, their tokens and
 //!   the root certificate's `ConfigMap` do not appear, and there is no `kubernetes` Service.
 //! - A deleted namespace is emptied by the server, a [while](Config::namespace_grace) after it has begun to refuse new
 //!   content, pods without grace; only finalizers hold it back. Its status tells no conditions.
@@ -52,6 +52,7 @@
 //!   to types, required fields and enumerations; strategic merge patches of it are refused with 415, as upstream does.
 //! - Fields that the chosen `k8s-openapi` version does not know are dropped, and quantities are not brought into
 //!   canonical form.
+//! - A time whose year in UTC is none of 0000 to 9999 is refused, and a `MicroTime` is taken without its six digits.
 //! - Validation covers names, labels, annotations, owner references, and what controllers of Services and endpoints
 //!   rely on; a real server refuses more.
 //! - Pages and exact versions of a list are rebuilt from the history of changes, so they expire with it.
@@ -98,6 +99,11 @@
 //! watches that the same filter names, and `POST /debug/restart?history=lost` (or `kept`) drops every connection, that
 //! of the request too.
 //!
+//! # Policies and restores
+//!
+//! [`Server::admission`] takes rules in code that change or refuse writes, as admission policies and webhooks do.
+//! [`Server::snapshot`] and [`Server::restore`] set all objects and versions back, as a restore of etcd does.
+//!
 //! # Large clusters
 //!
 //! [`Server::load`] puts objects in place without a request for each, status included; [`Server::traffic`] tells how many
@@ -110,6 +116,7 @@
 //! own pace, so a slow client never slows a writer and is disconnected when it has fallen too far behind.
 
 mod address;
+mod admission;
 mod attributes;
 mod authorization;
 mod cluster;
@@ -133,11 +140,13 @@ mod selector;
 mod server;
 mod service_addresses;
 mod shared;
+mod snapshot;
 mod status;
 mod table;
 mod traffic;
 mod transport;
 
+pub use admission::{Admission, AdmissionRequest, Denial, Operation};
 pub use config::{Anonymous, Authorization, Config, Token, Transport};
 pub use custom_kind::CustomKind;
 pub use faults::{Effect, End, Fault, FaultState, Faults, On};
@@ -146,5 +155,6 @@ pub use load::LoadError;
 pub use population::Population;
 pub use requests::{LoggedRequest, Requests};
 pub use server::{History, Server, StartError};
+pub use snapshot::Snapshot;
 pub use traffic::Traffic;
 pub use transport::{ClientCertificate, TlsError};

@@ -28,6 +28,8 @@ pub struct LoggedRequest {
     pub namespace: String,
     /// The name of the path.
     pub name: String,
+    /// The name of the object that a write was carried out on, a generated one included; otherwise empty.
+    pub object_name: String,
     /// The path with its parameters.
     pub path: String,
     /// Who asked.
@@ -38,6 +40,9 @@ pub struct LoggedRequest {
     pub content_length: u64,
     /// The code of the answer, or nothing when the connection was dropped instead.
     pub status: Option<u16>,
+    /// Whether a write was carried out, answered or not: the server accepted it, and it was no rehearsal. An update that
+    /// changes nothing counts.
+    pub applied: bool,
     /// The `resourceVersion` parameter, which says where a list or watch is to start.
     pub resource_version: String,
     /// Whether it was only a rehearsal, as its parameters say.
@@ -142,11 +147,13 @@ mod tests {
             subresource: String::new(),
             namespace: "default".to_owned(),
             name: name.to_owned(),
+            object_name: String::new(),
             path: format!("/api/v1/namespaces/default/pods/{name}"),
             user: "u".to_owned(),
             user_agent: String::new(),
             content_length: 0,
             status: Some(200),
+            applied: false,
             resource_version: String::new(),
             dry_run: false,
             propagation_policy: String::new(),

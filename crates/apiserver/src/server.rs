@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use crate::admission::Admission;
 use crate::cluster::{Cluster, Limits};
 use crate::config::{Authorization, Config, Transport};
 use crate::emptying;
@@ -129,6 +130,11 @@ impl Server {
     /// Failures on demand.
     pub fn faults(&self) -> Faults<'_> {
         Faults::new(&self.shared)
+    }
+
+    /// The rules that change or refuse writes.
+    pub fn admission(&self) -> Admission<'_> {
+        Admission::new(&self.shared)
     }
 
     /// What clients have asked.

@@ -13,7 +13,7 @@ const NODE_PORTS: std::ops::RangeInclusive<i32> = 30_000..=32_767;
 
 /// Which addresses and node ports are taken. Reading and picking change nothing: what a Service holds is recorded
 /// with [`ServiceAddresses::replace`] when the Service is stored, so that a refused write needs no undoing.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ServiceAddresses {
     v4: Ipv4Net,
     v6: Ipv6Net,

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::authorization::Rulebook;
-use crate::cluster::{Cluster, WriteOptions};
+use crate::cluster::{Cluster, State, WriteOptions};
 use crate::config::Config;
 use crate::faults::FaultBoard;
 use crate::identity::Identities;
@@ -78,6 +78,16 @@ impl Shared {
         }
         let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *epoch).cancel();
+    }
+
+    /// See [`Server::restore`](crate::Server::restore).
+    pub(crate) fn restore(&self, state: State) {
+        // Connections go first, so that no watch of before reads the state of after.
+        let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *epoch).cancel();
+        drop(epoch);
+        self.write(false, |cluster, _| cluster.restore(state));
+        self.rulebook.forget();
     }
 
     /// Looks at the cluster. What takes time is done with what `look` returns, not inside.

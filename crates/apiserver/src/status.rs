@@ -6,6 +6,7 @@ mod faults;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::admission::Denial;
 use crate::cluster::Patch;
 use crate::field::FieldErrors;
 use crate::kinds::Kind;
@@ -204,6 +205,13 @@ impl StatusError {
             format!("namespace {namespace} is being terminated"),
             "metadata.namespace",
         )
+    }
+
+    /// What an admission rule refuses a write with.
+    pub(crate) fn denied(kind: &Kind, name: &str, denial: Denial) -> Self {
+        let Denial { code, reason, message } = denial;
+        let message = format!("{} \"{name}\" is forbidden: {message}", kind.qualified_plural());
+        Self::new(code, reason, message).about(kind, name)
     }
 
     /// 410 for a resourceVersion that the history no longer reaches.

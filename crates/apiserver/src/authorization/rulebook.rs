@@ -23,6 +23,11 @@ pub(crate) struct Rulebook {
 }
 
 impl Rulebook {
+    /// Reads the policy anew when it is asked for next, whatever versions its objects have.
+    pub(crate) fn forget(&self) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     fn policy(&self, shared: &Shared) -> Arc<Policy> {
         // Before the objects are read: what changes in between is then read again the next time.
         let versions = KINDS.map(|plural| shared.last_change(GROUP, "v1", plural));

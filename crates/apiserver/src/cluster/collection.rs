@@ -40,10 +40,12 @@ impl Change {
     }
 }
 
+/// The objects of a kind, by namespace and name, which is the order of lists.
+pub(super) type Objects = BTreeMap<Box<str>, BTreeMap<Box<str>, Arc<Stored>>>;
+
 #[derive(Debug, Default)]
 pub(super) struct Collection {
-    /// By namespace and name, which is the order of lists.
-    objects: BTreeMap<Box<str>, BTreeMap<Box<str>, Arc<Stored>>>,
+    objects: Objects,
     history: VecDeque<Arc<Change>>,
     /// The revision of the last change that has left the history.
     floor: u64,
@@ -121,6 +123,15 @@ impl Collection {
                 self.floor = gone.object.revision;
             }
         }
+    }
+
+    pub(super) fn objects(&self) -> &Objects {
+        &self.objects
+    }
+
+    /// The objects of before, without the history of any.
+    pub(super) fn restored(objects: Objects, revision: u64) -> Self {
+        Self { objects, history: VecDeque::new(), floor: revision }
     }
 
     /// Drops the history up to the present revision.

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
+use super::admitted::Asked;
+use super::garbage::FOREGROUND;
 use super::stored::Lifecycle;
 use super::{Cluster, Propagation, Stored, WriteOptions};
-use crate::kinds::Kind;
+use crate::admission::Operation;
+use crate::kinds::{Kind, Part};
 use crate::status::StatusError;
 
 /// What a client says about a delete.
@@ -54,11 +57,25 @@ impl Cluster {
     ) -> Result<Deleted, StatusError> {
         let stored = self.get(kind, namespace, name)?;
         check_preconditions(kind, &stored, options)?;
-        let stored = self.prepare_propagation(kind, &stored, options.propagation, write)?;
+        if self.is_subject_to_admission(write) {
+            let old = stored.value()?;
+            let asked = Asked { operation: Operation::Delete, part: Part::Main, namespace, name, old: Some(&old) };
+            self.validate(kind, asked, None, write)?;
+        }
         if self.is_namespaces(kind) {
             return self.delete_namespace(kind, &stored, write);
         }
-        let lifecycle = stored.lifecycle()?;
+        self.prepare_propagation(kind, &stored, options.propagation, write)?;
+        let mut lifecycle = stored.lifecycle()?;
+        let held = lifecycle.finalizers.iter().any(|it| it == FOREGROUND);
+        if self.is_held_in_foreground(options.propagation, write) && !held {
+            lifecycle.finalizers.push(FOREGROUND.to_owned());
+            if lifecycle.deletion_timestamp.is_some() {
+                let stored =
+                    self.rewrite(kind, &stored, write, |object| set_finalizers(object, &lifecycle.finalizers))?;
+                return Ok(Deleted { object: stored, gone: false });
+            }
+        }
         let supported = kind.rules.grace(&stored.value()?, kind, options.grace_period_seconds)?;
         let verdict = judge(&lifecycle, supported, options.grace_period_seconds, write.now);
         self.carry_out(kind, &stored, &lifecycle, &verdict, write)
@@ -79,6 +96,7 @@ impl Cluster {
             Verdict::Mark { at, grace, first } => {
                 let marked = self.rewrite(kind, stored, write, |object| {
                     mark(object, *at, *grace, first.then_some(lifecycle.generation).flatten());
+                    set_finalizers(object, &lifecycle.finalizers);
                 })?;
                 // Watches see the mark and then the removal, as they do with a real server.
                 if *grace == 0 && lifecycle.finalizers.is_empty() {
@@ -148,6 +166,14 @@ fn mark(object: &mut Map<String, Value>, at: Timestamp, grace: i64, generation: 
     // To be on the way out is a change of the wanted state.
     if let Some(generation) = generation.filter(|it| *it > 0) {
         meta.insert("generation".to_owned(), (generation + 1).into());
+    }
+}
+
+fn set_finalizers(object: &mut Map<String, Value>, finalizers: &[String]) {
+    if let Some(Value::Object(meta)) = object.get_mut("metadata")
+        && !finalizers.is_empty()
+    {
+        meta.insert("finalizers".to_owned(), finalizers.into());
     }
 }
 

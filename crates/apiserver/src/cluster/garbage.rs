@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::collection::Key;
 use super::{Cluster, DeleteOptions, Stored, WriteOptions};
@@ -14,7 +14,7 @@ use crate::kinds::Kind;
 use crate::status::StatusError;
 
 /// Holds an owner back until its dependents are gone.
-const FOREGROUND: &str = "foregroundDeletion";
+pub(super) const FOREGROUND: &str = "foregroundDeletion";
 
 /// What becomes of the dependents of a deleted object.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Propagation {
 type Place = (usize, Key);
 
 /// Who depends on whom, and what is to be looked at.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Dependencies {
     /// By the uid of the owner.
     dependents: BTreeMap<Box<str>, BTreeSet<Place>>,
@@ -85,40 +85,36 @@ impl Dependencies {
 }
 
 impl Cluster {
-    /// Makes ready what a propagation policy asks for, before the object itself is deleted. Foreground holds it back
-    /// with a finalizer, orphaning sets its dependents free.
+    /// Whether a delete adds the finalizer that keeps the object until its dependents are gone.
+    pub(super) fn is_held_in_foreground(&self, propagation: Propagation, write: WriteOptions) -> bool {
+        self.collects_garbage && !write.dry_run && propagation == Propagation::Foreground
+    }
+
+    /// Prepares what a propagation policy asks for, before the object itself is deleted: foreground notes that it waits
+    /// for its dependents, orphaning removes the references of its dependents.
     pub(super) fn prepare_propagation(
         &mut self,
         kind: &Kind,
-        stored: &Arc<Stored>,
+        stored: &Stored,
         propagation: Propagation,
         write: WriteOptions,
-    ) -> Result<Arc<Stored>, StatusError> {
+    ) -> Result<(), StatusError> {
         if !self.collects_garbage || write.dry_run {
-            return Ok(Arc::clone(stored));
+            return Ok(());
         }
         match propagation {
-            Propagation::Background => Ok(Arc::clone(stored)),
+            Propagation::Background => {}
             Propagation::Orphan => {
                 for (kind, dependent) in self.dependents_of(&stored.uid) {
                     self.release(&kind, &dependent, &stored.uid, write)?;
                 }
-                Ok(Arc::clone(stored))
             }
             Propagation::Foreground => {
                 self.dependencies.waiting.insert(stored.uid.clone(), (kind.index, stored.key()));
                 self.dependencies.pending.insert(stored.uid.clone());
-                self.rewrite(kind, stored, write, |object| {
-                    let Some(Value::Object(meta)) = object.get_mut("metadata") else { return };
-                    let finalizers = meta.entry("finalizers").or_insert_with(|| json!([]));
-                    if let Value::Array(finalizers) = finalizers
-                        && !finalizers.iter().any(|it| it == FOREGROUND)
-                    {
-                        finalizers.push(json!(FOREGROUND));
-                    }
-                })
             }
         }
+        Ok(())
     }
 
     /// Deletes what has lost its owners and lets owners go that waited for their dependents.

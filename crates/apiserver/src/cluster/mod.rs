@@ -3,6 +3,7 @@
 //! All of it is synchronous and knows no clock: a write is told `now`. Readers get reference-counted objects that stay
 //! as they are, so nothing is encoded or filtered while the cluster is locked.
 
+mod admitted;
 mod collection;
 mod definitions;
 mod delete;
@@ -10,6 +11,7 @@ mod garbage;
 mod namespaces;
 mod page;
 mod patch;
+mod restore;
 mod stored;
 mod write;
 
@@ -26,9 +28,11 @@ pub(crate) use delete::{DeleteOptions, Deleted};
 pub(crate) use garbage::Propagation;
 pub(crate) use page::{Page, PageRequest, TooOld};
 pub(crate) use patch::Patch;
+pub(crate) use restore::State;
 pub(crate) use stored::Stored;
 pub(crate) use write::{FieldValidation, WriteOptions, Written, unknown_in};
 
+use crate::admission::AdmissionRules;
 use crate::kinds::{Kind, KindTable};
 use crate::service_addresses::ServiceAddresses;
 use crate::status::StatusError;
@@ -54,6 +58,7 @@ pub(crate) struct Cluster {
     history_length: usize,
     collects_garbage: bool,
     dependencies: garbage::Dependencies,
+    admission: AdmissionRules,
     /// The uids of the namespaces whose content was removed and that are still there.
     emptied_namespaces: BTreeSet<Box<str>>,
     /// The kinds changed since [`take_touched`](Self::take_touched) was last called.
@@ -80,6 +85,7 @@ impl Cluster {
             history_length,
             collects_garbage,
             dependencies: garbage::Dependencies::default(),
+            admission: AdmissionRules::default(),
             emptied_namespaces: BTreeSet::new(),
             touched: BTreeSet::new(),
         };

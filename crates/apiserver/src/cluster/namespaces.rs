@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Cluster, Deleted, Stored, WriteOptions};
 use crate::authorization::{FIRST_ROLES, GROUP};
-use crate::kinds::Kind;
+use crate::kinds::{Kind, NAMESPACE_FINALIZER};
 use crate::status::StatusError;
 
 const FIRST: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
@@ -119,7 +119,7 @@ impl Cluster {
         let Some(stored) = self.find(&kind, "", name).filter(|stored| is_terminating(stored)) else { return Ok(()) };
         let empty = self.emptied_namespaces.contains(&stored.uid)
             && self.collections.iter().all(|collection| collection.is_empty(name));
-        if empty && stored.lifecycle()?.finalizers.is_empty() {
+        if empty && stored.lifecycle()?.finalizers.is_empty() && !has_foreign_finalizer(&stored)? {
             self.emptied_namespaces.remove(&stored.uid);
             self.remove(&kind, &stored)?;
         }
@@ -137,6 +137,14 @@ impl Cluster {
         }
         Ok(())
     }
+}
+
+/// Whether `spec.finalizers` names more than what the emptying of the namespace itself stands for. A real server removes
+/// such a name through the `finalize` subresource, which this one does not have, so the namespace terminates for ever.
+fn has_foreign_finalizer(namespace: &Stored) -> Result<bool, StatusError> {
+    let object = namespace.value()?;
+    let mut finalizers = object["spec"]["finalizers"].as_array().into_iter().flatten();
+    Ok(finalizers.any(|finalizer| finalizer != NAMESPACE_FINALIZER))
 }
 
 fn is_terminating(namespace: &Stored) -> bool {

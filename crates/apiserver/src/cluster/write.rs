@@ -5,7 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::admitted::Asked;
 use super::{Cluster, Stored};
+use crate::admission::Operation;
 use crate::kinds::{Context, Kind, Part, Prepared, Rules};
 use crate::names;
 use crate::schema::unknown_fields;
@@ -21,12 +23,14 @@ pub(crate) struct WriteOptions {
     /// Decide and answer, but store nothing.
     pub(crate) dry_run: bool,
     pub(crate) field_validation: FieldValidation,
+    /// Whether admission rules are asked: about what clients write, not about what the server itself does.
+    pub(crate) admission: bool,
 }
 
 impl WriteOptions {
     /// A write that stores.
     pub(crate) fn at(now: Timestamp) -> Self {
-        Self { now, dry_run: false, field_validation: FieldValidation::Ignore }
+        Self { now, dry_run: false, field_validation: FieldValidation::Ignore, admission: false }
     }
 }
 
@@ -60,6 +64,14 @@ impl Cluster {
         complete_type(kind, &mut body)?;
         let warnings = check_fields(kind, &body, options)?;
         kind.accept(&mut body);
+        if self.is_subject_to_admission(options) {
+            if kind.namespaced {
+                self.check_namespace_accepts(kind, namespace, text(&body, "name"))?;
+            }
+            let name = text(&body, "name").unwrap_or_default().to_owned();
+            let asked = Asked { operation: Operation::Create, part: Part::Main, namespace, name: &name, old: None };
+            self.mutate(kind, asked, &mut body, options)?;
+        }
         let object = self.add(kind, namespace, body, options, |rules, body, context| rules.create(body, context))?;
         Ok(Written { object, created: true, warnings })
     }
@@ -88,6 +100,9 @@ impl Cluster {
         }
         let mut prepared = self.prepare(kind, namespace, options, |context| rules(&*kind.rules, body, context))?;
         self.settle_name(kind, namespace, &mut prepared)?;
+        let name = prepared.metadata.name.as_deref().unwrap_or_default();
+        let asked = Asked { operation: Operation::Create, part: Part::Main, namespace, name, old: None };
+        self.validate(kind, asked, Some(&prepared), options)?;
         self.store(kind, &mut prepared, options)
     }
 
@@ -146,11 +161,15 @@ impl Cluster {
             }
             return self.create(kind, namespace, body, options);
         };
-        check_version(kind, &stored, text(&body, "resourceVersion"))?;
-
         let old = stored.value()?;
+        // Copied only where a rule looks at it.
+        let shown = if self.is_subject_to_admission(options) { old.clone() } else { Value::Null };
+        let asked = Asked { operation: Operation::Update, part, namespace, name, old: Some(&shown) };
+        self.mutate(kind, asked, &mut body, options)?;
+        check_version(kind, &stored, text(&body, "resourceVersion"))?;
         let mut prepared =
             self.prepare(kind, namespace, options, |context| kind.rules.update(old, body, part, context))?;
+        self.validate(kind, asked, Some(&prepared), options)?;
         if stored.object()? == prepared.object {
             return Ok(Written { object: stored, created: false, warnings });
         }

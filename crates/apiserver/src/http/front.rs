@@ -11,6 +11,7 @@ use super::asked::{self, Asked};
 use super::outgoing::{self, Outgoing};
 use super::path::{self, Route};
 use super::reply::{self, Reply};
+use super::request::WrittenName;
 use super::reviews::Question;
 use super::socket::Kill;
 use super::{accept, body, debug, request, watch};
@@ -22,6 +23,9 @@ use crate::protobuf;
 use crate::requests::LoggedRequest;
 use crate::shared::{Shared, now};
 use crate::status::StatusError;
+
+/// The verbs that change objects.
+const WRITES: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
 
 /// Answers a request, honestly or as a fault wants it.
 pub(super) async fn answer(
@@ -49,7 +53,11 @@ pub(super) async fn answer(
     let content_length: u64 = length.unwrap_or_default();
     let uri = request.uri().clone();
     let headers = request.headers().clone();
-    let log = |status: Option<u16>, propagation: Option<Propagation>| {
+    let log = |status: Option<u16>, carried_out: Option<&Reply>| {
+        let succeeded = carried_out.is_some_and(|reply| reply.status().is_success());
+        let extensions = carried_out.map(Reply::extensions);
+        let propagation = extensions.and_then(|it| it.get::<Propagation>().copied());
+        let written = extensions.and_then(|it| it.get::<WrittenName>());
         shared.requests.record(|| LoggedRequest {
             started,
             verb: attributes.verb.clone(),
@@ -58,11 +66,13 @@ pub(super) async fn answer(
             subresource: attributes.subresource.clone(),
             namespace: attributes.namespace.clone(),
             name: attributes.name.clone(),
+            object_name: written.map(|it| it.0.to_string()).unwrap_or_default(),
             path: uri.to_string(),
             user: user.clone(),
             user_agent: user_agent.clone(),
             content_length,
             status,
+            applied: succeeded && !dry_run && WRITES.contains(&attributes.verb.as_str()),
             resource_version,
             dry_run,
             propagation_policy: propagation.map(Propagation::as_str).unwrap_or_default().to_owned(),
@@ -88,16 +98,16 @@ pub(super) async fn answer(
             .unwrap_or_else(|e| reply::refusal_for(&e, &headers)),
         Err(error) => reply::refusal_for(error, &headers),
     };
+    let mut carried_out = None;
     let reply = match decision.answer {
         Answer::Honest => carry_out(request).await,
         Answer::Refuse { code, retry_after } => refuse(attributes.verb == "watch", code, retry_after, &headers),
         Answer::ApplyThenTimeout => {
-            let _ = carry_out(request).await;
+            carried_out = Some(carry_out(request).await);
             reply::refusal_for(&StatusError::timed_out(), &headers)
         }
         Answer::ApplyThenReset => {
-            let _ = carry_out(request).await;
-            log(None, None);
+            log(None, Some(&carry_out(request).await));
             return kill.reset_and_never_answer().await;
         }
         Answer::Reset => {
@@ -106,7 +116,7 @@ pub(super) async fn answer(
         }
     };
     let status = reply.status();
-    log(Some(status.as_u16()), reply.extensions().get().copied());
+    log(Some(status.as_u16()), carried_out.as_ref().or(Some(&reply)));
     let watch = (attributes.verb == "watch" && status.is_success()).then(|| shared.faults.open_watch(&caller));
     let in_protobuf = reply.headers().get(CONTENT_TYPE).is_some_and(|it| it == protobuf::STREAM_TYPE);
     reply.map(|body| match (decision.stream, watch) {

@@ -76,9 +76,9 @@ impl Query {
         Ok(query)
     }
 
-    /// The options of a write with what the request says.
+    /// The options of a write of a client, with what the request says.
     pub(super) fn options(&self, options: WriteOptions) -> WriteOptions {
-        WriteOptions { field_validation: self.field_validation, ..options }
+        WriteOptions { field_validation: self.field_validation, admission: true, ..options }
     }
 
     /// Holds the options of a patch against its type.

@@ -157,14 +157,17 @@ impl Target {
             }
             (&Method::DELETE, Some(name)) if *part == Part::Main => {
                 let (options, dry_run) = body::delete_options(headers, bytes, query)?;
-                let deleted =
-                    shared.write(dry_run, |cluster, write| cluster.delete(kind, namespace, name, &options, write))?;
+                let deleted = shared.write(dry_run, |cluster, write| {
+                    cluster.delete(kind, namespace, name, &options, query.options(write))
+                })?;
                 let reply = if deleted.gone && !kind.returns_deleted {
                     reply::json(StatusCode::OK, look.status(status::deleted(kind, name, &deleted.object.uid)))
                 } else {
                     object_reply(StatusCode::OK, kind, &deleted.object, look)
                 };
-                Ok(with_propagation(reply, options.propagation))
+                let mut reply = with_propagation(reply, options.propagation);
+                reply.extensions_mut().insert(WrittenName(deleted.object.name.clone()));
+                Ok(reply)
             }
             (&Method::DELETE, None) => {
                 let (options, dry_run) = body::delete_options(headers, bytes, query)?;
@@ -173,6 +176,7 @@ impl Target {
                 let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
                 let (deleted, revision) = shared.write(dry_run, |cluster, write| {
                     let mut deleted = Vec::new();
+                    let write = query.options(write);
                     for object in scope.select(cluster) {
                         deleted.push(cluster.delete(kind, &object.namespace, &object.name, &options, write)?.object);
                     }
@@ -185,6 +189,10 @@ impl Target {
         }
     }
 }
+
+/// The name of the object that a request wrote, for the log of requests: a create does not have it in its path.
+#[derive(Debug, Clone)]
+pub(super) struct WrittenName(pub(super) Box<str>);
 
 /// Leaves word of the policy for the log of requests: it stands in the body, which is read only here.
 fn with_propagation(mut reply: Reply, propagation: Propagation) -> Reply {
@@ -200,5 +208,7 @@ fn object_reply(status: StatusCode, kind: &Kind, object: &Stored, look: Look) ->
 fn written_reply(kind: &Kind, written: &Written, warnings: &[String], look: Look) -> Reply {
     let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
     let reply = reply::with_warnings(object_reply(status, kind, &written.object, look), warnings);
-    reply::with_warnings(reply, &written.warnings)
+    let mut reply = reply::with_warnings(reply, &written.warnings);
+    reply.extensions_mut().insert(WrittenName(written.object.name.clone()));
+    reply
 }

@@ -16,7 +16,7 @@ use super::form::Look;
 use super::list::{Scope, check_reached};
 use super::query::Query;
 use super::reply::{self, Reply};
-use crate::cluster::{Change, ChangeKind, Stored};
+use crate::cluster::{Change, ChangeKind, Cluster, Stored};
 use crate::protobuf;
 use crate::shared::{Shared, now};
 use crate::status::StatusError;
@@ -155,7 +155,9 @@ impl Watch {
             () = sleep_until(self.deadline) => self.ended = true,
             () = sleep_until(bookmark_at), if self.next_bookmark.is_some() => {
                 self.schedule_bookmark(bookmark_at);
-                return Some(self.bookmark(""));
+                // A watch from a version that is yet to come gets none: it would confirm what has not happened.
+                let reached = self.shared.read(Cluster::revision) >= self.revision;
+                return reached.then(|| self.bookmark(""));
             }
         }
         None

@@ -33,6 +33,7 @@ use crate::schema::{Node, builtin};
 use crate::selector::Selector;
 use crate::table::PrinterColumn;
 
+pub(crate) use namespace::FINALIZER as NAMESPACE_FINALIZER;
 pub(crate) use resource::{Context, Part, Prepared, Resource, Rules, Typed};
 pub(crate) use table::KindTable;
 

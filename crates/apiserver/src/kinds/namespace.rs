@@ -11,7 +11,7 @@ use crate::names::NameRule;
 /// The label by which a namespace can be selected by its name.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 /// What keeps a namespace until its content is gone.
-const FINALIZER: &str = "kubernetes";
+pub(crate) const FINALIZER: &str = "kubernetes";
 
 impl Resource for Namespace {
     const NAME_RULE: NameRule = NameRule::Label;

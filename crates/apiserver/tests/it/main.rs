@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "the client is a test's, and its failures are the test's")]
 
+mod admission;
 mod client;
 mod contract;
 mod custom_kinds;
@@ -17,5 +18,6 @@ mod patches;
 mod protobuf;
 mod replay;
 mod requests;
+mod restore;
 mod tls;
 mod watches;

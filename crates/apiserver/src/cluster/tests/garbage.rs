@@ -83,6 +83,23 @@ fn in_the_foreground_the_owner_goes_last() {
 }
 
 #[test]
+fn in_the_foreground_one_write_marks_and_holds_the_owner() {
+    let mut world = world();
+    let options = DeleteOptions { propagation: Propagation::Foreground, ..DeleteOptions::default() };
+    let slice = world.create("endpointslices", slice("a", json!([])));
+    let created = revision(&slice);
+    owned(&mut world, "b", &[&slice]);
+    world.merge("configmaps", "b", json!({"metadata": {"finalizers": ["example.com/wait"]}}));
+    let before = world.cluster.revision();
+    let deleted = world.try_delete("endpointslices", "a", &options).unwrap();
+    assert!(!deleted.gone);
+    assert_eq!(world.changes("endpointslices", created), [format!("Modified a {}", before + 1)]);
+    let meta = &world.get("endpointslices", "a").unwrap()["metadata"];
+    assert_eq!((&meta["generation"], &meta["deletionGracePeriodSeconds"]), (&json!(2), &json!(0)));
+    assert_eq!(meta["finalizers"], json!(["foregroundDeletion"]));
+}
+
+#[test]
 fn without_being_asked_nothing_is_collected() {
     let mut world = World::new();
     let a = world.create("configmaps", json!({"metadata": {"name": "a"}}));

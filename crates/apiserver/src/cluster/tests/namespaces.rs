@@ -114,3 +114,16 @@ fn a_finalizer_of_its_own_holds_a_namespace() {
     world.merge("namespaces", "shop", json!({"metadata": {"finalizers": []}}));
     assert_eq!(world.get("namespaces", "shop"), None);
 }
+
+#[test]
+fn a_name_in_its_spec_holds_a_namespace_for_ever() {
+    let mut world = World::new();
+    let spec = json!({"finalizers": ["example.com/wait"]});
+    world.create("namespaces", json!({"metadata": {"name": "shop"}, "spec": spec}));
+    create_in(&mut world, "shop", json!({"metadata": {"name": "a"}})).unwrap();
+    world.delete("namespaces", "shop", None);
+    world.empty_namespaces();
+    assert_eq!(world.get("namespaces", "shop").unwrap()["status"]["phase"], "Terminating");
+    let error = create_in(&mut world, "shop", json!({"metadata": {"name": "b"}})).unwrap_err();
+    assert!(error.to_string().contains("because it is being terminated"), "{error}");
+}
