@@ -4,6 +4,8 @@
 //! to another cluster, waits until that has settled too ([`Changes`]), writes what it then finds in the same
 //! [canonical form](canonical()), and [compares](compare()). A [`Verdict`] weighs the outcomes against the list of what need
 //! not work yet. What the files mean exactly is in the README of this crate; `tests/replay.rs` puts it all together.
+//!
+//! A [`Tally`] counts the writes of the controllers.
 
 mod api;
 mod binaries;
@@ -23,6 +25,7 @@ mod settle;
 mod snapshot;
 mod verdict;
 mod watch;
+mod writes;
 
 pub use api::{Api, List, ListMetadata, Request};
 pub use binaries::ControlPlane;
@@ -39,3 +42,4 @@ pub use settle::{Changes, QUIET};
 pub use snapshot::Snapshot;
 pub use verdict::Verdict;
 pub use watch::Watches;
+pub use writes::{CONTROLLERS, Tally, Write};

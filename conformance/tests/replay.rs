@@ -6,7 +6,7 @@ use std::{cmp::Reverse, env, path::Path, sync::Arc};
 
 use anyhow::{Context as _, Result};
 use cluster::Cluster;
-use kube_endpoints_conformance::{Options, Outcome, Player, Recording, Target, Verdict};
+use kube_endpoints_conformance::{Options, Outcome, Player, Recording, Tally, Target, Verdict};
 use tokio::task::JoinSet;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -26,6 +26,7 @@ async fn the_controllers_do_what_was_recorded() {
     let mut recordings = recordings.into_iter();
     let mut playing = JoinSet::new();
     let mut verdict = Verdict::default();
+    let mut writes = Tally::default();
     loop {
         while playing.len() < at_once
             && let Some((file, mut recording)) = recordings.next()
@@ -40,19 +41,23 @@ async fn the_controllers_do_what_was_recorded() {
         let Some(played) = playing.join_next().await else { break };
         let (file, outcomes) = played.expect("playing does not panic");
         match outcomes {
-            Ok(outcomes) => verdict.add(&file, outcomes),
+            Ok((outcomes, tally)) => {
+                verdict.add(&file, outcomes);
+                writes.add(tally);
+            }
             Err(error) => verdict.add_error(&file, &error),
         }
     }
     assert!(verdict.played() > 0, "CONFORMANCE_ONLY leaves nothing to play");
     assert!(verdict.is_good(), "not as recorded:\n{verdict}");
     eprintln!("{verdict}");
+    eprintln!("{writes}");
 }
 
-/// Plays the scenarios of one file.
-async fn play(options: &Options, recording: &Recording) -> Result<Vec<Outcome>> {
+/// Plays the scenarios of one file and counts the writes of the controllers.
+async fn play(options: &Options, recording: &Recording) -> Result<(Vec<Outcome>, Tally)> {
     if recording.scenarios.is_empty() {
-        return Ok(Vec::new());
+        return Ok(<_>::default());
     }
     let shared = matches!(options.target, Target::Cluster { .. });
     let cluster = Cluster::start(&options.target).await?;
@@ -72,8 +77,8 @@ async fn play(options: &Options, recording: &Recording) -> Result<Vec<Outcome>> 
         player.clean_up(&recording.nodes).await.unwrap_or_else(|error| eprintln!("cannot clean up: {error:#}"));
     }
     let played = played?;
-    cluster.stop().await?;
-    Ok(played)
+    let writes = cluster.stop().await?;
+    Ok((played, writes))
 }
 
 /// Hints depend on all nodes of a cluster.

@@ -7,8 +7,8 @@ use std::{path::PathBuf, time::Duration};
 use anyhow::{Context as _, Result, bail, ensure};
 use endpoint_controller_manager::{Settings, run};
 use kube_controller_client::Config;
-use kube_dev_apiserver::{Authorization, On, Server, User};
-use kube_endpoints_conformance::{ControlPlane, Controllers, Options, Program, Target};
+use kube_dev_apiserver::{Authorization, LoggedRequest, On, Server, User};
+use kube_endpoints_conformance::{CONTROLLERS, ControlPlane, Controllers, Options, Program, Tally, Target, Write};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -33,12 +33,17 @@ enum Runs {
 
 impl Cluster {
     pub(crate) async fn start(target: &Target) -> Result<Self> {
+        Self::start_with(target, kube_dev_apiserver::Config::default()).await
+    }
+
+    /// The same, with what an embedded server is to have besides rights and a log of requests.
+    pub(crate) async fn start_with(target: &Target, config: kube_dev_apiserver::Config) -> Result<Self> {
         let (admin, controllers, runs) = match target {
             Target::Embedded => {
                 let config = kube_dev_apiserver::Config {
                     authorization: Authorization::Rbac,
                     request_log: REMEMBERED,
-                    ..kube_dev_apiserver::Config::default()
+                    ..config
                 };
                 let server = Server::start(config).await?;
                 let files = tempfile::tempdir()?;
@@ -63,10 +68,30 @@ impl Cluster {
         &self.config
     }
 
+    /// The embedded server, if it is one.
+    #[allow(dead_code, reason = "only the hostile scenarios look at the server")]
+    pub(crate) fn server(&self) -> Option<&Server> {
+        match &self.runs {
+            Runs::Embedded(server, _) => Some(server),
+            Runs::Elsewhere | Runs::Binaries(_) => None,
+        }
+    }
+
     /// Does `work` while the controllers run. Those of ours must end well when it is done.
     pub(crate) async fn with_controllers<T>(
         &self,
         options: &Options,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        // Boxed, as whatever holds settings.
+        Box::pin(self.with_controllers_set(options, settings(), work)).await
+    }
+
+    /// The same; `settings` are those of controllers in this process.
+    pub(crate) async fn with_controllers_set<T>(
+        &self,
+        options: &Options,
+        settings: Settings,
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         match &options.controllers {
@@ -75,7 +100,7 @@ impl Cluster {
                 let stop = CancellationToken::new();
                 let config = Config::from_kubeconfig(&self.kubeconfig).await?;
                 // Boxed: three controllers make a future of many kilobytes.
-                let mut controllers = Box::pin(run(config, settings(), stop.clone()));
+                let mut controllers = Box::pin(run(config, settings, stop.clone()));
                 let done = tokio::select! {
                     done = work => done,
                     ended = &mut controllers => bail!("the controllers ended too early: {ended:?}"),
@@ -96,20 +121,39 @@ impl Cluster {
         }
     }
 
-    /// Ends what was started for it. Controllers must not have been refused anything.
-    pub(crate) async fn stop(self) -> Result<()> {
-        let Runs::Embedded(server, _files) = self.runs else { return Ok(()) };
-        let requests = server.requests().matching(&On::any().user_agent("controller-manager"));
+    /// Ends what was started for it and returns the number of writes of the controllers, which only the embedded server
+    /// counts.
+    ///
+    /// # Errors
+    /// The server denied a request of the controllers, or its log was too short to tell.
+    pub(crate) async fn stop(self) -> Result<Tally> {
+        let Runs::Embedded(server, _files) = self.runs else { return Ok(Tally::default()) };
+        let requests = server.requests().matching(&On::any().user_agent(CONTROLLERS));
         let refused: Vec<_> = requests.iter().filter(|it| matches!(it.status, Some(401 | 403))).collect();
         ensure!(refused.is_empty(), "rights are missing: {refused:#?}");
         ensure!(requests.len() < REMEMBERED, "some requests of the controllers are forgotten");
+        let writes: Vec<_> = requests.iter().filter_map(write).collect();
         server.shutdown().await;
-        Ok(())
+        Ok(Tally::of(&writes))
     }
 }
 
+/// A request of the embedded server's log, if it wrote an object.
+pub(crate) fn write(request: &LoggedRequest) -> Option<Write> {
+    let is_write = request.matches(&On::writes().subresource("")) && !request.dry_run;
+    is_write.then(|| Write {
+        verb: request.verb.clone(),
+        resource: request.resource.clone(),
+        namespace: request.namespace.clone(),
+        name: if request.name.is_empty() { request.object_name.clone() } else { request.name.clone() },
+        user_agent: request.user_agent.clone(),
+        code: request.status,
+        accepted: request.applied,
+    })
+}
+
 /// As the recorded cluster was set up. The limit on requests was lifted there too: it would only slow the test.
-fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     let mut settings = Settings::default();
     settings.client.qps = 2_000.0;
     settings.client.burst = 4_000;
