@@ -5,13 +5,15 @@
 //! [canonical form](canonical()), and [compares](compare()). A [`Verdict`] weighs the outcomes against the list of what need
 //! not work yet. What the files mean exactly is in the README of this crate; `tests/replay.rs` puts it all together.
 //!
-//! A [`Tally`] counts the writes of the controllers.
+//! A [`Tally`] counts the writes of the controllers, and a [`History`] keeps every event of a watch: what the scenarios in
+//! `tests/hostile` assert besides the final objects.
 
 mod api;
 mod binaries;
 mod canonical;
 mod compare;
 mod difference;
+mod history;
 mod kind;
 mod manifest;
 mod operations;
@@ -31,6 +33,7 @@ pub use api::{Api, List, ListMetadata, Request};
 pub use binaries::ControlPlane;
 pub use canonical::{Observed, canonical, text};
 pub use compare::compare;
+pub use history::History;
 pub use kind::Kind;
 pub use manifest::Manifest;
 pub use options::{Controllers, Options, Target};

@@ -1,6 +1,9 @@
 //! What the environment says about a run.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Result, bail};
 
@@ -13,7 +16,15 @@ pub struct Options {
     pub controllers: Controllers,
     /// Only scenarios whose key `file/scenario` contains one of these; all if there are none.
     pub only: Vec<String>,
+    /// How long nothing may be written once nothing changes; longer than the second after which the slice controller
+    /// acts on events of slices, and its jitter.
+    pub quiet: Duration,
+    /// The audit log from which writes to a cluster other than the embedded one are counted.
+    pub audit_log: Option<PathBuf>,
 }
+
+/// The default of [`Options::quiet`].
+const QUIET: Duration = Duration::from_secs(3);
 
 /// A cluster to play on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +82,14 @@ impl Options {
         };
         let only = variable("CONFORMANCE_ONLY").unwrap_or_default();
         let only = only.split(',').map(str::trim).filter(|part| !part.is_empty()).map(ToOwned::to_owned).collect();
-        Ok(Self { target, controllers, only })
+        let quiet = match variable("CONFORMANCE_QUIET") {
+            None => QUIET,
+            Some(seconds) => match seconds.parse() {
+                Ok(seconds) => Duration::from_secs(seconds),
+                Err(_) => bail!("CONFORMANCE_QUIET is {seconds:?}, not a number of seconds"),
+            },
+        };
+        Ok(Self { target, controllers, only, quiet, audit_log: path("CONFORMANCE_AUDIT_LOG") })
     }
 
     /// Whether a scenario is to be played.
@@ -122,6 +140,15 @@ mod tests {
     fn refuses(#[case] variables: &[(&str, &str)], #[case] expect: &str) {
         let error = read(variables).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");
+    }
+
+    #[test]
+    fn quiet_and_audit_log() {
+        let default = read(&[]).unwrap();
+        assert_eq!((default.quiet, default.audit_log), (QUIET, None));
+        let given = read(&[("CONFORMANCE_QUIET", "60"), ("CONFORMANCE_AUDIT_LOG", "audit.log")]).unwrap();
+        assert_eq!((given.quiet, given.audit_log), (Duration::from_secs(60), Some("/root/audit.log".into())));
+        assert!(read(&[("CONFORMANCE_QUIET", "a while")]).is_err());
     }
 
     #[test]

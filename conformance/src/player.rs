@@ -131,8 +131,11 @@ impl Player {
         Outcome { scenario: scenario.name.clone(), failure, second_looks: walk.second_looks }
     }
 
-    /// Creates a namespace with a name that nobody had.
-    async fn create_namespace(&self) -> Result<String> {
+    /// Creates a namespace with a new name, which it returns.
+    ///
+    /// # Errors
+    /// The API server refuses it or cannot be reached.
+    pub async fn create_namespace(&self) -> Result<String> {
         let object = json!({ "metadata": { "generateName": "replay-" } });
         let created = self.api.ok(Request::create("/api/v1/namespaces".to_owned(), object)).await?;
         let name = created["metadata"]["name"].as_str().context("a namespace without a name")?.to_owned();

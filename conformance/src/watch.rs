@@ -42,7 +42,7 @@ impl Watches {
 }
 
 /// Opens a watch of everything that happens from now on.
-async fn open(api: &Api, kind: Kind) -> Result<Body> {
+pub(crate) async fn open(api: &Api, kind: Kind) -> Result<Body> {
     // The page is small because only the version of the list is wanted.
     let resource_version = api.list(kind, "", "?limit=1").await?.metadata.resource_version;
     let params = WatchParams { resource_version, ..WatchParams::default() };

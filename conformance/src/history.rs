@@ -1,0 +1,90 @@
+//! Every event of a watch, kept: what a consumer of the API has seen, not only what is there at the end.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use anyhow::Result;
+use futures::StreamExt as _;
+use kube_controller_client::Body;
+use kube_wire::LineSplitter;
+use serde_json::Value;
+use tokio::{task::JoinSet, time::sleep};
+
+use crate::{Api, Kind, watch};
+
+/// Pause before a watch that failed is opened again.
+const AGAIN: Duration = Duration::from_millis(20);
+
+/// The events of one kind since this was opened, in all namespaces. What happens while the watch is broken is missing.
+/// Dropping it ends the watch.
+#[derive(Debug)]
+pub struct History {
+    events: Arc<Mutex<Vec<Value>>>,
+    _task: JoinSet<()>,
+}
+
+impl History {
+    /// Opens a watch that starts at the current version.
+    ///
+    /// # Errors
+    /// The list that gives the version, or the watch, is refused.
+    pub async fn open(api: &Api, kind: Kind) -> Result<Self> {
+        let first = watch::open(api, kind).await?;
+        let events = Arc::<Mutex<Vec<Value>>>::default();
+        let (log, api) = (Arc::clone(&events), api.clone());
+        let mut task = JoinSet::new();
+        task.spawn(async move {
+            let mut next = Ok(first);
+            loop {
+                match next {
+                    Ok(body) => keep(kind, body, &log).await,
+                    // The server is away, as it is for a moment after a restart.
+                    Err(_) => sleep(AGAIN).await,
+                }
+                next = watch::open(&api, kind).await;
+            }
+        });
+        Ok(Self { events, _task: task })
+    }
+
+    /// The events so far, `{"type": …, "object": …}` each, of objects in a namespace.
+    pub fn events(&self, namespace: &str) -> Vec<Value> {
+        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        events.iter().filter(|event| event["object"]["metadata"]["namespace"] == *namespace).cloned().collect()
+    }
+
+    /// The largest number of objects in a namespace that existed at the same time and share the value of `key`.
+    /// Objects without one are not counted.
+    pub fn most_at_once(&self, namespace: &str, key: impl Fn(&Value) -> Option<String>) -> usize {
+        let (mut present, mut most) = (HashMap::<String, String>::new(), 0);
+        for event in self.events(namespace) {
+            let object = &event["object"];
+            let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            match key(object).filter(|_| event["type"] != "DELETED") {
+                Some(key) => drop(present.insert(name, key.clone())),
+                None => drop(present.remove(&name)),
+            }
+            let mut sizes = HashMap::<&str, usize>::new();
+            for key in present.values() {
+                *sizes.entry(key).or_default() += 1;
+            }
+            most = most.max(sizes.into_values().max().unwrap_or_default());
+        }
+        most
+    }
+}
+
+async fn keep(kind: Kind, mut watch: Body, log: &Mutex<Vec<Value>>) {
+    let mut frames = LineSplitter::new(kind.resource().kind);
+    while let Some(Ok(chunk)) = watch.next().await {
+        frames.push(&chunk);
+        while let Ok(Some(frame)) = frames.next_frame() {
+            if let Ok(event) = serde_json::from_slice(frame) {
+                log.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Clean-ups of mirrored slices that are overtaken.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use kube_dev_apiserver::{Fault, On};
+use kube_endpoints_conformance::Kind;
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::objects::mirrored;
+use crate::world::{Needs, SLICES, World};
+
+const IP: &str = "10.1.0.1";
+
+/// A reason not to mirror comes and goes while the clean-up that it calls for is under way.
+#[rstest]
+#[case::skip_label(
+    Kind::Endpoints,
+    json!({"metadata": {"labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}}}),
+    json!({"metadata": {"labels": {"endpointslice.kubernetes.io/skip-mirror": null}}})
+)]
+#[case::selector(Kind::Service, json!({"spec": {"selector": {"app": "own"}}}), json!({"spec": {"selector": null}}))]
+#[tokio::test(flavor = "multi_thread")]
+async fn mirroring_goes_on_when_the_clean_up_was_in_vain(
+    #[case] kind: Kind,
+    #[case] stop: Value,
+    #[case] resume: Value,
+) -> Result<()> {
+    let Some(world) = World::start(Needs::EMBEDDED).await? else { return Ok(()) };
+    world
+        .play(async |world| {
+            // The Pod that the selector finds has the address of the Endpoints object, which so stays the same.
+            world.pod("own", "a", IP, true).await?;
+            world.own_endpoints("own", &[IP]).await?;
+            world.until_slices("own", &[IP]).await?;
+            world.settled().await?;
+            let second = Duration::from_secs(1);
+            let deletes = On::any().verb("delete").resource(SLICES).namespace(&world.namespace);
+            world.server()?.faults().inject(Fault::delay_events(second, second).on(deletes.clone()).times(1));
+            world.merge(kind, "own", stop).await?;
+            // The delete is carried out at once; its answer takes a second.
+            world.until("the slice is gone", Kind::EndpointSlice, |all| mirrored(all, "own").is_empty()).await?;
+            world.merge(kind, "own", resume).await?;
+            let again = |slices: &[Value]| mirrored(slices, "own").len() == 1;
+            world.until("there is a mirrored slice", Kind::EndpointSlice, again).await?;
+            world.settled().await?;
+            let slices = world.until("it is still there", Kind::EndpointSlice, again).await?;
+            ensure!(mirrored(&slices, "own")[0]["endpoints"][0]["addresses"] == json!([IP]), "{slices:#?}");
+            Ok(())
+        })
+        .await
+}

@@ -1,0 +1,143 @@
+//! The objects of scenarios: Services, Pods, and what is made of them.
+
+use anyhow::Result;
+use kube_endpoints_conformance::Kind;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+const SERVICE_NAME: &str = "kubernetes.io/service-name";
+/// The address of the Pod that becomes ready in the history of three events.
+const FIRST: &str = "10.1.0.1";
+const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+
+impl World {
+    /// Creates a Service that selects the Pods with the label `app` of its name.
+    pub(crate) async fn service(&self, name: &str) -> Result<Value> {
+        self.service_with(name, json!({})).await
+    }
+
+    /// The same, with more in its metadata.
+    pub(crate) async fn service_with(&self, name: &str, metadata: Value) -> Result<Value> {
+        let mut metadata = metadata;
+        metadata["name"] = json!(name);
+        let spec = json!({"selector": {"app": name}, "ports": [{"name": "http", "port": 80}]});
+        self.create(Kind::Service, json!({"metadata": metadata, "spec": spec})).await
+    }
+
+    /// Creates a Service without selector, and an Endpoints object of the same name with these addresses.
+    pub(crate) async fn own_endpoints(&self, name: &str, addresses: &[&str]) -> Result<()> {
+        let ports = json!([{"name": "http", "port": 80}]);
+        self.create(Kind::Service, json!({"metadata": {"name": name}, "spec": {"ports": ports}})).await?;
+        let endpoints = json!({"metadata": {"name": name}, "subsets": subsets(addresses)});
+        self.create(Kind::Endpoints, endpoints).await?;
+        Ok(())
+    }
+
+    /// Creates a Pod with an address that is ready or not.
+    pub(crate) async fn pod(&self, app: &str, name: &str, ip: &str, ready: bool) -> Result<()> {
+        let container = json!({"name": "main", "image": "app:1"});
+        let pod = json!({
+            "metadata": {"name": name, "labels": {"app": app}}, "spec": {"nodeName": self.namespace, "containers": [container]}
+        });
+        self.create(Kind::Pod, pod).await?;
+        self.merge_status(Kind::Pod, name, json!({"phase": "Running", "podIP": ip, "podIPs": [{"ip": ip}]})).await?;
+        self.ready(name, ready).await
+    }
+
+    /// Makes a Pod ready, or not: one update.
+    pub(crate) async fn ready(&self, pod: &str, ready: bool) -> Result<()> {
+        let status = if ready { "True" } else { "False" };
+        self.merge_status(Kind::Pod, pod, json!({"conditions": [{"type": "Ready", "status": status}]})).await?;
+        Ok(())
+    }
+
+    /// Removes a Pod at once.
+    pub(crate) async fn kill(&self, pod: &str) -> Result<()> {
+        self.delete(Kind::Pod, pod, Some(json!({"gracePeriodSeconds": 0}))).await?;
+        Ok(())
+    }
+
+    /// Waits until the ready addresses in the slices of a Service are these.
+    pub(crate) async fn until_slices(&self, service: &str, addresses: &[&str]) -> Result<Vec<Value>> {
+        let what = format!("the slices of {service} have {addresses:?}");
+        let found =
+            self.until(&what, Kind::EndpointSlice, |slices| ready_in_slices(slices, service) == addresses).await?;
+        Ok(found.into_iter().filter(|slice| service_of(slice) == Some(service)).collect())
+    }
+
+    /// Waits until the ready addresses in an Endpoints object are these.
+    pub(crate) async fn until_endpoints(&self, service: &str, addresses: &[&str]) -> Result<()> {
+        let what = format!("the Endpoints object {service} has {addresses:?}");
+        self.until(&what, Kind::Endpoints, |all| ready_in_endpoints(all, service).is_some_and(|it| it == addresses))
+            .await?;
+        Ok(())
+    }
+
+    /// Waits until both are so.
+    pub(crate) async fn until_both(&self, service: &str, addresses: &[&str]) -> Result<()> {
+        self.until_slices(service, addresses).await?;
+        self.until_endpoints(service, addresses).await
+    }
+
+    /// Creates a Service for two Pods that are there, makes one of them ready, and then not ready. The controllers are quiet
+    /// after each of these three events.
+    pub(crate) async fn three_events(&self) -> Result<()> {
+        self.pod("web", "a", FIRST, false).await?;
+        self.pod("web", "b", "10.1.0.2", false).await?;
+        // A controller that reads of the Pods after it has read of the Service is woken once more.
+        self.settled().await?;
+        self.service("web").await?;
+        self.until("the Endpoints object is there", Kind::Endpoints, |all| !all.is_empty()).await?;
+        self.until("a slice is there", Kind::EndpointSlice, |all| !all.is_empty()).await?;
+        self.settled().await?;
+        self.ready("a", true).await?;
+        self.until_endpoints("web", &[FIRST]).await?;
+        self.settled().await?;
+        self.ready("a", false).await?;
+        self.until_endpoints("web", &[]).await?;
+        self.settled().await
+    }
+}
+
+/// The subsets of an Endpoints object with these ready addresses.
+pub(crate) fn subsets(addresses: &[&str]) -> Value {
+    let addresses: Vec<_> = addresses.iter().map(|ip| json!({"ip": ip})).collect();
+    json!([{"addresses": addresses, "ports": [{"name": "http", "port": 80}]}])
+}
+
+/// The value of the label by which a slice belongs to a Service.
+pub(crate) fn service_of(slice: &Value) -> Option<&str> {
+    slice["metadata"]["labels"][SERVICE_NAME].as_str()
+}
+
+/// The slices of a Service.
+pub(crate) fn slices_of<'a>(slices: &'a [Value], service: &str) -> Vec<&'a Value> {
+    slices.iter().filter(|slice| service_of(slice) == Some(service)).collect()
+}
+
+/// The mirrored slices of a Service.
+pub(crate) fn mirrored<'a>(slices: &'a [Value], service: &str) -> Vec<&'a Value> {
+    let by = |slice: &Value| slice["metadata"]["labels"][MANAGED_BY] == "endpointslicemirroring-controller.k8s.io";
+    slices_of(slices, service).into_iter().filter(|slice| by(slice)).collect()
+}
+
+/// The ready addresses in the slices of a Service, sorted.
+fn ready_in_slices(slices: &[Value], service: &str) -> Vec<String> {
+    let slices = slices_of(slices, service);
+    let endpoints = slices.iter().flat_map(|slice| slice["endpoints"].as_array().into_iter().flatten());
+    let ready = endpoints.filter(|endpoint| endpoint["conditions"]["ready"] != false);
+    let mut found: Vec<_> = ready.filter_map(|it| it["addresses"][0].as_str()).map(str::to_owned).collect();
+    found.sort();
+    found
+}
+
+/// The ready addresses of an Endpoints object, sorted; nothing if it is not there.
+fn ready_in_endpoints(all: &[Value], name: &str) -> Option<Vec<String>> {
+    let object = all.iter().find(|object| object["metadata"]["name"] == *name)?;
+    let subsets = object["subsets"].as_array().into_iter().flatten();
+    let addresses = subsets.flat_map(|subset| subset["addresses"].as_array().into_iter().flatten());
+    let mut found: Vec<_> = addresses.filter_map(|it| it["ip"].as_str()).map(str::to_owned).collect();
+    found.sort();
+    Some(found)
+}

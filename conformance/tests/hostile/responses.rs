@@ -1,0 +1,43 @@
+//! Answers that are lost.
+
+use anyhow::{Result, ensure};
+use kube_dev_apiserver::{Fault, On};
+use rstest::rstest;
+use serde_json::Value;
+
+use crate::objects::service_of;
+use crate::world::{Counts, Needs, SLICES, World};
+
+const IP: &str = "10.1.0.1";
+
+/// The answer to a create is lost: the slice is there, the controller does not know.
+#[rstest]
+#[case::reset(Fault::apply_then_reset())]
+#[case::timeout(Fault::apply_then_timeout())]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unconfirmed_create_leaves_one_slice(
+    #[case] fault: Fault,
+    #[values(false, true)] mirrored: bool,
+) -> Result<()> {
+    let Some(world) = World::start(Needs::EMBEDDED).await? else { return Ok(()) };
+    world
+        .play(async |world| {
+            let creates = On::any().verb("create").resource(SLICES).namespace(&world.namespace);
+            world.server()?.faults().inject(fault.on(creates).times(1));
+            if mirrored {
+                world.own_endpoints("web", &[IP]).await?;
+            } else {
+                world.pod("web", "a", IP, true).await?;
+                world.service("web").await?;
+            }
+            world.until_slices("web", &[IP]).await?;
+            world.settled().await?;
+            let slices = world.until_slices("web", &[IP]).await?;
+            ensure!(slices.len() == 1, "{slices:#?}");
+            let of = |slice: &Value| service_of(slice).map(str::to_owned);
+            let most = world.slice_history().most_at_once(&world.namespace, of);
+            ensure!(most == 1, "{most} slices of one Service at the same time");
+            world.expect_counts(SLICES, Counts::of(1, 0, 0))
+        })
+        .await
+}
