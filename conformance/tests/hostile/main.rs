@@ -14,3 +14,4 @@ mod cleanups;
 mod mirrored;
 mod refused;
 mod responses;
+mod times;
