@@ -10,6 +10,7 @@ mod policy;
 #[allow(dead_code, reason = "each scenario uses a part")]
 mod world;
 
+mod changed;
 mod cleanups;
 mod mirrored;
 mod refused;
