@@ -13,6 +13,7 @@ mod world;
 mod changed;
 mod cleanups;
 mod mirrored;
+mod namespaces;
 mod refused;
 mod responses;
 mod times;
