@@ -1,0 +1,40 @@
+//! Events about hints.
+
+use anyhow::{Result, ensure};
+use kube_endpoints_conformance::Kind;
+use serde_json::{Value, json};
+
+use crate::world::{Counts, Needs, SLICES, World};
+
+const IP: &str = "10.1.0.1";
+
+/// Reasons why there are no hints are events, one for each decision.
+#[tokio::test(flavor = "multi_thread")]
+async fn missing_hints_are_reported_once_per_decision() -> Result<()> {
+    let Some(world) = World::start(Needs::ANY).await? else { return Ok(()) };
+    world
+        .play(async |world| {
+            let reported = async || -> Result<u64> {
+                let events = world.list(Kind::Event).await?;
+                let mut events: Vec<_> = events.iter().collect();
+                events.retain(|event| event["reason"] == "TopologyAwareHintsDisabled");
+                let count = |event: &Value| event["count"].as_u64().or(event["series"]["count"].as_u64()).unwrap_or(1);
+                Ok(events.into_iter().map(count).sum())
+            };
+            world.pod("web", "a", IP, true).await?;
+            world.pod("web", "b", "10.1.0.2", true).await?;
+            // A controller that reads of the Pods after it has read of the Service is woken once more.
+            world.settled().await?;
+            let annotations = json!({"service.kubernetes.io/topology-mode": "Auto"});
+            world.service_with("web", json!({"annotations": annotations})).await?;
+            world.until_slices("web", &[IP, "10.1.0.2"]).await?;
+            world.settled().await?;
+            ensure!(reported().await? == 1, "after one event: {}", reported().await?);
+            world.ready("a", false).await?;
+            world.until_slices("web", &["10.1.0.2"]).await?;
+            world.settled().await?;
+            ensure!(reported().await? == 2, "after two events: {}", reported().await?);
+            world.expect_counts(SLICES, Counts::of(1, 1, 0))
+        })
+        .await
+}
