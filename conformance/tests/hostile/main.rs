@@ -12,6 +12,7 @@ mod world;
 
 mod changed;
 mod cleanups;
+mod deletions;
 mod hints;
 mod mirrored;
 mod namespaces;

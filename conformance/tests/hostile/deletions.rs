@@ -1,0 +1,113 @@
+//! Objects that stay for a while after they were deleted.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use kube_endpoints_conformance::Kind;
+use rstest::rstest;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::objects::slices_of;
+use crate::world::{Needs, SLICES, World};
+
+const IP: &str = "10.1.0.1";
+const HOLD: &str = "example.com/hold";
+
+/// How an object is kept after it was deleted.
+#[derive(Debug, Clone, Copy)]
+enum Kept {
+    Finalizer,
+    Foreground,
+}
+
+/// Deletes an object in a way that keeps it, waits a moment, and lets it go.
+async fn delete_slowly(world: &World, kind: Kind, object: &Value, kept: Kept) -> Result<()> {
+    let name = object["metadata"]["name"].as_str().context("no name")?;
+    let uid = &object["metadata"]["uid"];
+    let options = match kept {
+        Kept::Finalizer => {
+            world.merge(kind, name, json!({"metadata": {"finalizers": [HOLD]}})).await?;
+            json!({})
+        }
+        Kept::Foreground => {
+            // A dependent that does not go holds its owner back. It is labelled so that it is nobody's business.
+            let api_version = if kind == Kind::EndpointSlice { "discovery.k8s.io/v1" } else { "v1" };
+            let owner = json!({"apiVersion": api_version, "kind": format!("{kind:?}"), "name": name, "uid": uid,
+                "blockOwnerDeletion": true});
+            let labels = json!({"endpointslice.kubernetes.io/skip-mirror": "true"});
+            let metadata =
+                json!({"name": "dependent", "finalizers": [HOLD], "ownerReferences": [owner], "labels": labels});
+            world.create(Kind::Endpoints, json!({"metadata": metadata})).await?;
+            json!({"propagationPolicy": "Foreground"})
+        }
+    };
+    let answer = world.delete(kind, name, Some(options)).await?;
+    ensure!(answer["metadata"]["deletionTimestamp"].is_string(), "an object that is kept is the answer: {answer}");
+    sleep(Duration::from_secs(2)).await;
+    let listed = world.list(kind).await?;
+    ensure!(listed.iter().any(|it| it["metadata"]["uid"] == *uid), "it is kept: {listed:#?}");
+    match kept {
+        Kept::Finalizer => drop(world.merge(kind, name, json!({"metadata": {"finalizers": null}})).await?),
+        Kept::Foreground => {
+            world.merge(Kind::Endpoints, "dependent", json!({"metadata": {"finalizers": null}})).await?;
+        }
+    }
+    world.until("the old one is gone", kind, |all| !all.iter().any(|it| it["metadata"]["uid"] == *uid)).await?;
+    Ok(())
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slice_that_goes_slowly_is_replaced(
+    #[values(Kept::Finalizer, Kept::Foreground)] kept: Kept,
+    #[values(false, true)] mirrored: bool,
+) -> Result<()> {
+    // Collecting dependents is what the embedded server does by itself.
+    let Some(world) = World::start(Needs::EMBEDDED).await? else { return Ok(()) };
+    world
+        .play(async |world| {
+            if mirrored {
+                world.own_endpoints("web", &[IP]).await?;
+            } else {
+                world.pod("web", "a", IP, true).await?;
+                world.service("web").await?;
+            }
+            let slices = world.until_slices("web", &[IP]).await?;
+            world.settled().await?;
+            let uid = slices[0]["metadata"]["uid"].clone();
+            delete_slowly(world, Kind::EndpointSlice, &slices[0], kept).await?;
+            let is_new = |slices: &[Value]| {
+                let slices = slices_of(slices, "web");
+                slices.len() == 1 && slices[0]["metadata"]["uid"] != uid
+            };
+            world.until("there is a new slice", Kind::EndpointSlice, is_new).await?;
+            world.until_slices("web", &[IP]).await?;
+            world.settled().await?;
+            let Some(counts) = world.counts(SLICES)? else { return Ok(()) };
+            ensure!(counts.creates == 2 && counts.deletes == 0, "{counts:?}");
+            Ok(())
+        })
+        .await
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_endpoints_object_that_goes_slowly_is_replaced(
+    #[values(Kept::Finalizer, Kept::Foreground)] kept: Kept,
+) -> Result<()> {
+    let Some(world) = World::start(Needs::EMBEDDED).await? else { return Ok(()) };
+    world
+        .play(async |world| {
+            world.pod("web", "a", IP, true).await?;
+            world.service("web").await?;
+            world.until_both("web", &[IP]).await?;
+            world.settled().await?;
+            let all = world.list(Kind::Endpoints).await?;
+            let object = all.iter().find(|it| it["metadata"]["name"] == "web").context("no Endpoints")?;
+            delete_slowly(world, Kind::Endpoints, object, kept).await?;
+            world.until_endpoints("web", &[IP]).await?;
+            world.settled().await
+        })
+        .await
+}
