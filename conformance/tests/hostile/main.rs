@@ -13,6 +13,7 @@ mod world;
 mod changed;
 mod cleanups;
 mod deletions;
+mod edits;
 mod hints;
 mod mirrored;
 mod namespaces;
