@@ -19,4 +19,5 @@ mod mirrored;
 mod namespaces;
 mod refused;
 mod responses;
+mod restores;
 mod times;

@@ -1,0 +1,50 @@
+//! A store that goes back.
+
+use anyhow::{Result, ensure};
+use kube_endpoints_conformance::Kind;
+use serde_json::json;
+
+use crate::objects::subsets;
+use crate::world::{Needs, World};
+
+const IP: &str = "10.1.0.1";
+const OTHER: &str = "10.1.0.2";
+const THIRD: &str = "10.1.0.3";
+
+/// After a restore of etcd, versions that the controllers know come a second time with other content.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_controllers_follow_a_store_that_was_restored() -> Result<()> {
+    let Some(world) = World::start(Needs::EMBEDDED).await? else { return Ok(()) };
+    world
+        .play(async |world| {
+            world.pod("web", "a", IP, true).await?;
+            world.service("web").await?;
+            world.own_endpoints("own", &[IP]).await?;
+            world.until_both("web", &[IP]).await?;
+            world.until_slices("own", &[IP]).await?;
+            world.settled().await?;
+            let snapshot = world.server()?.snapshot();
+            // What is undone: the Pod is replaced, slices are rewritten, a Service is new.
+            world.kill("a").await?;
+            world.pod("web", "b", OTHER, true).await?;
+            world.merge(Kind::Endpoints, "own", json!({"subsets": subsets(&[OTHER])})).await?;
+            world.service("later").await?;
+            world.until_both("web", &[OTHER]).await?;
+            world.until_both("later", &[]).await?;
+            world.until_slices("own", &[OTHER]).await?;
+            world.settled().await?;
+
+            world.server()?.restore(&snapshot);
+            world.reconnected().await?;
+            // The versions of before are used for something else.
+            world.pod("web", "c", THIRD, true).await?;
+            world.until_both("web", &[IP, THIRD]).await?;
+            world.until_slices("own", &[IP]).await?;
+            world.settled().await?;
+            world.until_both("web", &[IP, THIRD]).await?;
+            let slices = world.until_slices("web", &[IP, THIRD]).await?;
+            ensure!(slices.len() == 1, "{slices:#?}");
+            Ok(())
+        })
+        .await
+}
