@@ -20,4 +20,5 @@ mod namespaces;
 mod refused;
 mod responses;
 mod restores;
+mod standby;
 mod times;
