@@ -109,3 +109,21 @@ fn a_node_comes_with_its_status() {
     assert!(changed["status"].get("conditions").is_none());
     assert_eq!(changed["spec"]["unschedulable"], true);
 }
+
+#[test]
+fn a_condition_may_be_of_the_last_second_of_the_calendar() {
+    let mut world = World::new();
+    world.create("pods", pod("p"));
+    let conditions =
+        |time: &str| json!({"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": time}]});
+    for _ in 0..2 {
+        world.merge_status("pods", "p", conditions("9999-12-31T23:59:59Z"));
+        world.merge("pods", "p", json!({"metadata": {"labels": {"a": "b"}}}));
+        let stored = world.get("pods", "p").unwrap();
+        assert_eq!(stored["status"]["conditions"][0]["lastTransitionTime"], "9999-12-31T23:59:59Z");
+    }
+    let status = json!({"status": conditions("2027-01-15T08:00:60Z")});
+    let error = world.try_merge("pods", "p", status, Part::Status).unwrap_err();
+    assert_eq!(error.code, 400, "{error}");
+    assert!(error.to_string().contains("status.conditions[0].lastTransitionTime: parsing time"), "{error}");
+}
