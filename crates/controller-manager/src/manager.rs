@@ -243,7 +243,7 @@ impl Manager {
         let config = self.settings.endpoint;
         let controller =
             kube_endpoint::EndpointsController::with_metrics(&informers, client, recorder, config, metrics);
-        stage.supervisor.spawn(ENDPOINTS, controller.run(self.stop.clone()));
+        stage.supervisor.try_spawn(ENDPOINTS, controller.run(self.stop.clone()));
         self.checks.controller(ENDPOINTS);
         Ok(())
     }
@@ -263,7 +263,7 @@ impl Manager {
         let controller = kube_endpointslice::controller::EndpointSliceController::with_metrics(
             &informers, client, recorder, config, metrics,
         );
-        stage.supervisor.spawn(ENDPOINTSLICE, controller.run(self.stop.clone()));
+        stage.supervisor.try_spawn(ENDPOINTSLICE, controller.run(self.stop.clone()));
         self.checks.controller(ENDPOINTSLICE);
         Ok(())
     }
@@ -283,7 +283,7 @@ impl Manager {
         let controller = kube_endpointslice_mirroring::MirroringController::with_metrics(
             &informers, client, recorder, config, metrics,
         );
-        stage.supervisor.spawn(MIRRORING, controller.run(self.stop.clone()));
+        stage.supervisor.try_spawn(MIRRORING, controller.run(self.stop.clone()));
         self.checks.controller(MIRRORING);
         Ok(())
     }

@@ -1,6 +1,9 @@
 //! All tasks of a process in one set.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
+use std::error::Error;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use tokio::task::{Id, JoinError, JoinSet};
@@ -11,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug)]
 pub struct Supervisor {
     stop: CancellationToken,
-    tasks: JoinSet<()>,
+    tasks: JoinSet<Result<(), String>>,
     names: HashMap<Id, String>,
 }
 
@@ -24,6 +27,14 @@ pub enum SupervisorError {
     Ended {
         /// The task.
         task: String,
+    },
+    /// A task that should run for ever returned an error.
+    #[error("{task} failed: {message}")]
+    Failed {
+        /// The task.
+        task: String,
+        /// The error and its sources, separated by colons.
+        message: String,
     },
     /// A task panicked.
     #[error("{task} panicked: {message}")]
@@ -51,7 +62,19 @@ impl Supervisor {
 
     /// Starts a task. It is to end once the token is cancelled, and not before.
     pub fn spawn(&mut self, name: impl Into<String>, task: impl Future<Output = ()> + Send + 'static) {
-        let handle = self.tasks.spawn(task);
+        self.try_spawn(name, async {
+            task.await;
+            Ok::<(), Infallible>(())
+        });
+    }
+
+    /// Starts a task that may fail. An error ends the process as a panic does: [`SupervisorError::Failed`].
+    pub fn try_spawn<E: Error>(
+        &mut self,
+        name: impl Into<String>,
+        task: impl Future<Output = Result<(), E>> + Send + 'static,
+    ) {
+        let handle = self.tasks.spawn(async { task.await.map_err(|error| with_sources(&error)) });
         self.names.insert(handle.id(), name.into());
     }
 
@@ -68,13 +91,14 @@ impl Supervisor {
 
         let drained = tokio::time::timeout(grace, async {
             while let Some(ended) = self.tasks.join_next_with_id().await {
-                // After the request to stop, returning is what tasks are to do.
-                if ended.is_err() {
-                    let later = self.failure(ended);
-                    failure = failure.take().or(later);
-                } else if let Ok((id, ())) = ended {
-                    self.names.remove(&id);
-                }
+                let later = self.failure(ended);
+                // A task may fail because another one panicked, and still end first.
+                failure = match (failure.take(), later) {
+                    (Some(SupervisorError::Failed { .. }), Some(panic @ SupervisorError::Panicked { .. })) => {
+                        Some(panic)
+                    }
+                    (first, later) => first.or(later),
+                };
             }
         })
         .await;
@@ -89,17 +113,31 @@ impl Supervisor {
         }
     }
 
-    fn failure(&mut self, ended: Result<(Id, ()), JoinError>) -> Option<SupervisorError> {
+    /// Why a task that ended should not have; `None` if it returned after the request to stop.
+    fn failure(&mut self, ended: Result<(Id, Result<(), String>), JoinError>) -> Option<SupervisorError> {
         let mut name = |id| self.names.remove(&id).unwrap_or_else(|| "a task".to_owned());
         match ended {
-            Ok((_, ())) if self.stop.is_cancelled() => None,
-            Ok((id, ())) => Some(SupervisorError::Ended { task: name(id) }),
+            Ok((id, Ok(()))) => {
+                let task = name(id);
+                (!self.stop.is_cancelled()).then_some(SupervisorError::Ended { task })
+            }
+            Ok((id, Err(message))) => Some(SupervisorError::Failed { task: name(id), message }),
             Err(error) => {
                 let task = name(error.id());
                 error.try_into_panic().ok().map(|panic| SupervisorError::Panicked { task, message: message(&*panic) })
             }
         }
     }
+}
+
+fn with_sources(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let _ = write!(text, ": {error}");
+        source = error.source();
+    }
+    text
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> String {
@@ -135,6 +173,32 @@ mod tests {
         supervisor.spawn("short", async {});
         assert_eq!(supervisor.run(GRACE).await, Err(SupervisorError::Ended { task: "short".into() }));
         assert!(stop.is_cancelled());
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("no cache")]
+    struct NoCache(#[source] std::fmt::Error);
+
+    #[tokio::test(start_paused = true)]
+    async fn an_error_is_reported_with_its_sources() {
+        let (mut supervisor, stop) = supervisor();
+        supervisor.spawn("steady", stop.clone().cancelled_owned());
+        supervisor.try_spawn("broken", async { Err(NoCache(std::fmt::Error)) });
+        let message = format!("no cache: {}", std::fmt::Error);
+        assert_eq!(supervisor.run(GRACE).await, Err(SupervisorError::Failed { task: "broken".into(), message }));
+        assert!(stop.is_cancelled());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_panic_is_reported_before_the_failures_it_causes() {
+        let (mut supervisor, stop) = supervisor();
+        supervisor.try_spawn("consequence", async { Err(NoCache(std::fmt::Error)) });
+        supervisor.spawn("cause", async move {
+            stop.cancelled().await;
+            panic!("out of luck")
+        });
+        let expected = SupervisorError::Panicked { task: "cause".into(), message: "out of luck".into() };
+        assert_eq!(supervisor.run(GRACE).await, Err(expected));
     }
 
     #[tokio::test(start_paused = true)]

@@ -11,7 +11,7 @@ use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::LEADER_ANNOTATION;
 use kube_endpoint_model::{Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
-use kube_informer::{HandlerHandle, Informer, synced_before};
+use kube_informer::{HandlerHandle, Informer, NeverSynced, synced_before};
 use kube_wire::Object as _;
 use kube_workqueue::{MetricsProvider, Queue, Timer, default_controller_limiter};
 use tokio_util::sync::CancellationToken;
@@ -114,11 +114,13 @@ impl EndpointsController {
         EndpointsController { queue, timer, concurrent_syncs, reconciler, metrics: controller, synced }
     }
 
-    /// Works until `stop`, once the caches have been filled.
-    pub async fn run(self, stop: CancellationToken) {
+    /// Reconciles from the time when all caches have synced until `stop` is cancelled.
+    ///
+    /// Errors: [`NeverSynced`] if a cache ends before it has synced; then nothing has been reconciled.
+    pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {
         let EndpointsController { queue, timer, concurrent_syncs, reconciler, metrics, synced } = self;
-        if !synced_before(&stop, &synced).await {
-            return;
+        if !synced_before(&stop, &synced).await? {
+            return Ok(());
         }
         // Objects whose Service went while nobody looked (EP-H6). Those that old clients elect leaders with are spared.
         for endpoints in reconciler.endpoints.list() {
@@ -133,6 +135,7 @@ impl EndpointsController {
             async move { reconciler.sync(&key).await }
         };
         workers.run(stop, sync).await;
+        Ok(())
     }
 }
 
@@ -181,5 +184,25 @@ mod tests {
         endpoints_source.deliver();
         assert!(is_taken(&queue).await);
         stop.cancel();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_cache_that_stops_before_it_synced_is_an_error() {
+        let (services, service_source) = ManualSource::with_index(ServiceIndex::default(), ServiceIndex::update);
+        let (pods, _) = ManualSource::with_index(PodIndex::default(), PodIndex::update);
+        let (endpoints, _) = ManualSource::new();
+        let informers = Informers { services, pods, endpoints };
+        let nowhere = kube_controller_client::Config::from_url("http://127.0.0.1:1").expect("a URL");
+        let client = Client::new(&nowhere, ClientOptions::default()).expect("a client");
+        let (recorder, _writer) = EventRecorder::new(client.clone(), "endpoint-controller");
+        let config = Config { concurrent_syncs: 1, batch_period: Duration::ZERO, legacy: Legacy::default() };
+        let controller = EndpointsController::new(&informers, client, recorder, config);
+        service_source.replace([], "1");
+        service_source.deliver();
+        let stopped = CancellationToken::new();
+        stopped.cancel();
+        informers.pods.run(stopped).await;
+        let error = controller.run(CancellationToken::new()).await.unwrap_err();
+        assert_eq!(error.to_string(), "the cache of manual source (pods) stopped before it synced");
     }
 }

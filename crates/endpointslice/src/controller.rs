@@ -17,7 +17,7 @@ use kube_endpoint_model::{
     Cause, Change, EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes,
     pod_change,
 };
-use kube_informer::{Event, HandlerHandle, Informer, synced_before};
+use kube_informer::{Event, HandlerHandle, Informer, NeverSynced, synced_before};
 use kube_topology::TopologyCache;
 use kube_wire::Object as _;
 use kube_workqueue::{MetricsProvider, Queue, Timer, endpoint_slice_limiter};
@@ -164,11 +164,13 @@ impl EndpointSliceController {
         EndpointSliceController { queue, timer, concurrent_syncs, syncs, nodes_changed, synced, metrics }
     }
 
-    /// Works until `stop`, once the caches have been filled.
-    pub async fn run(self, stop: CancellationToken) {
+    /// Reconciles from the time when all caches have synced until `stop` is cancelled.
+    ///
+    /// Errors: [`NeverSynced`] if a cache ends before it has synced; then nothing has been reconciled.
+    pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {
         let EndpointSliceController { queue, timer, concurrent_syncs, syncs, nodes_changed, synced, metrics } = self;
-        if !synced_before(&stop, &synced).await {
-            return;
+        if !synced_before(&stop, &synced).await? {
+            return Ok(());
         }
         let waker = KeyWaker::new(queue.clone(), syncs.propagation.clone());
         let workers =
@@ -191,6 +193,7 @@ impl EndpointSliceController {
             () = workers.run(stop, sync) => {}
             () = follow_nodes => {}
         }
+        Ok(())
     }
 }
 
@@ -341,5 +344,25 @@ mod tests {
         nodes.delete(node("b", false, 2, 6));
         nodes.deliver();
         assert!(told().await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_cache_that_stops_before_it_synced_is_an_error() {
+        let (informers, services, pods, _) = informers();
+        let nowhere = kube_controller_client::Config::from_url("http://127.0.0.1:1").expect("a URL");
+        let client = Client::new(&nowhere, kube_controller_client::ClientOptions::default()).expect("a client");
+        let (recorder, _writer) = EventRecorder::new(client.clone(), "endpoint-slice-controller");
+        let max_endpoints_per_slice = NonZeroUsize::new(100).expect("not zero");
+        let config = Config { concurrent_syncs: 1, max_endpoints_per_slice, batch_period: Duration::ZERO };
+        let controller = EndpointSliceController::new(&informers, client, recorder, config);
+        services.replace([], "1");
+        services.deliver();
+        pods.replace([], "1");
+        pods.deliver();
+        let stopped = CancellationToken::new();
+        stopped.cancel();
+        informers.nodes.run(stopped).await;
+        let error = controller.run(CancellationToken::new()).await.unwrap_err();
+        assert_eq!(error.to_string(), "the cache of manual source (nodes) stopped before it synced");
     }
 }

@@ -136,5 +136,5 @@ pub use prometheus::PrometheusMetrics;
 pub use reflector::BackoffPolicy;
 pub use selector::LabelSelector;
 pub use store::Store;
-pub use sync::{NotSynced, synced_before, wait_for_sync};
+pub use sync::{NeverSynced, NotSynced, synced_before, wait_for_sync};
 pub use write_through::WriteThrough;

@@ -34,12 +34,29 @@ pub async fn wait_for_sync<'a>(
     if missing.is_empty() { Ok(()) } else { Err(NotSynced { missing, within }) }
 }
 
-/// Waits until all handlers have heard of everything that was there at first; says no if `stop` came first.
-pub async fn synced_before(stop: &CancellationToken, handlers: &[HandlerHandle]) -> bool {
-    let all = async {
-        for handler in handlers {
-            handler.synced().await;
+/// A cache ended before its initial contents were delivered, so it never syncs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the cache of {name} stopped before it synced")]
+pub struct NeverSynced {
+    /// [`HandlerHandle::name`] of the cache.
+    pub name: String,
+}
+
+/// Waits until every handler has processed the initial list of its informer, without a time limit.
+///
+/// Returns `false` if `stop` is cancelled first. A controller starts its workers only after `true`, as upstream's do after
+/// `cache.WaitForNamedCacheSync`.
+///
+/// Errors: [`NeverSynced`] if an informer ends, or a handler is removed, before the handler has synced. Upstream's function
+/// would wait for ever.
+pub async fn synced_before(stop: &CancellationToken, handlers: &[HandlerHandle]) -> Result<bool, NeverSynced> {
+    for handler in handlers {
+        match stop.run_until_cancelled(handler.synced()).await {
+            Some(true) => {}
+            // Informers end with the same token, and may do so before this task sees it.
+            None | Some(false) if stop.is_cancelled() => return Ok(false),
+            _ => return Err(NeverSynced { name: handler.name().to_owned() }),
         }
-    };
-    stop.run_until_cancelled(all).await.is_some()
+    }
+    Ok(true)
 }

@@ -14,7 +14,7 @@ use kube_endpoint_model::{Cause, Change, EndpointSlice, Endpoints, ObjectKey, Se
 use kube_endpointslice::metrics::SliceMetrics;
 use kube_endpointslice::slice_events::Terminating;
 use kube_endpointslice::{Reconciler, watch_slices};
-use kube_informer::{Event, HandlerHandle, Informer, synced_before};
+use kube_informer::{Event, HandlerHandle, Informer, NeverSynced, synced_before};
 use kube_wire::Object as _;
 use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue, Timer};
 use tokio_util::sync::CancellationToken;
@@ -110,11 +110,13 @@ impl MirroringController {
         MirroringController { queue, timer, concurrent_syncs, syncs, metrics: controller, synced }
     }
 
-    /// Works until `stop`, once the caches have been filled.
-    pub async fn run(self, stop: CancellationToken) {
+    /// Reconciles from the time when all caches have synced until `stop` is cancelled.
+    ///
+    /// Errors: [`NeverSynced`] if a cache ends before it has synced; then nothing has been reconciled.
+    pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {
         let MirroringController { queue, timer, concurrent_syncs, syncs, metrics, synced } = self;
-        if !synced_before(&stop, &synced).await {
-            return;
+        if !synced_before(&stop, &synced).await? {
+            return Ok(());
         }
         let workers = Workers {
             name: NAME,
@@ -129,6 +131,7 @@ impl MirroringController {
             async move { syncs.sync(&key).await }
         };
         workers.run(stop, sync).await;
+        Ok(())
     }
 }
 
@@ -148,4 +151,33 @@ fn watch_endpoints(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>) -> 
         }
     };
     informers.endpoints.add_handler(handle).named("endpoints")
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_controller_client::ClientOptions;
+    use kube_informer::ManualSource;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_cache_that_stops_before_it_synced_is_an_error() {
+        let (services, service_source) = ManualSource::with_index(ServiceIndex::default(), ServiceIndex::update);
+        let (endpoints, _) = ManualSource::new();
+        let (slices, _) = ManualSource::with_index(SliceIndex::default(), SliceIndex::update);
+        let informers = Informers { services, endpoints, slices };
+        let nowhere = kube_controller_client::Config::from_url("http://127.0.0.1:1").expect("a URL");
+        let client = Client::new(&nowhere, ClientOptions::default()).expect("a client");
+        let (recorder, _writer) = EventRecorder::new(client.clone(), "endpoint-slice-mirroring-controller");
+        let max_endpoints_per_subset = NonZeroUsize::new(1000).expect("not zero");
+        let config = Config { concurrent_syncs: 1, max_endpoints_per_subset, batch_period: Duration::ZERO };
+        let controller = MirroringController::new(&informers, client, recorder, config);
+        service_source.replace([], "1");
+        service_source.deliver();
+        let stopped = CancellationToken::new();
+        stopped.cancel();
+        informers.endpoints.run(stopped).await;
+        let error = controller.run(CancellationToken::new()).await.unwrap_err();
+        assert_eq!(error.to_string(), "the cache of manual source (endpoints) stopped before it synced");
+    }
 }

@@ -61,7 +61,8 @@ impl Rig {
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
         tasks.spawn(writer.run(stop.clone()));
-        tasks.spawn(EndpointsController::new(&informers, controller, recorder, config).run(stop));
+        let runs = EndpointsController::new(&informers, controller, recorder, config).run(stop);
+        tasks.spawn(async { runs.await.expect("the caches sync") });
 
         let mut rig = Rig {
             server,

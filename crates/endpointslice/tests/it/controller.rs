@@ -39,7 +39,7 @@ fn run(cluster: &Cluster) -> JoinSet<()> {
     tasks.spawn(informers.nodes.run(stop.clone()));
     tasks.spawn(informers.slices.run(stop.clone()));
     tasks.spawn(writer.run(stop.clone()));
-    tasks.spawn(controller.run(stop));
+    tasks.spawn(async { controller.run(stop).await.expect("the caches sync") });
     tasks
 }
 

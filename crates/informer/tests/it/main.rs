@@ -16,5 +16,6 @@ mod schedules;
 mod scripted;
 mod server;
 mod silence;
+mod sync;
 mod thing;
 mod write_through;

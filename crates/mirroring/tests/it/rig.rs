@@ -108,7 +108,8 @@ impl Rig {
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
         tasks.spawn(writer.run(stop.clone()));
-        tasks.spawn(controller.run(stop.clone()));
+        let runs = controller.run(stop.clone());
+        tasks.spawn(async { runs.await.expect("the caches sync") });
         let Informers { services, endpoints, slices } = informers;
         tasks.spawn(services.run(stop.clone()));
         tasks.spawn(endpoints.run(stop.clone()));
