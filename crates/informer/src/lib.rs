@@ -61,8 +61,9 @@
 //! What a handler may rely on:
 //! - It hears every change exactly once, in the order in which the store saw it, and the store is never older than the event.
 //! - A handler added late first hears of all that is in the store, as [`Event::Added`] with `initial` set.
-//! - An object that was listed again unchanged causes no event. One that was deleted and created again between two lists
-//!   causes one [`Event::Updated`] with two different uids.
+//! - An object that a relist brings unchanged causes an [`Event::Updated`] from the object to itself, as in client-go, for
+//!   handlers that the last resync included and, before the first resync, for all. These follow the changes of the relist.
+//!   One that was deleted and created again between two lists causes one [`Event::Updated`] with two different uids.
 //! - A slow handler delays nobody but itself. What it has not heard of waits in its queue, which has no bounds; how many events
 //!   these are, and for how long they wait, are [metrics](HandlerMetrics).
 //!
@@ -87,7 +88,8 @@
 //! # What differs on purpose
 //!
 //! - There is no queue between reflector and store: an event is stored as soon as it is decoded.
-//! - An object that a list brings unchanged is no event; upstream tells some handlers of it as an update to itself.
+//! - A handler is resynced for the first time within one period, and no period is skipped; client-go's first resync may come
+//!   after two periods.
 //! - An object that is the same in a list stays the object that it was, so a list of what is known needs no memory for objects.
 //! - Resyncs go on while the informer lists again; upstream's pause.
 //! - What an informer is like is said before it is built, its indexes too; nothing can be set too late.

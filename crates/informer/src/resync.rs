@@ -22,7 +22,9 @@ pub(crate) struct Check {
 pub(crate) struct Due {
     asked: Duration,
     every: Duration,
+    /// The end of the period in which the next resync falls.
     next: Instant,
+    syncing: bool,
 }
 
 impl Check {
@@ -52,7 +54,7 @@ impl Check {
 impl Due {
     pub(crate) fn new(asked: Duration, check: &Check, now: Instant) -> Self {
         let asked = if asked.is_zero() { asked } else { asked.max(SHORTEST) };
-        let mut due = Self { asked, every: Duration::ZERO, next: now };
+        let mut due = Self { asked, every: Duration::ZERO, next: now, syncing: true };
         due.check_changed(check);
         due.next = now + due.every;
         due
@@ -64,13 +66,26 @@ impl Due {
         self.every = if never { Duration::ZERO } else { self.asked.max(check.every) };
     }
 
-    /// Whether it is time; if so, the next time is a period from now.
-    pub(crate) fn take(&mut self, now: Instant) -> bool {
-        let due = !self.every.is_zero() && now >= self.next;
-        if due {
-            self.next = now + self.every;
+    /// Whether the handler is resynced by the check at `now`: the last check that is not later than the end of its period, or
+    /// the first one after it.
+    ///
+    /// Periods follow each other without a gap, however late a check is within its own period, so that none is skipped; a
+    /// handler added between two checks gets its first resync within one period. client-go's `processorListener` counts each
+    /// period from the previous check, and loses a check whenever one comes a little earlier than that.
+    pub(crate) fn take(&mut self, now: Instant, check: &Check) -> bool {
+        self.syncing = !self.every.is_zero() && now + check.every > self.next;
+        if self.syncing {
+            let late = now.saturating_duration_since(self.next);
+            // Checks that were missed altogether are not made up for.
+            self.next = if late < check.every { self.next } else { now } + self.every;
         }
-        due
+        self.syncing
+    }
+
+    /// Whether the handler gets the unchanged objects of a relist: until the first check, and after a check that resynced it,
+    /// as with the flag in client-go's `sharedProcessor.listeners` (IN-38).
+    pub(crate) fn is_syncing(&self) -> bool {
+        self.syncing
     }
 }
 
@@ -118,8 +133,23 @@ mod tests {
     async fn is_due_a_period_after_it_was_due() {
         let (check, now) = (Check::new(seconds(1)), Instant::now());
         let mut due = Due::new(seconds(2), &check, now);
-        let times = [1, 2, 3, 4, 7, 8, 9].map(|at| due.take(now + seconds(at)));
+        let times = [1, 2, 3, 4, 7, 8, 9].map(|at| due.take(now + seconds(at), &check));
         assert_eq!(times, [false, true, false, true, true, false, true]);
-        assert!(!Due::new(Duration::ZERO, &check, now).take(now + seconds(100)));
+        assert!(!Due::new(Duration::ZERO, &check, now).take(now + seconds(100), &check));
+    }
+
+    proptest::proptest! {
+        // A check wakes up to some milliseconds after its time, and the handler was added at any time before the first one.
+        #[test]
+        fn no_check_is_skipped_however_late_it_wakes(
+            added in 0..10_000_u64,
+            lags in proptest::collection::vec(0..500_u64, 2..50),
+        ) {
+            let (check, start) = (Check::new(seconds(10)), Instant::now());
+            let mut due = Due::new(seconds(10), &check, start + Duration::from_millis(added));
+            for (number, lag) in (1..).zip(lags) {
+                assert!(due.take(start + seconds(10) * number + Duration::from_millis(lag), &check), "check {number}");
+            }
+        }
     }
 }

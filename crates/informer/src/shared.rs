@@ -1,6 +1,7 @@
 //! The store and its listeners, changed together.
 
 use std::{
+    collections::HashSet,
     convert::Infallible,
     future::pending,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -13,7 +14,7 @@ use tokio::{
 };
 
 use crate::{
-    Changes, Event, HandlerHandle, HandlerOptions, RelistCause, Store,
+    Changes, Event, HandlerHandle, HandlerOptions, Objects, RelistCause, Store,
     builder::Options,
     handle::Id,
     handler::{Listener, Runner, connect},
@@ -170,7 +171,11 @@ impl<T: Object, X: Clone> Shared<T, X> {
         let mut listeners = self.locked();
         let first = !self.store.is_populated();
         let changes = self.store.replace(objects, resource_version);
-        listeners.all.retain_mut(|(listener, _)| listener.tell_all(&changes));
+        let unchanged = if first { None } else { self.unchanged(&changes) };
+        listeners.all.retain_mut(|(listener, due)| {
+            listener.tell_all(&changes)
+                && unchanged.as_ref().is_none_or(|it| !due.is_syncing() || listener.tell_all(it))
+        });
         if first {
             listeners.all.iter().for_each(|(listener, _)| listener.synced());
             self.synced.send_replace(true);
@@ -203,14 +208,29 @@ impl<T: Object, X: Clone> Shared<T, X> {
         }
     }
 
+    /// The stored objects that are not in the changes of a relist; `None` if there are none.
+    ///
+    /// Upstream's handlers get an update for each of these (`sharedIndexInformer.OnUpdate`, which `sharedProcessor.distribute`
+    /// passes to the handlers that are due for a resync), so that a relist after a lost history repairs what a
+    /// controller missed.
+    fn unchanged(&self, changes: &Changes<T>) -> Option<Changes<T>> {
+        let changed: HashSet<_> = changes.iter().map(|event| Arc::as_ptr(event.object())).collect();
+        let kept = |objects: &Objects<T>| {
+            objects.iter().filter(|it| !changed.contains(&Arc::as_ptr(it))).cloned().collect::<Vec<_>>()
+        };
+        let unchanged = self.store.read(|objects, _| kept(objects));
+        (!unchanged.is_empty()).then(|| Changes::again(unchanged))
+    }
+
     fn resync_due(&self, now: Instant) {
         let mut listeners = self.locked();
         if !self.store.is_populated() {
             return;
         }
         let mut stored = None;
-        listeners.all.retain_mut(|(listener, due)| {
-            !due.take(now)
+        let Listeners { all, check } = &mut *listeners;
+        all.retain_mut(|(listener, due)| {
+            !due.take(now, check)
                 || listener.tell_all(stored.get_or_insert_with(|| {
                     Changes::again(self.store.read(|objects, _| objects.iter().cloned().collect()))
                 }))

@@ -141,7 +141,7 @@ async fn talk(script: Script, requests: usize, expect: &str) -> (String, String)
     vec![ok(list(5, &[("a", 3), ("b", 4)])), frames([error(410, "Expired")], false), ok(list(9, &[("a", 3), ("c", 8)])), frames([], true)],
     "a@3 c@8",
     "list 0, watch 5, list 5, watch 9",
-    "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted(tombstone) shop/b@4, Added shop/c@8"
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted(tombstone) shop/b@4, Added shop/c@8, Updated shop/a@3"
 )]
 #[case::expired_as_status(
     vec![ok(list(5, &[("a", 3)])), status(410, "Gone", ""), status(410, "Expired", ""), ok(list(9, &[("a", 8)])), frames([], true)],
@@ -158,7 +158,7 @@ async fn talk(script: Script, requests: usize, expect: &str) -> (String, String)
     ],
     "a@6 b@7",
     "list 0, watch 5, list 6, watch 7",
-    "Added shop/a@6, Added shop/b@7"
+    "Added shop/a@6, Added shop/b@7, Updated shop/a@6"
 )]
 #[case::broken_list_is_asked_again(
     vec![ok(r#"{"kind":"Status","code":200}"#), ok(list(5, &[("a", 3)])), frames([], true)],
@@ -243,7 +243,7 @@ pub(crate) fn bookmark(version: u64, end: bool) -> String {
     ],
     "a@3",
     "stream newest, stream 5",
-    "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted(tombstone) shop/b@4"
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted(tombstone) shop/b@4, Updated shop/a@3"
 )]
 #[case::error_before_the_bookmark_forces_a_list(
     vec![

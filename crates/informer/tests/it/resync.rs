@@ -6,7 +6,7 @@ use kube_informer::{HandlerOptions, Informer, ManualSource, wait_for_sync};
 use rstest::rstest;
 use tokio::{
     task::JoinSet,
-    time::{advance, sleep},
+    time::{Instant, advance, sleep, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -64,9 +64,10 @@ async fn missed_resyncs_are_not_made_up_for() {
 
 // IN-44: a handler that is added late gets what the informer does anyway; without a period of the informer nobody resyncs
 #[rstest]
-// Added half a second after the start. The informer looks at 5, 10, ... or at 2, 4, ...
-#[case::as_the_informer_looks(5, 2, 10)]
-#[case::as_it_asks(2, 6, 8)]
+// Added half a second after the start. The informer looks at 5, 10, ... or at 2, 4, ...; the first resync comes with the last
+// look that is within one period.
+#[case::as_the_informer_looks(5, 2, 5)]
+#[case::as_it_asks(2, 6, 6)]
 #[tokio::test(start_paused = true)]
 async fn a_late_handler_cannot_have_it_more_often(#[case] check: u64, #[case] asked: u64, #[case] hears: u64) {
     let (informer, source) = ManualSource::builder().resync(seconds(check)).build();
@@ -76,6 +77,50 @@ async fn a_late_handler_cannot_have_it_more_often(#[case] check: u64, #[case] as
     assert_eq!(late.told(), "Added(initial) shop/a@1, Added(initial) shop/b@2");
     sleep(seconds(1)).await;
     assert_eq!(late.told(), AGAIN);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_resync_is_skipped_whenever_handlers_are_added() {
+    let (informer, source) = ManualSource::builder().resync(seconds(5)).build();
+    let (early, _tasks) = run(&informer, &source, &[5]).await;
+    let mut logs = early;
+    for _ in 0..4 {
+        sleep(Duration::from_millis(1_100)).await;
+        logs.push(listen(&informer).0);
+    }
+    sleep(Duration::from_millis(10)).await;
+    for log in &logs {
+        log.told();
+    }
+    let started = Instant::now();
+    for round in 1..50 {
+        // The last of these handlers was added 4.9 s after the start.
+        sleep_until(started + seconds(5) * round).await;
+        for (number, log) in logs.iter().enumerate() {
+            assert_eq!(log.told(), AGAIN, "handler {number} in period {round}");
+        }
+    }
+}
+
+// client-go: sharedIndexInformer.OnUpdate, sharedProcessor.distribute, IN-38
+#[rstest]
+#[case::never_resyncs_before_any_resync(0, 0, &["Updated shop/b@4", "Updated shop/a@1"])]
+#[case::never_resyncs_after_one(0, 2, &["Updated shop/b@4"])]
+#[case::was_due(1, 2, &["Updated shop/b@4", "Updated shop/a@1"])]
+#[case::was_not_due(2, 3, &["Updated shop/b@4"])]
+#[tokio::test(start_paused = true)]
+async fn a_relist_repeats_unchanged_objects_to_handlers_that_resync(
+    #[case] period: u64,
+    #[case] looks: u64,
+    #[case] expect: &[&str],
+) {
+    let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
+    let (logs, _tasks) = run(&informer, &source, &[period]).await;
+    sleep(seconds(looks)).await;
+    logs[0].told();
+    source.replace([thing("a", 1), thing("b", 4)], "4");
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!(logs[0].told(), expect.join(", "));
 }
 
 #[tokio::test(start_paused = true)]
@@ -91,12 +136,14 @@ async fn nobody_resyncs_unless_the_informer_does() {
 async fn a_relist_and_a_resync_do_not_mix() {
     let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
     let (logs, _tasks) = run(&informer, &source, &[0, 1]).await;
+    sleep(seconds(1)).await;
+    assert_eq!(logs.iter().map(Log::told).collect::<Vec<_>>(), ["", AGAIN]);
     source.replace([thing("a", 1), thing("b", 4), thing("c", 3)], "4");
     sleep(seconds(1)).await;
     assert_eq!(logs[0].told(), "Updated shop/b@4, Added shop/c@3");
     assert_eq!(
         logs[1].told(),
-        "Updated shop/b@4, Added shop/c@3, Updated shop/a@1, Updated shop/b@4, Updated shop/c@3"
+        "Updated shop/b@4, Added shop/c@3, Updated shop/a@1, Updated shop/a@1, Updated shop/b@4, Updated shop/c@3"
     );
 }
 
