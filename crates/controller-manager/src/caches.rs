@@ -5,7 +5,7 @@ use std::time::Duration;
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, PodIndex, Service, ServiceIndex, SliceIndex};
-use kube_informer::{Builder, HandlerHandle, Informer};
+use kube_informer::{Builder, HandlerHandle, Informer, Progress};
 use kube_wire::Decode;
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +18,15 @@ pub(crate) struct Caches {
     pub(crate) nodes: Informer<Node>,
     pub(crate) endpoints: Informer<Endpoints>,
     pub(crate) slices: Informer<EndpointSlice, SliceIndex>,
+}
+
+/// What health checks read of a running informer.
+pub(crate) struct Cache {
+    /// Plural name of the resource.
+    pub(crate) resource: &'static str,
+    /// Synced after the first list.
+    pub(crate) synced: HandlerHandle,
+    pub(crate) progress: Progress,
 }
 
 impl Caches {
@@ -38,36 +47,31 @@ impl Caches {
         }
     }
 
-    /// Runs what the controllers need, and gives what tells when it has synced.
+    /// Runs the informers that the controllers need.
     pub(crate) fn spawn(
         &self,
         supervisor: &mut Supervisor,
         controllers: Controllers,
         stop: &CancellationToken,
-    ) -> Vec<HandlerHandle> {
-        let mut synced = Vec::new();
+    ) -> Vec<Cache> {
         let Controllers { endpoints, endpointslice, mirroring } = controllers;
+        let mut caches = Vec::new();
         if endpoints || endpointslice || mirroring {
-            supervisor.spawn("informer of services", self.services.run(stop.clone()));
-            synced.push(self.services.store_synced());
+            caches.push(spawn(supervisor, "services", &self.services, stop));
         }
         if endpoints || endpointslice {
-            supervisor.spawn("informer of pods", self.pods.run(stop.clone()));
-            synced.push(self.pods.store_synced());
+            caches.push(spawn(supervisor, "pods", &self.pods, stop));
         }
         if endpointslice {
-            supervisor.spawn("informer of nodes", self.nodes.run(stop.clone()));
-            synced.push(self.nodes.store_synced());
+            caches.push(spawn(supervisor, "nodes", &self.nodes, stop));
         }
         if endpoints || mirroring {
-            supervisor.spawn("informer of endpoints", self.endpoints.run(stop.clone()));
-            synced.push(self.endpoints.store_synced());
+            caches.push(spawn(supervisor, "endpoints", &self.endpoints, stop));
         }
         if endpointslice || mirroring {
-            supervisor.spawn("informer of endpointslices", self.slices.run(stop.clone()));
-            synced.push(self.slices.store_synced());
+            caches.push(spawn(supervisor, "endpointslices", &self.slices, stop));
         }
-        synced
+        caches
     }
 }
 
@@ -93,6 +97,17 @@ async fn catch_up<T: Decode, X: Clone + Send + Sync + 'static>(client: &Client, 
     if is_read && cache.store_synced().synced().await {
         cache.catch_up(client, PATIENCE).await;
     }
+}
+
+/// Runs one informer.
+fn spawn<T: Decode, X: Clone + Send + Sync + 'static>(
+    supervisor: &mut Supervisor,
+    resource: &'static str,
+    informer: &Informer<T, X>,
+    stop: &CancellationToken,
+) -> Cache {
+    supervisor.spawn(format!("informer of {resource}"), informer.run(stop.clone()));
+    Cache { resource, synced: informer.store_synced(), progress: informer.progress() }
 }
 
 fn builder<T: Decode>(client: &Client, resync: Duration, metrics: &kube_informer::PrometheusMetrics) -> Builder<T> {

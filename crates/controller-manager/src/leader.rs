@@ -11,9 +11,9 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::checks::Checks;
 use crate::manager::{GRACE, RunError};
 use crate::metrics::Metrics;
-use crate::serve::Checks;
 use crate::settings::LeaderElection;
 
 /// How long giving back the lease, and telling of it, may hold up the end of the process.

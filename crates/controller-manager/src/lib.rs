@@ -18,6 +18,7 @@
 compile_error!("choose at least one controller: features `endpoint`, `endpointslice`, `mirroring`");
 
 mod caches;
+mod checks;
 mod configz;
 mod controllers;
 mod discovery;

@@ -12,12 +12,13 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::caches::Caches;
+use crate::checks::Checks;
 use crate::controllers::{Controllers, ENDPOINTSLICE, MIRRORING};
 use crate::discovery::serves_endpoint_slices;
 use crate::feature_gates::ENDPOINT_SLICE;
 use crate::leader::{Told, lead};
 use crate::metrics::Metrics;
-use crate::serve::{Checks, serve};
+use crate::serve::serve;
 use crate::serving::ServingError;
 use crate::settings::{ClientSettings, LeaderElection, Settings};
 use crate::user_agent::user_agent;

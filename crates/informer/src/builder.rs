@@ -125,6 +125,7 @@ impl<T: Object, X: Clone + Send + Sync + 'static, S> Builder<T, X, S> {
         let Self { source, options, metrics } = self;
         let meter = Meter::new(metrics.as_deref(), of);
         let (shared, runners) = Shared::new(of.to_string(), meter, options);
+        shared.meter().follow(shared.progress());
         let running = Running::new(runners, shared.clone().resync());
         (source, shared, running)
     }

@@ -12,11 +12,16 @@ use std::{
 
 use kube_controller_client::Client;
 use kube_wire::{Decode, Object, ResourceVersion};
-use tokio::{sync::mpsc, task::JoinSet, time::timeout};
+use tokio::{
+    sync::mpsc,
+    task::JoinSet,
+    time::{Instant, timeout},
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Builder, Event, HandlerHandle, HandlerOptions, Lister, RelistCause, WriteThrough, handler::Runner, shared::Shared,
+    Builder, Event, HandlerHandle, HandlerOptions, Lister, Progress, RelistCause, WriteThrough, handler::Runner,
+    shared::Shared,
 };
 
 /// Keeps a copy of one type of objects up to date and tells handlers of each change.
@@ -109,14 +114,20 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
         }
     }
 
+    /// When the store last advanced; for health checks.
+    pub fn progress(&self) -> Progress {
+        self.shared.progress().clone()
+    }
+
     /// Follows the cluster until `stop` is cancelled; an informer never gives up. The caller spawns it.
     ///
     /// A panic of a handler is passed on. An informer runs once: a second call logs and returns.
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = ()> + Send + use<T, X> {
-        let running = self.running.clone();
+        let (running, progress) = (self.running.clone(), self.progress());
         async move {
             let running = running.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(running) = running {
+                progress.start(Instant::now());
                 running.run(stop).await;
             } else {
                 tracing::error!("this informer has been started already");

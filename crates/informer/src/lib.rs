@@ -111,6 +111,7 @@ mod manual;
 mod metrics;
 mod objects;
 mod own_writes;
+mod progress;
 #[cfg(feature = "prometheus")]
 mod prometheus;
 mod reflector;
@@ -133,6 +134,7 @@ pub use lister::Lister;
 pub use manual::ManualSource;
 pub use metrics::{HandlerMetrics, InformerMetrics, MetricsProvider, RelistCause};
 pub use objects::Objects;
+pub use progress::{CacheState, Progress};
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusMetrics;
 pub use reflector::BackoffPolicy;

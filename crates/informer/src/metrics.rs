@@ -5,6 +5,8 @@ use std::{sync::Arc, time::Duration};
 use kube_wire::{Resource, ResourceVersion};
 use tokio::time::Instant;
 
+use crate::Progress;
+
 /// Makes the metrics of informers.
 pub trait MetricsProvider: Send + Sync {
     /// The metrics of the informer of a type. Asked once, when the informer is built.
@@ -36,6 +38,10 @@ pub trait InformerMetrics: Send + Sync {
 
     /// The store is good up to this version and holds so many objects. Said after each event, list and bookmark.
     fn stored(&self, version: &ResourceVersion, objects: usize);
+
+    /// Hands over the time of the last list, event or bookmark, to be read when metrics are collected. Called once, when the
+    /// informer is built; does nothing unless implemented.
+    fn follow(&self, _progress: &Progress) {}
 
     /// The metrics of a handler. Asked once, when the handler is added.
     fn handler(&self, name: &str) -> Arc<dyn HandlerMetrics>;
@@ -137,6 +143,12 @@ impl Meter {
         if let Some(sink) = &self.0 {
             let (version, objects) = now();
             sink.stored(&version, objects);
+        }
+    }
+
+    pub(crate) fn follow(&self, progress: &Progress) {
+        if let Some(sink) = &self.0 {
+            sink.follow(progress);
         }
     }
 

@@ -1,5 +1,7 @@
 //! The metrics of informers, on a registry of the `prometheus` crate.
 
+mod idle;
+
 use std::{sync::Arc, time::Duration};
 
 use kube_wire::{Resource, ResourceVersion};
@@ -8,7 +10,8 @@ use prometheus::{
     core::Collector,
 };
 
-use crate::{HandlerMetrics, InformerMetrics, MetricsProvider, RelistCause};
+use self::idle::Idle;
+use crate::{HandlerMetrics, InformerMetrics, MetricsProvider, Progress, RelistCause};
 
 /// Two metrics with the names, texts, labels and buckets that Kubernetes' own binaries have, and what they do not have:
 ///
@@ -23,6 +26,7 @@ use crate::{HandlerMetrics, InformerMetrics, MetricsProvider, RelistCause};
 /// | `kube_informer_relists_total` | counter | `cause`, see [`RelistCause::as_str`] |
 /// | `kube_informer_last_resource_version` | gauge, the last 15 digits | |
 /// | `kube_informer_store_objects` | gauge | |
+/// | `kube_informer_idle_seconds` | gauge; see [`Progress`] | |
 /// | `kube_informer_handler_queued_events` | gauge | `handler` |
 /// | `kube_informer_handler_lag_seconds` | histogram | `handler` |
 ///
@@ -39,6 +43,7 @@ pub struct PrometheusMetrics {
     relists: IntCounterVec,
     version: IntGaugeVec,
     objects: IntGaugeVec,
+    idle: Idle,
     handler_queued: IntGaugeVec,
     handler_lag: HistogramVec,
 }
@@ -99,6 +104,7 @@ impl PrometheusMetrics {
                 &LABELS,
             )?,
             objects: gauge("kube_informer_store_objects", "Objects in the store.", &LABELS)?,
+            idle: registered(registry, Idle::new(&LABELS))?,
             handler_queued: gauge(
                 "kube_informer_handler_queued_events",
                 "Events that a handler has not been given yet.",
@@ -127,6 +133,7 @@ impl MetricsProvider for PrometheusMetrics {
             relists: self.relists.clone(),
             version: self.version.with_label_values(&labels),
             objects: self.objects.with_label_values(&labels),
+            idle: self.idle.clone(),
             handler_queued: self.handler_queued.clone(),
             handler_lag: self.handler_lag.clone(),
             labels,
@@ -149,6 +156,7 @@ struct OneInformer {
     relists: IntCounterVec,
     version: IntGauge,
     objects: IntGauge,
+    idle: Idle,
     handler_queued: IntGaugeVec,
     handler_lag: HistogramVec,
 }
@@ -191,6 +199,10 @@ impl InformerMetrics for OneInformer {
         // A gauge is a float in the end, which is exact up to here.
         self.version.set(gauge_value(version.number().unwrap_or(0) % 1_000_000_000_000_000));
         self.objects.set(gauge_value(objects));
+    }
+
+    fn follow(&self, progress: &Progress) {
+        self.idle.add(self.labels.clone(), progress.clone());
     }
 
     fn handler(&self, name: &str) -> Arc<dyn HandlerMetrics> {

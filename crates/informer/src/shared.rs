@@ -14,7 +14,7 @@ use tokio::{
 };
 
 use crate::{
-    Changes, Event, HandlerHandle, HandlerOptions, Objects, RelistCause, Store,
+    Changes, Event, HandlerHandle, HandlerOptions, Objects, Progress, RelistCause, Store,
     builder::Options,
     handle::Id,
     handler::{Listener, Runner, connect},
@@ -34,6 +34,7 @@ pub(crate) struct Shared<T, X> {
     runners: mpsc::UnboundedSender<Runner<T>>,
     synced: watch::Sender<bool>,
     requests: ListRequests,
+    progress: Progress,
 }
 
 /// Changes an object before it is stored.
@@ -62,12 +63,17 @@ impl<T: Object, X: Clone> Shared<T, X> {
             runners,
             synced: watch::Sender::new(false),
             requests: ListRequests::default(),
+            progress: Progress::default(),
         };
         (Arc::new(shared), to_run)
     }
 
     pub(crate) fn store(&self) -> &Arc<Store<T, X>> {
         &self.store
+    }
+
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.progress
     }
 
     pub(crate) fn meter(&self) -> &Meter {
@@ -176,6 +182,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
             listener.tell_all(&changes)
                 && unchanged.as_ref().is_none_or(|it| !due.is_syncing() || listener.tell_all(it))
         });
+        self.progress.listed(Instant::now());
         if first {
             listeners.all.iter().for_each(|(listener, _)| listener.synced());
             self.synced.send_replace(true);
@@ -251,6 +258,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
 
     fn report(&self, begun: Option<Instant>) {
         self.requests.made();
+        self.progress.advanced(Instant::now());
         self.meter.processed(begun);
         self.meter.stored(|| (self.store.last_resource_version(), self.store.read(|objects, _| objects.len())));
     }

@@ -118,7 +118,16 @@ async fn a_slow_handler_shows() {
     assert_eq!(find("kube_informer_last_resource_version"), Some("4"));
     assert_eq!(find("informer_processing_latency_seconds_count"), Some("3"));
 
+    let idle = |registry: &Registry| {
+        let now = values(registry);
+        now.into_iter().find(|(series, _)| series.starts_with("kube_informer_idle_seconds")).map(|(_, value)| value)
+    };
+    assert_eq!(idle(&registry), None, "less than a second ago");
+    tokio::time::advance(Duration::from_secs(90)).await;
+    assert_eq!(idle(&registry).as_deref(), Some("90"));
+
     source.bookmark("1234567890123456789");
+    assert_eq!(idle(&registry), None, "a bookmark is progress");
     let version =
         values(&registry).into_iter().find(|(series, _)| series.starts_with("kube_informer_last_resource_version"));
     assert_eq!(version.expect("a version").1, "567890123456789", "the last 15 digits");

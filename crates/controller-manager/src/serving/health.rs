@@ -74,8 +74,11 @@ impl Health {
         found
     }
 
-    /// Answers for all checks of a probe (CM-9): why one fails is withheld, for everybody may ask.
-    pub(super) fn all(&self, probe: Probe, verbose: bool, mut excluded: Vec<String>) -> (StatusCode, String) {
+    /// Answers for all checks of a probe (CM-9).
+    ///
+    /// Everyone may ask. `/readyz?verbose`, which upstream's kube-controller-manager does not serve, gives the reason of each
+    /// failure; the other answers withhold it, as upstream's do.
+    pub(crate) fn all(&self, probe: Probe, verbose: bool, mut excluded: Vec<String>) -> (StatusCode, String) {
         let (mut text, mut failed) = (String::new(), false);
         // Writing to a string cannot fail.
         for (name, test) in self.checks(probe) {
@@ -93,7 +96,8 @@ impl Health {
                 Err(reason) => {
                     failed = true;
                     tracing::info!(probe = probe.name(), check = name, reason, "Health check failed");
-                    let _ = writeln!(text, "[-]{name} failed: reason withheld");
+                    let shown = if probe == Probe::Readyz && verbose { &*reason } else { "reason withheld" };
+                    let _ = writeln!(text, "[-]{name} failed: {shown}");
                 }
             }
         }
@@ -145,6 +149,7 @@ mod tests {
     )]
     #[case(Probe::Readyz, false, &[], 500, "[-]informer-sync failed: reason withheld\nreadyz check failed\n")]
     #[case(Probe::Readyz, false, &["informer-sync"], 200, "ok")]
+    #[case(Probe::Readyz, true, &[], 500, "[-]informer-sync failed: pods not synced\nreadyz check failed\n")]
     fn upstreams_words(
         #[case] probe: Probe,
         #[case] verbose: bool,

@@ -100,7 +100,9 @@ async fn health_names_the_election_and_the_controllers() {
     served.until("/healthz?verbose", |reply| reply.text == healthy).await;
     let stranger = served.stranger().await;
     let ready = stranger.get("/readyz?verbose").await;
-    assert_eq!((ready.code, ready.text.as_str()), (200, "[+]informer-sync ok\n[+]shutdown ok\nreadyz check passed\n"));
+    let all_ready = "[+]informer-sync ok\n[+]shutdown ok\n[+]informer-services ok\n[+]informer-pods ok\n\
+                     [+]informer-nodes ok\n[+]informer-endpoints ok\n[+]informer-endpointslices ok\nreadyz check passed\n";
+    assert_eq!((ready.code, ready.text.as_str()), (200, all_ready));
     assert_eq!(stranger.get("/livez?verbose").await.text, "[+]leaderElection ok\nlivez check passed\n");
     cluster.server.shutdown().await;
 }

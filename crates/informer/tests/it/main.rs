@@ -9,6 +9,7 @@ mod laws;
 mod listers;
 mod log;
 mod metrics;
+mod progress;
 mod proxy;
 mod replay;
 mod resync;

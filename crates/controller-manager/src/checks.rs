@@ -1,0 +1,163 @@
+//! The health checks of the process.
+//!
+//! `/readyz` fails for every reason for which a controller cannot work: the API server was not reached, a cache has not synced
+//! or stands still, or shutdown has started. A standby is ready. `/livez` and `/healthz` fail only if the lease, while held, is
+//! not renewed in time: a restart repairs neither an API server that is away nor a cache that waits for it, and would lose the
+//! caches that the process still works with.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use kube_informer::{CacheState, HandlerHandle};
+use kube_lease_election::Fence;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::caches::Cache;
+use crate::serving::{Health, Probe};
+use crate::settings::LeaderElection;
+
+/// A cache that has stored no list, event or bookmark for this long is stalled. API servers send a bookmark on every watch
+/// about once a minute, and a watch that was lost is opened again within a minute at most.
+const STALLED: Duration = Duration::from_secs(180);
+
+/// The health checks of the process. Clones share them.
+#[derive(Clone)]
+pub(crate) struct Checks {
+    health: Health,
+    caches: Arc<OnceLock<Vec<HandlerHandle>>>,
+    fence: Arc<OnceLock<Fence>>,
+}
+
+impl Checks {
+    /// The checks that exist from the start: `leaderElection` (CM-10), `informer-sync` and `shutdown`.
+    pub(crate) fn new(stop: &CancellationToken, election: Option<&LeaderElection>) -> Checks {
+        let checks = Checks { health: Health::default(), caches: Arc::default(), fence: Arc::default() };
+        if let Some(election) = election {
+            let (lease, fence) = (election.lease.name.clone(), Arc::clone(&checks.fence));
+            checks.health.add("leaderElection", &[Probe::Healthz, Probe::Livez], move || {
+                let failed = || format!("failed election to renew leadership on lease {lease}");
+                if fence.get().is_some_and(Fence::is_overdue) { Err(failed()) } else { Ok(()) }
+            });
+        }
+        let caches = Arc::clone(&checks.caches);
+        checks.health.add("informer-sync", &[Probe::Readyz], move || match caches.get() {
+            None => Err("the API server has not been reached yet".to_owned()),
+            Some(caches) => {
+                let missing: Vec<&str> = caches.iter().filter(|it| !it.has_synced()).map(HandlerHandle::name).collect();
+                if missing.is_empty() { Ok(()) } else { Err(format!("not synced yet: {}", missing.join(", "))) }
+            }
+        });
+        let stop = stop.clone();
+        checks.health.add("shutdown", &[Probe::Readyz], move || {
+            if stop.is_cancelled() { Err("the process is about to end".to_owned()) } else { Ok(()) }
+        });
+        checks
+    }
+
+    pub(crate) fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// Adds a check for each cache that the controllers read: `informer-pods` and so on.
+    pub(crate) fn caches(&self, caches: Vec<Cache>) {
+        for Cache { resource, progress, .. } in &caches {
+            let progress = progress.clone();
+            let name = format!("informer-{resource}");
+            self.health.add(&name, &[Probe::Readyz], move || advances(progress.at(Instant::now())));
+        }
+        // Called once.
+        let _ = self.caches.set(caches.into_iter().map(|cache| cache.synced).collect());
+    }
+
+    /// The election that the process takes part in.
+    pub(crate) fn election(&self, fence: &Fence) {
+        let _ = self.fence.set(fence.clone());
+    }
+
+    /// Adds the check of a started controller. It always passes: a controller that fails ends the process.
+    pub(crate) fn controller(&self, name: &str) {
+        self.health.add(name, &[Probe::Healthz], || Ok(()));
+    }
+}
+
+/// Whether a cache follows the cluster; if not, the reason.
+fn advances(state: CacheState) -> Result<(), String> {
+    match state {
+        CacheState::NotStarted => Err("not started".to_owned()),
+        CacheState::Syncing { since } => Err(format!("no complete list in {} s", since.as_secs())),
+        CacheState::Synced { idle } if idle > STALLED => {
+            Err(format!("no list, event or bookmark for {} s", idle.as_secs()))
+        }
+        CacheState::Synced { .. } => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_endpoint_model::Node;
+    use kube_informer::ManualSource;
+    use rstest::rstest;
+    use tokio::task::JoinSet;
+    use tokio::time::advance;
+
+    use super::*;
+
+    const fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[rstest]
+    #[case::not_started(CacheState::NotStarted, Some("not started"))]
+    #[case::syncing(CacheState::Syncing { since: seconds(7) }, Some("no complete list in 7 s"))]
+    #[case::fresh(CacheState::Synced { idle: seconds(61) }, None)]
+    #[case::at_the_limit(CacheState::Synced { idle: seconds(180) }, None)]
+    #[case::stalled(CacheState::Synced { idle: seconds(181) }, Some("no list, event or bookmark for 181 s"))]
+    fn a_stalled_cache_has_a_reason(#[case] state: CacheState, #[case] expect: Option<&str>) {
+        assert_eq!(advances(state).err().as_deref(), expect);
+    }
+
+    /// The answers of `/readyz?verbose`, `/livez` and `/healthz`.
+    fn probes(checks: &Checks) -> (String, u16, u16) {
+        let ask = |probe| checks.health().all(probe, true, Vec::new());
+        (ask(Probe::Readyz).1, ask(Probe::Livez).0.as_u16(), ask(Probe::Healthz).0.as_u16())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn readiness_follows_the_cache_and_liveness_does_not() {
+        let stop = CancellationToken::new();
+        let checks = Checks::new(&stop, None);
+        let (nodes, source) = ManualSource::<Node>::new();
+        let cache = Cache { resource: "nodes", synced: nodes.store_synced(), progress: nodes.progress() };
+        checks.caches(vec![cache]);
+        let lines = |sync: &str, informer: &str, result: &str| {
+            let text = format!("{sync}\n[+]shutdown ok\n{informer}\nreadyz check {result}\n");
+            (text, 200, 200)
+        };
+        let unsynced = "[-]informer-sync failed: not synced yet: manual source";
+        let not_started = lines(unsynced, "[-]informer-nodes failed: not started", "failed");
+        assert_eq!(probes(&checks), not_started);
+
+        let mut tasks = JoinSet::new();
+        tasks.spawn(nodes.run(stop.clone()));
+        tokio::task::yield_now().await;
+        advance(seconds(600)).await;
+        let syncing = lines(unsynced, "[-]informer-nodes failed: no complete list in 600 s", "failed");
+        assert_eq!(probes(&checks), syncing);
+
+        source.replace([], "1");
+        let ready = lines("[+]informer-sync ok", "[+]informer-nodes ok", "passed");
+        for _ in 0..5 {
+            advance(seconds(60)).await;
+            source.bookmark("2");
+            assert_eq!(probes(&checks), ready);
+        }
+        advance(seconds(181)).await;
+        let stalled = "[-]informer-nodes failed: no list, event or bookmark for 181 s";
+        assert_eq!(probes(&checks), lines("[+]informer-sync ok", stalled, "failed"));
+        source.bookmark("3");
+        assert_eq!(probes(&checks), ready);
+        stop.cancel();
+        assert!(probes(&checks).0.contains("[-]shutdown failed: the process is about to end\n"));
+    }
+}

@@ -1,0 +1,96 @@
+//! How long a cache has stood still.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+/// When the store of an informer last advanced: by a list, an event or a bookmark.
+///
+/// API servers send a bookmark about once a minute on every watch, so that a cache which stands still for some minutes no
+/// longer follows the cluster, even where nothing changes. client-go has no counterpart.
+///
+/// Clones belong to the same informer.
+#[derive(Debug, Clone, Default)]
+pub struct Progress(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// When the informer was started; `None` before.
+    started: Option<Instant>,
+    last: Option<Instant>,
+}
+
+/// State of the cache of one informer, at one time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheState {
+    /// [`Informer::run`](crate::Informer::run) has not been called.
+    NotStarted,
+    /// The first list is not stored yet.
+    Syncing {
+        /// Time since the informer was started.
+        since: Duration,
+    },
+    /// The first list is stored.
+    Synced {
+        /// Time since the last list, event or bookmark was stored.
+        idle: Duration,
+    },
+}
+
+impl Progress {
+    pub(crate) fn start(&self, now: Instant) {
+        self.locked().started.get_or_insert(now);
+    }
+
+    /// Notes that a list was stored.
+    pub(crate) fn listed(&self, now: Instant) {
+        self.locked().last = Some(now);
+    }
+
+    /// Notes that an event or a bookmark was stored. Nothing counts before the first list.
+    pub(crate) fn advanced(&self, now: Instant) {
+        if let Some(last) = &mut self.locked().last {
+            *last = now;
+        }
+    }
+
+    /// The state of the cache at `now`.
+    pub fn at(&self, now: Instant) -> CacheState {
+        let state = self.locked();
+        match (state.started, state.last) {
+            (_, Some(last)) => CacheState::Synced { idle: now.saturating_duration_since(last) },
+            (Some(started), None) => CacheState::Syncing { since: now.saturating_duration_since(started) },
+            (None, None) => CacheState::NotStarted,
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn idle_since_the_last_list_event_or_bookmark() {
+        let (progress, now) = (Progress::default(), Instant::now());
+        let after = |seconds| now + Duration::from_secs(seconds);
+        let seconds = Duration::from_secs;
+        progress.advanced(now);
+        assert_eq!(progress.at(after(1)), CacheState::NotStarted);
+        progress.start(after(2));
+        progress.start(after(3));
+        progress.advanced(after(4));
+        assert_eq!(progress.at(after(5)), CacheState::Syncing { since: seconds(3) });
+        progress.listed(after(6));
+        assert_eq!(progress.at(after(9)), CacheState::Synced { idle: seconds(3) });
+        progress.advanced(after(10));
+        assert_eq!(progress.at(after(12)), CacheState::Synced { idle: seconds(2) });
+        assert_eq!(progress.at(now), CacheState::Synced { idle: Duration::ZERO }, "a time before the last event");
+    }
+}
