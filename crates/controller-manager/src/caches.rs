@@ -1,5 +1,6 @@
 //! One cache of each kind, whoever reads it.
 
+use std::future::{Ready, ready};
 use std::time::Duration;
 
 use kube_controller::Supervisor;
@@ -10,6 +11,7 @@ use kube_wire::Decode;
 use tokio_util::sync::CancellationToken;
 
 use crate::controllers::Controllers;
+use crate::discovery::{RESOURCE, SliceApi};
 
 /// The informers of the process. One that no controller needs is never run, and asks the server for nothing.
 pub(crate) struct Caches {
@@ -47,29 +49,35 @@ impl Caches {
         }
     }
 
-    /// Runs the informers that the controllers need.
+    /// Runs the informers that the controllers need. That of slices starts once `discovery` finds them served.
     pub(crate) fn spawn(
         &self,
         supervisor: &mut Supervisor,
         controllers: Controllers,
+        discovery: (Client, SliceApi),
         stop: &CancellationToken,
     ) -> Vec<Cache> {
         let Controllers { endpoints, endpointslice, mirroring } = controllers;
         let mut caches = Vec::new();
         if endpoints || endpointslice || mirroring {
-            caches.push(spawn(supervisor, "services", &self.services, stop));
+            caches.push(spawn(supervisor, "services", &self.services, at_once(), stop));
         }
         if endpoints || endpointslice {
-            caches.push(spawn(supervisor, "pods", &self.pods, stop));
+            caches.push(spawn(supervisor, "pods", &self.pods, at_once(), stop));
         }
         if endpointslice {
-            caches.push(spawn(supervisor, "nodes", &self.nodes, stop));
+            caches.push(spawn(supervisor, "nodes", &self.nodes, at_once(), stop));
         }
         if endpoints || mirroring {
-            caches.push(spawn(supervisor, "endpoints", &self.endpoints, stop));
+            caches.push(spawn(supervisor, "endpoints", &self.endpoints, at_once(), stop));
         }
         if endpointslice || mirroring {
-            caches.push(spawn(supervisor, "endpointslices", &self.slices, stop));
+            let stopped = stop.clone();
+            let served = async move {
+                let (client, api) = discovery;
+                api.served(&client, &controllers.of_slices(), &stopped).await
+            };
+            caches.push(spawn(supervisor, RESOURCE, &self.slices, served, stop));
         }
         caches
     }
@@ -94,19 +102,31 @@ impl Caches {
 }
 
 async fn catch_up<T: Decode, X: Clone + Send + Sync + 'static>(client: &Client, cache: &Informer<T, X>, is_read: bool) {
-    if is_read && cache.store_synced().synced().await {
+    // A cache without its initial list gets that from now on.
+    if is_read && cache.store_synced().has_synced() {
         cache.catch_up(client, PATIENCE).await;
     }
 }
 
-/// Runs one informer.
+/// For an informer that need not wait.
+fn at_once() -> Ready<bool> {
+    ready(true)
+}
+
+/// Runs one informer, once `may_start` returns `true`.
 fn spawn<T: Decode, X: Clone + Send + Sync + 'static>(
     supervisor: &mut Supervisor,
     resource: &'static str,
     informer: &Informer<T, X>,
+    may_start: impl Future<Output = bool> + Send + 'static,
     stop: &CancellationToken,
 ) -> Cache {
-    supervisor.spawn(format!("informer of {resource}"), informer.run(stop.clone()));
+    let run = informer.run(stop.clone());
+    supervisor.spawn(format!("informer of {resource}"), async {
+        if may_start.await {
+            run.await;
+        }
+    });
     Cache { resource, synced: informer.store_synced(), progress: informer.progress() }
 }
 

@@ -1,7 +1,7 @@
 //! The health checks of the process.
 //!
-//! `/readyz` fails for every reason for which a controller cannot work: the API server was not reached, a cache has not synced
-//! or stands still, or shutdown has started. A standby is ready. `/livez` and `/healthz` fail only if the lease, while held, is
+//! `/readyz` fails for every reason for which a controller cannot work: the API server was not reached or does not serve
+//! EndpointSlices, a cache has not started, has not synced or stands still, or shutdown has started. A standby is ready. `/livez` and `/healthz` fail only if the lease, while held, is
 //! not renewed in time: a restart repairs neither an API server that is away nor a cache that waits for it, and would lose the
 //! caches that the process still works with.
 
@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::caches::Cache;
+use crate::discovery::{GROUP_VERSION, SliceApi};
 use crate::serving::{Health, Probe};
 use crate::settings::LeaderElection;
 
@@ -42,7 +43,7 @@ impl Checks {
         }
         let caches = Arc::clone(&checks.caches);
         checks.health.add("informer-sync", &[Probe::Readyz], move || match caches.get() {
-            None => Err("the API server has not been reached yet".to_owned()),
+            None => Err("no cache has been started yet".to_owned()),
             Some(caches) => {
                 let missing: Vec<&str> = caches.iter().filter(|it| !it.has_synced()).map(HandlerHandle::name).collect();
                 if missing.is_empty() { Ok(()) } else { Err(format!("not synced yet: {}", missing.join(", "))) }
@@ -57,6 +58,11 @@ impl Checks {
 
     pub(crate) fn health(&self) -> &Health {
         &self.health
+    }
+
+    /// Adds the check of the API that the slice controllers write to.
+    pub(crate) fn slice_api(&self, api: SliceApi) {
+        self.health.add(&format!("api/{GROUP_VERSION}"), &[Probe::Readyz], move || api.missing());
     }
 
     /// Adds a check for each cache that the controllers read: `informer-pods` and so on.

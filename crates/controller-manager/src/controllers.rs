@@ -74,6 +74,12 @@ impl Controllers {
         Ok(Controllers { endpoints, endpointslice, mirroring })
     }
 
+    /// The names of those that write EndpointSlices.
+    pub(crate) fn of_slices(self) -> Vec<&'static str> {
+        let both = [(ENDPOINTSLICE, self.endpointslice), (MIRRORING, self.mirroring)];
+        both.into_iter().filter(|(_, runs)| *runs).map(|(name, _)| name).collect()
+    }
+
     /// Those of them that are compiled in.
     pub(crate) fn compiled_in(self) -> Controllers {
         let among = |wanted: bool, name: &str, there: bool| {

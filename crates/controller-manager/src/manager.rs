@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::caches::Caches;
 use crate::checks::Checks;
 use crate::controllers::{Controllers, ENDPOINTSLICE, MIRRORING};
-use crate::discovery::serves_endpoint_slices;
+use crate::discovery::SliceApi;
 use crate::feature_gates::ENDPOINT_SLICE;
 use crate::leader::{Told, lead};
 use crate::metrics::Metrics;
@@ -55,8 +55,8 @@ const LAST_CALL: Duration = Duration::from_millis(1_500);
 /// Runs the controllers until `stop` is cancelled or a part fails.
 ///
 /// One cache of each kind serves all controllers that read it; each controller writes with a client, and so a rate limit,
-/// of its own, and as a service account of its own if so wanted. An API server that is away is waited for; one without
-/// EndpointSlices gets none. With leader election, caches are kept from the beginning and controllers start once the lease
+/// of its own, and as a service account of its own if so wanted. An API server that is away is waited for; one that does not
+/// serve EndpointSlices is asked again until it does, while the Endpoints controller works. With leader election, caches are kept from the beginning and controllers start once the lease
 /// is held; no write of theirs starts after it may have gone to another. Health and metrics are served from the very beginning to the very end.
 pub async fn run(config: Config, settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
     let metrics = Metrics::register(&settings.feature_gates)?;
@@ -81,10 +81,15 @@ async fn work(
     stop: CancellationToken,
 ) -> Result<(), RunError> {
     let reader = client(&config, &settings.client, &metrics, "shared-informers")?;
-    let Some(controllers) = controllers(&settings, &reader, &stop).await else { return Ok(()) };
+    let controllers = controllers(&settings);
     let caches = Caches::new(&reader, settings.min_resync_period, &metrics.informers);
     let mut supervisor = Supervisor::new(stop.clone());
-    checks.caches(caches.spawn(&mut supervisor, controllers, &stop));
+    let slice_api = SliceApi::new(metrics.api_available.clone());
+    if !controllers.of_slices().is_empty() {
+        checks.slice_api(slice_api.clone());
+    }
+    let started = caches.spawn(&mut supervisor, controllers, (reader, slice_api), &stop);
+    checks.caches(started);
     let election = settings.leader_election.clone();
     let last_call = CancellationToken::new();
     let manager = Manager { config, settings, reader, controllers, caches, checks, metrics, stop, last_call };
@@ -112,25 +117,17 @@ fn fenced(client: Client, fence: Option<&Fence>) -> Client {
     }
 }
 
-/// The controllers that are to run and can. None when it is time to stop.
-async fn controllers(settings: &Settings, client: &Client, stop: &CancellationToken) -> Option<Controllers> {
+/// The controllers that are to run: those of the flags that are compiled in and whose feature gate is on.
+fn controllers(settings: &Settings) -> Controllers {
     let mut controllers = settings.controllers.compiled_in();
-    let slices = [(ENDPOINTSLICE, controllers.endpointslice), (MIRRORING, controllers.mirroring)];
-    let why = if !slices.iter().any(|(_, wanted)| *wanted) {
-        return Some(controllers);
-    } else if !settings.feature_gates.enabled(ENDPOINT_SLICE) {
-        "EndpointSlice feature gate is disabled"
-    } else if !serves_endpoint_slices(client, stop).await? {
-        "discovery.k8s.io/v1 resources are not available"
-    } else {
-        return Some(controllers);
-    };
-    for (name, _) in slices.iter().filter(|(_, wanted)| *wanted) {
-        tracing::warn!("Not starting {name} since {why}");
+    if !settings.feature_gates.enabled(ENDPOINT_SLICE) {
+        for name in controllers.of_slices() {
+            tracing::warn!("Not starting {name} since EndpointSlice feature gate is disabled");
+        }
+        controllers.endpointslice = false;
+        controllers.mirroring = false;
     }
-    controllers.endpointslice = false;
-    controllers.mirroring = false;
-    Some(controllers)
+    controllers
 }
 
 /// What controllers are started with.

@@ -21,6 +21,8 @@ pub(crate) struct Metrics {
     pub(crate) clients: kube_controller_client::PrometheusMetrics,
     pub(crate) queues: kube_workqueue::PrometheusMetrics,
     pub(crate) controllers: PrometheusControllers,
+    /// Whether the API server serves what controllers need, by API version and resource.
+    pub(crate) api_available: IntGaugeVec,
 }
 
 impl Metrics {
@@ -36,6 +38,7 @@ impl Metrics {
             clients: kube_controller_client::PrometheusMetrics::register(&registry)?,
             queues: kube_workqueue::PrometheusMetrics::register(&registry)?,
             controllers: PrometheusControllers::register(&registry)?,
+            api_available: api_available(&registry)?,
             registry,
         })
     }
@@ -44,6 +47,13 @@ impl Metrics {
 fn registered<C: Collector + Clone + 'static>(registry: &Registry, metric: C) -> prometheus::Result<C> {
     registry.register(Box::new(metric.clone()))?;
     Ok(metric)
+}
+
+fn api_available(registry: &Registry) -> prometheus::Result<IntGaugeVec> {
+    let help = "Whether the API server serves a resource that controllers need: 1 if it does, 0 if it does not. Absent \
+                until it has answered.";
+    let options = Opts::new("endpoint_controllers_api_available", help);
+    registered(registry, IntGaugeVec::new(options, &["group_version", "resource"])?)
 }
 
 /// Which gates are on.

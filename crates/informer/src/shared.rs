@@ -253,7 +253,10 @@ impl<T: Object, X: Clone> Shared<T, X> {
             listeners.all.retain_mut(|(listener, _)| writer == Some(listener.id()) || listener.tell(&event));
         }
         drop(listeners);
-        self.report(begun);
+        // An own write says nothing of the watch.
+        if writer.is_none() {
+            self.report(begun);
+        }
     }
 
     fn report(&self, begun: Option<Instant>) {

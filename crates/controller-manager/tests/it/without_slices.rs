@@ -8,6 +8,7 @@ use rstest::rstest;
 
 use crate::cluster::{Cluster, eventually};
 use crate::process::{controllers, stop};
+use crate::serving::start;
 
 /// Discovery, the only request of ours that names no resource.
 fn discovery() -> On {
@@ -43,6 +44,34 @@ async fn endpoints_are_written_all_the_same(
     cluster.server.shutdown().await;
 }
 
+/// An aggregated or a restarting API server may lack the group for a moment.
+#[tokio::test]
+async fn the_slice_controllers_start_when_the_api_appears() {
+    let cluster = Cluster::start().await;
+    let fault = cluster.server.faults().inject(Fault::refuse(404).on(discovery()));
+    let served = start(&cluster, &["--leader-elect=false"]);
+    cluster.node().await;
+    cluster.service("default", "web").await;
+    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    let expected = BTreeMap::from([("web".to_owned(), 1)]);
+    eventually("Endpoints", &expected, async || cluster.addresses().await.0).await;
+    let missing =
+        "[-]api/discovery.k8s.io/v1 failed: the API server does not serve endpointslices of discovery.k8s.io/v1\n";
+    let waiting = "[-]informer-endpointslices failed: not started\n";
+    let reply = served.until("/readyz?verbose", |reply| reply.text.contains("[+]informer-nodes ok")).await;
+    assert!(reply.code == 500 && reply.text.contains(missing) && reply.text.contains(waiting), "{reply:?}");
+    let gauge = "endpoint_controllers_api_available{group_version=\"discovery.k8s.io/v1\",resource=\"endpointslices\"}";
+    let master = served.master(&cluster).await;
+    assert!(master.get("/metrics").await.text.contains(&format!("\n{gauge} 0\n")));
+
+    cluster.server.faults().remove(fault);
+    cluster.settles(&expected).await;
+    let reply = served.until("/readyz?verbose", |reply| reply.code == 200).await;
+    assert!(reply.text.contains("[+]api/discovery.k8s.io/v1 ok\n"), "{reply:?}");
+    assert!(master.get("/metrics").await.text.contains(&format!("\n{gauge} 1\n")));
+    cluster.server.shutdown().await;
+}
+
 /// Neither says that there are no EndpointSlices: a server that is not ready yet, and one that does not tell everybody.
 #[rstest]
 #[case::away(Fault::unavailable().times(2))]
@@ -73,6 +102,11 @@ async fn who_runs_no_slice_controller_does_not_ask() {
     let expected = BTreeMap::from([("web".to_owned(), 1)]);
     eventually("Endpoints", &expected, async || cluster.addresses().await.0).await;
     stop(child).await;
+    let served = start(&cluster, &["--leader-elect=false", "--controllers=endpoints-controller"]);
+    let reply = served.until("/readyz?verbose", |reply| reply.code == 200).await;
+    assert!(!reply.text.contains("api/"), "{reply:?}");
+    let metrics = served.master(&cluster).await.get("/metrics").await.text;
+    assert!(!metrics.contains("endpoint_controllers_api_available{"), "the alert would fire");
     cluster.server.shutdown().await;
 }
 

@@ -1,0 +1,34 @@
+//! What others did to the controllers' objects is undone.
+
+use http::{Method, StatusCode};
+use kube_dev_apiserver::{History, On};
+use serde_json::json;
+
+use crate::cluster::{Cluster, eventually};
+use crate::process::{controllers, stop};
+
+/// EC-26: nothing wakes a Service whose Endpoints were edited by hand, but a relist of Services syncs it.
+#[tokio::test]
+async fn endpoints_edited_by_hand_are_repaired_after_a_lost_history() {
+    let cluster = Cluster::start().await;
+    let child = controllers(&cluster, &["--controllers=endpoints-controller"]);
+    cluster.service("default", "web").await;
+    cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
+    let address = async || {
+        let web = cluster.document("/api/v1/namespaces/default/endpoints/web").await.unwrap_or_default();
+        web["subsets"][0]["addresses"][0]["ip"].as_str().map(str::to_owned)
+    };
+    let expected = Some("10.1.0.1".to_owned());
+    eventually("the address", &expected, address).await;
+
+    let edit = json!({"subsets": [{"addresses": [{"ip": "192.0.2.1"}]}]});
+    let path = "/api/v1/namespaces/default/endpoints/web";
+    assert_eq!(cluster.try_call(Method::PATCH, path, &edit).await, StatusCode::OK);
+    assert_eq!(address().await.as_deref(), Some("192.0.2.1"));
+    let watches = On::any().verb("watch").resource("services").user_agent("controller-manager");
+    assert!(cluster.server.requests().count(&watches) > 0, "the cache of Services follows the server");
+    cluster.server.restart(History::Lost);
+    eventually("the address", &expected, address).await;
+    stop(child).await;
+    cluster.server.shutdown().await;
+}
