@@ -48,11 +48,11 @@ fn is_known(name: &str) -> bool {
 impl Controllers {
     /// Resolves a list such as `*,-endpoints-controller` (CM-4): for each controller the first entry that names it, with
     /// or without a dash in front, decides; one that is not named runs if there is a `*`. Controllers of
-    /// kube-controller-manager that are not here are known and change nothing.
+    /// kube-controller-manager that are not here are known and change nothing, and so does an empty element.
     pub fn parse(list: &[String]) -> Result<Controllers, Vec<UnknownController>> {
         let unknown: Vec<_> = list
             .iter()
-            .filter(|entry| *entry != "*")
+            .filter(|entry| !["*", ""].contains(&entry.as_str()))
             .map(|entry| entry.strip_prefix('-').unwrap_or(entry))
             .filter(|name| !is_known(name))
             .map(|name| UnknownController { name: name.to_owned() })
@@ -117,6 +117,18 @@ mod tests {
     #[case("-csrsigning,endpoint,pod-garbage-collector-controller", (true, false, false))]
     fn resolves(#[case] list: &str, #[case] (endpoints, endpointslice, mirroring): (bool, bool, bool)) {
         assert_eq!(parse(list), Ok(Controllers { endpoints, endpointslice, mirroring }));
+    }
+
+    #[rstest]
+    #[case::alone(&[""], (false, false, false))]
+    #[case::at_the_end(&["*", "-endpoint", ""], (false, true, true))]
+    #[case::at_the_beginning(&["", "endpoint"], (true, false, false))]
+    fn an_empty_element_names_no_controller(
+        #[case] list: &[&str],
+        #[case] (endpoints, endpointslice, mirroring): (bool, bool, bool),
+    ) {
+        let list: Vec<_> = list.iter().map(|it| (*it).to_owned()).collect();
+        assert_eq!(Controllers::parse(&list), Ok(Controllers { endpoints, endpointslice, mirroring }));
     }
 
     #[rstest]

@@ -60,9 +60,7 @@ const ENCODINGS: [Encoding; 2] = [Encoding::Json, Encoding::Protobuf];
 
 impl Generic {
     pub(super) fn controllers(&self, mistakes: &mut Vec<String>) -> Controllers {
-        // An empty value is an empty list.
-        let list: &[String] = if self.controllers == [""] { &[] } else { &self.controllers };
-        Controllers::parse(list).unwrap_or_else(|unknown| {
+        Controllers::parse(&self.controllers).unwrap_or_else(|unknown| {
             mistakes.extend(unknown.iter().map(ToString::to_string));
             Controllers::default()
         })

@@ -10,6 +10,7 @@ pub(super) type Answer = Response<Full<Bytes>>;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
+const YAML: &str = "application/yaml";
 const NOSNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
 pub(super) fn of(code: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Answer {
@@ -28,6 +29,13 @@ pub(super) fn text(code: StatusCode, body: impl Into<Bytes>) -> Answer {
 
 pub(super) fn json(body: &serde_json::Value) -> Answer {
     of(StatusCode::OK, JSON, body.to_string())
+}
+
+pub(super) fn yaml(body: &serde_json::Value) -> Answer {
+    match serde_saphyr::to_string(body) {
+        Ok(text) => of(StatusCode::OK, YAML, text),
+        Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
+    }
 }
 
 pub(super) fn not_found() -> Answer {

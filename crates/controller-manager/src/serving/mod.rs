@@ -11,6 +11,7 @@ mod certificate;
 mod exposition;
 mod health;
 mod listener;
+mod negotiation;
 mod outcomes;
 mod pages;
 mod recent;

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use http::StatusCode;
+use http::{HeaderValue, StatusCode, header};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::answer::{self, Answer};
+use super::negotiation::{DEPRECATED, Encoding, Form, GROUP, MEDIA_TYPES, negotiate};
 
 const COMPONENT: &str = "endpoint-controller-manager";
 const WARNING: &str = "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility \
@@ -34,7 +35,7 @@ impl Pages {
         answer::json(&self.configuration)
     }
 
-    /// The flags, as text or, where it is asked for in full, JSON (CM-12).
+    /// The flags, as text, or as JSON or YAML with the full media type (CM-12).
     pub(super) fn flagz(&self, accept: &str) -> Answer {
         Self::negotiated(accept, "Flagz", &json!({ "flags": self.flags_object() }), |text| {
             for (name, value) in &self.flags {
@@ -43,7 +44,7 @@ impl Pages {
         })
     }
 
-    /// Since when it runs, and what it is (CM-13).
+    /// Start time, version and paths, in the same forms (CM-13).
     pub(super) fn statusz(&self, accept: &str) -> Answer {
         let up = self.start.elapsed().as_secs();
         let version = env!("CARGO_PKG_VERSION");
@@ -67,77 +68,44 @@ impl Pages {
     }
 
     fn negotiated(accept: &str, kind: &str, fields: &Value, body: impl FnOnce(&mut String)) -> Answer {
-        match wanted(accept, kind) {
-            None => answer::status(
-                StatusCode::NOT_ACCEPTABLE,
-                "NotAcceptable",
-                "only the following media types are accepted: text/plain, application/json with g, v and as",
-            ),
+        let page = kind.to_ascii_lowercase();
+        match negotiate(accept, kind) {
+            None => {
+                let message = format!("only the following media types are accepted: {}", MEDIA_TYPES.join(", "));
+                answer::status(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", &message)
+            }
             Some(Form::Text) => {
-                let mut text = format!("\n{COMPONENT} {}\n{WARNING}\n\n", kind.to_ascii_lowercase());
+                let mut text = format!("\n{COMPONENT} {page}\n{WARNING}\n\n");
                 body(&mut text);
                 answer::text(StatusCode::OK, text)
             }
-            Some(Form::Json(version)) => {
+            Some(Form::Structured { encoding, version }) => {
                 let mut document = json!({
-                    "kind": kind, "apiVersion": format!("config.k8s.io/{version}"), "metadata": { "name": COMPONENT },
+                    "kind": kind, "apiVersion": format!("{GROUP}/{version}"), "metadata": { "name": COMPONENT },
                 });
                 if let (Some(document), Some(fields)) = (document.as_object_mut(), fields.as_object()) {
                     document.extend(fields.clone());
                 }
-                answer::json(&document)
-            }
-        }
-    }
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Form {
-    Text,
-    Json(&'static str),
-}
-
-/// The first form that a client takes and that there is (CM-14).
-fn wanted(accept: &str, kind: &str) -> Option<Form> {
-    if accept.trim().is_empty() {
-        return Some(Form::Text);
-    }
-    accept.split(',').find_map(|range| {
-        let mut parts = range.split(';').map(str::trim);
-        match parts.next()? {
-            "*/*" | "text/*" | "text/plain" => Some(Form::Text),
-            "application/json" => {
-                let parameters: Vec<&str> = parts.collect();
-                let has =
-                    |name: &str, value: &str| parameters.iter().any(|it| it.split_once('=') == Some((name, value)));
-                if !has("g", "config.k8s.io") || !has("as", kind) {
-                    return None;
+                let mut answer = match encoding {
+                    Encoding::Json => answer::json(&document),
+                    Encoding::Yaml => answer::yaml(&document),
+                };
+                if version == DEPRECATED {
+                    let warning = deprecation(&page);
+                    answer.headers_mut().extend(warning.map(|it| (header::WARNING, it)));
                 }
-                ["v1beta1", "v1alpha1"].into_iter().find(|version| has("v", version)).map(Form::Json)
+                answer
             }
-            _ => None,
         }
-    })
+    }
+}
+
+/// The warning of upstream's pages in a deprecated version, for the header `Warning`.
+fn deprecation(page: &str) -> Option<HeaderValue> {
+    let text = format!(r#"299 - "This version of the {page} endpoint is deprecated. Please use a newer version.""#);
+    HeaderValue::from_str(&text).ok()
 }
 
 #[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case::none("", Some(Form::Text))]
-    #[case::wildcard("*/*", Some(Form::Text))]
-    #[case::text("text/plain", Some(Form::Text))]
-    #[case::json("application/json;g=config.k8s.io;v=v1beta1;as=Flagz", Some(Form::Json("v1beta1")))]
-    #[case::older("application/json;as=Flagz;v=v1alpha1;g=config.k8s.io", Some(Form::Json("v1alpha1")))]
-    #[case::without_parameters("application/json", None)]
-    #[case::without_as("application/json;g=config.k8s.io;v=v1beta1", None)]
-    #[case::of_another("application/json;g=config.k8s.io;v=v1beta1;as=Statusz", None)]
-    #[case::falls_back("application/json, */*", Some(Form::Text))]
-    #[case::unknown("image/png", None)]
-    fn accept(#[case] header: &str, #[case] expect: Option<Form>) {
-        assert_eq!(wanted(header, "Flagz"), expect);
-    }
-}
+#[path = "pages_tests.rs"]
+mod tests;

@@ -191,6 +191,9 @@ async fn the_pages_are_there_for_masters() {
     let flagz = master.get_as("/flagz", "application/json;g=config.k8s.io;v=v1beta1;as=Flagz").await.text;
     assert_eq!(serde_json::from_str::<Value>(&flagz).unwrap()["flags"], json!({"secure-port": "0"}));
     assert_eq!(master.get_as("/flagz", "application/json").await.code, 406);
+    let statusz = master.get_as("/statusz", "application/yaml;g=config.k8s.io;v=v1beta1;as=Statusz").await;
+    assert_eq!((statusz.code, statusz.content_type.as_str()), (200, "application/yaml"));
+    assert!(statusz.text.contains("\nkind: Statusz\n"), "{}", statusz.text);
     assert!(master.get("/statusz").await.text.contains("Paths: /configz /flagz /healthz"));
     assert_eq!(master.get("/configz").await.content_type, "application/json");
     assert_eq!(master.get("/nothing").await.code, 404);
