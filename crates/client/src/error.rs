@@ -9,7 +9,7 @@ use kube_wire::{
     reason,
 };
 
-use crate::Call;
+use crate::{Call, retry::MAX_RETRY_AFTER};
 
 /// A request that did not do what was asked.
 ///
@@ -136,10 +136,10 @@ impl Error {
         self.status().is_some_and(|status| status.code == StatusCode::TOO_MANY_REQUESTS.as_u16())
     }
 
-    /// When to try again, if the server said so.
+    /// How long the server asks to wait before the next try, at most [`MAX_RETRY_AFTER`]. `None` if it does not ask.
     pub fn retry_after(&self) -> Option<Duration> {
         let seconds = self.status()?.details.as_ref()?.retry_after_seconds;
-        (seconds > 0).then(|| Duration::from_secs(u64::from(seconds)))
+        (seconds > 0).then(|| Duration::from_secs(u64::from(seconds)).min(MAX_RETRY_AFTER))
     }
 
     /// As client-go: by reason, and by code only where none is given or it means nothing.
@@ -269,6 +269,16 @@ mod tests {
         let status = status_of(StatusCode::NOT_FOUND, None, Encoding::Protobuf, body);
         assert!(status.to_string().starts_with(expect), "{status}");
         assert_eq!(status.code, 404);
+    }
+
+    #[rstest]
+    #[case(0, None)]
+    #[case(7, Some(7))]
+    #[case(86_400, Some(30))]
+    #[case(u32::MAX, Some(30))]
+    fn retry_after_of_the_status_is_capped(#[case] seconds: u32, #[case] expect: Option<u64>) {
+        let error = api(429, &format!(r#"{{"code":429,"details":{{"retryAfterSeconds":{seconds}}}}}"#));
+        assert_eq!(error.retry_after(), expect.map(Duration::from_secs));
     }
 
     #[test]

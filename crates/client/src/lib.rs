@@ -55,6 +55,7 @@ pub use metrics::{ClientMetrics, MetricsProvider};
 pub use params::{ListParams, Preconditions, WatchParams};
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusMetrics;
+pub use retry::MAX_RETRY_AFTER;
 pub use typed::{Deleted, Written};
 
 /// The definitions shared with the decoders: where a type lives, and what the server says when it refuses.

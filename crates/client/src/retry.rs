@@ -10,6 +10,13 @@ use http::{HeaderMap, Method, StatusCode, header::RETRY_AFTER};
 /// How often one request is sent again at most.
 pub(crate) const MAX_RETRIES: u32 = 10;
 
+/// Longest wait that is accepted from a server's `Retry-After` or `Status.details.retryAfterSeconds`: 30 s.
+///
+/// kube-apiserver asks for seconds (1 s when priority and fairness rejects a request). A longer value comes from a proxy or
+/// a broken server, and without a bound stops a worker or an informer for as long as it says. client-go has no bound. 30 s
+/// is the longest back-off of its reflector, so such a server is asked no more often than one that only fails.
+pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
+
 /// What came of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -30,7 +37,7 @@ pub(crate) fn wait_before_retry(method: &Method, retries: u32, outcome: Outcome)
         Outcome::Answered { code, retry_after: Some(seconds) }
             if code == StatusCode::TOO_MANY_REQUESTS || code.is_server_error() =>
         {
-            Some(Duration::from_secs(u64::from(seconds)))
+            Some(Duration::from_secs(u64::from(seconds)).min(MAX_RETRY_AFTER))
         }
         // A read may have been answered by a connection that the server was closing; a write may have been carried out.
         Outcome::Reset if method == Method::GET => Some(Duration::from_secs(1)),
@@ -38,9 +45,15 @@ pub(crate) fn wait_before_retry(method: &Method, retries: u32, outcome: Outcome)
     }
 }
 
-/// Seconds in `Retry-After`; like client-go, dates are not understood.
+/// Seconds in `Retry-After`, at most [`MAX_RETRY_AFTER`]. `None` for a date, which client-go ignores too.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u32> {
-    headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // Digits alone fail to parse only if the number is too large for a `u64`.
+    let seconds = text.parse().unwrap_or(u64::MAX).min(MAX_RETRY_AFTER.as_secs());
+    u32::try_from(seconds).ok()
 }
 
 #[cfg(test)]
@@ -63,6 +76,7 @@ mod tests {
     #[case::broken(Method::PUT, 0, answered(503, Some(1)), Some(1))]
     #[case::broken_without_word(Method::GET, 0, answered(500, None), None)]
     #[case::refused(Method::GET, 0, answered(404, Some(1)), None)]
+    #[case::a_day(Method::POST, 0, answered(429, Some(86_400)), Some(30))]
     #[case::last(Method::GET, 9, answered(429, Some(1)), Some(1))]
     #[case::given_up(Method::GET, 10, answered(429, Some(1)), None)]
     #[case::read_reset(Method::GET, 0, Outcome::Reset, Some(1))]
@@ -77,6 +91,9 @@ mod tests {
     #[case("5", Some(5))]
     #[case(" 0 ", Some(0))]
     #[case("-1", None)]
+    #[case("86400", Some(30))]
+    #[case("4294967295", Some(30))]
+    #[case("99999999999999999999", Some(30))]
     #[case("Wed, 21 Oct 2026 07:28:00 GMT", None)]
     fn header(#[case] text: &'static str, #[case] expect: Option<u32>) {
         let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static(text))]);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kube_controller_client::MAX_RETRY_AFTER;
 use kube_wire::{Encoding, ResourceVersion};
 use tokio::time::Instant;
 
@@ -318,7 +319,7 @@ impl Machine {
     fn back_off(&mut self, failure: &Failure, now: Instant, jitter: f64) {
         let wait = self.backoff.next(now, jitter);
         self.wait = Some(match failure {
-            Failure::Busy { retry_after: Some(asked) } => wait.max(*asked),
+            Failure::Busy { retry_after: Some(asked) } => wait.max((*asked).min(MAX_RETRY_AFTER)),
             _ => wait,
         });
     }

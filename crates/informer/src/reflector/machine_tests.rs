@@ -148,6 +148,10 @@ use Happened::{Answered, Ended, Failed, ListFailed};
     [Failed(Failure::Busy { retry_after: Some(Duration::from_secs(7)) }), synced("5"), Ended],
     "stream, wait 7000, stream, watch 5"
 )]
+#[case::patience_has_a_bound(
+    [Failed(Failure::Busy { retry_after: Some(Duration::from_secs(u32::MAX.into())) }), synced("5"), Ended],
+    "stream, wait 30000, stream, watch 5"
+)]
 #[case::no_version([NO_STREAM, listed(""), Failed(Failure::Other), NO_STREAM], "stream, list from 0 paged, watch, failed, wait 800, stream, list newest paged")]
 // client-go: TestReflectorResourceVersionUpdate, and IN-11
 #[case::unordered(
