@@ -15,7 +15,8 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::{
-    Body, Call, ClientMetrics, Config, ConfigError, Error, ListParams, MetricsProvider, TransportKind, WatchParams,
+    Body, Call, ClientMetrics, Config, ConfigError, Error, ListParams, MetricsProvider, Timeouts, TransportKind,
+    WatchParams,
     body::encoding_of,
     error::status_of,
     failure::lost,
@@ -30,9 +31,6 @@ const JSON: HeaderValue = HeaderValue::from_static(Encoding::Json.media_type());
 /// As client-go asks for protobuf: a server without it for a type answers in JSON.
 const PROTOBUF_OR_JSON: HeaderValue = HeaderValue::from_static("application/vnd.kubernetes.protobuf,application/json");
 
-/// The API server itself ends any request but a watch after 60 s; this is for a server that does not answer at all.
-const CALL_TIMEOUT: Duration = Duration::from_secs(90);
-
 /// How a client presents and restrains itself.
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
@@ -45,13 +43,15 @@ pub struct ClientOptions {
     /// The encoding to read lists and watches in, for types that can be read from it (`--kube-api-content-type`). Writes are
     /// always JSON.
     pub content_type: Encoding,
+    /// How long to wait for connections and answers.
+    pub timeouts: Timeouts,
 }
 
 /// kube-controller-manager's defaults: 20 requests a second, 30 at once, protobuf.
 impl Default for ClientOptions {
     fn default() -> Self {
         let user_agent = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned();
-        Self { user_agent, qps: 20.0, burst: 30, content_type: Encoding::Protobuf }
+        Self { user_agent, qps: 20.0, burst: 30, content_type: Encoding::Protobuf, timeouts: Timeouts::default() }
     }
 }
 
@@ -68,6 +68,8 @@ struct Shared {
     server: String,
     user_agent: HeaderValue,
     content_type: Encoding,
+    /// Time for an answer, and for its body.
+    request_timeout: Duration,
     throttle: Throttle,
     transport: Transport,
     metrics: Arc<dyn ClientMetrics>,
@@ -110,16 +112,25 @@ impl Client {
     }
 
     fn telling(config: &Config, options: ClientOptions, metrics: Arc<dyn ClientMetrics>) -> Result<Self, ConfigError> {
-        let ClientOptions { user_agent, qps, burst, content_type } = options;
+        let ClientOptions { user_agent, qps, burst, content_type, timeouts } = options;
         let server = config.server();
         let user_agent = HeaderValue::from_str(&user_agent).map_err(|_| ConfigError::Connection {
             server: server.clone(),
             cause: format!("user agent {user_agent:?} cannot be sent as a header"),
         })?;
-        let transport = Transport::new(config)?;
+        let transport = Transport::new(config, &timeouts)?;
         let throttle = Throttle::new(qps, burst);
         let warnings = Warnings::default();
-        let shared = Shared { server, user_agent, content_type, throttle, transport, metrics, warnings };
+        let shared = Shared {
+            server,
+            user_agent,
+            content_type,
+            request_timeout: timeouts.request,
+            throttle,
+            transport,
+            metrics,
+            warnings,
+        };
         Ok(Self { shared: Arc::new(shared), gate: Gate::default(), last_call: None })
     }
 
@@ -202,12 +213,13 @@ impl Client {
         let request = self.request(&call, &request)?;
         let method = request.method().clone();
         self.before_last_call(&call, self.admit(&method)).await?;
+        let limit = self.shared.request_timeout;
         let exchange = async {
             let answer = self.shared.transport.calls.clone().oneshot(request).await;
             let answer = answer.map_err(|error| lost(&call, &*error))?;
-            Ok::<_, Error>((answer.status(), whole_body(&call, answer.into_body()).await?))
+            Ok::<_, Error>((answer.status(), whole_body(&call, answer.into_body(), limit).await?))
         };
-        self.pass(&method, &call, timeout(CALL_TIMEOUT, exchange)).await?.map_err(|_| no_answer(&call))?
+        self.pass(&method, &call, timeout(limit, exchange)).await?.map_err(|_| no_answer(&call, limit))?
     }
 
     /// Runs an exchange; one that may change something, only while the gate is open.
@@ -221,19 +233,20 @@ impl Client {
     /// Sends a request within the limits and returns the body of a successful answer.
     pub(crate) async fn call(&self, call: &Call, outgoing: &Outgoing) -> Result<Bytes, Error> {
         let answer = self.send(&self.shared.transport.calls, call, outgoing, true).await?;
+        let limit = self.shared.request_timeout;
         if answer.status().is_success() {
-            let body = whole_body(call, answer.into_body()).await?;
+            let body = whole_body(call, answer.into_body(), limit).await?;
             self.shared.metrics.received(&outgoing.method, body.len());
             return Ok(body);
         }
-        Err(refusal(call, answer).await)
+        Err(refusal(call, answer, limit).await)
     }
 
     /// Sends a request and returns the body of a successful answer as it arrives.
     async fn open(&self, service: &Service, call: Call, outgoing: &Outgoing, throttled: bool) -> Result<Body, Error> {
         let answer = self.send(service, &call, outgoing, throttled).await?;
         if !answer.status().is_success() {
-            return Err(refusal(&call, answer).await);
+            return Err(refusal(&call, answer, self.shared.request_timeout).await);
         }
         let (head, body) = answer.into_parts();
         Body::new(call, &head.headers, body)
@@ -279,6 +292,7 @@ impl Client {
         outgoing: &Outgoing,
         throttled: bool,
     ) -> Result<Response<Incoming>, Error> {
+        let limit = self.shared.request_timeout;
         let mut retries = 0;
         loop {
             let admitted = async {
@@ -288,10 +302,10 @@ impl Client {
             };
             self.before_last_call(call, admitted).await?;
             let request = self.request(call, outgoing)?;
-            let exchange = timeout(CALL_TIMEOUT, service.clone().oneshot(request));
+            let exchange = timeout(limit, service.clone().oneshot(request));
             let result = match self.pass(&outgoing.method, call, exchange).await? {
                 Ok(result) => result.map_err(|error| lost(call, &*error)),
-                Err(_) => Err(no_answer(call)),
+                Err(_) => Err(no_answer(call, limit)),
             };
             let code = result.as_ref().ok().map(Response::status);
             tracing::trace!(%call, code = code.map(|code| code.as_u16()), "Request");
@@ -345,24 +359,24 @@ impl fmt::Debug for Client {
     }
 }
 
-async fn whole_body(call: &Call, body: Incoming) -> Result<Bytes, Error> {
-    match timeout(CALL_TIMEOUT, body.collect()).await {
+async fn whole_body(call: &Call, body: Incoming, limit: Duration) -> Result<Bytes, Error> {
+    match timeout(limit, body.collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) => Err(lost(call, &error)),
-        Err(_) => Err(no_answer(call)),
+        Err(_) => Err(no_answer(call, limit)),
     }
 }
 
-async fn refusal(call: &Call, answer: Response<Incoming>) -> Error {
+async fn refusal(call: &Call, answer: Response<Incoming>, limit: Duration) -> Error {
     let (code, retry_after) = (answer.status(), retry::retry_after(answer.headers()));
     let encoding = encoding_of(answer.headers()).unwrap_or_default();
     // A refusal whose explanation is lost is still a refusal.
-    let body = whole_body(call, answer.into_body()).await.unwrap_or_default();
+    let body = whole_body(call, answer.into_body(), limit).await.unwrap_or_default();
     Error::Api { call: call.clone(), status: Box::new(status_of(code, retry_after, encoding, &body)) }
 }
 
-fn no_answer(call: &Call) -> Error {
-    let cause = format!("no answer within {} s", CALL_TIMEOUT.as_secs());
+fn no_answer(call: &Call, limit: Duration) -> Error {
+    let cause = format!("no answer within {} s", limit.as_secs_f32());
     Error::Transport { call: call.clone(), kind: TransportKind::Timeout, cause }
 }
 

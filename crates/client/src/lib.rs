@@ -29,6 +29,7 @@ mod body;
 mod call;
 mod client;
 mod config;
+mod connector;
 mod error;
 pub mod events;
 mod failure;
@@ -41,6 +42,7 @@ mod query;
 mod retry;
 mod service_account;
 mod throttle;
+mod timeouts;
 mod transport;
 mod typed;
 mod warnings;
@@ -56,6 +58,7 @@ pub use params::{ListParams, Preconditions, WatchParams};
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusMetrics;
 pub use retry::MAX_RETRY_AFTER;
+pub use timeouts::Timeouts;
 pub use typed::{Deleted, Written};
 
 /// The definitions shared with the decoders: where a type lives, and what the server says when it refuses.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kube_controller::{Supervisor, SupervisorError};
 use kube_controller_client::events::EventRecorder;
-use kube_controller_client::{Client, ClientOptions, Config, ConfigError};
+use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Timeouts};
 use kube_lease_election::Fence;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -103,9 +103,20 @@ async fn work(
 }
 
 fn client(config: &Config, settings: &ClientSettings, metrics: &Metrics, part: &str) -> Result<Client, ConfigError> {
+    client_within(config, settings, Timeouts::default(), metrics, part)
+}
+
+fn client_within(
+    config: &Config,
+    settings: &ClientSettings,
+    timeouts: Timeouts,
+    metrics: &Metrics,
+    part: &str,
+) -> Result<Client, ConfigError> {
     let ClientSettings { kubeconfig: _, master: _, qps, burst, content_type, service_account_credentials: _ } =
         settings;
-    let options = ClientOptions { user_agent: user_agent(part), qps: *qps, burst: *burst, content_type: *content_type };
+    let (user_agent, qps, burst, content_type) = (user_agent(part), *qps, *burst, *content_type);
+    let options = ClientOptions { user_agent, qps, burst, content_type, timeouts };
     Client::with_metrics(config, options, &metrics.clients)
 }
 
@@ -165,7 +176,8 @@ impl Manager {
         };
         // One request every few seconds, of which none may be late: a limit would only ever cost the lease.
         let unlimited = ClientSettings { qps: 0.0, ..self.settings.client.clone() };
-        let client = client(&self.config, &unlimited, &self.metrics, "leader-election")?;
+        let timeouts = election.timing.timeouts();
+        let client = client_within(&self.config, &unlimited, timeouts, &self.metrics, "leader-election")?;
         let start = |supervisor: &mut Supervisor, fence: &Fence| self.start(supervisor, Some(fence));
         let told = Told { checks: &self.checks, metrics: &self.metrics };
         let caught_up = self.caches.catch_up(&self.reader, self.controllers);

@@ -40,8 +40,9 @@ pub struct Election {
 }
 
 impl Election {
-    /// Prepares an election. The client must not be [gated](Client::gated) by the fence, and is best used for nothing
-    /// else, so that no other request makes renewals wait.
+    /// Prepares an election. The client must not be [gated](Client::gated) by the fence. It needs
+    /// [`Timing::timeouts`], or a connection that dies without a word costs the lease, and is best used for nothing else, so
+    /// that no other request makes renewals wait.
     pub fn new(client: Client, options: ElectionOptions) -> (Election, Fence) {
         let (standing, fence) = Fence::new();
         (Election { client, options, standing }, fence)

@@ -113,6 +113,8 @@
 //! - A Lease that vanished while its holder seemed alive is created again only when that holder's time is over, except by
 //!   the holder itself.
 //! - The lease is given back in one request where upstream reads it first, and also when an acquisition was under way.
+//! - Connections of the client that renews ([`Timing::timeouts`]) are pinged every two seconds, upstream's every 30 s: one that
+//!   dies without a word is replaced before it costs the lease.
 //! - A fraction of a second in the lease duration is rounded up, not down.
 
 mod boot_clock;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use kube_controller_client::Timeouts;
+
 /// How long a Lease is held and how often it is renewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
@@ -67,6 +69,17 @@ impl Timing {
         (self.renew_deadline / 2).max(Duration::from_secs(1))
     }
 
+    /// Timeouts for the client that renews the Lease, so that a connection which dies without a word does not cost the lease.
+    ///
+    /// A dead connection fails a renewal within half of what lies between the retry period and the renew deadline, which
+    /// leaves the other half to renew on a new one. client-go bounds the request alone, and its connections keep HTTP/2
+    /// pings of 30 and 15 s.
+    pub fn timeouts(&self) -> Timeouts {
+        let request = self.request_timeout();
+        let ping = (self.renew_deadline.saturating_sub(self.retry_period) / 4).min(self.renew_deadline / 5);
+        Timeouts { request, connect: request, ping_interval: ping, ping_timeout: ping }
+    }
+
     /// The lease duration as it stands in the Lease: whole seconds, rounded up. Upstream rounds down, and others would
     /// then take over before the duration is over.
     pub(crate) fn lease_seconds(&self) -> i32 {
@@ -89,6 +102,7 @@ impl Default for Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use rstest::rstest;
 
     #[rstest]
@@ -100,6 +114,25 @@ mod tests {
     fn rules(#[case] lease: u64, #[case] renew: u64, #[case] retry: u64, #[case] expected: Result<(), TimingError>) {
         let [lease, renew, retry] = [lease, renew, retry].map(Duration::from_millis);
         assert_eq!(Timing::new(lease, renew, retry).map(drop), expected);
+    }
+
+    #[test]
+    fn the_default_notices_a_dead_connection_within_four_seconds() {
+        let [two, five] = [2, 5].map(Duration::from_secs);
+        let expect = Timeouts { request: five, connect: five, ping_interval: two, ping_timeout: two };
+        assert_eq!(Timing::default().timeouts(), expect);
+    }
+
+    proptest! {
+        /// A renewal is sent up to one retry period after the last; its connection may have died just before.
+        #[test]
+        fn a_dead_connection_leaves_time_to_renew(lease in 2..60_000_u64, renew in 2..60_000_u64, retry in 1..60_000_u64) {
+            let [lease, renew, retry] = [lease, renew, retry].map(Duration::from_millis);
+            let Ok(timing) = Timing::new(lease, renew, retry) else { return Ok(()) };
+            let Timeouts { ping_interval, ping_timeout, .. } = timing.timeouts();
+            prop_assert!(!ping_interval.is_zero() && !ping_timeout.is_zero());
+            prop_assert!(retry + ping_interval + ping_timeout < renew);
+        }
     }
 
     #[test]

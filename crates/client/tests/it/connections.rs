@@ -11,10 +11,12 @@ use std::{
 
 use bytes::Bytes;
 use futures::{StreamExt as _, channel::mpsc, stream};
-use kube_controller_client::{Body, Client, Resource, WatchParams};
+use kube_controller_client::{
+    Body, Client, ClientOptions, Config, Error, Resource, Timeouts, TransportKind, WatchParams,
+};
 use tokio::time::{Instant, timeout};
 
-use crate::tls::{self, Fate, client, serve, serve_watches};
+use crate::tls::{self, Fate, client, client_within, serve, serve_watches};
 
 const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
 /// For what would otherwise hang for ever.
@@ -127,4 +129,45 @@ async fn a_dead_connection_is_noticed_by_a_watch_on_which_nothing_happens() {
     let _other = watch(&client).await;
     let seen = server.seen.lock().unwrap();
     assert_ne!(seen[0].0, seen[1].0, "a new connection");
+}
+
+/// The timeouts of a client that renews a lease every two seconds and has ten for it.
+fn short() -> Timeouts {
+    let (two, five) = (Duration::from_secs(2), Duration::from_secs(5));
+    Timeouts { request: five, connect: five, ping_interval: two, ping_timeout: two }
+}
+
+#[tokio::test]
+async fn a_dead_connection_fails_a_request_within_the_ping_of_its_client() {
+    let server = serve(&["h2"]).await;
+    let directory = tempfile::tempdir().unwrap();
+    let client = client_within(directory.path(), &server, short()).await;
+    client.get_json("/version").await.expect("an answer");
+    server.fate.send_replace(Fate::Freeze);
+
+    tokio::time::pause();
+    let since = Instant::now();
+    // As an update of a Lease: it may have been carried out, so the client does not send it again.
+    let error = client.raw(http::Method::PUT, "/lease", None, Vec::new()).await.unwrap_err();
+    assert!(since.elapsed() <= Duration::from_millis(4_100), "{:?}", since.elapsed());
+    assert!(matches!(error, Error::Transport { kind: TransportKind::Reset, .. }), "{error:?}");
+    tokio::time::resume();
+    client.get_json("/version").await.expect("a new connection");
+    let seen = server.seen.lock().unwrap();
+    assert_ne!(seen[0].0, seen[1].0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_accepts_and_stays_silent_is_given_up_within_the_connect_timeout() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    let options = ClientOptions { qps: 0.0, timeouts: short(), ..ClientOptions::default() };
+    let client = Client::new(&Config::from_url(&url).unwrap(), options).unwrap();
+    let since = Instant::now();
+    let error = client.raw(http::Method::PUT, "/lease", None, Vec::new()).await.unwrap_err();
+    assert!(since.elapsed() <= Duration::from_millis(5_100), "{:?}", since.elapsed());
+    assert!(
+        matches!(error, Error::Transport { kind: TransportKind::Connect | TransportKind::Timeout, .. }),
+        "{error:?}"
+    );
 }

@@ -22,7 +22,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto,
 };
-use kube_controller_client::{Client, ClientOptions, Config};
+use kube_controller_client::{Client, ClientOptions, Config, Timeouts};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::{ServerConfig, crypto::ring, pki_types::PrivateKeyDer};
 use tokio::{
@@ -134,6 +134,10 @@ async fn answer(
 
 /// A client as a kubeconfig describes it, with the server's own certificate as authority.
 pub(crate) async fn client(directory: &Path, server: &Tls) -> Client {
+    client_within(directory, server, Timeouts::default()).await
+}
+
+pub(crate) async fn client_within(directory: &Path, server: &Tls, timeouts: Timeouts) -> Client {
     let authority = directory.join("ca.crt");
     fs::write(&authority, &server.certificate).expect("written");
     let kubeconfig = format!(
@@ -151,6 +155,6 @@ users: [{{name: dev, user: {{token: a-token}}}}]
     let path = directory.join("admin.conf");
     fs::write(&path, kubeconfig).expect("written");
     let config = Config::from_kubeconfig(&path).await.expect("a good kubeconfig");
-    let options = ClientOptions { user_agent: "test/1.0".to_owned(), qps: 0.0, ..ClientOptions::default() };
+    let options = ClientOptions { user_agent: "test/1.0".to_owned(), qps: 0.0, timeouts, ..ClientOptions::default() };
     Client::new(&config, options).expect("a client")
 }

@@ -1,0 +1,87 @@
+//! New connections: TCP, then TLS.
+
+use std::time::Duration;
+
+use http::Uri;
+use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::connect::{HttpConnector, dns::GaiResolver};
+use kube::client::ConfigExt as _;
+use rustls::crypto::{CryptoProvider, ring};
+use tower::{BoxError, timeout::Timeout, util::BoxCloneSyncService};
+
+use crate::{Config, Timeouts, config::one_line};
+
+type Https = HttpsConnector<HttpConnector>;
+// Boxed, because the legacy client wants the future of its connector to be `Unpin`.
+pub(crate) type Connector = BoxCloneSyncService<Uri, <Https as tower::Service<Uri>>::Response, BoxError>;
+
+/// Shortest time that the kernel accepts before and between TCP keep-alives.
+const LEAST_KEEPALIVE: Duration = Duration::from_secs(1);
+
+pub(crate) fn connector(config: &Config, timeouts: &Timeouts) -> Result<Connector, String> {
+    // `kube` builds its TLS configuration with the process-wide provider and panics when several are compiled in and none was
+    // chosen. Choosing one here does nothing when the program has chosen already, and saves every small user a line.
+    if CryptoProvider::get_default().is_none() {
+        // An error means that another thread was faster, which is just as good.
+        let _ = ring::default_provider().install_default();
+    }
+    let tls = config.inner.rustls_client_config().map_err(|error| one_line(&error))?;
+    let mut builder = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
+    if let Some(name) = &config.inner.tls_server_name {
+        let name = name.clone().try_into().map_err(|_| format!("tls-server-name {name:?} is not a name"))?;
+        builder = builder.with_server_name_resolver(FixedServerNameResolver::new(name));
+    }
+    let https = builder.enable_all_versions().wrap_connector(tcp(GaiResolver::new(), timeouts));
+    Ok(BoxCloneSyncService::new(Timeout::new(https, timeouts.connect)))
+}
+
+fn tcp<R>(resolver: R, timeouts: &Timeouts) -> HttpConnector<R> {
+    let mut tcp = HttpConnector::new_with_resolver(resolver);
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    // hyper divides this by the number of addresses of a family; the other family is tried in parallel after 300 ms.
+    tcp.set_connect_timeout(Some(timeouts.connect / 2));
+    // HTTP/1.1 has no pings; this is how a dead peer is noticed there.
+    tcp.set_keepalive(Some(timeouts.ping_interval.max(LEAST_KEEPALIVE)));
+    tcp.set_keepalive_interval(Some(timeouts.ping_timeout.max(LEAST_KEEPALIVE)));
+    tcp.set_keepalive_retries(Some(2));
+    tcp
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{array, convert::Infallible, net::SocketAddr};
+
+    use tokio::net::{TcpListener, TcpSocket, TcpStream};
+    use tower::{ServiceExt as _, service_fn};
+
+    use super::*;
+
+    /// A listener whose queue is full: the kernel drops further packets, as a firewall does.
+    async fn unreachable() -> (TcpListener, Vec<TcpStream>) {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
+        let listener = socket.listen(0).expect("a listener");
+        let address = listener.local_addr().expect("bound");
+        let mut queued = Vec::new();
+        while let Ok(Ok(stream)) = tokio::time::timeout(Duration::from_millis(300), TcpStream::connect(address)).await {
+            queued.push(stream);
+        }
+        (listener, queued)
+    }
+
+    #[tokio::test]
+    async fn an_unreachable_first_address_leaves_time_for_the_second() {
+        let (dead, _queued) = unreachable().await;
+        let alive = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let addresses = [&dead, &alive].map(|listener| listener.local_addr().expect("bound"));
+        let resolver =
+            service_fn(
+                move |_name| async move { Ok::<array::IntoIter<SocketAddr, 2>, Infallible>(addresses.into_iter()) },
+            );
+        let timeouts = Timeouts { connect: Duration::from_secs(2), ..Timeouts::default() };
+        let connecting = Timeout::new(tcp(resolver, &timeouts), timeouts.connect);
+        let stream = connecting.oneshot(Uri::from_static("http://api.test")).await.expect("a connection");
+        assert_eq!(stream.inner().peer_addr().expect("connected"), addresses[1]);
+    }
+}

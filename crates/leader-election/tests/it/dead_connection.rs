@@ -1,0 +1,88 @@
+//! Connections that die without a word, as when a firewall forgets them: no packet arrives any more, and no end.
+
+use std::future::pending;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use kube_controller_client::{Client, ClientOptions, Config, Timeouts};
+use kube_dev_apiserver::{Server, Transport};
+use kube_lease_election::{Election, ElectionOptions, End, Fence, LeaseName, Timing};
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+/// A TCP proxy whose connections can be cut.
+struct Route {
+    address: SocketAddr,
+    cut: watch::Sender<()>,
+    _tasks: JoinSet<()>,
+}
+
+impl Route {
+    async fn to(server: SocketAddr) -> Route {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("bound");
+        let (cut, receiver) = watch::channel(());
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move {
+            let mut connections = JoinSet::new();
+            while let Ok((mut near, _)) = listener.accept().await {
+                let mut cut = receiver.clone();
+                cut.mark_unchanged();
+                connections.spawn(async move {
+                    let mut far = TcpStream::connect(server).await.expect("a connection");
+                    tokio::select! {
+                        _ = copy_bidirectional(&mut near, &mut far) => {}
+                        Ok(()) = cut.changed() => pending().await,
+                    }
+                });
+            }
+        });
+        Route { address, cut, _tasks: tasks }
+    }
+
+    /// Cuts the connections that are open now.
+    fn cut(&self) {
+        self.cut.send_replace(());
+    }
+}
+
+/// A leader whose connections are cut right after a renewal. Returns its fence, and the task of its election.
+async fn leader(server: &Server, timeouts: Timeouts) -> (Fence, JoinSet<End>, Route) {
+    let route = Route::to(server.address()).await;
+    let kubeconfig = server.kubeconfig().replace(&server.address().to_string(), &route.address.to_string());
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("kubeconfig");
+    std::fs::write(&path, kubeconfig).expect("written");
+    let config = Config::from_kubeconfig(&path).await.expect("a kubeconfig");
+    let options = ClientOptions { qps: 0.0, timeouts, ..ClientOptions::default() };
+    let client = Client::new(&config, options).expect("a client");
+    let lease = LeaseName { namespace: "kube-system".to_owned(), name: "it".to_owned() };
+    let options =
+        ElectionOptions { lease, identity: "a".to_owned(), timing: Timing::default(), recorder: None, metrics: None };
+    let (election, mut fence) = Election::new(client, options);
+    let mut tasks = JoinSet::new();
+    tasks.spawn(election.run(CancellationToken::new()));
+    assert!(fence.leading().await);
+    assert!(fence.changed().await, "renewed");
+    (fence, tasks, route)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dead_connection_does_not_cost_the_lease() {
+    let config = kube_dev_apiserver::Config { transport: Transport::Tls, ..kube_dev_apiserver::Config::default() };
+    let server = Server::start(config).await.expect("a server");
+    let (fence, mut tasks, route) = leader(&server, Timing::default().timeouts()).await;
+    route.cut();
+    let later = Instant::now() + Duration::from_secs(60);
+    tokio::select! {
+        end = tasks.join_next() => panic!("the election ended: {end:?}"),
+        () = sleep_until(later) => {}
+    }
+    let lead = fence.lead().expect("still leads");
+    assert!(lead > later + Duration::from_secs(6), "renewed within the last four seconds");
+    server.shutdown().await;
+}
