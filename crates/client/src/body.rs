@@ -12,21 +12,30 @@ use http_body_util::BodyDataStream;
 use hyper::body::Incoming;
 use kube_wire::Encoding;
 
-use crate::{Call, Error, failure::lost};
+use crate::{Call, Error, failure::lost, transport::Replaced};
 
 /// The bytes of a list or watch as they arrive, cut anywhere. Dropping it ends the request.
+///
+/// A watch also ends when its connection is replaced, see [`Config::follow_files`](crate::Config::follow_files).
 #[derive(Debug)]
 pub struct Body {
     call: Call,
     encoding: Encoding,
     stream: BodyDataStream<Incoming>,
+    /// For watches: the end, before that of the stream.
+    replaced: Option<Replaced>,
 }
 
 impl Body {
     /// Fails where the server sends something that is neither JSON nor protobuf (a proxy's page, say).
-    pub(crate) fn new(call: Call, headers: &HeaderMap, body: Incoming) -> Result<Self, Error> {
+    pub(crate) fn new(
+        call: Call,
+        headers: &HeaderMap,
+        body: Incoming,
+        replaced: Option<Replaced>,
+    ) -> Result<Self, Error> {
         match encoding_of(headers) {
-            Ok(encoding) => Ok(Self { call, encoding, stream: BodyDataStream::new(body) }),
+            Ok(encoding) => Ok(Self { call, encoding, stream: BodyDataStream::new(body), replaced }),
             Err(found) => Err(Error::Answer { call, cause: format!("its content type is {found}") }),
         }
     }
@@ -42,8 +51,19 @@ impl Stream for Body {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        let chunk = ready!(Pin::new(&mut this.stream).poll_next(context));
-        Poll::Ready(chunk.map(|chunk| chunk.map_err(|error| lost(&this.call, &error))))
+        if let Poll::Ready(chunk) = Pin::new(&mut this.stream).poll_next(context) {
+            return Poll::Ready(chunk.map(|chunk| chunk.map_err(|error| lost(&this.call, &error))));
+        }
+        match &mut this.replaced {
+            // As if the server had ended the watch: the next one goes over a new connection.
+            Some(replaced) => {
+                ready!(replaced.poll(context));
+                // A future must not be polled after its end, a stream may be.
+                replaced.set(std::future::ready(()));
+                Poll::Ready(None)
+            }
+            None => Poll::Pending,
+        }
     }
 }
 

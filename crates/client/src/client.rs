@@ -15,15 +15,15 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::{
-    Body, Call, ClientMetrics, Config, ConfigError, Error, ListParams, MetricsProvider, Timeouts, TransportKind,
-    WatchParams,
+    Body, Call, ClientMetrics, Config, ConfigError, Credentials, Error, ListParams, MetricsProvider, Timeouts,
+    TransportKind, WatchParams,
     body::encoding_of,
     error::status_of,
     failure::lost,
     gate::{Gate, WriteGate},
     retry::{self, Outcome},
     throttle::Throttle,
-    transport::{Service, Transport},
+    transport::{Replaced, Service, Transport},
     warnings::Warnings,
 };
 
@@ -72,6 +72,7 @@ struct Shared {
     request_timeout: Duration,
     throttle: Throttle,
     transport: Transport,
+    credentials: Credentials,
     metrics: Arc<dyn ClientMetrics>,
     warnings: Warnings,
 }
@@ -119,6 +120,7 @@ impl Client {
             cause: format!("user agent {user_agent:?} cannot be sent as a header"),
         })?;
         let transport = Transport::new(config, &timeouts)?;
+        let credentials = config.credentials.clone();
         let throttle = Throttle::new(qps, burst);
         let warnings = Warnings::default();
         let shared = Shared {
@@ -128,6 +130,7 @@ impl Client {
             request_timeout: timeouts.request,
             throttle,
             transport,
+            credentials,
             metrics,
             warnings,
         };
@@ -175,7 +178,7 @@ impl Client {
     ) -> Result<Body, Error> {
         let call = Call::new("list", of, namespace.unwrap_or_default(), "");
         let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(of.path(namespace) + &params.query()) };
-        self.open(&self.shared.transport.calls, call, &outgoing, true).await
+        self.open(&self.shared.transport.calls(), call, &outgoing, None).await
     }
 
     /// Watches a resource, in one namespace or (`None`) everywhere. The body is for `kube_wire::WatchReader`.
@@ -184,7 +187,8 @@ impl Client {
     pub async fn watch(&self, of: &Resource, namespace: Option<&str>, params: &WatchParams) -> Result<Body, Error> {
         let call = Call::new("watch", of, namespace.unwrap_or_default(), "");
         let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(of.path(namespace) + &params.query()) };
-        self.open(&self.shared.transport.watches, call, &outgoing, false).await
+        let (service, replaced) = self.shared.transport.watches();
+        self.open(&service, call, &outgoing, Some(replaced)).await
     }
 
     /// Gets any JSON document: discovery, `/version`.
@@ -215,8 +219,9 @@ impl Client {
         self.before_last_call(&call, self.admit(&method)).await?;
         let limit = self.shared.request_timeout;
         let exchange = async {
-            let answer = self.shared.transport.calls.clone().oneshot(request).await;
+            let answer = self.shared.transport.calls().oneshot(request).await;
             let answer = answer.map_err(|error| lost(&call, &*error))?;
+            self.shared.credentials.answered(answer.status(), Instant::now());
             Ok::<_, Error>((answer.status(), whole_body(&call, answer.into_body(), limit).await?))
         };
         self.pass(&method, &call, timeout(limit, exchange)).await?.map_err(|_| no_answer(&call, limit))?
@@ -232,7 +237,7 @@ impl Client {
 
     /// Sends a request within the limits and returns the body of a successful answer.
     pub(crate) async fn call(&self, call: &Call, outgoing: &Outgoing) -> Result<Bytes, Error> {
-        let answer = self.send(&self.shared.transport.calls, call, outgoing, true).await?;
+        let answer = self.send(&self.shared.transport.calls(), call, outgoing, true).await?;
         let limit = self.shared.request_timeout;
         if answer.status().is_success() {
             let body = whole_body(call, answer.into_body(), limit).await?;
@@ -242,14 +247,21 @@ impl Client {
         Err(refusal(call, answer, limit).await)
     }
 
-    /// Sends a request and returns the body of a successful answer as it arrives.
-    async fn open(&self, service: &Service, call: Call, outgoing: &Outgoing, throttled: bool) -> Result<Body, Error> {
-        let answer = self.send(service, &call, outgoing, throttled).await?;
+    /// Sends a request and returns the body of a successful answer as it arrives. Watches, which have an end of their own in
+    /// `replaced`, are not throttled.
+    async fn open(
+        &self,
+        service: &Service,
+        call: Call,
+        outgoing: &Outgoing,
+        replaced: Option<Replaced>,
+    ) -> Result<Body, Error> {
+        let answer = self.send(service, &call, outgoing, replaced.is_none()).await?;
         if !answer.status().is_success() {
             return Err(refusal(&call, answer, self.shared.request_timeout).await);
         }
         let (head, body) = answer.into_parts();
-        Body::new(call, &head.headers, body)
+        Body::new(call, &head.headers, body, replaced)
     }
 
     /// Waits for what comes before a request, unless it is too late to send one.
@@ -310,6 +322,7 @@ impl Client {
             let code = result.as_ref().ok().map(Response::status);
             tracing::trace!(%call, code = code.map(|code| code.as_u16()), "Request");
             if let Ok(answer) = &result {
+                self.shared.credentials.answered(answer.status(), Instant::now());
                 for warning in self.shared.warnings.news(answer.headers()) {
                     tracing::warn!(warning, %call, "The API server warns");
                 }

@@ -1,23 +1,30 @@
 //! How to reach an API server, and as whom.
 
+mod live;
+mod source;
+
 use std::{
+    convert::Infallible,
     fmt,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use http::Uri;
-use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig, KubeconfigError};
 
-use crate::{Client, service_account::ServiceAccount};
+use self::source::{Origin, Source};
+pub(crate) use self::{live::Live, source::Loaded};
+use crate::{Client, Credentials, service_account::ServiceAccount};
 
 /// Address, trust and identity for an API server.
 ///
 /// From a kubeconfig, from the service account of the pod we run in, or, for plain HTTP in tests, from a URL.
 #[derive(Clone)]
 pub struct Config {
-    pub(crate) inner: kube::Config,
-    /// Who requests are of, where it is not who `inner` says.
+    pub(crate) live: Arc<Live>,
+    /// The user of requests, where it is not that of `live`.
     pub(crate) account: Option<ServiceAccount>,
+    pub(crate) credentials: Credentials,
 }
 
 /// A configuration that cannot be used. The text is one line that says where the mistake is.
@@ -57,34 +64,49 @@ pub enum ConfigError {
 }
 
 impl Config {
+    fn of(origin: Origin, server: Option<String>) -> Result<Self, ConfigError> {
+        let live = Live::new(Source { origin, server })?;
+        Ok(Self { live: Arc::new(live), account: None, credentials: Credentials::default() })
+    }
+
     /// Reads the current context of a kubeconfig file.
+    #[expect(clippy::unused_async, reason = "the interface leaves room for reading off the runtime")]
     pub async fn from_kubeconfig(path: &Path) -> Result<Self, ConfigError> {
-        let refuse =
-            |error: &KubeconfigError| ConfigError::Kubeconfig { path: path.to_owned(), cause: complaint(error) };
-        let kubeconfig = Kubeconfig::read_from(path).map_err(|error| refuse(&error))?;
-        let options = KubeConfigOptions::default();
-        let inner = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| refuse(&error))?;
-        let url = inner.cluster_url.to_string();
-        server_address(&url)
-            .map_err(|error| ConfigError::Kubeconfig { path: path.to_owned(), cause: error.to_string() })?;
-        Ok(Self { inner, account: None })
+        Self::of(Origin::Kubeconfig(path.to_owned()), None)
     }
 
     /// Uses the service account mounted into the pod we run in.
     pub fn in_cluster() -> Result<Self, ConfigError> {
-        let inner = kube::Config::incluster().map_err(|error| ConfigError::InCluster { cause: one_line(&error) })?;
-        Ok(Self { inner, account: None })
+        Self::of(Origin::InCluster, None)
     }
 
     /// Talks to `url` without any credentials.
     pub fn from_url(url: &str) -> Result<Self, ConfigError> {
-        Ok(Self { inner: kube::Config::new(server_address(url)?), account: None })
+        Self::of(Origin::Url(url.to_owned()), None)
     }
 
     /// The same identity at another address (`--master`). Without a scheme, `http` is meant, as in client-go.
-    pub fn with_server(mut self, url: &str) -> Result<Self, ConfigError> {
-        self.inner.cluster_url = server_address(url)?;
-        Ok(self)
+    pub fn with_server(self, url: &str) -> Result<Self, ConfigError> {
+        let origin = self.live.source().origin.clone();
+        Ok(Self { account: self.account, ..Self::of(origin, Some(url.to_owned()))? })
+    }
+
+    /// Reads the configuration again whenever one of its files has other contents: the kubeconfig, the certificate of the
+    /// authority, the certificate and the key of the client. Looks every 30 s and never returns.
+    ///
+    /// Clients of this configuration and of its clones then make new connections: requests under way are finished on the
+    /// old ones, watches end. What cannot be used (half a file, a key of another certificate) is logged, and the
+    /// configuration before stays. Token files do not depend on this: clients read them every 50 s, and after a 401.
+    ///
+    /// client-go replaces connections when a client certificate changes (`transport/cert_rotation.go`), and never reads a
+    /// kubeconfig again.
+    pub fn follow_files(&self) -> impl Future<Output = Infallible> + Send + use<> {
+        Arc::clone(&self.live).follow()
+    }
+
+    /// Whether the API server accepts the credentials of this configuration.
+    pub fn credentials(&self) -> &Credentials {
+        &self.credentials
     }
 
     /// The same server, as one of its service accounts, and with nothing of the identity that this configuration has.
@@ -95,19 +117,19 @@ impl Config {
     /// the result share tokens.
     #[must_use]
     pub fn as_service_account(&self, asking: Client, namespace: &str, name: &str) -> Self {
-        let mut inner = self.inner.clone();
-        inner.auth_info = AuthInfo::default();
-        Self { inner, account: Some(ServiceAccount::new(asking, namespace, name)) }
+        let account = Some(ServiceAccount::new(asking, namespace, name));
+        Self { live: Arc::clone(&self.live), account, credentials: Credentials::default() }
     }
 
     /// The address of the server.
     pub fn server(&self) -> String {
-        self.inner.cluster_url.to_string()
+        self.live.loaded().inner.cluster_url.to_string()
     }
 
     /// The host of the server, with its port if the address has one.
     pub(crate) fn host(&self) -> String {
-        let authority = self.inner.cluster_url.authority().map_or("", http::uri::Authority::as_str);
+        let loaded = self.live.loaded();
+        let authority = loaded.inner.cluster_url.authority().map_or("", http::uri::Authority::as_str);
         authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_owned()
     }
 }
@@ -116,18 +138,6 @@ impl Config {
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config").field("server", &self.server()).finish_non_exhaustive()
-    }
-}
-
-/// What is wrong with a kubeconfig, without the file's name, which the caller knows.
-fn complaint(error: &KubeconfigError) -> String {
-    match error {
-        KubeconfigError::ReadConfig(cause, _) => cause.to_string(),
-        KubeconfigError::CurrentContextNotSet => "no current-context".to_owned(),
-        KubeconfigError::LoadContext(context) => format!("there is no context {context:?}"),
-        KubeconfigError::LoadClusterOfContext(cluster) => format!("there is no cluster {cluster:?}"),
-        KubeconfigError::MissingClusterUrl => "the cluster has no server".to_owned(),
-        other => one_line(other),
     }
 }
 
@@ -200,6 +210,10 @@ users: [{name: dev, user: {}}]
     )]
     #[case::ftp(&GOOD.replace("http://", "ftp://"), "kubeconfig FILE: server address \"ftp://127.0.0.1:8080/\": neither")]
     #[case::no_server(&GOOD.replace("server: 'http://127.0.0.1:8080'", ""), "kubeconfig FILE: the cluster has no server")]
+    #[case::empty_authority(
+        &GOOD.replace("server:", "certificate-authority: /dev/null, server:"),
+        "kubeconfig FILE: certificate-authority holds no certificate"
+    )]
     #[tokio::test]
     async fn says_what_is_wrong_in_one_line(#[case] text: &str, #[case] expect: &str) {
         let error = load(text).await.unwrap_err();

@@ -3,13 +3,11 @@
 use std::time::Duration;
 
 use http::Uri;
-use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::{HttpConnector, dns::GaiResolver};
-use kube::client::ConfigExt as _;
-use rustls::crypto::{CryptoProvider, ring};
 use tower::{BoxError, timeout::Timeout, util::BoxCloneSyncService};
 
-use crate::{Config, Timeouts, config::one_line};
+use crate::{Timeouts, prepared::Prepared};
 
 type Https = HttpsConnector<HttpConnector>;
 // Boxed, because the legacy client wants the future of its connector to be `Unpin`.
@@ -18,21 +16,13 @@ pub(crate) type Connector = BoxCloneSyncService<Uri, <Https as tower::Service<Ur
 /// Shortest time that the kernel accepts before and between TCP keep-alives.
 const LEAST_KEEPALIVE: Duration = Duration::from_secs(1);
 
-pub(crate) fn connector(config: &Config, timeouts: &Timeouts) -> Result<Connector, String> {
-    // `kube` builds its TLS configuration with the process-wide provider and panics when several are compiled in and none was
-    // chosen. Choosing one here does nothing when the program has chosen already, and saves every small user a line.
-    if CryptoProvider::get_default().is_none() {
-        // An error means that another thread was faster, which is just as good.
-        let _ = ring::default_provider().install_default();
-    }
-    let tls = config.inner.rustls_client_config().map_err(|error| one_line(&error))?;
-    let mut builder = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
-    if let Some(name) = &config.inner.tls_server_name {
-        let name = name.clone().try_into().map_err(|_| format!("tls-server-name {name:?} is not a name"))?;
-        builder = builder.with_server_name_resolver(FixedServerNameResolver::new(name));
+pub(crate) fn connector(prepared: &Prepared, timeouts: &Timeouts) -> Connector {
+    let mut builder = HttpsConnectorBuilder::new().with_tls_config(prepared.tls.clone()).https_or_http();
+    if let Some(resolver) = prepared.server_name_resolver() {
+        builder = builder.with_server_name_resolver(resolver);
     }
     let https = builder.enable_all_versions().wrap_connector(tcp(GaiResolver::new(), timeouts));
-    Ok(BoxCloneSyncService::new(Timeout::new(https, timeouts.connect)))
+    BoxCloneSyncService::new(Timeout::new(https, timeouts.connect))
 }
 
 fn tcp<R>(resolver: R, timeouts: &Timeouts) -> HttpConnector<R> {

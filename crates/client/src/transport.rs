@@ -4,6 +4,11 @@
 //! connection and all lists and writes another, so that a burst of watch events never delays a write; plain HTTP and servers
 //! without HTTP/2 get HTTP/1.1 connections from the same pools.
 
+use std::{
+    future::pending,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
@@ -12,7 +17,8 @@ use hyper_util::{
     client::legacy::Client,
     rt::{TokioExecutor, TokioTimer},
 };
-use kube::client::ConfigExt as _;
+use tokio::sync::watch;
+use tokio_util::sync::ReusableBoxFuture;
 use tower::{
     BoxError, ServiceBuilder,
     util::{BoxCloneSyncService, MapErr},
@@ -20,8 +26,9 @@ use tower::{
 
 use crate::{
     Config, ConfigError, Timeouts,
-    config::one_line,
+    config::Loaded,
     connector::{Connector, connector},
+    prepared::Identity,
 };
 
 pub(crate) type Service = BoxCloneSyncService<Request<Full<Bytes>>, Response<Incoming>, BoxError>;
@@ -34,34 +41,80 @@ const CONNECTION_WINDOW: u32 = 32 << 20;
 /// the next one costs more than reading more often.
 const READ_BUFFER: usize = 64 << 10;
 
-/// The two ways to the server.
-#[derive(Clone)]
+/// The connections of one client, replaced when its configuration changes.
 pub(crate) struct Transport {
-    /// For lists and writes.
-    pub(crate) calls: Service,
-    /// For watches.
-    pub(crate) watches: Service,
+    config: Config,
+    timeouts: Timeouts,
+    pools: Mutex<Pools>,
 }
+
+/// Connections by one state of the configuration.
+struct Pools {
+    /// For lists and writes.
+    calls: Service,
+    /// For watches.
+    watches: Service,
+    /// Changes with the configuration.
+    configuration: watch::Receiver<Arc<Loaded>>,
+}
+
+/// Resolves when the connections of a watch are replaced.
+pub(crate) type Replaced = ReusableBoxFuture<'static, ()>;
 
 impl Transport {
     pub(crate) fn new(config: &Config, timeouts: &Timeouts) -> Result<Self, ConfigError> {
-        let refuse = |cause: String| ConfigError::Connection { server: config.server(), cause };
-        if config.inner.proxy_url.is_some() {
-            return Err(refuse("proxy-url is not supported".to_owned()));
-        }
-        let connector = connector(config, timeouts).map_err(refuse)?;
-        let auth = config.inner.auth_layer().map_err(|error| refuse(one_line(&error)))?;
-        let headers = config.inner.extra_headers_layer().map_err(|error| refuse(one_line(&error)))?;
-        let service = || {
-            let client = MapErr::new(http_client(connector.clone(), timeouts), BoxError::from);
-            let stack = ServiceBuilder::new().layer(config.inner.base_uri_layer()).layer(headers.clone());
-            match (&config.account, &auth) {
-                (Some(account), _) => account.authenticate(BoxCloneSyncService::new(stack.service(client))),
-                (None, Some(auth)) => BoxCloneSyncService::new(stack.layer(auth).service(client)),
-                (None, None) => BoxCloneSyncService::new(stack.service(client)),
+        let pools = Mutex::new(Pools::new(config, timeouts)?);
+        Ok(Self { config: config.clone(), timeouts: *timeouts, pools })
+    }
+
+    /// For lists and writes.
+    pub(crate) fn calls(&self) -> Service {
+        self.pools().calls.clone()
+    }
+
+    /// For watches, and until when.
+    pub(crate) fn watches(&self) -> (Service, Replaced) {
+        let pools = self.pools();
+        let mut configuration = pools.configuration.clone();
+        let replaced = async move {
+            if configuration.changed().await.is_err() {
+                // The client is gone, and its configuration changes no more.
+                pending::<()>().await;
             }
         };
-        Ok(Self { calls: service(), watches: service() })
+        (pools.watches.clone(), ReusableBoxFuture::new(replaced))
+    }
+
+    fn pools(&self) -> MutexGuard<'_, Pools> {
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        if pools.configuration.has_changed().unwrap_or(false)
+            // Only a configuration that can be used becomes the present one.
+            && let Ok(new) = Pools::new(&self.config, &self.timeouts)
+        {
+            *pools = new;
+        }
+        pools
+    }
+}
+
+impl Pools {
+    fn new(config: &Config, timeouts: &Timeouts) -> Result<Self, ConfigError> {
+        let mut configuration = config.live.subscribe();
+        let loaded = Arc::clone(&configuration.borrow_and_update());
+        let prepared = loaded.prepared(config.account.is_none())?;
+        let connector = connector(prepared, timeouts);
+        let service = || {
+            let client = MapErr::new(http_client(connector.clone(), timeouts), BoxError::from);
+            let stack = ServiceBuilder::new().layer(prepared.base.clone()).layer(prepared.headers.clone());
+            match (&config.account, &prepared.identity) {
+                (Some(account), _) => account.authenticate(BoxCloneSyncService::new(stack.service(client))),
+                (None, Identity::TokenFile(file)) => file.authenticate(BoxCloneSyncService::new(stack.service(client))),
+                (None, Identity::Header(auth)) => BoxCloneSyncService::new(stack.layer(auth).service(client)),
+                (None, Identity::Connection) => BoxCloneSyncService::new(stack.service(client)),
+            }
+        };
+        let (calls, watches) = (service(), service());
+        Ok(Self { calls, watches, configuration })
     }
 }
 

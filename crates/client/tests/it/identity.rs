@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use http::header::{AUTHORIZATION, USER_AGENT};
 use kube_controller_client::{Client, ClientOptions, Config};
@@ -14,7 +13,7 @@ use crate::failures::serve;
 use crate::tls;
 
 /// A client whose token is in a file.
-async fn with_token_file(folder: &std::path::Path, server: &tls::Tls, token: &str) -> Client {
+pub(crate) async fn with_token_file(folder: &std::path::Path, server: &tls::Tls, token: &str) -> Client {
     let file = folder.join("token");
     fs::write(&file, token).expect("a token");
     // The kubeconfig of other tests, with another identity.
@@ -27,7 +26,7 @@ async fn with_token_file(folder: &std::path::Path, server: &tls::Tls, token: &st
     Client::new(&config, options).expect("a client")
 }
 
-fn header(server: &tls::Tls, name: &http::HeaderName) -> String {
+pub(crate) fn header(server: &tls::Tls, name: &http::HeaderName) -> String {
     let seen = server.seen.lock().expect("no panic before");
     let value = seen.last().expect("a request").2.headers().get(name).expect("the header");
     value.to_str().expect("text").to_owned()
@@ -40,19 +39,6 @@ async fn every_request_says_whose_it_is_and_of_what_program() {
     client.get_json("/version").await.expect("an answer");
     assert_eq!(header(&server, &AUTHORIZATION), "Bearer from-a-file");
     assert_eq!(header(&server, &USER_AGENT), "part/v1 (os/arch) of/test");
-}
-
-/// `kube` reads the file again by the wall clock, which no test can hurry.
-#[tokio::test]
-#[ignore = "takes a minute: cargo test -p kube-controller-client -- --ignored"]
-async fn a_token_file_is_read_again_within_a_minute() {
-    let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("a folder"));
-    let client = with_token_file(folder.path(), &server, "old").await;
-    client.get_json("/version").await.expect("an answer");
-    fs::write(folder.path().join("token"), "new").expect("a token");
-    tokio::time::sleep(Duration::from_secs(60)).await;
-    client.get_json("/version").await.expect("an answer");
-    assert_eq!(header(&server, &AUTHORIZATION), "Bearer new");
 }
 
 const WARNED: &str = "HTTP/1.1 404 x\r\nwarning: 299 - \"v1 Endpoints is deprecated\"\r\ncontent-length: 2\r\n\

@@ -9,5 +9,6 @@ mod https;
 mod identity;
 #[cfg(feature = "prometheus")]
 mod metrics;
+mod rotation;
 mod service_account;
 mod tls;

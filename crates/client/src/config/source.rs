@@ -1,0 +1,149 @@
+//! Where a configuration comes from, and what is read there.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use kube::config::{AuthInfo, Kubeconfig, KubeconfigError};
+
+use super::{ConfigError, one_line, server_address};
+use crate::prepared::Prepared;
+
+/// Where a configuration comes from.
+#[derive(Debug, Clone)]
+pub(crate) enum Origin {
+    Kubeconfig(PathBuf),
+    InCluster,
+    Url(String),
+}
+
+/// An origin, and the address of the server if it is given apart (`--master`).
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub(crate) origin: Origin,
+    pub(crate) server: Option<String>,
+}
+
+/// A configuration as it was read once.
+pub(crate) struct Loaded {
+    pub(crate) inner: kube::Config,
+    files: Files,
+    own: OnceLock<Prepared>,
+    anonymous: OnceLock<Prepared>,
+}
+
+/// The contents of files; `None` for one that cannot be read.
+#[derive(PartialEq, Eq)]
+struct Files(BTreeMap<PathBuf, Option<Vec<u8>>>);
+
+impl Files {
+    fn read<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Files {
+        Files(paths.into_iter().map(|path| (path.to_owned(), fs::read(path).ok())).collect())
+    }
+
+    fn changed(&self) -> bool {
+        *self != Files::read(self.0.keys().map(PathBuf::as_path))
+    }
+}
+
+impl Source {
+    /// Reads the configuration. Certificates and keys of the client are read with [`Loaded::prepared`].
+    pub(crate) fn load(&self) -> Result<Loaded, ConfigError> {
+        let (mut inner, files) = match &self.origin {
+            Origin::Kubeconfig(path) => {
+                kubeconfig(path).map_err(|cause| ConfigError::Kubeconfig { path: path.clone(), cause })?
+            }
+            Origin::InCluster => in_cluster().map_err(|cause| ConfigError::InCluster { cause })?,
+            Origin::Url(url) => (kube::Config::new(server_address(url)?), Files::read([])),
+        };
+        if let Some(server) = &self.server {
+            inner.cluster_url = server_address(server)?;
+        }
+        Ok(Loaded { inner, files, own: OnceLock::new(), anonymous: OnceLock::new() })
+    }
+}
+
+fn kubeconfig(path: &Path) -> Result<(kube::Config, Files), String> {
+    // Contents are compared with what was there before the configuration was made of them, so that a change in between is
+    // seen the next time.
+    let mut files = Files::read([path]);
+    let kubeconfig = Kubeconfig::read_from(path).map_err(|error| complaint(&error))?;
+    files.0.extend(Files::read(referenced(&kubeconfig).iter().map(PathBuf::as_path)).0);
+    let inner = kube::Config::try_from(kubeconfig).map_err(|error| complaint(&error))?;
+    server_address(&inner.cluster_url.to_string()).map_err(|error| error.to_string())?;
+    has_authority(&inner)?;
+    Ok((inner, files))
+}
+
+fn in_cluster() -> Result<(kube::Config, Files), String> {
+    let load = || kube::Config::incluster().map_err(|error| one_line(&error));
+    // The path of the authority is known only from a configuration; that one is then read after its contents were.
+    let files = Files::read(load()?.root_cert_file.iter().map(PathBuf::as_path));
+    let inner = load()?;
+    has_authority(&inner)?;
+    Ok((inner, files))
+}
+
+/// Refuses a file without certificates, as client-go does: while it is written, it may be empty.
+fn has_authority(config: &kube::Config) -> Result<(), String> {
+    match &config.root_cert {
+        Some(certificates) if certificates.is_empty() => Err("certificate-authority holds no certificate".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// Certificates and keys that the current context names. A token file is not among them: it is read again by itself, and
+/// needs no new connections.
+fn referenced(kubeconfig: &Kubeconfig) -> Vec<PathBuf> {
+    let context = kubeconfig.contexts.iter().find(|named| Some(&named.name) == kubeconfig.current_context.as_ref());
+    let Some(context) = context.and_then(|named| named.context.as_ref()) else { return Vec::new() };
+    let cluster = kubeconfig.clusters.iter().find(|named| named.name == context.cluster);
+    let cluster = cluster.and_then(|named| named.cluster.as_ref());
+    let user = kubeconfig.auth_infos.iter().find(|named| Some(&named.name) == context.user.as_ref());
+    let user = user.and_then(|named| named.auth_info.as_ref());
+    let authority = cluster.and_then(|cluster| cluster.certificate_authority.as_ref());
+    let certificate = user.and_then(|user| user.client_certificate.as_ref());
+    let key = user.and_then(|user| user.client_key.as_ref());
+    [authority, certificate, key].into_iter().flatten().map(PathBuf::from).collect()
+}
+
+/// What is wrong with a kubeconfig, without the file's name, which the caller knows.
+fn complaint(error: &KubeconfigError) -> String {
+    match error {
+        KubeconfigError::ReadConfig(cause, _) => cause.to_string(),
+        KubeconfigError::CurrentContextNotSet => "no current-context".to_owned(),
+        KubeconfigError::LoadContext(context) => format!("there is no context {context:?}"),
+        KubeconfigError::LoadClusterOfContext(cluster) => format!("there is no cluster {cluster:?}"),
+        KubeconfigError::MissingClusterUrl => "the cluster has no server".to_owned(),
+        other => one_line(other),
+    }
+}
+
+impl Loaded {
+    /// Whether a file has other contents than when this was read.
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.files.changed()
+    }
+
+    /// What connections are made with, as the user of the configuration (`own`) or without any identity. Reads certificates
+    /// and keys, and runs a credential plugin, the first time.
+    pub(crate) fn prepared(&self, own: bool) -> Result<&Prepared, ConfigError> {
+        let slot = if own { &self.own } else { &self.anonymous };
+        if let Some(prepared) = slot.get() {
+            return Ok(prepared);
+        }
+        let refuse = |cause| ConfigError::Connection { server: self.inner.cluster_url.to_string(), cause };
+        let prepared = if own {
+            Prepared::new(&self.inner)
+        } else {
+            let mut anonymous = self.inner.clone();
+            anonymous.auth_info = AuthInfo::default();
+            Prepared::new(&anonymous)
+        };
+        let prepared = prepared.map_err(refuse)?;
+        Ok(slot.get_or_init(|| prepared))
+    }
+}

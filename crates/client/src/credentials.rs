@@ -1,0 +1,73 @@
+//! Whether the API server accepts the credentials of a client.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::StatusCode;
+use tokio::time::Instant;
+
+/// Whether the API server accepts the credentials of a configuration, by the answers to all clients made of it. Clones share
+/// the state.
+#[derive(Debug, Clone, Default)]
+pub struct Credentials(Arc<Mutex<Answers>>);
+
+impl Credentials {
+    /// Time of the last answer that the server gives to known users only. `None` before the first.
+    pub fn accepted_at(&self) -> Option<Instant> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).accepted_at
+    }
+
+    /// Time of the first 401 since the credentials were last accepted. `None` while they are accepted, and before any answer.
+    ///
+    /// Requests that are not answered change nothing, nor do answers of 500 and more, which a load balancer may give.
+    pub fn rejected_since(&self) -> Option<Instant> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).rejected_since
+    }
+
+    pub(crate) fn answered(&self, code: StatusCode, now: Instant) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).answered(code, now);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Answers {
+    accepted_at: Option<Instant>,
+    rejected_since: Option<Instant>,
+}
+
+impl Answers {
+    fn answered(&mut self, code: StatusCode, now: Instant) {
+        if code == StatusCode::UNAUTHORIZED {
+            self.rejected_since.get_or_insert(now);
+        } else if !code.is_server_error() {
+            *self = Answers { accepted_at: Some(now), rejected_since: None };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Answers one second apart, and the seconds at which credentials were last accepted and are rejected since.
+    #[rstest]
+    #[case::none(&[], None, None)]
+    #[case::accepted(&[200, 200], Some(1), None)]
+    #[case::rejected(&[200, 401, 401], Some(0), Some(1))]
+    #[case::never_accepted(&[401, 401], None, Some(0))]
+    #[case::renewed(&[401, 200], Some(1), None)]
+    #[case::no_right_is_known(&[401, 403], Some(1), None)]
+    #[case::a_broken_server_says_nothing(&[401, 503, 500], None, Some(0))]
+    #[tokio::test(start_paused = true)]
+    async fn answers(#[case] codes: &[u16], #[case] accepted: Option<u64>, #[case] rejected: Option<u64>) {
+        let (credentials, start) = (Credentials::default(), Instant::now());
+        let at = |second| start + Duration::from_secs(second);
+        for (second, code) in (0..).zip(codes) {
+            credentials.answered(StatusCode::from_u16(*code).unwrap(), at(second));
+        }
+        assert_eq!((credentials.accepted_at(), credentials.rejected_since()), (accepted.map(at), rejected.map(at)));
+    }
+}

@@ -1,0 +1,138 @@
+//! Bearer tokens from a file that changes, as the kubelet keeps them for service accounts.
+
+use std::{
+    fs,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use http::{HeaderValue, StatusCode, header::AUTHORIZATION};
+use tokio::time::Instant;
+use tower::{ServiceExt as _, service_fn, util::BoxCloneSyncService};
+
+use crate::transport::Service;
+
+/// Time for which a token is used before its file is read again: client-go's minute, less its leeway of 10 s.
+const FRESH: Duration = Duration::from_secs(50);
+
+/// A token file and the token that was last read from it. Clones share the token.
+#[derive(Clone)]
+pub(crate) struct TokenFile {
+    path: Arc<PathBuf>,
+    token: Arc<Mutex<Token>>,
+}
+
+/// Token as last read.
+#[derive(Debug)]
+struct Token {
+    header: HeaderValue,
+    read_at: Instant,
+    /// The server answered 401 to it.
+    rejected: bool,
+}
+
+impl Token {
+    fn is_stale(&self, now: Instant) -> bool {
+        self.rejected || now.saturating_duration_since(self.read_at) >= FRESH
+    }
+}
+
+impl TokenFile {
+    /// Reads the file. Fails if it cannot be read, is empty or holds no token.
+    pub(crate) fn open(path: PathBuf) -> Result<TokenFile, String> {
+        let token = Token { header: read(&path)?, read_at: Instant::now(), rejected: false };
+        Ok(TokenFile { path: Arc::new(path), token: Arc::new(Mutex::new(token)) })
+    }
+
+    /// The same service, with the token in every request.
+    pub(crate) fn authenticate(&self, inner: Service) -> Service {
+        let file = self.clone();
+        BoxCloneSyncService::new(service_fn(move |mut request: http::Request<_>| {
+            let (file, inner) = (file.clone(), inner.clone());
+            async move {
+                let header = file.header(Instant::now());
+                request.headers_mut().insert(AUTHORIZATION, header.clone());
+                let answer = inner.oneshot(request).await?;
+                if answer.status() == StatusCode::UNAUTHORIZED {
+                    file.rejected(&header);
+                }
+                Ok(answer)
+            }
+        }))
+    }
+
+    /// The header to send. The last token serves while the file cannot be read, since some programs remove it once it was
+    /// read (kubernetes/kubernetes#68164).
+    fn header(&self, now: Instant) -> HeaderValue {
+        let mut token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        if token.is_stale(now) {
+            (token.read_at, token.rejected) = (now, false);
+            match read(&self.path) {
+                Ok(header) => token.header = header,
+                Err(err) => tracing::warn!(err, "Token file cannot be used, sending the token read before"),
+            }
+        }
+        token.header.clone()
+    }
+
+    /// Reads the file again for the next request, unless it was read since.
+    fn rejected(&self, header: &HeaderValue) {
+        let mut token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        token.rejected |= token.header == header;
+    }
+}
+
+fn read(path: &PathBuf) -> Result<HeaderValue, String> {
+    let refuse = |cause: &str| format!("token file {}: {cause}", path.display());
+    let text = fs::read_to_string(path).map_err(|error| refuse(&error.to_string()))?;
+    let token = text.trim();
+    if token.is_empty() {
+        return Err(refuse("it is empty"));
+    }
+    let mut header = HeaderValue::try_from(format!("Bearer {token}"))
+        .map_err(|_| refuse("it holds what cannot be sent in a header"))?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn open(content: &str) -> (tempfile::TempDir, Result<TokenFile, String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        fs::write(&path, content).unwrap();
+        (folder, TokenFile::open(path))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn is_read_again_after_fifty_seconds_or_a_401() {
+        let (folder, file) = open("one\n");
+        let (file, start) = (file.unwrap(), Instant::now());
+        let at = |seconds| file.header(start + Duration::from_secs(seconds));
+        fs::write(folder.path().join("token"), "two").unwrap();
+        assert_eq!(at(49), "Bearer one");
+        assert_eq!(at(50), "Bearer two");
+        fs::write(folder.path().join("token"), "three").unwrap();
+        // The answer to a request that was sent with the token before.
+        file.rejected(&HeaderValue::from_static("Bearer one"));
+        assert_eq!(at(51), "Bearer two");
+        file.rejected(&at(51));
+        assert_eq!(at(51), "Bearer three");
+        fs::remove_file(folder.path().join("token")).unwrap();
+        assert_eq!(at(500), "Bearer three");
+    }
+
+    #[rstest]
+    #[case::empty(" \n", "it is empty")]
+    #[case::two_lines("a\nb", "it holds what cannot be sent in a header")]
+    fn mistakes_name_the_file(#[case] content: &str, #[case] expect: &str) {
+        let (folder, file) = open(content);
+        let expect = format!("token file {}: {expect}", folder.path().join("token").display());
+        assert_eq!(file.err(), Some(expect));
+    }
+}
