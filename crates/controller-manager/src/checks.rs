@@ -1,19 +1,21 @@
 //! The health checks of the process.
 //!
-//! `/readyz` fails for every reason for which a controller cannot work: the API server was not reached or does not serve
-//! EndpointSlices, a cache has not started, has not synced or stands still, or shutdown has started. A standby is ready. `/livez` and `/healthz` fail only if the lease, while held, is
-//! not renewed in time: a restart repairs neither an API server that is away nor a cache that waits for it, and would lose the
+//! `/readyz` fails for every reason for which a controller cannot work: the API server was not reached, rejects the
+//! credentials or does not serve EndpointSlices, a cache has not started, has not synced or stands still, or shutdown has
+//! started. A standby is ready. `/livez` and `/healthz` fail only if the lease, while held, is not renewed in time: a restart repairs neither an API server that is away nor a cache that waits for it, and would lose the
 //! caches that the process still works with.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use kube_controller_client::Credentials;
 use kube_informer::{CacheState, HandlerHandle};
 use kube_lease_election::Fence;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::caches::Cache;
+use crate::credentials;
 use crate::discovery::{GROUP_VERSION, SliceApi};
 use crate::serving::{Health, Probe};
 use crate::settings::LeaderElection;
@@ -31,8 +33,12 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
-    /// The checks that exist from the start: `leaderElection` (CM-10), `informer-sync` and `shutdown`.
-    pub(crate) fn new(stop: &CancellationToken, election: Option<&LeaderElection>) -> Checks {
+    /// The checks that exist from the start: `leaderElection` (CM-10), `informer-sync`, `credentials` and `shutdown`.
+    pub(crate) fn new(
+        stop: &CancellationToken,
+        election: Option<&LeaderElection>,
+        credentials: &Credentials,
+    ) -> Checks {
         let checks = Checks { health: Health::default(), caches: Arc::default(), fence: Arc::default() };
         if let Some(election) = election {
             let (lease, fence) = (election.lease.name.clone(), Arc::clone(&checks.fence));
@@ -49,6 +55,8 @@ impl Checks {
                 if missing.is_empty() { Ok(()) } else { Err(format!("not synced yet: {}", missing.join(", "))) }
             }
         });
+        let credentials = credentials.clone();
+        checks.health.add("credentials", &[Probe::Readyz], move || credentials::check(&credentials, Instant::now()));
         let stop = stop.clone();
         checks.health.add("shutdown", &[Probe::Readyz], move || {
             if stop.is_cancelled() { Err("the process is about to end".to_owned()) } else { Ok(()) }
@@ -79,6 +87,11 @@ impl Checks {
     /// The election that the process takes part in.
     pub(crate) fn election(&self, fence: &Fence) {
         let _ = self.fence.set(fence.clone());
+    }
+
+    /// Whether this process holds the lease. `false` before its election has begun.
+    pub(crate) fn leads(&self) -> bool {
+        self.fence.get().is_some_and(|fence| fence.lead().is_some())
     }
 
     /// Adds the check of a started controller. It always passes: a controller that fails ends the process.

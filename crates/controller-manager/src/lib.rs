@@ -21,6 +21,7 @@ mod caches;
 mod checks;
 mod configz;
 mod controllers;
+mod credentials;
 mod discovery;
 mod feature_gates;
 mod flags;

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::caches::Caches;
 use crate::checks::Checks;
 use crate::controllers::{Controllers, ENDPOINTSLICE, MIRRORING};
+use crate::credentials;
 use crate::discovery::SliceApi;
 use crate::feature_gates::ENDPOINT_SLICE;
 use crate::leader::{Told, lead};
@@ -33,6 +34,15 @@ pub enum RunError {
     /// The lease could not be renewed in time, or another holds it: the process has to end, as upstream's does.
     #[error("the leader election lease is lost")]
     LeaseLost,
+    /// The API server has answered every request of this process with 401 for five minutes.
+    #[error(
+        "the API server has answered 401 for {} s: replace the token or client certificate, or the file it is read from",
+        .rejected.as_secs()
+    )]
+    Credentials {
+        /// Time since the first of these answers.
+        rejected: Duration,
+    },
     /// What is to be served cannot be.
     #[error(transparent)]
     Serving(#[from] ServingError),
@@ -56,13 +66,27 @@ const LAST_CALL: Duration = Duration::from_millis(1_500);
 ///
 /// One cache of each kind serves all controllers that read it; each controller writes with a client, and so a rate limit,
 /// of its own, and as a service account of its own if so wanted. An API server that is away is waited for; one that does not
-/// serve EndpointSlices is asked again until it does, while the Endpoints controller works. With leader election, caches are kept from the beginning and controllers start once the lease
-/// is held; no write of theirs starts after it may have gone to another. Health and metrics are served from the very beginning to the very end.
+/// serve EndpointSlices is asked again until it does, while the Endpoints controller works. With leader election, caches are
+/// kept from the beginning and controllers start once the lease is held; no write of theirs starts after it may have gone to
+/// another. Files of the configuration are read again when they change. Health and metrics are served from the very beginning
+/// to the very end.
 pub async fn run(config: Config, settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
     let metrics = Metrics::register(&settings.feature_gates)?;
-    let checks = Checks::new(&stop, settings.leader_election.as_ref());
+    let credentials = config.credentials().clone();
+    let checks = Checks::new(&stop, settings.leader_election.as_ref(), &credentials);
     let serving = serve(&settings, &checks, &metrics).await?;
+    let (following, health, elects) = (config.follow_files(), checks.clone(), settings.leader_election.is_some());
     let work = Box::pin(work(config, settings, checks, metrics, stop));
+    let work = async {
+        tokio::select! {
+            worked = work => worked,
+            // A standby waits instead: it does no harm, and may be given new credentials.
+            rejected = credentials::rejected(&credentials, || !elects || health.leads()) => {
+                Err(RunError::Credentials { rejected })
+            }
+            never = following => match never {},
+        }
+    };
     match serving {
         None => work.await,
         Some(serving) => tokio::select! {

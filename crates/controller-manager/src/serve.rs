@@ -28,11 +28,15 @@ pub(crate) async fn serve(
     if serving.port == 0 {
         return Ok(None);
     }
-    let tokens = reviewer(serving.authentication.kubeconfig.as_deref(), metrics, "authentication").await?;
+    // Until the very end: whoever stops is alive, and has metrics.
+    let mut supervisor = Supervisor::new(CancellationToken::new());
+    let (kubeconfig, part) = (serving.authentication.kubeconfig.as_deref(), "authentication");
+    let tokens = reviewer(kubeconfig, metrics, part, &mut supervisor).await?;
     if tokens.is_none() {
         tracing::warn!("No authentication-kubeconfig provided, so tokens are as good as none");
     }
-    let access = reviewer(serving.authorization.kubeconfig.as_deref(), metrics, "authorization").await?;
+    let (kubeconfig, part) = (serving.authorization.kubeconfig.as_deref(), "authorization");
+    let access = reviewer(kubeconfig, metrics, part, &mut supervisor).await?;
     if access.is_none() {
         tracing::warn!("No authorization-kubeconfig provided, so nothing is allowed but the paths open to all");
     }
@@ -45,14 +49,17 @@ pub(crate) async fn serve(
     if let Ok(address) = server.address() {
         tracing::info!("Serving securely on {address}");
     }
-    // Until the very end: whoever stops is alive, and has metrics.
-    let mut supervisor = Supervisor::new(CancellationToken::new());
     supervisor.spawn("serving", server.run());
     Ok(Some(supervisor))
 }
 
-/// A client for reviews; none outside of a Pod without a kubeconfig.
-async fn reviewer(kubeconfig: Option<&Path>, metrics: &Metrics, part: &str) -> Result<Option<Client>, ConfigError> {
+/// A client for reviews, whose configuration follows its files; none outside of a Pod without a kubeconfig.
+async fn reviewer(
+    kubeconfig: Option<&Path>,
+    metrics: &Metrics,
+    part: &str,
+    supervisor: &mut Supervisor,
+) -> Result<Option<Client>, ConfigError> {
     let config = match kubeconfig {
         Some(path) => Config::from_kubeconfig(path).await?,
         None => match Config::in_cluster() {
@@ -60,6 +67,8 @@ async fn reviewer(kubeconfig: Option<&Path>, metrics: &Metrics, part: &str) -> R
             Err(_) => return Ok(None),
         },
     };
+    let following = config.follow_files();
+    supervisor.spawn(format!("files of the {part} client"), async move { match following.await {} });
     let (user_agent, qps, burst) = (user_agent(part), REVIEW_QPS, REVIEW_BURST);
     let options = ClientOptions { user_agent, qps, burst, ..ClientOptions::default() };
     Client::with_metrics(&config, options, &metrics.clients).map(Some)

@@ -12,6 +12,7 @@ mod oracle;
 mod process;
 mod propagation;
 mod reference;
+mod rejected;
 mod repair;
 mod rooms;
 mod service_accounts;

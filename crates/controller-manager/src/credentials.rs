@@ -1,0 +1,82 @@
+//! What the process does while the API server rejects its credentials.
+
+use std::time::Duration;
+
+use kube_controller_client::Credentials;
+use tokio::time::{Instant, sleep};
+
+/// Time of answers of 401 after which the process is not ready. Shorter than [`END_AFTER`], and long enough for a token or
+/// certificate that is replaced as it expires.
+const UNREADY_AFTER: Duration = Duration::from_secs(60);
+/// Time of answers of 401 after which a process that works ends. Rotated files are read every 30 s, so that what is wrong by
+/// then does not mend by itself, and another replica may have other credentials.
+const END_AFTER: Duration = Duration::from_secs(300);
+/// Time between two looks at the answers.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// Time for which the server has answered 401 only, zero if it has not.
+fn rejected_for(rejected_since: Option<Instant>, now: Instant) -> Duration {
+    rejected_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
+}
+
+/// The readiness check `credentials`: fails once they have been rejected for a minute.
+pub(crate) fn check(credentials: &Credentials, now: Instant) -> Result<(), String> {
+    match rejected_for(credentials.rejected_since(), now) {
+        rejected if rejected < UNREADY_AFTER => Ok(()),
+        rejected => Err(format!("the API server has answered 401 for {} s", rejected.as_secs())),
+    }
+}
+
+/// Returns once the credentials have been rejected for five minutes while `works` says that this process has work to do.
+pub(crate) async fn rejected(credentials: &Credentials, works: impl Fn() -> bool) -> Duration {
+    loop {
+        sleep(INTERVAL).await;
+        let rejected = rejected_for(credentials.rejected_since(), Instant::now());
+        if rejected >= END_AFTER && works() {
+            return rejected;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_controller_client::{Client, ClientOptions, Config};
+    use kube_dev_apiserver::{Server, User};
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::accepted(None, 1_000, 0)]
+    #[case::just_now(Some(5), 5, 0)]
+    #[case::for_a_while(Some(5), 65, 60)]
+    #[tokio::test(start_paused = true)]
+    async fn time_of_rejection(#[case] since: Option<u64>, #[case] now: u64, #[case] expect: u64) {
+        let start = Instant::now();
+        let at = |second| start + Duration::from_secs(second);
+        assert_eq!(rejected_for(since.map(at), at(now)), Duration::from_secs(expect));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_minute_of_401_makes_the_process_unready() {
+        let server = Server::start(kube_dev_apiserver::Config::default()).await.unwrap();
+        let (folder, user) = (tempfile::tempdir().unwrap(), User::new("alice"));
+        let (path, token) = (folder.path().join("kubeconfig"), server.token_for(user.clone()));
+        let kubeconfig = server.kubeconfig_for(user).replace("{token: ", "{tokenFile: token} # ");
+        std::fs::write(&path, kubeconfig).unwrap();
+        std::fs::write(folder.path().join("token"), "expired").unwrap();
+        let config = Config::from_kubeconfig(&path).await.unwrap();
+        let client = Client::new(&config, ClientOptions::default()).unwrap();
+        let is_ready = || check(config.credentials(), Instant::now());
+        client.get_json("/api/v1/pods").await.unwrap_err();
+        sleep(UNREADY_AFTER / 2).await;
+        client.get_json("/api/v1/pods").await.unwrap_err();
+        assert_eq!(is_ready(), Ok(()));
+        sleep(UNREADY_AFTER / 2).await;
+        assert_eq!(is_ready(), Err("the API server has answered 401 for 60 s".to_owned()));
+        std::fs::write(folder.path().join("token"), token).unwrap();
+        client.get_json("/api/v1/pods").await.unwrap();
+        assert_eq!(is_ready(), Ok(()));
+        server.shutdown().await;
+    }
+}
