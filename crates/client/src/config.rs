@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-use http::Uri;
+use http::{Uri, uri::Scheme};
 
 use self::source::{Origin, Source};
 pub(crate) use self::{live::Live, source::Loaded};
@@ -85,7 +85,8 @@ impl Config {
         Self::of(Origin::Url(url.to_owned()), None)
     }
 
-    /// The same identity at another address (`--master`). Without a scheme, `http` is meant, as in client-go.
+    /// The same identity at another address (`--master`). Without a scheme it is https if the configuration has an authority,
+    /// a client certificate or `insecure-skip-tls-verify`, as in client-go; else it is http, and credentials are not sent.
     pub fn with_server(self, url: &str) -> Result<Self, ConfigError> {
         let origin = self.live.source().origin.clone();
         Ok(Self { account: self.account, ..Self::of(origin, Some(url.to_owned()))? })
@@ -141,9 +142,10 @@ impl fmt::Debug for Config {
     }
 }
 
-fn server_address(url: &str) -> Result<Uri, ConfigError> {
+/// Parses an address, which has the scheme given if it has none itself.
+fn server_address(url: &str, scheme: &Scheme) -> Result<Uri, ConfigError> {
     let refuse = |cause: String| ConfigError::Server { url: url.to_owned(), cause };
-    let full = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
+    let full = if url.contains("://") { url.to_owned() } else { format!("{scheme}://{url}") };
     let address: Uri = full.parse().map_err(|error: http::uri::InvalidUri| refuse(error.to_string()))?;
     match (address.scheme_str(), address.host()) {
         (Some("http" | "https"), Some(host)) if !host.is_empty() => Ok(address),
@@ -210,6 +212,14 @@ users: [{name: dev, user: {}}]
     )]
     #[case::ftp(&GOOD.replace("http://", "ftp://"), "kubeconfig FILE: server address \"ftp://127.0.0.1:8080/\": neither")]
     #[case::no_server(&GOOD.replace("server: 'http://127.0.0.1:8080'", ""), "kubeconfig FILE: the cluster has no server")]
+    #[case::no_scheme(
+        &GOOD.replace("http://", ""),
+        "kubeconfig FILE: server address \"127.0.0.1:8080\" has no scheme: write https://127.0.0.1:8080 or"
+    )]
+    #[case::no_scheme_and_no_port(
+        &GOOD.replace("http://127.0.0.1:8080", "localhost"),
+        "kubeconfig FILE: server address \"localhost\" has no scheme: write https://localhost or"
+    )]
     #[case::empty_authority(
         &GOOD.replace("server:", "certificate-authority: /dev/null, server:"),
         "kubeconfig FILE: certificate-authority holds no certificate"

@@ -1,28 +1,86 @@
-//! New connections: TCP, then TLS.
+//! New connections: TCP, a proxy where one is wanted, then TLS.
+
+mod route;
 
 use std::time::Duration;
 
 use http::Uri;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::connect::{HttpConnector, dns::GaiResolver};
-use tower::{BoxError, timeout::Timeout, util::BoxCloneSyncService};
+use hyper_rustls::{HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_util::client::legacy::connect::{
+    HttpConnector,
+    dns::GaiResolver,
+    proxy::{SocksV5, Tunnel},
+};
+use tower::{BoxError, ServiceExt as _, timeout::Timeout, util::BoxCloneSyncService};
 
-use crate::{Timeouts, prepared::Prepared};
+use self::route::Route;
+use crate::{
+    Timeouts,
+    prepared::Prepared,
+    proxy::{Kind, Proxy},
+};
 
-type Https = HttpsConnector<HttpConnector>;
-// Boxed, because the legacy client wants the future of its connector to be `Unpin`.
-pub(crate) type Connector = BoxCloneSyncService<Uri, <Https as tower::Service<Uri>>::Response, BoxError>;
+/// What the connections of a pool are. Boxed, because the legacy client wants the future of its connector to be `Unpin`.
+pub(crate) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<Route>, BoxError>;
+type Dialer = BoxCloneSyncService<Uri, Route, BoxError>;
 
 /// Shortest time that the kernel accepts before and between TCP keep-alives.
 const LEAST_KEEPALIVE: Duration = Duration::from_secs(1);
 
+/// A proxy that cannot be reached, or refuses.
+#[derive(Debug, thiserror::Error)]
+#[error("proxy {proxy}")]
+struct ProxyFailed {
+    proxy: Proxy,
+    #[source]
+    cause: BoxError,
+}
+
 pub(crate) fn connector(prepared: &Prepared, timeouts: &Timeouts) -> Connector {
+    let tcp = tcp(GaiResolver::new(), timeouts);
+    let dialer = match &prepared.proxy {
+        None => Dialer::new(tcp.map_response(Route::direct).map_err(BoxError::from)),
+        Some(proxy) => through(proxy, tcp, prepared),
+    };
     let mut builder = HttpsConnectorBuilder::new().with_tls_config(prepared.tls.clone()).https_or_http();
     if let Some(resolver) = prepared.server_name_resolver() {
         builder = builder.with_server_name_resolver(resolver);
     }
-    let https = builder.enable_all_versions().wrap_connector(tcp(GaiResolver::new(), timeouts));
+    let https = builder.enable_all_versions().wrap_connector(dialer);
     BoxCloneSyncService::new(Timeout::new(https, timeouts.connect))
+}
+
+/// Connections through a proxy.
+fn through(proxy: &Proxy, tcp: HttpConnector, prepared: &Prepared) -> Dialer {
+    // As in Go, a proxy over TLS is checked with the authorities of the cluster.
+    let builder = HttpsConnectorBuilder::new().with_tls_config(prepared.tls.clone()).https_or_http();
+    let to_proxy = builder.enable_http1().wrap_connector(tcp);
+    let failed = {
+        let proxy = proxy.clone();
+        move |cause: BoxError| BoxError::from(ProxyFailed { proxy: proxy.clone(), cause })
+    };
+    match proxy.kind {
+        Kind::Socks5 => {
+            let mut socks = SocksV5::new(proxy.address.clone(), to_proxy);
+            if let Some((user, password)) = &proxy.login {
+                socks = socks.with_auth(user.clone(), password.clone());
+            }
+            let socks = socks.map_err(|error| BoxError::from(error.to_string()));
+            Dialer::new(socks.map_response(Route::tunnel).map_err(failed))
+        }
+        Kind::Http if prepared.forwards() => {
+            let address = proxy.address.clone();
+            let forward = to_proxy.map_request(move |_server: Uri| address.clone());
+            Dialer::new(forward.map_response(Route::forwarded).map_err(failed))
+        }
+        Kind::Http => {
+            let mut tunnel = Tunnel::new(proxy.address.clone(), to_proxy);
+            if let Some(header) = proxy.authorization() {
+                tunnel = tunnel.with_auth(header);
+            }
+            Dialer::new(tunnel.map_response(Route::tunnel).map_err(move |error| failed(error.into())))
+        }
+    }
 }
 
 fn tcp<R>(resolver: R, timeouts: &Timeouts) -> HttpConnector<R> {
@@ -43,7 +101,7 @@ mod tests {
     use std::{array, convert::Infallible, net::SocketAddr};
 
     use tokio::net::{TcpListener, TcpSocket, TcpStream};
-    use tower::{ServiceExt as _, service_fn};
+    use tower::service_fn;
 
     use super::*;
 

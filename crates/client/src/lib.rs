@@ -40,6 +40,7 @@ mod params;
 mod prepared;
 #[cfg(feature = "prometheus")]
 mod prometheus;
+mod proxy;
 mod query;
 mod retry;
 mod service_account;

@@ -1,5 +1,6 @@
 //! What connections and requests are made with: all of a configuration that can be wrong is checked here.
 
+use http::uri::Scheme;
 use hyper_rustls::FixedServerNameResolver;
 use kube::client::{
     ConfigExt as _,
@@ -8,14 +9,20 @@ use kube::client::{
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::ServerName;
 
-use crate::{config::one_line, token_file::TokenFile};
+use crate::{
+    config::one_line,
+    proxy::{Kind, Proxy},
+    token_file::TokenFile,
+};
 
 pub(crate) struct Prepared {
     pub(crate) base: BaseUriLayer,
     pub(crate) headers: ExtraHeadersLayer,
     pub(crate) identity: Identity,
     pub(crate) tls: rustls::ClientConfig,
+    pub(crate) proxy: Option<Proxy>,
     tls_server_name: Option<ServerName<'static>>,
+    is_plain: bool,
 }
 
 /// How requests say whose they are.
@@ -30,7 +37,9 @@ pub(crate) enum Identity {
 
 impl Prepared {
     /// Reads the certificate and the key of the client and its token file, and runs its credential plugin, if it has such.
-    pub(crate) fn new(config: &kube::Config) -> Result<Prepared, String> {
+    ///
+    /// `proxy_url` is the kubeconfig's, which holds for every server; without it, the environment decides.
+    pub(crate) fn new(config: &kube::Config, proxy_url: Option<&str>) -> Result<Prepared, String> {
         // `kube` builds its TLS configuration with the process-wide provider and panics when several are compiled in and none
         // was chosen. Choosing one here does nothing when the program has chosen already, and saves every small user a line.
         if CryptoProvider::get_default().is_none() {
@@ -44,13 +53,24 @@ impl Prepared {
                 Some(parsed)
             }
         };
+        let proxy = match proxy_url {
+            Some(url) => Some(Proxy::parse(url).map_err(|cause| format!("proxy-url: {cause}"))?),
+            None => Proxy::of_environment(|name| std::env::var(name).ok(), &config.cluster_url)?,
+        };
         Ok(Prepared {
             base: config.base_uri_layer(),
             headers: config.extra_headers_layer().map_err(|error| one_line(&error))?,
             identity: identity(config)?,
             tls: config.rustls_client_config().map_err(|error| one_line(&error))?,
+            proxy,
             tls_server_name,
+            is_plain: config.cluster_url.scheme() == Some(&Scheme::HTTP),
         })
+    }
+
+    /// Whether an HTTP proxy is asked to forward requests; it is asked for a tunnel if the server speaks TLS.
+    pub(crate) fn forwards(&self) -> bool {
+        self.is_plain && self.proxy.as_ref().is_some_and(|proxy| proxy.kind == Kind::Http)
     }
 
     pub(crate) fn server_name_resolver(&self) -> Option<FixedServerNameResolver> {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Request, Response, header::PROXY_AUTHORIZATION};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::{
@@ -20,7 +20,7 @@ use hyper_util::{
 use tokio::sync::watch;
 use tokio_util::sync::ReusableBoxFuture;
 use tower::{
-    BoxError, ServiceBuilder,
+    BoxError, ServiceBuilder, ServiceExt as _,
     util::{BoxCloneSyncService, MapErr},
 };
 
@@ -29,6 +29,7 @@ use crate::{
     config::Loaded,
     connector::{Connector, connector},
     prepared::Identity,
+    proxy::Proxy,
 };
 
 pub(crate) type Service = BoxCloneSyncService<Request<Full<Bytes>>, Response<Incoming>, BoxError>;
@@ -103,8 +104,16 @@ impl Pools {
         let loaded = Arc::clone(&configuration.borrow_and_update());
         let prepared = loaded.prepared(config.account.is_none())?;
         let connector = connector(prepared, timeouts);
+        let proxy = prepared.proxy.as_ref().filter(|_| prepared.forwards()).and_then(Proxy::authorization);
         let service = || {
             let client = MapErr::new(http_client(connector.clone(), timeouts), BoxError::from);
+            let proxy = proxy.clone();
+            let client = client.map_request(move |mut request: Request<_>| {
+                if let Some(header) = &proxy {
+                    request.headers_mut().insert(PROXY_AUTHORIZATION, header.clone());
+                }
+                request
+            });
             let stack = ServiceBuilder::new().layer(prepared.base.clone()).layer(prepared.headers.clone());
             match (&config.account, &prepared.identity) {
                 (Some(account), _) => account.authenticate(BoxCloneSyncService::new(stack.service(client))),

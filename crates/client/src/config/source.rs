@@ -7,7 +7,8 @@ use std::{
     sync::OnceLock,
 };
 
-use kube::config::{AuthInfo, Kubeconfig, KubeconfigError};
+use http::uri::Scheme;
+use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError};
 
 use super::{ConfigError, one_line, server_address};
 use crate::prepared::Prepared;
@@ -30,6 +31,8 @@ pub(crate) struct Source {
 /// A configuration as it was read once.
 pub(crate) struct Loaded {
     pub(crate) inner: kube::Config,
+    /// The `proxy-url` of the kubeconfig.
+    proxy_url: Option<String>,
     files: Files,
     own: OnceLock<Prepared>,
     anonymous: OnceLock<Prepared>,
@@ -52,39 +55,69 @@ impl Files {
 impl Source {
     /// Reads the configuration. Certificates and keys of the client are read with [`Loaded::prepared`].
     pub(crate) fn load(&self) -> Result<Loaded, ConfigError> {
-        let (mut inner, files) = match &self.origin {
+        let (mut inner, proxy_url, files) = match &self.origin {
             Origin::Kubeconfig(path) => {
                 kubeconfig(path).map_err(|cause| ConfigError::Kubeconfig { path: path.clone(), cause })?
             }
             Origin::InCluster => in_cluster().map_err(|cause| ConfigError::InCluster { cause })?,
-            Origin::Url(url) => (kube::Config::new(server_address(url)?), Files::read([])),
+            Origin::Url(url) => (kube::Config::new(server_address(url, &Scheme::HTTP)?), None, Files::read([])),
         };
         if let Some(server) = &self.server {
-            inner.cluster_url = server_address(server)?;
+            set_server(&mut inner, server)?;
         }
-        Ok(Loaded { inner, files, own: OnceLock::new(), anonymous: OnceLock::new() })
+        // `kube` takes one from the environment without regard to NO_PROXY, and only with a kubeconfig.
+        inner.proxy_url = None;
+        Ok(Loaded { inner, proxy_url, files, own: OnceLock::new(), anonymous: OnceLock::new() })
     }
 }
 
-fn kubeconfig(path: &Path) -> Result<(kube::Config, Files), String> {
+/// Sets the address given by `--master`. Without a scheme it is https if the configuration has an authority, a client
+/// certificate or `insecure-skip-tls-verify` (client-go: `DefaultServerUrlFor`), and else http, where no credentials are sent
+/// (client-go: `DirectClientConfig.ClientConfig`).
+fn set_server(config: &mut kube::Config, server: &str) -> Result<(), ConfigError> {
+    let user = &config.auth_info;
+    let has_certificate = user.client_certificate.is_some() || user.client_certificate_data.is_some();
+    let has_tls = config.root_cert.is_some() || config.accept_invalid_certs || has_certificate;
+    config.cluster_url = server_address(server, if has_tls { &Scheme::HTTPS } else { &Scheme::HTTP })?;
+    if !has_tls && !server.contains("://") {
+        let user = &mut config.auth_info;
+        let token = user.token.take().is_some() | user.token_file.take().is_some();
+        let password = user.username.take().is_some() | user.password.take().is_some();
+        let plugin = user.exec.take().is_some() | user.auth_provider.take().is_some();
+        if token || password || plugin {
+            tracing::warn!(server = %config.cluster_url, "No scheme given, speaking plain HTTP without credentials");
+        }
+    }
+    Ok(())
+}
+
+/// What is read from a file or the Pod: with the `proxy-url`, and the contents of files.
+type Read = (kube::Config, Option<String>, Files);
+
+fn kubeconfig(path: &Path) -> Result<Read, String> {
     // Contents are compared with what was there before the configuration was made of them, so that a change in between is
     // seen the next time.
     let mut files = Files::read([path]);
     let kubeconfig = Kubeconfig::read_from(path).map_err(|error| complaint(&error))?;
     files.0.extend(Files::read(referenced(&kubeconfig).iter().map(PathBuf::as_path)).0);
+    let proxy_url = cluster(&kubeconfig).and_then(|cluster| cluster.proxy_url.clone()).filter(|url| !url.is_empty());
     let inner = kube::Config::try_from(kubeconfig).map_err(|error| complaint(&error))?;
-    server_address(&inner.cluster_url.to_string()).map_err(|error| error.to_string())?;
+    if inner.cluster_url.scheme().is_none() {
+        let url = &inner.cluster_url;
+        return Err(format!("server address \"{url}\" has no scheme: write https://{url} or http://{url}"));
+    }
+    server_address(&inner.cluster_url.to_string(), &Scheme::HTTPS).map_err(|error| error.to_string())?;
     has_authority(&inner)?;
-    Ok((inner, files))
+    Ok((inner, proxy_url, files))
 }
 
-fn in_cluster() -> Result<(kube::Config, Files), String> {
+fn in_cluster() -> Result<Read, String> {
     let load = || kube::Config::incluster().map_err(|error| one_line(&error));
     // The path of the authority is known only from a configuration; that one is then read after its contents were.
     let files = Files::read(load()?.root_cert_file.iter().map(PathBuf::as_path));
     let inner = load()?;
     has_authority(&inner)?;
-    Ok((inner, files))
+    Ok((inner, None, files))
 }
 
 /// Refuses a file without certificates, as client-go does: while it is written, it may be empty.
@@ -95,16 +128,28 @@ fn has_authority(config: &kube::Config) -> Result<(), String> {
     }
 }
 
+fn context(kubeconfig: &Kubeconfig) -> Option<&Context> {
+    let mut contexts = kubeconfig.contexts.iter();
+    contexts.find(|named| Some(&named.name) == kubeconfig.current_context.as_ref())?.context.as_ref()
+}
+
+/// The cluster of the current context.
+fn cluster(kubeconfig: &Kubeconfig) -> Option<&Cluster> {
+    let name = &context(kubeconfig)?.cluster;
+    kubeconfig.clusters.iter().find(|named| named.name == *name)?.cluster.as_ref()
+}
+
+/// The user of the current context.
+fn user(kubeconfig: &Kubeconfig) -> Option<&AuthInfo> {
+    let name = context(kubeconfig)?.user.as_ref()?;
+    kubeconfig.auth_infos.iter().find(|named| named.name == *name)?.auth_info.as_ref()
+}
+
 /// Certificates and keys that the current context names. A token file is not among them: it is read again by itself, and
 /// needs no new connections.
 fn referenced(kubeconfig: &Kubeconfig) -> Vec<PathBuf> {
-    let context = kubeconfig.contexts.iter().find(|named| Some(&named.name) == kubeconfig.current_context.as_ref());
-    let Some(context) = context.and_then(|named| named.context.as_ref()) else { return Vec::new() };
-    let cluster = kubeconfig.clusters.iter().find(|named| named.name == context.cluster);
-    let cluster = cluster.and_then(|named| named.cluster.as_ref());
-    let user = kubeconfig.auth_infos.iter().find(|named| Some(&named.name) == context.user.as_ref());
-    let user = user.and_then(|named| named.auth_info.as_ref());
-    let authority = cluster.and_then(|cluster| cluster.certificate_authority.as_ref());
+    let authority = cluster(kubeconfig).and_then(|cluster| cluster.certificate_authority.as_ref());
+    let user = user(kubeconfig);
     let certificate = user.and_then(|user| user.client_certificate.as_ref());
     let key = user.and_then(|user| user.client_key.as_ref());
     [authority, certificate, key].into_iter().flatten().map(PathBuf::from).collect()
@@ -137,11 +182,11 @@ impl Loaded {
         }
         let refuse = |cause| ConfigError::Connection { server: self.inner.cluster_url.to_string(), cause };
         let prepared = if own {
-            Prepared::new(&self.inner)
+            Prepared::new(&self.inner, self.proxy_url.as_deref())
         } else {
             let mut anonymous = self.inner.clone();
             anonymous.auth_info = AuthInfo::default();
-            Prepared::new(&anonymous)
+            Prepared::new(&anonymous, self.proxy_url.as_deref())
         };
         let prepared = prepared.map_err(refuse)?;
         Ok(slot.get_or_init(|| prepared))

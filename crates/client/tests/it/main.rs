@@ -7,8 +7,10 @@ mod events;
 mod failures;
 mod https;
 mod identity;
+mod master;
 #[cfg(feature = "prometheus")]
 mod metrics;
+mod proxy;
 mod rotation;
 mod service_account;
 mod tls;

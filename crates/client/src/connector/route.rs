@@ -1,0 +1,80 @@
+//! The stream under TLS: to the server itself, or to a proxy.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_rustls::MaybeHttpsStream;
+use hyper_util::{
+    client::legacy::connect::{Connected, Connection},
+    rt::TokioIo,
+};
+use tokio::net::TcpStream;
+
+type Tcp = TokioIo<TcpStream>;
+
+/// A TCP connection, or TLS over one to a proxy.
+pub(crate) struct Route {
+    stream: MaybeHttpsStream<Tcp>,
+    /// Whether requests are sent to a proxy that forwards them, with the whole URL.
+    forwarded: bool,
+}
+
+impl Route {
+    pub(super) fn direct(stream: Tcp) -> Route {
+        Route { stream: MaybeHttpsStream::Http(stream), forwarded: false }
+    }
+
+    pub(super) fn tunnel(stream: MaybeHttpsStream<Tcp>) -> Route {
+        Route { stream, forwarded: false }
+    }
+
+    pub(super) fn forwarded(stream: MaybeHttpsStream<Tcp>) -> Route {
+        Route { stream, forwarded: true }
+    }
+}
+
+impl Connection for Route {
+    fn connected(&self) -> Connected {
+        self.stream.connected().proxy(self.forwarded)
+    }
+}
+
+impl Read for Route {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl Write for Route {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffers: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, buffers)
+    }
+}

@@ -1,0 +1,44 @@
+//! An address given apart from the kubeconfig (`--master`), and addresses without a scheme.
+
+use std::fs;
+
+use kube_controller_client::{Client, ClientOptions, Config};
+use kube_dev_apiserver::{On, Server, Transport, User};
+use tempfile::TempDir;
+
+async fn server(transport: Transport) -> (Server, TempDir) {
+    let config = kube_dev_apiserver::Config { transport, ..kube_dev_apiserver::Config::default() };
+    let (server, folder) = (Server::start(config).await.expect("a server"), tempfile::tempdir().expect("a folder"));
+    fs::write(folder.path().join("kubeconfig"), server.kubeconfig_for(User::new("alice"))).expect("written");
+    (server, folder)
+}
+
+/// Makes a request with the kubeconfig in a folder, at another address.
+async fn request(folder: &TempDir, master: &str) -> Config {
+    let config = Config::from_kubeconfig(&folder.path().join("kubeconfig")).await.expect("a kubeconfig");
+    let config = config.with_server(master).expect("an address");
+    let client = Client::new(&config, ClientOptions::default()).expect("a client");
+    client.get_json("/api/v1/configmaps").await.expect("an answer");
+    config
+}
+
+// client-go: TestDefaultServerUrlFor
+#[tokio::test]
+async fn without_a_scheme_it_is_https_if_there_is_an_authority() {
+    let (server, folder) = server(Transport::Tls).await;
+    let config = request(&folder, &server.address().to_string()).await;
+    assert_eq!(config.server(), format!("https://{}/", server.address()));
+    let requests = server.requests().matching(&On::any().resource("configmaps"));
+    assert_eq!(requests[0].user, "alice");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn without_a_scheme_and_an_authority_no_token_is_sent() {
+    let (server, folder) = server(Transport::Plain).await;
+    let config = request(&folder, &server.address().to_string()).await;
+    assert_eq!(config.server(), format!("http://{}/", server.address()));
+    let requests = server.requests().matching(&On::any().resource("configmaps"));
+    assert_eq!(requests[0].user, "system:anonymous");
+    server.shutdown().await;
+}
