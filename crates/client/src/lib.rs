@@ -36,6 +36,7 @@ pub mod events;
 mod failure;
 mod gate;
 mod metrics;
+mod options;
 mod params;
 mod prepared;
 #[cfg(feature = "prometheus")]
@@ -53,12 +54,13 @@ mod warnings;
 
 pub use body::Body;
 pub use call::Call;
-pub use client::{Client, ClientOptions};
+pub use client::Client;
 pub use config::{Config, ConfigError};
 pub use credentials::Credentials;
 pub use error::{Error, TransportKind};
 pub use gate::WriteGate;
 pub use metrics::{ClientMetrics, MetricsProvider};
+pub use options::ClientOptions;
 pub use params::{ListParams, Preconditions, WatchParams};
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusMetrics;

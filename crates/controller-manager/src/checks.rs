@@ -145,12 +145,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn readiness_follows_the_cache_and_liveness_does_not() {
         let stop = CancellationToken::new();
-        let checks = Checks::new(&stop, None);
+        let checks = Checks::new(&stop, None, &Credentials::default());
         let (nodes, source) = ManualSource::<Node>::new();
         let cache = Cache { resource: "nodes", synced: nodes.store_synced(), progress: nodes.progress() };
         checks.caches(vec![cache]);
         let lines = |sync: &str, informer: &str, result: &str| {
-            let text = format!("{sync}\n[+]shutdown ok\n{informer}\nreadyz check {result}\n");
+            let text = format!("{sync}\n[+]credentials ok\n[+]shutdown ok\n{informer}\nreadyz check {result}\n");
             (text, 200, 200)
         };
         let unsynced = "[-]informer-sync failed: not synced yet: manual source";

@@ -112,7 +112,7 @@ async fn work(
     if !controllers.of_slices().is_empty() {
         checks.slice_api(slice_api.clone());
     }
-    let started = caches.spawn(&mut supervisor, controllers, (reader, slice_api), &stop);
+    let started = caches.spawn(&mut supervisor, controllers, (reader.clone(), slice_api), &stop);
     checks.caches(started);
     let election = settings.leader_election.clone();
     let last_call = CancellationToken::new();

@@ -8,6 +8,8 @@ use std::time::Duration;
 use kube_dev_apiserver::On;
 use rstest::rstest;
 use serde_json::json;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -156,6 +158,40 @@ async fn the_address_of_the_server_can_be_given(#[case] with_kubeconfig: bool) {
     cluster.settles(&[("web".to_owned(), 1)].into()).await;
     stop(child).await;
     cluster.server.shutdown().await;
+}
+
+/// A name that does not exist is reached through the proxy that the environment names, and not where `NO_PROXY` lists it.
+#[rstest]
+#[case::proxy("", true)]
+#[case::excepted("192.0.2.0/24,.test", false)]
+#[tokio::test]
+async fn the_proxy_of_the_environment_is_used(#[case] no_proxy: &str, #[case] expected: bool) {
+    let proxy = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let mut command = binary();
+    command.env("https_proxy", format!("127.0.0.1:{}", proxy.local_addr().expect("bound").port()));
+    command.env("HTTPS_PROXY", "").env("NO_PROXY", no_proxy);
+    command.args(["--master=https://api.test:6443", "--leader-elect=false", "--secure-port=0"]);
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let mut log = BufReader::new(child.stderr.take().expect("piped")).lines();
+    let asked = async {
+        let (mut connection, _) = proxy.accept().await.expect("a connection");
+        let mut head = vec![0; 34];
+        connection.read_exact(&mut head).await.expect("a request");
+        String::from_utf8(head).expect("text")
+    };
+    let complains = async {
+        while let Ok(Some(line)) = log.next_line().await {
+            if line.contains("API server cannot be asked") {
+                return;
+            }
+        }
+    };
+    let asked = async {
+        tokio::select! { biased; head = asked => Some(head), () = complains => None }
+    };
+    let asked = timeout(Duration::from_secs(60), asked).await.expect("one or the other");
+    assert_eq!(asked.as_deref(), expected.then_some("CONNECT api.test:6443 HTTP/1.1\r\nHo"));
+    child.kill().await.expect("killed");
 }
 
 async fn refused(arguments: &[&str]) -> Output {

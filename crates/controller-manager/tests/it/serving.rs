@@ -100,7 +100,7 @@ async fn health_names_the_election_and_the_controllers() {
     served.until("/healthz?verbose", |reply| reply.text == healthy).await;
     let stranger = served.stranger().await;
     let ready = stranger.get("/readyz?verbose").await;
-    let all_ready = "[+]informer-sync ok\n[+]shutdown ok\n[+]api/discovery.k8s.io/v1 ok\n[+]informer-services ok\n[+]informer-pods ok\n\
+    let all_ready = "[+]informer-sync ok\n[+]credentials ok\n[+]shutdown ok\n[+]api/discovery.k8s.io/v1 ok\n[+]informer-services ok\n[+]informer-pods ok\n\
                      [+]informer-nodes ok\n[+]informer-endpoints ok\n[+]informer-endpointslices ok\nreadyz check passed\n";
     assert_eq!((ready.code, ready.text.as_str()), (200, all_ready));
     assert_eq!(stranger.get("/livez?verbose").await.text, "[+]leaderElection ok\nlivez check passed\n");
@@ -152,7 +152,7 @@ async fn without_an_api_server_it_lives_and_is_not_ready() {
     cluster.server.shutdown().await;
     let served = start_in(folder.path(), &[]);
     let stranger = served.stranger().await;
-    let text = "[-]informer-sync failed: reason withheld\n[+]shutdown ok\n\
+    let text = "[-]informer-sync failed: reason withheld\n[+]credentials ok\n[+]shutdown ok\n\
                 [-]api/discovery.k8s.io/v1 failed: reason withheld\n[-]informer-services failed: reason withheld\n\
                 [-]informer-pods failed: reason withheld\n[-]informer-nodes failed: reason withheld\n\
                 [-]informer-endpoints failed: reason withheld\n[-]informer-endpointslices failed: reason withheld\n\
