@@ -8,7 +8,7 @@ use kube_endpoint_model::{EndpointSlice, ObjectKey, ObjectMeta, Text};
 use crate::altered::AlteredWrites;
 use crate::metrics::{HintLabels, Operation, SliceMetrics};
 use crate::plan::{Plan, TypePlan};
-use crate::slice_cache::SliceCache;
+use crate::slice_cache::{SliceCache, SliceWrite};
 use crate::slice_names::{SliceName, SliceNames};
 
 /// Names tried for one slice before the create fails because each of them exists (upstream's server tries 8).
@@ -137,7 +137,7 @@ impl Writer<'_> {
     async fn apply_type(&self, plan: &TypePlan, writes: &mut usize) -> Result<Done, WriteError> {
         for slice in &plan.create {
             match self.create(slice).await {
-                Ok(answer) => self.wrote(Operation::Create, slice, answer, writes),
+                Ok(()) => self.wrote(Operation::Create, writes),
                 Err(error) if error.is_namespace_terminating() => {
                     tracing::debug!(service = %self.service, "Namespace is terminating, leaving its EndpointSlices");
                     return Ok(Done::Terminating);
@@ -146,11 +146,16 @@ impl Writer<'_> {
             }
         }
         for slice in &plan.update {
+            let write = self.begin(slice);
             match self.client.update(slice).await {
-                Ok(answer) => self.wrote(Operation::Update, slice, answer, writes),
+                Ok(answer) => {
+                    self.altered.answered(self.service, slice, &answer);
+                    write.written(answer);
+                    self.wrote(Operation::Update, writes);
+                }
                 Err(error) => {
                     if error.is_conflict() || error.is_not_found() {
-                        self.cache.refused(slice);
+                        write.refused(slice);
                     }
                     return Err(self.failed(Operation::Update, Some(slice), error.into()));
                 }
@@ -163,15 +168,20 @@ impl Writer<'_> {
     }
 
     /// Creates a slice under a name that is sent again if this fails, so that a lost answer leads to no second slice.
-    async fn create(&self, slice: &EndpointSlice) -> Result<EndpointSlice, Error> {
+    async fn create(&self, slice: &EndpointSlice) -> Result<(), Error> {
         let prefix = slice.metadata.generate_name.clone().unwrap_or_default();
         let mut named = slice.clone();
         let mut tries = 0;
         loop {
             let name = self.names.take(self.service, &prefix);
             named.metadata.name = name.name.clone();
+            let write = self.begin(&named);
             let error = match self.client.create(&named).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    self.altered.answered(self.service, slice, &answer);
+                    write.written(answer);
+                    return Ok(());
+                }
                 Err(error) => error,
             };
             tries += 1;
@@ -189,30 +199,32 @@ impl Writer<'_> {
         let ObjectMeta { namespace, name, uid, resource_version, .. } = &slice.metadata;
         // Upstream sets no condition: its late request deletes what another has made of the slice since.
         let unchanged = Some(Preconditions::unchanged(uid, resource_version));
+        let write = self.begin(slice);
         match self.client.delete::<EndpointSlice>(namespace, name, unchanged).await {
             Ok(outcome) => {
                 match outcome {
-                    Deleted::Gone => self.cache.deleted(slice),
-                    Deleted::Pending(answer) => self.cache.written(answer),
+                    Deleted::Gone => write.deleted(slice),
+                    Deleted::Pending(answer) => write.written(answer),
                 }
-                self.metrics.wrote(Operation::Delete);
-                *writes += 1;
+                self.wrote(Operation::Delete, writes);
                 Ok(())
             }
             // Someone else deleted it, which the watch will show (EC-46).
             Err(error) if error.is_not_found() => Ok(()),
             Err(error) => {
                 if error.is_conflict() {
-                    self.cache.refused(slice);
+                    write.refused(slice);
                 }
                 Err(self.failed(Operation::Delete, Some(slice), error.into()))
             }
         }
     }
 
-    fn wrote(&self, operation: Operation, sent: &EndpointSlice, answer: EndpointSlice, writes: &mut usize) {
-        self.altered.answered(self.service, sent, &answer);
-        self.cache.written(answer);
+    fn begin(&self, slice: &EndpointSlice) -> Box<dyn SliceWrite> {
+        self.cache.begin(&slice.metadata.namespace, &slice.metadata.name)
+    }
+
+    fn wrote(&self, operation: Operation, writes: &mut usize) {
         self.metrics.wrote(operation);
         *writes += 1;
     }

@@ -96,7 +96,7 @@ pub use pod_endpoint::PodEndpoint;
 #[cfg(feature = "apply")]
 pub use reconciler::{EventSink, Prepared, Reconciled, Reconciler, ReconcilerBuilder};
 #[cfg(feature = "apply")]
-pub use slice_cache::SliceCache;
+pub use slice_cache::{SliceCache, SliceWrite};
 pub use slice_labels::SliceLabels;
 #[cfg(feature = "watch")]
 pub use watch::watch_slices;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kube_controller_client::{Client, Error};
-use kube_wire::{Decode, ResourceVersion};
+use kube_wire::{Decode, Resource, ResourceVersion};
 use tokio::time::sleep;
 
 use crate::Informer;
@@ -19,7 +19,7 @@ impl<T: Decode, X: Clone + Send + Sync + 'static> Informer<T, X> {
     /// `patience`. Failures are logged and retried, so this ends when the server has answered.
     pub async fn catch_up(&self, client: &Client, patience: Duration) {
         let version = loop {
-            match latest_version::<T>(client).await {
+            match latest_version(client, &T::RESOURCE, None).await {
                 Ok(version) => break version,
                 Err(err) => {
                     tracing::warn!(resource = %T::RESOURCE, %err, "Cannot read the current resource version, retrying");
@@ -31,8 +31,12 @@ impl<T: Decode, X: Clone + Send + Sync + 'static> Informer<T, X> {
     }
 }
 
-/// The version of the most recent state of a resource.
-async fn latest_version<T: Decode>(client: &Client) -> Result<ResourceVersion, Error> {
-    let list = client.get_json(&format!("{}?limit=1", T::RESOURCE.path(None))).await?;
+/// The version of the most recent state of a resource: one list of a single object, read from the store of the server.
+pub(crate) async fn latest_version(
+    client: &Client,
+    of: &Resource,
+    namespace: Option<&str>,
+) -> Result<ResourceVersion, Error> {
+    let list = client.get_json(&format!("{}?limit=1", of.path(namespace))).await?;
     Ok(list["metadata"]["resourceVersion"].as_str().unwrap_or_default().into())
 }

@@ -11,7 +11,7 @@ use std::{
 use tokio::sync::watch;
 
 /// Tells the handlers of a process apart, whichever informer they listen to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Id(u64);
 
 impl Id {

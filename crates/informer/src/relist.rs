@@ -51,21 +51,22 @@ impl ListRequests {
         self.list_requested.notify_one();
     }
 
-    /// Waits for a request that no list has been begun for yet; returns its cause.
-    pub(crate) async fn list_requested(&self) -> RelistCause {
+    /// Waits for a request that no list has been begun for yet; returns its cause and the version that the list must have at
+    /// least, if any.
+    pub(crate) async fn list_requested(&self) -> (RelistCause, Option<ResourceVersion>) {
         loop {
             self.list_requested.notified().await;
-            if let Some(request) = &*self.locked() {
-                return request.cause;
+            if let Some(Request { cause, at_least }) = self.locked().take() {
+                return (cause, at_least);
             }
         }
     }
 
-    /// A list begins, which serves every request made so far: returns the version that it must have at least, if any.
-    pub(crate) fn begin_list(&self) -> Option<ResourceVersion> {
+    /// A list begins, which serves every request made so far.
+    pub(crate) fn begin_list(&self) {
         let mut request = self.locked();
         let _ = self.list_requested.notified().now_or_never();
-        request.take()?.at_least
+        *request = None;
     }
 
     fn locked(&self) -> MutexGuard<'_, Option<Request>> {

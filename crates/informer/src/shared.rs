@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use kube_wire::{Object, ResourceVersion};
+use kube_wire::{Object, ObjectKey, ResourceVersion};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, MissedTickBehavior, interval_at},
@@ -18,6 +18,7 @@ use crate::{
     builder::Options,
     handle::Id,
     handler::{Listener, Runner, connect},
+    held_events::{HeldEvents, Outcome},
     metrics::Meter,
     relist::ListRequests,
     resync::{Check, Due},
@@ -43,6 +44,7 @@ pub(crate) type Transform<T> = Box<dyn Fn(&mut T) + Send + Sync>;
 struct Listeners<T> {
     all: Vec<(Listener<T>, Due)>,
     check: Check,
+    held: HeldEvents<T>,
 }
 
 impl<T: Object, X: Clone> Shared<T, X> {
@@ -59,7 +61,11 @@ impl<T: Object, X: Clone> Shared<T, X> {
             store: Arc::new(Store::new(index, update)),
             transform,
             meter,
-            listeners: Mutex::new(Listeners { all: Vec::new(), check: Check::new(resync) }),
+            listeners: Mutex::new(Listeners {
+                all: Vec::new(),
+                check: Check::new(resync),
+                held: HeldEvents::default(),
+            }),
             runners,
             synced: watch::Sender::new(false),
             requests: ListRequests::default(),
@@ -106,7 +112,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
             listener.tell_all(&Changes::initial(stored));
             listener.synced();
         }
-        let Listeners { all, check } = &mut *listeners;
+        let Listeners { all, check, .. } = &mut *listeners;
         let asked = resync.unwrap_or(check.default());
         check.ask(asked);
         all.push((listener, Due::new(asked, check, Instant::now())));
@@ -152,6 +158,23 @@ impl<T: Object, X: Clone> Shared<T, X> {
     /// Removes what the server deleted for `writer`, which gets no event of it.
     pub(crate) fn deleted(&self, object: &T, writer: Option<Id>) {
         self.change(writer, |store| store.deleted(object));
+    }
+
+    /// `writer` sends a write of this object: its events are held back from that handler until [`end_write`](Self::end_write).
+    pub(crate) fn begin_write(&self, key: &ObjectKey, writer: Option<Id>) {
+        if let Some(writer) = writer {
+            self.locked().held.begin(key, writer);
+        }
+    }
+
+    /// The write was answered with this outcome, or failed: the events that others caused meanwhile are delivered.
+    pub(crate) fn end_write(&self, key: &ObjectKey, writer: Option<Id>, outcome: &Outcome) {
+        let Some(writer) = writer else { return };
+        let mut listeners = self.locked();
+        let Listeners { all, held, .. } = &mut *listeners;
+        for event in held.end(key, writer, outcome) {
+            all.retain_mut(|(listener, _)| listener.id() != writer || listener.tell(&event));
+        }
     }
 
     /// A write on top of this stored state was refused as outdated: if that state is an own write that the watch has not
@@ -235,7 +258,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
             return;
         }
         let mut stored = None;
-        let Listeners { all, check } = &mut *listeners;
+        let Listeners { all, check, .. } = &mut *listeners;
         all.retain_mut(|(listener, due)| {
             !due.take(now, check)
                 || listener.tell_all(stored.get_or_insert_with(|| {
@@ -250,7 +273,10 @@ impl<T: Object, X: Clone> Shared<T, X> {
         let mut listeners = self.locked();
         if let Some(event) = change(&self.store) {
             // Those whose handler is gone are forgotten.
-            listeners.all.retain_mut(|(listener, _)| writer == Some(listener.id()) || listener.tell(&event));
+            let Listeners { all, held, .. } = &mut *listeners;
+            all.retain_mut(|(listener, _)| {
+                writer == Some(listener.id()) || held.hold(&event, listener.id()) || listener.tell(&event)
+            });
         }
         drop(listeners);
         // An own write says nothing of the watch.

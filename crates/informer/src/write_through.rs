@@ -2,18 +2,17 @@
 
 use std::{fmt, sync::Arc};
 
-use kube_wire::Object;
+use kube_wire::{Object, ObjectKey};
 
-use crate::{HandlerHandle, Objects, handle::Id, shared::Shared};
+use crate::{HandlerHandle, Objects, handle::Id, held_events::Outcome, shared::Shared};
 
 /// Puts the answers to own writes into the store of an informer, so that the store is never behind what the program wrote.
 ///
-/// Call it with each answer before the key of the object is handed out again. Then:
-/// - a [`Lister`](crate::Lister) shows the write at once;
-/// - the event of the write on the watch changes nothing and is delivered to no handler;
+/// [Begin](Self::begin) each write before it is sent, and give the answer to what that returns. Then:
+/// - a [`Lister`](crate::Lister) shows the write as soon as its answer is taken in;
+/// - the writer's handler gets no event of the write, whether the watch or the answer is first, and all events that others cause;
 /// - an older event, or a list that is older than the write, does not undo it;
-/// - if the watch shows the write before its answer is taken in, the answer changes nothing;
-/// - a write that the server acknowledged and lost (restored from a backup) is noticed with the next bookmark, and everything is
+/// - a write that the server acknowledged and lost (restored from a backup) is noticed with a later bookmark, and everything is
 ///   listed again.
 ///
 /// Only for informers without selectors: an object that a write moves out of the selection stays stored until the next bookmark.
@@ -33,7 +32,8 @@ use crate::{HandlerHandle, Objects, handle::Id, shared::Shared};
 /// source.replace([Pod { version: 1 }], "1");
 ///
 /// let writes = informer.write_through(&handler);
-/// writes.written(Pod { version: 5 });
+/// let write = writes.begin("shop", "web");
+/// write.written(Pod { version: 5 });
 /// source.apply(Pod { version: 3 });
 /// assert_eq!(informer.lister().get("shop", "web").map(|pod| pod.version), Some(5), "the older event is dropped");
 /// ```
@@ -42,8 +42,19 @@ pub struct WriteThrough<T> {
     writer: Option<Id>,
 }
 
+/// A write of one object that was sent, or is about to be. Dropping it says that the write failed or was not answered.
+#[must_use = "the answer is to be given to it"]
+pub struct OwnWrite<T> {
+    sink: Arc<dyn Sink<T>>,
+    writer: Option<Id>,
+    key: ObjectKey,
+    outcome: Outcome,
+}
+
 /// The informer, whatever its index.
 trait Sink<T>: Send + Sync {
+    fn begin(&self, key: &ObjectKey, writer: Option<Id>);
+    fn end(&self, key: &ObjectKey, writer: Option<Id>, outcome: &Outcome);
     fn written(&self, object: T, writer: Option<Id>);
     fn deleted(&self, object: &T, writer: Option<Id>);
     fn refused(&self, object: &T);
@@ -51,6 +62,14 @@ trait Sink<T>: Send + Sync {
 }
 
 impl<T: Object, X: Clone + Send + Sync + 'static> Sink<T> for Shared<T, X> {
+    fn begin(&self, key: &ObjectKey, writer: Option<Id>) {
+        self.begin_write(key, writer);
+    }
+
+    fn end(&self, key: &ObjectKey, writer: Option<Id>, outcome: &Outcome) {
+        self.end_write(key, writer, outcome);
+    }
+
     fn written(&self, object: T, writer: Option<Id>) {
         Shared::written(self, object, writer);
     }
@@ -74,13 +93,29 @@ impl<T: Object> WriteThrough<T> {
         Self { sink: shared, writer: writer.id() }
     }
 
+    /// Begins a write of an object. One at a time for each object: begin the next when this one has ended.
+    pub fn begin(&self, namespace: &str, name: &str) -> OwnWrite<T> {
+        let key = ObjectKey::new(namespace, name);
+        self.sink.begin(&key, self.writer);
+        OwnWrite { sink: self.sink.clone(), writer: self.writer, key, outcome: Outcome::Failed }
+    }
+
+    /// Whether the store holds this very object, in any state.
+    pub fn holds(&self, object: &T) -> bool {
+        self.sink.holds(object)
+    }
+}
+
+impl<T: Object> OwnWrite<T> {
     /// Stores the object that the server answered to a create, an update, or a delete that waits for finalizers.
-    pub fn written(&self, object: T) {
+    pub fn written(mut self, object: T) {
+        self.outcome = Outcome::Written(object.resource_version());
         self.sink.written(object, self.writer);
     }
 
     /// Removes an object that the server has deleted. `object` is the state that the delete was decided on.
-    pub fn deleted(&self, object: &T) {
+    pub fn deleted(mut self, object: &T) {
+        self.outcome = Outcome::Deleted(object.uid());
         self.sink.deleted(object, self.writer);
     }
 
@@ -88,13 +123,20 @@ impl<T: Object> WriteThrough<T> {
     ///
     /// Mostly somebody else wrote, and the watch will show it. If the state is an own write that the watch has not confirmed, the
     /// server has lost that write: then everything is listed again.
-    pub fn refused(&self, object: &T) {
+    pub fn refused(self, object: &T) {
         self.sink.refused(object);
     }
+}
 
-    /// Whether the store holds this very object, in any state.
-    pub fn holds(&self, object: &T) -> bool {
-        self.sink.holds(object)
+impl<T> Drop for OwnWrite<T> {
+    fn drop(&mut self) {
+        self.sink.end(&self.key, self.writer, &self.outcome);
+    }
+}
+
+impl<T> fmt::Debug for OwnWrite<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnWrite").field("key", &self.key).field("outcome", &self.outcome).finish_non_exhaustive()
     }
 }
 

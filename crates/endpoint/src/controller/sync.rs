@@ -90,28 +90,28 @@ impl Reconciler {
             let ObjectMeta { uid, resource_version, .. } = &it.metadata;
             Preconditions::unchanged(uid, resource_version)
         });
+        let write = self.cache.begin(&key.namespace, &key.name);
         match self.client.delete::<Endpoints>(&key.namespace, &key.name, unchanged).await {
             Ok(Deleted::Gone) => {
-                current.inspect(|it| self.cache.deleted(it));
+                if let Some(current) = current {
+                    write.deleted(current);
+                }
                 Ok(true)
             }
             Ok(Deleted::Pending(answer)) => {
-                self.cache.written(answer);
+                write.written(answer);
                 Ok(true)
             }
             // Someone else deleted it, which the watch will show.
             Err(error) if error.is_not_found() => Ok(false),
             Err(error) => {
-                self.refused(&error, current);
+                if error.is_conflict()
+                    && let Some(current) = current
+                {
+                    write.refused(current);
+                }
                 Err(error)
             }
-        }
-    }
-
-    /// Takes in that a write on top of `current` failed.
-    fn refused(&self, error: &Error, current: Option<&Endpoints>) {
-        if error.is_conflict() || error.is_not_found() {
-            current.inspect(|it| self.cache.refused(it));
         }
     }
 
@@ -126,9 +126,10 @@ impl Reconciler {
     }
 
     async fn create(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<(), Error> {
+        let write = self.cache.begin(&key.namespace, &key.name);
         match self.client.create(endpoints).await {
             Ok(answer) => {
-                self.cache.written(answer);
+                write.written(answer);
                 Ok(())
             }
             // Nothing can be created there any more, and nothing has to be.
@@ -144,13 +145,16 @@ impl Reconciler {
     }
 
     async fn update(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<(), Error> {
+        let write = self.cache.begin(&key.namespace, &key.name);
         match self.client.update(endpoints).await {
             Ok(answer) => {
-                self.cache.written(answer);
+                write.written(answer);
                 Ok(())
             }
             Err(error) => {
-                self.refused(&error, Some(endpoints));
+                if error.is_conflict() || error.is_not_found() {
+                    write.refused(endpoints);
+                }
                 let message = format!("Failed to update endpoint {key}: {error}");
                 self.recorder.event(
                     &ObjectReference::to(endpoints),

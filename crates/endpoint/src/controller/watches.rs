@@ -219,10 +219,10 @@ mod tests {
             let metadata = json!({"namespace": "ns", "name": "web", "uid": uid, "resourceVersion": version});
             read::<Endpoints>(json!({ "metadata": metadata }))
         };
-        rig.cache.written(object("a", "3"));
+        rig.cache.begin("ns", "web").written(object("a", "3"));
         rig.endpoints.apply(object("a", "3"));
-        rig.cache.deleted(&object("a", "3"));
-        rig.cache.written(object("b", "5"));
+        rig.cache.begin("ns", "web").deleted(&object("a", "3"));
+        rig.cache.begin("ns", "web").written(object("b", "5"));
         rig.endpoints.delete(object("a", "4"));
         rig.endpoints.apply(object("b", "5"));
         rig.endpoints.deliver();

@@ -25,6 +25,8 @@ pub(super) enum Next {
     Stream { version: ResourceVersion, timeout: Duration },
     /// Request a list, or its next page.
     List(ListRequest),
+    /// Request the version that the server is at.
+    Verify,
     /// Open a watch after `version`.
     Watch { version: ResourceVersion, timeout: Duration },
 }
@@ -50,6 +52,8 @@ pub(super) enum Happened {
     Listed { version: ResourceVersion },
     /// The list failed.
     ListFailed(Failure),
+    /// The server is at this version.
+    Verified { version: ResourceVersion },
     /// All objects of the stream came and are stored. It goes on as a watch.
     Synced { version: ResourceVersion },
     /// The watch, or the stream, brought an event or a bookmark.
@@ -91,6 +95,9 @@ pub(super) struct Machine {
     version: Option<ResourceVersion>,
     /// The server said that it does not have `version` (any more, or yet): ask for the most recent state instead.
     unavailable: bool,
+    /// The server was away: check that it still has the history that the watch goes on from. A store that was restored from a
+    /// backup is behind it, and a watch from the future is silent.
+    verify: bool,
     /// The server cut a list from "any version" into pages: it has no watch cache, and whole lists would be hard on it.
     pages_all: bool,
     /// The encoding to ask for. Once it is JSON it remains so.
@@ -124,8 +131,8 @@ const FIRST_PAGE: Phase = Phase::List { page: None, whole: false };
 impl Machine {
     /// `accept` is the encoding to begin with.
     pub(super) fn new(backoff: BackoffPolicy, accept: Encoding) -> Self {
-        let (version, unavailable, pages_all, wait) = (None, false, false, None);
-        Self { phase: STREAM, version, unavailable, pages_all, accept, wait, backoff: Backoff::new(backoff) }
+        let (version, unavailable, verify, pages_all, wait) = (None, false, false, false, None);
+        Self { phase: STREAM, version, unavailable, verify, pages_all, accept, wait, backoff: Backoff::new(backoff) }
     }
 
     /// The encoding to ask for.
@@ -163,6 +170,7 @@ impl Machine {
                 let (page, whole) = (page.clone(), *whole);
                 Next::List(self.list_request(page, whole))
             }
+            Phase::Watch { .. } if self.verify => Next::Verify,
             Phase::Watch { since, silent } => {
                 (*since, *silent) = (Some(now), true);
                 Next::Watch { version: self.version(), timeout }
@@ -187,6 +195,14 @@ impl Machine {
             Happened::Synced { version } => {
                 let since = if let Phase::Stream { since, .. } = self.phase { since } else { None };
                 self.synced(version, since);
+            }
+            Happened::Verified { version } => {
+                self.verify = false;
+                if self.version.as_ref().is_some_and(|known| version < *known) {
+                    self.unavailable = true;
+                    self.phase = STREAM;
+                    return Some(RelistCause::Ahead);
+                }
             }
             Happened::ListFailed(failure) => self.list_failed(&failure, now, jitter),
             Happened::Progress { version, added } => self.progress(version, added),
@@ -218,6 +234,7 @@ impl Machine {
     fn synced(&mut self, version: ResourceVersion, since: Option<Instant>) {
         self.version = Some(version);
         self.unavailable = false;
+        self.verify = false;
         self.phase = Phase::Watch { since, silent: false };
     }
 
@@ -303,6 +320,7 @@ impl Machine {
         if cause.is_some() {
             self.phase = STREAM;
         }
+        self.verify |= *failure == Failure::Unreachable;
         self.back_off(failure, now, jitter);
         cause
     }

@@ -39,6 +39,7 @@ fn ask(machine: &mut Machine, now: Instant, asked: &mut Vec<String>) {
                 let page = page.map(|page| format!(" page {page}")).unwrap_or_default();
                 return asked.push(format!("list {version}{limit}{page}{json}"));
             }
+            Next::Verify => return asked.push("verify".to_owned()),
             Next::Watch { version, .. } => return asked.push(format!("watch{}{json}", spaced(&version))),
         }
     }
@@ -59,6 +60,10 @@ fn page(next: &str) -> Happened {
 
 fn listed(version: &str) -> Happened {
     Happened::Listed { version: version.into() }
+}
+
+fn verified(version: &str) -> Happened {
+    Happened::Verified { version: version.into() }
 }
 
 fn synced(version: &str) -> Happened {
@@ -132,8 +137,16 @@ use Happened::{Answered, Ended, Failed, ListFailed};
 )]
 // client-go: TestBackoffOnTooManyRequests, TestNoRelistOnTooManyRequests
 #[case::away(
-    [synced("5"), Failed(Failure::Unreachable), Failed(BUSY), Ended],
-    "stream, wait 800, watch 5, wait 1600, watch 5, watch 5"
+    [synced("5"), Failed(Failure::Unreachable), Failed(BUSY), verified("5"), Failed(BUSY), Ended],
+    "stream, wait 800, verify, wait 1600, verify, watch 5, wait 3200, watch 5, watch 5"
+)]
+#[case::away_and_back(
+    [synced("5"), Failed(Failure::Unreachable), verified("7"), Ended],
+    "stream, wait 800, verify, watch 5, watch 5"
+)]
+#[case::restored_while_away(
+    [synced("5"), Failed(Failure::Unreachable), verified("4"), synced("4")],
+    "stream, wait 800, verify, ahead, stream, watch 4"
 )]
 // client-go: TestReflectorListAndWatchInitConnBackoff
 #[case::list_fails(
@@ -260,10 +273,13 @@ proptest! {
                 (Next::List(_), 0) => listed("5"),
                 (Next::List(_), 1) => page("p"),
                 (Next::List(_), _) => ListFailed(failure),
+                (Next::Verify, 0..3) => verified("5"),
                 (Next::Stream { .. } | Next::Watch { .. }, 0..3) => Ended,
-                (Next::Stream { .. } | Next::Watch { .. }, _) => Failed(failure),
+                (Next::Stream { .. } | Next::Watch { .. } | Next::Verify, _) => Failed(failure),
             };
-            in_vain = if matches!(happened, Happened::Listed { .. } | Happened::Page { .. }) { 0 } else { in_vain + 1 };
+            let answered =
+                matches!(happened, Happened::Listed { .. } | Happened::Page { .. } | Happened::Verified { .. });
+            in_vain = if answered { 0 } else { in_vain + 1 };
             prop_assert!(in_vain <= 5, "{machine:?}");
             machine.happened(happened, now, jitter);
         }

@@ -18,7 +18,7 @@ use self::{
     machine::{Failure, Happened, ListRequest, Machine, Next},
     trouble::Trouble,
 };
-use crate::shared::Shared;
+use crate::{catch_up::latest_version, shared::Shared};
 
 /// The server ends a watch itself. One that is still open this long after that is dead, and nobody told us.
 const OVERDUE: Duration = Duration::from_secs(30);
@@ -64,6 +64,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
                 Next::Wait(wait) => sleep(wait).await,
                 Next::Stream { version, timeout } => self.watch(version, timeout, true).await,
                 Next::List(request) => self.list(request).await,
+                Next::Verify => self.verify().await,
                 Next::Watch { version, timeout } => self.watch(version, timeout, false).await,
             }
         }
@@ -113,6 +114,18 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         }
         self.replace(&meta.resource_version, "listed");
         Ok(Happened::Listed { version: meta.resource_version })
+    }
+
+    /// Asks for the version that the server is at.
+    async fn verify(&mut self) {
+        let happened = match latest_version(&self.client, &T::RESOURCE, self.scope.namespace.as_deref()).await {
+            Ok(version) => Happened::Verified { version },
+            Err(error) => {
+                tracing::warn!(resource = %T::RESOURCE, err = %error, "cannot read the current resource version");
+                Happened::Failed(Trouble::from(error).failure())
+            }
+        };
+        self.note(happened);
     }
 
     /// Follows a watch; if `initial` is set, one that first brings all objects.
@@ -166,7 +179,8 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             let patience = if initial { deadline.min(Instant::now() + STREAM_SILENCE) } else { deadline };
             let received = tokio::select! {
                 biased;
-                cause = self.shared.requests().list_requested(), if !initial => {
+                (cause, at_least) = self.shared.requests().list_requested(), if !initial => {
+                    self.machine.at_least(at_least);
                     return Err(Trouble::ListRequested(cause));
                 }
                 received = timeout_at(patience, body.next()) => received,
@@ -240,7 +254,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
     fn begin(&mut self) {
         self.gathered.take();
         self.begun = self.shared.meter().begin();
-        self.machine.at_least(self.shared.requests().begin_list());
+        self.shared.requests().begin_list();
     }
 
     /// Gives all that was gathered to the store at once.

@@ -141,3 +141,39 @@ async fn selectors_and_namespaces_narrow_what_is_followed() {
     assert!(elsewhere.lister().is_empty());
     server.shutdown().await;
 }
+
+/// A server that was away and has come back with the contents of a backup is behind the version that the watch goes on from:
+/// the watch would be silent, and the store would keep what no longer exists.
+#[tokio::test]
+async fn a_server_that_comes_back_with_a_backup_is_listed() {
+    let start = async |listen| {
+        Server::start(kube_dev_apiserver::Config { listen, ..kube_dev_apiserver::Config::default() }).await.unwrap()
+    };
+    let create = async |client: &Client, name: &str| {
+        let (name, namespace) = (Some(name.to_owned()), Some("default".to_owned()));
+        let metadata = ObjectMeta { name, namespace, ..ObjectMeta::default() };
+        client.create(&ConfigMap { metadata, ..ConfigMap::default() }).await.expect("created");
+    };
+    let server = start(([127, 0, 0, 1], 0).into()).await;
+    let address = server.address();
+    let things = client(&format!("http://{address}"));
+    for name in ["a", "b", "c"] {
+        create(&things, name).await;
+    }
+    let informer = Informer::<Thing>::builder(things.clone()).namespace("default").build();
+    let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
+    tasks.spawn(informer.run(stop.clone()));
+    wait_for_sync([&informer.store_synced()], Duration::from_secs(60)).await.unwrap();
+    server.shutdown().await;
+
+    let server = start(address).await;
+    create(&things, "a").await;
+    let stored = || informer.lister().list().iter().map(|it| it.metadata.name.to_string()).collect::<Vec<_>>();
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
+    while stored() != ["a"] {
+        assert!(tokio::time::Instant::now() < deadline, "30s passed, the store has {:?}", stored());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    stop.cancel();
+    server.shutdown().await;
+}

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use kube_informer::{Event, ManualSource, Store};
+use kube_informer::{Event, ManualSource, OwnWrite, Store};
 use kube_wire::Object as _;
 use proptest::prelude::*;
 use rstest::rstest;
@@ -323,12 +323,36 @@ fn the_writer_gets_no_event_of_its_writes_and_other_handlers_do() {
     received.try_iter().for_each(drop);
 
     let writes = informer.write_through(&writer);
-    writes.written(thing("u", 7));
+    writes.begin("shop", "a").written(thing("u", 7));
     source.apply(thing("u", 7));
-    writes.deleted(&thing("u", 7));
+    writes.begin("shop", "a").deleted(&thing("u", 7));
     source.apply(thing("u", 6));
     source.delete(thing("u", 8));
     source.deliver();
     assert_eq!(received.try_iter().collect::<Vec<_>>(), ["other Updated shop/a@7", "other Deleted shop/a@7"]);
     assert!(informer.lister().is_empty());
+}
+
+/// The watch is faster than the answer: what it shows of the object meanwhile waits for the answer.
+#[rstest]
+#[case::written(|write: OwnWrite<Thing>| write.written(thing("u", 7)), &["Updated shop/a@6", "Updated shop/a@8"])]
+#[case::lost(drop, &["Updated shop/a@6", "Updated shop/a@7", "Updated shop/a@8"])]
+fn the_writer_gets_what_others_did_while_it_wrote(#[case] answer: fn(OwnWrite<Thing>), #[case] expected: &[&str]) {
+    let (informer, source) = ManualSource::<Thing>::new();
+    let (sent, received) = std::sync::mpsc::channel();
+    let handler = informer.add_handler(move |event| drop(sent.send(format!("{event:?}"))));
+    source.replace([thing("u", 5)], "5");
+    source.deliver();
+    received.try_iter().for_each(drop);
+
+    let write = informer.write_through(&handler).begin("shop", "a");
+    for version in [6, 7, 8] {
+        source.apply(thing("u", version));
+    }
+    source.deliver();
+    assert_eq!(received.try_iter().count(), 0, "nothing is known yet");
+    answer(write);
+    source.deliver();
+    assert_eq!(received.try_iter().collect::<Vec<_>>(), expected);
+    assert_eq!(informer.lister().list()[0].resource_version(), 8.into());
 }

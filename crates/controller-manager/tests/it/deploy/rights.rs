@@ -36,22 +36,16 @@ fn granted(role: &Value) -> BTreeSet<Right> {
 
 /// Rights that no call of the run below shows, each with its reason.
 fn unseen() -> BTreeSet<Right> {
-    let mut rights = BTreeSet::from([
+    BTreeSet::from([
         // Admission asks for these where owners have `blockOwnerDeletion` (OwnerReferencesPermissionEnforcement).
         right("", "services/finalizers", "update"),
         right("", "endpoints/finalizers", "update"),
         // Admission asks for this where Endpoints hold addresses of the cluster's own networks.
         right("", "endpoints/restricted", "create"),
-        // The live read that ends a doubt about a cache, after 30 seconds.
-        right("", "endpoints", "get"),
         // Who reads metrics is asked of the API server; nobody does here.
         right("authentication.k8s.io", "tokenreviews", "create"),
         right("authorization.k8s.io", "subjectaccessreviews", "create"),
-    ]);
-    // Servers that cannot stream lists are asked for pages.
-    rights.extend(["services", "pods", "nodes", "endpoints"].map(|resource| right("", resource, "list")));
-    rights.insert(right("discovery.k8s.io", "endpointslices", "list"));
-    rights
+    ])
 }
 
 /// A server that enforces what it is told to grant.
