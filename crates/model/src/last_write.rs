@@ -10,6 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 
 use crate::json::Str;
 use crate::protobuf::Result;
+use crate::time;
 
 /// When an object was last written, or that this is not known. For measurements only: no rule reads it, and it is never
 /// written.
@@ -132,7 +133,7 @@ impl<'de> Visitor<'de> for Place {
     }
 
     fn visit_str<E>(self, text: &str) -> std::result::Result<LastWrite, E> {
-        let time = if self == Place::Time { text.parse::<Timestamp>().ok() } else { None };
+        let time = if self == Place::Time { time::from_text(text) } else { None };
         Ok(time.map_or(LastWrite::UNKNOWN, |time| LastWrite::from_second(time.as_second())))
     }
 

@@ -59,6 +59,7 @@ mod service_index;
 mod slice;
 mod slice_index;
 pub mod subsets;
+mod time;
 mod trigger_time;
 pub mod well_known;
 mod written;

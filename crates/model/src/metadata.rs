@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use serde::{Deserialize, Serialize};
 
-use crate::{Labels, LastWrite, ResourceVersion, Text, Uid, intern, json, last_write, written};
+use crate::{Labels, LastWrite, ResourceVersion, Text, Uid, intern, json, last_write, time, written};
 
 /// The metadata of an object that is written back: everything but `managedFields`, of which only the newest time is read.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
@@ -13,14 +13,22 @@ pub struct ObjectMeta {
     /// Annotations.
     #[serde(skip_serializing_if = "Labels::is_empty")]
     pub annotations: Labels,
-    /// When the object was created.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "written::time")]
+    /// When the object was created; `None` also for a time that [`Timestamp`] cannot represent.
+    #[serde(
+        deserialize_with = "time::value",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "written::time"
+    )]
     pub creation_timestamp: Option<Timestamp>,
     /// Seconds a graceful deletion may take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_grace_period_seconds: Option<i64>,
-    /// When the object is to be gone; its presence means it is being deleted.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "written::time")]
+    /// When the object is to be gone; its presence means it is being deleted. [`Timestamp::MAX`] for a time that cannot be represented.
+    #[serde(
+        deserialize_with = "time::pointer",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "written::time"
+    )]
     pub deletion_timestamp: Option<Timestamp>,
     /// Finalizers.
     #[serde(deserialize_with = "json::texts", skip_serializing_if = "Vec::is_empty")]

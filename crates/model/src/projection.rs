@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 
 use crate::json;
 use crate::metadata::{text, uid, version};
-use crate::{Labels, LastWrite, ResourceVersion, Text, Uid, last_write};
+use crate::{Labels, LastWrite, ResourceVersion, Text, Uid, last_write, time};
 
 /// What is read of the metadata of a Pod, Service or Node; each keeps what it needs. Annotations are passed over unless
 /// `A` takes them.
@@ -24,7 +24,9 @@ pub(crate) struct Metadata<A: Default = IgnoredAny> {
     pub(crate) resource_version: ResourceVersion,
     pub(crate) labels: Labels,
     pub(crate) annotations: A,
+    #[serde(deserialize_with = "time::value")]
     pub(crate) creation_timestamp: Option<Timestamp>,
+    #[serde(deserialize_with = "time::pointer")]
     pub(crate) deletion_timestamp: Option<Timestamp>,
     pub(crate) deletion_grace_period_seconds: Option<i64>,
     #[serde(deserialize_with = "last_write::of_managed_fields")]

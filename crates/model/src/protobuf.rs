@@ -1,11 +1,10 @@
 //! Reading protobuf: what all objects have in common. The numbers are those of Kubernetes' published messages, which a
 //! test compares them with.
 
-use jiff::Timestamp;
 use kube_wire::protobuf::{Field, Fields, MalformedProtobuf};
 
 use crate::projection::Metadata;
-use crate::{Addresses, Labels, LastWrite, ObjectMeta, ObjectReference, OwnerReference, TargetRef, Text, intern};
+use crate::{Addresses, Labels, LastWrite, ObjectMeta, ObjectReference, OwnerReference, TargetRef, Text, intern, time};
 
 pub(crate) type Result<T> = std::result::Result<T, MalformedProtobuf>;
 
@@ -33,12 +32,6 @@ pub(crate) fn push_address(addresses: &mut Addresses, field: &Field<'_>) -> Resu
 /// An enclosed message.
 pub(crate) fn message<T: FromFields>(field: &Field<'_>) -> Result<T> {
     T::from_fields(field.message()?)
-}
-
-/// A time of whole seconds: API machinery ignores what is below (its JSON has no place for it).
-pub(crate) fn time(field: &Field<'_>) -> Result<Option<Timestamp>> {
-    let Some(time) = field.time()? else { return Ok(None) };
-    Timestamp::from_second(time.seconds).map(Some).map_err(|_| field.expected("a time within the years -9999 to 9999"))
 }
 
 /// A map under way.
@@ -87,8 +80,8 @@ fn projection<'a, A: Default>(
             3 => it.namespace = text(&field)?,
             5 => it.uid = from_str(&field)?,
             6 => it.resource_version = from_str(&field)?,
-            8 => it.creation_timestamp = time(&field)?,
-            9 => it.deletion_timestamp = time(&field)?,
+            8 => it.creation_timestamp = time::value_of_field(&field)?,
+            9 => it.deletion_timestamp = time::pointer_of_field(&field)?,
             10 => it.deletion_grace_period_seconds = Some(field.as_i64()?),
             11 => labels.push(&field)?,
             12 => annotation(&field)?,
@@ -114,8 +107,8 @@ impl FromFields for ObjectMeta {
                 5 => it.uid = from_str(&field)?,
                 6 => it.resource_version = from_str(&field)?,
                 7 => it.generation = field.as_i64()?,
-                8 => it.creation_timestamp = time(&field)?,
-                9 => it.deletion_timestamp = time(&field)?,
+                8 => it.creation_timestamp = time::value_of_field(&field)?,
+                9 => it.deletion_timestamp = time::pointer_of_field(&field)?,
                 10 => it.deletion_grace_period_seconds = Some(field.as_i64()?),
                 11 => labels.push(&field)?,
                 12 => annotations.push(&field)?,

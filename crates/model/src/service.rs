@@ -34,7 +34,7 @@ pub struct Service {
     /// The annotation that once said whether Pods that are not ready are published; nothing but an older rule of the
     /// Endpoints controller reads it.
     pub tolerate_unready_annotation: Option<Text>,
-    /// When it was created.
+    /// When it was created; `None` also for a time that [`Timestamp`] cannot represent.
     pub created: Option<Timestamp>,
     /// When it was last written, or asked to be deleted.
     pub last_write: LastWrite,

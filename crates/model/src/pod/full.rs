@@ -26,7 +26,7 @@ impl From<&core::Pod> for Pod {
             draft.pod_ip(status.pod_ip.as_deref().unwrap_or_default());
             draft.pod.pod_ips = status.pod_ips.iter().flatten().map(|it| Address::new(&it.ip)).collect();
             for condition in status.conditions.iter().flatten() {
-                let changed = condition.last_transition_time.as_ref().map(|time| time.0);
+                let changed = || condition.last_transition_time.as_ref().map(|time| time.0);
                 draft.condition(&condition.type_, &condition.status, changed);
             }
         }

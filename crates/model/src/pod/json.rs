@@ -1,12 +1,11 @@
 //! Pods from JSON, in one pass: what is not kept is stepped over, what is kept is shared at once.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::{Draft, NamedPort, Pod, is_sidecar};
 use crate::json::{Str, each, from_str, nullable, text};
 use crate::projection::Metadata;
-use crate::{Address, Addresses, Text};
+use crate::{Address, Addresses, Text, time};
 
 impl<'de> Deserialize<'de> for Pod {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -142,9 +141,12 @@ fn conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Draft, D::Er
         kind: Str<'a>,
         #[serde(borrow)]
         status: Str<'a>,
-        last_transition_time: Option<Timestamp>,
+        #[serde(borrow)]
+        last_transition_time: Str<'a>,
     }
     let mut draft = Draft::default();
-    each(deserializer, |it: Condition<'_>| draft.condition(&it.kind.0, &it.status.0, it.last_transition_time))?;
+    each(deserializer, |it: Condition<'_>| {
+        draft.condition(&it.kind.0, &it.status.0, || time::from_text(&it.last_transition_time.0));
+    })?;
     Ok(draft)
 }

@@ -38,7 +38,8 @@ pub struct Pod {
     pub pod_ip_family: Option<IpFamily>,
     /// The named ports of its containers in order, then those of its sidecars (init containers that restart always).
     pub named_ports: Arc<[NamedPort]>,
-    /// When the first condition of type Ready last changed; `None` without the condition or the time.
+    /// When the first condition of type Ready last changed; `None` without the condition or the time, and for a time that
+    /// [`Timestamp`] cannot represent.
     pub ready_changed: Option<Timestamp>,
     /// When it was last written, or asked to be deleted.
     pub last_write: LastWrite,
@@ -104,11 +105,11 @@ impl Draft {
         self.pod.pod_ip_family = (!text.is_empty()).then(family);
     }
 
-    fn condition(&mut self, kind: &str, status: &str, changed: Option<Timestamp>) {
+    fn condition(&mut self, kind: &str, status: &str, changed: impl FnOnce() -> Option<Timestamp>) {
         if kind == "Ready" && !self.ready_seen {
             self.ready_seen = true;
             self.pod.ready = status == "True";
-            self.pod.ready_changed = changed;
+            self.pod.ready_changed = changed();
         }
     }
 

@@ -3,8 +3,8 @@
 use kube_wire::protobuf::Fields;
 
 use super::{Draft, NamedPort, Pod, is_sidecar};
-use crate::protobuf::{FromFields, Result, from_str, message, text, time};
-use crate::{Addresses, Text};
+use crate::protobuf::{FromFields, Result, from_str, message, text};
+use crate::{Addresses, Text, time};
 
 impl FromFields for Pod {
     fn from_fields(fields: Fields<'_>) -> Result<Self> {
@@ -93,11 +93,11 @@ fn condition(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
         match field.number {
             1 => kind = field.as_str()?,
             2 => status = field.as_str()?,
-            4 => changed = time(&field)?,
+            4 => changed = time::value_of_field(&field)?,
             _ => {}
         }
     }
-    draft.condition(kind, status, changed);
+    draft.condition(kind, status, || changed);
     Ok(())
 }
 

@@ -5,3 +5,4 @@ mod fuzz;
 mod laws;
 mod messages;
 mod places;
+mod times;

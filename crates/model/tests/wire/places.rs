@@ -45,7 +45,7 @@ fn json_places(#[case] read: Read, #[case] document: &str, #[case] place: &str) 
 #[rstest]
 #[case::metadata(protobuf::<Pod>, b"\x0a\x02\x0a\x09", "Pod", "1.1")]
 #[case::varint(protobuf::<Pod>, b"\x12\x02\x50\x01", "Pod", "2.10")]
-#[case::time(protobuf::<Service>, b"\x0a\x0c\x42\x0a\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "Service", "1.8")]
+#[case::time(protobuf::<Service>, b"\x0a\x02\x40\x01", "Service", "1.8")]
 #[case::utf8(protobuf::<EndpointSlice>, b"\x22\x01\xff", "EndpointSlice", "4")]
 fn protobuf_places(#[case] read: Read, #[case] message: &[u8], #[case] kind: &str, #[case] field: &str) {
     let error = read(message).unwrap_err().to_string();

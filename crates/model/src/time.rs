@@ -1,0 +1,86 @@
+//! Reads `metav1.Time`, whose range is wider than that of [`Timestamp`].
+//!
+//! RFC 3339 ends with the year 9999, `Timestamp` 26 hours earlier, so that every local time of it has four digits for the year. A
+//! user can write any time into the status of a Pod. Times serve measurements and one annotation, so a time out of range
+//! reads as unknown instead of failing the object.
+
+use jiff::Timestamp;
+use kube_wire::protobuf::Field;
+use serde::{Deserialize, Deserializer};
+
+use crate::json::Str;
+use crate::protobuf::Result;
+
+/// `0001-01-01T00:00:00Z`, for which `metav1.Time.IsZero` is true.
+const ZERO: i64 = -62_135_596_800;
+
+/// Digits of a fraction of a second that [`Timestamp`] reads. Go ignores further ones.
+const FRACTION: usize = 9;
+
+/// Returns a time that a `metav1.Time` holds by value; `None` for the zero time, a time out of range and text that is no time.
+pub(crate) fn from_text(text: &str) -> Option<Timestamp> {
+    parse(text).filter(|time| time.as_second() != ZERO || time.subsec_nanosecond() != 0)
+}
+
+/// Returns the time of a `*metav1.Time` that is not nil. A time that cannot be represented is the latest one that can, because
+/// the presence of a deletion timestamp matters more than its value.
+fn of_pointer(text: &str) -> Timestamp {
+    parse(text).unwrap_or(Timestamp::MAX)
+}
+
+fn parse(text: &str) -> Option<Timestamp> {
+    let Some(fraction) = text.find(['.', ',']).map(|at| at + 1) else { return text.parse().ok() };
+    let digits = text[fraction..].bytes().take_while(u8::is_ascii_digit).count();
+    if digits <= FRACTION {
+        return text.parse().ok();
+    }
+    format!("{}{}", &text[..fraction + FRACTION], &text[fraction + digits..]).parse().ok()
+}
+
+/// For `deserialize_with`: a `metav1.Time` by value, as [`from_text`] reads it.
+pub(crate) fn value<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Timestamp>, D::Error> {
+    Str::deserialize(deserializer).map(|text| from_text(&text.0))
+}
+
+/// For `deserialize_with`: a `*metav1.Time`; `None` for null only.
+pub(crate) fn pointer<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Timestamp>, D::Error> {
+    Option::<Str<'_>>::deserialize(deserializer).map(|text| text.map(|text| of_pointer(&text.0)))
+}
+
+/// Returns the time that a message holds by value. Nanoseconds are ignored, as by the Go method `Time.Unmarshal`.
+pub(crate) fn value_of_field(field: &Field<'_>) -> Result<Option<Timestamp>> {
+    let seconds = field.time()?.map(|time| time.seconds).filter(|seconds| *seconds != ZERO);
+    Ok(seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()))
+}
+
+/// Returns the time of a message that Go reads into a pointer, which is not nil even if the message is empty.
+pub(crate) fn pointer_of_field(field: &Field<'_>) -> Result<Option<Timestamp>> {
+    let seconds = field.time()?.map_or(ZERO, |time| time.seconds);
+    Ok(Some(Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::usual("2026-02-03T04:00:00Z", Some("2026-02-03T04:00:00Z"))]
+    #[case::offset("2026-02-03T04:00:00+01:30", Some("2026-02-03T02:30:00Z"))]
+    #[case::first_year("0000-01-01T00:00:00Z", Some("0000-01-01T00:00:00Z"))]
+    #[case::fraction("2026-02-03T04:00:00.123456789Z", Some("2026-02-03T04:00:00.123456789Z"))]
+    #[case::long_fraction("2026-02-03T04:00:00.1234567891234Z", Some("2026-02-03T04:00:00.123456789Z"))]
+    #[case::long_fraction_and_offset("2026-02-03T04:00:00,1234567891234+01:00", Some("2026-02-03T03:00:00.123456789Z"))]
+    #[case::zero("0001-01-01T00:00:00Z", None)]
+    #[case::last_of_rfc_3339("9999-12-31T23:59:59Z", None)]
+    #[case::as_go_writes_a_later_one("10000-01-01T22:58:59Z", None)]
+    #[case::no_time("yesterday", None)]
+    #[case::empty("", None)]
+    fn reads(#[case] text: &str, #[case] expect: Option<&str>) {
+        let expect = expect.map(|it| it.parse::<Timestamp>().unwrap());
+        assert_eq!(from_text(text), expect);
+        let present = if text.starts_with("0001") { text.parse().unwrap() } else { expect.unwrap_or(Timestamp::MAX) };
+        assert_eq!(of_pointer(text), present);
+    }
+}
