@@ -56,7 +56,7 @@ fn list(encoding: Encoding, bytes: &[u8]) -> bool {
         let mut items = Vec::new();
         for chunk in body.chunks(step) {
             reader.push(chunk);
-            while let Some(item) = reader.next_item()? {
+            while let Some(item) = reader.next_item()?.transpose()? {
                 items.push(item);
             }
         }

@@ -77,7 +77,8 @@ impl Watching {
                 }
                 State::Open(frames) => match frames.events.next_event() {
                     Ok(Some(WatchEvent::Added(lease) | WatchEvent::Modified(lease))) => return lease,
-                    Ok(Some(WatchEvent::Deleted(_) | WatchEvent::Bookmark { .. })) => {}
+                    Ok(Some(WatchEvent::Deleted(_) | WatchEvent::Bookmark { .. } | WatchEvent::Undecodable { .. })) => {
+                    }
                     Ok(None) => match frames.body.next().await {
                         Some(Ok(chunk)) => frames.events.push(&chunk),
                         Some(Err(_)) | None => self.state = State::Closed,

@@ -5,7 +5,8 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Address, json};
+use crate::Address;
+use crate::json::{self, Str};
 
 /// A few addresses in the order of the wire: a slice of [`Address`]. The usual one takes no allocation.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,7 +103,7 @@ impl Serialize for Addresses {
 impl<'de> Deserialize<'de> for Addresses {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut addresses = Addresses::default();
-        json::each(deserializer, |address| addresses.push(address))?;
+        json::each(deserializer, |text: Str<'_>| addresses.push(Address::new(&text.0)))?;
         Ok(addresses)
     }
 }

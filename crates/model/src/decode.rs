@@ -3,7 +3,7 @@
 use kube_wire::protobuf::Fields;
 use kube_wire::{Decode, DecodeError, Object, ObjectKey, Resource, ResourceVersion, Uid};
 
-use crate::protobuf::FromFields as _;
+use crate::protobuf::Message as _;
 use crate::{EndpointSlice, Endpoints, Node, Pod, Service, Text};
 
 /// Implements [`Object`] and [`Decode`] for a type: its resource, then where it keeps its namespace and the rest of its
@@ -38,7 +38,9 @@ macro_rules! decode {
                 kube_wire::json::from_slice(Self::RESOURCE.kind, bytes)
             }
             fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
-                <$type>::from_fields(Fields::new(bytes)).map_err(|error| error.reading(Self::RESOURCE.kind))
+                let mut it = Self::default();
+                it.merge(Fields::new(bytes)).map_err(|error| error.reading(Self::RESOURCE.kind))?;
+                Ok(it)
             }
         }
     };

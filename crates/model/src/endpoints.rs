@@ -38,19 +38,25 @@ pub struct EndpointSubset {
 
 /// An address of a subset.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default)]
 pub struct EndpointAddress {
     /// Its name within the Service; empty for none.
-    #[serde(default, deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
+    #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub hostname: Text,
     /// The address.
     pub ip: Address,
     /// The Node it runs on. Empty differs from absent: the Endpoints controller writes an empty one for a Pod without.
-    #[serde(default, deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub node_name: Option<Text>,
     /// The object behind it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub target_ref: Option<TargetRef>,
+}
+
+impl Default for EndpointAddress {
+    fn default() -> Self {
+        EndpointAddress { hostname: Text::new(), ip: Address::new(""), node_name: None, target_ref: None }
+    }
 }
 
 /// A port of a subset. Two ports are the same by value; see `EC-7` in the documentation of [`crate::subsets`].
@@ -61,6 +67,7 @@ pub struct SubsetPort {
     #[serde(deserialize_with = "json::text")]
     pub name: Text,
     /// Number.
+    #[serde(deserialize_with = "json::nullable")]
     pub port: i32,
     /// `TCP`, `UDP` or `SCTP`.
     #[serde(deserialize_with = "json::text")]

@@ -70,7 +70,7 @@ where
 pub(crate) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
-    T: Deserialize<'de>,
+    T: Deserialize<'de> + Default,
 {
     let mut list = Vec::new();
     each(deserializer, |item| list.push(item))?;
@@ -86,14 +86,14 @@ pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Te
     Ok(texts)
 }
 
-/// Gives each item of a list away as soon as it is read.
+/// Gives each item of a list away as soon as it is read; `null` is the zero value.
 pub(crate) fn each<'de, D, T>(deserializer: D, take: impl FnMut(T)) -> Result<(), D::Error>
 where
     D: Deserializer<'de>,
-    T: Deserialize<'de>,
+    T: Deserialize<'de> + Default,
 {
     struct Visit<T, F>(F, PhantomData<T>);
-    impl<'de, T: Deserialize<'de>, F: FnMut(T)> Visitor<'de> for Visit<T, F> {
+    impl<'de, T: Deserialize<'de> + Default, F: FnMut(T)> Visitor<'de> for Visit<T, F> {
         type Value = ();
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a list")
@@ -102,8 +102,8 @@ where
             Ok(())
         }
         fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
-            while let Some(item) = list.next_element()? {
-                (self.0)(item);
+            while let Some(item) = list.next_element::<Option<T>>()? {
+                (self.0)(item.unwrap_or_default());
             }
             Ok(())
         }

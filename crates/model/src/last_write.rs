@@ -51,23 +51,23 @@ impl LastWrite {
         times.map(|time| Self::from_second(time.0.as_second())).max().unwrap_or_default()
     }
 
-    /// Of an entry of `managedFields` in protobuf. The fields that its writer owns, which may be many, come after the time and
-    /// are not even stepped over.
+    /// Of an entry of `managedFields` in protobuf, up to the first field that is malformed.
     pub(crate) fn of_entry(entry: &Field<'_>) -> Self {
-        seconds(entry).ok().flatten().map_or(Self::UNKNOWN, Self::from_second)
+        let mut last = Self::UNKNOWN;
+        let _ = read_entry(entry, &mut last);
+        last
     }
 }
 
-fn seconds(entry: &Field<'_>) -> Result<Option<i64>> {
+fn read_entry(entry: &Field<'_>, last: &mut LastWrite) -> Result<()> {
     const TIME: u32 = 4;
-    const SECONDS: u32 = 1;
-    let time = field(entry, TIME)?.map(|time| field(&time, SECONDS)).transpose()?.flatten();
-    time.map(|seconds| seconds.as_i64()).transpose()
-}
-
-/// The first field of this number in an enclosed message.
-fn field<'a>(message: &Field<'a>, number: u32) -> Result<Option<Field<'a>>> {
-    message.message()?.find(|field| field.as_ref().map_or(true, |field| field.number == number)).transpose()
+    for field in entry.message()? {
+        let field = field?;
+        if field.number == TIME {
+            *last = field.time()?.map_or(LastWrite::UNKNOWN, |time| LastWrite::from_second(time.seconds));
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Debug for LastWrite {

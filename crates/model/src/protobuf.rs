@@ -1,26 +1,30 @@
 //! Reading protobuf: what all objects have in common. The numbers are those of Kubernetes' published messages, which a
 //! test compares them with.
 
+use std::borrow::Cow;
+
 use kube_wire::protobuf::{Field, Fields, MalformedProtobuf};
 
 use crate::projection::Metadata;
-use crate::{Addresses, Labels, LastWrite, ObjectMeta, ObjectReference, OwnerReference, TargetRef, Text, intern, time};
+use crate::{Addresses, Labels, LastWrite, ObjectMeta, ObjectReference, OwnerReference, Text, intern, time};
 
 pub(crate) type Result<T> = std::result::Result<T, MalformedProtobuf>;
 
 /// A type that is read from a message.
-pub(crate) trait FromFields: Sized {
-    fn from_fields(fields: Fields<'_>) -> Result<Self>;
+pub(crate) trait Message {
+    /// Reads the fields of one occurrence of the message. As protobuf prescribes, and Go does, a field that is not repeated may occur
+    /// several times: of scalars the last one counts, messages merge.
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()>;
 }
 
 /// A shared string.
 pub(crate) fn text(field: &Field<'_>) -> Result<Text> {
-    field.as_str().map(intern::text)
+    field.text().map(|text| intern::text(&text))
 }
 
 /// Anything that is made from a text.
 pub(crate) fn from_str<T: for<'a> From<&'a str>>(field: &Field<'_>) -> Result<T> {
-    field.as_str().map(T::from)
+    field.text().map(|text| T::from(&text))
 }
 
 /// One more address of several.
@@ -29,14 +33,16 @@ pub(crate) fn push_address(addresses: &mut Addresses, field: &Field<'_>) -> Resu
     Ok(())
 }
 
-/// An enclosed message.
-pub(crate) fn message<T: FromFields>(field: &Field<'_>) -> Result<T> {
-    T::from_fields(field.message()?)
+/// Reads one of several enclosed messages.
+pub(crate) fn message<T: Message + Default>(field: &Field<'_>) -> Result<T> {
+    let mut it = T::default();
+    it.merge(field.message()?)?;
+    Ok(it)
 }
 
 /// A map under way.
 #[derive(Default)]
-pub(crate) struct Pairs<'a>(Vec<(&'a str, &'a str)>);
+pub(crate) struct Pairs<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
 impl<'a> Pairs<'a> {
     pub(crate) fn push(&mut self, field: &Field<'a>) -> Result<()> {
@@ -47,31 +53,37 @@ impl<'a> Pairs<'a> {
         Ok(())
     }
 
-    pub(crate) fn finish(self) -> Labels {
-        Labels::from_pairs(self.0)
+    /// Adds the pairs to `labels`; of several with one key the last one counts.
+    pub(crate) fn merge_into(self, labels: &mut Labels) {
+        if labels.is_empty() {
+            *labels = Labels::from_pairs(self.0);
+        } else if !self.0.is_empty() {
+            *labels = labels.with(self.0.iter().map(|(key, value)| (&**key, &**value)));
+        }
     }
 }
 
-impl FromFields for Metadata {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        projection(fields, |_| Ok(()))
+impl Message for Metadata {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        projection(self, fields, |_| Ok(()))
     }
 }
 
-impl FromFields for Metadata<Labels> {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
+impl Message for Metadata<Labels> {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
         let mut annotations = Pairs::default();
-        let it: Metadata<Labels> = projection(fields, |field| annotations.push(field))?;
-        Ok(Metadata { annotations: annotations.finish(), ..it })
+        projection(self, fields, |field| annotations.push(field))?;
+        annotations.merge_into(&mut self.annotations);
+        Ok(())
     }
 }
 
 /// The metadata of an object that is only read; annotations go to the caller.
 fn projection<'a, A: Default>(
+    it: &mut Metadata<A>,
     fields: Fields<'a>,
     mut annotation: impl FnMut(&Field<'a>) -> Result<()>,
-) -> Result<Metadata<A>> {
-    let mut it = Metadata::default();
+) -> Result<()> {
     let mut labels = Pairs::default();
     for field in fields {
         let field = field?;
@@ -89,13 +101,13 @@ fn projection<'a, A: Default>(
             _ => {}
         }
     }
-    it.labels = labels.finish();
-    Ok(it)
+    labels.merge_into(&mut it.labels);
+    Ok(())
 }
 
-impl FromFields for ObjectMeta {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = ObjectMeta::default();
+impl Message for ObjectMeta {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let it = self;
         let (mut labels, mut annotations) = (Pairs::default(), Pairs::default());
         for field in fields {
             let field = field?;
@@ -118,16 +130,17 @@ impl FromFields for ObjectMeta {
                 _ => {}
             }
         }
-        (it.labels, it.annotations) = (labels.finish(), annotations.finish());
+        labels.merge_into(&mut it.labels);
+        annotations.merge_into(&mut it.annotations);
         it.owner_references.shrink_to_fit();
         it.finalizers.shrink_to_fit();
-        Ok(it)
+        Ok(())
     }
 }
 
-impl FromFields for OwnerReference {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = OwnerReference::default();
+impl Message for OwnerReference {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let it = self;
         for field in fields {
             let field = field?;
             match field.number {
@@ -140,13 +153,13 @@ impl FromFields for OwnerReference {
                 _ => {}
             }
         }
-        Ok(it)
+        Ok(())
     }
 }
 
-impl FromFields for TargetRef {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = ObjectReference::default();
+impl Message for ObjectReference {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let it = self;
         for field in fields {
             let field = field?;
             match field.number {
@@ -160,6 +173,6 @@ impl FromFields for TargetRef {
                 _ => {}
             }
         }
-        Ok(it.into())
+        Ok(())
     }
 }

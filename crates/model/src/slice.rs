@@ -192,7 +192,8 @@ pub struct EndpointHints {
 
 impl<'de> Deserialize<'de> for EndpointHints {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
         struct Named {
             #[serde(deserialize_with = "json::text")]
             name: Text,

@@ -59,6 +59,14 @@ pub enum DecodeError {
         /// The last good resourceVersion, when the bytes were a frame of a watch.
         resource_version: Option<ResourceVersion>,
     },
+    /// A list without `metadata.resourceVersion`, as no API server sends one.
+    #[error("{kind} without metadata.resourceVersion{after}", after = After(resource_version))]
+    Unversioned {
+        /// The kind of the list.
+        kind: String,
+        /// The last good resourceVersion.
+        resource_version: Option<ResourceVersion>,
+    },
     /// A watch event of a type this crate does not know.
     #[error("unknown watch event type {event:?} for {kind}{after}", after = After(resource_version))]
     UnknownEvent {
@@ -124,6 +132,7 @@ impl DecodeError {
             | Self::Protobuf { resource_version, .. }
             | Self::Kind { resource_version, .. }
             | Self::Nameless { resource_version, .. }
+            | Self::Unversioned { resource_version, .. }
             | Self::UnknownEvent { resource_version, .. }
             | Self::FrameTooLong { resource_version, .. }
             | Self::ItemTooLong { resource_version, .. }

@@ -1,12 +1,17 @@
 //! The one-line way to read any [`serde::Deserialize`] type from JSON.
 
-use serde::de::DeserializeOwned;
+mod canonical;
 
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+
+pub(crate) use self::canonical::{Node, read};
 use crate::{DecodeError, Place};
 
 /// Reads `bytes` as a `D`; an error names `kind`, the field and the position.
 ///
-/// The ordinary case pays nothing for good errors: only bytes that do not decode are read a second time, to find the field.
+/// A document that Go's decoder reads is read with the same meaning: a repeated member merges with the earlier one, or replaces
+/// it, and half of a surrogate pair and bytes that are not UTF-8 become U+FFFD. Only bytes that do not decode are read again, for
+/// that and to find the field that is wrong.
 ///
 /// ```
 /// let error = kube_wire::json::from_slice::<Vec<u16>>("Ports", b"[1, \"x\"]").unwrap_err();
@@ -16,7 +21,19 @@ use crate::{DecodeError, Place};
 /// );
 /// ```
 pub fn from_slice<D: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<D, DecodeError> {
-    serde_json::from_slice(bytes).map_err(|error| explain::<D>(kind, bytes, &error))
+    serde_json::from_slice(bytes).or_else(|error| {
+        let rewritten = read(bytes).and_then(|node| serde_json::from_slice(&node.to_json()).ok());
+        rewritten.ok_or_else(|| explain::<D>(kind, bytes, &error))
+    })
+}
+
+/// For `deserialize_with`: the zero value for `null`, as in Go.
+pub(crate) fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 /// Decodes once more, tracking the path.

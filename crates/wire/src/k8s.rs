@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn reads_items_that_do_not_say_what_they_are() {
         let list = decode_list::<Node>(
-            br#"{"metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a","uid":"u","resourceVersion":"3"}}]}"#,
+            br#"{"kind":"NodeList","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a","uid":"u","resourceVersion":"3"}}]}"#,
         );
         let node = &list.unwrap().items[0];
         assert_eq!(node.key().to_string(), "a");

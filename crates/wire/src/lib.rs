@@ -43,10 +43,10 @@
 //! // Each object of a list comes out as soon as its last byte is there; the body is never held.
 //! let mut list = ListReader::<Node>::new(Encoding::Json);
 //! list.push(br#"{"kind":"NodeList","items":[{"metadata":{"name":"a"}},{"meta"#);
-//! assert_eq!(list.next_item()?.expect("complete").name(), "a");
+//! assert_eq!(list.next_item()?.expect("complete")?.name(), "a");
 //! assert!(list.next_item()?.is_none(), "not complete yet");
 //! list.push(br#"data":{"name":"b"}}],"metadata":{"resourceVersion":"7"}}"#);
-//! assert_eq!(list.next_item()?.expect("complete now").name(), "b");
+//! assert_eq!(list.next_item()?.expect("complete now")?.name(), "b");
 //! assert!(list.next_item()?.is_none());
 //! let version = list.finish()?.resource_version;
 //!
@@ -58,6 +58,9 @@
 //! assert_eq!(*watch.resource_version(), "8");
 //! # Ok::<(), DecodeError>(())
 //! ```
+//!
+//! An object that cannot be decoded is reported in its place as [`Undecodable`], with the name of the object, and what surrounds it is
+//! read as if nothing had happened: one object does not keep a program from seeing the others.
 //!
 //! The same type is read from protobuf once it says how ([`Decode::from_protobuf`], with the reader in [`protobuf`]); the
 //! readers then take [`Encoding::Protobuf`].
@@ -83,6 +86,7 @@ mod status;
 mod testing;
 mod text;
 mod uid;
+mod undecodable;
 mod version;
 mod watch;
 
@@ -96,8 +100,9 @@ pub use resource::Resource;
 pub use status::{Cause, Details, Status, reason};
 pub use text::Text;
 pub use uid::Uid;
+pub use undecodable::Undecodable;
 pub use version::ResourceVersion;
-pub use watch::{LineSplitter, WatchEvent, WatchReader};
+pub use watch::{EventType, LineSplitter, WatchEvent, WatchReader};
 
 /// The longest item of a list, or frame of a watch, that is accepted unless said otherwise.
 ///

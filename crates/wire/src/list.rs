@@ -5,7 +5,7 @@ mod protobuf;
 mod reader;
 
 pub use self::reader::ListReader;
-use crate::{Decode, DecodeError, Encoding, ResourceVersion};
+use crate::{Decode, DecodeError, Encoding, Resource, ResourceVersion};
 
 /// What a list says of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,13 +29,13 @@ pub struct List<T> {
 
 /// Reads the answer to a list request that is there as a whole, from JSON; see [`ListReader`] for one that arrives in chunks.
 ///
-/// A document of another kind (a `Status`, a `Table`) is refused; an error in an item names its place, such as
-/// `items[3].spec`.
+/// Errors: a document of another kind (a `Status`, a `Table`), a list without `kind` or `metadata.resourceVersion`, and an item that
+/// cannot be decoded, whose place is named, such as `items[3].spec`.
 pub fn decode_list<T: Decode>(bytes: &[u8]) -> Result<List<T>, DecodeError> {
     let mut reader = ListReader::new(Encoding::Json);
     reader.push(bytes);
     let mut items = Vec::new();
-    while let Some(item) = reader.next_item()? {
+    while let Some(item) = reader.next_item()?.transpose()? {
         items.push(item);
     }
     Ok(List { meta: reader.finish()?, items })
@@ -50,6 +50,24 @@ trait Split {
 
     /// Called when all items were taken and no bytes follow.
     fn finish(self) -> Result<ListMeta, DecodeError>;
+}
+
+/// A list that does not say what it is.
+fn unidentified(kind: &str) -> DecodeError {
+    DecodeError::kind(kind, "an object that does not say what it is")
+}
+
+/// A list of another version of the API.
+fn other_version(kind: &str, resource: &Resource, found: &str) -> DecodeError {
+    DecodeError::kind(&format!("{kind} of {}", resource.api_version()), &format!("one of {found}"))
+}
+
+/// Refuses a list from which no watch could go on.
+fn versioned(kind: &str, meta: ListMeta) -> Result<ListMeta, DecodeError> {
+    if meta.resource_version.is_empty() {
+        return Err(DecodeError::Unversioned { kind: kind.to_owned(), resource_version: None });
+    }
+    Ok(meta)
 }
 
 /// Refuses an object that no key could name, for it would silently replace another one.

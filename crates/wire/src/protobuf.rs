@@ -4,18 +4,20 @@
 //! everything else for the price of reading a length.
 //!
 //! ```
+//! use std::borrow::Cow;
+//!
 //! use kube_wire::protobuf::{Fields, MalformedProtobuf};
 //!
 //! /// `metadata.name` of any Kubernetes object: field 1 of field 1.
-//! fn name(object: &[u8]) -> Result<&str, MalformedProtobuf> {
-//!     let mut name = "";
+//! fn name(object: &[u8]) -> Result<Cow<'_, str>, MalformedProtobuf> {
+//!     let mut name = Cow::default();
 //!     for field in Fields::new(object) {
 //!         let field = field?;
 //!         if field.number == 1 {
 //!             for field in field.message()? {
 //!                 let field = field?;
 //!                 if field.number == 1 {
-//!                     name = field.as_str()?;
+//!                     name = field.text()?;
 //!                 }
 //!             }
 //!         }
@@ -23,7 +25,7 @@
 //!     Ok(name)
 //! }
 //!
-//! assert_eq!(name(b"\x0a\x05\x0a\x03web\x12\x02\x08\x07"), Ok("web"));
+//! assert_eq!(name(b"\x0a\x05\x0a\x03web\x12\x02\x08\x07"), Ok("web".into()));
 //! let error = name(b"\x0a\x05\x0a\x09web").unwrap_err();
 //! assert_eq!(error.to_string(), "field 1.1: the message ends within it");
 //! ```
@@ -33,14 +35,14 @@ mod head;
 mod metadata;
 mod path;
 
-use std::str;
+use std::{borrow::Cow, str};
 
 pub use self::{envelope::Envelope, path::Path};
 pub(crate) use self::{
     envelope::{MAGIC, no_envelope, type_meta, unknown},
     head::Head,
 };
-use crate::DecodeError;
+use crate::{DecodeError, text::lossy};
 
 /// The fields of one message, in the order in which they stand.
 ///
@@ -191,8 +193,13 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A `string`.
-    pub fn as_str(&self) -> Result<&'a str, MalformedProtobuf> {
+    /// A `string`. Each byte that is not UTF-8 becomes U+FFFD; Go accepts such strings.
+    pub fn text(&self) -> Result<Cow<'a, str>, MalformedProtobuf> {
+        self.as_bytes().map(lossy)
+    }
+
+    /// A `string` of an envelope, which must be UTF-8.
+    pub(crate) fn utf8(&self) -> Result<&'a str, MalformedProtobuf> {
         str::from_utf8(self.as_bytes()?).map_err(|_| self.fails(Problem::Utf8))
     }
 
@@ -224,13 +231,13 @@ impl<'a> Field<'a> {
     }
 
     /// Key and value of an entry of a `map<string, string>`; absent ones are empty.
-    pub fn entry(&self) -> Result<(&'a str, &'a str), MalformedProtobuf> {
-        let (mut key, mut value) = ("", "");
+    pub fn entry(&self) -> Result<(Cow<'a, str>, Cow<'a, str>), MalformedProtobuf> {
+        let (mut key, mut value) = (Cow::default(), Cow::default());
         for field in self.message()? {
             let field = field?;
             match field.number {
-                1 => key = field.as_str()?,
-                2 => value = field.as_str()?,
+                1 => key = field.text()?,
+                2 => value = field.text()?,
                 _ => {}
             }
         }

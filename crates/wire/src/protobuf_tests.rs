@@ -68,11 +68,11 @@ fn numbers() {
 }
 
 #[rstest]
-#[case::text(only(b"\x08\x01").as_str().unwrap_err(), "field 1: expected bytes")]
+#[case::text(only(b"\x08\x01").text().unwrap_err(), "field 1: expected bytes")]
 #[case::number(only(b"\x12\x01a").as_i32().unwrap_err(), "field 2: expected a number")]
 #[case::message(only(b"\x25\0\0\0\0").message().unwrap_err(), "field 4: expected a message")]
-#[case::utf8(only(b"\x12\x01\xff").as_str().unwrap_err(), "field 2: the text is not UTF-8")]
-#[case::nested(only(b"\x12\x03\x0a\x01\xff").entry().unwrap_err(), "field 2.1: the text is not UTF-8")]
+#[case::utf8(only(b"\x12\x01\xff").utf8().unwrap_err(), "field 2: the text is not UTF-8")]
+#[case::nested(only(b"\x12\x02\x08\x01").entry().unwrap_err(), "field 2.1: expected bytes")]
 fn names_the_field(#[case] error: MalformedProtobuf, #[case] expect: &str) {
     assert_eq!(error.to_string(), expect);
     let error = error.reading("Pod").after(&"7".into()).to_string();
@@ -95,7 +95,13 @@ fn paths(#[case] numbers: &[u32], #[case] expect: &str) {
 #[case::turned_round(b"\x0a\x06\x12\x01v\x0a\x01k", ("k", "v"))]
 #[case::unknown_field(b"\x0a\x05\x0a\x01k\x18\x01", ("k", ""))]
 fn entries(#[case] message: &[u8], #[case] expect: (&str, &str)) {
-    assert_eq!(only(message).entry(), Ok(expect));
+    assert_eq!(only(message).entry(), Ok((expect.0.into(), expect.1.into())));
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_are_replaced_one_by_one() {
+    assert_eq!(only(b"\x12\x05a\xe2\x82b\xff").text(), Ok("a\u{fffd}\u{fffd}b\u{fffd}".into()));
+    assert_eq!(only(b"\x12\x06\x0a\x01\xff\x12\x01v").entry(), Ok(("\u{fffd}".into(), "v".into())));
 }
 
 #[rstest]

@@ -47,6 +47,11 @@ impl Resource {
         if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
     }
 
+    /// Whether `text` is the [`api_version`](Self::api_version), without writing that.
+    pub(crate) fn is_of_version(&self, text: &str) -> bool {
+        text.split_once('/').unwrap_or(("", text)) == (self.group, self.version)
+    }
+
     /// The URL path of the collection: in one namespace, or in the whole cluster with `None`.
     ///
     /// A namespace given for a cluster-scoped type, or an empty one, is ignored.

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::json::nullable;
 
 /// The values of [`Status::reason`] and [`Cause::reason`] that controllers tell apart.
 pub mod reason {
@@ -31,15 +33,16 @@ pub mod reason {
 #[serde(rename_all = "camelCase", default)]
 pub struct Status {
     /// `Failure` or `Success`.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub status: String,
-    /// The HTTP status code.
+    /// The HTTP status code; 0 for a number that is none.
+    #[serde(deserialize_with = "number")]
     pub code: u16,
     /// A word for programs, see [`reason`].
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// A sentence for people.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// What it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,22 +54,22 @@ pub struct Status {
 #[serde(rename_all = "camelCase", default)]
 pub struct Details {
     /// Name of the object.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// API group of the resource.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub group: String,
     /// The resource; in spite of the field's name usually the plural.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub kind: String,
     /// Identity of the object.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub uid: String,
     /// Single reasons, such as one per invalid field.
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "null_is_empty")]
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
-    /// When to try again; 0 says nothing.
-    #[serde(skip_serializing_if = "is_zero")]
+    /// Seconds to wait before the next try; 0 if absent or negative.
+    #[serde(deserialize_with = "number", skip_serializing_if = "is_zero")]
     pub retry_after_seconds: u32,
 }
 
@@ -75,13 +78,13 @@ pub struct Details {
 #[serde(default)]
 pub struct Cause {
     /// A word for programs.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// A sentence for people.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// The field at fault.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub field: String,
 }
 
@@ -115,8 +118,10 @@ impl fmt::Display for Status {
     }
 }
 
-fn null_is_empty<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Cause>, D::Error> {
-    Ok(Option::deserialize(from)?.unwrap_or_default())
+/// For `deserialize_with`: a number that Go holds in 32 bits with a sign; 0 for null and for a number out of range.
+fn number<'de, D: Deserializer<'de>, N: TryFrom<i64> + Default>(deserializer: D) -> Result<N, D::Error> {
+    let number: i64 = nullable(deserializer)?;
+    Ok(N::try_from(number).unwrap_or_default())
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
@@ -160,6 +165,21 @@ mod tests {
     #[case::plain_timeout(r#"{"reason":"Timeout","details":{"causes":null}}"#, false)]
     fn too_large(#[case] text: &str, #[case] expect: bool) {
         assert_eq!(read(text).is_too_large_resource_version(), expect);
+    }
+
+    #[rstest]
+    #[case::nulls(r#"{"status":null,"code":null,"reason":null,"message":null,"details":null}"#, Status::default())]
+    #[case::nulls_in_details(
+        r#"{"details":{"name":null,"group":null,"kind":null,"uid":null,"causes":[{"reason":null,"message":null,"field":null}],
+            "retryAfterSeconds":null}}"#,
+        Status { details: Some(Details { causes: vec![Cause::default()], ..Details::default() }), ..Status::default() }
+    )]
+    #[case::out_of_range(
+        r#"{"code":70000,"details":{"retryAfterSeconds":-1}}"#,
+        Status { details: Some(Details::default()), ..Status::default() }
+    )]
+    fn reads_what_go_reads(#[case] text: &str, #[case] expect: Status) {
+        assert_eq!(read(text), expect);
     }
 
     #[rstest]

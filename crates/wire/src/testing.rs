@@ -86,7 +86,12 @@ pub(crate) fn thing(name: &str, version: &str, size: u8) -> Vec<u8> {
 
 /// An object in its envelope.
 pub(crate) fn envelope(kind: &str, object: &[u8]) -> Vec<u8> {
-    let type_meta = [text(1, "v1"), text(2, kind)].concat();
+    envelope_of("v1", kind, object)
+}
+
+/// An object of a version of the API in its envelope.
+pub(crate) fn envelope_of(api_version: &str, kind: &str, object: &[u8]) -> Vec<u8> {
+    let type_meta = [text(1, api_version), text(2, kind)].concat();
     [b"k8s\0".to_vec(), bytes(1, &type_meta), bytes(2, object), bytes(3, b""), bytes(4, b"")].concat()
 }
 

@@ -7,7 +7,7 @@ mod protobuf;
 mod reader;
 
 pub use self::{lines::LineSplitter, reader::WatchReader};
-use crate::{DecodeError, ResourceVersion, Status};
+use crate::{Decode, DecodeError, Encoding, ResourceVersion, Status, Undecodable, list::named};
 
 /// One event of a watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,26 +25,69 @@ pub enum WatchEvent<T> {
         /// Everything that existed when the watch was opened has been sent.
         initial_events_end: bool,
     },
+    /// An event of an object that cannot be decoded. The watch goes on.
+    Undecodable {
+        /// What happened to the object.
+        event: EventType,
+        /// What can be read of it.
+        object: Box<Undecodable>,
+    },
     /// The server ends the watch, and says why.
     Error(Status),
+}
+
+/// What an event says of its object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EventType {
+    /// `ADDED`
+    Added,
+    /// `MODIFIED`
+    Modified,
+    /// `DELETED`
+    Deleted,
 }
 
 /// The annotation of the bookmark that ends the initial events.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
-/// What the `type` of an event says.
-enum EventType<T> {
-    Object(fn(T) -> WatchEvent<T>),
+/// What the `type` of a frame says.
+enum FrameType {
+    Object(EventType),
     Bookmark,
     Error,
 }
 
-impl<T> EventType<T> {
+impl EventType {
+    fn of<T>(self, object: T) -> WatchEvent<T> {
+        match self {
+            Self::Added => WatchEvent::Added(object),
+            Self::Modified => WatchEvent::Modified(object),
+            Self::Deleted => WatchEvent::Deleted(object),
+        }
+    }
+
+    /// Decodes the object of an event. An object that cannot be decoded is an event as well.
+    fn decode<T: Decode>(self, encoding: Encoding, bytes: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
+        let object = match encoding {
+            Encoding::Json => T::from_json(bytes),
+            Encoding::Protobuf => T::from_protobuf(bytes),
+        };
+        match object.and_then(named) {
+            Ok(object) => Ok(self.of(object)),
+            Err(error) => {
+                let object = Undecodable::of(encoding, bytes, error)?;
+                Ok(WatchEvent::Undecodable { event: self, object })
+            }
+        }
+    }
+}
+
+impl FrameType {
     fn named(name: &str) -> Option<Self> {
         Some(match name {
-            "ADDED" => Self::Object(WatchEvent::Added),
-            "MODIFIED" => Self::Object(WatchEvent::Modified),
-            "DELETED" => Self::Object(WatchEvent::Deleted),
+            "ADDED" => Self::Object(EventType::Added),
+            "MODIFIED" => Self::Object(EventType::Modified),
+            "DELETED" => Self::Object(EventType::Deleted),
             "BOOKMARK" => Self::Bookmark,
             "ERROR" => Self::Error,
             _ => return None,

@@ -31,7 +31,8 @@ fn a_reader_holds_one_object() {
             let (mut reader, mut items) = (ListReader::<Found>::new(encoding), 0);
             for chunk in body.chunks(CHUNK) {
                 reader.push(chunk);
-                while reader.next_item().expect("a good list").is_some() {
+                while let Some(item) = reader.next_item().expect("a good list") {
+                    item.expect("a good item");
                     items += 1;
                 }
             }

@@ -105,6 +105,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         {
             items.push(&chunk);
             while let Some(object) = items.next_item().map_err(|error| error.after(&last_good))? {
+                let object = object.map_err(|it| it.error.after(&last_good))?;
                 self.gathered.push(self.shared.arrived(object));
             }
         }
@@ -222,6 +223,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
                 return Ok(Happened::Synced { version });
             }
             WatchEvent::Bookmark { .. } => {}
+            WatchEvent::Undecodable { object, .. } => return Err(object.error.into()),
             WatchEvent::Error(status) => return Err(Trouble::Event(Box::new(status))),
         }
         Ok(Happened::Progress { version: ResourceVersion::default(), added: true })
@@ -245,6 +247,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
                 self.shared.bookmark(&resource_version.to_string());
                 resource_version
             }
+            WatchEvent::Undecodable { object, .. } => return Err(object.error.into()),
             WatchEvent::Error(status) => return Err(Trouble::Event(Box::new(status))),
         };
         Ok(Happened::Progress { version, added })

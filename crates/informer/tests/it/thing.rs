@@ -47,7 +47,7 @@ impl Thing {
                 1 => thing.metadata = ObjectMeta::from_fields(field.message()?)?,
                 2 => {
                     let (key, value) = field.entry()?;
-                    thing.data.insert(key.to_owned(), value.to_owned());
+                    thing.data.insert(key.into_owned(), value.into_owned());
                 }
                 _ => {}
             }

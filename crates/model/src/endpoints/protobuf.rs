@@ -3,28 +3,28 @@
 use kube_wire::protobuf::Fields;
 
 use super::{EndpointAddress, EndpointSubset, Endpoints, SubsetPort};
-use crate::Text;
-use crate::protobuf::{FromFields, Result, from_str, message, text};
+use crate::protobuf::{Message, Result, from_str, message, text};
+use crate::{ObjectReference, TargetRef};
 
-impl FromFields for Endpoints {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = Endpoints::default();
+impl Message for Endpoints {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let it = self;
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.metadata = message(&field)?,
+                1 => it.metadata.merge(field.message()?)?,
                 2 => it.subsets.push(message(&field)?),
                 _ => {}
             }
         }
         it.subsets.shrink_to_fit();
-        Ok(it)
+        Ok(())
     }
 }
 
-impl FromFields for EndpointSubset {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = EndpointSubset::default();
+impl Message for EndpointSubset {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let it = self;
         for field in fields {
             let field = field?;
             match field.number {
@@ -37,30 +37,31 @@ impl FromFields for EndpointSubset {
         it.addresses.shrink_to_fit();
         it.not_ready_addresses.shrink_to_fit();
         it.ports.shrink_to_fit();
-        Ok(it)
+        Ok(())
     }
 }
 
-impl FromFields for EndpointAddress {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = EndpointAddress { hostname: Text::new(), ip: "".into(), node_name: None, target_ref: None };
+impl Message for EndpointAddress {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let (it, mut target): (_, Option<ObjectReference>) = (self, None);
         for field in fields {
             let field = field?;
             match field.number {
                 1 => it.ip = from_str(&field)?,
-                2 => it.target_ref = Some(message(&field)?),
+                2 => target.get_or_insert_default().merge(field.message()?)?,
                 3 => it.hostname = text(&field)?,
                 4 => it.node_name = Some(text(&field)?),
                 _ => {}
             }
         }
-        Ok(it)
+        it.target_ref = target.map(TargetRef::from);
+        Ok(())
     }
 }
 
-impl FromFields for SubsetPort {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = SubsetPort::default();
+impl Message for SubsetPort {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let it = self;
         for field in fields {
             let field = field?;
             match field.number {
@@ -71,6 +72,6 @@ impl FromFields for SubsetPort {
                 _ => {}
             }
         }
-        Ok(it)
+        Ok(())
     }
 }

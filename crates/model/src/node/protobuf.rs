@@ -1,23 +1,26 @@
 //! Nodes from protobuf.
 
+use std::borrow::Cow;
+
 use kube_wire::protobuf::Fields;
 
 use super::{Draft, Node};
 use crate::projection::Metadata;
-use crate::protobuf::{FromFields, Result, message};
+use crate::protobuf::{Message, Result};
 
-impl FromFields for Node {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let (mut draft, mut metadata) = (Draft::default(), Metadata::default());
+impl Message for Node {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let (mut draft, mut metadata): (_, Metadata) = (Draft::default(), Metadata::default());
         for field in fields {
             let field = field?;
             match field.number {
-                1 => metadata = message(&field)?,
+                1 => metadata.merge(field.message()?)?,
                 3 => status(&mut draft, field.message()?)?,
                 _ => {}
             }
         }
-        Ok(draft.finish(metadata))
+        *self = draft.finish(metadata);
+        Ok(())
     }
 }
 
@@ -35,36 +38,36 @@ fn status(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
 
 /// An entry of a map of quantities.
 fn allocatable(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
-    let (mut resource, mut quantity) = ("", "");
+    let (mut resource, mut quantity) = (Cow::default(), Cow::default());
     for field in fields {
         let field = field?;
         match field.number {
-            1 => resource = field.as_str()?,
+            1 => resource = field.text()?,
             2 => {
                 for field in field.message()? {
                     let field = field?;
                     if field.number == 1 {
-                        quantity = field.as_str()?;
+                        quantity = field.text()?;
                     }
                 }
             }
             _ => {}
         }
     }
-    draft.allocatable(resource, quantity);
+    draft.allocatable(&resource, &quantity);
     Ok(())
 }
 
 fn condition(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
-    let (mut kind, mut status) = ("", "");
+    let (mut kind, mut status) = (Cow::default(), Cow::default());
     for field in fields {
         let field = field?;
         match field.number {
-            1 => kind = field.as_str()?,
-            2 => status = field.as_str()?,
+            1 => kind = field.text()?,
+            2 => status = field.text()?,
             _ => {}
         }
     }
-    draft.condition(kind, status);
+    draft.condition(&kind, &status);
     Ok(())
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer};
 
 use super::{Draft, NamedPort, Pod, is_sidecar};
-use crate::json::{Str, each, from_str, nullable, text};
+use crate::json::{Str, each, nullable, text};
 use crate::projection::Metadata;
 use crate::{Address, Addresses, Text, time};
 
@@ -120,16 +120,14 @@ impl<'de> Deserialize<'de> for Status {
 }
 
 fn pod_ips<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Addresses, D::Error> {
-    #[derive(Deserialize)]
-    struct PodIp {
-        #[serde(default = "no_address", deserialize_with = "from_str")]
-        ip: Address,
-    }
-    fn no_address() -> Address {
-        Address::new("")
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct PodIp<'a> {
+        #[serde(borrow)]
+        ip: Str<'a>,
     }
     let mut addresses = Addresses::default();
-    each(deserializer, |PodIp { ip }| addresses.push(ip))?;
+    each(deserializer, |PodIp { ip }: PodIp<'_>| addresses.push(Address::new(&ip.0)))?;
     Ok(addresses)
 }
 

@@ -1,24 +1,29 @@
 //! Pods from protobuf.
 
+use std::borrow::Cow;
+
 use kube_wire::protobuf::Fields;
 
 use super::{Draft, NamedPort, Pod, is_sidecar};
-use crate::protobuf::{FromFields, Result, from_str, message, text};
+use crate::projection::Metadata;
+use crate::protobuf::{Message, Result, from_str, text};
 use crate::{Addresses, Text, time};
 
-impl FromFields for Pod {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut draft = Draft::default();
+impl Message for Pod {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let (mut draft, mut metadata): (_, Metadata) = (Draft::default(), Metadata::default());
         for field in fields {
             let field = field?;
             match field.number {
-                1 => draft.metadata(message(&field)?),
+                1 => metadata.merge(field.message()?)?,
                 2 => spec(&mut draft, field.message()?)?,
                 3 => status(&mut draft, field.message()?)?,
                 _ => {}
             }
         }
-        Ok(draft.finish())
+        draft.metadata(metadata);
+        *self = draft.finish();
+        Ok(())
     }
 }
 
@@ -27,13 +32,13 @@ fn spec(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
         let field = field?;
         match field.number {
             2 => drop(container(&mut draft.of_containers, field.message()?)?),
-            3 => draft.restart_policy(field.as_str()?),
+            3 => draft.restart_policy(&field.text()?),
             10 => draft.pod.node_name = text(&field)?,
             16 => draft.pod.hostname = text(&field)?,
             17 => draft.pod.subdomain = text(&field)?,
             20 => {
                 let before = draft.of_sidecars.len();
-                if !is_sidecar(container(&mut draft.of_sidecars, field.message()?)?) {
+                if !is_sidecar(&container(&mut draft.of_sidecars, field.message()?)?) {
                     draft.of_sidecars.truncate(before);
                 }
             }
@@ -44,13 +49,13 @@ fn spec(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
 }
 
 /// Adds the named ports of a container and returns its restart policy.
-fn container<'a>(ports: &mut Vec<NamedPort>, fields: Fields<'a>) -> Result<&'a str> {
-    let mut restart_policy = "";
+fn container<'a>(ports: &mut Vec<NamedPort>, fields: Fields<'a>) -> Result<Cow<'a, str>> {
+    let mut restart_policy = Cow::default();
     for field in fields {
         let field = field?;
         match field.number {
             6 => ports.extend(port(field.message()?)?),
-            24 => restart_policy = field.as_str()?,
+            24 => restart_policy = field.text()?,
             _ => {}
         }
     }
@@ -76,9 +81,9 @@ fn status(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
     for field in fields {
         let field = field?;
         match field.number {
-            1 => draft.phase(field.as_str()?),
+            1 => draft.phase(&field.text()?),
             2 => condition(draft, field.message()?)?,
-            6 => draft.pod_ip(field.as_str()?),
+            6 => draft.pod_ip(&field.text()?),
             12 => pod_ip(&mut draft.pod.pod_ips, field.message()?)?,
             _ => {}
         }
@@ -87,17 +92,17 @@ fn status(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
 }
 
 fn condition(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
-    let (mut kind, mut status, mut changed) = ("", "", None);
+    let (mut kind, mut status, mut changed) = (Cow::default(), Cow::default(), None);
     for field in fields {
         let field = field?;
         match field.number {
-            1 => kind = field.as_str()?,
-            2 => status = field.as_str()?,
+            1 => kind = field.text()?,
+            2 => status = field.text()?,
             4 => changed = time::value_of_field(&field)?,
             _ => {}
         }
     }
-    draft.condition(kind, status, || changed);
+    draft.condition(&kind, &status, || changed);
     Ok(())
 }
 

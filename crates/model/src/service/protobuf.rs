@@ -1,29 +1,30 @@
 //! Services from protobuf.
 
-use kube_wire::protobuf::{Field, Fields};
+use kube_wire::protobuf::Fields;
 
 use super::{Draft, EXTERNAL_NAME, Service, ServicePort, Spec, TargetPort};
-use crate::IpFamily;
-use crate::protobuf::{FromFields, Pairs, Result, message, text};
+use crate::protobuf::{Message, Pairs, Result, message, text};
+use crate::{IpFamily, Text};
 
-impl FromFields for Service {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
+impl Message for Service {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
         let mut draft = Draft::default();
         for field in fields {
             let field = field?;
             match field.number {
-                1 => draft.metadata = message(&field)?,
-                2 => draft.spec = message(&field)?,
+                1 => draft.metadata.merge(field.message()?)?,
+                2 => draft.spec.merge(field.message()?)?,
                 _ => {}
             }
         }
-        Ok(draft.finish())
+        *self = draft.finish();
+        Ok(())
     }
 }
 
-impl FromFields for Spec {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = Spec::default();
+impl Message for Spec {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let it = self;
         let mut selector: Option<Pairs<'_>> = None;
         for field in fields {
             let field = field?;
@@ -31,48 +32,65 @@ impl FromFields for Spec {
                 1 => it.ports.push(message(&field)?),
                 2 => selector.get_or_insert_default().push(&field)?,
                 3 => it.cluster_ip = text(&field)?,
-                4 => it.external_name = field.as_str()? == EXTERNAL_NAME,
+                4 => it.external_name = field.text()? == EXTERNAL_NAME,
                 13 => it.publish_not_ready_addresses = field.as_bool()?,
-                19 => it.ip_families.extend(IpFamily::parse(field.as_str()?)),
+                19 => it.ip_families.extend(IpFamily::parse(&field.text()?)),
                 23 => it.traffic_distribution = Some(text(&field)?),
                 _ => {}
             }
         }
-        it.selector = selector.map(Pairs::finish);
+        if let Some(selector) = selector {
+            selector.merge_into(it.selector.get_or_insert_default());
+        }
         it.ports.shrink_to_fit();
         it.ip_families.shrink_to_fit();
-        Ok(it)
+        Ok(())
     }
 }
 
-impl FromFields for ServicePort {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = ServicePort::default();
+impl Message for ServicePort {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let (it, mut target) = (self, IntOrString::default());
         for field in fields {
             let field = field?;
             match field.number {
                 1 => it.name = text(&field)?,
                 2 => it.protocol = text(&field)?,
-                4 => it.target = target_port(&field)?,
+                4 => target.merge(field.message()?)?,
                 6 => it.app_protocol = Some(text(&field)?),
                 _ => {}
             }
         }
-        Ok(it)
+        it.target = target.into();
+        Ok(())
     }
 }
 
 /// An `IntOrString`: which of the two counts stands beside them.
-fn target_port(field: &Field<'_>) -> Result<TargetPort> {
-    let (mut is_name, mut number, mut name) = (false, 0, "");
-    for field in field.message()? {
-        let field = field?;
-        match field.number {
-            1 => is_name = field.as_i64()? == 1,
-            2 => number = field.as_i32()?,
-            3 => name = field.as_str()?,
-            _ => {}
+#[derive(Default)]
+struct IntOrString {
+    is_name: bool,
+    number: i32,
+    name: Text,
+}
+
+impl Message for IntOrString {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        for field in fields {
+            let field = field?;
+            match field.number {
+                1 => self.is_name = field.as_i64()? == 1,
+                2 => self.number = field.as_i32()?,
+                3 => self.name = text(&field)?,
+                _ => {}
+            }
         }
+        Ok(())
     }
-    Ok(if is_name { TargetPort::Name(crate::intern::text(name)) } else { TargetPort::Number(number) })
+}
+
+impl From<IntOrString> for TargetPort {
+    fn from(it: IntOrString) -> Self {
+        if it.is_name { TargetPort::Name(it.name) } else { TargetPort::Number(it.number) }
+    }
 }

@@ -3,16 +3,16 @@
 use kube_wire::protobuf::Fields;
 
 use super::{Endpoint, EndpointConditions, EndpointHints, EndpointPort, EndpointSlice};
-use crate::protobuf::{FromFields, Pairs, Result, from_str, message, push_address, text};
-use crate::{Text, intern};
+use crate::protobuf::{Message, Pairs, Result, from_str, message, push_address, text};
+use crate::{ObjectReference, TargetRef, Text, intern};
 
-impl FromFields for EndpointSlice {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = EndpointSlice::default();
+impl Message for EndpointSlice {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let it = self;
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.metadata = message(&field)?,
+                1 => it.metadata.merge(field.message()?)?,
                 2 => it.endpoints.push(message(&field)?),
                 3 => it.ports.push(message(&field)?),
                 4 => it.address_type = from_str(&field)?,
@@ -21,36 +21,39 @@ impl FromFields for EndpointSlice {
         }
         it.endpoints.shrink_to_fit();
         it.ports.shrink_to_fit();
-        Ok(it)
+        Ok(())
     }
 }
 
-impl FromFields for Endpoint {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = Endpoint::default();
+impl Message for Endpoint {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let it = self;
         let mut topology = Pairs::default();
+        let (mut target, mut hints): (Option<ObjectReference>, Option<EndpointHints>) = (None, None);
         for field in fields {
             let field = field?;
             match field.number {
                 1 => push_address(&mut it.addresses, &field)?,
-                2 => it.conditions = message(&field)?,
+                2 => it.conditions.merge(field.message()?)?,
                 3 => it.hostname = Some(text(&field)?),
-                4 => it.target_ref = Some(message(&field)?),
+                4 => target.get_or_insert_default().merge(field.message()?)?,
                 5 => topology.push(&field)?,
                 6 => it.node_name = Some(text(&field)?),
                 7 => it.zone = Some(text(&field)?),
-                8 => it.hints = Some(intern::hints(&message(&field)?)),
+                8 => hints.get_or_insert_default().merge(field.message()?)?,
                 _ => {}
             }
         }
-        it.deprecated_topology = topology.finish();
-        Ok(it)
+        topology.merge_into(&mut it.deprecated_topology);
+        it.target_ref = target.map(TargetRef::from);
+        it.hints = hints.as_ref().map(intern::hints);
+        Ok(())
     }
 }
 
-impl FromFields for EndpointConditions {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = EndpointConditions::default();
+impl Message for EndpointConditions {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let it = self;
         for field in fields {
             let field = field?;
             match field.number {
@@ -60,13 +63,13 @@ impl FromFields for EndpointConditions {
                 _ => {}
             }
         }
-        Ok(it)
+        Ok(())
     }
 }
 
-impl FromFields for EndpointHints {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = EndpointHints::default();
+impl Message for EndpointHints {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let it = self;
         for field in fields {
             let field = field?;
             match field.number {
@@ -75,7 +78,7 @@ impl FromFields for EndpointHints {
                 _ => {}
             }
         }
-        Ok(it)
+        Ok(())
     }
 }
 
@@ -91,9 +94,9 @@ fn named(fields: Fields<'_>) -> Result<Text> {
     Ok(name)
 }
 
-impl FromFields for EndpointPort {
-    fn from_fields(fields: Fields<'_>) -> Result<Self> {
-        let mut it = EndpointPort::default();
+impl Message for EndpointPort {
+    fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
+        let it = self;
         for field in fields {
             let field = field?;
             match field.number {
@@ -104,6 +107,6 @@ impl FromFields for EndpointPort {
                 _ => {}
             }
         }
-        Ok(it)
+        Ok(())
     }
 }

@@ -20,7 +20,7 @@ fn list<T: Decode>(name: &str, encoding: Encoding) -> Vec<T> {
     for chunk in recorded(name).chunks(1_000) {
         reader.push(chunk);
         while let Some(object) = reader.next_item().expect("a recording that decodes") {
-            objects.push(object);
+            objects.push(object.expect("a recording that decodes"));
         }
     }
     reader.finish().expect("a recording that decodes");

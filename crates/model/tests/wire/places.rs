@@ -35,7 +35,7 @@ const ALL: [Read; 10] = [
 #[case::address(json::<Pod>, r#"{"status":{"podIPs":[{"ip":"10.0.0.1"},{"ip":7}]}}"#, "Pod: status.podIPs[1].ip")]
 #[case::service(json::<Service>, r#"{"spec":{"ports":[{"targetPort":[]}]}}"#, "Service: spec.ports[0].targetPort")]
 #[case::node(json::<Node>, r#"{"status":{"conditions":{}}}"#, "Node: status.conditions")]
-#[case::subset(json::<Endpoints>, r#"{"subsets":[{"addresses":[{"hostname":"h"}]}]}"#, "Endpoints: subsets[0].addresses[0]")]
+#[case::subset(json::<Endpoints>, r#"{"subsets":[{"addresses":[{"hostname":7}]}]}"#, "Endpoints: subsets[0].addresses[0]")]
 #[case::slice(json::<EndpointSlice>, r#"{"endpoints":[{"targetRef":{"uid":{}}}]}"#, "EndpointSlice: endpoints[0].targetRef.uid")]
 fn json_places(#[case] read: Read, #[case] document: &str, #[case] place: &str) {
     let error = read(document.as_bytes()).unwrap_err().to_string();
@@ -46,10 +46,18 @@ fn json_places(#[case] read: Read, #[case] document: &str, #[case] place: &str) 
 #[case::metadata(protobuf::<Pod>, b"\x0a\x02\x0a\x09", "Pod", "1.1")]
 #[case::varint(protobuf::<Pod>, b"\x12\x02\x50\x01", "Pod", "2.10")]
 #[case::time(protobuf::<Service>, b"\x0a\x02\x40\x01", "Service", "1.8")]
-#[case::utf8(protobuf::<EndpointSlice>, b"\x22\x01\xff", "EndpointSlice", "4")]
+#[case::number_for_text(protobuf::<EndpointSlice>, b"\x20\x01", "EndpointSlice", "4")]
 fn protobuf_places(#[case] read: Read, #[case] message: &[u8], #[case] kind: &str, #[case] field: &str) {
     let error = read(message).unwrap_err().to_string();
     assert!(error.contains(kind) && error.contains(&format!("field {field}")), "{error}");
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_are_replaced() {
+    let slice = EndpointSlice::from_protobuf(b"\x22\x02a\xff").unwrap();
+    assert_eq!(slice.address_type.as_str(), "a\u{fffd}");
+    let slice = EndpointSlice::from_json(b"{\"addressType\":\"a\xff\"}").unwrap();
+    assert_eq!(slice.address_type.as_str(), "a\u{fffd}");
 }
 
 proptest! {

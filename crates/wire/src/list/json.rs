@@ -5,7 +5,8 @@ use std::mem;
 use serde::Deserialize;
 
 use super::{ListMeta, Split};
-use crate::{DecodeError, Place, ResourceVersion, buffer::Buffer, json, scan::Value};
+use super::{other_version, unidentified, versioned};
+use crate::{DecodeError, Place, Resource, ResourceVersion, buffer::Buffer, json, scan::Value};
 
 /// A scanner that knows just enough JSON to find the items of a list wherever the members of the document stand.
 ///
@@ -13,6 +14,7 @@ use crate::{DecodeError, Place, ResourceVersion, buffer::Buffer, json, scan::Val
 #[derive(Debug)]
 pub(super) struct JsonList {
     kind: String,
+    resource: Resource,
     buffer: Buffer,
     state: State,
     /// How much of the piece that is being read has been looked at.
@@ -23,6 +25,7 @@ pub(super) struct JsonList {
     items: usize,
     meta: Option<ListMeta>,
     has_items: bool,
+    has_kind: bool,
 }
 
 #[derive(Debug)]
@@ -49,16 +52,17 @@ enum State {
 /// A member of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Member {
+    ApiVersion,
     Kind,
     Metadata,
     Items,
     Other,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct Metadata {
-    #[serde(default)]
+    #[serde(deserialize_with = "json::nullable")]
     resource_version: ResourceVersion,
     #[serde(rename = "continue")]
     continue_token: Option<String>,
@@ -66,10 +70,11 @@ struct Metadata {
 }
 
 impl JsonList {
-    /// `kind` is that of the list.
-    pub(super) fn new(kind: String, limit: usize) -> Self {
-        let (buffer, state) = (Buffer::default(), State::Document);
-        Self { kind, buffer, state, scanned: 0, limit, items: 0, meta: None, has_items: false }
+    /// `kind` is that of the list, `resource` that of its items.
+    pub(super) fn new(kind: String, resource: &Resource, limit: usize) -> Self {
+        let (resource, buffer, state) = (*resource, Buffer::default(), State::Document);
+        let (meta, has_items, has_kind) = (None, false, false);
+        Self { kind, resource, buffer, state, scanned: 0, limit, items: 0, meta, has_items, has_kind }
     }
 
     /// The length of the piece with which the buffer begins, if its end is there.
@@ -112,7 +117,8 @@ impl JsonList {
             }
             (State::AfterValue, b',') => (1, State::Key { needed: true }),
             (State::Item { needed: false } | State::AfterItem, b']') => (1, State::AfterValue),
-            (State::Item { .. }, b'{') => (0, State::InItem(Value::new(next))),
+            // Go reads `null` as an object without fields.
+            (State::Item { .. }, b'{' | b'n') => (0, State::InItem(Value::new(next))),
             (State::AfterItem, b',') => (1, State::Item { needed: true }),
             (state, _) => return Err(self.unexpected(state.expects())),
         };
@@ -122,6 +128,7 @@ impl JsonList {
 
     fn key(&mut self, length: usize) -> Result<Member, DecodeError> {
         Ok(match self.buffer.take(length) {
+            br#""apiVersion""# => Member::ApiVersion,
             br#""kind""# => Member::Kind,
             br#""metadata""# => Member::Metadata,
             br#""items""# => Member::Items,
@@ -134,9 +141,18 @@ impl JsonList {
     fn member(&mut self, member: Member, length: usize) -> Result<(), DecodeError> {
         let value = self.buffer.take(length);
         match member {
+            Member::ApiVersion => {
+                let found: Option<String> = json::from_slice(&self.kind, value)?;
+                let found = found.unwrap_or_default();
+                if !found.is_empty() && !self.resource.is_of_version(&found) {
+                    return Err(other_version(&self.kind, &self.resource, &found));
+                }
+            }
             Member::Kind => {
-                let found: String = json::from_slice(&self.kind, value)?;
-                if found != self.kind {
+                let found: Option<String> = json::from_slice(&self.kind, value)?;
+                let found = found.unwrap_or_default();
+                self.has_kind = !found.is_empty();
+                if self.has_kind && found != self.kind {
                     return Err(DecodeError::kind(&self.kind, &found));
                 }
             }
@@ -144,9 +160,16 @@ impl JsonList {
                 let metadata: Option<Metadata> =
                     json::from_slice(&self.kind, value).map_err(|error| error.within(&self.kind, "metadata"))?;
                 if let Some(Metadata { resource_version, continue_token, remaining_item_count }) = metadata {
-                    let continue_token = continue_token.filter(|token| !token.is_empty());
-                    let remaining = remaining_item_count.and_then(|count| count.try_into().ok());
-                    self.meta = Some(ListMeta { resource_version, continue_token, remaining });
+                    let meta = self.meta.get_or_insert_default();
+                    if !resource_version.is_empty() {
+                        meta.resource_version = resource_version;
+                    }
+                    if let Some(token) = continue_token {
+                        meta.continue_token = Some(token).filter(|token| !token.is_empty());
+                    }
+                    if let Some(count) = remaining_item_count {
+                        meta.remaining = count.try_into().ok();
+                    }
                 }
             }
             // Go writes a nil slice as `null`.
@@ -216,7 +239,10 @@ impl Split for JsonList {
         if self.meta.is_none() && !self.has_items {
             return Err(self.unexpected("metadata or items before the end"));
         }
-        Ok(self.meta.take().unwrap_or_default())
+        if !self.has_kind {
+            return Err(unidentified(&self.kind));
+        }
+        versioned(&self.kind, self.meta.take().unwrap_or_default())
     }
 }
 

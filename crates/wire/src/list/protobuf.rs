@@ -1,8 +1,8 @@
 //! A list in protobuf, cut into items.
 
-use super::{ListMeta, Split};
+use super::{ListMeta, Split, other_version, unidentified, versioned};
 use crate::{
-    DecodeError,
+    DecodeError, Resource,
     buffer::Buffer,
     protobuf::{Fields, Head, MAGIC, MalformedProtobuf, Problem, no_envelope, type_meta, unknown},
 };
@@ -15,6 +15,7 @@ const ITEMS: u32 = 2;
 #[derive(Debug)]
 pub(super) struct ProtobufList {
     kind: String,
+    resource: Resource,
     buffer: Buffer,
     state: State,
     /// Bytes of a field that nobody wants, still to come.
@@ -40,10 +41,10 @@ enum State {
 }
 
 impl ProtobufList {
-    /// `kind` is that of the list.
-    pub(super) fn new(kind: String, limit: usize) -> Self {
-        let (buffer, state) = (Buffer::default(), State::Magic);
-        Self { kind, buffer, state, skip: 0, limit, items: 0, meta: None, named: false, has_list: false }
+    /// `kind` is that of the list, `resource` that of its items.
+    pub(super) fn new(kind: String, resource: &Resource, limit: usize) -> Self {
+        let (resource, buffer, state) = (*resource, Buffer::default(), State::Magic);
+        Self { kind, resource, buffer, state, skip: 0, limit, items: 0, meta: None, named: false, has_list: false }
     }
 
     fn malformed(&self, error: MalformedProtobuf) -> DecodeError {
@@ -84,7 +85,12 @@ impl ProtobufList {
                 self.buffer.take(head.header);
                 let fields = Fields::new(self.buffer.take(content));
                 match type_meta(fields) {
-                    Ok((_, kind)) if kind == self.kind => self.named = true,
+                    Ok((version, kind)) if kind == self.kind => {
+                        if !self.resource.is_of_version(version) {
+                            return Err(other_version(&self.kind, &self.resource, version));
+                        }
+                        self.named = true;
+                    }
                     Ok((_, kind)) => {
                         return Err(DecodeError::kind(&self.kind, kind));
                     }
@@ -153,8 +159,9 @@ impl Split for ProtobufList {
                 }
                 (_, Some(content)) => {
                     self.buffer.take(head.header);
-                    let meta = metadata(Fields::new(self.buffer.take(content)));
-                    self.meta = Some(meta.map_err(|error| error.reading(&self.kind))?);
+                    let meta = self.meta.get_or_insert_default();
+                    metadata(meta, Fields::new(self.buffer.take(content)))
+                        .map_err(|error| error.reading(&self.kind))?;
                 }
                 (_, None) => {
                     self.buffer.take(head.header);
@@ -171,23 +178,22 @@ impl Split for ProtobufList {
             return Err(DecodeError::list_truncated(&self.kind, self.items, self.buffer.position()));
         }
         if !self.named {
-            return Err(DecodeError::kind(&self.kind, "an object that does not say what it is"));
+            return Err(unidentified(&self.kind));
         }
-        Ok(self.meta.unwrap_or_default())
+        versioned(&self.kind, self.meta.unwrap_or_default())
     }
 }
 
-/// `meta/v1` `ListMeta`.
-fn metadata(fields: Fields<'_>) -> Result<ListMeta, MalformedProtobuf> {
-    let mut meta = ListMeta::default();
+/// Reads a `meta/v1` `ListMeta` into `meta`.
+fn metadata(meta: &mut ListMeta, fields: Fields<'_>) -> Result<(), MalformedProtobuf> {
     for field in fields {
         let field = field?;
         match field.number {
-            2 => meta.resource_version = field.as_str()?.into(),
-            3 => meta.continue_token = Some(field.as_str()?.to_owned()).filter(|token| !token.is_empty()),
+            2 => meta.resource_version = (&*field.text()?).into(),
+            3 => meta.continue_token = Some(field.text()?.into_owned()).filter(|token| !token.is_empty()),
             4 => meta.remaining = field.as_i64()?.try_into().ok(),
             _ => {}
         }
     }
-    Ok(meta)
+    Ok(())
 }

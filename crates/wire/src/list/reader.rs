@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::{ListMeta, Split as _, json::JsonList, named, protobuf::ProtobufList};
-use crate::{DEFAULT_LIMIT, Decode, DecodeError, Encoding};
+use crate::{DEFAULT_LIMIT, Decode, DecodeError, Encoding, Undecodable};
 
 /// Reads the answer to a list request, or one page of it, without ever holding its body.
 ///
@@ -35,8 +35,8 @@ impl<T: Decode> ListReader<T> {
     pub fn with_limit(encoding: Encoding, limit: usize) -> Self {
         let kind = format!("{}List", T::RESOURCE.kind);
         let splitter = match encoding {
-            Encoding::Json => Splitter::Json(JsonList::new(kind.clone(), limit)),
-            Encoding::Protobuf => Splitter::Protobuf(ProtobufList::new(kind.clone(), limit)),
+            Encoding::Json => Splitter::Json(JsonList::new(kind.clone(), &T::RESOURCE, limit)),
+            Encoding::Protobuf => Splitter::Protobuf(ProtobufList::new(kind.clone(), &T::RESOURCE, limit)),
         };
         Self { kind, splitter, items: 0, object: PhantomData }
     }
@@ -49,22 +49,35 @@ impl<T: Decode> ListReader<T> {
         }
     }
 
-    /// The next object; `None` until more bytes are pushed.
+    /// The next object, or what can be read of one that cannot be decoded; `None` until more bytes are pushed.
     ///
-    /// A document of another kind (a `Status`, a `Table`) is refused. An error in an item names its place, such as
-    /// `items[3].spec`. After an error the rest cannot be trusted: drop the reader, and what it brought.
-    pub fn next_item(&mut self) -> Result<Option<T>, DecodeError> {
-        let object = match &mut self.splitter {
-            Splitter::Json(list) => list.next_item()?.map(T::from_json),
-            Splitter::Protobuf(list) => list.next_item()?.map(T::from_protobuf),
+    /// A document of another kind (a `Status`, a `Table`) is refused, as is an item that is not even JSON. An error in an item names
+    /// its place, such as `items[3].spec`. After an error the rest cannot be trusted: drop the reader, and what it brought.
+    pub fn next_item(&mut self) -> Result<Option<Result<T, Box<Undecodable>>>, DecodeError> {
+        let (encoding, item) = match &mut self.splitter {
+            Splitter::Json(list) => (Encoding::Json, list.next_item()?),
+            Splitter::Protobuf(list) => (Encoding::Protobuf, list.next_item()?),
         };
-        let Some(object) = object else { return Ok(None) };
+        let Some(item) = item else { return Ok(None) };
         let at = self.items;
         self.items += 1;
-        object.and_then(named).map(Some).map_err(|error| error.within(&self.kind, &format!("items[{at}]")))
+        let object = match encoding {
+            Encoding::Json => T::from_json(item),
+            Encoding::Protobuf => T::from_protobuf(item),
+        };
+        match object.and_then(named) {
+            Ok(object) => Ok(Some(Ok(object))),
+            Err(error) => {
+                let error = error.within(&self.kind, &format!("items[{at}]"));
+                Undecodable::of(encoding, item, error).map(|it| Some(Err(it)))
+            }
+        }
     }
 
-    /// Says whether the body ended where it may, and what the list says of itself. To be called when all items were taken.
+    /// Returns the metadata of the list. To be called when all items were taken.
+    ///
+    /// Errors: the body ends too early, the list has no kind, or no `metadata.resourceVersion`. A list without them is not what an API
+    /// server answers, and taking it for an empty list would remove every object from a cache.
     pub fn finish(self) -> Result<ListMeta, DecodeError> {
         match self.splitter {
             Splitter::Json(list) => list.finish(),

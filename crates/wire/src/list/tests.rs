@@ -2,22 +2,34 @@ use rstest::rstest;
 
 use super::*;
 use crate::{
-    Object as _,
+    Object,
     testing::{self, Thing, bytes, text},
 };
 
-/// Reads a list that arrives in pieces of `step` bytes.
-fn read(encoding: Encoding, body: &[u8], step: usize) -> Result<List<Thing>, String> {
+/// Reads a list that arrives in pieces of `step` bytes. Undecodable items are in their own list, as `key@version: error`.
+fn read_all(encoding: Encoding, body: &[u8], step: usize) -> Result<(List<Thing>, Vec<String>), String> {
     let mut reader = ListReader::with_limit(encoding, 100);
-    let mut items = Vec::new();
+    let (mut items, mut undecodable) = (Vec::new(), Vec::new());
     for chunk in body.chunks(step) {
         reader.push(chunk);
         while let Some(item) = reader.next_item().map_err(|error| error.to_string())? {
-            items.push(item);
+            match item {
+                Ok(item) => items.push(item),
+                Err(it) => {
+                    let key = it.key.map(|key| key.to_string()).unwrap_or_default();
+                    undecodable.push(format!("{key}@{}: {}", it.resource_version, it.error));
+                }
+            }
         }
     }
     let meta = reader.finish().map_err(|error| error.to_string())?;
-    Ok(List { meta, items })
+    Ok((List { meta, items }, undecodable))
+}
+
+/// The same, of a list whose items can be decoded.
+fn read(encoding: Encoding, body: &[u8], step: usize) -> Result<List<Thing>, String> {
+    let (list, undecodable) = read_all(encoding, body, step)?;
+    undecodable.into_iter().next().map_or(Ok(list), Err)
 }
 
 /// The same, however it is cut.
@@ -52,8 +64,10 @@ fn reads_a_page(#[case] body: &str) {
 #[rstest]
 #[case::null_items(r#"{"kind":"ThingList","metadata":{"resourceVersion":"9"},"items":null}"#)]
 #[case::no_items(r#"{"kind":"ThingList","metadata":{"resourceVersion":"9"}}"#)]
-#[case::last_page(r#"{"metadata":{"resourceVersion":"9","continue":""},"items":[]}"#)]
-#[case::no_metadata(r#"{"items":[]}"#)]
+#[case::last_page(r#"{"kind":"ThingList","metadata":{"resourceVersion":"9","continue":""},"items":[]}"#)]
+#[case::metadata_in_two_parts(
+    r#"{"kind":"ThingList","metadata":{"resourceVersion":"9"},"items":[],"metadata":{"continue":null}}"#
+)]
 fn reads_nothing(#[case] body: &str) {
     let list = check(Encoding::Json, body.as_bytes()).unwrap();
     assert!(list.items.is_empty() && list.meta.continue_token.is_none(), "{list:?}");
@@ -63,12 +77,37 @@ fn reads_nothing(#[case] body: &str) {
 #[case::status(r#"{"kind":"Status","code":500}"#, "expected ThingList, the server sent Status")]
 #[case::nothing("{}", "cannot decode ThingList: the document: expected metadata or items before the end at byte 2")]
 #[case::late_kind(r#"{"items":[],"kind":"PodList"}"#, "expected ThingList, the server sent PodList")]
-#[case::item(
-    r#"{"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"},"size":"big"}]}"#,
+#[case::no_kind(
+    r#"{"metadata":{"resourceVersion":"9"},"items":[]}"#,
+    "expected ThingList, the server sent an object that does not say what it is"
+)]
+#[case::kind_is_null(
+    r#"{"kind":null,"metadata":{"resourceVersion":"9"},"items":[]}"#,
+    "expected ThingList, the server sent an object that does not say what it is"
+)]
+#[case::nothing_but_metadata(
+    r#"{"metadata":{}}"#,
+    "expected ThingList, the server sent an object that does not say what it is"
+)]
+#[case::no_version(r#"{"kind":"ThingList","metadata":{},"items":[]}"#, "ThingList without metadata.resourceVersion")]
+#[case::no_metadata(r#"{"kind":"ThingList","items":[]}"#, "ThingList without metadata.resourceVersion")]
+#[case::version_is_null(
+    r#"{"kind":"ThingList","metadata":{"resourceVersion":null},"items":[]}"#,
+    "ThingList without metadata.resourceVersion"
+)]
+#[case::other_version_of_the_api(
+    r#"{"kind":"ThingList","apiVersion":"v2","metadata":{"resourceVersion":"9"},"items":[]}"#,
+    "expected ThingList of v1, the server sent one of v2"
+)]
+#[case::other_group(
+    r#"{"kind":"ThingList","apiVersion":"example.com/v1","metadata":{"resourceVersion":"9"},"items":[]}"#,
+    "expected ThingList of v1, the server sent one of example.com/v1"
+)]
+#[case::malformed_item(
+    r#"{"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"},"size":01}]}"#,
     "cannot decode ThingList: items[1].size (line 1"
 )]
 #[case::metadata(r#"{"metadata":{"resourceVersion":{}}}"#, "cannot decode ThingList: metadata.resourceVersion (line 1")]
-#[case::nameless(r#"{"items":[{"metadata":{}}]}"#, "cannot decode Thing: an object without metadata.name")]
 #[case::scalar(r#"{"items":[7]}"#, "cannot decode ThingList: the document: expected an item or `]` at byte 10")]
 #[case::no_array(r#"{"items":{}}"#, "cannot decode ThingList: the document: expected one array of items at byte 9")]
 #[case::twice(
@@ -116,6 +155,11 @@ fn reads_protobuf() {
     assert_eq!(items, ["x/a@7 3", "x/b@8 0"]);
 }
 
+/// The name of the type of the list.
+fn type_meta(api_version: &str) -> Vec<u8> {
+    [text(1, api_version), text(2, "ThingList")].concat()
+}
+
 /// A list that is not as it should be, from the fields of its envelope.
 fn envelope(fields: &[Vec<u8>]) -> Vec<u8> {
     [b"k8s\0".to_vec(), fields.concat()].concat()
@@ -128,31 +172,75 @@ fn envelope(fields: &[Vec<u8>]) -> Vec<u8> {
 #[case::unnamed(envelope(&[bytes(2, b"")]), "expected ThingList, the server sent an object that does not say what it is")]
 #[case::zipped(envelope(&[bytes(3, b"gzip")]), "cannot decode ThingList: field 3: expected no content encoding")]
 #[case::twice(envelope(&[bytes(2, b""), bytes(2, b"")]), "cannot decode ThingList: field 2: expected one list")]
-#[case::no_list(envelope(&[bytes(1, &text(2, "ThingList"))]), "ThingList ended within items[0], 17 bytes")]
+#[case::no_list(envelope(&[bytes(1, &type_meta("v1"))]), "ThingList ended within items[0], 21 bytes")]
 #[case::overlap(
-    envelope(&[bytes(1, &text(2, "ThingList")), bytes(2, b"\x12\x05")]),
+    envelope(&[bytes(1, &type_meta("v1")), bytes(2, b"\x12\x05")]),
     "cannot decode ThingList: field 2: the message ends within it"
 )]
 #[case::group(envelope(&[bytes(2, b"\x0b")]), "cannot decode ThingList: field 1: groups are not supported")]
-#[case::item(
-    envelope(&[bytes(1, &text(2, "ThingList")), bytes(2, &bytes(2, b"\x10\x80"))]),
-    "cannot decode ThingList items[0]: field 2: the message ends within it"
+#[case::no_version(
+    envelope(&[bytes(1, &type_meta("v1")), bytes(2, &bytes(2, &testing::thing("a", "7", 1)))]),
+    "ThingList without metadata.resourceVersion"
 )]
-#[case::nameless(
-    envelope(&[bytes(1, &text(2, "ThingList")), bytes(2, &bytes(2, b""))]),
-    "cannot decode Thing: an object without metadata.name"
+#[case::other_version_of_the_api(
+    envelope(&[bytes(1, &type_meta("v2")), bytes(2, b"")]),
+    "expected ThingList of v1, the server sent one of v2"
 )]
 fn refuses_protobuf(#[case] body: Vec<u8>, #[case] expect: &str) {
     let error = check(Encoding::Protobuf, &body).unwrap_err();
     assert!(error.starts_with(expect), "{error}");
 }
 
+/// The items beside an undecodable one are read, and it is named.
+#[rstest]
+#[case::of_the_wrong_shape(
+    r#"{"metadata":{"name":"b","namespace":"x","resourceVersion":"8"},"size":"big"}"#,
+    "x/b@8: cannot decode ThingList: items[1].size (line 1"
+)]
+#[case::out_of_range(
+    r#"{"metadata":{"name":"b"},"size":4294967296}"#,
+    "b@: cannot decode ThingList: items[1].size (line 1"
+)]
+#[case::metadata(
+    r#"{"metadata":{"name":"b","resourceVersion":7}}"#,
+    "b@: cannot decode ThingList: items[1].metadata.resourceVersion (line 1"
+)]
+#[case::nameless(r#"{"metadata":{"resourceVersion":"8"}}"#, "@8: cannot decode Thing: an object without metadata.name")]
+#[case::null("null", "@: cannot decode ThingList: items[1] (line 1")]
+fn contains_an_undecodable_item(#[case] item: &str, #[case] expect: &str) {
+    let body = format!(
+        r#"{{"kind":"ThingList","metadata":{{"resourceVersion":"9"}},"items":[{{"metadata":{{"name":"a"}}}},{item},{{"metadata":{{"name":"c"}}}}]}}"#
+    );
+    for step in 1..body.len() {
+        let (List { meta, items }, undecodable) = read_all(Encoding::Json, body.as_bytes(), step).unwrap();
+        assert_eq!(meta.resource_version, "9");
+        assert_eq!(items.iter().map(Object::name).collect::<Vec<_>>(), ["a", "c"]);
+        assert!(undecodable.len() == 1 && undecodable[0].starts_with(expect), "{undecodable:?}");
+    }
+}
+
+#[rstest]
+#[case::cut(
+    [testing::thing("b", "8", 1), b"\x10\x80".to_vec()].concat(),
+    "x/b@8: cannot decode ThingList items[1]: field 2: the message ends within it"
+)]
+#[case::nameless(vec![], "@: cannot decode Thing: an object without metadata.name")]
+#[case::garbage(vec![0xff; 9], "@: cannot decode ThingList items[1]: the message: the message ends within it")]
+fn contains_an_undecodable_item_in_protobuf(#[case] item: Vec<u8>, #[case] expect: &str) {
+    let body = testing::list("ThingList", "9", &[testing::thing("a", "7", 3), item, testing::thing("c", "8", 0)]);
+    for step in 1..body.len() {
+        let (List { items, .. }, undecodable) = read_all(Encoding::Protobuf, &body, step).unwrap();
+        assert_eq!(items.iter().map(Object::name).collect::<Vec<_>>(), ["a", "c"]);
+        assert_eq!(undecodable, [expect]);
+    }
+}
+
 #[test]
 fn skips_what_it_does_not_know() {
-    let mut list = bytes(9, &[7; 300]);
+    let mut list = [bytes(9, &[7; 300]), bytes(1, &text(2, "9"))].concat();
     list.extend(bytes(2, &testing::thing("a", "7", 1)));
     list.extend(b"\x40\x96\x01\x49\0\0\0\0\0\0\0\0");
-    let body = envelope(&[bytes(9, &[7; 300]), bytes(1, &text(2, "ThingList")), bytes(2, &list), bytes(4, b"x")]);
+    let body = envelope(&[bytes(9, &[7; 300]), bytes(1, &type_meta("v1")), bytes(2, &list), bytes(4, b"x")]);
     assert_eq!(check(Encoding::Protobuf, &body).unwrap().items.len(), 1);
 }
 

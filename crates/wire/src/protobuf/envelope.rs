@@ -50,8 +50,8 @@ pub(crate) fn type_meta(fields: Fields<'_>) -> Result<(&str, &str), MalformedPro
     for field in fields {
         let field = field?;
         match field.number {
-            1 => api_version = field.as_str()?,
-            2 => kind = field.as_str()?,
+            1 => api_version = field.utf8()?,
+            2 => kind = field.utf8()?,
             _ => {}
         }
     }

@@ -10,10 +10,10 @@ impl ObjectMeta {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => meta.name = field.as_str()?.into(),
-                3 => meta.namespace = field.as_str()?.into(),
-                5 => meta.uid = field.as_str()?.into(),
-                6 => meta.resource_version = field.as_str()?.into(),
+                1 => meta.name = (&*field.text()?).into(),
+                3 => meta.namespace = (&*field.text()?).into(),
+                5 => meta.uid = (&*field.text()?).into(),
+                6 => meta.resource_version = (&*field.text()?).into(),
                 _ => {}
             }
         }
@@ -28,9 +28,9 @@ impl Status {
         for field in fields {
             let field = field?;
             match field.number {
-                2 => field.as_str()?.clone_into(&mut status.status),
-                3 => field.as_str()?.clone_into(&mut status.message),
-                4 => field.as_str()?.clone_into(&mut status.reason),
+                2 => status.status = field.text()?.into_owned(),
+                3 => status.message = field.text()?.into_owned(),
+                4 => status.reason = field.text()?.into_owned(),
                 5 => status.details = Some(details(field.message()?)?),
                 6 => status.code = field.as_i32()?.try_into().unwrap_or_default(),
                 _ => {}
@@ -45,12 +45,12 @@ fn details(fields: Fields<'_>) -> Result<Details, MalformedProtobuf> {
     for field in fields {
         let field = field?;
         match field.number {
-            1 => field.as_str()?.clone_into(&mut details.name),
-            2 => field.as_str()?.clone_into(&mut details.group),
-            3 => field.as_str()?.clone_into(&mut details.kind),
+            1 => details.name = field.text()?.into_owned(),
+            2 => details.group = field.text()?.into_owned(),
+            3 => details.kind = field.text()?.into_owned(),
             4 => details.causes.push(cause(field.message()?)?),
             5 => details.retry_after_seconds = field.as_i32()?.try_into().unwrap_or_default(),
-            6 => field.as_str()?.clone_into(&mut details.uid),
+            6 => details.uid = field.text()?.into_owned(),
             _ => {}
         }
     }
@@ -62,9 +62,9 @@ fn cause(fields: Fields<'_>) -> Result<Cause, MalformedProtobuf> {
     for field in fields {
         let field = field?;
         match field.number {
-            1 => field.as_str()?.clone_into(&mut cause.reason),
-            2 => field.as_str()?.clone_into(&mut cause.message),
-            3 => field.as_str()?.clone_into(&mut cause.field),
+            1 => cause.reason = field.text()?.into_owned(),
+            2 => cause.message = field.text()?.into_owned(),
+            3 => cause.field = field.text()?.into_owned(),
             _ => {}
         }
     }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{EventType, WatchEvent, unknown_event};
-use crate::{Decode, DecodeError, ResourceVersion, json, list::named};
+use super::{FrameType, WatchEvent, unknown_event};
+use crate::{Decode, DecodeError, Encoding, ResourceVersion, json};
 
 #[derive(Deserialize)]
 struct Frame<'a> {
@@ -17,15 +17,18 @@ struct Frame<'a> {
 }
 
 #[derive(Deserialize, Default)]
+#[serde(default)]
 struct Bookmark {
-    #[serde(default)]
+    #[serde(deserialize_with = "json::nullable")]
     metadata: BookmarkMeta,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct BookmarkMeta {
+    #[serde(deserialize_with = "json::nullable")]
     resource_version: ResourceVersion,
+    #[serde(deserialize_with = "json::nullable")]
     annotations: BookmarkAnnotations,
 }
 
@@ -47,10 +50,10 @@ fn usual(frame: &[u8]) -> Option<(&str, &[u8])> {
 /// Reads one frame; the object is decoded straight from its bytes.
 pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
     if let Some((event, object)) = usual(frame)
-        && let Some(EventType::Object(wrap)) = EventType::named(event)
-        && let Ok(object) = T::from_json(object)
+        && let Some(FrameType::Object(event)) = FrameType::named(event)
+        && let Ok(event) = event.decode(Encoding::Json, object)
     {
-        return named(object).map(wrap);
+        return Ok(event);
     }
     // Anything else, and whatever may be wrong with it.
     in_any_form(frame)
@@ -59,19 +62,26 @@ pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeErro
 /// Reads a frame whatever its form, at the price of a look for the end of the object.
 fn in_any_form<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
     let kind = T::RESOURCE.kind;
-    let Frame { event, object } = serde_json::from_slice(frame)
-        .map_err(|error| json::located(&format!("WatchEvent of {kind}"), String::new(), &error))?;
+    let rewritten;
+    let Frame { event, object } = match serde_json::from_slice(frame) {
+        Ok(frame) => frame,
+        Err(error) => {
+            rewritten = json::read(frame).map(|node| node.to_json());
+            let frame = rewritten.as_deref().and_then(|frame| serde_json::from_slice(frame).ok());
+            frame.ok_or_else(|| json::located(&format!("WatchEvent of {kind}"), String::new(), &error))?
+        }
+    };
     let object = object.get().as_bytes();
-    match EventType::named(&event).ok_or_else(|| unknown_event(kind, &event))? {
-        EventType::Object(wrap) => T::from_json(object).and_then(named).map(wrap),
-        EventType::Bookmark => {
+    match FrameType::named(&event).ok_or_else(|| unknown_event(kind, &event))? {
+        FrameType::Object(event) => event.decode(Encoding::Json, object),
+        FrameType::Bookmark => {
             let Bookmark { metadata } = json::from_slice(kind, object)?;
             Ok(WatchEvent::Bookmark {
                 resource_version: metadata.resource_version,
                 initial_events_end: metadata.annotations.initial_events_end.as_deref() == Some("true"),
             })
         }
-        EventType::Error => json::from_slice("Status", object).map(WatchEvent::Error),
+        FrameType::Error => json::from_slice("Status", object).map(WatchEvent::Error),
     }
 }
 

@@ -1,9 +1,8 @@
 //! A frame of a watch in protobuf.
 
-use super::{EventType, INITIAL_EVENTS_END, WatchEvent, unknown_event};
+use super::{FrameType, INITIAL_EVENTS_END, WatchEvent, unknown_event};
 use crate::{
-    Decode, DecodeError, ResourceVersion, Status,
-    list::named,
+    Decode, DecodeError, Encoding, ResourceVersion, Status,
     protobuf::{Envelope, Fields, MalformedProtobuf},
 };
 
@@ -12,16 +11,23 @@ pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeErro
     let kind = T::RESOURCE.kind;
     let malformed = |error: MalformedProtobuf| error.reading(&format!("WatchEvent of {kind}"));
     let (event, object) = parts(frame).map_err(malformed)?;
-    let event = EventType::named(event).ok_or_else(|| unknown_event(kind, event))?;
-    let Envelope { kind: found, object, .. } = Envelope::open(object).map_err(malformed)?;
-    let expected = if matches!(event, EventType::Error) { "Status" } else { kind };
+    let event = FrameType::named(event).ok_or_else(|| unknown_event(kind, event))?;
+    let Envelope { kind: found, api_version, object } = Envelope::open(object).map_err(malformed)?;
+    let is_error = matches!(event, FrameType::Error);
+    let expected = if is_error { "Status" } else { kind };
     if found != expected {
         return Err(DecodeError::kind(expected, found));
     }
+    if !is_error && !T::RESOURCE.is_of_version(api_version) {
+        return Err(DecodeError::kind(
+            &format!("{kind} of {}", T::RESOURCE.api_version()),
+            &format!("one of {api_version}"),
+        ));
+    }
     match event {
-        EventType::Object(wrap) => T::from_protobuf(object).and_then(named).map(wrap),
-        EventType::Bookmark => bookmark(object).map_err(|error| error.reading(kind)),
-        EventType::Error => {
+        FrameType::Object(event) => event.decode(Encoding::Protobuf, object),
+        FrameType::Bookmark => bookmark(object).map_err(|error| error.reading(kind)),
+        FrameType::Error => {
             Status::from_fields(Fields::new(object)).map(WatchEvent::Error).map_err(|error| error.reading("Status"))
         }
     }
@@ -33,7 +39,7 @@ fn parts(frame: &[u8]) -> Result<(&str, &[u8]), MalformedProtobuf> {
     for field in Fields::new(frame) {
         let field = field?;
         match field.number {
-            1 => event = field.as_str()?,
+            1 => event = field.utf8()?,
             2 => {
                 for field in field.message()? {
                     let field = field?;
@@ -57,8 +63,13 @@ fn bookmark<T>(object: &[u8]) -> Result<WatchEvent<T>, MalformedProtobuf> {
             for field in field.message()? {
                 let field = field?;
                 match field.number {
-                    6 => resource_version = field.as_str()?.into(),
-                    12 => initial_events_end |= field.entry()? == (INITIAL_EVENTS_END, "true"),
+                    6 => resource_version = (&*field.text()?).into(),
+                    12 => {
+                        let (key, value) = field.entry()?;
+                        if key == INITIAL_EVENTS_END {
+                            initial_events_end = value == "true";
+                        }
+                    }
                     _ => {}
                 }
             }

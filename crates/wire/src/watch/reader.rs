@@ -46,7 +46,10 @@ impl<T: Decode> WatchReader<T> {
         }
     }
 
-    /// The next event; `None` until more bytes are pushed. After an error the stream cannot be trusted any more: drop it.
+    /// The next event; `None` until more bytes are pushed.
+    ///
+    /// An object that cannot be decoded is [`WatchEvent::Undecodable`]. After an error, of a frame that cannot be taken apart, the stream
+    /// cannot be trusted any more: drop it.
     pub fn next_event(&mut self) -> Result<Option<WatchEvent<T>>, DecodeError> {
         let event: Result<Option<WatchEvent<T>>, _> = match &mut self.splitter {
             Splitter::Json(lines) => lines.next_frame().and_then(|frame| frame.map(json::event).transpose()),
@@ -58,6 +61,7 @@ impl<T: Decode> WatchReader<T> {
                 object.resource_version()
             }
             Some(WatchEvent::Bookmark { resource_version, .. }) => resource_version.clone(),
+            Some(WatchEvent::Undecodable { object, .. }) => object.resource_version.clone(),
             Some(WatchEvent::Error(_)) | None => ResourceVersion::default(),
         };
         // An event without a version is an event all the same.

@@ -3,7 +3,7 @@ use rstest::rstest;
 use super::*;
 use crate::{
     Encoding, Object as _,
-    testing::{self, Thing, bytes, envelope, frame, text},
+    testing::{self, Thing, bytes, envelope, envelope_of, frame, text},
 };
 
 /// Reads a watch that began after version 41 and arrives in pieces of `step` bytes.
@@ -37,6 +37,10 @@ fn print(event: &WatchEvent<Thing>) -> String {
         WatchEvent::Bookmark { resource_version, initial_events_end } => {
             format!("bookmark {resource_version} {initial_events_end}")
         }
+        WatchEvent::Undecodable { event, object } => {
+            let key = object.key.as_ref().map(ToString::to_string).unwrap_or_default();
+            format!("undecodable {event:?} {key}@{}: {}", object.resource_version, object.error)
+        }
         WatchEvent::Error(status) => format!("error {} {}", status.code, status.reason),
     }
 }
@@ -63,6 +67,11 @@ fn check(encoding: Encoding, body: &[u8]) -> String {
     r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7","annotations":{"k8s.io/initial-events-end":"true"}}}}"#,
     "bookmark 7 true"
 )]
+#[case(r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":null,"annotations":null}}}"#, "bookmark  false")]
+#[case(
+    r#"{"type":"ADDED","object":{"metadata":{"name":"a"},"size":3},"object":{"size":6},"type":"MODIFIED"}"#,
+    "modified a 6"
+)]
 #[case(r#"{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}"#, "error 410 Expired")]
 fn events(#[case] frame: &str, #[case] expect: &str) {
     assert_eq!(check(Encoding::Json, format!("{frame}\n").as_bytes()), expect);
@@ -73,13 +82,9 @@ fn events(#[case] frame: &str, #[case] expect: &str) {
     r#"{"type":"RENAMED","object":{}}"#,
     "unknown watch event type \"RENAMED\" for Thing after resourceVersion 41"
 )]
-#[case::field(
-    r#"{"type":"ADDED","object":{"metadata":{"name":"a"},"size":-1}}"#,
-    "cannot decode Thing after resourceVersion 41: size"
-)]
-#[case::nameless(
-    r#"{"type":"ADDED","object":{"metadata":{}}}"#,
-    "cannot decode Thing after resourceVersion 41: an object without metadata.name"
+#[case::malformed(
+    r#"{"type":"ADDED","object":{"metadata":{"name":"a"},"size":01}}"#,
+    "cannot decode WatchEvent of Thing after resourceVersion 41: line 1 column 59: invalid number"
 )]
 #[case::no_object(
     r#"{"type":"ADDED"}"#,
@@ -89,6 +94,38 @@ fn events(#[case] frame: &str, #[case] expect: &str) {
 fn refuses(#[case] frame: &str, #[case] expect: &str) {
     let error = check(Encoding::Json, format!("{frame}\n").as_bytes());
     assert!(error.starts_with(expect), "{error}");
+}
+
+#[rstest]
+#[case::added(
+    r#"{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"42"},"size":-1}}"#,
+    "undecodable Added a@42: cannot decode Thing: size (line 1 column 57): "
+)]
+#[case::deleted(
+    r#"{"type":"DELETED","object":{"metadata":{"name":"a","resourceVersion":"42"},"size":-1}}"#,
+    "undecodable Deleted a@42: cannot decode Thing: size (line 1 column 57): "
+)]
+#[case::in_another_form(
+    r#"{"object":{"metadata":{"name":"a"},"size":-1},"type":"MODIFIED"}"#,
+    "undecodable Modified a@: cannot decode Thing: size (line 1 column 34): "
+)]
+#[case::nameless(
+    r#"{"type":"ADDED","object":{"metadata":{}}}"#,
+    "undecodable Added @: cannot decode Thing: an object without metadata.name"
+)]
+#[case::null(r#"{"type":"ADDED","object":null}"#, "undecodable Added @: cannot decode Thing: line 1 column 4: ")]
+fn contains_an_undecodable_object(#[case] frame: &str, #[case] expect: &str) {
+    let next = r#"{"type":"ADDED","object":{"metadata":{"name":"b"},"size":2}}"#;
+    let seen = check(Encoding::Json, format!("{frame}\n{next}\n").as_bytes());
+    assert!(seen.starts_with(expect) && seen.ends_with(", added b 2"), "{seen}");
+}
+
+#[test]
+fn the_version_of_an_undecodable_object_counts() {
+    let mut reader = WatchReader::<Thing>::new(Encoding::Json, "41".into());
+    reader.push(b"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"42\"},\"size\":-1}}\n");
+    assert!(matches!(reader.next_event(), Ok(Some(WatchEvent::Undecodable { .. }))));
+    assert_eq!(*reader.resource_version(), "42");
 }
 
 /// An object with a bookmark's metadata, in its envelope.
@@ -122,12 +159,20 @@ fn expired() -> Vec<u8> {
     "cannot decode WatchEvent of Thing after resourceVersion 41: the message: no envelope of Kubernetes"
 )]
 #[case(
-    frame("ADDED", &envelope("Thing", b"\x0a\x7f")),
-    "cannot decode Thing after resourceVersion 41: field 1: the message ends within it"
+    [frame("ADDED", &envelope("Thing", b"\x0a\x7f")), frame("ADDED", &envelope("Thing", &testing::thing("b", "43", 2)))].concat(),
+    "undecodable Added @: cannot decode Thing: field 1: the message ends within it, added x/b 2"
+)]
+#[case(
+    frame("DELETED", &envelope("Thing", &[testing::thing("a", "42", 1), b"\x12\x7f".to_vec()].concat())),
+    "undecodable Deleted x/a@42: cannot decode Thing: field 2: the message ends within it"
 )]
 #[case(
     frame("ADDED", &envelope("Thing", b"")),
-    "cannot decode Thing after resourceVersion 41: an object without metadata.name"
+    "undecodable Added @: cannot decode Thing: an object without metadata.name"
+)]
+#[case(
+    frame("ADDED", &envelope_of("v2", "Thing", &testing::thing("a", "42", 1))),
+    "expected Thing of v1 after resourceVersion 41, the server sent one of v2"
 )]
 #[case(
     frame("ADDED", &[0; 200]),

@@ -28,7 +28,7 @@ pub(crate) fn list<'a, K: Kind>(
     for chunk in chunks {
         reader.push(chunk);
         while let Some(item) = reader.next_item().map_err(|error| error.to_string())? {
-            items.push(item);
+            items.push(item.map_err(|it| it.error.to_string())?);
         }
     }
     reader.finish().map(|meta| (meta, items)).map_err(|error| error.to_string())

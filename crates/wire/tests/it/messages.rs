@@ -68,7 +68,7 @@ fn times_and_entries() {
     let fields: Vec<_> = Fields::new(&bytes).map(Result::unwrap).collect();
     let field = |number| fields.iter().find(|field| field.number == number).unwrap();
     assert_eq!(field(9).time(), Ok(Some(Timestamp { seconds: 2_000, nanos: 5 })));
-    assert_eq!(field(11).entry(), Ok(("app", "web")));
+    assert_eq!(field(11).entry(), Ok(("app".into(), "web".into())));
     assert_eq!((field(10).as_i64(), field(7).as_i32()), (Ok(30), Ok(3)));
 }
 
@@ -91,7 +91,7 @@ fn lists() {
     let mut reader = ListReader::<Meta<Pods>>::new(Encoding::Protobuf);
     reader.push(&envelope("PodList", &list));
     for _ in 0..2 {
-        assert_eq!(reader.next_item().unwrap().unwrap().key().to_string(), "shop/web");
+        assert_eq!(reader.next_item().unwrap().unwrap().unwrap().key().to_string(), "shop/web");
     }
     assert_eq!(reader.next_item().unwrap(), None);
     let meta = reader.finish().unwrap();

@@ -1,6 +1,6 @@
 //! What all kinds have in common, read from both encodings.
 
-use std::{collections::BTreeMap, fmt::Debug, marker::PhantomData};
+use std::{borrow::Cow, collections::BTreeMap, fmt::Debug, marker::PhantomData};
 
 use jiff::Timestamp;
 use kube_wire::{
@@ -112,7 +112,7 @@ impl<K: Kind> Decode for Meta<K> {
 impl More {
     fn from_fields(fields: Fields<'_>) -> Result<Self, MalformedProtobuf> {
         let mut more = Self::default();
-        let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+        let owned = |(key, value): (Cow<'_, str>, Cow<'_, str>)| (key.into_owned(), value.into_owned());
         for field in fields {
             let field = field?;
             match field.number {

@@ -1,0 +1,287 @@
+//! Rewrites a document that Go's `encoding/json` accepts and serde does not, so that it is read with the meaning it has for Go.
+//!
+//! - Members of one name: the last one counts. Objects merge member by member; the elements of a later array merge with those of
+//!   an earlier one at the same index, and the array gets the length of the later one. A later `null` clears an array and
+//!   leaves any other value; Go also clears maps and pointers, which cannot be told from structs without the type.
+//! - Half of a surrogate pair, escaped, and each byte that is not UTF-8 become U+FFFD.
+//! - `-0` is the integer zero.
+//!
+//! API servers write none of these. Only documents that fail to decode are rewritten.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+
+use crate::{scan, text::lossy};
+
+/// Levels of nesting that serde reads.
+const DEPTH: usize = 128;
+
+/// A document, or a part of one.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Node {
+    /// A string, number or word, as JSON.
+    Scalar(String),
+    Array(Vec<Node>),
+    /// The members in the order in which their names first occur. The text is the decoded name.
+    Object(Vec<(String, Node)>),
+}
+
+/// Reads a document. `None` if it is no JSON by Go's rules.
+pub(crate) fn read(document: &[u8]) -> Option<Node> {
+    let mut reader = Reader { rest: document };
+    let node = reader.value(DEPTH)?;
+    reader.rest.trim_ascii().is_empty().then_some(node)
+}
+
+impl Node {
+    /// Returns the member of an object.
+    pub(crate) fn member(&self, name: &str) -> Option<&Self> {
+        let Self::Object(members) = self else { return None };
+        members.iter().find(|(it, _)| it == name).map(|(_, value)| value)
+    }
+
+    /// Returns the text of a string.
+    pub(crate) fn text(&self) -> Option<String> {
+        let Self::Scalar(text) = self else { return None };
+        serde_json::from_str(text).ok()
+    }
+
+    /// Returns the document as JSON that serde accepts.
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        let mut json = Vec::new();
+        self.write(&mut json);
+        json
+    }
+
+    fn write(&self, json: &mut Vec<u8>) {
+        match self {
+            Self::Scalar(text) => json.extend(text.as_bytes()),
+            Self::Array(elements) => {
+                json.push(b'[');
+                for (at, element) in elements.iter().enumerate() {
+                    if at > 0 {
+                        json.push(b',');
+                    }
+                    element.write(json);
+                }
+                json.push(b']');
+            }
+            Self::Object(members) => {
+                json.push(b'{');
+                for (at, (name, value)) in members.iter().enumerate() {
+                    if at > 0 {
+                        json.push(b',');
+                    }
+                    json.extend(serde_json::Value::from(name.as_str()).to_string().as_bytes());
+                    json.push(b':');
+                    value.write(json);
+                }
+                json.push(b'}');
+            }
+        }
+    }
+
+    /// Takes a later value of the same member.
+    fn merge(&mut self, later: Self) {
+        match (self, later) {
+            (Self::Object(members), Self::Object(later)) => {
+                for (name, value) in later {
+                    insert(members, name, value);
+                }
+            }
+            (Self::Array(elements), Self::Array(mut later)) => {
+                for (earlier, later) in elements.drain(..).zip(&mut later) {
+                    let value = std::mem::replace(later, earlier);
+                    later.merge(value);
+                }
+                *elements = later;
+            }
+            (Self::Object(_) | Self::Scalar(_), Self::Scalar(null)) if null == "null" => {}
+            (earlier, later) => *earlier = later,
+        }
+    }
+}
+
+fn insert(members: &mut Vec<(String, Node)>, name: String, value: Node) {
+    match members.iter_mut().find(|(it, _)| *it == name) {
+        Some((_, earlier)) => earlier.merge(value),
+        None => members.push((name, value)),
+    }
+}
+
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl Reader<'_> {
+    /// Takes `byte` if it comes next after white space.
+    fn takes(&mut self, byte: u8) -> bool {
+        self.rest = self.rest.trim_ascii_start();
+        let found = self.rest.first() == Some(&byte);
+        if found {
+            self.rest = &self.rest[1..];
+        }
+        found
+    }
+
+    fn value(&mut self, depth: usize) -> Option<Node> {
+        let depth = depth.checked_sub(1)?;
+        if self.takes(b'{') {
+            return self.object(depth);
+        }
+        if self.takes(b'[') {
+            return self.array(depth);
+        }
+        self.scalar().map(Node::Scalar)
+    }
+
+    fn object(&mut self, depth: usize) -> Option<Node> {
+        let mut members = Vec::new();
+        if self.takes(b'}') {
+            return Some(Node::Object(members));
+        }
+        loop {
+            let name = serde_json::from_str(&self.scalar()?).ok()?;
+            if !self.takes(b':') {
+                return None;
+            }
+            insert(&mut members, name, self.value(depth)?);
+            if self.takes(b'}') {
+                return Some(Node::Object(members));
+            }
+            if !self.takes(b',') {
+                return None;
+            }
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Option<Node> {
+        let mut elements = Vec::new();
+        if self.takes(b']') {
+            return Some(Node::Array(elements));
+        }
+        loop {
+            elements.push(self.value(depth)?);
+            if self.takes(b']') {
+                return Some(Node::Array(elements));
+            }
+            if !self.takes(b',') {
+                return None;
+            }
+        }
+    }
+
+    fn scalar(&mut self) -> Option<String> {
+        self.rest = self.rest.trim_ascii_start();
+        let first = *self.rest.first()?;
+        let end = scan::Value::new(first).end(self.rest);
+        // Only a number or a word may end with the document.
+        let end = end.or((first != b'"').then_some(self.rest.len()))?;
+        let (taken, rest) = self.rest.split_at_checked(end)?;
+        self.rest = rest;
+        let text = match lossy(taken) {
+            Cow::Borrowed("-0") => "0".to_owned(),
+            text => without_lone_surrogates(&text),
+        };
+        serde_json::from_str::<IgnoredAny>(&text).is_ok().then_some(text)
+    }
+}
+
+/// Replaces escaped surrogates that are no pair.
+fn without_lone_surrogates(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = match (unit(rest), rest.get(6..).and_then(unit)) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
+            (Some(0xd800..0xe000), _) => {
+                out.push_str("\\ufffd");
+                rest = &rest[6..];
+                continue;
+            }
+            (Some(_), _) => 6,
+            // The character after the backslash may be any; the backslash itself is one byte.
+            (None, _) => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+        };
+        out.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    out + rest
+}
+
+/// Returns the UTF-16 code unit of the escape at the beginning of `text`.
+fn unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    // What Go 1.26 decodes these to.
+    #[rstest]
+    #[case::last_wins(r#"{"a":1,"b":2,"a":3}"#, r#"{"a":3,"b":2}"#)]
+    #[case::one_name_by_two_spellings(r#"{"a":1,"\u0061":3}"#, r#"{"a":3}"#)]
+    #[case::objects_merge(r#"{"a":{"b":1,"c":{"d":2}},"a":{"c":{"e":3}}}"#, r#"{"a":{"b":1,"c":{"d":2,"e":3}}}"#)]
+    #[case::arrays_take_the_later_length(r#"{"a":[1,2,3],"a":[4]}"#, r#"{"a":[4]}"#)]
+    #[case::elements_merge(r#"{"a":[{"b":1}],"a":[{"c":2},{"c":3}]}"#, r#"{"a":[{"b":1,"c":2},{"c":3}]}"#)]
+    #[case::null_leaves_a_value(r#"{"a":{"b":1},"a":null,"c":"d","c":null}"#, r#"{"a":{"b":1},"c":"d"}"#)]
+    #[case::null_clears_an_array(r#"{"a":[1],"a":null}"#, r#"{"a":null}"#)]
+    #[case::lone_surrogates(
+        r#"["\ud800","\udc00x","\ud800\ud83d\ude00"]"#,
+        r#"["\ufffd","\ufffdx","\ufffd\ud83d\ude00"]"#
+    )]
+    #[case::other_escapes(r#"["\u0000\/\\u\\ud800\"\n"]"#, r#"["\u0000\/\\u\\ud800\"\n"]"#)]
+    #[case::minus_zero(r"[-0,-0.0,-1]", r"[0,-0.0,-1]")]
+    #[case::spaces(" { \"a\" : [ 1 , true , null ] , \"b\" : { } } ", r#"{"a":[1,true,null],"b":{}}"#)]
+    fn rewrites(#[case] document: &str, #[case] expect: &str) {
+        let node = read(document.as_bytes()).unwrap();
+        assert_eq!(String::from_utf8(node.to_json()).unwrap(), expect);
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf_8_are_replaced_one_by_one() {
+        let node = read(b"{\"a\":\"x\xe2\x82y\xff\"}").unwrap();
+        assert_eq!(node.member("a").unwrap().text().unwrap(), "x\u{fffd}\u{fffd}y\u{fffd}");
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case("{")]
+    #[case(r#"{"a"}"#)]
+    #[case(r#"{"a":1,}"#)]
+    #[case(r#"{"a":1}}"#)]
+    #[case(r"{a:1}")]
+    #[case("[1 2]")]
+    #[case("[01]")]
+    #[case("[nul]")]
+    #[case("\"a\nb\"")]
+    #[case(r#""a\x""#)]
+    #[case(r#""\u12g4""#)]
+    fn refuses(#[case] document: &str) {
+        assert_eq!(read(document.as_bytes()), None);
+    }
+
+    #[test]
+    fn refuses_nesting_without_end() {
+        assert_eq!(read("[".repeat(100_000).as_bytes()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_end_and_what_is_read_is_json(bytes in prop::collection::vec(prop_oneof![any::<u8>(), prop::sample::select(br#"{}[]":,\u0d8"#.to_vec())], 0..60)) {
+            if let Some(node) = read(&bytes) {
+                let json = node.to_json();
+                prop_assert!(serde_json::from_slice::<serde_json::Value>(&json).is_ok(), "{}", String::from_utf8_lossy(&json));
+                prop_assert_eq!(read(&json), Some(node));
+            }
+        }
+    }
+}
