@@ -33,6 +33,12 @@ pub trait InformerMetrics: Send + Sync {
     /// A watch is given up for a list, which costs the server far more than a watch that goes on.
     fn relisting(&self, cause: RelistCause);
 
+    /// An item of a list, or an event of a watch, could not be decoded; the others were.
+    fn undecodable(&self);
+
+    /// Number of objects whose newest state could not be decoded. The store has an older state of them, or none.
+    fn undecodable_objects(&self, objects: usize);
+
     /// One event or list was stored and put before the handlers, which took so long.
     fn processed(&self, took: Duration);
 
@@ -129,6 +135,18 @@ impl Meter {
     pub(crate) fn relisting(&self, cause: RelistCause) {
         if let Some(sink) = &self.0 {
             sink.relisting(cause);
+        }
+    }
+
+    pub(crate) fn undecodable(&self) {
+        if let Some(sink) = &self.0 {
+            sink.undecodable();
+        }
+    }
+
+    pub(crate) fn undecodable_objects(&self, objects: usize) {
+        if let Some(sink) = &self.0 {
+            sink.undecodable_objects(objects);
         }
     }
 

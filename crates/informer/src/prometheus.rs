@@ -24,6 +24,8 @@ use crate::{HandlerMetrics, InformerMetrics, MetricsProvider, Progress, RelistCa
 /// | `kube_informer_listed_items_total` | counter | |
 /// | `kube_informer_watches_total` | counter | |
 /// | `kube_informer_relists_total` | counter | `cause`, see [`RelistCause::as_str`] |
+/// | `kube_informer_undecodable_total` | counter | |
+/// | `kube_informer_undecodable_objects` | gauge | |
 /// | `kube_informer_last_resource_version` | gauge, the last 15 digits | |
 /// | `kube_informer_store_objects` | gauge | |
 /// | `kube_informer_idle_seconds` | gauge; see [`Progress`] | |
@@ -41,6 +43,8 @@ pub struct PrometheusMetrics {
     items: IntCounterVec,
     watches: IntCounterVec,
     relists: IntCounterVec,
+    undecodable: IntCounterVec,
+    undecodable_objects: IntGaugeVec,
     version: IntGaugeVec,
     objects: IntGaugeVec,
     idle: Idle,
@@ -98,6 +102,16 @@ impl PrometheusMetrics {
             items: counter("kube_informer_listed_items_total", "Objects that came with lists.", &LABELS)?,
             watches: counter("kube_informer_watches_total", "Watches opened.", &LABELS)?,
             relists: counter("kube_informer_relists_total", "Watches given up for a list, by cause.", &with("cause"))?,
+            undecodable: counter(
+                "kube_informer_undecodable_total",
+                "Items of lists and events of watches that could not be decoded.",
+                &LABELS,
+            )?,
+            undecodable_objects: gauge(
+                "kube_informer_undecodable_objects",
+                "Objects whose newest state could not be decoded; the store has an older state of them, or none.",
+                &LABELS,
+            )?,
             version: gauge(
                 "kube_informer_last_resource_version",
                 "The last 15 digits of the resource version up to which the store is good.",
@@ -131,6 +145,8 @@ impl MetricsProvider for PrometheusMetrics {
             items: self.items.with_label_values(&labels),
             watches: self.watches.with_label_values(&labels),
             relists: self.relists.clone(),
+            undecodable: self.undecodable.with_label_values(&labels),
+            undecodable_objects: self.undecodable_objects.with_label_values(&labels),
             version: self.version.with_label_values(&labels),
             objects: self.objects.with_label_values(&labels),
             idle: self.idle.clone(),
@@ -154,6 +170,8 @@ struct OneInformer {
     items: IntCounter,
     watches: IntCounter,
     relists: IntCounterVec,
+    undecodable: IntCounter,
+    undecodable_objects: IntGauge,
     version: IntGauge,
     objects: IntGauge,
     idle: Idle,
@@ -189,6 +207,14 @@ impl InformerMetrics for OneInformer {
 
     fn relisting(&self, cause: RelistCause) {
         self.relists.with_label_values(&self.and(cause.as_str())).inc();
+    }
+
+    fn undecodable(&self) {
+        self.undecodable.inc();
+    }
+
+    fn undecodable_objects(&self, objects: usize) {
+        self.undecodable_objects.set(gauge_value(objects));
     }
 
     fn processed(&self, took: Duration) {

@@ -194,6 +194,16 @@ impl<T: Object, X: Clone> Shared<T, X> {
         self.requests.until(|| *version <= self.store.last_resource_version()).await;
     }
 
+    /// Returns the stored object of this name.
+    pub(crate) fn stored(&self, key: &ObjectKey) -> Option<Arc<T>> {
+        self.store.get(key)
+    }
+
+    /// Removes an object whose last state is not known.
+    pub(crate) fn forget(&self, key: &ObjectKey, version: &ResourceVersion) {
+        self.change(|store| store.forget(key, version));
+    }
+
     /// Stores a list of what has [`arrived`](Self::arrived).
     pub(crate) fn replace(&self, objects: Vec<Arc<T>>, resource_version: &str) {
         let begun = self.meter.begin();

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-use kube_wire::{Object, ResourceVersion};
+use kube_wire::{Object, ObjectKey, ResourceVersion};
 
 use crate::{Changes, Event, Objects, UpdateIndex, own_writes::OwnWrites};
 
@@ -89,6 +89,24 @@ impl<T: Object, X: Clone> Store<T, X> {
         let old = state.objects.remove(last.namespace(), last.name())?;
         (self.update)(&mut state.index, Some(&old), None);
         Some(Event::Deleted { object: last, tombstone: false })
+    }
+
+    /// Returns the stored object of this name.
+    pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<T>> {
+        self.locked().objects.get(&key.namespace, &key.name).cloned()
+    }
+
+    /// Removes an object whose last state is not known; `None` if it is not there, or there in a later version.
+    pub(crate) fn forget(&self, key: &ObjectKey, version: &ResourceVersion) -> Option<Event<T>> {
+        let mut state = self.locked_to_write();
+        state.note(version.clone());
+        let old = state.objects.get(&key.namespace, &key.name)?;
+        if old.resource_version() > *version {
+            return None;
+        }
+        let old = state.objects.remove(&key.namespace, &key.name)?;
+        (self.update)(&mut state.index, Some(&old), None);
+        Some(Event::Deleted { object: old, tombstone: true })
     }
 
     /// Notes that nothing else changed up to this version.

@@ -4,12 +4,13 @@ mod backoff;
 mod gather;
 mod machine;
 mod trouble;
+mod undecodable;
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use futures::StreamExt as _;
 use kube_controller_client::{Body, Client, ListParams, WatchParams};
-use kube_wire::{Decode, ListReader, ResourceVersion, WatchEvent, WatchReader};
+use kube_wire::{Decode, EventType, ListReader, ResourceVersion, WatchEvent, WatchReader};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 pub use self::backoff::BackoffPolicy;
@@ -17,6 +18,7 @@ use self::{
     gather::Gathered,
     machine::{Failure, Happened, ListRequest, Machine, Next},
     trouble::Trouble,
+    undecodable::Reported,
 };
 use crate::{catch_up::latest_version, shared::Shared};
 
@@ -43,7 +45,8 @@ pub(crate) async fn reflect<T: Decode, X: Clone>(
     shared: Arc<Shared<T, X>>,
 ) -> Infallible {
     let machine = Machine::new(backoff, client.encoding_for::<T>());
-    Reflector { client, scope, shared, machine, gathered: Gathered::new(), begun: None }.run().await
+    let (gathered, undecodable) = (Gathered::new(), Reported::default());
+    Reflector { client, scope, shared, machine, gathered, undecodable, begun: None }.run().await
 }
 
 struct Reflector<T, X> {
@@ -53,6 +56,8 @@ struct Reflector<T, X> {
     machine: Machine,
     /// What came of a stream, or of the pages of a list, that is not complete yet.
     gathered: Gathered<T>,
+    /// Objects whose newest state cannot be decoded.
+    undecodable: Reported,
     /// When the first request of that stream or list was sent, where somebody measures.
     begun: Option<Instant>,
 }
@@ -86,7 +91,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         let happened = match self.page(&params).await {
             Ok(happened) => happened,
             Err(trouble) => {
-                self.gathered.take();
+                self.gathered.clear();
                 self.shared.meter().list_failed();
                 tracing::warn!(resource = %T::RESOURCE, err = %trouble, "list failed");
                 Happened::ListFailed(trouble.failure())
@@ -105,15 +110,17 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         {
             items.push(&chunk);
             while let Some(object) = items.next_item().map_err(|error| error.after(&last_good))? {
-                let object = object.map_err(|it| it.error.after(&last_good))?;
-                self.gathered.push(self.shared.arrived(object));
+                match object {
+                    Ok(object) => self.gathered.push(self.shared.arrived(object)),
+                    Err(it) => self.gather_undecodable(EventType::Added, *it),
+                }
             }
         }
         let meta = items.finish().map_err(|error| error.after(&last_good))?;
         if let Some(next) = meta.continue_token {
             return Ok(Happened::Page { next });
         }
-        self.replace(&meta.resource_version, "listed");
+        self.replace(&meta.resource_version, "listed")?;
         Ok(Happened::Listed { version: meta.resource_version })
     }
 
@@ -149,7 +156,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             Ok(body) => self.follow(body, version, deadline, initial).await,
             Err(error) => Err(error.into()),
         };
-        self.gathered.take();
+        self.gathered.clear();
         let happened = match result {
             Ok(()) => Happened::Ended,
             Err(trouble) => {
@@ -217,29 +224,34 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
                 self.gathered.push(self.shared.arrived(object));
             }
-            WatchEvent::Deleted(object) => self.gathered.remove(&object),
+            WatchEvent::Deleted(object) => self.gathered.remove(object.key()),
+            WatchEvent::Undecodable { event, object } => self.gather_undecodable(event, *object),
             WatchEvent::Bookmark { resource_version: version, initial_events_end: true } => {
-                self.replace(&version, "streamed");
+                if version.is_empty() {
+                    return Err(Trouble::Unversioned);
+                }
+                self.replace(&version, "streamed")?;
                 return Ok(Happened::Synced { version });
             }
             WatchEvent::Bookmark { .. } => {}
-            WatchEvent::Undecodable { object, .. } => return Err(object.error.into()),
             WatchEvent::Error(status) => return Err(Trouble::Event(Box::new(status))),
         }
         Ok(Happened::Progress { version: ResourceVersion::default(), added: true })
     }
 
     /// Applies one event to the store.
-    fn apply(&self, event: WatchEvent<T>) -> Result<Happened, Trouble> {
+    fn apply(&mut self, event: WatchEvent<T>) -> Result<Happened, Trouble> {
         let added = matches!(event, WatchEvent::Added(_));
         let version = match event {
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
                 let version = object.resource_version();
+                self.decodable(|| object.key());
                 self.shared.upsert(object);
                 version
             }
             WatchEvent::Deleted(object) => {
                 let version = object.resource_version();
+                self.decodable(|| object.key());
                 self.shared.delete(object);
                 version
             }
@@ -247,7 +259,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
                 self.shared.bookmark(&resource_version.to_string());
                 resource_version
             }
-            WatchEvent::Undecodable { object, .. } => return Err(object.error.into()),
+            WatchEvent::Undecodable { event, object } => return Ok(self.apply_undecodable(event, *object)),
             WatchEvent::Error(status) => return Err(Trouble::Event(Box::new(status))),
         };
         Ok(Happened::Progress { version, added })
@@ -255,17 +267,18 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
 
     /// Begins a stream or list that replaces everything.
     fn begin(&mut self) {
-        self.gathered.take();
+        self.gathered.clear();
         self.begun = self.shared.meter().begin();
         self.shared.requests().begin_list();
     }
 
     /// Gives all that was gathered to the store at once.
-    fn replace(&mut self, version: &ResourceVersion, how: &str) {
-        let objects = self.gathered.take();
+    fn replace(&mut self, version: &ResourceVersion, how: &str) -> Result<(), Trouble> {
+        let objects = self.complete()?;
         tracing::debug!(resource = %T::RESOURCE, objects = objects.len(), %version, how, "synced");
         self.shared.meter().listed(objects.len(), self.begun.take());
         self.shared.replace(objects, &version.to_string());
+        Ok(())
     }
 
     fn note(&mut self, happened: Happened) {

@@ -16,6 +16,10 @@ pub(super) enum Trouble {
     Decode(#[from] DecodeError),
     #[error("the watch ended with an error: {0}")]
     Event(Box<Status>),
+    #[error("not even the name of any object can be read: {0}")]
+    Unnamed(Box<DecodeError>),
+    #[error("the bookmark that ends the initial events has no resourceVersion")]
+    Unversioned,
     #[error("nothing came for {} s", .0.as_secs())]
     Silence(Duration),
     #[error("a list was requested")]
@@ -32,8 +36,10 @@ impl Trouble {
             Self::Request(error) => {
                 error.status().map_or(Failure::Other, |status| status_failure(status, error.retry_after()))
             }
-            Self::Decode(DecodeError::Protobuf { .. } | DecodeError::Encoding { .. }) => Failure::Unreadable,
-            Self::Decode(_) => Failure::Other,
+            Self::Unnamed(_) | Self::Decode(DecodeError::Protobuf { .. } | DecodeError::Encoding { .. }) => {
+                Failure::Unreadable
+            }
+            Self::Decode(_) | Self::Unversioned => Failure::Other,
             Self::Event(status) => {
                 let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
                 status_failure(status, (seconds > 0).then(|| Duration::from_secs(u64::from(seconds))))

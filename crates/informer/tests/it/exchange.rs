@@ -21,11 +21,11 @@ pub(crate) fn list(version: u64, things: &[(&str, u64)]) -> String {
     format!(r#"{{"kind":"ConfigMapList","metadata":{{"resourceVersion":"{version}"}},"items":[{}]}}"#, items.join(","))
 }
 
-fn page(next: &str, things: &[(&str, u64)]) -> String {
+pub(crate) fn page(next: &str, things: &[(&str, u64)]) -> String {
     list(9, things).replacen("\"resourceVersion\"", &format!(r#""continue":"{next}","resourceVersion""#), 1)
 }
 
-fn object(name: &str, version: u64) -> String {
+pub(crate) fn object(name: &str, version: u64) -> String {
     format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"uid-{name}","resourceVersion":"{version}"}}}}"#)
 }
 
@@ -62,7 +62,7 @@ fn short(request: &str) -> String {
 }
 
 /// Lets the informer talk to the script until the store holds `expect`; returns what was asked and what handlers heard.
-async fn talk(script: Script, requests: usize, expect: &str) -> (String, String) {
+pub(crate) async fn talk(script: Script, requests: usize, expect: &str) -> (String, String) {
     let informer = informer(&script);
     let (changed, mut change) = watch::channel(());
     let log = Arc::new(Mutex::new(Vec::new()));
@@ -152,7 +152,7 @@ async fn talk(script: Script, requests: usize, expect: &str) -> (String, String)
 #[case::broken_event_relists(
     vec![
         ok(list(5, &[])),
-        frames([event("ADDED", "a", 6), r#"{"type":"ADDED","object":{"metadata":7}}"#.to_owned()], true),
+        frames([event("ADDED", "a", 6), r#"{"type":"ADDED","object":{"metadata":}}"#.to_owned()], true),
         ok(list(7, &[("a", 6), ("b", 7)])),
         frames([], true),
     ],

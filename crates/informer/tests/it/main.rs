@@ -19,4 +19,5 @@ mod server;
 mod silence;
 mod sync;
 mod thing;
+mod undecodable;
 mod write_through;

@@ -49,6 +49,14 @@ impl InformerMetrics for Recorder {
         self.line(format!("relisting: {}", cause.as_str()));
     }
 
+    fn undecodable(&self) {
+        self.line("undecodable");
+    }
+
+    fn undecodable_objects(&self, objects: usize) {
+        self.line(format!("{objects} undecodable"));
+    }
+
     fn processed(&self, _: Duration) {
         self.line("processed");
     }
@@ -89,6 +97,17 @@ impl InformerMetrics for Recorder {
     &[
         "watching", "listed 2", "processed", "2 at 5", "processed", "1 at 6", "watching", "relisting: expired", "watching",
         "listed 1", "processed", "1 at 9",
+    ]
+)]
+#[case::undecodable(
+    false,
+    vec![
+        ok(list(5, &[("a", 3), ("b", 4)]).replacen(r#""metadata":{"name":"b""#, r#""data":7,"metadata":{"name":"b""#, 1)),
+        frames([event("MODIFIED", "a", 6).replacen(r#""metadata""#, r#""data":7,"metadata""#, 1), event("MODIFIED", "b", 7)], true),
+    ],
+    &[
+        "undecodable", "1 undecodable", "listed 1", "processed", "1 at 5", "watching", "undecodable", "2 undecodable", "1 at 6",
+        "1 undecodable", "processed", "2 at 7",
     ]
 )]
 #[tokio::test]

@@ -16,6 +16,8 @@ pub(crate) enum Answer {
     Body { code: u16, headers: &'static str, body: String },
     /// A watch that brings these bytes and then ends (`open: false`) or stays open without a word.
     Stream { chunks: Vec<String>, open: bool },
+    /// These bytes, in this content type, and then the end (`open: false`) or silence.
+    Bytes { content_type: &'static str, body: Vec<u8>, open: bool },
     /// A watch that brings one frame, and another when it is told to, and then stays open.
     Held { first: String, then: String, go: Arc<Notify> },
     /// The connection breaks within the answer.
@@ -131,6 +133,19 @@ async fn answer(
                 connection.write_all(format!("{:x}\r\n{chunk}\r\n", chunk.len()).as_bytes()).await?;
                 connection.flush().await?;
             }
+            if open {
+                std::future::pending::<()>().await;
+            }
+            connection.write_all(b"0\r\n\r\n").await?;
+            connection.shutdown().await
+        }
+        Some(Answer::Bytes { content_type, body, open }) => {
+            let head = format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-type: {content_type}\r\n\r\n");
+            connection.write_all(head.as_bytes()).await?;
+            connection.write_all(format!("{:x}\r\n", body.len()).as_bytes()).await?;
+            connection.write_all(&body).await?;
+            connection.write_all(b"\r\n").await?;
+            connection.flush().await?;
             if open {
                 std::future::pending::<()>().await;
             }

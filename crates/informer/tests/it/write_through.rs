@@ -354,5 +354,5 @@ fn the_writer_gets_what_others_did_while_it_wrote(#[case] answer: fn(OwnWrite<Th
     answer(write);
     source.deliver();
     assert_eq!(received.try_iter().collect::<Vec<_>>(), expected);
-    assert_eq!(informer.lister().list()[0].resource_version(), 8.into());
+    assert_eq!(informer.lister().list()[0].text(), "a@8");
 }

@@ -1,0 +1,166 @@
+//! Objects whose newest state cannot be decoded.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use kube_wire::{Decode, EventType, ObjectKey, ResourceVersion, Undecodable};
+
+use super::{Reflector, machine::Happened, trouble::Trouble};
+
+/// The undecodable objects by name, each with the version that was reported.
+#[derive(Debug, Default)]
+pub(super) struct Reported {
+    versions: HashMap<ObjectKey, ResourceVersion>,
+    /// The last error of an object without a readable name, which identifies repetitions as well as anything does.
+    unnamed: Option<String>,
+}
+
+impl Reported {
+    /// Notes an object; returns whether this version of it was not reported before.
+    fn note(&mut self, it: &Undecodable) -> bool {
+        let Some(key) = &it.key else {
+            let error = it.error.to_string();
+            let new = self.unnamed.as_ref() != Some(&error);
+            self.unnamed = Some(error);
+            return new;
+        };
+        let before = self.versions.insert(key.clone(), it.resource_version.clone());
+        before.is_none_or(|before| before.is_empty() || before != it.resource_version)
+    }
+
+    fn remove(&mut self, key: impl FnOnce() -> ObjectKey) -> bool {
+        !self.versions.is_empty() && self.versions.remove(&key()).is_some()
+    }
+
+    fn retain(&mut self, keys: &HashSet<ObjectKey>) -> bool {
+        let before = self.versions.len();
+        self.versions.retain(|key, _| keys.contains(key));
+        self.versions.len() != before
+    }
+}
+
+impl<T: Decode, X: Clone> Reflector<T, X> {
+    /// Logs an undecodable object once per version, and counts it.
+    fn report(&mut self, it: &Undecodable) {
+        self.shared.meter().undecodable();
+        if self.undecodable.note(it) {
+            let (resource, version, err) = (T::RESOURCE, &it.resource_version, &it.error);
+            match &it.key {
+                Some(key) => tracing::warn!(
+                    %resource, object = %key, %version, %err,
+                    "cannot decode an object, its last known state is kept"
+                ),
+                None => {
+                    tracing::warn!(%resource, %version, %err, "cannot decode an object without a readable name, it is skipped");
+                }
+            }
+        }
+        self.report_count();
+    }
+
+    fn report_count(&self) {
+        self.shared.meter().undecodable_objects(self.undecodable.versions.len());
+    }
+
+    /// An object of this name was decoded, or is gone.
+    pub(super) fn decodable(&mut self, key: impl FnOnce() -> ObjectKey) {
+        if self.undecodable.remove(key) {
+            self.report_count();
+        }
+    }
+
+    /// Puts aside an undecodable object of a list, or of a stream that is not complete yet.
+    pub(super) fn gather_undecodable(&mut self, event: EventType, it: Undecodable) {
+        self.report(&it);
+        match (it.key, event) {
+            (Some(key), EventType::Deleted) => self.gathered.remove(key),
+            (Some(key), EventType::Added | EventType::Modified) => self.gathered.keep(key, it.uid),
+            (None, _) => self.gathered.skip(it.error),
+        }
+    }
+
+    /// Applies an event of an undecodable object to the store. A deletion needs no more than the name. Otherwise the stored state is
+    /// kept, unless its uid shows that it is of an earlier object.
+    pub(super) fn apply_undecodable(&mut self, event: EventType, it: Undecodable) -> Happened {
+        let deleted = event == EventType::Deleted;
+        if deleted && let Some(key) = &it.key {
+            self.shared.forget(key, &it.resource_version);
+            self.decodable(|| key.clone());
+        } else {
+            self.report(&it);
+            if let Some(key) = &it.key
+                && self.shared.stored(key).is_some_and(|stored| !may_be_the_same(&stored.uid(), &it.uid))
+            {
+                self.shared.forget(key, &it.resource_version);
+            }
+        }
+        if !it.resource_version.is_empty() {
+            self.shared.bookmark(&it.resource_version.to_string());
+        }
+        Happened::Progress { version: it.resource_version, added: event == EventType::Added }
+    }
+
+    /// Returns the objects of a complete list. The stored state stands in for an undecodable one.
+    ///
+    /// Errors: there are items, and not even the name of one can be read. Then something between the server and this process
+    /// breaks the list, and to replace the store by nothing would remove every object.
+    pub(super) fn complete(&mut self) -> Result<Vec<Arc<T>>, Trouble> {
+        let shared = &self.shared;
+        let stored = |key: &ObjectKey| shared.stored(key);
+        let gathered = self.gathered.take(stored, |stored, uid| may_be_the_same(&stored.uid(), uid));
+        if let (true, true, Some(error)) = (gathered.objects.is_empty(), gathered.kept.is_empty(), gathered.skipped) {
+            return Err(Trouble::Unnamed(Box::new(error)));
+        }
+        if self.undecodable.retain(&gathered.kept) {
+            self.report_count();
+        }
+        Ok(gathered.objects)
+    }
+}
+
+fn may_be_the_same(one: &kube_wire::Uid, other: &kube_wire::Uid) -> bool {
+    one.is_empty() || other.is_empty() || one == other
+}
+
+#[cfg(test)]
+mod tests {
+    use kube_wire::DecodeError;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn undecodable(key: &str, version: &str, kind: &str) -> Undecodable {
+        Undecodable {
+            key: (!key.is_empty()).then(|| ObjectKey::new("shop", key)),
+            uid: "u".into(),
+            resource_version: version.into(),
+            error: DecodeError::Nameless { kind: kind.to_owned(), resource_version: None },
+        }
+    }
+
+    #[rstest]
+    #[case::again(&[("a", "1", "Pod"), ("a", "1", "Pod")], &[true, false])]
+    #[case::another_version(&[("a", "1", "Pod"), ("a", "2", "Pod"), ("a", "2", "Pod")], &[true, true, false])]
+    #[case::another_object(&[("a", "1", "Pod"), ("b", "1", "Pod"), ("a", "1", "Pod")], &[true, true, false])]
+    #[case::without_a_version(&[("a", "", "Pod"), ("a", "", "Pod")], &[true, true])]
+    #[case::without_a_name(&[("", "", "Pod"), ("", "", "Pod"), ("", "", "Node")], &[true, false, true])]
+    fn a_version_is_reported_once(#[case] objects: &[(&str, &str, &str)], #[case] expect: &[bool]) {
+        let mut reported = Reported::default();
+        let new: Vec<_> =
+            objects.iter().map(|(key, version, kind)| reported.note(&undecodable(key, version, kind))).collect();
+        assert_eq!(new, expect);
+    }
+
+    #[test]
+    fn what_can_be_decoded_again_is_forgotten() {
+        let (a, b) = (ObjectKey::new("shop", "a"), ObjectKey::new("shop", "b"));
+        let mut reported = Reported::default();
+        reported.note(&undecodable("a", "1", "Pod"));
+        reported.note(&undecodable("b", "1", "Pod"));
+        assert!(reported.remove(|| a.clone()) && !reported.remove(|| a.clone()));
+        assert!(!reported.retain(&HashSet::from([b])) && reported.retain(&HashSet::new()));
+        assert!(reported.note(&undecodable("b", "1", "Pod")));
+    }
+}

@@ -1,0 +1,301 @@
+//! One object that cannot be decoded does not affect any other: no relist, no other encoding, no event of another object.
+
+use rstest::rstest;
+
+use crate::{
+    exchange::{bookmark, error, event, list, object, page, talk},
+    scripted::{Answer, Script, frames, ok},
+};
+
+/// The document with the object `name` in a shape that a `Thing` cannot be decoded from.
+fn spoilt(document: &str, name: &str) -> String {
+    let metadata = format!(r#""metadata":{{"name":"{name}""#);
+    assert!(document.contains(&metadata), "{document}");
+    document.replacen(&metadata, &format!(r#""data":{{"group":7}},{metadata}"#), 1)
+}
+
+fn spoilt_event(kind: &str, name: &str, version: u64) -> String {
+    spoilt(&event(kind, name, version), name)
+}
+
+/// An object of which nothing is readable.
+const UNNAMED: &str = r#"{"metadata":7}"#;
+
+fn unnamed_event(kind: &str) -> String {
+    format!(r#"{{"type":"{kind}","object":{UNNAMED}}}"#)
+}
+
+fn recreated(document: &str, name: &str) -> String {
+    document.replacen(&format!("uid-{name}"), &format!("uid-{name}-2"), 1)
+}
+
+#[rstest]
+#[case::in_the_first_list(
+    vec![ok(spoilt(&list(5, &[("a", 3), ("b", 4), ("c", 5)]), "b")), frames([event("MODIFIED", "a", 6)], true)],
+    "a@6 c@5",
+    "list 0, watch 5",
+    "Added(initial) shop/a@3, Added(initial) shop/c@5, Updated shop/a@6"
+)]
+#[case::in_a_page(
+    vec![ok(spoilt(&page("p2", &[("a", 3), ("b", 4)]), "b")), ok(list(5, &[("c", 5)])), frames([event("ADDED", "d", 6)], true)],
+    "a@3 c@5 d@6",
+    "list 0, list newest page p2, watch 5",
+    "Added(initial) shop/a@3, Added(initial) shop/c@5, Added shop/d@6"
+)]
+#[case::in_a_watch(
+    vec![
+        ok(list(5, &[("a", 3), ("b", 4)])),
+        frames([spoilt_event("MODIFIED", "b", 6), spoilt_event("ADDED", "c", 7), event("MODIFIED", "a", 8)], true),
+    ],
+    "a@8 b@4",
+    "list 0, watch 5",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Updated shop/a@8"
+)]
+#[case::then_decodable_again(
+    vec![
+        ok(list(5, &[("a", 3), ("b", 4)])),
+        frames([spoilt_event("MODIFIED", "b", 6), event("MODIFIED", "b", 7)], true),
+    ],
+    "a@3 b@7",
+    "list 0, watch 5",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Updated shop/b@7"
+)]
+#[case::its_version_counts(
+    vec![ok(list(5, &[("a", 3)])), frames([spoilt_event("MODIFIED", "a", 6)], false), frames([event("ADDED", "b", 7)], true)],
+    "a@3 b@7",
+    "list 0, watch 5, watch 6",
+    "Added(initial) shop/a@3, Added shop/b@7"
+)]
+#[case::deleted(
+    vec![ok(list(5, &[("a", 3), ("b", 4)])), frames([spoilt_event("DELETED", "b", 6), event("ADDED", "c", 7)], true)],
+    "a@3 c@7",
+    "list 0, watch 5",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted(tombstone) shop/b@4, Added shop/c@7"
+)]
+#[case::deleted_and_never_seen(
+    vec![ok(list(5, &[("a", 3)])), frames([spoilt_event("DELETED", "b", 6), event("ADDED", "c", 7)], true)],
+    "a@3 c@7",
+    "list 0, watch 5",
+    "Added(initial) shop/a@3, Added shop/c@7"
+)]
+#[case::kept_by_a_later_list(
+    vec![
+        ok(list(5, &[("a", 3), ("b", 4)])),
+        frames([error(410, "Expired")], false),
+        ok(spoilt(&list(9, &[("a", 3), ("b", 8), ("c", 9)]), "b")),
+        frames([], true),
+    ],
+    "a@3 b@4 c@9",
+    "list 0, watch 5, list 5, watch 9",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9"
+)]
+#[case::of_another_uid(
+    vec![
+        ok(list(5, &[("a", 3), ("b", 4)])),
+        frames([error(410, "Expired")], false),
+        ok(recreated(&spoilt(&list(9, &[("a", 3), ("b", 8), ("c", 9)]), "b"), "b")),
+        frames([], true),
+    ],
+    "a@3 c@9",
+    "list 0, watch 5, list 5, watch 9",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted(tombstone) shop/b@4, Added shop/c@9"
+)]
+#[case::recreated_within_a_watch(
+    vec![
+        ok(list(5, &[("a", 3), ("b", 4)])),
+        frames([recreated(&spoilt_event("MODIFIED", "b", 6), "b"), event("ADDED", "c", 7)], true),
+    ],
+    "a@3 c@7",
+    "list 0, watch 5",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted(tombstone) shop/b@4, Added shop/c@7"
+)]
+#[case::without_a_name(
+    vec![
+        ok(list(5, &[("a", 3), ("b", 4)]).replacen(&object("b", 4), UNNAMED, 1)),
+        frames([unnamed_event("ADDED"), unnamed_event("DELETED"), event("ADDED", "c", 7)], true),
+    ],
+    "a@3 c@7",
+    "list 0, watch 5",
+    "Added(initial) shop/a@3, Added shop/c@7"
+)]
+// A proxy that spoils every object must not empty the store.
+#[case::nothing_but_objects_without_a_name(
+    vec![
+        ok(list(5, &[("a", 3), ("b", 4)])),
+        frames([error(410, "Expired")], false),
+        ok(list(8, &[("a", 3)]).replacen(&object("a", 3), UNNAMED, 1)),
+        ok(list(9, &[("a", 3), ("b", 4), ("c", 9)])),
+        frames([], true),
+    ],
+    "a@3 b@4 c@9",
+    "list 0, watch 5, list 5, list 5, watch 9",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9"
+)]
+#[tokio::test]
+async fn lists_and_watches(
+    #[case] answers: Vec<Answer>,
+    #[case] stored: &str,
+    #[case] asked: &str,
+    #[case] heard: &str,
+) {
+    let requests = answers.len();
+    let script = Script::serve_without_streams(answers).await;
+    assert_eq!(talk(script, requests, stored).await, (asked.to_owned(), heard.to_owned()));
+}
+
+#[rstest]
+#[case::before_the_bookmark(
+    vec![frames([event("ADDED", "a", 3), spoilt_event("ADDED", "b", 4), bookmark(5, true), event("MODIFIED", "a", 6)], true)],
+    "a@6",
+    "stream newest",
+    "Added(initial) shop/a@3, Updated shop/a@6"
+)]
+#[case::the_last_decodable_state_counts(
+    vec![frames([event("ADDED", "a", 3), event("ADDED", "b", 4), spoilt_event("MODIFIED", "b", 5), bookmark(5, true)], true)],
+    "a@3 b@4",
+    "stream newest",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4"
+)]
+#[case::deleted_before_the_bookmark(
+    vec![
+        frames(
+            [
+                event("ADDED", "a", 3), event("ADDED", "b", 4), spoilt_event("DELETED", "b", 5), spoilt_event("ADDED", "c", 6),
+                event("MODIFIED", "c", 7), bookmark(7, true),
+            ],
+            true,
+        ),
+    ],
+    "a@3 c@7",
+    "stream newest",
+    "Added(initial) shop/a@3, Added(initial) shop/c@7"
+)]
+#[case::kept_by_a_later_stream(
+    vec![
+        frames([event("ADDED", "a", 3), event("ADDED", "b", 4), bookmark(5, true), error(410, "Expired")], true),
+        frames([spoilt_event("ADDED", "b", 8), event("ADDED", "a", 3), event("ADDED", "c", 9), bookmark(9, true)], true),
+    ],
+    "a@3 b@4 c@9",
+    "stream newest, stream 5",
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9"
+)]
+#[tokio::test]
+async fn streams(#[case] answers: Vec<Answer>, #[case] stored: &str, #[case] asked: &str, #[case] heard: &str) {
+    let requests = answers.len();
+    let script = Script::serve(answers).await;
+    assert_eq!(talk(script, requests, stored).await, (asked.to_owned(), heard.to_owned()));
+}
+
+/// What is not a list of this type is not taken for an empty one.
+#[rstest]
+#[case::nothing(r#"{"metadata":{}}"#)]
+#[case::no_kind(r#"{"metadata":{"resourceVersion":"8"},"items":[]}"#)]
+#[case::no_version(r#"{"kind":"ConfigMapList","metadata":{},"items":[]}"#)]
+#[case::other_version_of_the_api(
+    r#"{"kind":"ConfigMapList","apiVersion":"v2","metadata":{"resourceVersion":"8"},"items":[]}"#
+)]
+#[case::status(r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":200}"#)]
+#[tokio::test]
+async fn what_is_no_list_empties_no_store(#[case] answer: &str) {
+    let answers = [
+        ok(list(5, &[("a", 3), ("b", 4)])),
+        frames([error(410, "Expired")], false),
+        ok(answer),
+        ok(list(9, &[("a", 3), ("b", 4), ("c", 9)])),
+        frames([], true),
+    ];
+    let (asked, heard) = talk(Script::serve_without_streams(answers).await, 5, "a@3 b@4 c@9").await;
+    assert_eq!(asked, "list 0, watch 5, list 5, list 5, watch 9");
+    assert_eq!(heard, "Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9");
+}
+
+#[tokio::test]
+async fn a_bookmark_without_a_version_ends_no_stream() {
+    let end = r#"{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}"#;
+    let answers = [frames([event("ADDED", "a", 3), end.to_owned()], true), ok(list(5, &[("b", 4)])), frames([], true)];
+    let (asked, heard) = talk(Script::serve(answers).await, 3, "b@4").await;
+    assert_eq!((&*asked, &*heard), ("stream newest, list 0, watch 5", "Added(initial) shop/b@4"));
+}
+
+mod protobuf {
+    use super::*;
+
+    const CONTENT_TYPE: &str = "application/vnd.kubernetes.protobuf";
+    const WATCH: &str = "application/vnd.kubernetes.protobuf;stream=watch";
+
+    fn bytes(number: u8, content: &[u8]) -> Vec<u8> {
+        assert!(content.len() < 1 << 14, "two bytes of length suffice");
+        let byte = |bits: usize| u8::try_from(bits).expect("seven bits");
+        let length = [0x80 | byte(content.len() & 0x7f), byte(content.len() >> 7)];
+        [&[number << 3 | 2], &length[..], content].concat()
+    }
+
+    fn text(number: u8, content: &str) -> Vec<u8> {
+        bytes(number, content.as_bytes())
+    }
+
+    fn thing(name: &str, version: u64) -> Vec<u8> {
+        let uid = format!("uid-{name}");
+        let metadata = [text(1, name), text(3, "shop"), text(5, &uid), text(6, &version.to_string())].concat();
+        bytes(1, &metadata)
+    }
+
+    /// A thing whose data is a number.
+    fn spoilt(name: &str, version: u64) -> Vec<u8> {
+        [thing(name, version), vec![2 << 3, 7]].concat()
+    }
+
+    fn envelope(kind: &str, object: &[u8]) -> Vec<u8> {
+        let type_meta = [text(1, "v1"), text(2, kind)].concat();
+        [b"k8s\0".to_vec(), bytes(1, &type_meta), bytes(2, object)].concat()
+    }
+
+    fn list(version: u64, things: &[Vec<u8>]) -> Answer {
+        let items: Vec<_> = things.iter().map(|thing| bytes(2, thing)).collect();
+        let list = [bytes(1, &text(2, &version.to_string())), items.concat()].concat();
+        Answer::Bytes { content_type: CONTENT_TYPE, body: envelope("ConfigMapList", &list), open: false }
+    }
+
+    fn frame(event: &str, thing: &[u8]) -> Vec<u8> {
+        let frame = [text(1, event), bytes(2, &bytes(1, &envelope("ConfigMap", thing)))].concat();
+        [u32::try_from(frame.len()).expect("short").to_be_bytes().to_vec(), frame].concat()
+    }
+
+    fn bookmark(version: u64) -> Vec<u8> {
+        let annotation = [text(1, "k8s.io/initial-events-end"), text(2, "true")].concat();
+        frame("BOOKMARK", &bytes(1, &[text(6, &version.to_string()), bytes(12, &annotation)].concat()))
+    }
+
+    fn watch(frames: &[Vec<u8>]) -> Answer {
+        Answer::Bytes { content_type: WATCH, body: frames.concat(), open: true }
+    }
+
+    #[tokio::test]
+    async fn lists_and_watches() {
+        let answers = [
+            list(5, &[thing("a", 3), spoilt("b", 4), vec![0xff], thing("c", 5)]),
+            watch(&[
+                frame("MODIFIED", &spoilt("a", 6)),
+                frame("DELETED", &spoilt("c", 7)),
+                frame("ADDED", b"\xff"),
+                frame("ADDED", &thing("d", 8)),
+            ]),
+        ];
+        let (asked, heard) = talk(Script::serve_without_streams(answers).await, 2, "a@3 d@8").await;
+        assert_eq!(asked, "list 0, watch 5");
+        let expect = "Added(initial) shop/a@3, Added(initial) shop/c@5, Deleted(tombstone) shop/c@5, Added shop/d@8";
+        assert_eq!(heard, expect);
+    }
+
+    #[tokio::test]
+    async fn streams() {
+        let answers = [watch(&[
+            frame("ADDED", &thing("a", 3)),
+            frame("ADDED", &spoilt("b", 4)),
+            bookmark(5),
+            frame("MODIFIED", &thing("a", 6)),
+        ])];
+        let (asked, heard) = talk(Script::serve(answers).await, 1, "a@6").await;
+        assert_eq!((&*asked, &*heard), ("stream newest", "Added(initial) shop/a@3, Updated shop/a@6"));
+    }
+}
