@@ -6,7 +6,10 @@ use kube_controller_client::MAX_RETRY_AFTER;
 use kube_wire::{Encoding, ResourceVersion};
 use tokio::time::Instant;
 
-use super::backoff::{Backoff, BackoffPolicy};
+use super::{
+    backoff::{Backoff, BackoffPolicy},
+    negotiation::Negotiation,
+};
 use crate::RelistCause;
 
 /// Objects per page where the server reads its pages from etcd.
@@ -100,8 +103,8 @@ pub(super) struct Machine {
     verify: bool,
     /// The server cut a list from "any version" into pages: it has no watch cache, and whole lists would be hard on it.
     pages_all: bool,
-    /// The encoding to ask for. Once it is JSON it remains so.
-    accept: Encoding,
+    /// The encoding to ask for.
+    encoding: Negotiation,
     /// To be waited before the next request.
     wait: Option<Duration>,
     backoff: Backoff,
@@ -129,15 +132,16 @@ const STREAM: Phase = Phase::Stream { since: None, silent: true };
 const FIRST_PAGE: Phase = Phase::List { page: None, whole: false };
 
 impl Machine {
-    /// `accept` is the encoding to begin with.
+    /// `accept` is the encoding to ask for where it works.
     pub(super) fn new(backoff: BackoffPolicy, accept: Encoding) -> Self {
         let (version, unavailable, verify, pages_all, wait) = (None, false, false, false, None);
-        Self { phase: STREAM, version, unavailable, verify, pages_all, accept, wait, backoff: Backoff::new(backoff) }
+        let (encoding, backoff) = (Negotiation::new(accept), Backoff::new(backoff));
+        Self { phase: STREAM, version, unavailable, verify, pages_all, encoding, wait, backoff }
     }
 
     /// The encoding to ask for.
     pub(super) fn accept(&self) -> Encoding {
-        self.accept
+        self.encoding.accept()
     }
 
     /// The version up to which the store is good; empty before the first list.
@@ -158,6 +162,10 @@ impl Machine {
     pub(super) fn next(&mut self, now: Instant, jitter: f64) -> Next {
         if let Some(wait) = self.wait.take() {
             return Next::Wait(wait);
+        }
+        // Not between the pages of a list.
+        if matches!(self.phase, Phase::Stream { .. } | Phase::Watch { .. }) {
+            self.encoding.retry(now);
         }
         let timeout = Duration::from_secs(WATCH_AT_LEAST.mul_f64(1.0 + jitter.clamp(0.0, 1.0)).as_secs());
         match &mut self.phase {
@@ -183,7 +191,7 @@ impl Machine {
         match what {
             Happened::Answered(encoding) => {
                 if encoding == Encoding::Json {
-                    self.accept = Encoding::Json;
+                    self.encoding.fall_back(now);
                 }
             }
             Happened::Page { next } => {
@@ -262,7 +270,7 @@ impl Machine {
         match failure {
             Failure::Expired if page_asked => self.phase = Phase::List { page: None, whole: true },
             Failure::Expired | Failure::Ahead if !self.unavailable => self.unavailable = true,
-            _ if self.other_encoding(failure) && *failure == Failure::NotAcceptable => {}
+            _ if self.other_encoding(failure, now) && *failure == Failure::NotAcceptable => {}
             _ => {
                 self.phase = STREAM;
                 self.back_off(failure, now, jitter);
@@ -293,14 +301,14 @@ impl Machine {
         match failure {
             Failure::Busy { .. } | Failure::Unreachable => self.back_off(failure, now, jitter),
             Failure::Expired | Failure::Ahead if !self.unavailable => self.unavailable = true,
-            _ if self.other_encoding(failure) => {}
+            _ if self.other_encoding(failure, now) => {}
             _ => self.phase = FIRST_PAGE,
         }
     }
 
     fn watch_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) -> Option<RelistCause> {
         let cause = match failure {
-            Failure::NotAcceptable if self.other_encoding(failure) => return None,
+            Failure::NotAcceptable if self.other_encoding(failure, now) => return None,
             // Nothing is known to be missing: go on from where we were.
             Failure::Busy { .. } | Failure::Unreachable => None,
             Failure::Expired => Some(RelistCause::Expired),
@@ -313,7 +321,7 @@ impl Machine {
                 Some(RelistCause::Ahead)
             }
             Failure::NotAcceptable | Failure::Unreadable | Failure::Other => {
-                self.other_encoding(failure);
+                self.other_encoding(failure, now);
                 Some(RelistCause::Failed)
             }
         };
@@ -325,13 +333,9 @@ impl Machine {
         cause
     }
 
-    /// Says whether another encoding may help, and asks for that from now on.
-    fn other_encoding(&mut self, failure: &Failure) -> bool {
-        let helps = matches!(failure, Failure::NotAcceptable | Failure::Unreadable) && self.accept != Encoding::Json;
-        if helps {
-            self.accept = Encoding::Json;
-        }
-        helps
+    /// Returns whether JSON may help, and asks for it from now on.
+    fn other_encoding(&mut self, failure: &Failure, now: Instant) -> bool {
+        matches!(failure, Failure::NotAcceptable | Failure::Unreadable) && self.encoding.fall_back(now)
     }
 
     fn back_off(&mut self, failure: &Failure, now: Instant, jitter: f64) {

@@ -29,8 +29,9 @@ fn play(script: impl IntoIterator<Item = Happened>) -> Vec<String> {
 
 fn ask(machine: &mut Machine, now: Instant, asked: &mut Vec<String>) {
     loop {
+        let next = machine.next(now, 0.0);
         let json = if machine.accept() == Encoding::Json { " json" } else { "" };
-        match machine.next(now, 0.0) {
+        match next {
             Next::Wait(wait) => asked.push(format!("wait {}", wait.as_millis())),
             Next::Stream { version, .. } => return asked.push(format!("stream{}{json}", spaced(&version))),
             Next::List(ListRequest { version, limit, page }) => {
@@ -189,6 +190,26 @@ use Happened::{Answered, Ended, Failed, ListFailed};
 #[case::unreadable_list(
     [NO_STREAM, ListFailed(Failure::Unreadable)],
     "stream, list from 0 paged, wait 800, stream json"
+)]
+#[case::protobuf_again_with_the_next_watch(
+    [Answered(Encoding::Json), synced("5")].into_iter().chain(vec![progress("6"); 600]).chain([Ended, Ended]),
+    "stream, watch 6, watch 6"
+)]
+#[case::protobuf_again_with_the_next_round(
+    [Failed(Failure::Unreadable), synced("5")].into_iter().chain(vec![progress("6"); 600]).chain([Failed(Failure::Other)]),
+    "stream, stream json, failed, wait 800, stream 6"
+)]
+// The second fallback lasts twice as long as the first.
+#[case::not_acceptable_still(
+    [Failed(Failure::NotAcceptable), synced("5")].into_iter().chain(vec![progress("6"); 600])
+        .chain([Ended, Failed(Failure::NotAcceptable)]).chain(vec![progress("7"); 1100]).chain([Ended])
+        .chain(vec![progress("8"); 100]).chain([Ended]),
+    "stream, stream json, watch 6, watch 6 json, watch 7 json, watch 8"
+)]
+// All pages of a list are asked for in one encoding.
+#[case::protobuf_not_within_a_list(
+    [Failed(Failure::NotAcceptable), NO_STREAM, page("a")].into_iter().chain(vec![progress(""); 600]).chain([page("b"), listed("5")]),
+    "stream, stream json, list from 0 paged json, list newest paged page a json, list newest paged page b json, watch 5"
 )]
 fn asks(#[case] script: impl IntoIterator<Item = Happened>, #[case] expect: &str) {
     assert_eq!(play(script).join(", "), expect);

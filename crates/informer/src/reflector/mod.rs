@@ -3,6 +3,7 @@
 mod backoff;
 mod gather;
 mod machine;
+mod negotiation;
 mod trouble;
 mod undecodable;
 

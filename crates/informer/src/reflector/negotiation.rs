@@ -1,0 +1,124 @@
+//! Which encoding to ask for. No clock of its own.
+
+use std::time::Duration;
+
+use kube_wire::Encoding;
+use tokio::time::Instant;
+
+/// How long to ask for JSON after the first failure of protobuf. Each further failure doubles it.
+const FIRST: Duration = Duration::from_secs(600);
+/// The longest time for which JSON is asked for before protobuf is tried again.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Asks for the preferred encoding, and for JSON while that does not work.
+///
+/// A server may be upgraded, and one response that was damaged on its way says little about the next. So JSON is asked for only
+/// for a while: ten minutes at first, and twice as long after each failure, up to a day. A failure after the preferred encoding has
+/// worked for that long is a first one again.
+#[derive(Debug)]
+pub(super) struct Negotiation {
+    preferred: Encoding,
+    /// When to try the preferred encoding again; `None` while it is asked for.
+    retry: Option<Instant>,
+    /// When the preferred encoding was tried again after the last failure.
+    since: Option<Instant>,
+    /// How long JSON was asked for last.
+    hold: Duration,
+}
+
+impl Negotiation {
+    pub(super) fn new(preferred: Encoding) -> Self {
+        Self { preferred, retry: None, since: None, hold: Duration::ZERO }
+    }
+
+    /// The encoding to ask for.
+    pub(super) fn accept(&self) -> Encoding {
+        if self.retry.is_some() { Encoding::Json } else { self.preferred }
+    }
+
+    /// Asks for JSON for a while. Returns whether that is a change.
+    pub(super) fn fall_back(&mut self, now: Instant) -> bool {
+        if self.accept() == Encoding::Json {
+            return false;
+        }
+        let worked = self.since.is_none_or(|since| now.saturating_duration_since(since) >= self.hold);
+        self.hold = if worked { FIRST } else { (self.hold * 2).min(LONGEST) };
+        self.retry = Some(now + self.hold);
+        true
+    }
+
+    /// To be called between lists and watches: asks for the preferred encoding again when it is time.
+    pub(super) fn retry(&mut self, now: Instant) {
+        if self.retry.is_some_and(|retry| now >= retry) {
+            (self.retry, self.since) = (None, Some(now));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "an arbitrary point in time to count from")]
+    fn epoch() -> Instant {
+        Instant::from_std(std::time::Instant::now())
+    }
+
+    /// Fails at these minutes, if protobuf is asked for then; returns when protobuf is asked for again, looking once a minute.
+    fn retries(failures: impl IntoIterator<Item = u64>, minutes: u64) -> Vec<u64> {
+        let failures: BTreeSet<_> = failures.into_iter().collect();
+        let (mut negotiation, epoch, mut retries) = (Negotiation::new(Encoding::Protobuf), epoch(), Vec::new());
+        for minute in 0..minutes {
+            let now = epoch + Duration::from_secs(minute * 60);
+            let before = negotiation.accept();
+            negotiation.retry(now);
+            if negotiation.accept() != before {
+                retries.push(minute);
+            }
+            if failures.contains(&minute) {
+                negotiation.fall_back(now);
+            }
+        }
+        retries
+    }
+
+    #[rstest]
+    #[case::once(&[5], &[15])]
+    #[case::at_each_retry(&[0, 10, 30, 70], &[10, 30, 70, 150])]
+    #[case::soon_after_each_retry(&[0, 11, 35], &[10, 31, 75])]
+    #[case::after_it_worked(&[0, 20, 40], &[10, 30, 50])]
+    #[case::never(&[], &[])]
+    fn protobuf_is_tried_again(#[case] failures: &[u64], #[case] expect: &[u64]) {
+        assert_eq!(retries(failures.iter().copied(), 200), expect);
+    }
+
+    #[test]
+    fn at_least_once_a_day() {
+        let retries = retries(0..20_000, 20_000);
+        assert_eq!(retries[..4], [10, 30, 70, 150]);
+        assert_eq!(retries.windows(2).map(|pair| pair[1] - pair[0]).max(), Some(24 * 60));
+    }
+
+    #[test]
+    fn json_stays_json() {
+        let mut negotiation = Negotiation::new(Encoding::Json);
+        assert!(!negotiation.fall_back(epoch()));
+        assert_eq!(negotiation.accept(), Encoding::Json);
+    }
+
+    proptest! {
+        /// However protobuf fails, JSON is asked for ten minutes at least before the next try.
+        #[test]
+        fn does_not_flap(failures in prop::collection::vec(0..2_000u64, 0..500)) {
+            let retries = retries(failures, 2_000);
+            for pair in retries.windows(2) {
+                prop_assert!(pair[1] - pair[0] >= 10, "{retries:?}");
+            }
+        }
+    }
+}
