@@ -201,7 +201,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
 
     /// Removes an object whose last state is not known.
     pub(crate) fn forget(&self, key: &ObjectKey, version: &ResourceVersion) {
-        self.change(|store| store.forget(key, version));
+        self.change(None, |store| store.forget(key, version));
     }
 
     /// Stores a list of what has [`arrived`](Self::arrived).
