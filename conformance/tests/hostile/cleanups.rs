@@ -26,6 +26,7 @@ async fn mirroring_goes_on_when_the_clean_up_was_in_vain(
     #[case] kind: Kind,
     #[case] stop: Value,
     #[case] resume: Value,
+    #[values(Duration::ZERO, Duration::from_secs(3))] late: Duration,
 ) -> Result<()> {
     let Some(world) = World::start(Needs::EMBEDDED).await? else { return Ok(()) };
     world
@@ -35,6 +36,7 @@ async fn mirroring_goes_on_when_the_clean_up_was_in_vain(
             world.own_endpoints("own", &[IP]).await?;
             world.until_slices("own", &[IP]).await?;
             world.settled().await?;
+            world.delay_watches(SLICES, late)?;
             let second = Duration::from_secs(1);
             let deletes = On::any().verb("delete").resource(SLICES).namespace(&world.namespace);
             world.server()?.faults().inject(Fault::delay_events(second, second).on(deletes.clone()).times(1));

@@ -1,5 +1,7 @@
 //! Answers that are lost.
 
+use std::time::Duration;
+
 use anyhow::{Result, ensure};
 use kube_dev_apiserver::{Fault, On};
 use rstest::rstest;
@@ -10,7 +12,8 @@ use crate::world::{Counts, Needs, SLICES, World};
 
 const IP: &str = "10.1.0.1";
 
-/// The answer to a create is lost: the slice is there, the controller does not know.
+/// The answer to a create is lost: the slice is there, the controller does not know. With a watch that is late, it tries again
+/// before it knows.
 #[rstest]
 #[case::reset(Fault::apply_then_reset())]
 #[case::timeout(Fault::apply_then_timeout())]
@@ -18,12 +21,14 @@ const IP: &str = "10.1.0.1";
 async fn an_unconfirmed_create_leaves_one_slice(
     #[case] fault: Fault,
     #[values(false, true)] mirrored: bool,
+    #[values(Duration::ZERO, Duration::from_secs(4))] late: Duration,
 ) -> Result<()> {
     let Some(world) = World::start(Needs::EMBEDDED).await? else { return Ok(()) };
     world
         .play(async |world| {
             let creates = On::any().verb("create").resource(SLICES).namespace(&world.namespace);
             world.server()?.faults().inject(fault.on(creates).times(1));
+            world.delay_watches(SLICES, late)?;
             if mirrored {
                 world.own_endpoints("web", &[IP]).await?;
             } else {
@@ -37,6 +42,7 @@ async fn an_unconfirmed_create_leaves_one_slice(
             let of = |slice: &Value| service_of(slice).map(str::to_owned);
             let most = world.slice_history().most_at_once(&world.namespace, of);
             ensure!(most == 1, "{most} slices of one Service at the same time");
+            // A create that is sent again is refused, and so does not count.
             world.expect_counts(SLICES, Counts::of(1, 0, 0))
         })
         .await

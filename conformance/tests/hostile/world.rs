@@ -4,7 +4,7 @@ use std::{env, fs, path::Path, time::Duration};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use endpoint_controller_manager::Settings;
-use kube_dev_apiserver::{On, Server};
+use kube_dev_apiserver::{Fault, On, Server};
 use kube_endpoints_conformance::{Api, Controllers, History, Kind, Manifest, Options, Player, Request, Target, Write};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -255,6 +255,17 @@ impl World {
         while let Err(error) = self.versions().await {
             ensure!(Instant::now() < end, "the server does not answer: {error:#}");
         }
+        Ok(())
+    }
+
+    /// Lets the events of this resource arrive this much later, on all watches there are and will be.
+    pub(crate) fn delay_watches(&self, resource: &str, late: Duration) -> Result<()> {
+        if late.is_zero() {
+            return Ok(());
+        }
+        let on = On::any().verb("watch").resource(resource);
+        self.server()?.faults().inject(Fault::delay_events(late, late).on(on.clone()));
+        self.server()?.faults().cut_watches(&on);
         Ok(())
     }
 
