@@ -3,12 +3,18 @@
 #[expect(dead_code, reason = "a module of the tests of kube-wire, of which one kind is needed")]
 #[path = "../../crates/wire/tests/it/meta.rs"]
 mod meta;
+pub mod renderings;
 pub mod seeds;
+
+use std::fmt::Debug;
 
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
 use kube_wire::{Decode, DecodeError, Encoding, ListReader, WatchReader};
 
-use self::meta::{Meta, Services};
+use self::{
+    meta::{Meta, Services},
+    renderings::{Choices, Shape, shapes},
+};
 
 /// A low limit, so that short inputs reach it.
 const LIMIT: usize = 4096;
@@ -17,7 +23,7 @@ const LIMIT: usize = 4096;
 pub type Check = fn(&[u8]) -> bool;
 
 /// What each target checks, by its name.
-pub const TARGETS: [(&str, Check); 9] = [
+pub const TARGETS: [(&str, Check); 10] = [
     ("list_json", list_json),
     ("list_protobuf", list_protobuf),
     ("watch_json", watch_json),
@@ -27,6 +33,7 @@ pub const TARGETS: [(&str, Check); 9] = [
     ("node", object::<Node>),
     ("endpointslice", object::<EndpointSlice>),
     ("endpoints", object::<Endpoints>),
+    ("renderings", renderings),
 ];
 
 /// A list in JSON means the same however it is cut; the first byte says how.
@@ -104,4 +111,41 @@ pub fn object<T: Decode>(bytes: &[u8]) -> bool {
         Err(error) => drop(error.to_string()),
     }
     object.is_ok()
+}
+
+/// An object means the same in any rendering. The first byte says which kind it is of, the second in which encoding it is, the next
+/// eight how it is rendered.
+pub fn renderings(bytes: &[u8]) -> bool {
+    let Some((kind, bytes)) = bytes.split_first() else { return false };
+    let check = match kind {
+        b'p' => rendering::<Pod>,
+        b's' => rendering::<Service>,
+        b'n' => rendering::<Node>,
+        b'e' => rendering::<Endpoints>,
+        _ => rendering::<EndpointSlice>,
+    };
+    let shape = match kind {
+        b'p' => &shapes::POD,
+        b's' => &shapes::SERVICE,
+        b'n' => &shapes::NODE,
+        b'e' => &shapes::ENDPOINTS,
+        _ => &shapes::ENDPOINT_SLICE,
+    };
+    let Some((encoding, bytes)) = bytes.split_first() else { return false };
+    let Some((seed, body)) = bytes.split_at_checked(8) else { return false };
+    check(*encoding, body, shape, &mut Choices::new(seed))
+}
+
+fn rendering<T: Decode + PartialEq + Debug>(encoding: u8, body: &[u8], shape: &Shape, choices: &mut Choices) -> bool {
+    if encoding == seeds::PROTOBUF {
+        let Ok(object) = T::from_protobuf(body) else { return false };
+        let Ok(rendered) = renderings::protobuf(body, shape, choices) else { return false };
+        assert_eq!(T::from_protobuf(&rendered).as_ref(), Ok(&object), "{}", rendered.escape_ascii());
+    } else {
+        let Ok(document) = serde_json::from_slice(body) else { return false };
+        let Ok(object) = T::from_json(serde_json::Value::to_string(&document).as_bytes()) else { return false };
+        let rendered = renderings::json(&document, shape, choices);
+        assert_eq!(T::from_json(&rendered).as_ref(), Ok(&object), "{}", String::from_utf8_lossy(&rendered));
+    }
+    true
 }

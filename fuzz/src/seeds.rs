@@ -52,12 +52,27 @@ pub fn of(fixtures: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
         let List { items } = serde_json::from_slice(&json)?;
         for (at, item) in items.iter().take(OBJECTS).enumerate() {
             seed(kind, format!("{at}.json"), JSON, item.get().as_bytes());
+            seed("renderings", format!("{kind}-{at}.json"), first(kind), &rendering(JSON, at, item.get().as_bytes()));
         }
         let protobuf = recorded(format!("{kind}.list.pb"))?;
         let items = Fields::new(Envelope::open(&protobuf)?.object).filter_map(Result::ok).filter(|it| it.number == 2);
         for (at, item) in items.take(OBJECTS).enumerate() {
             seed(kind, format!("{at}.pb"), PROTOBUF, item.as_bytes()?);
+            seed("renderings", format!("{kind}-{at}.pb"), first(kind), &rendering(PROTOBUF, at, item.as_bytes()?));
         }
     }
     Ok(seeds)
+}
+
+/// The byte that names a kind to the target `renderings`.
+fn first(kind: &str) -> u8 {
+    match kind {
+        "endpointslice" => b'i',
+        kind => kind.as_bytes()[0],
+    }
+}
+
+/// What follows that byte: encoding, decisions, object.
+fn rendering(encoding: u8, at: usize, object: &[u8]) -> Vec<u8> {
+    [&[encoding], &(at as u64).to_le_bytes()[..], object].concat()
 }

@@ -57,6 +57,11 @@ pub(crate) fn optional_text<'de, D: Deserializer<'de>>(deserializer: D) -> Resul
     Option::<Str<'_>>::deserialize(deserializer).map(|text| text.map(|text| intern::text(&text.0)))
 }
 
+/// For `deserialize_with`: a shared string that Go holds by value; `None` if it is empty.
+pub(crate) fn non_empty_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Text>, D::Error> {
+    text(deserializer).map(|text| Some(text).filter(|text| !text.is_empty()))
+}
+
 /// For `deserialize_with`: anything, or its zero value.
 pub(crate) fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where

@@ -34,7 +34,7 @@ pub struct ObjectMeta {
     #[serde(deserialize_with = "json::texts", skip_serializing_if = "Vec::is_empty")]
     pub finalizers: Vec<Text>,
     /// The prefix the server makes a name from.
-    #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "json::non_empty_text", skip_serializing_if = "Option::is_none")]
     pub generate_name: Option<Text>,
     /// Counts the changes of the specification; 0 where the server sent none.
     #[serde(deserialize_with = "json::nullable", skip_serializing_if = "written::is_zero")]
@@ -59,7 +59,7 @@ pub struct ObjectMeta {
     #[serde(deserialize_with = "json::from_str", skip_serializing_if = "ResourceVersion::is_empty")]
     pub resource_version: ResourceVersion,
     /// Historical; kept because it is sent back.
-    #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "json::non_empty_text", skip_serializing_if = "Option::is_none")]
     pub self_link: Option<Text>,
     /// The identity of the object.
     #[serde(deserialize_with = "json::from_str", skip_serializing_if = "Uid::is_empty")]

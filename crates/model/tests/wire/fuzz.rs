@@ -4,7 +4,7 @@
 mod broken;
 #[expect(unreachable_pub, reason = "a crate of its own")]
 #[path = "../../../../fuzz/src/lib.rs"]
-mod targets;
+pub(crate) mod targets;
 
 use std::{collections::BTreeSet, fs, path::Path};
 

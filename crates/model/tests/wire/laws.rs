@@ -16,31 +16,31 @@ use prost::Message as _;
 use crate::messages;
 
 /// A text; some are escaped in JSON.
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     prop_oneof![8 => "[a-z0-9.-]{1,8}", 1 => "\\PC{1,4}", 1 => "[\"\\\\\n\t/]{1,3}"]
 }
 
 /// A field that Go drops where it is empty.
-fn plain() -> impl Strategy<Value = Option<String>> {
+pub(crate) fn plain() -> impl Strategy<Value = Option<String>> {
     of(text())
 }
 
 /// A field of which Go knows "empty" and "absent".
-fn pointer() -> impl Strategy<Value = Option<String>> {
+pub(crate) fn pointer() -> impl Strategy<Value = Option<String>> {
     of(prop_oneof![4 => text(), 1 => Just(String::new())])
 }
 
-fn map() -> impl Strategy<Value = Option<BTreeMap<String, String>>> {
+pub(crate) fn map() -> impl Strategy<Value = Option<BTreeMap<String, String>>> {
     btree_map(text(), prop_oneof![text(), Just(String::new())], 0..4)
         .prop_map(|map| Some(map).filter(|it| !it.is_empty()))
 }
 
 /// A list that Go drops where it is empty.
-fn list<T: std::fmt::Debug>(item: impl Strategy<Value = T>) -> impl Strategy<Value = Option<Vec<T>>> {
+pub(crate) fn list<T: std::fmt::Debug>(item: impl Strategy<Value = T>) -> impl Strategy<Value = Option<Vec<T>>> {
     vec(item, 0..4).prop_map(|list| Some(list).filter(|it| !it.is_empty()))
 }
 
-fn uid() -> impl Strategy<Value = String> {
+pub(crate) fn uid() -> impl Strategy<Value = String> {
     prop_oneof!["[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", text()]
 }
 
@@ -48,7 +48,7 @@ fn version() -> impl Strategy<Value = String> {
     prop_oneof!["[1-9][0-9]{0,9}", "0[0-9]{0,3}", text()]
 }
 
-fn address() -> impl Strategy<Value = String> {
+pub(crate) fn address() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<std::net::Ipv4Addr>().prop_map(|it| it.to_string()),
         any::<std::net::Ipv6Addr>().prop_map(|it| it.to_string()),
@@ -59,7 +59,7 @@ fn address() -> impl Strategy<Value = String> {
     ]
 }
 
-fn time() -> impl Strategy<Value = meta::Time> {
+pub(crate) fn time() -> impl Strategy<Value = meta::Time> {
     (-62_135_596_800i64..253_402_207_200)
         .prop_map(|second| meta::Time(Timestamp::from_second(second).expect("years 1 to 9999")))
 }
@@ -76,7 +76,7 @@ fn managers() -> impl Strategy<Value = Option<Vec<meta::ManagedFieldsEntry>>> {
     list(entry)
 }
 
-fn metadata() -> impl Strategy<Value = meta::ObjectMeta> {
+pub(crate) fn metadata() -> impl Strategy<Value = meta::ObjectMeta> {
     let owner = (text(), of(any::<bool>()), of(any::<bool>()), text(), text(), uid()).prop_map(
         |(api_version, block_owner_deletion, controller, kind, name, uid)| meta::OwnerReference {
             api_version,
@@ -137,7 +137,7 @@ fn target() -> impl Strategy<Value = core::ObjectReference> {
     prop_oneof![pod, any]
 }
 
-fn slice() -> impl Strategy<Value = discovery::EndpointSlice> {
+pub(crate) fn slice() -> impl Strategy<Value = discovery::EndpointSlice> {
     let conditions = (of(any::<bool>()), of(any::<bool>()), of(any::<bool>()))
         .prop_map(|(ready, serving, terminating)| discovery::EndpointConditions { ready, serving, terminating });
     let hints = (list(text()), list(text())).prop_map(|(nodes, zones)| discovery::EndpointHints {
@@ -172,7 +172,7 @@ fn slice() -> impl Strategy<Value = discovery::EndpointSlice> {
     )
 }
 
-fn endpoints() -> impl Strategy<Value = core::Endpoints> {
+pub(crate) fn endpoints() -> impl Strategy<Value = core::Endpoints> {
     let address = || {
         (plain(), address(), pointer(), of(target())).prop_map(|(hostname, ip, node_name, target_ref)| {
             core::EndpointAddress { hostname, ip, node_name, target_ref }

@@ -5,4 +5,5 @@ mod fuzz;
 mod laws;
 mod messages;
 mod places;
+mod renderings;
 mod times;

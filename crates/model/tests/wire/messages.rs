@@ -140,22 +140,8 @@ fn metadata_of<T: k8s_openapi::Metadata<Ty = meta::ObjectMeta>>(it: &T) -> Optio
     Some(metadata(it.metadata()))
 }
 
-#[test]
-fn pod() {
-    let json = format!(
-        r#"{{"metadata": {{{METADATA}}},
-        "spec": {{"hostname": "h", "subdomain": "s", "nodeName": "n",
-            "initContainers": [{{"name": "i", "ports": [{{"name": "x", "containerPort": 1, "protocol": "TCP"}}]}},
-                {{"name": "s", "restartPolicy": "Always",
-                  "ports": [{{"name": "side", "containerPort": 2, "protocol": "UDP", "hostPort": 7}}]}}],
-            "containers": [{{"name": "c", "ports": [{{"containerPort": 3}}, {{"name": "http", "containerPort": 4}}]}}]}},
-        "status": {{"phase": "Failed", "podIP": "fd00::1", "hostIP": "10.9.9.9",
-            "podIPs": [{{"ip": "fd00::1"}}, {{"ip": "10.0.0.1"}}],
-            "conditions": [{{"type": "Initialized", "status": "False"}},
-                {{"type": "Ready", "status": "True", "lastTransitionTime": "2026-02-03T04:00:01Z"}}]}}}}"#
-    );
-    let full: core::Pod = serde_json::from_str(&json).unwrap();
-    let (spec, status) = (full.spec.as_ref().unwrap(), full.status.as_ref().unwrap());
+pub(crate) fn pod_message(full: &core::Pod) -> pb_core::Pod {
+    let (spec, status) = (full.spec.as_ref().expect("a spec"), full.status.as_ref().expect("a status"));
     let container = |it: &core::Container| pb_core::Container {
         name: Some(it.name.clone()),
         restart_policy: it.restart_policy.clone(),
@@ -168,11 +154,12 @@ fn pod() {
         }),
         ..Default::default()
     };
-    let message = pb_core::Pod {
-        metadata: metadata_of(&full),
+    pb_core::Pod {
+        metadata: metadata_of(full),
         spec: Some(pb_core::PodSpec {
             init_containers: list(&spec.init_containers, container),
             containers: spec.containers.iter().map(container).collect(),
+            restart_policy: spec.restart_policy.clone(),
             node_name: spec.node_name.clone(),
             hostname: spec.hostname.clone(),
             subdomain: spec.subdomain.clone(),
@@ -192,28 +179,13 @@ fn pod() {
             }),
             ..Default::default()
         }),
-    };
-    let expected = Pod::from(&full);
-    assert!(expected.terminating && expected.finished && expected.ready && expected.named_ports.len() == 2);
-    assert_eq!(expected.last_write, LastWrite::from_second(ASKED_TO_END));
-    assert_eq!(Pod::from_protobuf(&message.encode_to_vec()).unwrap(), expected);
-    assert_eq!(Pod::from_json(json.as_bytes()).unwrap(), expected);
+    }
 }
 
-#[test]
-fn service() {
-    let json = format!(
-        r#"{{"metadata": {{{METADATA}}},
-        "spec": {{"type": "ExternalName", "clusterIP": "10.96.0.1", "selector": {{"b": "2", "a": "1"}},
-            "ports": [{{"name": "a", "port": 80, "protocol": "TCP", "targetPort": 8080, "nodePort": 30000}},
-                {{"name": "b", "port": 81, "protocol": "UDP", "targetPort": "dns", "appProtocol": "x"}},
-                {{"name": "c", "port": 82, "protocol": "TCP"}}],
-            "ipFamilies": ["IPv6", "IPv4"], "publishNotReadyAddresses": true, "trafficDistribution": "PreferClose"}}}}"#
-    );
-    let full: core::Service = serde_json::from_str(&json).unwrap();
-    let spec = full.spec.as_ref().unwrap();
-    let message = pb_core::Service {
-        metadata: metadata_of(&full),
+pub(crate) fn service_message(full: &core::Service) -> pb_core::Service {
+    let spec = full.spec.as_ref().expect("a spec");
+    pb_core::Service {
+        metadata: metadata_of(full),
         spec: Some(pb_core::ServiceSpec {
             ports: list(&spec.ports, |it| pb_core::ServicePort {
                 name: it.name.clone(),
@@ -233,16 +205,77 @@ fn service() {
                     }
                 }),
             }),
-            selector: spec.selector.clone().unwrap(),
+            selector: spec.selector.clone().unwrap_or_default(),
             cluster_ip: spec.cluster_ip.clone(),
             r#type: spec.type_.clone(),
-            ip_families: spec.ip_families.clone().unwrap(),
+            ip_families: spec.ip_families.clone().unwrap_or_default(),
             publish_not_ready_addresses: spec.publish_not_ready_addresses,
             traffic_distribution: spec.traffic_distribution.clone(),
             ..Default::default()
         }),
         status: None,
-    };
+    }
+}
+
+pub(crate) fn node_message(full: &core::Node) -> pb_core::Node {
+    let status = full.status.as_ref().expect("a status");
+    let quantities =
+        |map: &Option<std::collections::BTreeMap<_, k8s_openapi::apimachinery::pkg::api::resource::Quantity>>| {
+            let quantity =
+                |text: &str| k8s_pb::apimachinery::pkg::api::resource::Quantity { string: Some(text.to_owned()) };
+            map.iter().flatten().map(|(name, value)| (String::clone(name), quantity(&value.0))).collect()
+        };
+    pb_core::Node {
+        metadata: metadata_of(full).map(|it| pb_meta::ObjectMeta { namespace: None, ..it }),
+        spec: None,
+        status: Some(pb_core::NodeStatus {
+            capacity: quantities(&status.capacity),
+            allocatable: quantities(&status.allocatable),
+            conditions: list(&status.conditions, |it| pb_core::NodeCondition {
+                r#type: Some(it.type_.clone()),
+                status: Some(it.status.clone()),
+                ..Default::default()
+            }),
+            ..Default::default()
+        }),
+    }
+}
+
+#[test]
+fn pod() {
+    let json = format!(
+        r#"{{"metadata": {{{METADATA}}},
+        "spec": {{"hostname": "h", "subdomain": "s", "nodeName": "n",
+            "initContainers": [{{"name": "i", "ports": [{{"name": "x", "containerPort": 1, "protocol": "TCP"}}]}},
+                {{"name": "s", "restartPolicy": "Always",
+                  "ports": [{{"name": "side", "containerPort": 2, "protocol": "UDP", "hostPort": 7}}]}}],
+            "containers": [{{"name": "c", "ports": [{{"containerPort": 3}}, {{"name": "http", "containerPort": 4}}]}}]}},
+        "status": {{"phase": "Failed", "podIP": "fd00::1", "hostIP": "10.9.9.9",
+            "podIPs": [{{"ip": "fd00::1"}}, {{"ip": "10.0.0.1"}}],
+            "conditions": [{{"type": "Initialized", "status": "False"}},
+                {{"type": "Ready", "status": "True", "lastTransitionTime": "2026-02-03T04:00:01Z"}}]}}}}"#
+    );
+    let full: core::Pod = serde_json::from_str(&json).unwrap();
+    let message = pod_message(&full);
+    let expected = Pod::from(&full);
+    assert!(expected.terminating && expected.finished && expected.ready && expected.named_ports.len() == 2);
+    assert_eq!(expected.last_write, LastWrite::from_second(ASKED_TO_END));
+    assert_eq!(Pod::from_protobuf(&message.encode_to_vec()).unwrap(), expected);
+    assert_eq!(Pod::from_json(json.as_bytes()).unwrap(), expected);
+}
+
+#[test]
+fn service() {
+    let json = format!(
+        r#"{{"metadata": {{{METADATA}}},
+        "spec": {{"type": "ExternalName", "clusterIP": "10.96.0.1", "selector": {{"b": "2", "a": "1"}},
+            "ports": [{{"name": "a", "port": 80, "protocol": "TCP", "targetPort": 8080, "nodePort": 30000}},
+                {{"name": "b", "port": 81, "protocol": "UDP", "targetPort": "dns", "appProtocol": "x"}},
+                {{"name": "c", "port": 82, "protocol": "TCP"}}],
+            "ipFamilies": ["IPv6", "IPv4"], "publishNotReadyAddresses": true, "trafficDistribution": "PreferClose"}}}}"#
+    );
+    let full: core::Service = serde_json::from_str(&json).unwrap();
+    let message = service_message(&full);
     let expected = Service::from(&full);
     assert!(expected.external_name && expected.topology_annotation.is_some() && expected.selector.is_some());
     assert_eq!(expected.last_write, LastWrite::from_second(ASKED_TO_END));
@@ -258,27 +291,7 @@ fn node() {
         "conditions": [{{"type": "MemoryPressure", "status": "False"}}, {{"type": "Ready", "status": "True"}}]}}}}"#
     );
     let full: core::Node = serde_json::from_str(&json).unwrap();
-    let status = full.status.as_ref().unwrap();
-    let quantities =
-        |map: &Option<std::collections::BTreeMap<_, k8s_openapi::apimachinery::pkg::api::resource::Quantity>>| {
-            let quantity =
-                |text: &str| k8s_pb::apimachinery::pkg::api::resource::Quantity { string: Some(text.to_owned()) };
-            map.iter().flatten().map(|(name, value)| (String::clone(name), quantity(&value.0))).collect()
-        };
-    let message = pb_core::Node {
-        metadata: metadata_of(&full).map(|it| pb_meta::ObjectMeta { namespace: None, ..it }),
-        spec: None,
-        status: Some(pb_core::NodeStatus {
-            capacity: quantities(&status.capacity),
-            allocatable: quantities(&status.allocatable),
-            conditions: list(&status.conditions, |it| pb_core::NodeCondition {
-                r#type: Some(it.type_.clone()),
-                status: Some(it.status.clone()),
-                ..Default::default()
-            }),
-            ..Default::default()
-        }),
-    };
+    let message = node_message(&full);
     let expected = Node::from(&full);
     assert_eq!((&*expected.zone, expected.ready, expected.cpu_milli, expected.control_plane), ("a", true, 3920, true));
     assert_eq!(Node::from_protobuf(&message.encode_to_vec()).unwrap(), expected);
