@@ -67,6 +67,13 @@
 //! - A slow handler delays nobody but itself. What it has not heard of waits in its queue, which has no bounds; how many events
 //!   these are, and for how long they wait, are [metrics](HandlerMetrics).
 //!
+//! # Own writes
+//!
+//! A cache that is filled by a watch alone is behind the writes of its program: a sync that follows one decides on the state
+//! before it. [`WriteThrough`] puts the answers to writes into the store. The store then never shows less than what was
+//! acknowledged, the events of own writes change nothing, and the writer's handler gets the events that others caused, and no
+//! others. Neither client-go nor controller-runtime has this.
+//!
 //! # From client-go
 //!
 //! | client-go | here |
