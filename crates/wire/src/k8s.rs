@@ -2,10 +2,14 @@
 
 use k8s_openapi::{
     ClusterResourceScope, Metadata, NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    jiff::Timestamp,
 };
 use serde::de::DeserializeOwned;
 
-use crate::{Decode, DecodeError, Object, Resource, ResourceVersion, Uid, json};
+use crate::{
+    Decode, DecodeError, Object, Resource, ResourceVersion, Uid,
+    json::{self, Node},
+};
 
 /// Whether objects of a scope live in namespaces.
 pub trait Scope {
@@ -56,13 +60,68 @@ where
     };
 
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError> {
-        json::from_slice(K::KIND, bytes)
+        json::from_slice(K::KIND, bytes).or_else(|error| {
+            let Some(mut document) = json::read(bytes) else { return Err(error) };
+            if !clamp_times(&mut document) {
+                return Err(error);
+            }
+            json::from_slice(K::KIND, &document.to_json())
+        })
+    }
+}
+
+/// Replaces times that `metav1.Time` can express and `jiff::Timestamp` cannot by the nearest that it can. Returns whether there were
+/// any.
+///
+/// A Lease whose `renewTime` is `9999-12-31T23:59:59.000000Z`, which anyone who may write it can set, must not be unreadable: no
+/// candidate could take it over.
+fn clamp_times(node: &mut Node) -> bool {
+    let mut changed = false;
+    match node {
+        Node::Scalar(_) => {}
+        Node::Array(elements) => {
+            for element in elements {
+                changed |= clamp_times(element);
+            }
+        }
+        Node::Object(members) => {
+            for (name, value) in members {
+                let clamped = if name.ends_with("Time") || name.ends_with("Timestamp") {
+                    value.text().and_then(|text| clamped(&text))
+                } else {
+                    None
+                };
+                changed |= match clamped {
+                    Some(time) => {
+                        *value = Node::Scalar(format!("\"{time}\""));
+                        true
+                    }
+                    None => clamp_times(value),
+                };
+            }
+        }
+    }
+    changed
+}
+
+/// Returns what stands in for a time out of range, in microseconds as `metav1.MicroTime` has them.
+fn clamped(text: &str) -> Option<&'static str> {
+    if text.parse::<Timestamp>().is_ok() {
+        return None;
+    }
+    let year = text.find('-').map(|at| &text[..at])?;
+    match year.parse::<u32>() {
+        // Before the year 0, as Go writes a time that an offset brings there.
+        Err(_) if year.is_empty() => Some("0000-01-01T00:00:00.000000Z"),
+        Ok(9999..) => Some("9999-12-30T22:00:00.999999Z"),
+        _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::api::{core::v1::Node, discovery::v1::EndpointSlice};
+    use k8s_openapi::api::{coordination::v1::Lease, core::v1::Node, discovery::v1::EndpointSlice};
+    use rstest::rstest;
 
     use super::*;
     use crate::decode_list;
@@ -74,6 +133,26 @@ mod tests {
             "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices"
         );
         assert_eq!(Node::RESOURCE, Resource::cluster("", "v1", "nodes", "Node"));
+    }
+
+    #[rstest]
+    #[case::usual("2026-02-03T04:00:00.000000Z", "2026-02-03T04:00:00Z")]
+    #[case::last_of_rfc_3339("9999-12-31T23:59:59.000000Z", "9999-12-30T22:00:00.999999Z")]
+    #[case::as_go_writes_a_later_one("10000-01-01T22:58:59.000000Z", "9999-12-30T22:00:00.999999Z")]
+    #[case::before_the_year_zero("-0001-12-31T00:01:00.000000Z", "0000-01-01T00:00:00Z")]
+    fn times_out_of_range_are_the_nearest(#[case] text: &str, #[case] expect: &str) {
+        let lease = format!(
+            r#"{{"metadata":{{"name":"a","annotations":{{"note":"{text}"}}}},"spec":{{"holderIdentity":"b","renewTime":"{text}"}}}}"#
+        );
+        let lease = Lease::from_json(lease.as_bytes()).unwrap();
+        let spec = lease.spec.unwrap();
+        assert_eq!(spec.renew_time.unwrap().0, expect.parse().unwrap());
+        assert_eq!(lease.metadata.annotations.unwrap()["note"], text);
+    }
+
+    #[test]
+    fn text_that_is_no_time_is_refused() {
+        assert!(Lease::from_json(br#"{"metadata":{"name":"a"},"spec":{"renewTime":"yesterday"}}"#).is_err());
     }
 
     #[test]
