@@ -204,7 +204,7 @@ impl Manager {
         let client = client_within(&self.config, &unlimited, timeouts, &self.metrics, "leader-election")?;
         let start = |supervisor: &mut Supervisor, fence: &Fence| self.start(supervisor, Some(fence));
         let told = Told { checks: &self.checks, metrics: &self.metrics };
-        let caught_up = self.caches.catch_up(&self.reader, self.controllers);
+        let caught_up = Box::pin(self.caches.catch_up(&self.reader, self.controllers));
         lead(client, election, told, standby, caught_up, start, self.stop.clone()).await
     }
 

@@ -82,7 +82,10 @@ impl OwnWrites {
             return true;
         }
         let key = last.key();
-        let newer = self.written.get(&key).is_none_or(|written| !(last.resource_version() < *written));
+        let newer = self
+            .written
+            .get(&key)
+            .is_none_or(|written| last.resource_version().partial_cmp(written) != Some(Ordering::Less));
         if newer {
             self.written.remove(&key);
         }

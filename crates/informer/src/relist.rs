@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use crate::RelistCause;
 
-/// ListRequests of one store.
+/// Waiters for the progress of one store, and the list that is requested for it.
 #[derive(Debug, Default)]
 pub(crate) struct ListRequests {
     made: Notify,

@@ -128,7 +128,8 @@ impl<T: Object, X: Clone> Store<T, X> {
     /// itself changes nothing any more. Versions that are no numbers have no order: such an answer is left to the watch.
     pub fn written(&self, new: Arc<T>) -> Option<Event<T>> {
         let mut state = self.locked_to_write();
-        if !(state.resource_version < new.resource_version()) || !state.populated {
+        let ahead = state.resource_version < new.resource_version();
+        if !ahead || !state.populated {
             return None;
         }
         let old = state.objects.get(new.namespace(), new.name()).cloned();

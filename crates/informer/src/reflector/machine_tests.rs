@@ -146,7 +146,7 @@ use Happened::{Answered, Ended, Failed, ListFailed};
     "stream, wait 800, verify, watch 5, watch 5"
 )]
 #[case::restored_while_away(
-    [synced("5"), Failed(Failure::Unreachable), verified("4"), synced("4")],
+    [synced("5"), Failed(Failure::Unreachable), verified("4"), synced("4"), Ended],
     "stream, wait 800, verify, ahead, stream, watch 4"
 )]
 // client-go: TestReflectorListAndWatchInitConnBackoff

@@ -69,10 +69,12 @@ impl Cluster {
     }
 
     fn write(&mut self, name: &'static str) -> Thing {
-        let uid = self.objects.get(name).map(Thing::uid).unwrap_or_else(|| {
+        let uid = if let Some(thing) = self.objects.get(name) {
+            thing.uid()
+        } else {
             self.uids += 1;
             format!("uid-{}", self.uids).into()
-        });
+        };
         let mut thing = Thing::new(name, self.version() + 1, "x");
         thing.metadata.uid = uid;
         self.objects.insert(name, thing.clone());
@@ -220,7 +222,7 @@ impl World {
         for (name, (version, deleted)) in &self.acknowledged {
             match stored.get(name) {
                 Some(thing) => {
-                    assert!(thing.resource_version() >= (*version).into(), "{name}: older than acknowledged")
+                    assert!(thing.resource_version() >= (*version).into(), "{name}: older than acknowledged");
                 }
                 None if *deleted => {}
                 None => {
