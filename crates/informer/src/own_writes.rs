@@ -2,7 +2,7 @@
 
 use std::{
     cmp::Ordering,
-    collections::{BTreeSet, HashMap},
+    collections::{HashMap, HashSet},
     sync::Arc,
 };
 
@@ -19,15 +19,23 @@ const BOOKMARKS_TO_WAIT: u8 = 2;
 pub(crate) struct OwnWrites {
     /// The version that the server answered, by object. The store holds the object at this version.
     written: HashMap<ObjectKey, ResourceVersion>,
-    /// Objects that the server deleted, by identity.
-    deleted: HashMap<Uid, Deleted>,
+    /// The objects that the server deleted, by name.
+    deleted: HashMap<ObjectKey, Deleted>,
 }
 
 #[derive(Debug)]
 struct Deleted {
+    uid: Uid,
     /// The last known version of the object.
     version: ResourceVersion,
     bookmarks: u8,
+}
+
+impl Deleted {
+    /// Whether a state of an object of this name is older than the delete.
+    fn is_newer_than(&self, state: &impl Object) -> bool {
+        state.uid() == self.uid || state.resource_version() < self.version
+    }
 }
 
 impl OwnWrites {
@@ -43,9 +51,10 @@ impl OwnWrites {
 
     /// Notes that a delete was answered and the object taken out of the store.
     pub(crate) fn deleted(&mut self, object: &impl Object) {
+        let (uid, version) = (object.uid(), object.resource_version());
         self.written.remove(&object.key());
-        if !object.uid().is_empty() {
-            self.deleted.insert(object.uid(), Deleted { version: object.resource_version(), bookmarks: 0 });
+        if !uid.is_empty() {
+            self.deleted.insert(object.key(), Deleted { uid, version, bookmarks: 0 });
         }
     }
 
@@ -56,13 +65,13 @@ impl OwnWrites {
 
     /// Whether a state that the watch shows is newer than the own writes of the object, and so belongs into the store.
     pub(crate) fn admits(&mut self, object: &impl Object) -> bool {
-        if !self.deleted.is_empty() && self.deleted.contains_key(&object.uid()) {
-            return false;
-        }
-        if self.written.is_empty() {
+        if self.deleted.is_empty() && self.written.is_empty() {
             return true;
         }
         let key = object.key();
+        if self.deleted.get(&key).is_some_and(|deleted| deleted.is_newer_than(object)) {
+            return false;
+        }
         match self.written.get(&key).map(|written| object.resource_version().partial_cmp(written)) {
             None => true,
             Some(Some(Ordering::Less)) => false,
@@ -75,13 +84,16 @@ impl OwnWrites {
 
     /// Whether a deletion that the watch shows is newer than the own writes of the object, and so concerns the store.
     pub(crate) fn admits_deletion(&mut self, last: &impl Object) -> bool {
-        if !self.deleted.is_empty() && self.deleted.remove(&last.uid()).is_some() {
-            return false;
-        }
-        if self.written.is_empty() {
+        if self.deleted.is_empty() && self.written.is_empty() {
             return true;
         }
         let key = last.key();
+        if let Some(deleted) = self.deleted.get(&key).filter(|deleted| deleted.is_newer_than(last)) {
+            if deleted.uid == last.uid() {
+                self.deleted.remove(&key);
+            }
+            return false;
+        }
         let newer = self
             .written
             .get(&key)
@@ -119,16 +131,17 @@ impl OwnWrites {
         stored: impl Fn(&ObjectKey) -> Option<Arc<T>>,
     ) {
         if !self.deleted.is_empty() {
-            let mut shown = BTreeSet::new();
+            let mut shown = HashSet::new();
             objects.retain(|object| {
-                let gone = self.deleted.contains_key(&object.uid());
+                let key = object.key();
+                let gone = self.deleted.get(&key).is_some_and(|deleted| deleted.is_newer_than(&**object));
                 if gone {
-                    shown.insert(object.uid());
+                    shown.insert(key);
                 }
                 !gone
             });
             // A list that is newer than the object and does not show it is newer than the delete: no event will follow.
-            self.deleted.retain(|uid, deleted| shown.contains(uid) || *listed <= deleted.version);
+            self.deleted.retain(|key, deleted| shown.contains(key) || *listed <= deleted.version);
         }
         self.written.retain(|_, written| *listed < *written);
         if !self.written.is_empty() {

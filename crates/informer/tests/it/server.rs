@@ -165,6 +165,8 @@ async fn a_server_that_comes_back_with_a_backup_is_listed() {
     tasks.spawn(informer.run(stop.clone()));
     wait_for_sync([&informer.store_synced()], Duration::from_secs(60)).await.unwrap();
     server.shutdown().await;
+    // Long enough for the informer to find the server away.
+    tokio::time::sleep(Duration::from_millis(500)).await;
 
     let server = start(address).await;
     create(&things, "a").await;

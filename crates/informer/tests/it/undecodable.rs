@@ -87,7 +87,7 @@ fn recreated(document: &str, name: &str) -> String {
     ],
     "a@3 b@4 c@9",
     "list 0, watch 5, list 5, watch 9",
-    "Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9"
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9, Updated shop/a@3, Updated shop/b@4"
 )]
 #[case::of_another_uid(
     vec![
@@ -98,7 +98,7 @@ fn recreated(document: &str, name: &str) -> String {
     ],
     "a@3 c@9",
     "list 0, watch 5, list 5, watch 9",
-    "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted(tombstone) shop/b@4, Added shop/c@9"
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted(tombstone) shop/b@4, Added shop/c@9, Updated shop/a@3"
 )]
 #[case::recreated_within_a_watch(
     vec![
@@ -129,7 +129,7 @@ fn recreated(document: &str, name: &str) -> String {
     ],
     "a@3 b@4 c@9",
     "list 0, watch 5, list 5, list 5, watch 9",
-    "Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9"
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9, Updated shop/a@3, Updated shop/b@4"
 )]
 #[tokio::test]
 async fn lists_and_watches(
@@ -177,7 +177,7 @@ async fn lists_and_watches(
     ],
     "a@3 b@4 c@9",
     "stream newest, stream 5",
-    "Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9"
+    "Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9, Updated shop/a@3, Updated shop/b@4"
 )]
 #[tokio::test]
 async fn streams(#[case] answers: Vec<Answer>, #[case] stored: &str, #[case] asked: &str, #[case] heard: &str) {
@@ -206,7 +206,8 @@ async fn what_is_no_list_empties_no_store(#[case] answer: &str) {
     ];
     let (asked, heard) = talk(Script::serve_without_streams(answers).await, 5, "a@3 b@4 c@9").await;
     assert_eq!(asked, "list 0, watch 5, list 5, list 5, watch 9");
-    assert_eq!(heard, "Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9");
+    let repeated = "Updated shop/a@3, Updated shop/b@4";
+    assert_eq!(heard, format!("Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9, {repeated}"));
 }
 
 #[tokio::test]
