@@ -31,7 +31,7 @@ async fn delete_slowly(world: &World, kind: Kind, object: &Value, kept: Kept) ->
             json!({})
         }
         Kept::Foreground => {
-            // A dependent that does not go holds its owner back. It is labelled so that it is nobody's business.
+            // A dependent that does not go holds its owner back. Its label keeps the controllers from acting on it.
             let api_version = if kind == Kind::EndpointSlice { "discovery.k8s.io/v1" } else { "v1" };
             let owner = json!({"apiVersion": api_version, "kind": format!("{kind:?}"), "name": name, "uid": uid,
                 "blockOwnerDeletion": true});

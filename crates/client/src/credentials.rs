@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::StatusCode;
 use tokio::time::Instant;
 
-/// Whether the API server accepts the credentials of a configuration, by the answers to all clients made of it. Clones share
+/// Whether the API server accepts the credentials of a configuration, by the answers to all clients that use it. Clones share
 /// the state.
 #[derive(Debug, Clone, Default)]
 pub struct Credentials(Arc<Mutex<Answers>>);

@@ -28,7 +28,7 @@ pub(crate) async fn serve(
     if serving.port == 0 {
         return Ok(None);
     }
-    // Until the very end: whoever stops is alive, and has metrics.
+    // Served until the very end: a process that shuts down is alive, and has metrics.
     let mut supervisor = Supervisor::new(CancellationToken::new());
     let (kubeconfig, part) = (serving.authentication.kubeconfig.as_deref(), "authentication");
     let tokens = reviewer(kubeconfig, metrics, part, &mut supervisor).await?;

@@ -31,7 +31,8 @@ pub fn plan(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>], max: NonZero
     MirrorPlan { plan, skipped, invalid }
 }
 
-/// How the generic reconciler mirrors: one slice for each group, whoever owned it before, and none where there is nothing.
+/// Returns the options of the generic reconciler for mirroring: one slice for each group, whatever owned it before, and no
+/// placeholder.
 pub(crate) fn options(max: NonZeroUsize) -> Options {
     Options::new(MIRRORING_CONTROLLER)
         .max_endpoints_per_slice(max)

@@ -139,7 +139,7 @@ impl Cluster {
     }
 }
 
-/// Whether `spec.finalizers` names more than what the emptying of the namespace itself stands for. A real server removes
+/// Whether `spec.finalizers` names more than `kubernetes`, which is removed once the namespace is empty. A real server removes
 /// such a name through the `finalize` subresource, which this one does not have, so the namespace terminates for ever.
 fn has_foreign_finalizer(namespace: &Stored) -> Result<bool, StatusError> {
     let object = namespace.value()?;

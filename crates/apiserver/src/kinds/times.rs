@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::schema::Node;
 
-/// Stands for the year 9999 while an object has its Rust type. No time that passes the check has a negative year.
+/// Placeholder of the year 9999 while an object has its Rust type. No time that passes the check has a negative year.
 const STAND_IN: &str = "-004000-";
 /// The same as `k8s-openapi` prints it.
 const STAND_IN_PRINTED: &str = "-4000-";

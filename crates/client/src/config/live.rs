@@ -12,7 +12,7 @@ use super::{
 /// Time between two looks at the files. client-go looks at client certificates every 5 min, and never at a kubeconfig.
 const INTERVAL: Duration = Duration::from_secs(30);
 
-/// A configuration and its present state, shared by all clients made of it.
+/// A configuration and its present state, shared by all clients that use it.
 pub(crate) struct Live {
     source: Source,
     loaded: watch::Sender<Arc<Loaded>>,

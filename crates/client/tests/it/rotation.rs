@@ -170,7 +170,7 @@ async fn a_rejected_token_is_read_again_at_once_and_noted() {
     rig.server.shutdown().await;
 }
 
-/// A client of other tests, whose kubeconfig nobody follows, reads its token file all the same.
+/// A client whose kubeconfig is not followed reads its token file all the same.
 #[tokio::test(start_paused = true)]
 async fn a_token_file_is_followed_by_requests_alone() {
     let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("a folder"));
