@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::caches::Caches;
 use crate::checks::Checks;
-use crate::controllers::{Controllers, ENDPOINTSLICE, MIRRORING};
+use crate::controllers::Controllers;
 use crate::credentials;
 use crate::discovery::SliceApi;
 use crate::feature_gates::ENDPOINT_SLICE;
@@ -284,6 +284,8 @@ impl Manager {
 
     #[cfg(feature = "endpointslice")]
     fn endpointslice(&self, stage: &mut Stage<'_>) -> Result<(), RunError> {
+        use crate::controllers::ENDPOINTSLICE;
+
         let (client, recorder) = self.writer(stage, "endpointslice-controller", "endpoint-slice-controller")?;
         let informers = kube_endpointslice::controller::Informers {
             services: self.caches.services.clone(),
@@ -304,6 +306,8 @@ impl Manager {
 
     #[cfg(feature = "mirroring")]
     fn mirroring(&self, stage: &mut Stage<'_>) -> Result<(), RunError> {
+        use crate::controllers::MIRRORING;
+
         let (client, recorder) =
             self.writer(stage, "endpointslicemirroring-controller", "endpoint-slice-mirroring-controller")?;
         let informers = kube_endpointslice_mirroring::Informers {
