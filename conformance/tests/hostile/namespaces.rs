@@ -19,6 +19,8 @@ async fn a_terminating_namespace_costs_one_attempt_per_event() -> Result<()> {
     world
         .play(async |world| {
             world.pod("web", "a", IP, true).await?;
+            // A controller that reads of the Pod after it has read of the Service is woken once more.
+            world.settled().await?;
             world.service("web").await?;
             let slices = world.until_slices("web", &[IP]).await?;
             world.until_endpoints("web", &[IP]).await?;

@@ -58,6 +58,8 @@ async fn refused_updates_are_retried_with_back_off() -> Result<()> {
     world
         .play(async |world| {
             world.pod("web", "a", IP, false).await?;
+            // A controller that reads of the Pod after it has read of the Service is woken once more.
+            world.settled().await?;
             world.service("web").await?;
             world.until("a slice is there", Kind::EndpointSlice, |all| !all.is_empty()).await?;
             world.settled().await?;

@@ -33,6 +33,8 @@ async fn an_unconfirmed_create_leaves_one_slice(
                 world.own_endpoints("web", &[IP]).await?;
             } else {
                 world.pod("web", "a", IP, true).await?;
+                // A controller that reads of the Pod after it has read of the Service is woken once more.
+                world.settled().await?;
                 world.service("web").await?;
             }
             world.until_slices("web", &[IP]).await?;
