@@ -36,6 +36,7 @@
 //! # }
 //! ```
 
+mod error_text;
 mod key_waker;
 mod lock;
 mod metrics;

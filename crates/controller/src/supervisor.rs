@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::error::Error;
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
+
+use crate::error_text::with_causes;
 
 /// Holds the long-running tasks of a process. Each runs until the token is cancelled; one that ends earlier, or panics,
 /// takes the others with it.
@@ -74,7 +75,7 @@ impl Supervisor {
         name: impl Into<String>,
         task: impl Future<Output = Result<(), E>> + Send + 'static,
     ) {
-        let handle = self.tasks.spawn(async { task.await.map_err(|error| with_sources(&error)) });
+        let handle = self.tasks.spawn(async { task.await.map_err(|error| with_causes(&error)) });
         self.names.insert(handle.id(), name.into());
     }
 
@@ -128,16 +129,6 @@ impl Supervisor {
             }
         }
     }
-}
-
-fn with_sources(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        let _ = write!(text, ": {error}");
-        source = error.source();
-    }
-    text
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> String {

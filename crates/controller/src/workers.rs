@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::error_text::with_causes;
 use crate::{ControllerMetrics, locked};
 
 /// When a key whose sync failed is synced again.
@@ -149,32 +150,16 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Failed<K> {
         // A key that is synced ahead of its slow retry was added by an event, which may have removed the cause.
         let slow_retry = locked(&self.exhausted).remove(&key).is_some_and(|due| due <= now);
         if !slow_retry && self.queue.num_requeues(&key) < self.retry.max_retries {
-            tracing::warn!(controller, %key, err = %chain(error), "Error syncing, retrying");
+            tracing::warn!(controller, %key, err = %with_causes(error), "Error syncing, retrying");
             self.queue.add_rate_limited(key);
             return;
         }
-        tracing::error!(controller, %key, err = %chain(error), "Retry budget exceeded, retrying at the slowest rate");
+        tracing::error!(controller, %key, err = %with_causes(error), "Retry budget exceeded, retrying at the slowest rate");
         self.metrics.out_of_retries();
         self.queue.forget(&key);
         locked(&self.exhausted).insert(key.clone(), now + self.retry.slowest);
         self.queue.add_after(key, self.retry.slowest);
     }
-}
-
-/// An error with its causes, for one line of a log.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let inner = error.to_string();
-        // Some errors print their cause themselves.
-        if !text.ends_with(&inner) {
-            text.push_str(": ");
-            text.push_str(&inner);
-        }
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]
