@@ -62,14 +62,46 @@ impl ListRequests {
         }
     }
 
-    /// A list begins, which serves every request made so far.
-    pub(crate) fn begin_list(&self) {
+    /// Drops the request that a list of `asked` serves: any, unless it needs a later version. An empty `asked` is a list of the
+    /// most recent state.
+    pub(crate) fn begin_list(&self, asked: &ResourceVersion) {
         let mut request = self.locked();
-        let _ = self.list_requested.notified().now_or_never();
-        *request = None;
+        let at_least = request.as_ref().and_then(|request| request.at_least.as_ref());
+        let too_old = !asked.is_empty() && at_least.is_some_and(|at_least| asked < at_least);
+        if !too_old {
+            let _ = self.list_requested.notified().now_or_never();
+            *request = None;
+        }
     }
 
     fn locked(&self) -> MutexGuard<'_, Option<Request>> {
         self.request.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::most_recent("", Some("7"), false)]
+    #[case::any_version("0", Some("7"), true)]
+    #[case::older("6", Some("7"), true)]
+    #[case::as_new("7", Some("7"), false)]
+    #[case::no_version_needed("0", None, false)]
+    #[case::not_comparable("6", Some("x"), false)]
+    fn a_list_serves_requests_for_no_later_version(
+        #[case] asked: &str,
+        #[case] at_least: Option<&str>,
+        #[case] remains: bool,
+    ) {
+        let requests = ListRequests::default();
+        requests.request_list(RelistCause::Requested, at_least.map(ResourceVersion::from));
+        requests.begin_list(&asked.into());
+        let request = requests.list_requested().now_or_never();
+        let expected = remains.then(|| (RelistCause::Requested, at_least.map(ResourceVersion::from)));
+        assert_eq!(request, expected);
     }
 }

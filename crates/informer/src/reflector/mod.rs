@@ -79,7 +79,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
     async fn list(&mut self, request: ListRequest) {
         let ListRequest { version, limit, page } = request;
         if page.is_none() {
-            self.begin();
+            self.begin(&version.clone().unwrap_or_default());
         }
         let params = ListParams {
             label_selector: self.scope.label_selector.clone(),
@@ -150,7 +150,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         };
         let deadline = Instant::now() + timeout + OVERDUE;
         if initial {
-            self.begin();
+            self.begin(&version);
         }
         let opened = self.client.watch(&T::RESOURCE, self.scope.namespace.as_deref(), &params).await;
         let result = match opened {
@@ -266,11 +266,11 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         Ok(Happened::Progress { version, added })
     }
 
-    /// Begins a stream or list that replaces everything.
-    fn begin(&mut self) {
+    /// Begins a stream or list of `version` that replaces everything.
+    fn begin(&mut self, version: &ResourceVersion) {
         self.gathered.clear();
         self.begun = self.shared.meter().begin();
-        self.shared.requests().begin_list();
+        self.shared.requests().begin_list(version);
     }
 
     /// Gives all that was gathered to the store at once.
