@@ -11,6 +11,7 @@ mod discovery;
 mod document;
 mod form;
 mod front;
+mod in_process;
 mod list;
 mod openapi;
 mod outgoing;
@@ -23,3 +24,4 @@ mod socket;
 mod watch;
 
 pub(crate) use connection::serve;
+pub use in_process::{AnswerBody, InProcess};

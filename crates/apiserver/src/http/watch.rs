@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures::stream;
-use tokio::sync::watch::Receiver;
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
@@ -16,9 +15,10 @@ use super::form::Look;
 use super::list::{Scope, check_reached};
 use super::query::Query;
 use super::reply::{self, Reply};
+use crate::bell::Listener;
 use crate::cluster::{Change, ChangeKind, Cluster, Stored};
 use crate::protobuf;
-use crate::shared::{Shared, now};
+use crate::shared::Shared;
 use crate::status::StatusError;
 
 /// How many changes are taken out of the history at a time.
@@ -39,7 +39,7 @@ struct Watch {
     look: Look,
     /// How many objects have been sent; the columns of a table go with the first.
     sent: u64,
-    bell: Receiver<u64>,
+    bell: Listener,
     /// Everything up to this revision has been sent or is in `initial`.
     revision: u64,
     /// The state at the start, sent as additions.
@@ -111,7 +111,7 @@ impl Watch {
         }
         loop {
             // Before the history is read, so that a change after the read rings again.
-            self.bell.borrow_and_update();
+            self.bell.mark_seen();
             let batch = self.shared.read(|cluster| cluster.changes_after(&self.scope.kind, self.revision, BATCH));
             let batch = match batch {
                 Ok(batch) => batch,
@@ -144,8 +144,7 @@ impl Watch {
         tokio::select! {
             // The bell first: where writers are busy, the clocks need not be set at all.
             biased;
-            changed = self.bell.changed() => {
-                self.ended = changed.is_err();
+            () = self.bell.changed() => {
                 // Writers that are ready go first, so that what they write leaves in one piece with what rang.
                 for _ in 0..TURNS {
                     yield_now().await;
@@ -205,7 +204,7 @@ impl Watch {
 
     /// Frames an object in the form that was asked for.
     fn put(&mut self, buffer: &mut BytesMut, event: &str, json: &Bytes) {
-        let object = self.look.at(now()).object(&self.scope.kind, json, self.sent == 0);
+        let object = self.look.at(self.shared.now()).object(&self.scope.kind, json, self.sent == 0);
         if self.look.is_protobuf() {
             buffer.put_slice(&protobuf::watch_frame(event, &object));
         } else {
