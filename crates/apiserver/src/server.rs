@@ -111,6 +111,7 @@ impl Server {
     }
 
     fn new(config: Config, address: SocketAddr, authority: Option<Authority>) -> Result<Self, StartError> {
+        #[expect(clippy::disallowed_methods, reason = "a server without a seed; this crate imports no other of ours")]
         let rng = |n| match config.seed {
             None => StdRng::from_rng(&mut rand::rng()),
             Some(seed) => StdRng::seed_from_u64(seed.wrapping_add(n)),

@@ -39,7 +39,7 @@ impl Caches {
         metrics: &kube_informer::PrometheusMetrics,
     ) -> Caches {
         // Spread, so that the kinds do not fall into step.
-        let resync = || min_resync_period.mul_f64(rand::random_range(1.0..2.0));
+        let resync = || min_resync_period.mul_f64(kube_ambient::random_range(1.0..2.0));
         Caches {
             services: builder(client, resync(), metrics).index(ServiceIndex::default(), ServiceIndex::update).build(),
             pods: builder(client, resync(), metrics).index(PodIndex::default(), PodIndex::update).build(),

@@ -36,7 +36,7 @@ impl SliceName {
     fn random(prefix: &Text) -> SliceName {
         let mut name = String::from(prefix.get(..LONGEST - RANDOM).unwrap_or(prefix));
         for _ in 0..RANDOM {
-            name.push(char::from(LETTERS[rand::random_range(0..LETTERS.len())]));
+            name.push(char::from(LETTERS[kube_ambient::random_range(0..LETTERS.len())]));
         }
         SliceName { prefix: prefix.clone(), name: name.into(), unanswered: false }
     }

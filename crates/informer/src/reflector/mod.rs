@@ -66,7 +66,7 @@ struct Reflector<T, X> {
 impl<T: Decode, X: Clone> Reflector<T, X> {
     async fn run(mut self) -> Infallible {
         loop {
-            match self.machine.next(Instant::now(), rand::random()) {
+            match self.machine.next(Instant::now(), kube_ambient::random()) {
                 Next::Wait(wait) => sleep(wait).await,
                 Next::Stream { version, timeout } => self.watch(version, timeout, true).await,
                 Next::List(request) => self.list(request).await,
@@ -283,7 +283,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
     }
 
     fn note(&mut self, happened: Happened) {
-        if let Some(cause) = self.machine.happened(happened, Instant::now(), rand::random()) {
+        if let Some(cause) = self.machine.happened(happened, Instant::now(), kube_ambient::random()) {
             self.shared.meter().relisting(cause);
         }
     }
