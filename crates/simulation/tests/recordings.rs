@@ -12,36 +12,58 @@ const MAX_ENDPOINTS_PER_SLICE: usize = 100;
 /// The recordings write all namespaces like this.
 const NAMESPACE: &str = "<ns>";
 
-/// Scenarios with a settled state that upstream's own specification does not reach, and why.
-const EXCLUDED: &[(&str, &str)] = &[];
+/// A change of the phase alone wakes nothing, so that the Pod stays in or out until something else does (EC-2).
+const PHASE: &str = "phase";
+/// An update of Endpoints wakes nothing (EP-H5).
+const ENDPOINTS_EDITED: &str = "Endpoints edited";
+/// A change of owners moves no generation, so that nothing notices it (TR-8).
+const OWNER: &str = "owner removed";
+
+/// Steps that end in a state which the specification would not lead to if it were computed anew, and why.
+const UNNOTICED: &[(&str, &[usize], &str)] = &[
+    ("core/phase-change", &[2], PHASE),
+    ("core/slice-owner-removed", &[2], OWNER),
+    ("core/endpoints-edited", &[2], ENDPOINTS_EDITED),
+    ("core/endpoints-labelled", &[2], ENDPOINTS_EDITED),
+    ("random/random-20", &[5, 6], PHASE),
+    ("random/random-30", &[4, 5, 6], PHASE),
+    ("random/random-37", &[2, 3], PHASE),
+    ("random/random-56", &[7, 8], PHASE),
+    ("random/random-68", &[7], PHASE),
+    ("random/random-93", &[3], PHASE),
+    ("random/random-104", &[3], PHASE),
+    ("random/random-120", &[7, 8], PHASE),
+    ("random/random-133", &[5, 6, 7, 8], PHASE),
+    ("random/random-143", &[4, 5], PHASE),
+];
 
 #[test]
-fn no_recorded_state_differs() {
+fn only_unnoticed_changes_differ() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recordings");
-    let (mut played, mut states, mut wrong) = (0, 0, Vec::new());
+    let (mut states, mut wrong) = (0, Vec::new());
     for (file, recording) in Recording::read_all(&directory).unwrap() {
         for scenario in &recording.scenarios {
-            if EXCLUDED.iter().any(|(name, _)| *name == scenario.name) {
-                continue;
-            }
-            played += 1;
+            let key = format!("{file}/{}", scenario.name);
+            let unnoticed = UNNOTICED.iter().find(|(name, ..)| *name == key).map_or(&[][..], |(_, steps, _)| steps);
             states += scenario.steps.len();
             for (step, lines) in play(&recording.nodes, scenario) {
-                wrong.push(format!("{file}/{} step {step}:\n  {}", scenario.name, lines.join("\n  ")));
+                if lines.is_empty() == unnoticed.contains(&step) {
+                    wrong.push(format!("{key} step {step}, unnoticed {unnoticed:?}:\n  {}", lines.join("\n  ")));
+                }
             }
         }
     }
-    println!("{states} states of {played} scenarios");
+    assert!(states > 900, "only {states} states");
     assert!(wrong.is_empty(), "{} of {states} states:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Plays what the user did and returns the settled states that differ from the specification.
+/// Plays what the user did and returns the differences from the specification after each step.
 fn play(nodes: &[Manifest], scenario: &Scenario) -> Vec<(usize, Vec<String>)> {
     let mut content = Content::default();
     for node in nodes {
         create(&mut content, node);
     }
-    let mut wrong = Vec::new();
+    let mut found = Vec::new();
     for (number, step) in (1..).zip(&scenario.steps) {
         for operation in &step.operations {
             perform(&mut content, operation);
@@ -49,12 +71,9 @@ fn play(nodes: &[Manifest], scenario: &Scenario) -> Vec<(usize, Vec<String>)> {
         content.endpoints = step.expect.endpoints.iter().map(object).collect();
         content.slices = step.expect.slices.iter().map(object).collect();
         collect_garbage(&mut content);
-        let lines = differences(&content, MAX_ENDPOINTS_PER_SLICE);
-        if !lines.is_empty() {
-            wrong.push((number, lines));
-        }
+        found.push((number, differences(&content, MAX_ENDPOINTS_PER_SLICE)));
     }
-    wrong
+    found
 }
 
 /// An object from its canonical form.
@@ -147,7 +166,8 @@ fn complete(kind: Kind, object: &mut Value) {
             let spec = &mut object["spec"];
             if spec["ipFamilies"].is_null() {
                 let dual = spec["ipFamilyPolicy"].as_str().is_some_and(|policy| policy != "SingleStack");
-                let open = spec["clusterIP"] == "None" && spec["selector"].is_null() && spec["ipFamilyPolicy"].is_null();
+                let open =
+                    spec["clusterIP"] == "None" && spec["selector"].is_null() && spec["ipFamilyPolicy"].is_null();
                 spec["ipFamilies"] = if dual || open { json!(["IPv4", "IPv6"]) } else { json!(["IPv4"]) };
             }
             if spec["clusterIP"].is_null() {

@@ -86,6 +86,8 @@ pub(super) fn slices(service: &Value, content: &Content) -> Endpoints {
         if node.is_none() && !node_name.is_empty() && !publish {
             continue;
         }
+        // The Node may have come later than the endpoint, which wakes nothing.
+        let unknown = (publish || node.is_none()).then_some(None);
         let (serving, terminating) = (is_ready(pod), is_terminating(pod));
         let ready = publish || (serving && !terminating);
         let ports = set::join(&mut ports(pod, service));
@@ -101,7 +103,7 @@ pub(super) fn slices(service: &Value, content: &Content) -> Endpoints {
             let facts = Facts {
                 shown: format!("{conditions} on {node_name:?}"),
                 uid: uid(pod).to_owned(),
-                zones: node.map_or_else(|| vec![None], zones),
+                zones: node.map(zones).into_iter().flatten().chain(unknown.clone()).collect(),
             };
             endpoints.insert(key, facts);
         }

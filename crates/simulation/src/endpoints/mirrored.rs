@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::found;
 use super::object::{LEADER, SKIP_MIRROR, address, family, items, label, text};
 use super::set::{self, Endpoints, Facts};
-use super::found;
 
 /// Whether Endpoints are mirrored, if their Service is one without a selector (MI-1).
 pub(super) fn is_wanted(endpoints: &Value) -> bool {

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::marks::EDITED;
 use super::object::{
     ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY, HEADLESS, LAST_APPLIED, MIRRORING_CONTROLLER, OVER_CAPACITY,
-    SERVICE_NAME, SLICE_CONTROLLER, SLICE_MANAGED_BY, TRIGGER_TIME, entries, has_selector, is_owned_by,
-    is_terminating, items, label, labels, name, namespace, selector, text, uid,
+    SERVICE_NAME, SLICE_CONTROLLER, SLICE_MANAGED_BY, TRIGGER_TIME, entries, has_selector, is_owned_by, is_terminating,
+    items, label, labels, name, namespace, selector, text, uid,
 };
 use super::set::{Endpoints, compare};
 use super::{Content, demanded, found, mirrored};
@@ -43,18 +43,23 @@ fn path(object: &Value) -> String {
 pub(super) fn managed<'a>(
     content: &'a Content,
     controller: &'a str,
-    owner: &'a Value,
+    (in_namespace, named): (&'a str, &'a str),
 ) -> impl Iterator<Item = &'a Value> + Clone {
     content.slices.iter().filter(move |slice| {
-        namespace(slice) == namespace(owner)
-            && label(slice, SERVICE_NAME) == Some(name(owner))
+        namespace(slice) == in_namespace
+            && label(slice, SERVICE_NAME) == Some(named)
             && label(slice, SLICE_MANAGED_BY) == Some(controller)
     })
 }
 
+fn key(object: &Value) -> (&str, &str) {
+    (namespace(object), name(object))
+}
+
 fn slices_of_service(service: &Value, content: &Content, max: usize, lines: &mut Vec<String>) {
     let about = format!("{} slices", path(service));
-    let slices: Vec<_> = managed(content, SLICE_CONTROLLER, service).filter(|slice| !is_terminating(slice)).collect();
+    let slices: Vec<_> =
+        managed(content, SLICE_CONTROLLER, key(service)).filter(|slice| !is_terminating(slice)).collect();
     let found = found::slices(&about, slices.iter().copied(), lines);
     compare(&about, &demanded::slices(service, content), &found, true, lines);
 
@@ -73,7 +78,9 @@ fn slices_of_service(service: &Value, content: &Content, max: usize, lines: &mut
         if !address_types.contains(text(&slice["addressType"])) {
             lines.push(format!("{about} is of {}, which the Service is not", slice["addressType"]));
         }
-        if !is_owned_by(slice, "Service", uid(service)) {
+        // An empty slice of another owner serves as placeholder as long as that owner exists (EC-47).
+        let placeholder = size == 0 && items(&slice["ports"]).is_empty();
+        if !is_owned_by(slice, "Service", uid(service)) && !(placeholder && !has_lost_owner(slice, content)) {
             lines.push(format!("{about} does not belong to the Service: {}", slice["metadata"]["ownerReferences"]));
         }
         let reserved = [SERVICE_NAME, SLICE_MANAGED_BY, HEADLESS];
@@ -93,8 +100,8 @@ fn endpoints_of_service(service: &Value, content: &Content, lines: &mut Vec<Stri
         lines.push(format!("{about}: missing"));
         return;
     };
-    // An update of Endpoints wakes nothing (EP-H5); a later one of the Service does.
-    if label(object, EDITED).is_some() && version(object) > version(service) {
+    // An update of Endpoints wakes nothing (EP-H5), not even if a sync that was under way has not seen it.
+    if label(object, EDITED).is_some() {
         return;
     }
     let reserved = [ENDPOINTS_MANAGED_BY, HEADLESS];
@@ -127,10 +134,6 @@ fn addresses(endpoints: &Endpoints) -> usize {
     subsets.iter().map(Vec::len).sum()
 }
 
-fn version(object: &Value) -> Option<u64> {
-    text(&object["metadata"]["resourceVersion"]).parse().ok()
-}
-
 fn mirrored_slices(object: &Value, content: &Content, lines: &mut Vec<String>) {
     if !is_mirrored(object, content) || is_terminating(object) {
         return;
@@ -138,9 +141,9 @@ fn mirrored_slices(object: &Value, content: &Content, lines: &mut Vec<String>) {
     let about = format!("{} mirrored slices", path(object));
     let demanded = mirrored::slices(object);
     // A slice that is being deleted still counts as mirrored until it is gone (MI-4); what is left in it does not matter.
-    let live = managed(content, MIRRORING_CONTROLLER, object).filter(|slice| !is_terminating(slice));
+    let live = managed(content, MIRRORING_CONTROLLER, key(object)).filter(|slice| !is_terminating(slice));
     let mut found = found::slices(&about, live.clone(), lines);
-    for (key, facts) in found::slices(&about, managed(content, MIRRORING_CONTROLLER, object), &mut Vec::new()) {
+    for (key, facts) in found::slices(&about, managed(content, MIRRORING_CONTROLLER, key(object)), &mut Vec::new()) {
         if demanded.contains_key(&key) {
             found.entry(key).or_insert(facts);
         }
@@ -171,11 +174,9 @@ fn leftovers(content: &Content, lines: &mut Vec<String>) {
     for slice in content.slices.iter().filter(|slice| !is_terminating(slice)) {
         let service = label(slice, SERVICE_NAME).unwrap_or_default();
         let about = format!("{}/{service} slices: {}", namespace(slice), name(slice));
-        let mut owners = items(&slice["metadata"]["ownerReferences"]).iter().filter(|it| it["kind"] == "Service");
         match label(slice, SLICE_MANAGED_BY) {
             Some(SLICE_CONTROLLER)
-                if content.service(namespace(slice), service).is_none()
-                    && owners.any(|owner| !content.services.iter().any(|it| owner["uid"] == *uid(it))) =>
+                if content.service(namespace(slice), service).is_none() && has_lost_owner(slice, content) =>
             {
                 lines.push(format!("{about} belongs to a Service that is gone"));
             }
@@ -195,6 +196,12 @@ fn leftovers(content: &Content, lines: &mut Vec<String>) {
             lines.push(format!("{} Endpoints: left of a Service that is gone", path(object)));
         }
     }
+}
+
+/// Whether an owner of the slice is a Service that does not exist any more, so that the garbage collector deletes it.
+fn has_lost_owner(slice: &Value, content: &Content) -> bool {
+    let mut owners = items(&slice["metadata"]["ownerReferences"]).iter().filter(|it| it["kind"] == "Service");
+    owners.any(|owner| !content.services.iter().any(|it| owner["uid"] == *uid(it)))
 }
 
 /// Compares labels or annotations.

@@ -4,14 +4,19 @@ use serde_json::Value;
 
 use super::object::{SERVICE_NAME, label, name, namespace};
 
-/// Path of the collection of slices.
-const COLLECTION: &str = "/apis/discovery.k8s.io/v1/namespaces";
+/// Path of all namespaces with slices.
+const NAMESPACES: &str = "/apis/discovery.k8s.io/v1/namespaces";
+
+/// Path of the slices of a namespace.
+pub(super) fn collection(in_namespace: &str) -> String {
+    format!("{NAMESPACES}/{in_namespace}/endpointslices")
+}
 
 /// Path of a slice by its place among those of a Service, as histories name them: `web*0` is the first of `web`.
 ///
 /// `*` is in no name of an object, so that the API server answers 404 if such a path is sent as it is.
 pub(super) fn slice_path(in_namespace: &str, service: &str, place: usize) -> String {
-    format!("{COLLECTION}/{in_namespace}/endpointslices/{service}*{place}")
+    format!("{}/{service}*{place}", collection(in_namespace))
 }
 
 /// Returns the path of the object that a step means, if `path` names a slice by its place: of all `slices` with the label of
@@ -43,12 +48,10 @@ mod tests {
     #[case::too_few("shop", 2, None)]
     #[case::elsewhere("default", 0, None)]
     fn resolves(#[case] in_namespace: &str, #[case] place: usize, #[case] expected: Option<&str>) {
-        let slice = |name: &str, service: &str| {
-            json!({ "metadata": { "namespace": "shop", "name": name, "labels": { SERVICE_NAME: service } } })
-        };
+        let slice = |name: &str, service: &str| json!({ "metadata": { "namespace": "shop", "name": name, "labels": { SERVICE_NAME: service } } });
         let slices = [slice("web-b", "web"), slice("db-a", "db"), slice("web-a", "web")];
         let found = resolve_slice(&slice_path(in_namespace, "web", place), &slices);
-        assert_eq!(found, expected.map(|name| format!("{COLLECTION}/{in_namespace}/endpointslices/{name}")));
+        assert_eq!(found, expected.map(|name| format!("{NAMESPACES}/{in_namespace}/endpointslices/{name}")));
     }
 
     #[test]
