@@ -154,7 +154,7 @@ pub use clock::Clock;
 pub use config::{Anonymous, Authorization, Config, Token, Transport};
 pub use custom_kind::CustomKind;
 pub use faults::{Effect, End, Fault, FaultState, Faults, On};
-pub use http::{AnswerBody, InProcess};
+pub use http::{AnswerBody, InProcess, Lag};
 pub use identity::User;
 pub use load::LoadError;
 pub use population::Population;

@@ -18,6 +18,7 @@ use tower::{BoxError, Service};
 
 use super::body::RequestBody;
 use super::front;
+use super::lag::Lag;
 use super::outgoing::Outgoing;
 use super::socket::Kill;
 use crate::shared::Shared;
@@ -35,11 +36,18 @@ use crate::shared::Shared;
 #[derive(Debug, Clone)]
 pub struct InProcess {
     shared: Arc<Shared>,
+    lag: Option<Lag>,
 }
 
 impl InProcess {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+        Self { shared, lag: None }
+    }
+
+    /// Returns the same service with reads that `lag` holds back.
+    #[must_use]
+    pub fn behind(&self, lag: &Lag) -> Self {
+        Self { lag: Some(lag.clone()), ..self.clone() }
     }
 
     async fn answer(
@@ -80,7 +88,10 @@ where
             let error = io::Error::new(io::ErrorKind::ConnectionRefused, "the API server has ended");
             return Box::pin(std::future::ready(Err(error)));
         }
-        let request = as_received(request).map(RequestBody::in_process);
+        let mut request = as_received(request).map(RequestBody::in_process);
+        if let Some(lag) = &self.lag {
+            request.extensions_mut().insert(lag.clone());
+        }
         // Taken now and not when the future is first polled: a restart in between ends this call.
         Box::pin(Self::answer(Arc::clone(&self.shared), self.shared.epoch(), request))
     }

@@ -12,6 +12,7 @@ mod document;
 mod form;
 mod front;
 mod in_process;
+mod lag;
 mod list;
 mod openapi;
 mod outgoing;
@@ -25,3 +26,4 @@ mod watch;
 
 pub(crate) use connection::serve;
 pub use in_process::{AnswerBody, InProcess};
+pub use lag::Lag;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::body::{Expected, RequestBody};
 use super::form::Look;
+use super::lag::Lag;
 use super::path::{ResourcePath, Route};
 use super::query::Query;
 use super::reply::{self, Reply};
@@ -42,7 +43,7 @@ async fn carry_out(
     let target = Target::find(shared, resource)?;
     let look = look.of_kind(&target.kind, &parts.headers);
     let reply = if parts.method == Method::GET {
-        target.read(shared, &query, look)?
+        target.read(shared, &query, look, parts.extensions.get())?
     } else {
         let bytes = body::collect(body).await?;
         target.write(shared, &parts.method, &parts.headers, &bytes, &query, look)?
@@ -78,7 +79,13 @@ impl Target {
         Ok(Self { kind, namespace: namespace.clone(), name: name.clone(), part })
     }
 
-    fn read(&self, shared: &Arc<Shared>, query: &Query, look: Look) -> Result<Reply, StatusError> {
+    fn read(
+        &self,
+        shared: &Arc<Shared>,
+        query: &Query,
+        look: Look,
+        lag: Option<&Lag>,
+    ) -> Result<Reply, StatusError> {
         let kind = &self.kind;
         if let Some(name) = &self.name {
             let namespace = self.namespace.as_deref().unwrap_or_default();
@@ -88,7 +95,11 @@ impl Target {
         let selector = kind.stored_selector(&query.selector);
         selector.fields.check(kind)?;
         let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
-        if query.watch { watch::open(shared, scope, query, look) } else { list::answer(shared, &scope, query, look) }
+        if query.watch {
+            watch::open(shared, scope, query, look, lag)
+        } else {
+            list::answer(shared, &scope, query, look, lag)
+        }
     }
 
     /// The object in a body, and what the client is to be told of how it is written.

@@ -6,6 +6,7 @@
 //! Histories do not know the names that the API server gives to slices: their paths name a slice by its place, and
 //! [`resolve_slice`] must turn each path into that of an object right before the request is sent.
 
+mod app;
 mod content;
 mod demanded;
 mod exhaustive;
@@ -16,15 +17,21 @@ mod mirrored;
 mod object;
 mod oracle;
 mod requests;
+mod recordings;
+mod rules;
+pub mod scenario;
 mod set;
 mod slice_paths;
 mod walks;
 mod writes;
 
+pub use app::{Options, controller_manager};
 pub use content::Content;
 pub use exhaustive::{Act, Histories, MAX_ENDPOINTS_PER_SLICE, setup, steps};
 pub use histories::random;
 pub use oracle::differences;
+pub use recordings::{Scenario as RecordedScenario, read as read_recordings};
+pub use rules::{EndpointRules, content};
 pub use slice_paths::resolve_slice;
 pub use walks::{Walk, same_content, walk};
 pub use writes::write_violation;

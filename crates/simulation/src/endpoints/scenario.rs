@@ -1,0 +1,105 @@
+//! Runs of the endpoint controllers that are drawn from a seed.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube_controller_client::Encoding;
+use rand::rngs::SmallRng;
+use rand::seq::IndexedRandom as _;
+use rand::{RngExt as _, SeedableRng as _};
+
+use super::app::{Options, controller_manager};
+use super::histories;
+use super::rules::EndpointRules;
+use crate::chaos::Chaos;
+use crate::fault::{Disturbance, Policy};
+use crate::process::Process;
+use crate::run::{Limits, Simulation};
+use crate::script::Step;
+use crate::world::Faults;
+
+/// Returns the run of a seed: its history of 20 to 40 operations, the number of processes, their settings, and the faults.
+pub fn random(seed: u64) -> Simulation {
+    let mut rng = SmallRng::seed_from_u64(seed);
+    let operations = rng.random_range(20..=40);
+    let steps = histories::random(rng.random(), operations);
+    let options = options(&mut rng);
+    let mut simulation = base(seed, steps, options);
+    simulation.processes = processes(&mut rng, options);
+    simulation.faults = Faults::Drawn(chaos(&mut rng));
+    let end: Duration = simulation.steps.iter().map(|step| step.after).sum();
+    simulation.disturbances = disturbances(&mut rng, end, simulation.processes.len());
+    simulation
+}
+
+/// A run of one process without faults.
+pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
+    let max_endpoints_per_slice = options.max_endpoints_per_slice;
+    Simulation {
+        seed,
+        processes: vec![controller_manager("a", options)],
+        rules: Arc::new(EndpointRules { max_endpoints_per_slice }),
+        setup: Vec::new(),
+        steps,
+        faults: Faults::Drawn(Chaos::NONE),
+        disturbances: Vec::new(),
+        limits: Limits::default(),
+    }
+}
+
+fn options(rng: &mut SmallRng) -> Options {
+    let encoding = if rng.random() { Encoding::Protobuf } else { Encoding::Json };
+    let size = [1, 2, 3, 100].choose(rng).and_then(|size| NonZeroUsize::new(*size));
+    Options { encoding, elects: false, max_endpoints_per_slice: size.unwrap_or(NonZeroUsize::MIN) }
+}
+
+/// One process, or one or two candidates for leadership.
+fn processes(rng: &mut SmallRng, options: Options) -> Vec<Process> {
+    let candidate = Options { elects: true, ..options };
+    match rng.random_range(0..10_u8) {
+        0..6 => vec![controller_manager("a", options)],
+        6..7 => vec![controller_manager("a", candidate)],
+        _ => vec![controller_manager("a", candidate), controller_manager("b", candidate)],
+    }
+}
+
+fn chaos(rng: &mut SmallRng) -> Chaos {
+    let mut rate = |rates: &[f64]| rates.choose(rng).copied().unwrap_or_default();
+    Chaos {
+        requests: rate(&[0.0, 0.02, 0.1, 0.3]),
+        events: rate(&[0.0, 0.02, 0.1]),
+        crashes: rate(&[0.0, 0.0, 0.005, 0.02]),
+    }
+}
+
+/// Up to three disturbances between the start and the end of the history.
+fn disturbances(rng: &mut SmallRng, end: Duration, processes: usize) -> Vec<(Duration, Disturbance)> {
+    let count = [0, 0, 1, 1, 2, 3].choose(rng).copied().unwrap_or_default();
+    let latest = u64::try_from(end.as_millis()).unwrap_or_default() + 1_000;
+    let mut found: Vec<_> = (0..count)
+        .map(|_| {
+            let process = if processes > 1 && rng.random() { "b" } else { "a" }.to_owned();
+            let mut millis = |choice: &[u32]| choice.choose(rng).copied().unwrap_or_default();
+            let short = millis(&[100, 1_000, 3_000, 8_000]);
+            let long = millis(&[1_000, 8_000, 12_000, 20_000, 45_000]);
+            let disturbance = match rng.random_range(0..9_u8) {
+                0 => Disturbance::RestartServer(false),
+                1 => Disturbance::RestartServer(true),
+                2 => Disturbance::Restore(short),
+                3 => Disturbance::Policy(Policy::AddLabel, long),
+                4 => {
+                    let policies = [Policy::RefuseCreates, Policy::RefuseUpdates, Policy::RefuseDeletes];
+                    Disturbance::Policy(policies.choose(rng).copied().unwrap_or(Policy::RefuseCreates), long)
+                }
+                5 => Disturbance::Freeze(process, long),
+                6 => Disturbance::Crash(process, short),
+                7 => Disturbance::Jump(long),
+                _ => Disturbance::SetWallClock(rng.random_range(-7_200..7_200)),
+            };
+            (Duration::from_millis(rng.random_range(0..latest)), disturbance)
+        })
+        .collect();
+    found.sort_by_key(|(at, _)| *at);
+    found
+}
