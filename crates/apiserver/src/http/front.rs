@@ -1,5 +1,6 @@
 //! What surrounds every request: who asks, what faults do to it, and the log.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
@@ -92,7 +93,8 @@ pub(super) async fn answer(
     if !decision.delay.is_zero() {
         tokio::time::sleep(decision.delay).await;
     }
-    let carry_out = carry_out(&shared, &route, &attributes, &identity, &parts, body);
+    // Pinned here: each await of the future itself would add its size to that of this one.
+    let carry_out = pin!(carry_out(&shared, &route, &attributes, &identity, &parts, body));
     let mut carried_out = None;
     let reply = match decision.answer {
         Answer::Honest => carry_out.await,

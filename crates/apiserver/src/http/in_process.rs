@@ -56,14 +56,13 @@ impl InProcess {
         request: Request<RequestBody>,
     ) -> io::Result<Response<AnswerBody>> {
         let kill = Kill::default();
-        let stopping = shared.stopping.clone();
         let answer = tokio::select! {
             // The ends come first, so that nothing is stored after a restart by a call from before it.
             biased;
             () = kill.wanted() => return Err(reset()),
             () = epoch.cancelled() => return Err(reset()),
-            () = stopping.cancelled() => return Err(reset()),
-            answer = front::answer(shared, kill.clone(), None, request) => answer,
+            () = shared.stopping.cancelled() => return Err(reset()),
+            answer = front::answer(Arc::clone(&shared), kill.clone(), None, request) => answer,
         };
         Ok(answer.map(|body| AnswerBody { body, epoch, dropped: None, over: false }))
     }
