@@ -25,9 +25,9 @@ mod system;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use rand::RngExt as _;
 use rand::distr::uniform::{SampleRange, SampleUniform};
 use rand::distr::{Distribution, StandardUniform};
-use rand::RngExt as _;
 
 pub use simulation::{Clock, Simulated, simulate};
 

@@ -61,7 +61,11 @@ impl ServiceAccount {
         }))
     }
 
-    async fn send(&self, inner: Service, mut request: Request<Full<Bytes>>) -> Result<Response<ResponseBody>, BoxError> {
+    async fn send(
+        &self,
+        inner: Service,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Response<ResponseBody>, BoxError> {
         let token = self.token().await?;
         request.headers_mut().insert(AUTHORIZATION, token.clone());
         let answer = inner.oneshot(request).await?;

@@ -6,7 +6,11 @@ use uuid::Builder;
 /// `<object>.<nanoseconds since 1970 in hex>`; a random name where that would not be a valid one.
 pub(super) fn event_name(object: &str, at: Timestamp) -> String {
     let name = format!("{object}.{:x}", at.as_nanosecond());
-    if is_dns_subdomain(&name) { name } else { Builder::from_random_bytes(kube_ambient::random()).into_uuid().to_string() }
+    if is_dns_subdomain(&name) {
+        name
+    } else {
+        Builder::from_random_bytes(kube_ambient::random()).into_uuid().to_string()
+    }
 }
 
 /// RFC 1123, as the API server checks names.

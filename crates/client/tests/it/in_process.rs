@@ -21,12 +21,17 @@ use tower::service_fn;
 use crate::cluster::config_map;
 
 fn client(config: &Config) -> Client {
-    Client::new(config, ClientOptions::default()).unwrap()
+    Client::new(config, ClientOptions::default()).expect("a client")
 }
 
 /// A runtime of one thread and without an I/O driver, whose time passes when nothing else can happen.
 fn run<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(work)
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime")
+        .block_on(work)
 }
 
 fn answer(body: &'static str) -> Response<Full<Bytes>> {
@@ -41,7 +46,8 @@ fn reads_writes_and_watches_arrive_at_the_service() {
         move |request: Request<Full<Bytes>>| {
             let authorized = request.headers().contains_key(AUTHORIZATION);
             seen.lock().unwrap().push((request.method().clone(), request.uri().to_string(), authorized));
-            let chunks = ["{\"metadata\":", "{}}"].map(|chunk| Ok::<_, io::Error>(Frame::data(Bytes::from(chunk))));
+            let chunks = ["{\"metadata\":", "{\"resourceVersion\":\"7\"}}"]
+                .map(|chunk| Ok::<_, io::Error>(Frame::data(Bytes::from(chunk))));
             async { Ok::<_, Infallible>(Response::new(StreamBody::new(stream::iter(chunks)))) }
         }
     });
@@ -53,7 +59,7 @@ fn reads_writes_and_watches_arrive_at_the_service() {
         client.get_json("/version?verbose=true").await.unwrap();
         let watch = client.watch(&Pod::RESOURCE, None, &WatchParams::default()).await.unwrap();
         let chunks: Vec<Bytes> = watch.map(Result::unwrap).collect().await;
-        assert_eq!(chunks.concat(), b"{\"metadata\":{}}");
+        assert_eq!(chunks.concat(), br#"{"metadata":{"resourceVersion":"7"}}"#);
     });
     let seen = seen.lock().unwrap();
     assert_eq!(seen[0], (Method::POST, "/api/v1/namespaces/default/configmaps".to_owned(), false));

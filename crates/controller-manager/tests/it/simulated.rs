@@ -22,11 +22,11 @@ type Sent = (Duration, Method, String);
 /// Runs the program for a virtual minute over a server that answers 503 to everything, and then stops it. Returns what it sent,
 /// and when it had stopped.
 fn one_minute(seed: u64, settings: Settings) -> (Vec<Sent>, Duration) {
-    let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
     let sent = Arc::new(Mutex::new(Vec::new()));
     let ended = runtime.block_on(async {
         let start = Instant::now();
-        let wall = "2026-01-01T00:00:00Z".parse::<jiff::Timestamp>().unwrap();
+        let wall = "2026-01-01T00:00:00Z".parse::<jiff::Timestamp>().expect("a time");
         let clock = Clock {
             now: Box::new(move || wall + start.elapsed()),
             since_boot: Box::new(move || Duration::from_secs(1_000) + start.elapsed()),
@@ -35,7 +35,11 @@ fn one_minute(seed: u64, settings: Settings) -> (Vec<Sent>, Duration) {
         let service = tower::service_fn({
             let sent = Arc::clone(&sent);
             move |request: Request<Full<Bytes>>| {
-                sent.lock().unwrap().push((start.elapsed(), request.method().clone(), request.uri().to_string()));
+                sent.lock().expect("no panic").push((
+                    start.elapsed(),
+                    request.method().clone(),
+                    request.uri().to_string(),
+                ));
                 let mut answer = Response::new(Full::<Bytes>::default());
                 *answer.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
                 async { Ok::<_, Infallible>(answer) }
@@ -48,11 +52,11 @@ fn one_minute(seed: u64, settings: Settings) -> (Vec<Sent>, Duration) {
         };
         let running = Box::pin(run(Config::over(service), settings, stop.clone()));
         let (ended, ()) = tokio::join!(running, stopped);
-        ended.unwrap();
+        ended.expect("a server that is away does not end the program");
         start.elapsed()
     });
     drop(runtime);
-    (Arc::into_inner(sent).expect("the program has ended").into_inner().unwrap(), ended)
+    (Arc::into_inner(sent).expect("the program has ended").into_inner().expect("no panic"), ended)
 }
 
 #[rstest]
@@ -63,7 +67,8 @@ fn a_run_needs_no_io_and_is_repeatable(#[case] leader_election: Option<LeaderEle
     let settings = || Settings { leader_election: leader_election.clone(), ..Settings::default() };
     let (sent, ended) = one_minute(1, settings());
     assert!(ended >= Duration::from_secs(60) && ended < Duration::from_secs(65), "{ended:?}");
-    let paths = ["/api/v1/services?", "/api/v1/pods?", "/api/v1/nodes?", "/api/v1/endpoints?", "/apis/discovery.k8s.io/v1"];
+    let paths =
+        ["/api/v1/services?", "/api/v1/pods?", "/api/v1/nodes?", "/api/v1/endpoints?", "/apis/discovery.k8s.io/v1"];
     for path in paths {
         let count = sent.iter().filter(|(_, _, uri)| uri.starts_with(path)).count();
         assert!(count >= 3, "{path} was asked for {count} times in a minute");
