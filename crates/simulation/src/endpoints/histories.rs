@@ -86,7 +86,7 @@ mod tests {
             r#""endpointslice.kubernetes.io/skip-mirror":"true""#,
             "create endpointslices/",
             "delete endpointslices/",
-            r#""endpointslice.kubernetes.io/managed-by":"example.com/other""#,
+            r#""endpointslice.kubernetes.io/managed-by":"other.example.com""#,
             "patch nodes/",
         ] {
             assert!(text.iter().any(|text| text.contains(wanted)), "no {wanted}");
