@@ -79,11 +79,11 @@ fn play(nodes: &[Manifest], scenario: &Scenario) -> Vec<(usize, Vec<String>)> {
 /// An object from its canonical form.
 fn object(form: &Value) -> Value {
     let mut object = form.clone();
-    let fields = object.as_object_mut().unwrap();
+    let fields = object.as_object_mut().expect("a recorded object is one");
     let parts = ["name", "labels", "annotations", "ownerReferences"];
     let mut metadata: Value = parts.iter().filter_map(|part| Some((*part, fields.remove(*part)?))).collect();
     metadata["namespace"] = NAMESPACE.into();
-    metadata["uid"] = format!("Endpoints/{}", metadata["name"].as_str().unwrap()).into();
+    metadata["uid"] = format!("Endpoints/{}", metadata["name"].as_str().expect("a recorded object has a name")).into();
     object["metadata"] = metadata;
     object
 }
@@ -189,7 +189,7 @@ fn merge(target: &mut Value, patch: &Value) {
     }
     for (key, value) in fields {
         if value.is_null() {
-            target.as_object_mut().unwrap().remove(key);
+            target.as_object_mut().expect("it was made an object").remove(key);
         } else {
             merge(&mut target[key], value);
         }

@@ -82,8 +82,8 @@ pub(super) fn slices(service: &Value, content: &Content) -> Endpoints {
     for pod in pods(service, content) {
         let node_name = text(&pod["spec"]["nodeName"]);
         let node = content.node(node_name);
-        // A Pod on an unknown Node waits for the Node, unless everything is published (RC-11).
-        if node.is_none() && !node_name.is_empty() && !publish {
+        // A Pod on an unknown Node, or on none, waits for the Node, unless everything is published (RC-11).
+        if node.is_none() && !publish {
             continue;
         }
         // The Node may have come later than the endpoint, which wakes nothing.

@@ -164,7 +164,7 @@ impl Act {
             |number, app: &str| vec![patch(service_path(number), json!({ "spec": { "selector": selector(app) } }))];
         match self {
             Self::CreatePod(number) => {
-                let object = pod(&format!("pod-{number}"), Some(NODE), &selector("all"), None);
+                let object = pod(&format!("pod-{number}"), NODE, &selector("all"), None);
                 let status = running("Running", &[format!("10.0.0.{}", number + 1)], true, 0);
                 vec![create(core(NAMESPACE, "pods"), object), patch(pod_path(number) + "/status", status)]
             }

@@ -80,7 +80,8 @@ fn slices_of_service(service: &Value, content: &Content, max: usize, lines: &mut
         }
         // An empty slice of another owner serves as placeholder as long as that owner exists (EC-47).
         let placeholder = size == 0 && items(&slice["ports"]).is_empty();
-        if !is_owned_by(slice, "Service", uid(service)) && !(placeholder && !has_lost_owner(slice, content)) {
+        let may_stay = placeholder && !has_lost_owner(slice, content);
+        if !may_stay && !is_owned_by(slice, "Service", uid(service)) {
             lines.push(format!("{about} does not belong to the Service: {}", slice["metadata"]["ownerReferences"]));
         }
         let reserved = [SERVICE_NAME, SLICE_MANAGED_BY, HEADLESS];

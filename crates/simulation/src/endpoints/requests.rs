@@ -34,7 +34,7 @@ pub(super) fn core(namespace: &str, resource: &str) -> String {
 }
 
 /// A Pod on a Node, which serves the port `http` at this number, if at all.
-pub(super) fn pod(name: &str, node: Option<&str>, labels: &Value, http: Option<u16>) -> Value {
+pub(super) fn pod(name: &str, node: &str, labels: &Value, http: Option<u16>) -> Value {
     let ports = http.map_or_else(|| json!([]), |number| json!([{ "name": "http", "containerPort": number }]));
     json!({
         "apiVersion": "v1",

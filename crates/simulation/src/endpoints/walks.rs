@@ -35,8 +35,11 @@ struct Property {
     values: Vec<Value>,
     now: usize,
     /// Changes from one value to another.
-    change: Box<dyn Fn(&Value) -> Vec<Operation>>,
+    change: Change,
 }
+
+/// The requests that set a property to a value.
+type Change = Box<dyn Fn(&Value) -> Vec<Operation>>;
 
 /// Returns a walk of about `length` changes, and those that lead back; the same for the same seed.
 pub fn walk(seed: u64, length: usize) -> Walk {
@@ -152,7 +155,7 @@ fn is_ready(number: usize) -> bool {
 fn make_pod(number: usize) -> Vec<Operation> {
     let name = format!("pod-{number}");
     let http = if number == 2 { 9_090 } else { 8_080 };
-    let object = pod(&name, Some("node-0"), &labels_of(number), Some(http));
+    let object = pod(&name, "node-0", &labels_of(number), Some(http));
     let ips = [format!("10.1.0.{}", number + 1), format!("fd00::{}", number + 1)];
     let status = running("Running", &ips, is_ready(number), 0);
     vec![create(core(NAMESPACE, "pods"), object), patch(path("pods", &name) + "/status", status)]

@@ -32,8 +32,6 @@ pub(super) struct Service {
     pub(super) exists: bool,
     pub(super) has_selector: bool,
     pub(super) is_external: bool,
-    /// Whether the user has made Endpoints of this name.
-    pub(super) has_endpoints: bool,
 }
 
 /// Writes a history.
@@ -43,6 +41,8 @@ pub(super) struct Author {
     namespaces: usize,
     pub(super) pods: Vec<Pod>,
     pub(super) services: Vec<Service>,
+    /// Whether the user has made Endpoints with the name of each Service.
+    pub(super) custom: Vec<bool>,
     /// The zones that each Node has had, if it exists.
     nodes: Vec<Option<Vec<Option<&'static str>>>>,
     /// Grows with every use, for times, addresses and names.
@@ -61,6 +61,7 @@ impl Author {
             namespaces,
             pods: (0..pods).map(|_| Pod::default()).collect(),
             services: (0..services).map(|_| Service::default()).collect(),
+            custom: vec![false; services],
             nodes: vec![None; nodes],
             count: 0,
         };
@@ -125,10 +126,9 @@ impl Author {
         labels
     }
 
-    /// Name of a Node, which may come later than the Pod; or none.
-    pub(super) fn node_name(&mut self) -> Option<String> {
-        let number = self.below(self.nodes.len());
-        (!self.chance(0.05)).then(|| node_name(number))
+    /// Name of a Node, which may come later than the Pod. Only a Pod on a Node gets addresses, so every Pod is on one.
+    pub(super) fn node_name(&mut self) -> String {
+        node_name(self.below(self.nodes.len()))
     }
 
     /// Creates a Node or moves it to another zone.

@@ -9,14 +9,14 @@ use crate::endpoints::requests::{create, delete, patch};
 use crate::endpoints::slice_paths::{collection, slice_path};
 
 /// Another controller of slices.
-const OTHER: &str = "example.com/other";
+const OTHER: &str = "other.example.com";
 
 impl Author {
     /// Does something to the Endpoints of a Service, made by the user or not.
     pub(super) fn endpoints(&mut self) {
         let number = self.below(self.services.len());
         let path = self.path(number, "endpoints");
-        let has_endpoints = self.services[number].has_endpoints;
+        let has_endpoints = self.custom[number];
         let has_selector = self.services[number].has_selector;
         if !has_endpoints && !has_selector {
             let object = json!({
@@ -26,7 +26,7 @@ impl Author {
                 "subsets": self.subsets(),
             });
             self.then(create(path.rsplit_once('/').map_or("", |(collection, _)| collection), object));
-            self.services[number].has_endpoints = true;
+            self.custom[number] = true;
             return;
         }
         let change = match self.below(10) {
@@ -41,7 +41,7 @@ impl Author {
             }
             _ => {
                 self.then(delete(path));
-                self.services[number].has_endpoints = false;
+                self.custom[number] = false;
                 return;
             }
         };
@@ -78,7 +78,7 @@ impl Author {
         let number = self.below(self.services.len());
         let namespace = self.namespace(number);
         let service = format!("service-{number}");
-        let place = self.below(3);
+        let place = self.pick(&[0, 0, 0, 1, 2]);
         let path = slice_path(namespace, &service, place);
         let labels = |labels: Value| json!({ "metadata": { "labels": labels } });
         match self.below(12) {

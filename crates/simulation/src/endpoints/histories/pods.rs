@@ -71,7 +71,7 @@ impl Author {
         let path = self.pod_path(number);
         let (node, labels) = (self.node_name(), self.labels());
         let http = self.pick(&[Some(8_080), Some(8_080), Some(9_090), None]);
-        let mut object = pod(&format!("pod-{number}"), node.as_deref(), &labels, http);
+        let mut object = pod(&format!("pod-{number}"), &node, &labels, http);
         // Such a Pod has the same address each time it is created.
         let on_host = number % 4 == 3;
         object["spec"]["hostNetwork"] = on_host.into();

@@ -76,7 +76,11 @@ impl Author {
 
     fn create_service(&mut self, number: usize) {
         let has_selector = self.chance(0.8);
-        let selector = if has_selector { self.selector() } else { Value::Null };
+        let mut selector = if has_selector { self.selector() } else { Value::Null };
+        // Only a patch may have values that are null.
+        if let Some(entries) = selector.as_object_mut() {
+            entries.retain(|_, value| !value.is_null());
+        }
         let ports = self.ports();
         let mut object = service(&format!("service-{number}"), &selector, &ports);
         let spec = &mut object["spec"];
@@ -95,13 +99,13 @@ impl Author {
             spec["publishNotReadyAddresses"] = true.into();
         }
         self.then(create(core(self.namespace(number), "services"), object));
-        let known = &mut self.services[number];
-        *known = Service { exists: true, has_selector, is_external: false, has_endpoints: known.has_endpoints };
+        self.services[number] = Service { exists: true, has_selector, is_external: false };
     }
 
     fn delete_service(&mut self, number: usize) {
         self.then(delete(self.path(number, "services")));
         self.services[number] = Service::default();
+        self.custom[number] = false;
     }
 
     fn selector(&mut self) -> Value {
