@@ -65,36 +65,37 @@ async fn faults_of_watches(#[case] how: End, #[case] expect: Option<ErrorKind>) 
     assert_eq!(end(&mut watch(&server.service()).await).await, expect);
 }
 
-fn restart(server: Server) -> Option<Server> {
-    server.restart(History::Kept);
-    Some(server)
+#[derive(Debug, Clone, Copy)]
+enum How {
+    Restart,
+    Restore,
+    Shutdown,
+    Drop,
 }
 
-fn restore(server: Server) -> Option<Server> {
-    server.restore(&server.snapshot());
-    Some(server)
-}
-
-fn shut_down(server: Server) -> Option<Server> {
-    server.shutdown().now_or_never();
-    None
-}
-
-fn stop(server: Server) -> Option<Server> {
-    drop(server);
-    None
+impl How {
+    /// Does it, and returns the server if there still is one.
+    fn to(self, server: Server) -> Option<Server> {
+        match self {
+            Self::Restart => server.restart(History::Kept),
+            Self::Restore => server.restore(&server.snapshot()),
+            Self::Shutdown => {
+                server.shutdown().now_or_never();
+                return None;
+            }
+            Self::Drop => return None,
+        }
+        Some(server)
+    }
 }
 
 #[rstest]
-#[case::restart(restart, Some(ErrorKind::ConnectionReset))]
-#[case::restore(restore, Some(ErrorKind::ConnectionReset))]
-#[case::shutdown(shut_down, None)]
-#[case::drop(stop, Some(ErrorKind::ConnectionReset))]
+#[case(How::Restart, Some(ErrorKind::ConnectionReset))]
+#[case(How::Restore, Some(ErrorKind::ConnectionReset))]
+#[case(How::Shutdown, None)]
+#[case(How::Drop, Some(ErrorKind::ConnectionReset))]
 #[tokio::test(start_paused = true)]
-async fn the_server_ends_calls_and_watches(
-    #[case] how: fn(Server) -> Option<Server>,
-    #[case] watches: Option<ErrorKind>,
-) {
+async fn the_server_ends_calls_and_watches(#[case] how: How, #[case] watches: Option<ErrorKind>) {
     let server = start();
     let service = server.service();
     let mut waiting = watch(&service).await;
@@ -106,7 +107,7 @@ async fn the_server_ends_calls_and_watches(
     assert!((&mut call).now_or_never().is_none());
     assert!(waiting.frame().now_or_never().is_none());
 
-    let server = how(server);
+    let server = how.to(server);
     assert_eq!(call.await, Err(ErrorKind::ConnectionReset));
     assert_eq!(called.await.unwrap_err().kind(), ErrorKind::ConnectionReset);
     assert_eq!(end(&mut waiting).await, watches);

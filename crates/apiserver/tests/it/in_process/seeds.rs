@@ -6,13 +6,13 @@ use std::time::Duration;
 use http::Method;
 use http_body_util::BodyExt as _;
 use jiff::{SignedDuration, Timestamp};
-use kube_dev_apiserver::{Authorization, Clock, Config, End, Fault, History, On, Server};
+use kube_dev_apiserver::{Clock, Config, End, Fault, History, On, Server};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tower::ServiceExt as _;
 
 use super::{CONFIG_MAPS, InProcess, PODS, request, send};
-use tower::ServiceExt as _;
 
 const SPACES: &str = "/api/v1/namespaces";
 const SERVICES: &str = "/api/v1/namespaces/default/services";
@@ -49,7 +49,6 @@ async fn run(seed: u64) -> Vec<String> {
         seed: Some(seed),
         clock: clock(),
         garbage_collection: true,
-        authorization: Authorization::AlwaysAllow,
         bookmark_interval: Duration::from_secs(1),
         ..Config::default()
     };
