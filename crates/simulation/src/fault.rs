@@ -99,6 +99,9 @@ pub enum Policy {
     RefuseDeletes,
 }
 
+/// The label that [`Policy::AddLabel`] adds.
+pub(crate) const POLICY_LABEL: &str = "policy.example/added";
+
 impl Policy {
     const ALL: [(Policy, &str); 4] = [
         (Policy::AddLabel, "add-label"),

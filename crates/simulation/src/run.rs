@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tower::ServiceExt as _;
 
-use crate::fault::{Disturbance, Plan, Policy};
+use crate::fault::{Disturbance, POLICY_LABEL, Plan, Policy};
 use crate::log::{Happening, Log};
 use crate::oracle::Rules;
 use crate::process::{Process, Processes};
@@ -292,12 +292,16 @@ impl Run {
     async fn settle(&mut self, limits: Limits) -> Option<Duration> {
         let began = Instant::now();
         let deadline = began + limits.settle;
-        let mut writes = None;
+        let (mut writes, mut seen) = (None, None);
         loop {
             let before = writes.replace(self.world.writes());
             // Looking at the state is expensive: not while it changes.
             if before == writes {
-                let differences = self.world.rules.differences(&self.world.server);
+                let revision = self.world.server.revision();
+                let differences = match seen.take() {
+                    Some((at, differences)) if at == revision => differences,
+                    _ => self.world.rules.differences(&self.world.server),
+                };
                 if differences.is_empty() {
                     let after = began.elapsed();
                     self.until(Instant::now() + limits.quiet).await;
@@ -313,6 +317,8 @@ impl Run {
                         self.world.violated(format!("{:?} after the last fault: {difference}", began.elapsed()));
                     }
                     return None;
+                } else {
+                    seen = Some((revision, differences));
                 }
             } else if Instant::now() >= deadline {
                 self.world.violated(format!("writes have not ended {:?} after the last fault", began.elapsed()));
@@ -336,7 +342,7 @@ fn enforce(world: &Arc<World>, policy: Policy) -> u64 {
     match policy {
         Policy::AddLabel => admission.mutate(move |request, object| {
             if rules.is_policed(request.resource) && request.operation != Write::Delete {
-                object["metadata"]["labels"]["policy.example/added"] = "yes".into();
+                object["metadata"]["labels"][POLICY_LABEL] = "yes".into();
             }
             Ok(())
         }),

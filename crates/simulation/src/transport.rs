@@ -137,9 +137,7 @@ impl Transport {
         target: Target,
         request: Request<Bytes>,
     ) -> io::Result<Response<TransportBody>> {
-        if target.verb.is_write() {
-            self.world.check(point, &target, request.body());
-        }
+        let wrong = target.verb.is_write().then(|| self.world.check(point, &target, request.body())).flatten();
         let (parts, body) = request.into_parts();
         let again = Request::from_parts(parts.clone(), body.clone());
         let answer = self.server.clone().oneshot(again.map(Full::new)).await?;
@@ -157,6 +155,9 @@ impl Transport {
         let bytes = answer_body.collect().await?.to_bytes();
         if target.verb.is_write() && code.is_success() {
             self.world.written(Some(&self.process), &target, request.body());
+            if let Some(wrong) = wrong {
+                self.world.violated(wrong);
+            }
         }
         self.log(point, target, &request, Some(code), bytes.clone());
         Ok(Response::from_parts(head, whole(bytes)))

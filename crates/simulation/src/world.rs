@@ -217,16 +217,11 @@ impl World {
         }
     }
 
-    /// Checks a write that the server is about to carry out.
-    pub(crate) fn check(&self, point: &Point, target: &Target, body: &Bytes) {
-        let wrong = {
-            let state = self.state();
-            let write = Write { process: &point.process, target, body, past: &state.past };
-            self.rules.write(&write, &self.server)
-        };
-        if let Some(wrong) = wrong {
-            self.violated(format!("{point}: {wrong}"));
-        }
+    /// Checks a write that the server is about to carry out. Returns what is wrong with it, if it succeeds.
+    pub(crate) fn check(&self, point: &Point, target: &Target, body: &Bytes) -> Option<String> {
+        let state = self.state();
+        let write = Write { process: &point.process, target, body, past: &state.past };
+        self.rules.write(&write, &self.server).map(|wrong| format!("{point}: {wrong}"))
     }
 
     /// Counts a write that the server carried out.

@@ -1,6 +1,6 @@
 //! What a run of the endpoint controllers must satisfy.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use bytes::Bytes;
@@ -8,6 +8,7 @@ use kube_dev_apiserver::Server;
 use serde_json::Value;
 
 use super::{Content, recordings, differences, resolve_slice, write_violation};
+use crate::fault::POLICY_LABEL;
 use crate::log::{Happening, Log};
 use crate::oracle::{Rules, Write};
 use crate::point::Verb;
@@ -47,27 +48,33 @@ impl Rules for EndpointRules {
             "endpoints" | "endpointslices" => {}
             _ => return Some(format!("{verb} of {resource}")),
         }
-        let content = content(server);
-        let objects = if resource == "endpoints" { &content.endpoints } else { &content.slices };
-        let metadata = |key: &str, object: &Value| object["metadata"][key].as_str().map(ToOwned::to_owned);
-        let is_it = |object: &&Value| {
-            metadata("namespace", object).as_ref() == Some(namespace) && metadata("name", object).as_ref() == Some(name)
+        let group = if resource == "endpoints" { "" } else { "discovery.k8s.io" };
+        let is_named = |name: &str| format!("\"name\":\"{name}\"");
+        let parse = |json: &Bytes| serde_json::from_slice::<Value>(json).ok();
+        // Only what may be it is parsed.
+        let found = |objects: Vec<Bytes>, name: &str| -> Vec<Value> {
+            let finder = memchr::memmem::Finder::new(&is_named(name)).into_owned();
+            objects.iter().filter(|json| finder.find(json).is_some()).filter_map(parse).collect()
         };
-        let before = (*verb != Verb::Create).then(|| objects.iter().find(is_it)).flatten();
+        let is_it = |object: &Value| object["metadata"]["namespace"] == **namespace && object["metadata"]["name"] == **name;
+        let before = match verb {
+            Verb::Create => None,
+            _ => found(server.encoded_objects(group, resource), name).into_iter().find(is_it),
+        };
         if before.is_none() && *verb != Verb::Create {
             // The server answers 404.
             return None;
         }
-        let after = serde_json::from_slice(write.body).ok();
-        let after = if *verb == Verb::Delete { None } else { after.as_ref() };
-        write_violation(before, after, resource, &content)?;
-        let parse = |past: &BTreeSet<Bytes>| past.iter().filter_map(|it| serde_json::from_slice(it).ok()).collect();
-        let mut versions = content.clone();
-        let past: Vec<Vec<Value>> = write.past.iter().map(parse).collect();
-        for (objects, past) in [&mut versions.services, &mut versions.endpoints].into_iter().zip(past) {
-            objects.extend(past);
-        }
-        write_violation(before, after, resource, &versions)
+        let after: Option<Value> = if *verb == Verb::Delete { None } else { serde_json::from_slice(write.body).ok() };
+        let service = after.as_ref().or(before.as_ref()).map(|object| &object["metadata"])?;
+        let service = service["labels"]["kubernetes.io/service-name"].as_str().or(service["name"].as_str())?;
+        let versions = |index: usize, plural: &str| {
+            let mut all = server.encoded_objects("", plural);
+            all.extend(write.past.get(index).into_iter().flatten().cloned());
+            found(all, service)
+        };
+        let content = Content { services: versions(0, "services"), endpoints: versions(1, "endpoints"), ..Content::default() };
+        write_violation(before.as_ref(), after.as_ref(), resource, &content)
     }
 
     fn differences(&self, server: &Server) -> Vec<String> {
@@ -98,13 +105,21 @@ impl Rules for EndpointRules {
     }
 }
 
-/// The objects that the oracle reads.
+/// The objects that the oracle reads, without the label that [`Policy::AddLabel`](crate::Policy::AddLabel) adds.
 pub fn content(server: &Server) -> Content {
+    let without_policy = |mut objects: Vec<Value>| {
+        for object in &mut objects {
+            if let Some(labels) = object["metadata"]["labels"].as_object_mut() {
+                labels.remove(POLICY_LABEL);
+            }
+        }
+        objects
+    };
     Content {
         services: server.objects("", "services"),
         pods: server.objects("", "pods"),
         nodes: server.objects("", "nodes"),
-        endpoints: server.objects("", "endpoints"),
-        slices: server.objects("discovery.k8s.io", "endpointslices"),
+        endpoints: without_policy(server.objects("", "endpoints")),
+        slices: without_policy(server.objects("discovery.k8s.io", "endpointslices")),
     }
 }
