@@ -8,6 +8,7 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,10 +47,7 @@ async fn reconcile(site: Arc<ConfigMap>, context: Arc<Context>) -> Result<Action
         return Ok(Action::await_change());
     }
     let mut metadata = ObjectMeta {
-        labels: Some(BTreeMap::from([
-            ("role".to_owned(), "page".to_owned()),
-            ("site".to_owned(), site.name_any()),
-        ])),
+        labels: Some(BTreeMap::from([("role".to_owned(), "page".to_owned()), ("site".to_owned(), site.name_any())])),
         owner_references: site.controller_owner_ref(&()).map(|owner| vec![owner]),
         ..ObjectMeta::default()
     };
@@ -133,20 +131,22 @@ pub fn late_page() -> Plan {
     Plan { faults: (1..=6).map(|nth| (point(nth), Fault::Delay(600))).collect(), ..Plan::default() }
 }
 
-fn show(version: Version, outcome: &Outcome) {
-    println!("{version:?}:\n{}", outcome.log.timeline());
-    println!("violations: {:?}\n", outcome.violations);
+fn show(version: Version, outcome: &Outcome) -> std::io::Result<()> {
+    let mut out = std::io::stdout();
+    writeln!(out, "{version:?}:\n{}violations: {:?}\n", outcome.log.timeline(), outcome.violations)
 }
 
-fn main() {
+fn main() -> std::io::Result<()> {
     let calm = simulation(Version::Buggy, Faults::Drawn(Chaos::NONE)).run();
     assert!(calm.violations.is_empty(), "without faults the bug does not show: {:?}", calm.violations);
     for pattern in Pattern::ALL {
-        println!("{pattern:?}: {} plans, {} after pruning", sieve::plans(&calm.log, pattern, false).len(), sieve::plans(&calm.log, pattern, true).len());
+        let count = |pruned| sieve::plans(&calm.log, pattern, pruned).len();
+        writeln!(std::io::stdout(), "{pattern:?}: {} plans, {} after pruning", count(false), count(true))?;
     }
     for version in [Version::Buggy, Version::Fixed] {
         let outcome = simulation(version, Faults::Planned(late_page())).run();
-        show(version, &outcome);
+        show(version, &outcome)?;
         assert_eq!(outcome.violations.is_empty(), version == Version::Fixed);
     }
+    Ok(())
 }

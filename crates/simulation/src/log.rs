@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::fault::{Disturbance, Fault};
 use crate::point::Point;
 use crate::request::Target;
+use crate::script::Operation;
 
 /// The record of one run. Two runs of one seed have equal logs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,8 +31,8 @@ pub struct Entry {
 pub enum Happening {
     /// The user sent a request.
     User {
-        /// What was asked for, in one line.
-        operation: String,
+        /// What was asked for.
+        operation: Operation,
         /// Status code of the answer.
         code: u16,
     },
@@ -134,8 +135,9 @@ fn tells(what: &Happening) -> bool {
         Happening::Request { point, code, .. } => {
             point.resource != "leases" && (point.verb.is_write() || !matches!(code, Some(200..300)))
         }
-        Happening::Event { frame, .. } => {
-            serde_json::from_slice::<Value>(frame).is_ok_and(|event| event["type"] != "BOOKMARK")
+        Happening::Event { point, frame } => {
+            point.resource != "leases"
+                && serde_json::from_slice::<Value>(frame).is_ok_and(|event| event["type"] != "BOOKMARK")
         }
         _ => true,
     }

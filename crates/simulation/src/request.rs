@@ -65,11 +65,19 @@ mod tests {
 
     #[rstest]
     #[case::list(Method::GET, "/api/v1/pods?limit=500", "list /pods in  name  ")]
-    #[case::watch(Method::GET, "/apis/discovery.k8s.io/v1/endpointslices?watch=true&x=1", "watch discovery.k8s.io/endpointslices in  name  ")]
+    #[case::watch(
+        Method::GET,
+        "/apis/discovery.k8s.io/v1/endpointslices?watch=true&x=1",
+        "watch discovery.k8s.io/endpointslices in  name  "
+    )]
     #[case::create(Method::POST, "/api/v1/namespaces/shop/pods", "create /pods in shop name  ")]
     #[case::status(Method::PATCH, "/api/v1/namespaces/shop/pods/p/status", "patch /pods in shop name p status")]
     #[case::namespace(Method::DELETE, "/api/v1/namespaces/shop", "delete /namespaces in  name shop ")]
-    #[case::lease(Method::PUT, "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/x", "update coordination.k8s.io/leases in kube-system name x ")]
+    #[case::lease(
+        Method::PUT,
+        "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/x",
+        "update coordination.k8s.io/leases in kube-system name x "
+    )]
     #[case::discovery(Method::GET, "/apis/discovery.k8s.io/v1", "get discovery.k8s.io/ in  name  ")]
     #[case::version(Method::GET, "/version", "get / in  name  ")]
     fn is_read(#[case] method: Method, #[case] uri: Uri, #[case] expected: &str) {

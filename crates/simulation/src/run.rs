@@ -59,9 +59,9 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Three minutes and one minute.
+    /// Three minutes, and 40 seconds.
     fn default() -> Self {
-        Limits { settle: Duration::from_secs(180), quiet: Duration::from_secs(60) }
+        Limits { settle: Duration::from_secs(180), quiet: Duration::from_secs(40) }
     }
 }
 
@@ -192,6 +192,7 @@ impl Run {
     async fn play(&mut self, steps: &[Step], disturbances: &[(Duration, Disturbance)]) {
         let mut due = Instant::now();
         let began = due - self.world.now();
+        let keeps_snapshots = disturbances.iter().any(|(_, what)| matches!(what, Disturbance::Restore(_)));
         let (mut disturbances, mut ends) = (disturbances.iter().peekable(), Ends::new());
         for step in steps {
             due += step.after;
@@ -200,10 +201,10 @@ impl Run {
                 self.disturb(*at, disturbance, &mut ends).await;
             }
             self.until_and_end(due, &mut ends).await;
-            self.snapshots.push((self.world.now(), self.world.server.snapshot()));
-            self.world.remember();
+            if keeps_snapshots {
+                self.snapshots.push((self.world.now(), self.world.server.snapshot()));
+            }
             self.perform(&step.operation).await;
-            self.world.remember();
         }
         for (at, disturbance) in disturbances {
             self.until_and_end(began + *at, &mut ends).await;
@@ -234,7 +235,7 @@ impl Run {
             Operation::Delete { path, options } => (Method::DELETE, "application/json", path, options),
         };
         let Some(path) = self.world.rules.resolve(path, &self.world.server) else {
-            self.world.note(Happening::User { operation: operation.to_string(), code: 0 });
+            self.world.note(Happening::User { operation: operation.clone(), code: 0 });
             return;
         };
         let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
@@ -246,6 +247,7 @@ impl Run {
                 let code = answer.status();
                 if code.is_success() {
                     self.world.written(None, &target, &[]);
+                    self.world.remember(&target.resource);
                 }
                 // The rest of the answer matters to nobody.
                 drop(answer.into_body().collect().await);
@@ -253,7 +255,7 @@ impl Run {
             }
             Err(_) => 0,
         };
-        self.world.note(Happening::User { operation: operation.to_string(), code });
+        self.world.note(Happening::User { operation: operation.clone(), code });
     }
 
     async fn disturb(&mut self, at: Duration, disturbance: &Disturbance, ends: &mut Ends) {
@@ -309,7 +311,8 @@ impl Run {
                         return Some(after);
                     }
                     if Instant::now() >= deadline {
-                        self.world.violated(format!("writes have not ended {:?} after the last fault", began.elapsed()));
+                        self.world
+                            .violated(format!("writes have not ended {:?} after the last fault", began.elapsed()));
                         return None;
                     }
                 } else if Instant::now() >= deadline {

@@ -146,7 +146,11 @@ mod tests {
     }
 
     #[rstest]
-    #[case(Pattern::Crash, false, "a/create/endpoints/1=crash-1000 a/update/endpoints/1=crash-1000 a/update/endpoints/2=crash-1000")]
+    #[case(
+        Pattern::Crash,
+        false,
+        "a/create/endpoints/1=crash-1000 a/update/endpoints/1=crash-1000 a/update/endpoints/2=crash-1000"
+    )]
     #[case(Pattern::Crash, true, "a/create/endpoints/1=crash-1000")]
     #[case(Pattern::Past, false, "a/event/pods/1=past-50 a/event/pods/2=past-50 a/event/pods/3=past-50")]
     #[case(Pattern::Past, true, "a/event/pods/1=past-50 a/event/pods/2=past-50 a/event/pods/3=past-50")]

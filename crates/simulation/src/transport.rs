@@ -94,7 +94,9 @@ impl Transport {
             }
             _ => {}
         }
-        if matches!(target.verb, Verb::Watch | Verb::List) && self.world.is_expired(&self.process, &target.resource).await {
+        if matches!(target.verb, Verb::Watch | Verb::List)
+            && self.world.is_expired(&self.process, &target.resource).await
+        {
             self.log(&point, target, &request, None, Bytes::new());
             return Ok(refusal(410));
         }

@@ -209,11 +209,13 @@ impl World {
         true
     }
 
-    /// Remembers the present versions of what the rules want remembered.
-    pub(crate) fn remember(&self) {
+    /// Remembers the present versions of a resource, if the rules want them remembered.
+    pub(crate) fn remember(&self, resource: &str) {
         let mut state = self.state();
         for ((group, plural), past) in self.rules.remembered().iter().zip(&mut state.past) {
-            past.extend(self.server.encoded_objects(group, plural));
+            if *plural == resource {
+                past.extend(self.server.encoded_objects(group, plural));
+            }
         }
     }
 

@@ -79,13 +79,7 @@ impl Target {
         Ok(Self { kind, namespace: namespace.clone(), name: name.clone(), part })
     }
 
-    fn read(
-        &self,
-        shared: &Arc<Shared>,
-        query: &Query,
-        look: Look,
-        lag: Option<&Lag>,
-    ) -> Result<Reply, StatusError> {
+    fn read(&self, shared: &Arc<Shared>, query: &Query, look: Look, lag: Option<&Lag>) -> Result<Reply, StatusError> {
         let kind = &self.kind;
         if let Some(name) = &self.name {
             let namespace = self.namespace.as_deref().unwrap_or_default();

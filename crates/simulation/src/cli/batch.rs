@@ -45,7 +45,8 @@ impl Totals {
 
 /// Makes `count` runs, which `job` names and describes by their number. Returns whether all passed.
 pub(super) fn run(batch: Batch, count: u64, job: impl Fn(u64) -> (String, Simulation) + Sync) -> Result<bool> {
-    let threads = batch.threads.map_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get), NonZeroUsize::get);
+    let threads =
+        batch.threads.map_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get), NonZeroUsize::get);
     let bar = ProgressBar::new(count);
     if !std::io::stderr().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());

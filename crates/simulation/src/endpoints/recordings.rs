@@ -76,9 +76,10 @@ fn operations(recorded: &Recorded) -> Vec<Operation> {
             vec![Operation::Patch { path: kind.object(NAMESPACE, name) + part, patch: patch.clone() }]
         }
         Recorded::Delete { kind, name, grace } => {
-            let options = grace.map_or(Value::Null, |seconds| {
-                json!({ "kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": seconds })
-            });
+            let options = grace.map_or(
+                Value::Null,
+                |seconds| json!({ "kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": seconds }),
+            );
             vec![Operation::Delete { path: kind.object(NAMESPACE, name), options }]
         }
         Recorded::MergeSlice { service, managed_by, address_type, patch } => {
@@ -123,7 +124,8 @@ mod tests {
                 "endpoints": endpoints,
             })
         };
-        let slices = [slice("a", "IPv4", json!([1])), slice("b", "IPv4", json!([1, 2])), slice("c", "IPv6", json!([1, 2, 3]))];
+        let slices =
+            [slice("a", "IPv4", json!([1])), slice("b", "IPv4", json!([1, 2])), slice("c", "IPv6", json!([1, 2, 3]))];
         assert_eq!(resolve("/x/endpointslices/web*me*IPv4", &slices).as_deref(), Some("/x/endpointslices/b"));
         assert_eq!(resolve("/x/endpointslices/web*you*IPv4", &slices), None);
     }

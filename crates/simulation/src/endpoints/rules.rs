@@ -7,7 +7,7 @@ use bytes::Bytes;
 use kube_dev_apiserver::Server;
 use serde_json::Value;
 
-use super::{Content, recordings, differences, resolve_slice, write_violation};
+use super::{Content, differences, recordings, resolve_slice, write_violation};
 use crate::fault::POLICY_LABEL;
 use crate::log::{Happening, Log};
 use crate::oracle::{Rules, Write};
@@ -56,7 +56,8 @@ impl Rules for EndpointRules {
             let finder = memchr::memmem::Finder::new(&is_named(name)).into_owned();
             objects.iter().filter(|json| finder.find(json).is_some()).filter_map(parse).collect()
         };
-        let is_it = |object: &Value| object["metadata"]["namespace"] == **namespace && object["metadata"]["name"] == **name;
+        let is_it =
+            |object: &Value| object["metadata"]["namespace"] == **namespace && object["metadata"]["name"] == **name;
         let before = match verb {
             Verb::Create => None,
             _ => found(server.encoded_objects(group, resource), name).into_iter().find(is_it),
@@ -73,7 +74,8 @@ impl Rules for EndpointRules {
             all.extend(write.past.get(index).into_iter().flatten().cloned());
             found(all, service)
         };
-        let content = Content { services: versions(0, "services"), endpoints: versions(1, "endpoints"), ..Content::default() };
+        let content =
+            Content { services: versions(0, "services"), endpoints: versions(1, "endpoints"), ..Content::default() };
         write_violation(before.as_ref(), after.as_ref(), resource, &content)
     }
 

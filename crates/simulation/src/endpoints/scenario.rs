@@ -58,8 +58,8 @@ fn options(rng: &mut SmallRng) -> Options {
 fn processes(rng: &mut SmallRng, options: Options) -> Vec<Process> {
     let candidate = Options { elects: true, ..options };
     match rng.random_range(0..10_u8) {
-        0..6 => vec![controller_manager("a", options)],
-        6..7 => vec![controller_manager("a", candidate)],
+        0..7 => vec![controller_manager("a", options)],
+        7..8 => vec![controller_manager("a", candidate)],
         _ => vec![controller_manager("a", candidate), controller_manager("b", candidate)],
     }
 }
