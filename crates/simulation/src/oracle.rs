@@ -32,7 +32,7 @@ pub trait Rules: Send + Sync {
     /// Whether admission policies of a [`Disturbance`](crate::Disturbance) apply to a resource.
     fn is_policed(&self, resource: &str) -> bool;
 
-    /// Resources, by group and plural, of which [`Write::past`] has all versions of the user. None by default.
+    /// Resources, by group and plural, of which [`Write::past`] has all versions. None by default.
     fn remembered(&self) -> &[(&str, &str)] {
         &[]
     }
@@ -62,7 +62,7 @@ pub struct Write<'a> {
     pub target: &'a Target,
     /// Body of the request, JSON.
     pub body: &'a Bytes,
-    /// Every version that the user wrote of the objects of [`Rules::remembered`], in that order. A process may act on any of
-    /// them, since its caches lag.
+    /// Every version so far of the objects of [`Rules::remembered`], in that order. A process may act on any of them, since its
+    /// caches lag.
     pub past: &'a [BTreeSet<Bytes>],
 }

@@ -241,6 +241,7 @@ impl World {
             }
         }
         drop(state);
+        self.remember(&target.resource);
         self.changed.notify_waiters();
     }
 

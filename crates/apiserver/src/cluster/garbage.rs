@@ -84,13 +84,25 @@ impl Dependencies {
         }
     }
 
-    /// An object is gone for good.
-    pub(super) fn gone(&mut self, object: &Stored) {
-        self.waiting.remove(&object.uid);
+    /// The store was set back: the objects of `before` that are not among `now` are gone.
+    pub(super) fn restored(&mut self, before: &BTreeSet<Box<str>>, now: &BTreeSet<Box<str>>) {
+        self.gone.retain(|uid| !now.contains(uid));
+        for uid in before.difference(now) {
+            self.remember(uid);
+        }
+    }
+
+    fn remember(&mut self, uid: &str) {
         if self.gone.len() == REMEMBERED {
             self.gone.shift_remove_index(0);
         }
-        self.gone.insert(object.uid.clone());
+        self.gone.insert(uid.into());
+    }
+
+    /// An object is gone for good.
+    pub(super) fn gone(&mut self, object: &Stored) {
+        self.waiting.remove(&object.uid);
+        self.remember(&object.uid);
         if self.dependents.contains_key(&object.uid) {
             self.pending.insert(object.uid.clone());
         }

@@ -37,6 +37,8 @@ impl Cluster {
     pub(crate) fn restore(&mut self, state: State) {
         let State { kinds, objects, revision, addresses, dependencies, emptied_namespaces } = state;
         let known = self.collections.len();
+        // A garbage collector looks owners up, so that it makes no difference whether they were deleted or never restored.
+        let lost = self.collections.iter().flat_map(Collection::uids).collect();
         self.collections = objects.into_iter().map(|objects| Collection::restored(objects, revision)).collect();
         // A kind that has been defined since keeps its index, so that no later kind gets the same one.
         while self.collections.len() < known {
@@ -46,6 +48,8 @@ impl Cluster {
         self.revision = revision;
         self.addresses = addresses;
         self.dependencies = dependencies;
+        let present = self.collections.iter().flat_map(Collection::uids).collect();
+        self.dependencies.restored(&lost, &present);
         self.emptied_namespaces = emptied_namespaces;
         self.touched = (0..self.collections.len()).collect();
     }

@@ -163,6 +163,12 @@ impl Machine {
         }
     }
 
+    /// Lets the next list be one of the most recent state, because the store of the server was restored.
+    pub(super) fn restored(&mut self) {
+        self.unavailable = true;
+        self.phase = STREAM;
+    }
+
     /// What to do now. `jitter` is drawn from `0.0..1.0`.
     pub(super) fn next(&mut self, now: Instant, jitter: f64) -> Next {
         if let Some(wait) = self.wait.take() {
