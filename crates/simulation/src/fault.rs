@@ -72,8 +72,11 @@ pub enum Disturbance {
     /// All connections of the API server are reset. With `true` its history is lost too: watches from before are answered
     /// with 410.
     RestartServer(bool),
-    /// The store is set back to what it was this many milliseconds before, as after a restore of etcd.
+    /// The store is set back to what it was this many milliseconds before, as a restore of etcd with `--bump-revision` does.
     Restore(u32),
+    /// The same without `--bump-revision`: resource versions are handed out a second time. A client can find that only while
+    /// the server has not passed the versions that it knows, so that histories drawn from seeds do not have it.
+    Rewind(u32),
     /// An admission rule is in force for this many milliseconds.
     Policy(Policy, u32),
     /// Nothing gets through between a process and the server for this many milliseconds; its requests and events wait.
@@ -124,6 +127,7 @@ impl fmt::Display for Disturbance {
             Disturbance::RestartServer(false) => f.write_str("restart-server"),
             Disturbance::RestartServer(true) => f.write_str("restart-server-lost"),
             Disturbance::Restore(millis) => write!(f, "restore-{millis}"),
+            Disturbance::Rewind(millis) => write!(f, "rewind-{millis}"),
             Disturbance::Policy(policy, millis) => write!(f, "policy-{policy}-{millis}"),
             Disturbance::Freeze(process, millis) => write!(f, "freeze-{process}-{millis}"),
             Disturbance::Crash(process, millis) => write!(f, "kill-{process}-{millis}"),
@@ -144,6 +148,7 @@ impl FromStr for Disturbance {
                 _ if text == "restart-server" => Disturbance::RestartServer(false),
                 _ if text == "restart-server-lost" => Disturbance::RestartServer(true),
                 "restore" => Disturbance::Restore(millis.ok()?),
+                "rewind" => Disturbance::Rewind(millis.ok()?),
                 "jump" => Disturbance::Jump(millis.ok()?),
                 // A negative number has a sign of its own.
                 "wall" | "wall-" => Disturbance::SetWallClock(text.strip_prefix("wall-")?.parse().ok()?),
@@ -236,7 +241,9 @@ mod tests {
     #[case("")]
     #[case("a/create/endpointslices/3=lose-answer")]
     #[case("a/event/pods/3=past-40,b/list/services/1=refuse-503,b/update/leases/2=crash-1000")]
-    #[case("a/event/pods/3=skip,@0=restart-server,@10=restart-server-lost,@1500=restore-2000,@1600=jump-30000")]
+    #[case(
+        "a/event/pods/3=skip,@0=restart-server,@10=restart-server-lost,@1500=restore-2000,@1510=rewind-200,@1600=jump-30000"
+    )]
     #[case("@5=policy-add-label-3000,@6=freeze-a-20000,@7=kill-b-10,@8=wall--3600,@9=wall-60")]
     fn a_plan_is_read_back(#[case] text: &str) {
         assert_eq!(text.parse::<Plan>().unwrap().to_string(), text);

@@ -59,9 +59,9 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Three minutes, and 40 seconds.
+    /// 1,100 seconds, which is the slowest retry of client-go's rate limiters (1,000 s) and some; and 40 seconds.
     fn default() -> Self {
-        Limits { settle: Duration::from_secs(180), quiet: Duration::from_secs(40) }
+        Limits { settle: Duration::from_secs(1_100), quiet: Duration::from_secs(40) }
     }
 }
 
@@ -82,6 +82,8 @@ pub struct Outcome {
 const START: &str = "2026-01-01T00:00:00Z";
 /// Time that processes have to start before the first step.
 const LEAD: Duration = Duration::from_millis(500);
+/// By how much a restore raises the next resource version.
+const BUMP: u64 = 1_000_000;
 /// Time between two looks at the state.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -192,7 +194,8 @@ impl Run {
     async fn play(&mut self, steps: &[Step], disturbances: &[(Duration, Disturbance)]) {
         let mut due = Instant::now();
         let began = due - self.world.now();
-        let keeps_snapshots = disturbances.iter().any(|(_, what)| matches!(what, Disturbance::Restore(_)));
+        let keeps_snapshots =
+            disturbances.iter().any(|(_, what)| matches!(what, Disturbance::Restore(_) | Disturbance::Rewind(_)));
         let (mut disturbances, mut ends) = (disturbances.iter().peekable(), Ends::new());
         for step in steps {
             due += step.after;
@@ -265,10 +268,13 @@ impl Run {
             Disturbance::RestartServer(lost) => {
                 server.restart(if *lost { History::Lost } else { History::Kept });
             }
-            Disturbance::Restore(millis) => {
+            Disturbance::Restore(millis) | Disturbance::Rewind(millis) => {
                 let then = self.world.now().saturating_sub(Duration::from_millis((*millis).into()));
                 if let Some((_, snapshot)) = self.snapshots.iter().rev().find(|(at, _)| *at <= then) {
-                    server.restore(snapshot);
+                    match disturbance {
+                        Disturbance::Restore(_) => server.restore_bumped(snapshot, BUMP),
+                        _ => server.restore(snapshot),
+                    }
                     self.world.forget_holder();
                 }
             }

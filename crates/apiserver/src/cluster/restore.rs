@@ -19,6 +19,13 @@ pub(crate) struct State {
     emptied_namespaces: BTreeSet<Box<str>>,
 }
 
+impl State {
+    /// Lets the revisions that follow be later than `revision`.
+    pub(crate) fn set_revision(&mut self, revision: u64) {
+        self.revision = revision;
+    }
+}
+
 impl Cluster {
     /// The state at the current revision.
     pub(crate) fn state(&self) -> State {
