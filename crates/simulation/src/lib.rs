@@ -35,6 +35,6 @@ pub use process::{Environment, Process, ProcessError};
 pub use request::Target;
 pub use run::{Limits, Outcome, Simulation};
 pub use script::{Operation, Step};
-pub use shrink::{Shrunk, reduced, shrink};
+pub use shrink::{Shrunk, reduced, shrink, shrink_faults};
 pub use transport::{Transport, TransportBody};
 pub use world::Faults;
