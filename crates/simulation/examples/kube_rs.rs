@@ -17,6 +17,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{ObjectMeta, PostParams};
 use kube::runtime::controller::Action;
 use kube::runtime::reflector::{self, Store};
+use kube::runtime::utils::Backoff;
 use kube::runtime::{Controller, WatchStreamExt as _, watcher};
 use kube::{Api, Client, Resource as _, ResourceExt as _};
 use kube_dev_apiserver::Server;
@@ -28,11 +29,26 @@ use serde_json::json;
 
 /// Which version of the controller runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
+pub(crate) enum Version {
     /// Creates a child with a generated name whenever the store has none.
     Buggy,
     /// Creates the child under a name that follows from its parent, so that the server rejects a second one.
     Fixed,
+}
+
+/// A second before each retry of a watch. The back-off of kube-rs has jitter, which is not drawn from the seed of a run.
+struct EachSecond;
+
+impl Iterator for EachSecond {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        Some(Duration::from_secs(1))
+    }
+}
+
+impl Backoff for EachSecond {
+    fn reset(&mut self) {}
 }
 
 struct Context {
@@ -69,8 +85,9 @@ async fn controller(environment: Environment, version: Version) -> Result<(), ku
     let client = Client::new(environment.transport, "default");
     let api: Api<ConfigMap> = Api::all(client.clone());
     let (children, writer) = reflector::store();
-    let pages = watcher(api.clone(), watcher::Config::default().labels("role=page")).reflect(writer);
-    let sites = Controller::new(api, watcher::Config::default().labels("role=site"));
+    let pages =
+        watcher(api.clone(), watcher::Config::default().labels("role=page")).backoff(EachSecond).reflect(writer);
+    let sites = Controller::new(api, watcher::Config::default().labels("role=site")).trigger_backoff(EachSecond);
     let context = Arc::new(Context { client, children, version });
     let retry = |_, _: &kube::Error, _| Action::requeue(Duration::from_secs(1));
     let run = sites.run(reconcile, retry, context).for_each(|_| future::ready(()));
@@ -99,7 +116,7 @@ impl Rules for OnePage {
 }
 
 /// A user who creates a site and soon changes it.
-pub fn simulation(version: Version, faults: Faults) -> Simulation {
+pub(crate) fn simulation(version: Version, faults: Faults) -> Simulation {
     let path = "/api/v1/namespaces/default/configmaps";
     let site = json!({ "metadata": { "name": "blog", "labels": { "role": "site" } } });
     let change = json!({ "data": { "title": "News" } });
@@ -120,7 +137,7 @@ pub fn simulation(version: Version, faults: Faults) -> Simulation {
 }
 
 /// Plans that each delay one event of a run by a second, until after the user's next change.
-pub fn delays(log: &Log) -> Vec<Plan> {
+pub(crate) fn delays(log: &Log) -> Vec<Plan> {
     let events = log.entries().iter().filter_map(|entry| match &entry.what {
         Happening::Event { point, .. } => Some(point.clone()),
         _ => None,
@@ -129,7 +146,7 @@ pub fn delays(log: &Log) -> Vec<Plan> {
 }
 
 /// The delays, and the plans of the three patterns of Sieve, under which a version fails.
-pub fn failing(version: Version) -> Vec<Plan> {
+pub(crate) fn failing(version: Version) -> Vec<Plan> {
     let calm = simulation(version, Faults::Planned(Plan::default())).run();
     let mut plans = delays(&calm.log);
     plans.extend(Pattern::ALL.into_iter().flat_map(|pattern| sieve::plans(&calm.log, pattern, false)));
@@ -138,7 +155,7 @@ pub fn failing(version: Version) -> Vec<Plan> {
 }
 
 /// The second event, that of the page, arrives after the site has changed: one of [`delays`].
-pub const LATE_PAGE: &str = "controller/event/configmaps/2=delay-1000";
+pub(crate) const LATE_PAGE: &str = "controller/event/configmaps/2=delay-1000";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout();

@@ -32,7 +32,9 @@ fn the_plan_is_one_of_those_found() {
 #[test]
 fn runs_are_repeatable() {
     let run = |plan: &str| simulation(Version::Buggy, Faults::Planned(plan.parse().unwrap())).run().log.text();
-    for plan in ["", LATE_PAGE, "controller/create/configmaps/1=refuse-503"] {
+    for plan in
+        ["", LATE_PAGE, "controller/create/configmaps/1=refuse-503", "controller/event/configmaps/1=lose-request"]
+    {
         assert_eq!(run(plan), run(plan));
     }
 }
