@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use kube_dev_apiserver::Server;
-use kube_simulation::endpoints::{Histories, content, read_recordings, scenario};
+use kube_simulation::endpoints::{Act, Histories, read_recordings, scenario};
 use kube_simulation::sieve::{Pattern, plans};
-use kube_simulation::{Disturbance, Fault, Faults, Log, Rules, Simulation, shrink, shrink_faults};
+use kube_simulation::{Faults, Log, Operation, Rules, Simulation, Step, shrink, shrink_faults};
+use serde_json::json;
 
 #[test]
 fn the_same_seed_gives_the_same_log() {
@@ -60,17 +62,15 @@ fn a_walk_to_elsewhere_fails() {
     walk.disturbances.clear();
     assert_eq!(walk.run().violations, [""; 0]);
     walk.steps.retain(|step| !step.operation.to_string().contains("services/web"));
-    walk.steps.extend(scenario_change());
+    walk.steps.push(relabel());
     let violations = walk.run().violations;
     assert!(violations.iter().any(|line| line.contains("default/web slices")), "{violations:?}");
 }
 
-fn scenario_change() -> Option<kube_simulation::Step> {
-    let operation = kube_simulation::Operation::Patch {
-        path: "/api/v1/namespaces/default/services/web".to_owned(),
-        patch: serde_json::json!({ "metadata": { "labels": { "team": "red" } } }),
-    };
-    Some(kube_simulation::Step { after: std::time::Duration::ZERO, operation })
+fn relabel() -> Step {
+    let path = "/api/v1/namespaces/default/services/web".to_owned();
+    let patch = json!({ "metadata": { "labels": { "team": "red" } } });
+    Step { after: Duration::ZERO, operation: Operation::Patch { path, patch } }
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_recording_passes_under_plans_of_each_pattern() {
     }
 }
 
-/// Fails if two given Pods exist at the end and an answer to a create of Endpoints was lost.
+/// Fails if a Service was changed, a Pod was deleted and an answer was lost.
 struct Artificial;
 
 impl Rules for Artificial {
@@ -100,9 +100,7 @@ impl Rules for Artificial {
         false
     }
 
-    fn differences(&self, server: &Server) -> Vec<String> {
-        // Only the log matters.
-        drop(content(server));
+    fn differences(&self, _: &Server) -> Vec<String> {
         Vec::new()
     }
 
@@ -116,7 +114,6 @@ impl Rules for Artificial {
 
 #[test]
 fn a_failure_is_reduced_to_what_it_needs() {
-    use kube_simulation::endpoints::Act;
     let acts =
         [Act::Unready(0), Act::SelectNone(0), Act::Ready(0), Act::DeletePod(1), Act::SelectNone(1), Act::CreatePod(1)];
     let plan =
@@ -127,8 +124,6 @@ fn a_failure_is_reduced_to_what_it_needs() {
     let outcome = simulation.run();
     assert_eq!(outcome.violations, ["all three are there"], "{}", outcome.log.timeline());
     assert_eq!(outcome.plan.len(), 4);
-    assert!(outcome.plan.disturbances.iter().any(|(_, what)| *what == Disturbance::Jump(1_000)));
-    assert!(outcome.plan.faults.values().any(|fault| *fault == Fault::Crash(10)));
 
     let shrunk = shrink(&simulation, &outcome).expect("the run is deterministic");
     let steps: Vec<String> = shrunk.simulation.steps.iter().map(|step| step.operation.to_string()).collect();
