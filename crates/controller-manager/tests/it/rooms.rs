@@ -81,12 +81,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     (
         "simulation",
-        &[
-            "endpoint-controller-manager",
-            "kube-controller-client",
-            "kube-dev-apiserver",
-            "kube-endpoints-conformance",
-        ],
+        &["endpoint-controller-manager", "kube-controller-client", "kube-dev-apiserver", "kube-endpoints-conformance"],
     ),
 ];
 

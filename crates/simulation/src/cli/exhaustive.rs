@@ -11,7 +11,7 @@ use super::subject::Subject;
 
 /// Arguments of `--exhaustive`.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Exhaustive {
+pub(crate) struct ShortHistories {
     /// Runs all histories of a small world in place of seeds: two Services, three Pods, two endpoints for each slice.
     #[arg(long, conflicts_with = "seeds")]
     pub(super) exhaustive: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Exhaustive {
 /// Longest history, in changes, that is run with faults.
 const DEPTH_WITH_FAULTS: usize = 3;
 
-impl Exhaustive {
+impl ShortHistories {
     pub(super) fn run(self, batch: Batch) -> Result<bool> {
         let histories: Vec<_> = Histories::up_to(self.depth).collect();
         let short = histories.iter().take_while(|acts| acts.len() <= DEPTH_WITH_FAULTS && !self.no_faults).count();

@@ -16,7 +16,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use kube_simulation::endpoints::scenario;
 
-use self::exhaustive::Exhaustive;
+use self::exhaustive::ShortHistories;
 use self::replay::Replay;
 use self::sieve::Sieve;
 use self::walks::Walks;
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FROM..TO", default_value = "0..10000")]
     seeds: Seeds,
     #[command(flatten)]
-    exhaustive: Exhaustive,
+    exhaustive: ShortHistories,
     #[command(flatten)]
     batch: Batch,
 }
