@@ -8,9 +8,31 @@
 //! A process is any future that talks to the API server through a tower service: [`Environment::transport`] goes into
 //! `kube::Client::new` as well as into `kube_controller_client::Config::over`.
 //!
+//! # Example
+//!
+//! ```
+//! use kube_simulation::endpoints::scenario;
+//!
+//! // A user's history, settings, processes and faults, all drawn from the seed.
+//! let outcome = scenario::random(7).run();
+//! assert!(outcome.violations.is_empty(), "{}", outcome.log.timeline());
+//! assert_eq!(scenario::random(7).run(), outcome);
+//! ```
+//!
+//! `examples/kube_rs.rs` has a kube-rs controller with rules of its own.
+//!
+//! # What makes a program repeatable
+//!
+//! A program under simulation reads no clock but those of tokio and `kube_ambient`, takes random numbers from `kube_ambient`,
+//! has no threads and no I/O but the transport, and leaves no task behind when its future is dropped. In kube-rs,
+//! `default_backoff` and the default `trigger_backoff` have jitter that is not drawn from the seed, and the `Controller` and
+//! `Store::state` order several objects by hash maps with random seeds. Two runs whose [`Log::text`] differ reveal a program
+//! that is not repeatable.
+//!
 //! The methods follow `FoundationDB`'s simulation, Sieve (Sun et al., OSDI 2022; [`sieve`]) and Acto (Gu et al., SOSP 2023).
 
 mod chaos;
+#[cfg(feature = "endpoints")]
 pub mod endpoints;
 mod fault;
 mod frames;
@@ -35,6 +57,6 @@ pub use process::{Environment, Process, ProcessError};
 pub use request::Target;
 pub use run::{Limits, Outcome, Simulation};
 pub use script::{Operation, Step};
-pub use shrink::{Shrunk, reduced, shrink};
+pub use shrink::{Shrunk, reduced, shrink, shrink_faults};
 pub use transport::{Transport, TransportBody};
 pub use world::Faults;

@@ -25,6 +25,15 @@ pub struct Shrunk {
 ///
 /// Returns `None` if the run with exactly the faults that occurred passes, which means that it is not deterministic.
 pub fn shrink(simulation: &Simulation, outcome: &Outcome) -> Option<Shrunk> {
+    search(simulation, outcome, true)
+}
+
+/// Removes faults only, for runs whose steps depend on each other. Returns `None` as [`shrink`] does.
+pub fn shrink_faults(simulation: &Simulation, outcome: &Outcome) -> Option<Shrunk> {
+    search(simulation, outcome, false)
+}
+
+fn search(simulation: &Simulation, outcome: &Outcome, drops_steps: bool) -> Option<Shrunk> {
     let mut search = Search { simulation, runs: 0 };
     let mut plan = outcome.plan.clone();
     let mut steps: Vec<usize> = (0..simulation.steps.len()).collect();
@@ -34,6 +43,9 @@ pub fn shrink(simulation: &Simulation, outcome: &Outcome) -> Option<Shrunk> {
         let faults = items(&plan);
         let faults = ddmin(faults, |faults| search.failure(&steps, &plan_of(faults)).is_some());
         plan = plan_of(&faults);
+        if !drops_steps {
+            break;
+        }
         steps = ddmin(steps, |steps| search.failure(steps, &plan).is_some());
         if (steps.len(), plan.len()) == before {
             break;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use kube_endpoints_conformance::{Kind, Manifest, Operation, Recording, Scenario, Subresource};
-use kube_simulation::endpoints::{Content, differences};
+use kube_simulation::endpoints::{Content, Unnoticed, differences};
 use serde_json::{Value, json};
 
 /// As recorded.
@@ -12,31 +12,6 @@ const MAX_ENDPOINTS_PER_SLICE: usize = 100;
 /// The recordings write all namespaces like this.
 const NAMESPACE: &str = "<ns>";
 
-/// A change of the phase alone wakes nothing, so that the Pod stays in or out until something else does (EC-2).
-const PHASE: &str = "phase";
-/// An update of Endpoints wakes nothing (EP-H5).
-const ENDPOINTS_EDITED: &str = "Endpoints edited";
-/// A change of owners moves no generation, so that nothing notices it (TR-8).
-const OWNER: &str = "owner removed";
-
-/// Steps that end in a state which the specification would not lead to if it were computed anew, and why.
-const UNNOTICED: &[(&str, &[usize], &str)] = &[
-    ("core/phase-change", &[2], PHASE),
-    ("core/slice-owner-removed", &[2], OWNER),
-    ("core/endpoints-edited", &[2], ENDPOINTS_EDITED),
-    ("core/endpoints-labelled", &[2], ENDPOINTS_EDITED),
-    ("random/random-20", &[5, 6], PHASE),
-    ("random/random-30", &[4, 5, 6], PHASE),
-    ("random/random-37", &[2, 3], PHASE),
-    ("random/random-56", &[7, 8], PHASE),
-    ("random/random-68", &[7], PHASE),
-    ("random/random-93", &[3], PHASE),
-    ("random/random-104", &[3], PHASE),
-    ("random/random-120", &[7, 8], PHASE),
-    ("random/random-133", &[5, 6, 7, 8], PHASE),
-    ("random/random-143", &[4, 5], PHASE),
-];
-
 #[test]
 fn only_unnoticed_changes_differ() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recordings");
@@ -44,7 +19,7 @@ fn only_unnoticed_changes_differ() {
     for (file, recording) in Recording::read_all(&directory).unwrap() {
         for scenario in &recording.scenarios {
             let key = format!("{file}/{}", scenario.name);
-            let unnoticed = UNNOTICED.iter().find(|(name, ..)| *name == key).map_or(&[][..], |(_, steps, _)| steps);
+            let unnoticed = Unnoticed::of(&key).map_or(&[][..], |it| it.steps);
             states += scenario.steps.len();
             for (step, lines) in play(&recording.nodes, scenario) {
                 if lines.is_empty() == unnoticed.contains(&step) {

@@ -79,6 +79,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "kube-workqueue",
         ],
     ),
+    (
+        "simulation",
+        &["endpoint-controller-manager", "kube-controller-client", "kube-dev-apiserver", "kube-endpoints-conformance"],
+    ),
 ];
 
 /// What every crate may import that may read a clock.
@@ -116,13 +120,16 @@ fn pure_rooms_know_no_runtime() {
 }
 
 #[test]
-fn only_the_client_knows_kube_and_only_devcluster_the_api_server() {
+fn only_the_client_knows_kube_and_no_controller_the_api_server() {
     for (room, names) in dependencies() {
         let knows = |name: &str| names.iter().any(|it| it == name);
         assert!(room == "client" || !knows("kube"), "crates/{room} must not import kube");
         assert!(
-            room == "devcluster" || !knows("kube-dev-apiserver"),
+            ["devcluster", "simulation"].contains(&room.as_str()) || !knows("kube-dev-apiserver"),
             "crates/{room} must not import kube-dev-apiserver"
         );
+        for program in ["devcluster", "kube-simulation"] {
+            assert!(!knows(program), "crates/{room} must not import {program}");
+        }
     }
 }

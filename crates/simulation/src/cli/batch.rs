@@ -43,8 +43,17 @@ impl Totals {
     }
 }
 
-/// Makes `count` runs, which `job` names and describes by their number. Returns whether all passed.
-pub(super) fn run(batch: Batch, count: u64, job: impl Fn(u64) -> (String, Simulation) + Sync) -> Result<bool> {
+/// Makes `count` runs, which `job` names and describes by their number; `each` gets the outcomes, in any order. Returns whether
+/// all passed.
+pub(super) fn run(
+    batch: Batch,
+    count: u64,
+    job: impl Fn(u64) -> (String, Simulation) + Sync,
+    each: impl Fn(u64, &Outcome) + Sync,
+) -> Result<bool> {
+    if count == 0 {
+        return Ok(true);
+    }
     let threads =
         batch.threads.map_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get), NonZeroUsize::get);
     let bar = ProgressBar::new(count);
@@ -69,6 +78,7 @@ pub(super) fn run(batch: Batch, count: u64, job: impl Fn(u64) -> (String, Simula
                         failures.fetch_add(1, Ordering::Relaxed);
                         bar.suspend(|| report::failure(&name, &outcome));
                     }
+                    each(index, &outcome);
                     totals.lock().unwrap_or_else(std::sync::PoisonError::into_inner).add(&outcome);
                     bar.inc(1);
                 }

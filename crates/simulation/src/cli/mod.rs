@@ -1,8 +1,13 @@
 //! The command line.
 
 mod batch;
+mod exhaustive;
+mod planned;
 mod replay;
 mod report;
+mod sieve;
+mod subject;
+mod walks;
 
 use std::num::NonZeroUsize;
 use std::str::FromStr;
@@ -11,7 +16,10 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use kube_simulation::endpoints::scenario;
 
+use self::exhaustive::ShortHistories;
 use self::replay::Replay;
+use self::sieve::Sieve;
+use self::walks::Walks;
 
 /// Simulates the endpoint controllers against an API server, with faults, in virtual time.
 ///
@@ -24,6 +32,8 @@ pub(crate) struct Arguments {
     /// Seeds to run, as a half-open range.
     #[arg(long, value_name = "FROM..TO", default_value = "0..10000")]
     seeds: Seeds,
+    #[command(flatten)]
+    exhaustive: ShortHistories,
     #[command(flatten)]
     batch: Batch,
 }
@@ -43,6 +53,10 @@ pub(crate) struct Batch {
 enum Command {
     /// Runs one seed again, prints a timeline, and reduces a failure to what it needs.
     Replay(Replay),
+    /// Puts one fault at each point of recorded or random histories, after Sieve.
+    Sieve(Sieve),
+    /// Changes a small cluster and changes it back: what the controllers made must be the same.
+    Walks(Walks),
 }
 
 /// A half-open range of seeds.
@@ -69,10 +83,13 @@ impl Arguments {
     pub(crate) fn run(self) -> Result<bool> {
         match self.command {
             Some(Command::Replay(replay)) => replay.run(),
+            Some(Command::Sieve(sieve)) => sieve.run(self.batch),
+            Some(Command::Walks(walks)) => walks.run(self.batch),
+            None if self.exhaustive.exhaustive => self.exhaustive.run(self.batch),
             None => {
                 let Seeds { from, to } = self.seeds;
                 let job = |index: u64| (format!("replay {}", from + index), scenario::random(from + index));
-                batch::run(self.batch, to - from, job)
+                batch::run(self.batch, to - from, job, |_, _| {})
             }
         }
     }

@@ -4,16 +4,22 @@ use std::io::Write as _;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use kube_simulation::endpoints::scenario;
-use kube_simulation::{Outcome, Plan, Simulation, reduced, shrink};
+use kube_simulation::{Outcome, Plan, Simulation, reduced};
+
+use super::subject::{Directory, Subject, WALK_LENGTH};
 
 /// Arguments of `replay`.
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
-    /// The seed.
-    seed: u64,
+    #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
+    directory: Directory,
+    /// Number of changes of a walk.
+    #[arg(long, default_value_t = WALK_LENGTH, requires = "walk")]
+    length: usize,
     /// Steps of the history that are played, counted from 0; all by default.
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', conflicts_with = "walk")]
     steps: Option<Vec<usize>>,
     /// Faults, as printed by a reduced failure; by default those that the seed draws.
     #[arg(long)]
@@ -28,9 +34,9 @@ pub(crate) struct Replay {
 
 impl Replay {
     pub(super) fn run(self) -> Result<bool> {
-        let Replay { seed, steps, faults, full, no_shrink } = self;
-        let whole = scenario::random(seed);
-        let is_part = steps.is_some() || faults.is_some();
+        let Replay { subject, directory, length, steps, faults, full, no_shrink } = self;
+        let whole = subject.simulation(&directory, length)?;
+        let is_part = steps.is_some();
         let simulation = match (steps, faults) {
             (None, None) => whole,
             (steps, faults) => {
@@ -44,12 +50,12 @@ impl Replay {
         };
         let outcome = simulation.run();
         if simulation.run() != outcome {
-            bail!("two runs of seed {seed} differ: the simulation is not deterministic");
+            bail!("two runs of {subject} differ: the simulation is not deterministic");
         }
         if outcome.violations.is_empty() || no_shrink || is_part {
             return print(&outcome, full);
         }
-        smallest(seed, &simulation, &outcome, full)
+        smallest(&subject, &simulation, &outcome, full)
     }
 }
 
@@ -66,23 +72,24 @@ fn print(outcome: &Outcome, full: bool) -> Result<bool> {
     Ok(outcome.violations.is_empty())
 }
 
-fn smallest(seed: u64, simulation: &Simulation, outcome: &Outcome, full: bool) -> Result<bool> {
-    let Some(shrunk) = shrink(simulation, outcome) else {
-        bail!("seed {seed} passes with exactly the faults that it failed with: the simulation is not deterministic");
+fn smallest(subject: &Subject, simulation: &Simulation, outcome: &Outcome, full: bool) -> Result<bool> {
+    let Some(shrunk) = subject.shrink(simulation, outcome) else {
+        bail!("{subject} passes with exactly the faults that it failed with: the simulation is not deterministic");
     };
     print(&shrunk.outcome, full)?;
     let steps: Vec<String> = shrunk.steps.iter().map(ToString::to_string).collect();
+    let is_whole = shrunk.steps.len() == simulation.steps.len();
+    let steps = if is_whole { String::new() } else { format!(" --steps '{}'", steps.join(",")) };
     let before = (simulation.steps.len(), outcome.plan.len());
     writeln!(
         std::io::stdout(),
         "reduced from {} steps and {} faults to {} and {}, in {} runs; to replay it:\n  cargo run --release -p \
-         kube-simulation -- replay {seed} --steps '{}' --faults '{}'",
+         kube-simulation -- replay {subject}{steps} --faults '{}'",
         before.0,
         before.1,
         shrunk.steps.len(),
         shrunk.plan.len(),
         shrunk.runs,
-        steps.join(","),
         shrunk.plan,
     )?;
     Ok(false)

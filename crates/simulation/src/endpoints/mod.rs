@@ -22,6 +22,8 @@ mod rules;
 pub mod scenario;
 mod set;
 mod slice_paths;
+mod unnoticed;
+mod walked;
 mod walks;
 mod writes;
 
@@ -33,5 +35,6 @@ pub use oracle::differences;
 pub use recordings::{Scenario as RecordedScenario, read as read_recordings};
 pub use rules::{EndpointRules, content};
 pub use slice_paths::resolve_slice;
+pub use unnoticed::Unnoticed;
 pub use walks::{Walk, same_content, walk};
 pub use writes::write_violation;

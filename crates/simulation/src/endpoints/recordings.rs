@@ -6,6 +6,7 @@ use std::time::Duration;
 use kube_endpoints_conformance::{Kind, Manifest, Operation as Recorded, Recording, Subresource};
 use serde_json::{Value, json};
 
+use super::Unnoticed;
 use crate::script::{Operation, Step};
 
 /// The scenarios of all recordings, as histories.
@@ -17,6 +18,8 @@ pub struct Scenario {
     pub setup: Vec<Operation>,
     /// What was done.
     pub steps: Vec<Step>,
+    /// Why the last state is not what the controllers would make from nothing, if it is not. See [`Unnoticed`].
+    pub unnoticed: Option<&'static str>,
 }
 
 /// The namespace in which scenarios are played.
@@ -39,6 +42,9 @@ pub fn read(directory: &Path) -> std::io::Result<Vec<Scenario>> {
             object: json!({ "metadata": { "name": NAMESPACE } }),
         });
         for scenario in recording.scenarios {
+            let name = format!("{file}/{}", scenario.name);
+            let last = scenario.steps.len();
+            let unnoticed = Unnoticed::of(&name).filter(|it| it.steps.contains(&last)).map(|it| it.reason);
             let mut steps = Vec::new();
             for step in scenario.steps {
                 let mut after = PAUSE;
@@ -46,7 +52,7 @@ pub fn read(directory: &Path) -> std::io::Result<Vec<Scenario>> {
                     steps.push(Step { after: std::mem::take(&mut after), operation });
                 }
             }
-            scenarios.push(Scenario { name: format!("{file}/{}", scenario.name), setup: setup.clone(), steps });
+            scenarios.push(Scenario { name, setup: setup.clone(), steps, unnoticed });
         }
     }
     Ok(scenarios)

@@ -68,7 +68,9 @@ impl Rules for EndpointRules {
         }
         let after: Option<Value> = if *verb == Verb::Delete { None } else { serde_json::from_slice(write.body).ok() };
         let service = after.as_ref().or(before.as_ref()).map(|object| &object["metadata"])?;
-        let service = service["labels"]["kubernetes.io/service-name"].as_str().or(service["name"].as_str())?;
+        // Endpoints copy the labels of their Service, this one included.
+        let label = service["labels"]["kubernetes.io/service-name"].as_str().filter(|_| resource == "endpointslices");
+        let service = label.or(service["name"].as_str())?;
         let versions = |index: usize, plural: &str| {
             let mut all = server.encoded_objects("", plural);
             all.extend(write.past.get(index).into_iter().flatten().cloned());

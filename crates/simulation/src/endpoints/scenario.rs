@@ -1,4 +1,4 @@
-//! Runs of the endpoint controllers that are drawn from a seed.
+//! Runs of the endpoint controllers: of drawn and recorded histories, of short ones and of walks.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -10,8 +10,10 @@ use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 
 use super::app::{Options, controller_manager};
-use super::histories;
+use super::exhaustive::{self, Act, MAX_ENDPOINTS_PER_SLICE};
 use super::rules::EndpointRules;
+use super::walked::WalkRules;
+use super::{RecordedScenario, histories, walks};
 use crate::chaos::Chaos;
 use crate::fault::{Disturbance, Policy};
 use crate::process::Process;
@@ -45,6 +47,70 @@ pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
         faults: Faults::Drawn(Chaos::NONE),
         disturbances: Vec::new(),
         limits: Limits::default(),
+    }
+}
+
+/// One process that reads JSON, so that a log without faults can be enumerated by [`sieve::plans`](crate::sieve::plans).
+fn readable(max_endpoints_per_slice: usize) -> Options {
+    let max_endpoints_per_slice = NonZeroUsize::new(max_endpoints_per_slice).unwrap_or(NonZeroUsize::MIN);
+    Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice }
+}
+
+/// Returns the history of a seed with one process and without faults.
+pub fn history(seed: u64) -> Simulation {
+    base(seed, histories::random(seed, 20), readable(3))
+}
+
+/// Returns a recorded scenario with one process and without faults.
+pub fn recorded(scenario: &RecordedScenario) -> Simulation {
+    Simulation { setup: scenario.setup.clone(), ..base(0, scenario.steps.clone(), readable(100)) }
+}
+
+/// Time between two acts of a short history: more than most exchanges take, less than some.
+const GAP: Duration = Duration::from_millis(30);
+
+/// Returns a history of [`Histories`](super::Histories) with one process and without faults.
+pub fn exhaustive(acts: &[Act]) -> Simulation {
+    let setup = exhaustive::setup().into_iter().map(|step| step.operation).collect();
+    Simulation { setup, ..base(0, exhaustive::steps(acts, GAP), readable(MAX_ENDPOINTS_PER_SLICE)) }
+}
+
+/// Time that the controllers have for the objects of the setup before a walk begins.
+const BEFORE_WALK: Duration = Duration::from_secs(5);
+
+/// Returns the run of the walk of a seed, of `length` changes, with one process and drawn faults.
+///
+/// The setup is run at once, to know the content that the walk has to lead back to. If that run fails, it is returned in place
+/// of the walk. The steps of a walk cannot be left out, see [`shrink_faults`](crate::shrink_faults).
+pub fn walk(seed: u64, length: usize) -> Simulation {
+    let mut rng = SmallRng::seed_from_u64(seed);
+    let options = options(&mut rng);
+    let walks::Walk { setup, mut steps } = walks::walk(seed, length);
+    let rules = EndpointRules { max_endpoints_per_slice: options.max_endpoints_per_slice };
+    let settled = Simulation {
+        rules: Arc::new(WalkRules::new(rules)),
+        setup: setup.into_iter().map(|step| step.operation).collect(),
+        ..base(seed, Vec::new(), options)
+    };
+    if !settled.run().violations.is_empty() {
+        return settled;
+    }
+    if let Some(first) = steps.first_mut() {
+        first.after += BEFORE_WALK;
+    }
+    let end: Duration = steps.iter().map(|step| step.after).sum();
+    let faults = Faults::Drawn(chaos(&mut rng));
+    let mut disturbances = disturbances(&mut rng, end, 1);
+    disturbances.retain(|(_, what)| leads_back(what));
+    Simulation { steps, faults, disturbances, ..settled }
+}
+
+/// Whether the user's changes last: a walk of which some are lost or refused does not lead back.
+fn leads_back(disturbance: &Disturbance) -> bool {
+    match disturbance {
+        Disturbance::Restore(_) => false,
+        Disturbance::Policy(policy, _) => *policy == Policy::AddLabel,
+        _ => true,
     }
 }
 
