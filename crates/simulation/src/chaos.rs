@@ -43,9 +43,14 @@ impl Chaos {
         let late = [Fault::Delay(5), Fault::Delay(100), Fault::Delay(1_500), Fault::Delay(12_000)];
         let choice: &[Fault] = match point.verb {
             Verb::Event => &[Fault::LoseRequest, Fault::Refuse(410), Fault::Skip],
-            Verb::Watch | Verb::List => {
-                &[Fault::LoseRequest, Fault::LoseAnswer, Fault::Refuse(410), Fault::Refuse(429), Fault::Refuse(500), LONG]
-            }
+            Verb::Watch | Verb::List => &[
+                Fault::LoseRequest,
+                Fault::LoseAnswer,
+                Fault::Refuse(410),
+                Fault::Refuse(429),
+                Fault::Refuse(500),
+                LONG,
+            ],
             Verb::Get => &[Fault::LoseRequest, Fault::LoseAnswer, Fault::Refuse(429), Fault::Refuse(503)],
             Verb::Create | Verb::Update | Verb::Patch | Verb::Delete => &[
                 Fault::LoseRequest,
@@ -53,7 +58,6 @@ impl Chaos {
                 Fault::LoseAnswer,
                 Fault::Refuse(409),
                 Fault::Refuse(429),
-                LONG,
                 Fault::Refuse(500),
                 Fault::Refuse(503),
             ],

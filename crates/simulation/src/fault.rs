@@ -240,7 +240,9 @@ mod tests {
     #[rstest]
     #[case("")]
     #[case("a/create/endpointslices/3=lose-answer")]
-    #[case("a/event/pods/3=past-40,b/list/services/1=refuse-503,b/list/services/2=throttle-86400,b/update/leases/2=crash-1000")]
+    #[case(
+        "a/event/pods/3=past-40,b/list/services/1=refuse-503,b/list/services/2=throttle-86400,b/update/leases/2=crash-1000"
+    )]
     #[case("a/event/pods/3=skip,@0=restart-server,@10=restart-server-lost,@1500=restore-2000,@1600=jump-30000")]
     #[case("@5=policy-add-label-3000,@6=freeze-a-20000,@7=kill-b-10,@8=wall--3600,@9=wall-60")]
     fn a_plan_is_read_back(#[case] text: &str) {

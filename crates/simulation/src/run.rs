@@ -269,6 +269,7 @@ impl Run {
             Disturbance::Restore(millis) => {
                 let then = self.world.now().saturating_sub(Duration::from_millis((*millis).into()));
                 if let Some((_, snapshot)) = self.snapshots.iter().rev().find(|(at, _)| *at <= then) {
+                    self.world.remember_all();
                     server.restore(snapshot);
                     self.world.forget_holder();
                 }

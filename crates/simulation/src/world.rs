@@ -219,6 +219,14 @@ impl World {
         }
     }
 
+    /// Remembers the present versions of all resources that the rules want remembered, those that processes wrote included: a
+    /// restore is about to lose them.
+    pub(crate) fn remember_all(&self) {
+        for (_, plural) in self.rules.remembered() {
+            self.remember(plural);
+        }
+    }
+
     /// Checks a write that the server is about to carry out. Returns what is wrong with it, if it succeeds.
     pub(crate) fn check(&self, point: &Point, target: &Target, body: &Bytes) -> Option<String> {
         let state = self.state();

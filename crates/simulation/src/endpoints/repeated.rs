@@ -25,7 +25,7 @@ struct Written {
 /// Returns the slices that a process created twice under two names, and the updates that it repeats without effect.
 ///
 /// Whenever something else may have changed or deleted a slice, what was written before it no longer counts: requests of the
-/// user but for creates and for patches of Pods and Nodes, disturbances, starts of processes, and writes of other processes.
+/// user but for creates and for those of Pods and Nodes, lists, deletions that the watch delivers, disturbances, starts of processes, and writes of other processes.
 pub(super) fn repeated_writes(log: &Log) -> Vec<String> {
     let mut written: BTreeMap<&str, Written> = BTreeMap::new();
     let mut wrong = Vec::new();
@@ -40,6 +40,17 @@ pub(super) fn repeated_writes(log: &Log) -> Vec<String> {
                     wrong.push(format!("{point}: {text}"));
                 }
             }
+            // The slices that the process knows of are others now, as after a deletion by the garbage collector.
+            Happening::Request { point, code: Some(200..300), .. }
+                if point.resource == "endpointslices" && matches!(point.verb, Verb::List | Verb::Watch) =>
+            {
+                written.remove(&*point.process);
+            }
+            Happening::Event { point, frame }
+                if point.resource == "endpointslices" && memchr::memmem::find(frame, b"DELETED").is_some() =>
+            {
+                written.remove(&*point.process);
+            }
             Happening::User { operation, code: 200..300 } if !is_harmless(operation) => written.clear(),
             Happening::Started { .. } | Happening::Disturbance(_) => written.clear(),
             _ => {}
@@ -52,8 +63,9 @@ pub(super) fn repeated_writes(log: &Log) -> Vec<String> {
 fn is_harmless(operation: &crate::Operation) -> bool {
     match operation {
         crate::Operation::Create { .. } => true,
-        crate::Operation::Patch { path, .. } => path.contains("/pods/") || path.contains("/nodes/"),
-        crate::Operation::Delete { path, .. } => path.contains("/pods/") || path.contains("/nodes/"),
+        crate::Operation::Patch { path, .. } | crate::Operation::Delete { path, .. } => {
+            path.contains("/pods/") || path.contains("/nodes/")
+        }
     }
 }
 
