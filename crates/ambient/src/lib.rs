@@ -19,6 +19,7 @@
 //! # Ok::<(), jiff::Error>(())
 //! ```
 
+mod defects;
 mod simulation;
 mod system;
 
@@ -29,6 +30,9 @@ use rand::RngExt as _;
 use rand::distr::uniform::{SampleRange, SampleUniform};
 use rand::distr::{Distribution, StandardUniform};
 
+pub use defects::{Defect, has};
+#[cfg(feature = "defects")]
+pub use defects::{Enabled, enable};
 pub use simulation::{Clock, Simulated, simulate};
 
 /// Returns the time of the wall clock.

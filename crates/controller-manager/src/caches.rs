@@ -3,6 +3,7 @@
 use std::future::{Ready, ready};
 use std::time::Duration;
 
+use kube_ambient::{Defect, has};
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, PodIndex, Service, ServiceIndex, SliceIndex};
@@ -105,7 +106,7 @@ impl Caches {
 
 async fn catch_up<T: Decode, X: Clone + Send + Sync + 'static>(client: &Client, cache: &Informer<T, X>, is_read: bool) {
     // A cache without its initial list gets that from now on.
-    if is_read && cache.store_synced().has_synced() {
+    if is_read && !has(Defect::LeaderWithOldCaches) && cache.store_synced().has_synced() {
         cache.catch_up(client, PATIENCE).await;
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
+use kube_ambient::{Defect, has};
 use kube_controller::locked;
 use kube_endpoint_model::{EndpointSlice, ObjectKey, Text};
 
@@ -49,6 +50,9 @@ impl SliceNames {
 
     /// A name for a slice to create: one of a create that did not succeed, or else a new one.
     pub(crate) fn take(&self, service: &ObjectKey, prefix: &Text) -> SliceName {
+        if has(Defect::NewNameForRetry) {
+            return SliceName::random(prefix);
+        }
         let mut services = self.services();
         let reused = services.get_mut(service).and_then(|names| {
             let at = names.iter().position(|name| name.prefix == *prefix)?;

@@ -22,6 +22,9 @@ pub struct Chaos {
     pub crashes: f64,
 }
 
+/// As a broken proxy asks for: one day.
+const LONG: Fault = Fault::Throttle(86_400);
+
 impl Chaos {
     /// No fault at all.
     pub const NONE: Chaos = Chaos { requests: 0.0, events: 0.0, crashes: 0.0 };
@@ -40,9 +43,14 @@ impl Chaos {
         let late = [Fault::Delay(5), Fault::Delay(100), Fault::Delay(1_500), Fault::Delay(12_000)];
         let choice: &[Fault] = match point.verb {
             Verb::Event => &[Fault::LoseRequest, Fault::Refuse(410), Fault::Skip],
-            Verb::Watch | Verb::List => {
-                &[Fault::LoseRequest, Fault::LoseAnswer, Fault::Refuse(410), Fault::Refuse(429), Fault::Refuse(500)]
-            }
+            Verb::Watch | Verb::List => &[
+                Fault::LoseRequest,
+                Fault::LoseAnswer,
+                Fault::Refuse(410),
+                Fault::Refuse(429),
+                Fault::Refuse(500),
+                LONG,
+            ],
             Verb::Get => &[Fault::LoseRequest, Fault::LoseAnswer, Fault::Refuse(429), Fault::Refuse(503)],
             Verb::Create | Verb::Update | Verb::Patch | Verb::Delete => &[
                 Fault::LoseRequest,

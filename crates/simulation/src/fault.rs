@@ -13,6 +13,9 @@ pub enum Fault {
     /// The server answers with this status code and does nothing. 429 and 503 carry a `Retry-After` of one second. An event
     /// with code 410 ends its watch as expired.
     Refuse(u16),
+    /// The server answers 429 with a `Retry-After` of this many seconds, as an overloaded proxy may, and does nothing. An event
+    /// ends its watch as after a reset.
+    Throttle(u32),
     /// The connection is reset before the request arrives. An event is lost with its watch.
     LoseRequest,
     /// The server carries the request out and the connection is reset before the answer arrives.
@@ -34,6 +37,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::Refuse(code) => write!(f, "refuse-{code}"),
+            Fault::Throttle(seconds) => write!(f, "throttle-{seconds}"),
             Fault::LoseRequest => f.write_str("lose-request"),
             Fault::LoseAnswer => f.write_str("lose-answer"),
             Fault::Delay(millis) => write!(f, "delay-{millis}"),
@@ -59,6 +63,7 @@ impl FromStr for Fault {
         let past = || number("past-").and_then(|it| u8::try_from(it).ok());
         fault
             .or_else(|| small("refuse-").map(Fault::Refuse))
+            .or_else(|| number("throttle-").map(Fault::Throttle))
             .or_else(|| number("delay-").map(Fault::Delay))
             .or_else(|| number("crash-").map(Fault::Crash))
             .or_else(|| past().map(Fault::CrashToPast))
@@ -240,7 +245,9 @@ mod tests {
     #[rstest]
     #[case("")]
     #[case("a/create/endpointslices/3=lose-answer")]
-    #[case("a/event/pods/3=past-40,b/list/services/1=refuse-503,b/update/leases/2=crash-1000")]
+    #[case(
+        "a/event/pods/3=past-40,b/list/services/1=refuse-503,b/list/services/2=throttle-86400,b/update/leases/2=crash-1000"
+    )]
     #[case(
         "a/event/pods/3=skip,@0=restart-server,@10=restart-server-lost,@1500=restore-2000,@1510=rewind-200,@1600=jump-30000"
     )]

@@ -90,7 +90,11 @@ impl Transport {
             }
             Some(Fault::Refuse(code)) => {
                 self.log(&point, target, &request, None, Bytes::new());
-                return Ok(refusal(code));
+                return Ok(refusal(code, 1));
+            }
+            Some(Fault::Throttle(seconds)) => {
+                self.log(&point, target, &request, None, Bytes::new());
+                return Ok(refusal(429, seconds));
             }
             _ => {}
         }
@@ -98,7 +102,7 @@ impl Transport {
             && self.world.is_expired(&self.process, &target.resource).await
         {
             self.log(&point, target, &request, None, Bytes::new());
-            return Ok(refusal(410));
+            return Ok(refusal(410, 0));
         }
         let answer = self.carry_out(&point, target, request).await?;
         match fault {
@@ -225,7 +229,7 @@ impl Events {
         let mut arrival = Instant::now() + world.latency(&point, 2);
         match fault {
             Some(Fault::Delay(millis)) => arrival += Duration::from_millis(millis.into()),
-            Some(Fault::LoseRequest | Fault::LoseAnswer) => return Some(Err(reset())),
+            Some(Fault::LoseRequest | Fault::LoseAnswer | Fault::Throttle(_)) => return Some(Err(reset())),
             Some(Fault::Refuse(_)) => {
                 world.expire(&process, &self.resource, false);
                 return Some(Err(reset()));
@@ -260,8 +264,8 @@ fn reset() -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by a fault")
 }
 
-/// An answer that the server did not give.
-fn refusal(code: u16) -> Response<TransportBody> {
+/// An answer that the server did not give, with the `Retry-After` that it has for 429 and 503.
+fn refusal(code: u16, retry_after: u32) -> Response<TransportBody> {
     let reason = match code {
         409 => "Conflict",
         410 => "Expired",
@@ -277,7 +281,7 @@ fn refusal(code: u16) -> Response<TransportBody> {
     *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if matches!(code, 429 | 503) {
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        response.headers_mut().insert(RETRY_AFTER, retry_after.into());
     }
     response
 }

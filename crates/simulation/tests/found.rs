@@ -45,7 +45,8 @@ fn a_restored_store_is_found_although_no_request_fails() {
 // and took back a slice that another manager had taken over meanwhile.
 #[test]
 fn a_slice_that_another_manager_took_over_is_not_overwritten() {
-    let manager = json!({ "metadata": { "labels": { "endpointslice.kubernetes.io/managed-by": "other.example.com" } } });
+    let manager =
+        json!({ "metadata": { "labels": { "endpointslice.kubernetes.io/managed-by": "other.example.com" } } });
     let steps = vec![
         create_service(1_000, &json!({ "app": "a" })),
         patch_slice(5_000, json!({ "endpoints": [{ "addresses": ["10.7.7.7"], "conditions": {} }] })),

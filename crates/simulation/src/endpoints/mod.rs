@@ -17,6 +17,7 @@ mod mirrored;
 mod object;
 mod oracle;
 mod recordings;
+mod repeated;
 mod requests;
 mod rules;
 pub mod scenario;

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use kube_dev_apiserver::Server;
 use serde_json::Value;
 
+use super::repeated::repeated_writes;
 use super::{Content, differences, recordings, resolve_slice, write_violation};
 use crate::fault::POLICY_LABEL;
 use crate::log::{Happening, Log};
@@ -105,7 +106,7 @@ impl Rules for EndpointRules {
             (verb != Verb::Update && count > allowed)
                 .then(|| format!("{count} times {verb} of {resource}, allowed are {allowed}"))
         };
-        counts.iter().filter_map(wrong).collect()
+        counts.iter().filter_map(wrong).chain(repeated_writes(log)).collect()
     }
 }
 
