@@ -84,6 +84,8 @@ const START: &str = "2026-01-01T00:00:00Z";
 const LEAD: Duration = Duration::from_millis(500);
 /// By how much a restore raises the next resource version.
 const BUMP: u64 = 1_000_000;
+/// Time for which the user waits after a restore: until everything is listed again, changes may go unobserved.
+const PAUSE: Duration = Duration::from_secs(15);
 /// Time between two looks at the state.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -263,7 +265,8 @@ impl Run {
     async fn disturb(&mut self, at: Duration, disturbance: &Disturbance, ends: &mut Ends) {
         self.world.disturbed(at, disturbance.clone());
         let after = |millis: &u32| Instant::now() + Duration::from_millis((*millis).into());
-        let server = &self.world.server;
+        let world = Arc::clone(&self.world);
+        let server = &world.server;
         match disturbance {
             Disturbance::RestartServer(lost) => {
                 server.restart(if *lost { History::Lost } else { History::Kept });
@@ -276,6 +279,7 @@ impl Run {
                         _ => server.restore(snapshot),
                     }
                     self.world.forget_holder();
+                    self.until(Instant::now() + PAUSE).await;
                 }
             }
             Disturbance::Policy(policy, millis) => {

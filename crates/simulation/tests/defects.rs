@@ -145,13 +145,13 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
             ];
         }
         Profile::AddLabel => {
-            simulation.disturbances = vec![within(&mut rng, Disturbance::Policy(Policy::AddLabel, end / 2))]
+            simulation.disturbances = vec![within(&mut rng, Disturbance::Policy(Policy::AddLabel, 60_000))]
         }
         Profile::Restores => {
             simulation.disturbances = vec![
                 within(&mut rng, Disturbance::RestartServer(false)),
-                within(&mut rng, Disturbance::Restore(1_000)),
-                within(&mut rng, Disturbance::Restore(1_000)),
+                within(&mut rng, Disturbance::Rewind(1_000)),
+                within(&mut rng, Disturbance::Rewind(1_000)),
                 within(&mut rng, Disturbance::RestartServer(false)),
             ];
         }
@@ -160,7 +160,7 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
             let then = |millis: u32, what| (Duration::from_millis((500 + end + 3_000 + millis).into()), what);
             simulation.disturbances = vec![
                 then(300, Disturbance::Freeze("a".into(), 2_000)),
-                then(400, Disturbance::Restore(350)),
+                then(400, Disturbance::Rewind(350)),
                 then(700, Disturbance::RestartServer(true)),
             ];
         }

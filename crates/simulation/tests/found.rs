@@ -1,5 +1,7 @@
 //! Defects that the simulation has found, each as the smallest history that shows it.
 
+#![expect(clippy::unwrap_used, reason = "fixtures of tests")]
+
 use std::num::NonZeroUsize;
 use std::time::Duration;
 

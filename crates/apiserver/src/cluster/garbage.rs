@@ -85,9 +85,9 @@ impl Dependencies {
     }
 
     /// The store was set back: the objects of `before` that are not among `now` are gone.
-    pub(super) fn restored(&mut self, before: &BTreeSet<Box<str>>, now: &BTreeSet<Box<str>>) {
+    pub(super) fn restored(&mut self, former: &Dependencies, before: &BTreeSet<Box<str>>, now: &BTreeSet<Box<str>>) {
         self.gone.retain(|uid| !now.contains(uid));
-        for uid in before.difference(now) {
+        for uid in former.gone.iter().chain(before).filter(|uid| !now.contains(*uid)) {
             self.remember(uid);
         }
     }

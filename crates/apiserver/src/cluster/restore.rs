@@ -54,9 +54,9 @@ impl Cluster {
         self.kinds = kinds;
         self.revision = revision;
         self.addresses = addresses;
-        self.dependencies = dependencies;
+        let former = std::mem::replace(&mut self.dependencies, dependencies);
         let present = self.collections.iter().flat_map(Collection::uids).collect();
-        self.dependencies.restored(&lost, &present);
+        self.dependencies.restored(&former, &lost, &present);
         self.emptied_namespaces = emptied_namespaces;
         self.touched = (0..self.collections.len()).collect();
     }

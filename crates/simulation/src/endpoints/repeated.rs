@@ -11,7 +11,7 @@ use crate::point::Verb;
 
 /// Updates of a slice to one content, in a row, that a process may have carried out: the answer to the first may be lost, and
 /// that to the second may show that the server changes the content.
-const UPDATES: usize = 3;
+const UPDATES: usize = 4;
 
 /// What a process wrote since its start, as long as nobody else may have changed it.
 #[derive(Default)]
@@ -90,7 +90,9 @@ impl Written {
             annotations.remove(TRIGGER_TIME);
         }
         if verb == Verb::Create {
-            let first = self.created.iter().find(|(_, content)| **content == slice).map(|(path, _)| path.clone());
+            // The same name again is a new slice in place of one whose deletion the watch has not delivered yet.
+            let is_first = |(at, content): &(&String, &Value)| **at != path && **content == slice;
+            let first = self.created.iter().find(is_first).map(|(path, _)| path.clone());
             self.created.insert(path.clone(), slice);
             return first.map(|first| format!("endpointslices {path} is created with the content of {first}"));
         }
