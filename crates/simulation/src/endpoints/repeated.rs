@@ -41,6 +41,14 @@ pub(super) fn repeated_writes(log: &Log) -> Vec<String> {
                     wrong.push(format!("{point}: {text}"));
                 }
             }
+            // The sync fails and is retried with back-off, from its first write.
+            Happening::Request { point, code: Some(400..), .. }
+                if point.resource == "endpointslices" && point.verb.is_write() =>
+            {
+                if let Some(process) = written.get_mut(&*point.process) {
+                    process.updated.clear();
+                }
+            }
             // The slices that the process knows of are others now, as after a deletion by the garbage collector.
             Happening::Request { point, code: Some(200..300), .. }
                 if point.resource == "endpointslices" && matches!(point.verb, Verb::List | Verb::Watch) =>
