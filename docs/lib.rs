@@ -12,5 +12,6 @@ macro_rules! pages {
 }
 
 pages! {
+    simulation: "src/simulation.md",
     writing_a_controller: "src/writing-a-controller.md",
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ipnet::{Ipv4Net, Ipv6Net};
 
+use crate::clock::Clock;
 use crate::custom_kind::CustomKind;
 use crate::identity::User;
 
@@ -56,6 +57,8 @@ pub struct Config {
     pub debug_endpoints: bool,
     /// Makes uids, generated names, cluster IPs and what faults draw come out the same in every run. Random by default.
     pub seed: Option<u64>,
+    /// Source of the times that the server stamps on objects; the clock of the system by default.
+    pub clock: Clock,
 }
 
 /// How the server is spoken to. HTTP/1.1 and HTTP/2 are understood either way.
@@ -122,6 +125,7 @@ impl Default for Config {
             request_log: 10_000,
             debug_endpoints: false,
             seed: None,
+            clock: Clock::system(),
         }
     }
 }

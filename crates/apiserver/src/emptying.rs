@@ -18,7 +18,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     let mut waiting = FuturesUnordered::new();
     let mut known = BTreeSet::new();
     loop {
-        bell.borrow_and_update();
+        bell.mark_seen();
         for namespace in shared.read(crate::cluster::Cluster::namespaces_to_empty) {
             if known.insert(namespace.uid.clone()) {
                 waiting.push(async move {
@@ -28,8 +28,9 @@ pub(crate) async fn run(shared: Arc<Shared>) {
             }
         }
         tokio::select! {
+            biased;
             () = shared.stopping.cancelled() => return,
-            changed = bell.changed() => if changed.is_err() { return },
+            () = bell.changed() => {}
             Some(namespace) = waiting.next() => {
                 empty(&shared, &namespace);
                 known.remove(&namespace.uid);

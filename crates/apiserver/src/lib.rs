@@ -2,7 +2,7 @@
 //!
 //! It speaks the real protocol in the process of a test: list and watch, optimistic concurrency, graceful deletion,
 //! finalizers, `metav1.Status` errors in upstream's words, and the defaults that a real server fills in. Controllers
-//! and clients connect to it as to any cluster, over a socket.
+//! and clients connect to it as to any cluster, over a socket, or [in process](#in-process).
 //!
 //! ```
 //! use kube_dev_apiserver::{Config, Server};
@@ -99,6 +99,36 @@
 //! watches that the same filter names, and `POST /debug/restart?history=lost` (or `kept`) drops every connection, that
 //! of the request too.
 //!
+//! # In process
+//!
+//! [`Server::in_process`] serves without a socket, for deterministic simulations: [`Server::service`] is a tower service,
+//! which `kube::Client::new` and other clients take in place of a connection. Everything above the socket stays in the
+//! path: encodings, lists, watch frames, errors and faults. A reset is an error of the kind
+//! [`ConnectionReset`](std::io::ErrorKind::ConnectionReset).
+//!
+//! ```
+//! use http::Request;
+//! use http_body_util::{BodyExt as _, Empty};
+//! use kube_dev_apiserver::{Clock, Config, Server};
+//! use tower::ServiceExt as _;
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+//! let clock = Clock::new(|| jiff::Timestamp::UNIX_EPOCH);
+//! let server = Server::in_process(Config { seed: Some(1), clock, ..Config::default() })?;
+//! let request = Request::get("/api/v1/namespaces/default").body(Empty::<bytes::Bytes>::new())?;
+//! let answer = server.service().oneshot(request).await?;
+//! assert_eq!(answer.status(), 200);
+//! let namespace: serde_json::Value = serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?;
+//! assert_eq!(namespace["metadata"]["creationTimestamp"], "1970-01-01T00:00:00Z");
+//! assert_eq!(server.objects("", "namespaces").len(), 4);
+//! # Ok::<_, Box<dyn std::error::Error>>(()) }).unwrap();
+//! ```
+//!
+//! With [`Config::seed`] and [`Config::clock`], the same requests in the same order give the same bytes, and watches are
+//! woken in the order in which they began to wait. Use a current-thread runtime, with paused time if delays and timeouts
+//! are not to be waited for: the future of a call and the body of its answer do all work when they are polled, and the
+//! server's only task empties deleted namespaces. A call that is dropped is cancelled.
+//!
 //! # Policies and restores
 //!
 //! [`Server::admission`] takes rules in code that change or refuse writes, as admission policies and webhooks do.
@@ -119,6 +149,8 @@ mod address;
 mod admission;
 mod attributes;
 mod authorization;
+mod bell;
+mod clock;
 mod cluster;
 mod config;
 mod credentials;
@@ -128,6 +160,7 @@ mod faults;
 mod field;
 mod http;
 mod identity;
+mod inspect;
 mod kinds;
 mod load;
 mod merge;
@@ -147,9 +180,11 @@ mod traffic;
 mod transport;
 
 pub use admission::{Admission, AdmissionRequest, Denial, Operation};
+pub use clock::Clock;
 pub use config::{Anonymous, Authorization, Config, Token, Transport};
 pub use custom_kind::CustomKind;
 pub use faults::{Effect, End, Fault, FaultState, Faults, On};
+pub use http::{AnswerBody, InProcess, Lag};
 pub use identity::User;
 pub use load::LoadError;
 pub use population::Population;

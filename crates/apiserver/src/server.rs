@@ -15,10 +15,10 @@ use crate::cluster::{Cluster, Limits};
 use crate::config::{Authorization, Config, Transport};
 use crate::emptying;
 use crate::faults::Faults;
-use crate::http;
+use crate::http::{self, InProcess};
 use crate::kinds::KindTable;
 use crate::requests::Requests;
-use crate::shared::{Draws, Shared, now};
+use crate::shared::{Draws, Shared};
 use crate::status::StatusError;
 use crate::traffic::Traffic;
 use crate::transport::{Authority, TlsError};
@@ -81,7 +81,37 @@ impl Server {
         let failed = |source| StartError::Listen { address: listen, source };
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        let tls = match config.transport {
+            Transport::Plain => None,
+            Transport::Tls => {
+                let authority = Authority::new()?;
+                let tls = authority.server_config(address.ip())?;
+                Some((authority, TlsAcceptor::from(Arc::new(tls))))
+            }
+        };
+        let (authority, acceptor) = tls.unzip();
+        let mut server = Self::new(config, address, authority)?;
+        server.tasks.spawn(http::serve(listener, acceptor, Arc::clone(&server.shared)));
+        tracing::info!(%address, "serving the Kubernetes API");
+        Ok(server)
+    }
 
+    /// Serves without a socket: requests come through [`service`](Self::service) only. [`Config::listen`] and
+    /// [`Config::transport`] have no effect: nothing listens on [`address`](Self::address), and
+    /// [`traffic`](Self::traffic) stays empty.
+    ///
+    /// # Errors
+    /// Those of [`start`](Self::start), except those of the socket and of TLS.
+    ///
+    /// # Panics
+    /// Panics outside of a tokio runtime: the server has one task, which empties deleted namespaces.
+    pub fn in_process(config: Config) -> Result<Self, StartError> {
+        let address = config.listen;
+        Self::new(config, address, None)
+    }
+
+    fn new(config: Config, address: SocketAddr, authority: Option<Authority>) -> Result<Self, StartError> {
+        #[expect(clippy::disallowed_methods, reason = "a server without a seed; this crate imports no other of ours")]
         let rng = |n| match config.seed {
             None => StdRng::from_rng(&mut rand::rng()),
             Some(seed) => StdRng::seed_from_u64(seed.wrapping_add(n)),
@@ -92,30 +122,24 @@ impl Server {
             history_length: config.watch_history,
             collects_garbage: config.garbage_collection,
         };
-        let mut cluster = Cluster::new(KindTable::builtin(), &limits, rng(0), now())?;
+        let mut cluster = Cluster::new(KindTable::builtin(), &limits, rng(0), config.clock.now())?;
         for kind in &config.kinds {
             cluster.define(kind);
         }
         if config.authorization == Authorization::Rbac {
-            cluster.create_first_roles(now())?;
+            cluster.create_first_roles(config.clock.now())?;
         }
-        let tls = match config.transport {
-            Transport::Plain => None,
-            Transport::Tls => {
-                let authority = Authority::new()?;
-                let tls = authority.server_config(address.ip())?;
-                Some((authority, TlsAcceptor::from(Arc::new(tls))))
-            }
-        };
-        let (authority, acceptor) = tls.unzip();
         let draws = Draws { faults: rng(1), tokens: rng(2) };
         let shared = Arc::new(Shared::new(cluster, config, authority, draws));
 
         let mut tasks = JoinSet::new();
-        tasks.spawn(http::serve(listener, acceptor, Arc::clone(&shared)));
         tasks.spawn(emptying::run(Arc::clone(&shared)));
-        tracing::info!(%address, "serving the Kubernetes API");
         Ok(Self { address, shared, tasks })
+    }
+
+    /// Returns a tower service that answers requests of this server in process, also of one that listens.
+    pub fn service(&self) -> InProcess {
+        InProcess::new(Arc::clone(&self.shared))
     }
 
     /// The address it listens on.
@@ -173,7 +197,11 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The tasks are aborted with their set; this ends whatever polls a watch at this moment.
+        // The tasks are aborted with their set, and their connections with them. Calls in process and their answers are
+        // reset here, unless the server was shut down, which ends watches without an error.
+        if !self.shared.stopping.is_cancelled() {
+            self.shared.drop_connections();
+        }
         self.shared.stopping.cancel();
     }
 }

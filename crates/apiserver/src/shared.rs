@@ -4,10 +4,10 @@ use std::sync::{Mutex, PoisonError, RwLock};
 
 use jiff::Timestamp;
 use rand::rngs::StdRng;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::authorization::Rulebook;
+use crate::bell::{Bell, Listener};
 use crate::cluster::{Cluster, State, WriteOptions};
 use crate::config::Config;
 use crate::faults::FaultBoard;
@@ -44,13 +44,13 @@ pub(crate) struct Draws {
 
 struct Inner {
     cluster: Cluster,
-    /// By [`Kind::index`]; each holds the revision of the last change.
-    bells: Vec<watch::Sender<u64>>,
+    /// By [`Kind::index`].
+    bells: Vec<Bell>,
 }
 
 impl Shared {
     pub(crate) fn new(cluster: Cluster, config: Config, authority: Option<Authority>, draws: Draws) -> Self {
-        let bells = (0..cluster.kind_count()).map(|_| watch::Sender::new(0)).collect();
+        let bells = (0..cluster.kind_count()).map(|_| Bell::default()).collect();
         let inner = RwLock::new(Inner { cluster, bells });
         Self {
             inner,
@@ -66,6 +66,11 @@ impl Shared {
         }
     }
 
+    /// The current time by [`Config::clock`]: the only time of this crate that is not tokio's.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.config.clock.now()
+    }
+
     /// Cancelled when the connections of now are to be dropped.
     pub(crate) fn epoch(&self) -> CancellationToken {
         self.epoch.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -76,6 +81,11 @@ impl Shared {
         if history == History::Lost {
             self.write(false, |cluster, _| cluster.forget_history());
         }
+        self.drop_connections();
+    }
+
+    /// Resets every connection and every call in process.
+    pub(crate) fn drop_connections(&self) {
         let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *epoch).cancel();
     }
@@ -83,9 +93,7 @@ impl Shared {
     /// See [`Server::restore`](crate::Server::restore).
     pub(crate) fn restore(&self, state: State) {
         // Connections go first, so that no watch of before reads the state of after.
-        let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *epoch).cancel();
-        drop(epoch);
+        self.drop_connections();
         self.write(false, |cluster, _| cluster.restore(state));
         self.rulebook.forget();
     }
@@ -100,7 +108,7 @@ impl Shared {
     pub(crate) fn write<T>(&self, dry_run: bool, change: impl FnOnce(&mut Cluster, WriteOptions) -> T) -> T {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         // Inside of the lock, so that later versions never have earlier times.
-        let options = WriteOptions { dry_run, ..WriteOptions::at(now()) };
+        let options = WriteOptions { dry_run, ..WriteOptions::at(self.now()) };
         let result = change(&mut inner.cluster, options);
         if !dry_run && let Err(error) = inner.cluster.collect_garbage(options) {
             tracing::warn!(%error, "dependents could not be collected");
@@ -108,11 +116,11 @@ impl Shared {
         let revision = inner.cluster.revision();
         let kinds = inner.cluster.kind_count();
         while inner.bells.len() < kinds {
-            inner.bells.push(watch::Sender::new(0));
+            inner.bells.push(Bell::default());
         }
         for index in inner.cluster.take_touched() {
             if let Some(bell) = inner.bells.get(index) {
-                bell.send_replace(revision);
+                bell.ring(revision);
             }
         }
         result
@@ -122,20 +130,14 @@ impl Shared {
     pub(crate) fn last_change(&self, group: &str, version: &str, plural: &str) -> u64 {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         let kind = inner.cluster.kinds().find(group, version, plural);
-        kind.and_then(|kind| inner.bells.get(kind.index)).map_or(0, |bell| *bell.borrow())
+        kind.and_then(|kind| inner.bells.get(kind.index)).map_or(0, Bell::revision)
     }
 
-    /// A receiver that is marked changed whenever an object of the kind changes.
-    pub(crate) fn subscribe(&self, kind: &Kind) -> Option<watch::Receiver<u64>> {
+    /// A listener for the changes of a kind.
+    pub(crate) fn subscribe(&self, kind: &Kind) -> Option<Listener> {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        inner.bells.get(kind.index).map(watch::Sender::subscribe)
+        inner.bells.get(kind.index).map(Bell::listen)
     }
-}
-
-/// The time stamped on objects; the only place of this crate that asks a clock.
-#[expect(clippy::disallowed_methods, reason = "the shell that stamps objects; the cluster is told")]
-pub(crate) fn now() -> Timestamp {
-    Timestamp::now()
 }
 
 impl std::fmt::Debug for Shared {

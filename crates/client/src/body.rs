@@ -9,10 +9,9 @@ use bytes::Bytes;
 use futures::Stream;
 use http::{HeaderMap, header::CONTENT_TYPE};
 use http_body_util::BodyDataStream;
-use hyper::body::Incoming;
 use kube_wire::Encoding;
 
-use crate::{Call, Error, failure::lost, transport::Replaced};
+use crate::{Call, Error, failure::lost, response_body::ResponseBody, transport::Replaced};
 
 /// The bytes of a list or watch as they arrive, cut anywhere. Dropping it ends the request.
 ///
@@ -21,7 +20,7 @@ use crate::{Call, Error, failure::lost, transport::Replaced};
 pub struct Body {
     call: Call,
     encoding: Encoding,
-    stream: BodyDataStream<Incoming>,
+    stream: BodyDataStream<ResponseBody>,
     /// For watches: the end, before that of the stream.
     replaced: Option<Replaced>,
 }
@@ -31,7 +30,7 @@ impl Body {
     pub(crate) fn new(
         call: Call,
         headers: &HeaderMap,
-        body: Incoming,
+        body: ResponseBody,
         replaced: Option<Replaced>,
     ) -> Result<Self, Error> {
         match encoding_of(headers) {
@@ -52,7 +51,7 @@ impl Stream for Body {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         if let Poll::Ready(chunk) = Pin::new(&mut this.stream).poll_next(context) {
-            return Poll::Ready(chunk.map(|chunk| chunk.map_err(|error| lost(&this.call, &error))));
+            return Poll::Ready(chunk.map(|chunk| chunk.map_err(|error| lost(&this.call, &*error))));
         }
         match &mut this.replaced {
             // As if the server had ended the watch: the next one goes over a new connection.

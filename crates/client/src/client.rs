@@ -8,7 +8,6 @@ use http::{
     header::{ACCEPT, CONTENT_TYPE, USER_AGENT},
 };
 use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
 use kube_wire::{Decode, Encoding, Resource};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -21,6 +20,7 @@ use crate::{
     error::status_of,
     failure::lost,
     gate::{Gate, WriteGate},
+    response_body::ResponseBody,
     retry::{self, Outcome},
     throttle::Throttle,
     transport::{Replaced, Service, Transport},
@@ -263,7 +263,7 @@ impl Client {
         call: &Call,
         outgoing: &Outgoing,
         throttled: bool,
-    ) -> Result<Response<Incoming>, Error> {
+    ) -> Result<Response<ResponseBody>, Error> {
         let begun = Instant::now();
         let result = self.attempts(service, call, outgoing, throttled).await;
         // Watches are those that are not throttled.
@@ -279,7 +279,7 @@ impl Client {
         call: &Call,
         outgoing: &Outgoing,
         throttled: bool,
-    ) -> Result<Response<Incoming>, Error> {
+    ) -> Result<Response<ResponseBody>, Error> {
         let limit = self.shared.request_timeout;
         let mut retries = 0;
         loop {
@@ -348,15 +348,15 @@ impl fmt::Debug for Client {
     }
 }
 
-async fn whole_body(call: &Call, body: Incoming, limit: Duration) -> Result<Bytes, Error> {
+async fn whole_body(call: &Call, body: ResponseBody, limit: Duration) -> Result<Bytes, Error> {
     match timeout(limit, body.collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) => Err(lost(call, &error)),
+        Ok(Err(error)) => Err(lost(call, &*error)),
         Err(_) => Err(no_answer(call, limit)),
     }
 }
 
-async fn refusal(call: &Call, answer: Response<Incoming>, limit: Duration) -> Error {
+async fn refusal(call: &Call, answer: Response<ResponseBody>, limit: Duration) -> Error {
     let (code, retry_after) = (answer.status(), retry::retry_after(answer.headers()));
     let encoding = encoding_of(answer.headers()).unwrap_or_default();
     // A refusal whose explanation is lost is still a refusal.

@@ -2,6 +2,7 @@
 
 mod live;
 mod source;
+mod target;
 
 use std::{
     convert::Infallible,
@@ -10,10 +11,13 @@ use std::{
     sync::Arc,
 };
 
-use http::{Uri, uri::Scheme};
+use bytes::Bytes;
+use http::{Request, Response, Uri, uri::Scheme};
+use http_body_util::Full;
+use tower::{BoxError, Service};
 
 use self::source::{Origin, Source};
-pub(crate) use self::{live::Live, source::Loaded};
+pub(crate) use self::{live::Live, source::Loaded, target::Target};
 use crate::{Client, Credentials, service_account::ServiceAccount};
 
 /// Address, trust and identity for an API server.
@@ -21,8 +25,8 @@ use crate::{Client, Credentials, service_account::ServiceAccount};
 /// From a kubeconfig, from the service account of the pod we run in, or, for plain HTTP in tests, from a URL.
 #[derive(Clone)]
 pub struct Config {
-    pub(crate) live: Arc<Live>,
-    /// The user of requests, where it is not that of `live`.
+    pub(crate) target: Target,
+    /// The user of requests, where it is not that of `target`.
     pub(crate) account: Option<ServiceAccount>,
     pub(crate) credentials: Credentials,
 }
@@ -66,7 +70,11 @@ pub enum ConfigError {
 impl Config {
     fn of(origin: Origin, server: Option<String>) -> Result<Self, ConfigError> {
         let live = Live::new(Source { origin, server })?;
-        Ok(Self { live: Arc::new(live), account: None, credentials: Credentials::default() })
+        Ok(Self::to(Target::Network(Arc::new(live))))
+    }
+
+    fn to(target: Target) -> Self {
+        Self { target, account: None, credentials: Credentials::default() }
     }
 
     /// Reads the current context of a kubeconfig file.
@@ -85,10 +93,51 @@ impl Config {
         Self::of(Origin::Url(url.to_owned()), None)
     }
 
+    /// Sends requests to `service` instead of a network address, without credentials. For tests and simulations.
+    ///
+    /// The URI of a request is its path and query. All requests of all clients go to clones of `service`; no connection, TLS
+    /// or I/O driver is needed. An [`std::io::Error`] of the service or of a body, itself or as a source of another error,
+    /// decides the [kind](crate::TransportKind) of the failure as one of a connection does: `ConnectionReset`, `BrokenPipe`
+    /// and `UnexpectedEof` are [`Reset`](crate::TransportKind::Reset), for example.
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use http_body_util::Full;
+    /// use kube_controller_client::{Client, ClientOptions, Config};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let service = tower::service_fn(async |request: http::Request<Full<Bytes>>| {
+    ///     assert_eq!(request.uri(), "/version");
+    ///     Ok::<_, std::io::Error>(http::Response::new(Full::from(r#"{"minor": "36"}"#)))
+    /// });
+    /// let client = Client::new(&Config::over(service), ClientOptions::default())?;
+    /// assert_eq!(client.get_json("/version").await?["minor"], "36");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn over<S, B>(service: S) -> Self
+    where
+        S: Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send + 'static,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        Self::to(Target::in_process(service))
+    }
+
     /// The same identity at another address (`--master`). Without a scheme it is https if the configuration has an authority,
     /// a client certificate or `insecure-skip-tls-verify`, as in client-go; else it is http, and credentials are not sent.
+    ///
+    /// Errors: [`ConfigError::Server`] if the address is not an http or https URL, or if this configuration is
+    /// [`over`](Self::over) a service.
     pub fn with_server(self, url: &str) -> Result<Self, ConfigError> {
-        let origin = self.live.source().origin.clone();
+        let Target::Network(live) = &self.target else {
+            let cause = "requests go to a service of this process, which has no address".to_owned();
+            return Err(ConfigError::Server { url: url.to_owned(), cause });
+        };
+        let origin = live.source().origin.clone();
         Ok(Self { account: self.account, ..Self::of(origin, Some(url.to_owned()))? })
     }
 
@@ -102,7 +151,7 @@ impl Config {
     /// client-go replaces connections when a client certificate changes (`transport/cert_rotation.go`), and never reads a
     /// kubeconfig again.
     pub fn follow_files(&self) -> impl Future<Output = Infallible> + Send + use<> {
-        Arc::clone(&self.live).follow()
+        self.target.clone().follow_files()
     }
 
     /// Whether the API server accepts the credentials of this configuration.
@@ -119,19 +168,17 @@ impl Config {
     #[must_use]
     pub fn as_service_account(&self, asking: Client, namespace: &str, name: &str) -> Self {
         let account = Some(ServiceAccount::new(asking, namespace, name));
-        Self { live: Arc::clone(&self.live), account, credentials: Credentials::default() }
+        Self { target: self.target.clone(), account, credentials: Credentials::default() }
     }
 
-    /// The address of the server.
+    /// The address of the server; `http://in-process/` for a configuration [`over`](Self::over) a service.
     pub fn server(&self) -> String {
-        self.live.loaded().inner.cluster_url.to_string()
+        self.target.server()
     }
 
     /// The host of the server, with its port if the address has one.
     pub(crate) fn host(&self) -> String {
-        let loaded = self.live.loaded();
-        let authority = loaded.inner.cluster_url.authority().map_or("", http::uri::Authority::as_str);
-        authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_owned()
+        self.target.host()
     }
 }
 

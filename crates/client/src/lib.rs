@@ -43,6 +43,7 @@ mod prepared;
 mod prometheus;
 mod proxy;
 mod query;
+mod response_body;
 mod retry;
 mod service_account;
 mod throttle;

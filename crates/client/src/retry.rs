@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use http::{HeaderMap, Method, StatusCode, header::RETRY_AFTER};
+use kube_ambient::{Defect, has};
 
 /// How often one request is sent again at most.
 pub(crate) const MAX_RETRIES: u32 = 10;
@@ -16,6 +17,11 @@ pub(crate) const MAX_RETRIES: u32 = 10;
 /// a broken server, and without a bound stops a worker or an informer for as long as it says. client-go has no bound. 30 s
 /// is the longest back-off of its reflector, so such a server is asked no more often than one that only fails.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
+
+/// The wait for a server that asks for `asked`.
+pub(crate) fn bounded(asked: Duration) -> Duration {
+    if has(Defect::LongRetryAfter) { asked } else { asked.min(MAX_RETRY_AFTER) }
+}
 
 /// What came of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +43,7 @@ pub(crate) fn wait_before_retry(method: &Method, retries: u32, outcome: Outcome)
         Outcome::Answered { code, retry_after: Some(seconds) }
             if code == StatusCode::TOO_MANY_REQUESTS || code.is_server_error() =>
         {
-            Some(Duration::from_secs(u64::from(seconds)).min(MAX_RETRY_AFTER))
+            Some(bounded(Duration::from_secs(u64::from(seconds))))
         }
         // A read may have been answered by a connection that the server was closing; a write may have been carried out.
         Outcome::Reset if method == Method::GET => Some(Duration::from_secs(1)),
@@ -52,7 +58,7 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u32> {
         return None;
     }
     // Digits alone fail to parse only if the number is too large for a `u64`.
-    let seconds = text.parse().unwrap_or(u64::MAX).min(MAX_RETRY_AFTER.as_secs());
+    let seconds = bounded(Duration::from_secs(text.parse().unwrap_or(u64::MAX))).as_secs();
     u32::try_from(seconds).ok()
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use http::header::AUTHORIZATION;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Bytes;
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount as Account};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::Deserialize;
@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 
-use crate::{Call, Client, Error, client::Outgoing, transport::Service, typed::path};
+use crate::{Call, Client, Error, client::Outgoing, response_body::ResponseBody, transport::Service, typed::path};
 use kube_wire::Decode as _;
 use token::{Next, Token};
 
@@ -61,7 +61,11 @@ impl ServiceAccount {
         }))
     }
 
-    async fn send(&self, inner: Service, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>, BoxError> {
+    async fn send(
+        &self,
+        inner: Service,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Response<ResponseBody>, BoxError> {
         let token = self.token().await?;
         request.headers_mut().insert(AUTHORIZATION, token.clone());
         let answer = inner.oneshot(request).await?;

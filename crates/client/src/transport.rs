@@ -12,7 +12,6 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response, header::PROXY_AUTHORIZATION};
 use http_body_util::Full;
-use hyper::body::Incoming;
 use hyper_util::{
     client::legacy::Client,
     rt::{TokioExecutor, TokioTimer},
@@ -26,13 +25,15 @@ use tower::{
 
 use crate::{
     Config, ConfigError, Timeouts,
-    config::Loaded,
+    config::{Live, Loaded, Target},
     connector::{Connector, connector},
     prepared::Identity,
     proxy::Proxy,
+    response_body::ResponseBody,
+    service_account::ServiceAccount,
 };
 
-pub(crate) type Service = BoxCloneSyncService<Request<Full<Bytes>>, Response<Incoming>, BoxError>;
+pub(crate) type Service = BoxCloneSyncService<Request<Full<Bytes>>, Response<ResponseBody>, BoxError>;
 /// How far the server may run ahead on one watch or list, and on all of a connection together. The second is much larger than
 /// the first, so that one stream that is not read cannot hold up the others.
 const STREAM_WINDOW: u32 = 1 << 20;
@@ -55,8 +56,8 @@ struct Pools {
     calls: Service,
     /// For watches.
     watches: Service,
-    /// Changes with the configuration.
-    configuration: watch::Receiver<Arc<Loaded>>,
+    /// Changes with the configuration; `None` for a service of this process, which stays.
+    configuration: Option<watch::Receiver<Arc<Loaded>>>,
 }
 
 /// Resolves when the connections of a watch are replaced.
@@ -76,19 +77,22 @@ impl Transport {
     /// For watches, and until when.
     pub(crate) fn watches(&self) -> (Service, Replaced) {
         let pools = self.pools();
-        let mut configuration = pools.configuration.clone();
-        let replaced = async move {
-            if configuration.changed().await.is_err() {
-                // The client is gone, and its configuration changes no more.
-                pending::<()>().await;
-            }
+        let replaced = match pools.configuration.clone() {
+            None => ReusableBoxFuture::new(pending()),
+            Some(mut configuration) => ReusableBoxFuture::new(async move {
+                if configuration.changed().await.is_err() {
+                    // The client is gone, and its configuration changes no more.
+                    pending::<()>().await;
+                }
+            }),
         };
-        (pools.watches.clone(), ReusableBoxFuture::new(replaced))
+        (pools.watches.clone(), replaced)
     }
 
     fn pools(&self) -> MutexGuard<'_, Pools> {
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        if pools.configuration.has_changed().unwrap_or(false)
+        let changed = |configuration: &watch::Receiver<_>| configuration.has_changed().unwrap_or(false);
+        if pools.configuration.as_ref().is_some_and(changed)
             // Only a configuration that can be used becomes the present one.
             && let Ok(new) = Pools::new(&self.config, &self.timeouts)
         {
@@ -100,13 +104,27 @@ impl Transport {
 
 impl Pools {
     fn new(config: &Config, timeouts: &Timeouts) -> Result<Self, ConfigError> {
-        let mut configuration = config.live.subscribe();
+        match &config.target {
+            Target::Network(live) => Self::connected(live, config.account.as_ref(), timeouts),
+            Target::InProcess(service) => {
+                let service = || match &config.account {
+                    Some(account) => account.authenticate(service.clone()),
+                    None => service.clone(),
+                };
+                Ok(Self { calls: service(), watches: service(), configuration: None })
+            }
+        }
+    }
+
+    fn connected(live: &Live, account: Option<&ServiceAccount>, timeouts: &Timeouts) -> Result<Self, ConfigError> {
+        let mut configuration = live.subscribe();
         let loaded = Arc::clone(&configuration.borrow_and_update());
-        let prepared = loaded.prepared(config.account.is_none())?;
+        let prepared = loaded.prepared(account.is_none())?;
         let connector = connector(prepared, timeouts);
         let proxy = prepared.proxy.as_ref().filter(|_| prepared.forwards()).and_then(Proxy::authorization);
         let service = || {
             let client = MapErr::new(http_client(connector.clone(), timeouts), BoxError::from);
+            let client = client.map_response(|answer: Response<_>| answer.map(ResponseBody::Network));
             let proxy = proxy.clone();
             let client = client.map_request(move |mut request: Request<_>| {
                 if let Some(header) = &proxy {
@@ -115,7 +133,7 @@ impl Pools {
                 request
             });
             let stack = ServiceBuilder::new().layer(prepared.base.clone()).layer(prepared.headers.clone());
-            match (&config.account, &prepared.identity) {
+            match (account, &prepared.identity) {
                 (Some(account), _) => account.authenticate(BoxCloneSyncService::new(stack.service(client))),
                 (None, Identity::TokenFile(file)) => file.authenticate(BoxCloneSyncService::new(stack.service(client))),
                 (None, Identity::Header(auth)) => BoxCloneSyncService::new(stack.layer(auth).service(client)),
@@ -123,7 +141,7 @@ impl Pools {
             }
         };
         let (calls, watches) = (service(), service());
-        Ok(Self { calls, watches, configuration })
+        Ok(Self { calls, watches, configuration: Some(configuration) })
     }
 }
 

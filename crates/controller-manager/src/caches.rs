@@ -3,10 +3,11 @@
 use std::future::{Ready, ready};
 use std::time::Duration;
 
+use kube_ambient::{Defect, has};
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, PodIndex, Service, ServiceIndex, SliceIndex};
-use kube_informer::{Builder, HandlerHandle, Informer, Progress};
+use kube_informer::{Builder, HandlerHandle, Informer, Progress, RestoreSignal};
 use kube_wire::Decode;
 use tokio_util::sync::CancellationToken;
 
@@ -39,13 +40,15 @@ impl Caches {
         metrics: &kube_informer::PrometheusMetrics,
     ) -> Caches {
         // Spread, so that the kinds do not fall into step.
-        let resync = || min_resync_period.mul_f64(rand::random_range(1.0..2.0));
+        let resync = || min_resync_period.mul_f64(kube_ambient::random_range(1.0..2.0));
+        let restores = RestoreSignal::default();
+        let builders = (client, metrics, &restores);
         Caches {
-            services: builder(client, resync(), metrics).index(ServiceIndex::default(), ServiceIndex::update).build(),
-            pods: builder(client, resync(), metrics).index(PodIndex::default(), PodIndex::update).build(),
-            nodes: builder(client, resync(), metrics).build(),
-            endpoints: builder(client, resync(), metrics).build(),
-            slices: builder(client, resync(), metrics).index(SliceIndex::default(), SliceIndex::update).build(),
+            services: builder(builders, resync()).index(ServiceIndex::default(), ServiceIndex::update).build(),
+            pods: builder(builders, resync()).index(PodIndex::default(), PodIndex::update).build(),
+            nodes: builder(builders, resync()).build(),
+            endpoints: builder(builders, resync()).build(),
+            slices: builder(builders, resync()).index(SliceIndex::default(), SliceIndex::update).build(),
         }
     }
 
@@ -103,7 +106,7 @@ impl Caches {
 
 async fn catch_up<T: Decode, X: Clone + Send + Sync + 'static>(client: &Client, cache: &Informer<T, X>, is_read: bool) {
     // A cache without its initial list gets that from now on.
-    if is_read && cache.store_synced().has_synced() {
+    if is_read && !has(Defect::LeaderWithOldCaches) && cache.store_synced().has_synced() {
         cache.catch_up(client, PATIENCE).await;
     }
 }
@@ -130,6 +133,9 @@ fn spawn<T: Decode, X: Clone + Send + Sync + 'static>(
     Cache { resource, synced: informer.store_synced(), progress: informer.progress() }
 }
 
-fn builder<T: Decode>(client: &Client, resync: Duration, metrics: &kube_informer::PrometheusMetrics) -> Builder<T> {
-    Informer::builder(client.clone()).resync(resync).metrics(metrics.clone())
+fn builder<T: Decode>(
+    (client, metrics, restores): (&Client, &kube_informer::PrometheusMetrics, &RestoreSignal),
+    resync: Duration,
+) -> Builder<T> {
+    Informer::builder(client.clone()).resync(resync).metrics(metrics.clone()).restores(restores.clone())
 }

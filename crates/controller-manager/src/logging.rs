@@ -2,7 +2,6 @@
 
 mod line;
 
-use jiff::Timestamp;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
@@ -48,16 +47,11 @@ fn filter(verbosity: u32) -> Targets {
 pub fn start_logging(settings: &LoggingSettings) {
     let LoggingSettings { verbosity, format } = *settings;
     let lines = tracing_subscriber::fmt::layer()
-        .event_format(line::Lines { format, now: wall_clock, pid: std::process::id() })
+        .event_format(line::Lines { format, now: kube_ambient::now, pid: std::process::id() })
         .with_writer(std::io::stderr)
         .with_filter(filter(verbosity));
     // An error says that a subscriber is there already: whoever embeds this has chosen.
     let _ = tracing_subscriber::registry().with(lines).try_init();
-}
-
-#[expect(clippy::disallowed_methods, reason = "log lines say when they were written")]
-fn wall_clock() -> Timestamp {
-    Timestamp::now()
 }
 
 #[cfg(test)]

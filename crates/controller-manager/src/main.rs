@@ -82,6 +82,7 @@ async fn work(line: CommandLine) -> anyhow::Result<()> {
         async move {
             let mut received = async || {
                 tokio::select! {
+                    biased;
                     _ = terminate.recv() => "SIGTERM",
                     _ = interrupt.recv() => "SIGINT",
                 }
@@ -93,7 +94,9 @@ async fn work(line: CommandLine) -> anyhow::Result<()> {
         }
     };
     tokio::select! {
-        ended = run(config, settings, stop) => Ok(ended?),
+        // Signals first: they take no time, and work must not hide them.
+        biased;
         again = signals => anyhow::bail!("{again} received again, not waiting any longer"),
+        ended = run(config, settings, stop) => Ok(ended?),
     }
 }

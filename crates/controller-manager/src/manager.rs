@@ -79,6 +79,7 @@ pub async fn run(config: Config, settings: Settings, stop: CancellationToken) ->
     let work = Box::pin(work(config, settings, checks, metrics, stop));
     let work = async {
         tokio::select! {
+            biased;
             worked = work => worked,
             // A standby waits instead: it does no harm, and may be given new credentials.
             rejected = credentials::rejected(&credentials, || !elects || health.leads()) => {
@@ -90,6 +91,7 @@ pub async fn run(config: Config, settings: Settings, stop: CancellationToken) ->
     match serving {
         None => work.await,
         Some(serving) => tokio::select! {
+            biased;
             worked = work => worked,
             failed = serving.run(GRACE) => Ok(failed?),
         },

@@ -79,8 +79,7 @@ impl<K: Clone + Eq + Hash, C: Copy + Eq + Into<&'static str>> Propagation<K, C> 
     pub(crate) fn woken<W: Into<(C, Option<SystemTime>)>>(&self, key: &K, change: impl FnOnce() -> Option<W>) {
         let Some(shared) = &self.shared else { return };
         let Some((cause, since)) = change().map(Into::into) else { return };
-        #[expect(clippy::disallowed_methods, reason = "compared with the wall clock of whoever made the change")]
-        let lag = since.map(|since| lag(since, SystemTime::now()));
+        let lag = since.map(|since| lag(since, kube_ambient::now().into()));
         let seen = Instant::now().into_std();
         locked(&shared.waits).woken(key, cause, lag, seen);
     }

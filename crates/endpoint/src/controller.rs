@@ -1,5 +1,7 @@
 //! The controller: caches, queue, plan and API server.
 
+#[cfg(feature = "defects")]
+mod stale;
 mod sync;
 mod watches;
 
@@ -110,6 +112,8 @@ impl EndpointsController {
             legacy,
             trigger_times: Mutex::new(TriggerTimes::default()),
             propagation,
+            #[cfg(feature = "defects")]
+            stale: stale::StaleEndpoints::default(),
         });
         EndpointsController { queue, timer, concurrent_syncs, reconciler, metrics: controller, synced }
     }

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::io;
 use std::sync::{Mutex, MutexGuard};
 
+use kube_ambient::{Defect, has};
 use kube_controller::locked;
 use kube_endpoint_model::{EndpointSlice, Labels, ObjectKey, ResourceVersion, Text, well_known};
 use serde::Serialize;
@@ -91,6 +92,9 @@ impl AlteredWrites {
         let misplaced = &altered.misplaced;
 
         let mut refused = Vec::new();
+        if has(Defect::AlteredWriteRepeated) {
+            return refused;
+        }
         for plan in &mut plan.types {
             plan.update.retain(|slice| {
                 let answer = altered.slices.get(&slice.metadata.name);

@@ -89,6 +89,8 @@ pub(crate) struct Writer<'a> {
     pub(crate) cache: &'a dyn SliceCache,
     pub(crate) names: &'a SliceNames,
     pub(crate) altered: &'a AlteredWrites,
+    #[cfg(feature = "defects")]
+    pub(crate) ghosts: &'a crate::ghosts::Ghosts,
     pub(crate) metrics: &'a dyn SliceMetrics,
 }
 
@@ -179,7 +181,11 @@ impl Writer<'_> {
             let error = match self.client.create(&named).await {
                 Ok(answer) => {
                     self.altered.answered(self.service, slice, &answer);
+                    #[cfg(feature = "defects")]
+                    let created = answer.clone();
                     write.written(answer);
+                    #[cfg(feature = "defects")]
+                    self.ghosts.created(self.service, &created, self.cache);
                     return Ok(());
                 }
                 Err(error) => error,

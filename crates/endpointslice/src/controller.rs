@@ -190,6 +190,7 @@ impl EndpointSliceController {
             async move { syncs.sync(&key).await }
         };
         tokio::select! {
+            biased;
             () = workers.run(stop, sync) => {}
             () = follow_nodes => {}
         }

@@ -223,6 +223,6 @@ fn is_recycled(before: &EndpointSlice, after: &EndpointSlice) -> bool {
         ports
     };
     let had: BTreeSet<Identity<'_>> = before.endpoints.iter().map(Identity::of).collect();
-    after.metadata.resource_version.is_empty()
+    after.metadata.uid.is_empty()
         && (sorted(before) != sorted(after) || !after.endpoints.iter().any(|it| had.contains(&Identity::of(it))))
 }

@@ -55,6 +55,8 @@ pub mod controller;
 mod desired;
 mod desired_endpoint;
 mod explain;
+#[cfg(feature = "defects")]
+mod ghosts;
 mod groups;
 mod identity;
 mod input;
@@ -78,6 +80,8 @@ pub mod slice_events;
 mod slice_labels;
 #[cfg(feature = "apply")]
 mod slice_names;
+#[cfg(all(feature = "defects", feature = "watch"))]
+mod untracked;
 #[cfg(feature = "watch")]
 mod watch;
 

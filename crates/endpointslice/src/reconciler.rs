@@ -61,6 +61,8 @@ pub struct Reconciler {
     cache: Box<dyn SliceCache>,
     names: SliceNames,
     altered: AlteredWrites,
+    #[cfg(feature = "defects")]
+    ghosts: crate::ghosts::Ghosts,
     topology: Option<Mutex<TopologyCache>>,
     traffic_distribution: bool,
     events: Box<dyn EventSink>,
@@ -151,6 +153,8 @@ impl Reconciler {
             cache: Box::new(()),
             names: SliceNames::default(),
             altered: AlteredWrites::default(),
+            #[cfg(feature = "defects")]
+            ghosts: crate::ghosts::Ghosts::default(),
             topology: None,
             traffic_distribution: true,
             events: Box::new(()),
@@ -210,6 +214,8 @@ impl Reconciler {
         let Options { max_endpoints_per_slice, placeholder, .. } = self.options;
         self.metrics.totals(locked(&self.totals).update(&service, &plan, max_endpoints_per_slice, placeholder));
         let misplaced = self.altered.suppress(&service, existing(), &*self.cache, &mut plan);
+        #[cfg(feature = "defects")]
+        let misplaced = [misplaced, self.ghosts.block(&service, &mut plan)].concat();
         Prepared { owner, service, policy, plan, misplaced }
     }
 
@@ -242,7 +248,17 @@ impl Reconciler {
 
     fn writer<'a>(&'a self, owner: &'a Text, service: &'a ObjectKey, metrics: &'a dyn SliceMetrics) -> Writer<'a> {
         let Reconciler { client, cache, names, altered, .. } = self;
-        Writer { client, owner, service, cache: &**cache, names, altered, metrics }
+        Writer {
+            client,
+            owner,
+            service,
+            cache: &**cache,
+            names,
+            altered,
+            #[cfg(feature = "defects")]
+            ghosts: &self.ghosts,
+            metrics,
+        }
     }
 
     /// Emits the hint events of a plan, unless they repeat the last ones: upstream emits them in each sync, and each of its syncs
@@ -271,6 +287,8 @@ impl Reconciler {
     pub fn forget(&self, service: &ObjectKey) {
         self.names.forget(service);
         self.altered.forget(service);
+        #[cfg(feature = "defects")]
+        self.ghosts.forget(service);
         locked(&self.hint_events).remove(service);
         if let Some(topology) = &self.topology {
             locked(topology).remove_service(service);

@@ -8,8 +8,10 @@ use crate::options::Options;
 use crate::owner::Owner;
 
 /// Gives slices to create the names of slices to delete (RC-41, MI-21), so that consumers see one change instead of two:
-/// deletions from the front, creations from the back. The update carries no resource version, since it replaces what
-/// is there as a whole.
+/// deletions from the front, creations from the back.
+///
+/// Unlike upstream's, the update carries the resource version of the slice to delete: a slice that somebody else has taken over
+/// since, by another managed-by label, is not overwritten.
 ///
 /// All slices given are of one address type. Where ownership is enforced only slices of this very owner are reused: the
 /// garbage collector may be about to remove others.
@@ -26,6 +28,7 @@ pub(crate) fn recycle(
         }
         let Some(mut new) = create.pop() else { return true };
         new.metadata.name = old.metadata.name.clone();
+        new.metadata.resource_version = old.metadata.resource_version.clone();
         update.push(new);
         false
     });

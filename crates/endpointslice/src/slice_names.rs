@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
+use kube_ambient::{Defect, has};
 use kube_controller::locked;
 use kube_endpoint_model::{EndpointSlice, ObjectKey, Text};
 
@@ -36,7 +37,7 @@ impl SliceName {
     fn random(prefix: &Text) -> SliceName {
         let mut name = String::from(prefix.get(..LONGEST - RANDOM).unwrap_or(prefix));
         for _ in 0..RANDOM {
-            name.push(char::from(LETTERS[rand::random_range(0..LETTERS.len())]));
+            name.push(char::from(LETTERS[kube_ambient::random_range(0..LETTERS.len())]));
         }
         SliceName { prefix: prefix.clone(), name: name.into(), unanswered: false }
     }
@@ -49,6 +50,9 @@ impl SliceNames {
 
     /// A name for a slice to create: one of a create that did not succeed, or else a new one.
     pub(crate) fn take(&self, service: &ObjectKey, prefix: &Text) -> SliceName {
+        if has(Defect::NewNameForRetry) {
+            return SliceName::random(prefix);
+        }
         let mut services = self.services();
         let reused = services.get_mut(service).and_then(|names| {
             let at = names.iter().position(|name| name.prefix == *prefix)?;

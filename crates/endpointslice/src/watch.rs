@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kube_ambient::{Defect, has};
 use kube_controller::KeyWaker;
 use kube_endpoint_model::{Cause, Change, EndpointSlice, ObjectKey, SliceIndex};
 use kube_informer::{Event, HandlerHandle, Informer};
@@ -19,7 +20,14 @@ pub fn watch_slices(
     waker: KeyWaker<ObjectKey, Cause>,
     delay: Duration,
 ) -> HandlerHandle {
+    let terminating = if has(Defect::TerminatingMirrorIgnored) { Terminating::Ignored } else { terminating };
+    #[cfg(feature = "defects")]
+    let mut untracked = crate::untracked::Untracked::default();
     let handle = move |event: Event<EndpointSlice>| {
+        #[cfg(feature = "defects")]
+        if untracked.ignores(&event, controller) {
+            return;
+        }
         for service in slice_events::woken_services(event.states(), controller, terminating) {
             waker.wake_after(service, delay, || event.news().map(Change::of_slice));
         }

@@ -10,7 +10,7 @@ use kube_controller_client::Client;
 use kube_wire::{Decode, Object, Resource};
 
 use crate::{
-    Informer, ManualSource, MetricsProvider, UpdateIndex,
+    Informer, ManualSource, MetricsProvider, RestoreSignal, UpdateIndex,
     informer::Running,
     metrics::Meter,
     reflector::{BackoffPolicy, Scope, reflect},
@@ -41,6 +41,7 @@ pub struct FromServer {
     client: Client,
     scope: Scope,
     backoff: BackoffPolicy,
+    restores: RestoreSignal,
 }
 
 /// Objects come from a test.
@@ -89,7 +90,12 @@ impl<T: Object, S> Builder<T, (), S> {
 
 impl<T: Decode> Builder<T> {
     pub(crate) fn from_server(client: Client) -> Self {
-        Self::new(FromServer { client, scope: Scope::default(), backoff: BackoffPolicy::default() })
+        Self::new(FromServer {
+            client,
+            scope: Scope::default(),
+            backoff: BackoffPolicy::default(),
+            restores: RestoreSignal::default(),
+        })
     }
 }
 
@@ -156,10 +162,16 @@ impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
         self
     }
 
+    /// Shares what is found of restores of the store with the other informers of the same API server.
+    pub fn restores(mut self, signal: RestoreSignal) -> Self {
+        self.source.restores = signal;
+        self
+    }
+
     /// The informer. Nothing is sent before it runs.
     pub fn build(self) -> Informer<T, X> {
-        let (FromServer { client, scope, backoff }, shared, running) = self.shared(&T::RESOURCE);
-        let running = running.filled_by(reflect(client, scope, backoff, shared.clone()));
+        let (FromServer { client, scope, backoff, restores }, shared, running) = self.shared(&T::RESOURCE);
+        let running = running.filled_by(reflect(client, scope, (backoff, restores.follow()), shared.clone()));
         Informer::new(shared, Arc::new(Mutex::new(Some(running))))
     }
 }

@@ -16,7 +16,7 @@ use kube_wire::{Decode, Resource};
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Builder, HandlerHandle, Informer, MetricsProvider, NotSynced, wait_for_sync};
+use crate::{Builder, HandlerHandle, Informer, MetricsProvider, NotSynced, RestoreSignal, wait_for_sync};
 
 /// Makes informers, one of each type whoever asks, so that all parts of a process share one watch and one copy of its objects.
 ///
@@ -48,6 +48,7 @@ pub struct Factory {
     client: Client,
     resync: Duration,
     metrics: Option<Arc<dyn MetricsProvider>>,
+    restores: RestoreSignal,
     shared: Arc<Mutex<Made>>,
 }
 
@@ -95,7 +96,8 @@ impl Factory {
     pub fn new(client: Client) -> Self {
         let (started, to_start) = mpsc::unbounded_channel();
         let made = Made { informers: BTreeMap::new(), started, to_start: Some(to_start) };
-        Self { client, resync: Duration::ZERO, metrics: None, shared: Arc::new(Mutex::new(made)) }
+        let restores = RestoreSignal::default();
+        Self { client, resync: Duration::ZERO, metrics: None, restores, shared: Arc::new(Mutex::new(made)) }
     }
 
     /// How often handlers are told again of everything, see [`Builder::resync`]. For informers that are made from now on.
@@ -128,7 +130,7 @@ impl Factory {
             let informer = known.informer().downcast_ref::<Informer<T, X>>();
             return informer.cloned().ok_or(FactoryError::OtherIndex(T::RESOURCE));
         }
-        let mut builder = Informer::builder(self.client.clone()).resync(self.resync);
+        let mut builder = Informer::builder(self.client.clone()).resync(self.resync).restores(self.restores.clone());
         if let Some(metrics) = &self.metrics {
             builder = builder.metrics(metrics.clone());
         }

@@ -124,6 +124,7 @@ mod progress;
 mod prometheus;
 mod reflector;
 mod relist;
+mod restore;
 mod resync;
 mod selector;
 mod shared;
@@ -146,6 +147,7 @@ pub use progress::{CacheState, Progress};
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusMetrics;
 pub use reflector::BackoffPolicy;
+pub use restore::RestoreSignal;
 pub use selector::LabelSelector;
 pub use store::Store;
 pub use sync::{NeverSynced, NotSynced, synced_before, wait_for_sync};

@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use kube_ambient::{Defect, has};
 use kube_wire::{Object, ObjectKey, ResourceVersion};
 use tokio::{
     sync::{mpsc, watch},
@@ -151,12 +152,18 @@ impl<T: Object, X: Clone> Shared<T, X> {
 
     /// Stores what the server answered to a write of `writer`, which gets no event of it.
     pub(crate) fn written(&self, object: T, writer: Option<Id>) {
+        if has(Defect::OwnWritesNotCached) {
+            return;
+        }
         let object = Arc::new(self.transformed(object));
         self.change(writer, |store| store.written(object));
     }
 
     /// Removes what the server deleted for `writer`, which gets no event of it.
     pub(crate) fn deleted(&self, object: &T, writer: Option<Id>) {
+        if has(Defect::OwnWritesNotCached) {
+            return;
+        }
         self.change(writer, |store| store.deleted(object));
     }
 

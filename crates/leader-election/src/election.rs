@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use kube_ambient::since_boot;
 use kube_controller_client::Client;
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::boot_clock::since_boot;
 use crate::fence::{Standing, Term};
 use crate::watching::Watching;
 use crate::{Answer, ElectionMetrics, Elector, End, Fence, LeaseName, Next, Now, Timing, lock, spec};
@@ -60,7 +60,7 @@ impl Election {
         tracing::info!(%lease, identity, "Attempting to acquire leader lease...");
         let mut watching = Watching::new(client.clone(), lease.clone());
         let shell = Shell {
-            elector: Elector::new(lease.clone(), identity.clone(), timing, rand::random()),
+            elector: Elector::new(lease.clone(), identity.clone(), timing, kube_ambient::random()),
             report: Report { lease, identity, timing, recorder, metrics, standing, leads: false, slow_paths: 0 },
         };
         shell.run(&client, &mut watching, stop).await
@@ -192,7 +192,6 @@ impl Report {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the Lease says when it was renewed, by the clock on the wall")]
 fn now() -> Now {
-    Now { at: Instant::now().into_std(), wall: jiff::Timestamp::now() }
+    Now { at: Instant::now().into_std(), wall: kube_ambient::now() }
 }

@@ -3,11 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use kube_ambient::since_boot;
 use kube_controller_client::WriteGate;
 use tokio::sync::watch;
 use tokio::time::Instant;
-
-use crate::boot_clock::since_boot;
 
 /// Who leads, as this process knows it, and until when a write may be started in the name of the lease.
 ///

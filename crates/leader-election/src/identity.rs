@@ -1,13 +1,14 @@
 //! Who we are in the Lease.
 
-use uuid::Uuid;
+use uuid::Builder;
 
 /// A name for this run of this process, as upstream forms it (CM-21): `<hostname>_<uuid>`.
 ///
 /// A process that is started again is another candidate: it must not take up the term of the one before.
 pub fn identity() -> String {
     let host = rustix::system::uname();
-    format!("{}_{}", host.nodename().to_string_lossy(), Uuid::new_v4())
+    let id = Builder::from_random_bytes(kube_ambient::random()).into_uuid();
+    format!("{}_{id}", host.nodename().to_string_lossy())
 }
 
 #[cfg(test)]
@@ -18,6 +19,6 @@ mod tests {
     fn each_is_another() {
         let (one, other) = (identity(), identity());
         assert_ne!(one, other);
-        assert_eq!(one.split_once('_').map(|(_, id)| Uuid::parse_str(id).is_ok()), Some(true), "{one}");
+        assert_eq!(one.split_once('_').map(|(_, id)| uuid::Uuid::parse_str(id).is_ok()), Some(true), "{one}");
     }
 }

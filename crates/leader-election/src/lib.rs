@@ -117,7 +117,6 @@
 //!   dies without a word is replaced before it costs the lease.
 //! - A fraction of a second in the lease duration is rounded up, not down.
 
-mod boot_clock;
 mod election;
 mod elector;
 mod fence;

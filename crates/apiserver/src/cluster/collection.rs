@@ -63,6 +63,11 @@ impl Collection {
         one.flatten().into_iter().chain(all.into_iter().flatten()).flat_map(BTreeMap::values)
     }
 
+    /// The uids of all objects.
+    pub(super) fn uids(&self) -> impl Iterator<Item = Box<str>> {
+        self.iter(None).map(|object| object.uid.clone())
+    }
+
     /// The objects of a namespace, or all of them, behind a key.
     pub(super) fn iter_after<'a>(
         &'a self,

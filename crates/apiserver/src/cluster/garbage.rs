@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 use super::collection::Key;
@@ -51,12 +52,20 @@ pub(super) struct Dependencies {
     waiting: BTreeMap<Box<str>, Place>,
     /// Uids of owners that are gone or may have become free to go.
     pending: BTreeSet<Box<str>>,
+    /// Uids of the objects that went last, oldest first: a dependent may be created after its owner has gone.
+    gone: IndexSet<Box<str>>,
 }
+
+/// Number of deleted objects whose late dependents are collected.
+const REMEMBERED: usize = 10_000;
 
 impl Dependencies {
     pub(super) fn added(&mut self, index: usize, object: &Stored) {
         for owner in &object.owners {
             self.dependents.entry(owner.clone()).or_default().insert((index, object.key()));
+            if self.gone.contains(owner) {
+                self.pending.insert(owner.clone());
+            }
         }
     }
 
@@ -75,9 +84,25 @@ impl Dependencies {
         }
     }
 
+    /// The store was set back: the objects of `before` that are not among `now` are gone.
+    pub(super) fn restored(&mut self, former: &Dependencies, before: &BTreeSet<Box<str>>, now: &BTreeSet<Box<str>>) {
+        self.gone.retain(|uid| !now.contains(uid));
+        for uid in former.gone.iter().chain(before).filter(|uid| !now.contains(*uid)) {
+            self.remember(uid);
+        }
+    }
+
+    fn remember(&mut self, uid: &str) {
+        if self.gone.len() == REMEMBERED {
+            self.gone.shift_remove_index(0);
+        }
+        self.gone.insert(uid.into());
+    }
+
     /// An object is gone for good.
     pub(super) fn gone(&mut self, object: &Stored) {
         self.waiting.remove(&object.uid);
+        self.remember(&object.uid);
         if self.dependents.contains_key(&object.uid) {
             self.pending.insert(object.uid.clone());
         }

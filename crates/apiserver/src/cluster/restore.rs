@@ -19,6 +19,13 @@ pub(crate) struct State {
     emptied_namespaces: BTreeSet<Box<str>>,
 }
 
+impl State {
+    /// Lets the revisions that follow be later than `revision`.
+    pub(crate) fn set_revision(&mut self, revision: u64) {
+        self.revision = revision;
+    }
+}
+
 impl Cluster {
     /// The state at the current revision.
     pub(crate) fn state(&self) -> State {
@@ -37,6 +44,8 @@ impl Cluster {
     pub(crate) fn restore(&mut self, state: State) {
         let State { kinds, objects, revision, addresses, dependencies, emptied_namespaces } = state;
         let known = self.collections.len();
+        // A garbage collector looks owners up, so that it makes no difference whether they were deleted or never restored.
+        let lost = self.collections.iter().flat_map(Collection::uids).collect();
         self.collections = objects.into_iter().map(|objects| Collection::restored(objects, revision)).collect();
         // A kind that has been defined since keeps its index, so that no later kind gets the same one.
         while self.collections.len() < known {
@@ -45,7 +54,9 @@ impl Cluster {
         self.kinds = kinds;
         self.revision = revision;
         self.addresses = addresses;
-        self.dependencies = dependencies;
+        let former = std::mem::replace(&mut self.dependencies, dependencies);
+        let present = self.collections.iter().flat_map(Collection::uids).collect();
+        self.dependencies.restored(&former, &lost, &present);
         self.emptied_namespaces = emptied_namespaces;
         self.touched = (0..self.collections.len()).collect();
     }

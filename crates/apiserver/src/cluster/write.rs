@@ -170,7 +170,7 @@ impl Cluster {
         let mut prepared =
             self.prepare(kind, namespace, options, |context| kind.rules.update(old, body, part, context))?;
         self.validate(kind, asked, Some(&prepared), options)?;
-        if stored.object()? == prepared.object {
+        if stored.is_encoded_as(kind, &mut prepared.object)? {
             return Ok(Written { object: stored, created: false, warnings });
         }
         let meta = &prepared.metadata;

@@ -1,15 +1,19 @@
 //! Reading what a client sent.
 
 use std::fmt::Write as _;
+use std::io;
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use http_body::Body;
+use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_saphyr::DuplicateKeyPolicy;
+use tower::BoxError;
 
 use super::document::Document;
 use super::query;
@@ -31,9 +35,35 @@ const JSON_PATCH: &str = "application/json-patch+json";
 const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
 const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
+/// The body of a request.
+pub(super) enum RequestBody {
+    /// From a connection.
+    Received(Incoming),
+    /// From a call in process.
+    InProcess(UnsyncBoxBody<Bytes, io::Error>),
+}
+
+impl RequestBody {
+    /// Wraps the body of a call in process.
+    pub(super) fn in_process<B>(body: B) -> Self
+    where
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<BoxError>,
+    {
+        // `Bytes` are passed on without a copy.
+        let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
+        Self::InProcess(body.map_err(io::Error::other).boxed_unsync())
+    }
+}
+
 /// Reads a body to its end.
-pub(super) async fn collect(body: Incoming) -> Result<Bytes, StatusError> {
-    match Limited::new(body, MAX_BODY).collect().await {
+pub(super) async fn collect(body: RequestBody) -> Result<Bytes, StatusError> {
+    let collected = match body {
+        RequestBody::Received(body) => Limited::new(body, MAX_BODY).collect().await,
+        RequestBody::InProcess(body) => Limited::new(body, MAX_BODY).collect().await,
+    };
+    match collected {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(StatusError::too_large_body(MAX_BODY)),
         Err(error) => Err(StatusError::bad_request(format!("the body cannot be read: {error}"))),

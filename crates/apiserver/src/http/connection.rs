@@ -15,6 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use super::body::RequestBody;
 use super::front;
 use super::socket::{Kill, Socket};
 use crate::identity::User;
@@ -83,7 +84,7 @@ where
     let service = service_fn(move |request: Request<Incoming>| {
         let user_agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         meter.is_of(user_agent, &shared.traffic);
-        let answer = front::answer(Arc::clone(&shared), kill.clone(), user.clone(), request);
+        let answer = front::answer(Arc::clone(&shared), kill.clone(), user.clone(), request.map(RequestBody::Received));
         async move { Ok::<_, Infallible>(answer.await) }
     });
     let mut builder = Builder::new(TokioExecutor::new());

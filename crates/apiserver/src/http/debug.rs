@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use http::{Method, Request, StatusCode};
-use hyper::body::Incoming;
+use http::request::Parts;
+use http::{Method, StatusCode};
 use serde_json::json;
 
-use super::body;
+use super::body::{self, RequestBody};
 use super::reply::{self, Reply};
 use crate::faults::{Fault, On};
 use crate::requests::Requests;
@@ -17,18 +17,17 @@ use crate::status::StatusError;
 pub(super) const PREFIX: &str = "/debug/";
 
 /// Answers what lies under [`PREFIX`].
-pub(super) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
-    route(shared, request).await.unwrap_or_else(|error| reply::refusal(&error))
+pub(super) async fn answer(shared: &Arc<Shared>, parts: &Parts, body: RequestBody) -> Reply {
+    route(shared, parts, body).await.unwrap_or_else(|error| reply::refusal(&error))
 }
 
-async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Reply, StatusError> {
-    let (parts, incoming) = request.into_parts();
+async fn route(shared: &Arc<Shared>, parts: &Parts, body: RequestBody) -> Result<Reply, StatusError> {
     let parameters: Vec<(String, String)> =
         form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
     let document = match (parts.uri.path(), &parts.method) {
         ("/debug/faults", &Method::GET) => json!(shared.faults.states()),
         ("/debug/faults", &Method::POST) => {
-            let bytes = body::collect(incoming).await?;
+            let bytes = body::collect(body).await?;
             let fault: Fault = serde_json::from_slice(&bytes)
                 .map_err(|error| StatusError::bad_request(format!("the fault cannot be read: {error}")))?;
             json!({"id": shared.faults.inject(fault)})

@@ -50,7 +50,7 @@ impl Look {
 
     /// The same, in protobuf where a client prefers that and the kind has it.
     pub(super) fn of_kind(self, kind: &Kind, headers: &HeaderMap) -> Self {
-        let form = if protobuf::speaks(&kind.api_version(), &kind.name) && accept::prefers_protobuf(headers) {
+        let form = if accept::prefers_protobuf(headers) && protobuf::speaks(&kind.api_version(), &kind.name) {
             Form::Protobuf
         } else {
             self.form

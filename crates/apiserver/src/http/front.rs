@@ -1,27 +1,29 @@
 //! What surrounds every request: who asks, what faults do to it, and the log.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::request::Parts;
 use http::{HeaderMap, Request, Response};
-use hyper::body::Incoming;
 use jiff::Timestamp;
 
 use super::asked::{self, Asked};
+use super::body::{self, RequestBody};
 use super::outgoing::{self, Outgoing};
 use super::path::{self, Route};
 use super::reply::{self, Reply};
 use super::request::WrittenName;
 use super::reviews::Question;
 use super::socket::Kill;
-use super::{accept, body, debug, request, watch};
+use super::{accept, debug, request, watch};
 use crate::attributes::Attributes;
 use crate::cluster::Propagation;
 use crate::faults::{Answer, Caller};
 use crate::identity::User;
 use crate::protobuf;
 use crate::requests::LoggedRequest;
-use crate::shared::{Shared, now};
+use crate::shared::Shared;
 use crate::status::StatusError;
 
 /// The verbs that change objects.
@@ -32,27 +34,26 @@ pub(super) async fn answer(
     shared: Arc<Shared>,
     kill: Kill,
     certificate: Option<Arc<User>>,
-    request: Request<Incoming>,
+    request: Request<RequestBody>,
 ) -> Response<Outgoing> {
-    let started = now();
-    let route = path::parse(request.uri().path());
-    let Asked { attributes, resource_version, dry_run } = asked::read(request.method(), request.uri(), &route);
-    let identity = identify(&shared, certificate.as_deref(), request.headers(), started);
+    let started = shared.now();
+    let (parts, body) = request.into_parts();
+    let route = path::parse(parts.uri.path());
+    let Asked { attributes, resource_version, dry_run } = asked::read(&parts.method, &parts.uri, &route);
+    let identity = identify(&shared, certificate.as_deref(), &parts.headers, started);
     if shared.config.debug_endpoints && attributes.path.starts_with(debug::PREFIX) {
         // Neither logged nor hit by faults: it is how both are looked at.
         let reply = match identity.and_then(|user| shared.rulebook.check(&shared, &user, &attributes)) {
-            Ok(()) => debug::answer(&shared, request).await,
+            Ok(()) => debug::answer(&shared, &parts, body).await,
             Err(error) => reply::refusal(&error),
         };
         return reply.map(outgoing::untouched);
     }
     let user = identity.as_ref().map_or_else(|_| String::new(), |user| user.name.clone());
-    let user_agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let user_agent = user_agent.to_owned();
-    let length = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let headers = &parts.headers;
+    let user_agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     let content_length: u64 = length.unwrap_or_default();
-    let uri = request.uri().clone();
-    let headers = request.headers().clone();
     let log = |status: Option<u16>, carried_out: Option<&Reply>| {
         let succeeded = carried_out.is_some_and(|reply| reply.status().is_success());
         let extensions = carried_out.map(Reply::extensions);
@@ -67,9 +68,9 @@ pub(super) async fn answer(
             namespace: attributes.namespace.clone(),
             name: attributes.name.clone(),
             object_name: written.map(|it| it.0.to_string()).unwrap_or_default(),
-            path: uri.to_string(),
+            path: parts.uri.to_string(),
             user: user.clone(),
-            user_agent: user_agent.clone(),
+            user_agent: user_agent.to_owned(),
             content_length,
             status,
             applied: succeeded && !dry_run && WRITES.contains(&attributes.verb.as_str()),
@@ -85,29 +86,25 @@ pub(super) async fn answer(
         namespace: &attributes.namespace,
         name: &attributes.name,
         user: &user,
-        user_agent: &user_agent,
+        user_agent,
     };
 
     let decision = shared.faults.decide(&caller);
     if !decision.delay.is_zero() {
         tokio::time::sleep(decision.delay).await;
     }
-    let carry_out = async |request| match &identity {
-        Ok(user) => carry_out(&shared, &route, &attributes, user, request)
-            .await
-            .unwrap_or_else(|e| reply::refusal_for(&e, &headers)),
-        Err(error) => reply::refusal_for(error, &headers),
-    };
+    // Pinned here: each await of the future itself would add its size to that of this one.
+    let carry_out = pin!(carry_out(&shared, &route, &attributes, &identity, &parts, body));
     let mut carried_out = None;
     let reply = match decision.answer {
-        Answer::Honest => carry_out(request).await,
-        Answer::Refuse { code, retry_after } => refuse(attributes.verb == "watch", code, retry_after, &headers),
+        Answer::Honest => carry_out.await,
+        Answer::Refuse { code, retry_after } => refuse(attributes.verb == "watch", code, retry_after, headers),
         Answer::ApplyThenTimeout => {
-            carried_out = Some(carry_out(request).await);
-            reply::refusal_for(&StatusError::timed_out(), &headers)
+            carried_out = Some(carry_out.await);
+            reply::refusal_for(&StatusError::timed_out(), headers)
         }
         Answer::ApplyThenReset => {
-            log(None, Some(&carry_out(request).await));
+            log(None, Some(&carry_out.await));
             return kill.reset_and_never_answer().await;
         }
         Answer::Reset => {
@@ -138,23 +135,38 @@ fn identify(
     shared.identities.authenticate(certificate, bearer, now, |namespace, name| shared.uid_of(namespace, name))
 }
 
-/// Does what is asked, if the user may.
+/// Does what is asked, if the user is known and may.
 async fn carry_out(
     shared: &Arc<Shared>,
     route: &Route,
     attributes: &Attributes,
+    identity: &Result<User, StatusError>,
+    parts: &Parts,
+    body: RequestBody,
+) -> Reply {
+    let reply = match identity {
+        Ok(user) => carry_out_for(shared, route, attributes, user, parts, body).await,
+        Err(error) => return reply::refusal_for(error, &parts.headers),
+    };
+    reply.unwrap_or_else(|error| reply::refusal_for(&error, &parts.headers))
+}
+
+async fn carry_out_for(
+    shared: &Arc<Shared>,
+    route: &Route,
+    attributes: &Attributes,
     user: &User,
-    request: Request<Incoming>,
+    parts: &Parts,
+    body: RequestBody,
 ) -> Result<Reply, StatusError> {
     shared.rulebook.check(shared, user, attributes)?;
     if let Route::Resource(path) = route
         && let Some(question) = Question::of(path)
     {
-        let (parts, incoming) = request.into_parts();
-        let bytes = body::collect(incoming).await?;
+        let bytes = body::collect(body).await?;
         return question.answer(shared, path, user, (&parts.method, &parts.headers, &bytes));
     }
-    Ok(request::respond(Arc::clone(shared), request).await)
+    Ok(request::respond(shared, route, parts, body).await)
 }
 
 fn refuse(is_watch: bool, code: u16, retry_after: Option<u32>, headers: &HeaderMap) -> Reply {

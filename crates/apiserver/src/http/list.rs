@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::continuation::Continuation;
 use super::form::Look;
+use super::lag::Lag;
 use super::query::{Query, VersionMatch};
 use super::reply::{self, Reply};
 use crate::cluster::{Cluster, Page, PageRequest, Stored, TooOld};
@@ -41,6 +42,17 @@ impl Scope {
         objects
     }
 
+    /// The objects that were selected at a revision, in the order of their keys.
+    pub(super) fn select_at(&self, cluster: &Cluster, revision: u64) -> Result<Vec<Arc<Stored>>, StatusError> {
+        if revision == cluster.revision() {
+            return Ok(self.select(cluster));
+        }
+        let (namespace, selector) = (self.namespace.clone(), self.selector.clone());
+        let request = PageRequest { namespace, selector, revision: Some(revision), ..PageRequest::default() };
+        let page = cluster.page(&self.kind, &request).map_err(|TooOld| StatusError::expired_list())?;
+        Ok(page.objects)
+    }
+
     /// Whether an object is selected.
     pub(super) fn contains(&self, object: &Stored) -> bool {
         self.namespace.as_deref().is_none_or(|namespace| namespace == &*object.namespace)
@@ -60,13 +72,23 @@ pub(super) fn check_reached(asked: Option<u64>, current: u64) -> Result<(), Stat
 ///
 /// The current state satisfies every version asked for but an exact one. A page goes on at the version of the first
 /// page, which is rebuilt from the history.
-pub(super) fn answer(shared: &Shared, scope: &Scope, query: &Query, look: Look) -> Result<Reply, StatusError> {
+///
+/// Behind a lag, the state that has arrived does in place of the current one, unless the most recent state is asked for.
+pub(super) fn answer(
+    shared: &Shared,
+    scope: &Scope,
+    query: &Query,
+    look: Look,
+    lag: Option<&Lag>,
+) -> Result<Reply, StatusError> {
     let page = shared.read(|cluster| {
-        check_reached(query.resource_version, cluster.revision())?;
+        let arrived = lag.map_or(cluster.revision(), |lag| lag.limit(cluster.revision()));
+        check_reached(query.resource_version, arrived)?;
         let mut request = PageRequest {
             namespace: scope.namespace.clone(),
             selector: scope.selector.clone(),
             limit: query.limit,
+            revision: query.resource_version.map(|_| arrived),
             ..PageRequest::default()
         };
         if let Some(continuation) = &query.continuation {

@@ -11,6 +11,8 @@ mod discovery;
 mod document;
 mod form;
 mod front;
+mod in_process;
+mod lag;
 mod list;
 mod openapi;
 mod outgoing;
@@ -23,3 +25,5 @@ mod socket;
 mod watch;
 
 pub(crate) use connection::serve;
+pub use in_process::{AnswerBody, InProcess};
+pub use lag::Lag;

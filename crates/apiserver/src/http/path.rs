@@ -44,11 +44,11 @@ pub(super) fn parse(path: &str) -> Route {
     let mut segments = Vec::new();
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
         match percent_decode_str(segment).decode_utf8() {
-            Ok(text) => segments.push(text.into_owned()),
+            Ok(text) => segments.push(text),
             Err(_) => return Route::Unknown,
         }
     }
-    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    let segments: Vec<&str> = segments.iter().map(AsRef::as_ref).collect();
     match segments.as_slice() {
         ["healthz" | "livez" | "readyz", ..] => Route::Health,
         ["version"] => Route::Version,

@@ -2,49 +2,50 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, Method, Request, StatusCode};
-use hyper::body::Incoming;
+use http::request::Parts;
+use http::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
 
-use super::body::Expected;
+use super::body::{Expected, RequestBody};
 use super::form::Look;
+use super::lag::Lag;
 use super::path::{ResourcePath, Route};
 use super::query::Query;
 use super::reply::{self, Reply};
-use super::{body, discovery, list, path, watch};
+use super::{body, discovery, list, watch};
 use crate::cluster::{FieldValidation, Propagation, Stored, Written, unknown_in};
 use crate::kinds::{Kind, Part};
-use crate::shared::{Shared, now};
+use crate::shared::Shared;
 use crate::status::{self, StatusError};
 
 /// Answers a request, whatever it is.
-pub(super) async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
-    let method = request.method().clone();
-    let uri = request.uri().clone();
-    let accept = request.headers().clone();
-    let reply = match route(&shared, request).await {
+pub(super) async fn respond(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: RequestBody) -> Reply {
+    let reply = match carry_out(shared, route, parts, body).await {
         Ok(reply) => reply,
-        Err(error) => reply::refusal_for(&error, &accept),
+        Err(error) => reply::refusal_for(&error, &parts.headers),
     };
-    tracing::debug!(%method, %uri, status = reply.status().as_u16(), "request");
+    tracing::debug!(method = %parts.method, uri = %parts.uri, status = reply.status().as_u16(), "request");
     reply
 }
 
-async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Reply, StatusError> {
-    let resource = match path::parse(request.uri().path()) {
-        Route::Resource(resource) => resource,
-        route => return discovery::answer(shared, &route, request.method(), request.headers()),
+async fn carry_out(
+    shared: &Arc<Shared>,
+    route: &Route,
+    parts: &Parts,
+    body: RequestBody,
+) -> Result<Reply, StatusError> {
+    let Route::Resource(resource) = route else {
+        return discovery::answer(shared, route, &parts.method, &parts.headers);
     };
-    let query = Query::parse(request.uri().query())?;
-    let (parts, incoming) = request.into_parts();
-    let look = Look::new(&parts.headers, query.include_object, now());
+    let query = Query::parse(parts.uri.query())?;
+    let look = Look::new(&parts.headers, query.include_object, shared.now());
     // The table is copied out, so that the lock is not held while a body arrives.
     let target = Target::find(shared, resource)?;
     let look = look.of_kind(&target.kind, &parts.headers);
     let reply = if parts.method == Method::GET {
-        target.read(shared, &query, look)?
+        target.read(shared, &query, look, parts.extensions.get())?
     } else {
-        let bytes = body::collect(incoming).await?;
+        let bytes = body::collect(body).await?;
         target.write(shared, &parts.method, &parts.headers, &bytes, &query, look)?
     };
     let is_watch = parts.method == Method::GET && query.watch && target.name.is_none();
@@ -61,10 +62,10 @@ struct Target {
 }
 
 impl Target {
-    fn find(shared: &Shared, path: ResourcePath) -> Result<Self, StatusError> {
+    fn find(shared: &Shared, path: &ResourcePath) -> Result<Self, StatusError> {
         let ResourcePath { group, version, namespace, plural, name, subresource } = path;
         let kind = shared
-            .read(|cluster| cluster.kinds().find(&group, &version, &plural).cloned())
+            .read(|cluster| cluster.kinds().find(group, version, plural).cloned())
             .ok_or_else(StatusError::no_such_path)?;
         let part = match subresource.as_deref() {
             None => Part::Main,
@@ -75,10 +76,10 @@ impl Target {
         if kind.namespaced && namespace.is_none() && name.is_some() || !kind.namespaced && namespace.is_some() {
             return Err(StatusError::no_such_path());
         }
-        Ok(Self { kind, namespace, name, part })
+        Ok(Self { kind, namespace: namespace.clone(), name: name.clone(), part })
     }
 
-    fn read(&self, shared: &Arc<Shared>, query: &Query, look: Look) -> Result<Reply, StatusError> {
+    fn read(&self, shared: &Arc<Shared>, query: &Query, look: Look, lag: Option<&Lag>) -> Result<Reply, StatusError> {
         let kind = &self.kind;
         if let Some(name) = &self.name {
             let namespace = self.namespace.as_deref().unwrap_or_default();
@@ -88,7 +89,11 @@ impl Target {
         let selector = kind.stored_selector(&query.selector);
         selector.fields.check(kind)?;
         let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
-        if query.watch { watch::open(shared, scope, query, look) } else { list::answer(shared, &scope, query, look) }
+        if query.watch {
+            watch::open(shared, scope, query, look, lag)
+        } else {
+            list::answer(shared, &scope, query, look, lag)
+        }
     }
 
     /// The object in a body, and what the client is to be told of how it is written.

@@ -8,17 +8,18 @@ use std::time::Duration;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures::stream;
-use tokio::sync::watch::Receiver;
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
 use super::form::Look;
+use super::lag::Lag;
 use super::list::{Scope, check_reached};
 use super::query::Query;
 use super::reply::{self, Reply};
+use crate::bell::Listener;
 use crate::cluster::{Change, ChangeKind, Cluster, Stored};
 use crate::protobuf;
-use crate::shared::{Shared, now};
+use crate::shared::Shared;
 use crate::status::StatusError;
 
 /// How many changes are taken out of the history at a time.
@@ -39,7 +40,8 @@ struct Watch {
     look: Look,
     /// How many objects have been sent; the columns of a table go with the first.
     sent: u64,
-    bell: Receiver<u64>,
+    bell: Listener,
+    lag: Option<Lag>,
     /// Everything up to this revision has been sent or is in `initial`.
     revision: u64,
     /// The state at the start, sent as additions.
@@ -54,21 +56,30 @@ struct Watch {
 }
 
 /// Starts a watch.
-pub(super) fn open(shared: &Arc<Shared>, scope: Scope, query: &Query, look: Look) -> Result<Reply, StatusError> {
+pub(super) fn open(
+    shared: &Arc<Shared>,
+    scope: Scope,
+    query: &Query,
+    look: Look,
+    lag: Option<&Lag>,
+) -> Result<Reply, StatusError> {
     let bell = shared.subscribe(&scope.kind).ok_or_else(StatusError::no_such_path)?;
     let from_now = matches!(query.resource_version, None | Some(0));
     let streaming_list = query.send_initial_events == Some(true);
     let (initial, revision) = shared.read(|cluster| {
         let current = cluster.revision();
+        let arrived = lag.map_or(current, |lag| lag.limit(current));
         if streaming_list {
-            check_reached(query.resource_version, current)?;
+            check_reached(query.resource_version, arrived)?;
         }
+        // The most recent state is not sent before it has arrived; any other may be that which has.
+        let state = if query.resource_version.is_none() { current } else { arrived };
         let initial = match query.send_initial_events {
             Some(wanted) => wanted,
             None => from_now,
         };
-        let objects = if initial { scope.select(cluster) } else { Vec::new() };
-        let revision = if initial || from_now { current } else { query.resource_version.unwrap_or(current) };
+        let objects = if initial { scope.select_at(cluster, state)? } else { Vec::new() };
+        let revision = if initial || from_now { state } else { query.resource_version.unwrap_or(state) };
         Ok::<_, StatusError>((objects, revision))
     })?;
     let now = Instant::now();
@@ -79,6 +90,7 @@ pub(super) fn open(shared: &Arc<Shared>, scope: Scope, query: &Query, look: Look
         look,
         sent: 0,
         bell,
+        lag: lag.cloned(),
         revision,
         initial: initial.into_iter(),
         announce_end: streaming_list && query.allow_bookmarks,
@@ -102,6 +114,9 @@ impl Watch {
         if self.ended {
             return None;
         }
+        if !self.has_arrived().await {
+            return None;
+        }
         if self.initial.len() > 0 {
             return Some(self.initial_chunk());
         }
@@ -111,13 +126,18 @@ impl Watch {
         }
         loop {
             // Before the history is read, so that a change after the read rings again.
-            self.bell.borrow_and_update();
+            self.bell.mark_seen();
+            let moved = self.lag.as_ref().map(Lag::listen);
             let batch = self.shared.read(|cluster| cluster.changes_after(&self.scope.kind, self.revision, BATCH));
-            let batch = match batch {
+            let mut batch = match batch {
                 Ok(batch) => batch,
                 Err(error) => return self.too_old(&error),
             };
             self.started = true;
+            if let Some(lag) = &self.lag {
+                batch.revision = lag.limit(batch.revision).max(self.revision);
+                batch.changes.retain(|change| change.object.revision <= batch.revision);
+            }
             self.revision = batch.revision;
             let mut buffer = BytesMut::new();
             for change in &batch.changes {
@@ -129,7 +149,7 @@ impl Watch {
             if batch.changes.len() == BATCH {
                 continue;
             }
-            if let Some(last_words) = self.wait().await {
+            if let Some(last_words) = self.wait(moved).await {
                 return Some(last_words);
             }
             if self.ended {
@@ -138,19 +158,36 @@ impl Watch {
         }
     }
 
+    /// Waits until the state that the watch begins with has arrived. Returns `false` if the watch ends before.
+    async fn has_arrived(&self) -> bool {
+        let Some(lag) = &self.lag else { return true };
+        loop {
+            let moved = lag.listen();
+            if lag.limit(self.revision) == self.revision {
+                return true;
+            }
+            tokio::select! {
+                biased;
+                () = moved.changed() => {}
+                () = self.shared.stopping.cancelled() => return false,
+                () = sleep_until(self.deadline) => return false,
+            }
+        }
+    }
+
     /// Waits for something to do: a change, or a bookmark that is due and returned, or the end.
-    async fn wait(&mut self) -> Option<Bytes> {
+    async fn wait(&mut self, moved: Option<Listener>) -> Option<Bytes> {
         let bookmark_at = self.next_bookmark.unwrap_or(self.deadline);
         tokio::select! {
             // The bell first: where writers are busy, the clocks need not be set at all.
             biased;
-            changed = self.bell.changed() => {
-                self.ended = changed.is_err();
+            () = self.bell.changed() => {
                 // Writers that are ready go first, so that what they write leaves in one piece with what rang.
                 for _ in 0..TURNS {
                     yield_now().await;
                 }
             }
+            () = async { if let Some(moved) = &moved { moved.changed().await } }, if moved.is_some() => {}
             () = self.shared.stopping.cancelled() => self.ended = true,
             () = sleep_until(self.deadline) => self.ended = true,
             () = sleep_until(bookmark_at), if self.next_bookmark.is_some() => {
@@ -205,7 +242,7 @@ impl Watch {
 
     /// Frames an object in the form that was asked for.
     fn put(&mut self, buffer: &mut BytesMut, event: &str, json: &Bytes) {
-        let object = self.look.at(now()).object(&self.scope.kind, json, self.sent == 0);
+        let object = self.look.at(self.shared.now()).object(&self.scope.kind, json, self.sent == 0);
         if self.look.is_protobuf() {
             buffer.put_slice(&protobuf::watch_frame(event, &object));
         } else {

@@ -3,7 +3,8 @@
 //! Tokens are opaque: random texts that mean something to this server only. What they stand for is looked up, so a
 //! token is as good as its service account, and no longer.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use rand::Rng;
@@ -28,8 +29,8 @@ pub(crate) struct Issued {
 
 #[derive(Debug)]
 pub(crate) struct Tokens {
-    users: HashMap<String, User>,
-    issued: HashMap<String, Issued>,
+    users: BTreeMap<String, User>,
+    issued: BTreeMap<String, Issued>,
     rng: StdRng,
     issued_since_sweep: usize,
 }
@@ -43,7 +44,7 @@ pub(crate) struct Holder {
 
 impl Tokens {
     pub(crate) fn new(configured: impl IntoIterator<Item = (String, User)>, rng: StdRng) -> Self {
-        Self { users: configured.into_iter().collect(), issued: HashMap::new(), rng, issued_since_sweep: 0 }
+        Self { users: configured.into_iter().collect(), issued: BTreeMap::new(), rng, issued_since_sweep: 0 }
     }
 
     /// A token that stands for a user for as long as the server lives.
@@ -72,7 +73,12 @@ impl Tokens {
     fn draw(&mut self) -> String {
         let mut bytes = [0; 32];
         self.rng.fill_bytes(&mut bytes);
-        bytes.iter().fold("kube-dev.".to_owned(), |token, byte| token + &format!("{byte:02x}"))
+        let mut token = "kube-dev.".to_owned();
+        for byte in bytes {
+            // Writing to a text does not fail.
+            let _ = write!(token, "{byte:02x}");
+        }
+        token
     }
 
     /// Who holds a token, if it is one, has not expired, and its service account is still the one it was issued to.

@@ -1,6 +1,6 @@
 //! The kinds served.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use k8s_openapi::schemars::JsonSchema as _;
 
@@ -13,8 +13,13 @@ pub(crate) struct KindTable {
 }
 
 impl KindTable {
-    /// The kinds built in.
+    /// The kinds built in, made once for the process.
     pub(crate) fn builtin() -> Self {
+        static BUILTIN: LazyLock<KindTable> = LazyLock::new(KindTable::make);
+        BUILTIN.clone()
+    }
+
+    fn make() -> Self {
         use k8s_openapi::api::coordination::v1::Lease;
         use k8s_openapi::api::core::v1::{ConfigMap, Endpoints, Event, Namespace, Node, Pod, Service, ServiceAccount};
         use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding};

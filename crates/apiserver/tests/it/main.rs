@@ -10,6 +10,7 @@ mod encoded;
 mod faults;
 mod forms;
 mod identity;
+mod in_process;
 mod kubectl;
 mod load;
 mod namespaces;

@@ -1,12 +1,16 @@
 //! Names of events.
 
 use jiff::Timestamp;
-use uuid::Uuid;
+use uuid::Builder;
 
 /// `<object>.<nanoseconds since 1970 in hex>`; a random name where that would not be a valid one.
 pub(super) fn event_name(object: &str, at: Timestamp) -> String {
     let name = format!("{object}.{:x}", at.as_nanosecond());
-    if is_dns_subdomain(&name) { name } else { Uuid::new_v4().to_string() }
+    if is_dns_subdomain(&name) {
+        name
+    } else {
+        Builder::from_random_bytes(kube_ambient::random()).into_uuid().to_string()
+    }
 }
 
 /// RFC 1123, as the API server checks names.
@@ -40,7 +44,7 @@ mod tests {
         let name = event_name(object, at);
         match expect {
             Some(expect) => assert_eq!(name, expect),
-            None => assert!(Uuid::parse_str(&name).is_ok(), "{name}"),
+            None => assert!(uuid::Uuid::parse_str(&name).is_ok(), "{name}"),
         }
     }
 }

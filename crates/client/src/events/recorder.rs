@@ -5,7 +5,6 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use super::{EventType, EventWriter, Note, ObjectReference};
@@ -38,7 +37,7 @@ impl EventRecorder {
         reason: impl Into<String>,
         message: impl Into<String>,
     ) {
-        let (reason, message, at) = (reason.into(), message.into(), now());
+        let (reason, message, at) = (reason.into(), message.into(), kube_ambient::now());
         if self.notes.try_send(Note { about: about.clone(), event_type, reason, message, at }).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -48,9 +47,4 @@ impl EventRecorder {
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "an event says when it happened, by the clock on the wall")]
-fn now() -> Timestamp {
-    Timestamp::now()
 }

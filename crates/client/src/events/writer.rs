@@ -65,7 +65,7 @@ impl EventWriter {
             tracing::warn!(event = entry.name, attempt, err = %error, "cannot write event");
             if attempt < ATTEMPTS {
                 // The first pause is random, so that many clients do not all come back together.
-                sleep(if attempt == 1 { PAUSE.mul_f64(rand::random()) } else { PAUSE }).await;
+                sleep(if attempt == 1 { PAUSE.mul_f64(kube_ambient::random()) } else { PAUSE }).await;
             }
         }
         tracing::error!(event = entry.name, "event dropped, the server cannot be reached");

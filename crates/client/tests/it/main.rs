@@ -7,6 +7,7 @@ mod events;
 mod failures;
 mod https;
 mod identity;
+mod in_process;
 mod master;
 #[cfg(feature = "prometheus")]
 mod metrics;

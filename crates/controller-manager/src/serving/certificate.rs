@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use jiff::{Span, Timestamp, tz::TimeZone};
+use jiff::{Span, tz::TimeZone};
 use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, SanType, date_time_ymd};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -152,7 +152,6 @@ fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), CertificateError> {
 }
 
 /// A pair that nobody but ourselves vouches for: for `localhost`, 127.0.0.1 and the address listened on.
-#[expect(clippy::disallowed_methods, reason = "a certificate is valid from the time on at which it is made")]
 fn self_signed(address: IpAddr) -> Result<Pem, CertificateError> {
     let mut params = CertificateParams::new(["localhost".to_owned()])?;
     params.distinguished_name.push(DnType::CommonName, "localhost");
@@ -163,7 +162,7 @@ fn self_signed(address: IpAddr) -> Result<Pem, CertificateError> {
         params.subject_alt_names.push(SanType::IpAddress(address));
     }
     // Clocks that are a little behind ours must not find it invalid.
-    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+    let today = kube_ambient::now().to_zoned(TimeZone::UTC).date();
     let day = |date: jiff::civil::Date| {
         date_time_ymd(date.year().into(), date.month().unsigned_abs(), date.day().unsigned_abs())
     };

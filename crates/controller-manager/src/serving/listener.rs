@@ -37,6 +37,13 @@ pub(super) async fn serve(listener: &TcpListener, tls: &Tls, routes: &Arc<Routes
     let mut oldest_first: VecDeque<AbortHandle> = VecDeque::new();
     loop {
         tokio::select! {
+            // Ended ones first: there are no more of them than were accepted, so that both get their turn.
+            biased;
+            Some(ended) = connections.join_next() => {
+                if let Err(error) = ended && error.is_panic() {
+                    tracing::error!(err = %error, "A connection ended in a panic");
+                }
+            }
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
                     make_room(&mut oldest_first);
@@ -53,11 +60,6 @@ pub(super) async fn serve(listener: &TcpListener, tls: &Tls, routes: &Arc<Routes
                     sleep(Duration::from_millis(10)).await;
                 }
             },
-            Some(ended) = connections.join_next() => {
-                if let Err(error) = ended && error.is_panic() {
-                    tracing::error!(err = %error, "A connection ended in a panic");
-                }
-            }
         }
     }
 }

@@ -25,9 +25,8 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    #[expect(clippy::disallowed_methods, reason = "people are told when the process started")]
     pub(crate) fn new(flags: BTreeMap<String, String>, configuration: Value) -> Self {
-        Self { flags, configuration, started: Timestamp::now(), start: Instant::now() }
+        Self { flags, configuration, started: kube_ambient::now(), start: Instant::now() }
     }
 
     /// What the process was told, in the form of a configuration (CM-11).

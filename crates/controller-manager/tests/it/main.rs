@@ -1,5 +1,6 @@
 //! The controllers as one program: against API servers that behave and ones that do not.
 
+mod biased;
 mod cluster;
 mod deploy;
 mod election;
@@ -18,5 +19,6 @@ mod rooms;
 mod service_accounts;
 mod serving;
 mod shutdown;
+mod simulated;
 mod upstream_arguments;
 mod without_slices;

@@ -32,8 +32,9 @@ fn names(manifest: &str) -> Vec<String> {
     names
 }
 
-/// Which of our crates each may import.
+/// Which of our crates each may import, beside [`AMBIENT`].
 const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("ambient", &[]),
     ("workqueue", &[]),
     ("wire", &[]),
     ("leader-election", &["kube-controller-client", "kube-wire"]),
@@ -78,15 +79,22 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "kube-workqueue",
         ],
     ),
+    (
+        "simulation",
+        &["endpoint-controller-manager", "kube-controller-client", "kube-dev-apiserver", "kube-endpoints-conformance"],
+    ),
 ];
+
+/// What every crate may import that may read a clock.
+const AMBIENT: &str = "kube-ambient";
 
 /// Our crates are named alike, except for the two programs.
 fn is_ours(name: &str) -> bool {
     ["devcluster", "endpoint-controller-manager"].contains(&name) || (name.starts_with("kube-") && name != "kube-core")
 }
 
-/// Runtime, client and HTTP.
-const IMPURE: &[&str] = &["tokio", "tokio-util", "kube", "hyper", "hyper-util", "axum", "reqwest", "futures"];
+/// Runtime, clock, client and HTTP.
+const IMPURE: &[&str] = &["tokio", "tokio-util", "kube", "hyper", "hyper-util", "axum", "reqwest", "futures", AMBIENT];
 
 #[test]
 fn rooms_import_only_what_they_may() {
@@ -94,7 +102,8 @@ fn rooms_import_only_what_they_may() {
     for (room, allowed) in MAY_IMPORT {
         let names = dependencies.get(*room).unwrap_or_else(|| panic!("no crate in crates/{room}"));
         assert!(!names.is_empty(), "the manifest of {room} was not understood");
-        for name in names.iter().filter(|name| is_ours(name)) {
+        let beside = |name: &&String| is_ours(name) && (*name != AMBIENT || *room == "apiserver");
+        for name in names.iter().filter(beside) {
             assert!(allowed.contains(&name.as_str()), "crates/{room} must not import {name}");
         }
     }
@@ -111,13 +120,16 @@ fn pure_rooms_know_no_runtime() {
 }
 
 #[test]
-fn only_the_client_knows_kube_and_only_devcluster_the_api_server() {
+fn only_the_client_knows_kube_and_no_controller_the_api_server() {
     for (room, names) in dependencies() {
         let knows = |name: &str| names.iter().any(|it| it == name);
         assert!(room == "client" || !knows("kube"), "crates/{room} must not import kube");
         assert!(
-            room == "devcluster" || !knows("kube-dev-apiserver"),
+            ["devcluster", "simulation"].contains(&room.as_str()) || !knows("kube-dev-apiserver"),
             "crates/{room} must not import kube-dev-apiserver"
         );
+        for program in ["devcluster", "kube-simulation"] {
+            assert!(!knows(program), "crates/{room} must not import {program}");
+        }
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Reconciler {
     pub(super) legacy: Legacy,
     pub(super) trigger_times: Mutex<TriggerTimes>,
     pub(super) propagation: Propagation<ObjectKey, Cause>,
+    #[cfg(feature = "defects")]
+    pub(super) stale: super::stale::StaleEndpoints,
 }
 
 /// Why a sync failed.
@@ -55,6 +57,8 @@ impl Reconciler {
                 turn.wrote_nothing();
             }
             locked(&self.trigger_times).forget(key);
+            #[cfg(feature = "defects")]
+            self.stale.forget(key);
             return Ok(Next::Done);
         };
         let selector = match &service.selector {
@@ -68,6 +72,13 @@ impl Reconciler {
         }
         let pods = self.pods.read(|_, index| index.select(&key.namespace, selector));
         let current = self.endpoints.get(&key.namespace, &key.name);
+        #[cfg(feature = "defects")]
+        if let Some(current) = &current
+            && self.stale.is_stale(current)
+        {
+            // Upstream fails the sync; the key is tried again in either case.
+            return Ok(Next::Again(std::time::Duration::from_secs(1)));
+        }
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
         let change = plan(&service, &pods, current.as_deref(), trigger_time, self.legacy);
         if change.is_some() {
@@ -148,6 +159,8 @@ impl Reconciler {
         let write = self.cache.begin(&key.namespace, &key.name);
         match self.client.update(endpoints).await {
             Ok(answer) => {
+                #[cfg(feature = "defects")]
+                self.stale.updated(endpoints);
                 write.written(answer);
                 Ok(())
             }

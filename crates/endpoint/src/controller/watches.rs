@@ -175,6 +175,7 @@ mod tests {
             }
         };
         tokio::select! {
+            biased;
             () = drive => {}
             () = count => panic!("the queue was shut down"),
         }

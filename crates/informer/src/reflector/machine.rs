@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kube_ambient::{Defect, has};
 use kube_controller_client::MAX_RETRY_AFTER;
 use kube_wire::{Encoding, ResourceVersion};
 use tokio::time::Instant;
@@ -101,6 +102,8 @@ pub(super) struct Machine {
     /// The server was away: check that it still has the history that the watch goes on from. A store that was restored from a
     /// backup is behind it, and a watch from the future is silent.
     verify: bool,
+    /// When the watch that was asked for last is to end.
+    deadline: Option<Instant>,
     /// The server cut a list from "any version" into pages: it has no watch cache, and whole lists would be hard on it.
     pages_all: bool,
     /// The encoding to ask for.
@@ -109,6 +112,9 @@ pub(super) struct Machine {
     wait: Option<Duration>,
     backoff: Backoff,
 }
+
+/// A watch that ends this long before its timeout was cut. Servers end one a little early at most.
+const EARLY: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 enum Phase {
@@ -134,9 +140,9 @@ const FIRST_PAGE: Phase = Phase::List { page: None, whole: false };
 impl Machine {
     /// `accept` is the encoding to ask for where it works.
     pub(super) fn new(backoff: BackoffPolicy, accept: Encoding) -> Self {
-        let (version, unavailable, verify, pages_all, wait) = (None, false, false, false, None);
+        let (version, unavailable, verify, deadline, pages_all, wait) = (None, false, false, None, false, None);
         let (encoding, backoff) = (Negotiation::new(accept), Backoff::new(backoff));
-        Self { phase: STREAM, version, unavailable, verify, pages_all, encoding, wait, backoff }
+        Self { phase: STREAM, version, unavailable, verify, deadline, pages_all, encoding, wait, backoff }
     }
 
     /// The encoding to ask for.
@@ -158,6 +164,12 @@ impl Machine {
         }
     }
 
+    /// Lets the next list be one of the most recent state, because the store of the server was restored.
+    pub(super) fn restored(&mut self) {
+        self.unavailable = true;
+        self.phase = STREAM;
+    }
+
     /// What to do now. `jitter` is drawn from `0.0..1.0`.
     pub(super) fn next(&mut self, now: Instant, jitter: f64) -> Next {
         if let Some(wait) = self.wait.take() {
@@ -171,6 +183,7 @@ impl Machine {
         match &mut self.phase {
             Phase::Stream { since, silent } => {
                 (*since, *silent) = (Some(now), true);
+                self.deadline = Some(now + timeout);
                 let version = if self.unavailable { ResourceVersion::default() } else { self.version() };
                 Next::Stream { version, timeout }
             }
@@ -178,9 +191,10 @@ impl Machine {
                 let (page, whole) = (page.clone(), *whole);
                 Next::List(self.list_request(page, whole))
             }
-            Phase::Watch { .. } if self.verify => Next::Verify,
+            Phase::Watch { .. } if self.verify && !has(Defect::WatchNotVerified) => Next::Verify,
             Phase::Watch { since, silent } => {
                 (*since, *silent) = (Some(now), true);
+                self.deadline = Some(now + timeout);
                 Next::Watch { version: self.version(), timeout }
             }
         }
@@ -292,7 +306,8 @@ impl Machine {
                 self.back_off(&Failure::Other, now, jitter);
                 return Some(RelistCause::Short);
             }
-            _ => {}
+            // The server or the connection ended it. If the store is restored in between, no request fails.
+            _ => self.verify |= self.deadline.is_some_and(|deadline| now + EARLY < deadline),
         }
         None
     }
@@ -341,6 +356,7 @@ impl Machine {
     fn back_off(&mut self, failure: &Failure, now: Instant, jitter: f64) {
         let wait = self.backoff.next(now, jitter);
         self.wait = Some(match failure {
+            Failure::Busy { retry_after: Some(asked) } if has(Defect::LongRetryAfter) => *asked,
             Failure::Busy { retry_after: Some(asked) } => wait.max((*asked).min(MAX_RETRY_AFTER)),
             _ => wait,
         });

@@ -21,7 +21,7 @@ use self::{
     trouble::Trouble,
     undecodable::Reported,
 };
-use crate::{catch_up::latest_version, shared::Shared};
+use crate::{RelistCause, catch_up::latest_version, restore::Restores, shared::Shared};
 
 /// The server ends a watch itself. One that is still open this long after that is dead, and nobody told us.
 const OVERDUE: Duration = Duration::from_secs(30);
@@ -42,12 +42,12 @@ pub(crate) struct Scope {
 pub(crate) async fn reflect<T: Decode, X: Clone>(
     client: Client,
     scope: Scope,
-    backoff: BackoffPolicy,
+    (backoff, restores): (BackoffPolicy, Restores),
     shared: Arc<Shared<T, X>>,
 ) -> Infallible {
     let machine = Machine::new(backoff, client.encoding_for::<T>());
     let (gathered, undecodable) = (Gathered::new(), Reported::default());
-    Reflector { client, scope, shared, machine, gathered, undecodable, begun: None }.run().await
+    Reflector { client, scope, shared, machine, restores, gathered, undecodable, begun: None }.run().await
 }
 
 struct Reflector<T, X> {
@@ -55,6 +55,7 @@ struct Reflector<T, X> {
     scope: Scope,
     shared: Arc<Shared<T, X>>,
     machine: Machine,
+    restores: Restores,
     /// What came of a stream, or of the pages of a list, that is not complete yet.
     gathered: Gathered<T>,
     /// Objects whose newest state cannot be decoded.
@@ -66,7 +67,10 @@ struct Reflector<T, X> {
 impl<T: Decode, X: Clone> Reflector<T, X> {
     async fn run(mut self) -> Infallible {
         loop {
-            match self.machine.next(Instant::now(), rand::random()) {
+            if self.restores.take() {
+                self.restored();
+            }
+            match self.machine.next(Instant::now(), kube_ambient::random()) {
                 Next::Wait(wait) => sleep(wait).await,
                 Next::Stream { version, timeout } => self.watch(version, timeout, true).await,
                 Next::List(request) => self.list(request).await,
@@ -128,7 +132,12 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
     /// Asks for the version that the server is at.
     async fn verify(&mut self) {
         let happened = match latest_version(&self.client, &T::RESOURCE, self.scope.namespace.as_deref()).await {
-            Ok(version) => Happened::Verified { version },
+            Ok(version) => {
+                if version < self.machine.version() {
+                    self.restores.raise();
+                }
+                Happened::Verified { version }
+            }
             Err(error) => {
                 tracing::warn!(resource = %T::RESOURCE, err = %error, "cannot read the current resource version");
                 Happened::Failed(Trouble::from(error).failure())
@@ -192,6 +201,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
                     self.machine.at_least(at_least);
                     return Err(Trouble::ListRequested(cause));
                 }
+                () = self.restores.found(), if !initial => return Ok(()),
                 received = timeout_at(patience, body.next()) => received,
             };
             match received {
@@ -266,6 +276,16 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         Ok(Happened::Progress { version, added })
     }
 
+    /// Another informer has found that the store was restored.
+    fn restored(&mut self) {
+        // Before the first list there is nothing to compare with.
+        if !self.machine.version().is_empty() {
+            tracing::warn!(resource = %T::RESOURCE, "the store of the API server was restored, listing again");
+            self.machine.restored();
+            self.shared.meter().relisting(RelistCause::Ahead);
+        }
+    }
+
     /// Begins a stream or list of `version` that replaces everything.
     fn begin(&mut self, version: &ResourceVersion) {
         self.gathered.clear();
@@ -283,7 +303,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
     }
 
     fn note(&mut self, happened: Happened) {
-        if let Some(cause) = self.machine.happened(happened, Instant::now(), rand::random()) {
+        if let Some(cause) = self.machine.happened(happened, Instant::now(), kube_ambient::random()) {
             self.shared.meter().relisting(cause);
         }
     }

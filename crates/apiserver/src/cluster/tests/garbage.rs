@@ -108,3 +108,18 @@ fn without_being_asked_nothing_is_collected() {
     assert_eq!(world.get("configmaps", "a"), None);
     assert!(world.get("configmaps", "b").is_some());
 }
+
+// A controller whose cache lags creates dependents of an owner that is gone; the garbage collector of a cluster looks the owner up.
+#[test]
+fn a_dependent_that_comes_after_its_owner_has_gone_goes_too() {
+    let mut world = world();
+    let a = world.create("configmaps", json!({"metadata": {"name": "a"}}));
+    delete(&mut world, "configmaps", "a", Propagation::Background);
+    owned(&mut world, "late", &[&a]);
+    world.cluster.collect_garbage(world.options()).unwrap();
+    assert_eq!(world.get("configmaps", "late"), None);
+    let never = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "uid": "none"}});
+    owned(&mut world, "kept", &[&never]);
+    world.cluster.collect_garbage(world.options()).unwrap();
+    assert!(world.get("configmaps", "kept").is_some());
+}

@@ -16,7 +16,7 @@ use super::path::ResourcePath;
 use super::reply::{self, Reply};
 use crate::identity::User;
 use crate::protobuf;
-use crate::shared::{Shared, now};
+use crate::shared::Shared;
 use crate::status::StatusError;
 
 const AUTHENTICATION: &str = "authentication.k8s.io";
@@ -142,7 +142,7 @@ impl Question {
             Review::SelfSubject => json!({
                 "kind": "SelfSubjectReview",
                 "apiVersion": "authentication.k8s.io/v1",
-                "metadata": {"creationTimestamp": now()},
+                "metadata": {"creationTimestamp": shared.now()},
                 "status": {"userInfo": user_info(user)},
             }),
             Review::Access => access::review_access(shared, self.kind, &body, None, None)?,

@@ -10,7 +10,7 @@ use super::{AUTHENTICATION, user_info};
 use crate::field::FieldErrors;
 use crate::http::path::ResourcePath;
 use crate::identity::{AUDIENCE, Issued};
-use crate::shared::{Shared, now};
+use crate::shared::Shared;
 use crate::status::StatusError;
 
 /// How long a token lasts that does not say, and the least that can be asked for, in seconds.
@@ -41,7 +41,7 @@ pub(super) fn request_token(
         return Err(StatusError::invalid_review(AUTHENTICATION, "TokenRequest", errors));
     }
     let audiences = spec.audiences.filter(|it| !it.is_empty()).unwrap_or_else(|| vec![AUDIENCE.to_owned()]);
-    let now = now();
+    let now = shared.now();
     let expires = now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
     let issued =
         Issued { namespace: namespace.to_owned(), name: name.to_owned(), uid, audiences: audiences.clone(), expires };
@@ -68,7 +68,8 @@ fn whole_seconds(time: Timestamp) -> String {
 pub(super) fn review_token(shared: &Arc<Shared>, review: &TokenReview) -> Value {
     let token = review.spec.token.as_str();
     let asked = review.spec.audiences.as_deref().unwrap_or_default();
-    let holder = shared.identities.tokens().holder(token, now(), |namespace, name| shared.uid_of(namespace, name));
+    let holder =
+        shared.identities.tokens().holder(token, shared.now(), |namespace, name| shared.uid_of(namespace, name));
     // For whom is the token, of those that the asker stands for: itself when it does not say.
     let accepted = holder.map(|holder| {
         let here = [AUDIENCE.to_owned()];

@@ -1,0 +1,56 @@
+//! The defect that is enabled on a thread.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use super::Defect;
+
+thread_local! {
+    static ENABLED: Cell<Option<Defect>> = const { Cell::new(None) };
+}
+
+/// Enables a defect on this thread until the guard is dropped, in place of the one that was enabled before.
+#[must_use = "the defect is disabled when the guard is dropped"]
+pub fn enable(defect: Defect) -> Enabled {
+    Enabled { former: ENABLED.replace(Some(defect)), on_this_thread: PhantomData }
+}
+
+/// Returns whether a defect is enabled on this thread; always `false` without the feature `defects`.
+pub fn has(defect: Defect) -> bool {
+    // Destructors of other thread-local values may run after this one is gone.
+    ENABLED.try_with(|enabled| enabled.get() == Some(defect)).unwrap_or_default()
+}
+
+/// Guard of a defect: restores what was enabled before when it is dropped.
+#[derive(Debug)]
+pub struct Enabled {
+    former: Option<Defect>,
+    on_this_thread: PhantomData<Rc<()>>,
+}
+
+impl Drop for Enabled {
+    fn drop(&mut self) {
+        // Fails only while the thread ends, when there is nothing left to restore.
+        let _ = ENABLED.try_with(|enabled| enabled.set(self.former));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_defect_is_enabled_until_its_guard_is_dropped() {
+        assert!(!has(Defect::GhostSlice));
+        let outer = enable(Defect::GhostSlice);
+        {
+            let _inner = enable(Defect::LongRetryAfter);
+            assert!(has(Defect::LongRetryAfter) && !has(Defect::GhostSlice));
+        }
+        assert!(has(Defect::GhostSlice) && !has(Defect::LongRetryAfter));
+        std::thread::spawn(|| assert!(!has(Defect::GhostSlice))).join().unwrap();
+        drop(outer);
+        assert!(!has(Defect::GhostSlice));
+    }
+}

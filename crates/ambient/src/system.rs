@@ -1,0 +1,28 @@
+//! The clocks and the random numbers of the system.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rand::rngs::ThreadRng;
+
+#[expect(clippy::disallowed_methods, reason = "the one read of the wall clock outside of simulations")]
+pub(crate) fn now() -> Timestamp {
+    Timestamp::now()
+}
+
+/// `None` on systems other than Linux.
+pub(crate) fn since_boot() -> Option<Duration> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::time::{ClockId, clock_gettime};
+        let now = clock_gettime(ClockId::Boottime);
+        Some(Duration::new(u64::try_from(now.tv_sec).ok()?, u32::try_from(now.tv_nsec).ok()?))
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one source of random numbers outside of simulations")]
+pub(crate) fn generator() -> ThreadRng {
+    rand::rng()
+}

@@ -1,0 +1,75 @@
+//! The clock of a server.
+
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+/// Source of every time that a server stamps on objects, compares or logs. The default is the clock of the system.
+///
+/// Timeouts, delays and the intervals of bookmarks are measured by the clock of tokio.
+///
+/// ```
+/// use jiff::Timestamp;
+/// use kube_dev_apiserver::{Clock, Config};
+///
+/// let config = Config { clock: Clock::new(|| Timestamp::UNIX_EPOCH), ..Config::default() };
+/// assert_eq!(config.clock.now(), Timestamp::UNIX_EPOCH);
+/// ```
+///
+/// Two clocks are equal if both are the system's or one is a clone of the other.
+#[derive(Clone, Default)]
+pub struct Clock {
+    /// `None` is the clock of the system.
+    read: Option<Arc<dyn Fn() -> Timestamp + Send + Sync>>,
+}
+
+impl Clock {
+    /// Returns a clock that calls a function for each time.
+    pub fn new(read: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self { read: Some(Arc::new(read)) }
+    }
+
+    /// Returns the clock of the system.
+    pub fn system() -> Self {
+        Self::default()
+    }
+
+    /// Returns the current time.
+    #[expect(clippy::disallowed_methods, reason = "the default clock of the shell that stamps objects")]
+    pub fn now(&self) -> Timestamp {
+        self.read.as_ref().map_or_else(Timestamp::now, |read| read())
+    }
+}
+
+impl PartialEq for Clock {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.read, &other.read) {
+            (None, None) => true,
+            // The addresses alone: the same function may have several vtables.
+            (Some(one), Some(other)) => std::ptr::addr_eq(Arc::as_ptr(one), Arc::as_ptr(other)),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Clock {}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.read.is_some() { "Clock(function)" } else { "Clock(system)" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_are_equal_to_their_clones() {
+        let one = Clock::new(|| Timestamp::UNIX_EPOCH);
+        assert_eq!((&one, Clock::system()), (&one.clone(), Clock::default()));
+        assert_ne!(one, Clock::new(|| Timestamp::UNIX_EPOCH));
+        assert_ne!(one, Clock::system());
+    }
+}

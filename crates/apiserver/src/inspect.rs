@@ -1,0 +1,46 @@
+//! The state of a server without a request.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::cluster::{Cluster, Stored};
+use crate::kinds::Kind;
+use crate::server::Server;
+
+impl Server {
+    /// Returns all objects of a kind in order of namespace and name; nothing if the kind is unknown. `group` is empty for
+    /// core, `plural` is the name of the resource in paths.
+    ///
+    /// Parsing dominates the cost; [`encoded_objects`](Self::encoded_objects) does without.
+    pub fn objects(&self, group: &str, plural: &str) -> Vec<Value> {
+        let Some((kind, objects)) = self.stored(group, plural) else { return Vec::new() };
+        let decode = |object: &Arc<Stored>| {
+            // What the server has encoded itself decodes.
+            let mut value = serde_json::from_slice(&object.json).unwrap_or_default();
+            kind.present(&mut value);
+            value
+        };
+        objects.iter().map(decode).collect()
+    }
+
+    /// Returns the objects of a kind as the JSON that is stored, without a copy, in the order of
+    /// [`objects`](Self::objects).
+    pub fn encoded_objects(&self, group: &str, plural: &str) -> Vec<Bytes> {
+        let (_, objects) = self.stored(group, plural).unzip();
+        objects.iter().flatten().map(|object| object.json.clone()).collect()
+    }
+
+    fn stored(&self, group: &str, plural: &str) -> Option<(Arc<Kind>, Vec<Arc<Stored>>)> {
+        self.shared().read(|cluster| {
+            let kind = cluster.kinds().all().iter().find(|kind| kind.group == group && kind.plural == plural)?;
+            Some((Arc::clone(kind), cluster.list(kind, None)))
+        })
+    }
+
+    /// Returns the last resource version that was given to an object; a [restore](Self::restore) sets it back.
+    pub fn revision(&self) -> u64 {
+        self.shared().read(Cluster::revision)
+    }
+}

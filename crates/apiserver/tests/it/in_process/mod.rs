@@ -1,0 +1,79 @@
+//! Requests without a socket.
+
+mod ends;
+mod kube_client;
+mod seeds;
+
+use bytes::Bytes;
+use http::{Method, Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use kube_dev_apiserver::{AnswerBody, Config, InProcess, Server};
+use rstest::rstest;
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+use super::client::{CONFIG_MAPS, PODS, World};
+
+fn start() -> Server {
+    Server::in_process(Config { seed: Some(1), ..Config::default() }).unwrap()
+}
+
+fn request(method: Method, path: &str, body: &Value) -> Request<Full<Bytes>> {
+    let media_type = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
+    let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
+    let request = Request::builder().method(method).uri(path).header("content-type", media_type);
+    request.header("user-agent", "it/1").body(Full::new(body)).unwrap()
+}
+
+async fn send(service: &InProcess, method: Method, path: &str, body: &Value) -> std::io::Result<Response<AnswerBody>> {
+    service.clone().oneshot(request(method, path, body)).await
+}
+
+async fn json(service: &InProcess, method: Method, path: &str, body: &Value) -> (u16, Value) {
+    let response = send(service, method, path, body).await.unwrap();
+    let code = response.status().as_u16();
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    (code, serde_json::from_slice(&bytes).unwrap())
+}
+
+fn named(name: &str) -> Value {
+    json!({"metadata": {"name": name}})
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_state_can_be_inspected_without_a_request() {
+    let server = start();
+    let before = server.revision();
+    for name in ["b", "a"] {
+        assert_eq!(json(&server.service(), Method::POST, CONFIG_MAPS, &named(name)).await.0, 201);
+    }
+    let objects = server.objects("", "configmaps");
+    let names: Vec<&str> = objects.iter().map(|object| object["metadata"]["name"].as_str().unwrap()).collect();
+    assert_eq!((names, server.revision()), (vec!["a", "b"], before + 2));
+    let encoded = server.encoded_objects("", "configmaps");
+    assert_eq!(objects, encoded.iter().map(|json| serde_json::from_slice(json).unwrap()).collect::<Vec<Value>>());
+    assert_eq!(server.objects("example.com", "configmaps"), Vec::<Value>::new());
+}
+
+#[rstest]
+#[case::path(PODS)]
+#[case::with_authority("http://api.example:80/api/v1/namespaces/default/pods")]
+#[tokio::test(start_paused = true)]
+async fn the_log_has_what_a_connection_would_deliver(#[case] uri: &str) {
+    let server = start();
+    let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    assert_eq!(json(&server.service(), Method::POST, uri, &pod).await.0, 201);
+    let requests = server.requests().all();
+    let logged = &requests[0];
+    assert_eq!((logged.path.as_str(), logged.user_agent.as_str()), (PODS, "it/1"));
+    assert_eq!((logged.content_length, logged.status), (pod.to_string().len() as u64, Some(201)));
+    assert_eq!(server.traffic(), []);
+}
+
+#[tokio::test]
+async fn a_server_with_a_socket_answers_in_process_too() {
+    let world = World::start(Config::default()).await;
+    world.create(CONFIG_MAPS, named("a")).await;
+    let path = format!("{CONFIG_MAPS}/a");
+    assert_eq!(json(&world.server.service(), Method::GET, &path, &Value::Null).await, world.get(&path).await);
+}

@@ -1,0 +1,150 @@
+//! Requests to a service of this process.
+
+use std::convert::Infallible;
+use std::io::{self, ErrorKind};
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::{StreamExt as _, stream};
+use http::{Method, Request, Response, StatusCode, header::AUTHORIZATION};
+use http_body::Frame;
+use http_body_util::{Full, StreamBody};
+use k8s_openapi::api::core::v1::Pod;
+use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Error, TransportKind, WatchParams};
+use kube_wire::Decode as _;
+use rstest::rstest;
+use tokio::time::{Instant, timeout};
+use tower::service_fn;
+
+use crate::cluster::config_map;
+
+fn client(config: &Config) -> Client {
+    Client::new(config, ClientOptions::default()).expect("a client")
+}
+
+/// A runtime of one thread and without an I/O driver, whose time passes when nothing else can happen.
+fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime")
+        .block_on(work)
+}
+
+fn answer(body: &'static str) -> Response<Full<Bytes>> {
+    Response::new(Full::from(body))
+}
+
+#[test]
+fn reads_writes_and_watches_arrive_at_the_service() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let service = service_fn({
+        let seen = Arc::clone(&seen);
+        move |request: Request<Full<Bytes>>| {
+            let authorized = request.headers().contains_key(AUTHORIZATION);
+            seen.lock().unwrap().push((request.method().clone(), request.uri().to_string(), authorized));
+            let chunks = ["{\"metadata\":", "{\"resourceVersion\":\"7\"}}"]
+                .map(|chunk| Ok::<_, io::Error>(Frame::data(Bytes::from(chunk))));
+            async { Ok::<_, Infallible>(Response::new(StreamBody::new(stream::iter(chunks)))) }
+        }
+    });
+    let config = Config::over(service);
+    assert_eq!(config.server(), "http://in-process/");
+    run(async {
+        let client = client(&config);
+        client.create(&config_map("web")).await.unwrap();
+        client.get_json("/version?verbose=true").await.unwrap();
+        let watch = client.watch(&Pod::RESOURCE, None, &WatchParams::default()).await.unwrap();
+        let chunks: Vec<Bytes> = watch.map(Result::unwrap).collect().await;
+        assert_eq!(chunks.concat(), br#"{"metadata":{"resourceVersion":"7"}}"#);
+    });
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen[0], (Method::POST, "/api/v1/namespaces/default/configmaps".to_owned(), false));
+    assert_eq!(seen[1], (Method::GET, "/version?verbose=true".to_owned(), false));
+    assert!(seen[2].1.starts_with("/api/v1/pods?watch="), "{seen:?}");
+}
+
+#[rstest]
+#[case(ErrorKind::ConnectionReset, TransportKind::Reset)]
+#[case(ErrorKind::BrokenPipe, TransportKind::Reset)]
+#[case(ErrorKind::UnexpectedEof, TransportKind::Reset)]
+#[case(ErrorKind::ConnectionRefused, TransportKind::Connect)]
+#[case(ErrorKind::TimedOut, TransportKind::Timeout)]
+#[case(ErrorKind::Other, TransportKind::Other)]
+fn errors_of_the_service_and_of_a_body_are_classified(#[case] error: ErrorKind, #[case] expect: TransportKind) {
+    let refused = service_fn(move |_| async move { Err::<Response<Full<Bytes>>, _>(io::Error::from(error)) });
+    let broken = service_fn(move |_| async move {
+        let frames = [Ok(Frame::data(Bytes::from("{"))), Err(io::Error::from(error))];
+        Ok::<_, Infallible>(Response::new(StreamBody::new(stream::iter(frames))))
+    });
+    for config in [Config::over(refused), Config::over(broken)] {
+        let error = run(client(&config).create(&config_map("web"))).unwrap_err();
+        assert!(matches!(error, Error::Transport { kind, .. } if kind == expect), "{error:?}");
+    }
+}
+
+#[test]
+fn a_service_that_does_not_answer_times_out() {
+    let silent = service_fn(|_| std::future::pending::<Result<Response<Full<Bytes>>, Infallible>>());
+    run(async {
+        let start = Instant::now();
+        let error = client(&Config::over(silent)).get_json("/version").await.unwrap_err();
+        assert!(matches!(error, Error::Transport { kind: TransportKind::Timeout, .. }), "{error:?}");
+        assert_eq!(start.elapsed().as_secs(), 90);
+    });
+}
+
+#[test]
+fn a_service_has_neither_another_address_nor_files() {
+    let config = Config::over(service_fn(async |_| Ok::<_, Infallible>(answer("{}"))));
+    let error = config.clone().with_server("http://127.0.0.1:8080").unwrap_err();
+    assert!(matches!(&error, ConfigError::Server { url, .. } if url == "http://127.0.0.1:8080"), "{error}");
+    run(async {
+        let following = pin!(config.follow_files());
+        assert!(timeout(Duration::from_secs(3_600), following).await.is_err());
+    });
+}
+
+#[test]
+fn a_service_account_asks_the_service_for_its_token() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let service = service_fn({
+        let seen = Arc::clone(&seen);
+        move |request: Request<Full<Bytes>>| {
+            let user = request.headers().get(AUTHORIZATION).map(|it| it.to_str().unwrap().to_owned());
+            let path = request.uri().path().to_owned();
+            let body = if path.ends_with("/token") {
+                r#"{"spec": {"expirationSeconds": 3600}, "status": {"token": "secret"}}"#
+            } else {
+                "{}"
+            };
+            seen.lock().unwrap().push((path, user));
+            async move { Ok::<_, Infallible>(answer(body)) }
+        }
+    });
+    let config = Config::over(service);
+    let account = config.as_service_account(client(&config), "kube-system", "endpoint-controller");
+    run(client(&account).get_json("/version")).unwrap();
+    let account = "/api/v1/namespaces/kube-system/serviceaccounts/endpoint-controller";
+    let expect = [
+        (account.to_owned(), None),
+        (format!("{account}/token"), None),
+        ("/version".to_owned(), Some("Bearer secret".to_owned())),
+    ];
+    assert_eq!(*seen.lock().unwrap(), expect);
+}
+
+#[test]
+fn an_answer_of_401_is_noted() {
+    let refusing = service_fn(async |_| {
+        let mut answer = answer("{}");
+        *answer.status_mut() = StatusCode::UNAUTHORIZED;
+        Ok::<_, Infallible>(answer)
+    });
+    let config = Config::over(refusing);
+    run(client(&config).get_json("/version")).unwrap_err();
+    assert!(config.credentials().rejected_since().is_some());
+}

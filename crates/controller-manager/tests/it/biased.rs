@@ -1,0 +1,71 @@
+//! ARCHITECTURE.md, "What must stay true": every `select!` is `biased`, so that the order in which futures are polled depends on
+//! nothing but the code. Without it, tokio draws the first branch at random and runs are not repeatable.
+
+use std::path::{Path, PathBuf};
+
+/// Crates and files that may poll in random order.
+const EXEMPT: &[&str] = &["devcluster/", "apiserver/src/emptying.rs", "apiserver/src/http/connection.rs"];
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The lines at which a `select!` begins that is not biased; comments do not count.
+fn unbiased(source: &str) -> Vec<usize> {
+    let code = |line: &&str| !line.is_empty() && !line.starts_with("//");
+    let lines: Vec<&str> = source.lines().map(str::trim).collect();
+    let is_unbiased = |at: &usize| {
+        let Some((_, rest)) = lines[*at].split_once("select! {") else { return lines[*at].contains("select!") };
+        let first = std::iter::once(rest.trim()).chain(lines[at + 1..].iter().copied()).find(code);
+        !first.is_some_and(|line| line.starts_with("biased;"))
+    };
+    (0..lines.len()).filter(|at| code(&lines[*at])).filter(is_unbiased).map(|at| at + 1).collect()
+}
+
+#[test]
+fn every_select_is_biased() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let (mut files, mut found) = (Vec::new(), Vec::new());
+    for entry in std::fs::read_dir(&crates).expect("the folder of crates") {
+        let source = entry.expect("an entry").path().join("src");
+        if source.is_dir() {
+            rust_files(&source, &mut files);
+        }
+    }
+    files.sort();
+    assert!(files.len() > 100, "the sources were not found");
+    for file in files {
+        let name = file.strip_prefix(&crates).expect("a file in the folder").display().to_string();
+        if !EXEMPT.iter().any(|exempt| name.starts_with(exempt)) {
+            let source = std::fs::read_to_string(&file).expect("a source");
+            found.extend(unbiased(&source).into_iter().map(|line| format!("crates/{name}:{line}")));
+        }
+    }
+    assert!(found.is_empty(), "write `biased;` first, and the branches in an order that starves none: {found:#?}");
+}
+
+#[test]
+fn an_unbiased_select_is_found() {
+    let source = "\
+tokio::select! {
+    // Why.
+    biased;
+    () = one => {}
+}
+let it = select! {
+    () = one => {}
+    () = two => {}
+};
+// select! { in a comment
+select!(() = one => {});
+select! { biased; () = one => {} }
+";
+    assert_eq!(unbiased(source), [6, 11]);
+}

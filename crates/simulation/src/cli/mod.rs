@@ -1,0 +1,96 @@
+//! The command line.
+
+mod batch;
+mod exhaustive;
+mod planned;
+mod replay;
+mod report;
+mod sieve;
+mod subject;
+mod walks;
+
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use kube_simulation::endpoints::scenario;
+
+use self::exhaustive::ShortHistories;
+use self::replay::Replay;
+use self::sieve::Sieve;
+use self::walks::Walks;
+
+/// Simulates the endpoint controllers against an API server, with faults, in virtual time.
+///
+/// The exit status is 0 if every run passed, 1 if one failed, and 2 for a wrong command line.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Seeds to run, as a half-open range.
+    #[arg(long, value_name = "FROM..TO", default_value = "0..10000")]
+    seeds: Seeds,
+    #[command(flatten)]
+    exhaustive: ShortHistories,
+    #[command(flatten)]
+    batch: Batch,
+}
+
+/// How many runs are made.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Batch {
+    /// Number of threads; all cores by default.
+    #[arg(long, global = true)]
+    threads: Option<NonZeroUsize>,
+    /// Number of failures after which no further run is started.
+    #[arg(long, global = true, default_value_t = 10)]
+    max_failures: usize,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Runs one seed again, prints a timeline, and reduces a failure to what it needs.
+    Replay(Replay),
+    /// Puts one fault at each point of recorded or random histories, after Sieve.
+    Sieve(Sieve),
+    /// Changes a small cluster and changes it back: what the controllers made must be the same.
+    Walks(Walks),
+}
+
+/// A half-open range of seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seeds {
+    from: u64,
+    to: u64,
+}
+
+impl FromStr for Seeds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parse = || {
+            let (from, to) = text.split_once("..")?;
+            Some(Seeds { from: from.parse().ok()?, to: to.parse().ok()? })
+        };
+        parse().filter(|it| it.from < it.to).ok_or_else(|| "expected a range of seeds, such as 0..1000".to_owned())
+    }
+}
+
+impl Arguments {
+    /// Returns whether every run passed.
+    pub(crate) fn run(self) -> Result<bool> {
+        match self.command {
+            Some(Command::Replay(replay)) => replay.run(),
+            Some(Command::Sieve(sieve)) => sieve.run(self.batch),
+            Some(Command::Walks(walks)) => walks.run(self.batch),
+            None if self.exhaustive.exhaustive => self.exhaustive.run(self.batch),
+            None => {
+                let Seeds { from, to } = self.seeds;
+                let job = |index: u64| (format!("replay {}", from + index), scenario::random(from + index));
+                batch::run(self.batch, to - from, job, |_, _| {})
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `replay`: one run, in detail.
+
+use std::io::Write as _;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use kube_simulation::{Outcome, Plan, Simulation, reduced};
+
+use super::subject::{Directory, Subject, WALK_LENGTH};
+
+/// Arguments of `replay`.
+#[derive(Debug, Args)]
+pub(crate) struct Replay {
+    #[command(flatten)]
+    subject: Subject,
+    #[command(flatten)]
+    directory: Directory,
+    /// Number of changes of a walk.
+    #[arg(long, default_value_t = WALK_LENGTH, requires = "walk")]
+    length: usize,
+    /// Steps of the history that are played, counted from 0; all by default.
+    #[arg(long, value_delimiter = ',', conflicts_with = "walk")]
+    steps: Option<Vec<usize>>,
+    /// Faults, as printed by a reduced failure; by default those that the seed draws.
+    #[arg(long)]
+    faults: Option<Plan>,
+    /// Prints every request and event, reads and bookmarks included.
+    #[arg(long)]
+    full: bool,
+    /// Does not reduce a failure.
+    #[arg(long)]
+    no_shrink: bool,
+}
+
+impl Replay {
+    pub(super) fn run(self) -> Result<bool> {
+        let Replay { subject, directory, length, steps, faults, full, no_shrink } = self;
+        let whole = subject.simulation(&directory, length)?;
+        let is_part = steps.is_some();
+        let simulation = match (steps, faults) {
+            (None, None) => whole,
+            (steps, faults) => {
+                let steps = steps.unwrap_or_else(|| (0..whole.steps.len()).collect());
+                let plan = match faults {
+                    Some(plan) => plan,
+                    None => whole.run().plan,
+                };
+                reduced(&whole, &steps, &plan)
+            }
+        };
+        let outcome = simulation.run();
+        if simulation.run() != outcome {
+            bail!("two runs of {subject} differ: the simulation is not deterministic");
+        }
+        if outcome.violations.is_empty() || no_shrink || is_part {
+            return print(&outcome, full);
+        }
+        smallest(&subject, &simulation, &outcome, full)
+    }
+}
+
+fn print(outcome: &Outcome, full: bool) -> Result<bool> {
+    let mut out = std::io::stdout().lock();
+    let text = if full { outcome.log.text() } else { outcome.log.timeline() };
+    writeln!(out, "{text}")?;
+    for violation in &outcome.violations {
+        writeln!(out, "VIOLATION {violation}")?;
+    }
+    if let Some(after) = outcome.settled_after {
+        writeln!(out, "settled {:.1} s after the last step or fault", after.as_secs_f64())?;
+    }
+    Ok(outcome.violations.is_empty())
+}
+
+fn smallest(subject: &Subject, simulation: &Simulation, outcome: &Outcome, full: bool) -> Result<bool> {
+    let Some(shrunk) = subject.shrink(simulation, outcome) else {
+        bail!("{subject} passes with exactly the faults that it failed with: the simulation is not deterministic");
+    };
+    print(&shrunk.outcome, full)?;
+    let steps: Vec<String> = shrunk.steps.iter().map(ToString::to_string).collect();
+    let is_whole = shrunk.steps.len() == simulation.steps.len();
+    let steps = if is_whole { String::new() } else { format!(" --steps '{}'", steps.join(",")) };
+    let before = (simulation.steps.len(), outcome.plan.len());
+    writeln!(
+        std::io::stdout(),
+        "reduced from {} steps and {} faults to {} and {}, in {} runs; to replay it:\n  cargo run --release -p \
+         kube-simulation -- replay {subject}{steps} --faults '{}'",
+        before.0,
+        before.1,
+        shrunk.steps.len(),
+        shrunk.plan.len(),
+        shrunk.runs,
+        shrunk.plan,
+    )?;
+    Ok(false)
+}

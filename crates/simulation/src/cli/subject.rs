@@ -1,0 +1,107 @@
+//! What is run, as the command line names it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use kube_simulation::endpoints::{Histories, RecordedScenario, read_recordings, scenario};
+use kube_simulation::{Outcome, Shrunk, Simulation, shrink, shrink_faults};
+
+/// Changes of a walk, without those that lead back, unless `--length` says otherwise.
+pub(super) const WALK_LENGTH: usize = 20;
+
+/// Where the recordings are.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Directory {
+    /// Directory of the recordings of a real cluster.
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/recordings"),
+        hide_default_value = true
+    )]
+    recordings: PathBuf,
+}
+
+impl Directory {
+    pub(super) fn read(&self) -> Result<Vec<RecordedScenario>> {
+        read_recordings(&self.recordings).with_context(|| format!("cannot read {}", self.recordings.display()))
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(super) struct Subject {
+    /// The run of a seed.
+    seed: Option<u64>,
+    /// The walk of a seed.
+    #[arg(long, value_name = "SEED")]
+    walk: Option<u64>,
+    /// A recorded scenario, such as core/rolling-update.
+    #[arg(long, value_name = "NAME")]
+    recording: Option<String>,
+    /// The history of a seed, without faults.
+    #[arg(long, value_name = "SEED")]
+    history: Option<u64>,
+    /// The history of this number among all short ones, without faults.
+    #[arg(long, value_name = "NUMBER")]
+    exhaustive: Option<usize>,
+}
+
+impl Subject {
+    const NONE: Subject = Subject { seed: None, walk: None, recording: None, history: None, exhaustive: None };
+
+    pub(super) fn walk(seed: u64) -> Subject {
+        Subject { walk: Some(seed), ..Subject::NONE }
+    }
+
+    pub(super) fn recording(name: &str) -> Subject {
+        Subject { recording: Some(name.to_owned()), ..Subject::NONE }
+    }
+
+    pub(super) fn history(seed: u64) -> Subject {
+        Subject { history: Some(seed), ..Subject::NONE }
+    }
+
+    pub(super) fn exhaustive(number: usize) -> Subject {
+        Subject { exhaustive: Some(number), ..Subject::NONE }
+    }
+
+    pub(super) fn simulation(&self, directory: &Directory, walk_length: usize) -> Result<Simulation> {
+        Ok(match self {
+            Subject { walk: Some(seed), .. } => scenario::walk(*seed, walk_length),
+            Subject { history: Some(seed), .. } => scenario::history(*seed),
+            Subject { exhaustive: Some(number), .. } => {
+                // There are histories of any depth.
+                let acts = Histories::up_to(usize::MAX).nth(*number).unwrap_or_default();
+                scenario::exhaustive(&acts)
+            }
+            Subject { recording: Some(name), .. } => {
+                let scenarios = directory.read()?;
+                let found = scenarios.iter().find(|scenario| scenario.name == *name);
+                scenario::recorded(found.with_context(|| format!("there is no recorded scenario {name}"))?)
+            }
+            Subject { seed, .. } => scenario::random(seed.unwrap_or_default()),
+        })
+    }
+
+    /// Reduces a failure of this run.
+    pub(super) fn shrink(&self, simulation: &Simulation, outcome: &Outcome) -> Option<Shrunk> {
+        if self.walk.is_some() { shrink_faults(simulation, outcome) } else { shrink(simulation, outcome) }
+    }
+}
+
+/// The arguments that name it.
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject { walk: Some(seed), .. } => write!(f, "--walk {seed}"),
+            Subject { history: Some(seed), .. } => write!(f, "--history {seed}"),
+            Subject { exhaustive: Some(number), .. } => write!(f, "--exhaustive {number}"),
+            Subject { recording: Some(name), .. } => write!(f, "--recording {name}"),
+            Subject { seed, .. } => write!(f, "{}", seed.unwrap_or_default()),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What custom Endpoints demand: the endpoints that mirrored slices must have.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::found;
+use super::object::{LEADER, SKIP_MIRROR, address, family, items, label, text};
+use super::set::{self, Endpoints, Facts};
+
+/// Whether Endpoints are mirrored, if their Service is one without a selector (MI-1).
+pub(super) fn is_wanted(endpoints: &Value) -> bool {
+    label(endpoints, SKIP_MIRROR) != Some("true") && endpoints["metadata"]["annotations"][LEADER].is_null()
+}
+
+/// An address by IP and the uid of its target, which make it one and the same (RP-2).
+type Address<'a> = (&'a str, &'a str);
+
+/// The endpoints that mirrored slices must have, all together (MI-6 to MI-10).
+///
+/// Ports with the same addresses in the same readiness share a slice (RP-5), so the ports come first here.
+pub(super) fn slices(object: &Value) -> Endpoints {
+    // The first record of an address counts, and an address that is not ready once is not ready (RP-2, RP-4).
+    let mut records = BTreeMap::<Address<'_>, &Value>::new();
+    let mut by_port = BTreeMap::<Option<String>, BTreeMap<Address<'_>, bool>>::new();
+    for subset in items(&object["subsets"]) {
+        let listed = items(&subset["ports"]).iter().map(|port| Some(set::ports(&json!([port]))));
+        let mut ports: Vec<_> = listed.collect();
+        if ports.is_empty() {
+            ports.push(None);
+        }
+        for (list, ready) in [("addresses", true), ("notReadyAddresses", false)] {
+            for entry in items(&subset[list]) {
+                let identity = (text(&entry["ip"]), text(&entry["targetRef"]["uid"]));
+                records.entry(identity).or_insert(entry);
+                for port in &ports {
+                    let known = by_port.entry(port.clone()).or_default().entry(identity).or_insert(ready);
+                    *known = *known && ready;
+                }
+            }
+        }
+    }
+    let mut groups = BTreeMap::<BTreeMap<Address<'_>, bool>, Vec<String>>::new();
+    for (port, addresses) in by_port {
+        groups.entry(addresses).or_default().extend(port);
+    }
+
+    let mut endpoints = Endpoints::new();
+    for (addresses, mut ports) in groups {
+        let ports = set::join(&mut ports);
+        for (identity, ready) in addresses {
+            let record = records[&identity];
+            let Some(ip) = address(identity.0) else { continue };
+            let endpoint = json!({
+                "addresses": [ip.to_string()], "targetRef": record["targetRef"], "hostname": record["hostname"],
+            });
+            let conditions = json!({ "ready": ready });
+            let facts = Facts {
+                shown: format!("{conditions} on {:?}", text(&record["nodeName"])),
+                uid: identity.1.to_owned(),
+                zones: vec![None],
+            };
+            endpoints.insert(found::key(family(ip), &ports, &endpoint), facts);
+        }
+    }
+    endpoints
+}

@@ -1,0 +1,91 @@
+//! Readers of JSON objects, and the keys that mean something to the endpoint controllers.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use serde_json::Value;
+
+pub(super) const SLICE_CONTROLLER: &str = "endpointslice-controller.k8s.io";
+pub(super) const MIRRORING_CONTROLLER: &str = "endpointslicemirroring-controller.k8s.io";
+pub(super) const ENDPOINTS_CONTROLLER: &str = "endpoint-controller";
+
+pub(super) const SLICE_MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+pub(super) const ENDPOINTS_MANAGED_BY: &str = "endpoints.kubernetes.io/managed-by";
+pub(super) const SERVICE_NAME: &str = "kubernetes.io/service-name";
+pub(super) const HEADLESS: &str = "service.kubernetes.io/headless";
+pub(super) const SKIP_MIRROR: &str = "endpointslice.kubernetes.io/skip-mirror";
+pub(super) const OVER_CAPACITY: &str = "endpoints.kubernetes.io/over-capacity";
+pub(super) const TRIGGER_TIME: &str = "endpoints.kubernetes.io/last-change-trigger-time";
+pub(super) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+pub(super) const LEADER: &str = "control-plane.alpha.kubernetes.io/leader";
+pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
+
+/// The text of a field; empty if it is missing.
+pub(super) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// The items of a list; none if it is missing or null.
+pub(super) fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+pub(super) fn name(object: &Value) -> &str {
+    text(&object["metadata"]["name"])
+}
+
+pub(super) fn namespace(object: &Value) -> &str {
+    text(&object["metadata"]["namespace"])
+}
+
+pub(super) fn uid(object: &Value) -> &str {
+    text(&object["metadata"]["uid"])
+}
+
+pub(super) fn label<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
+    object["metadata"]["labels"][key].as_str()
+}
+
+/// Whether the object is being deleted.
+pub(super) fn is_terminating(object: &Value) -> bool {
+    !object["metadata"]["deletionTimestamp"].is_null()
+}
+
+/// The entries of a map of texts, without those of the keys given.
+pub(super) fn entries<'a>(map: &'a Value, without: &[&str]) -> BTreeMap<&'a str, &'a str> {
+    let fields = map.as_object().into_iter().flatten();
+    fields.map(|(key, value)| (key.as_str(), text(value))).filter(|(key, _)| !without.contains(key)).collect()
+}
+
+/// The labels of an object, without those of the keys given.
+pub(super) fn labels<'a>(object: &'a Value, without: &[&str]) -> BTreeMap<&'a str, &'a str> {
+    entries(&object["metadata"]["labels"], without)
+}
+
+/// The selector of a Service, unless it is of a kind that controllers leave alone: without a selector, or an
+/// `ExternalName`.
+pub(super) fn selector(service: &Value) -> Option<BTreeMap<&str, &str>> {
+    let spec = &service["spec"];
+    (has_selector(service) && spec["type"] != "ExternalName").then(|| entries(&spec["selector"], &[]))
+}
+
+/// Whether a Service has a selector. An API server serves no empty ones.
+pub(super) fn has_selector(service: &Value) -> bool {
+    service["spec"]["selector"].as_object().is_some_and(|selector| !selector.is_empty())
+}
+
+/// Whether a controller-written slice or Endpoints refers to the owner with this kind and uid.
+pub(super) fn is_owned_by(object: &Value, kind: &str, owner_uid: &str) -> bool {
+    let references = items(&object["metadata"]["ownerReferences"]);
+    references.iter().any(|it| it["apiVersion"] == "v1" && it["kind"] == *kind && it["uid"] == *owner_uid)
+}
+
+/// An address in its canonical form; IPv4 in IPv6 is IPv4.
+pub(super) fn address(value: &str) -> Option<IpAddr> {
+    value.parse::<IpAddr>().ok().map(|ip| ip.to_canonical())
+}
+
+/// The address type or family of an address.
+pub(super) fn family(ip: IpAddr) -> &'static str {
+    if ip.is_ipv4() { "IPv4" } else { "IPv6" }
+}

@@ -1,0 +1,138 @@
+//! The recordings of a real cluster as histories.
+
+use std::path::Path;
+use std::time::Duration;
+
+use kube_endpoints_conformance::{Kind, Manifest, Operation as Recorded, Recording, Subresource};
+use serde_json::{Value, json};
+
+use super::Unnoticed;
+use crate::script::{Operation, Step};
+
+/// The scenarios of all recordings, as histories.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// File and scenario, as in `core/rolling-update`.
+    pub name: String,
+    /// Nodes and the namespace.
+    pub setup: Vec<Operation>,
+    /// What was done.
+    pub steps: Vec<Step>,
+    /// Why the last state is not what the controllers would make from nothing, if it is not. See [`Unnoticed`].
+    pub unnoticed: Option<&'static str>,
+}
+
+/// The namespace in which scenarios are played.
+const NAMESPACE: &str = "recorded";
+/// Time between two steps of a recording. The recorded cluster settled after each.
+const PAUSE: Duration = Duration::from_secs(3);
+
+/// Reads the recordings of a directory.
+///
+/// # Errors
+///
+/// A file cannot be read or parsed.
+pub fn read(directory: &Path) -> std::io::Result<Vec<Scenario>> {
+    let recordings = Recording::read_all(directory).map_err(std::io::Error::other)?;
+    let mut scenarios = Vec::new();
+    for (file, recording) in recordings {
+        let mut setup: Vec<Operation> = recording.nodes.iter().flat_map(|node| create(node, "")).collect();
+        setup.push(Operation::Create {
+            path: "/api/v1/namespaces".to_owned(),
+            object: json!({ "metadata": { "name": NAMESPACE } }),
+        });
+        for scenario in recording.scenarios {
+            let name = format!("{file}/{}", scenario.name);
+            let last = scenario.steps.len();
+            let unnoticed = Unnoticed::of(&name).filter(|it| it.steps.contains(&last)).map(|it| it.reason);
+            let mut steps = Vec::new();
+            for step in scenario.steps {
+                let mut after = PAUSE;
+                for operation in step.operations.iter().flat_map(operations) {
+                    steps.push(Step { after: std::mem::take(&mut after), operation });
+                }
+            }
+            scenarios.push(Scenario { name, setup: setup.clone(), steps, unnoticed });
+        }
+    }
+    Ok(scenarios)
+}
+
+fn create(manifest: &Manifest, namespace: &str) -> Vec<Operation> {
+    let Manifest { kind, name, body, status } = manifest;
+    let mut operations = vec![Operation::Create { path: kind.collection(namespace), object: body.clone() }];
+    if let Some(status) = status {
+        let path = kind.object(namespace, name) + "/status";
+        operations.push(Operation::Patch { path, patch: json!({ "status": status }) });
+    }
+    operations
+}
+
+fn operations(recorded: &Recorded) -> Vec<Operation> {
+    let slice = |service: &str, managed_by: &str, address_type: &str| {
+        Kind::EndpointSlice.object(NAMESPACE, &format!("{service}*{managed_by}*{address_type}"))
+    };
+    match recorded {
+        Recorded::Create { obj } => create(obj, NAMESPACE),
+        Recorded::Merge { kind, name, patch, sub } => {
+            let part = match sub {
+                None => "",
+                Some(Subresource::Status) => "/status",
+            };
+            vec![Operation::Patch { path: kind.object(NAMESPACE, name) + part, patch: patch.clone() }]
+        }
+        Recorded::Delete { kind, name, grace } => {
+            let options = grace.map_or(
+                Value::Null,
+                |seconds| json!({ "kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": seconds }),
+            );
+            vec![Operation::Delete { path: kind.object(NAMESPACE, name), options }]
+        }
+        Recorded::MergeSlice { service, managed_by, address_type, patch } => {
+            vec![Operation::Patch { path: slice(service, managed_by, address_type), patch: patch.clone() }]
+        }
+        Recorded::DeleteSlice { service, managed_by, address_type } => {
+            vec![Operation::Delete { path: slice(service, managed_by, address_type), options: Value::Null }]
+        }
+    }
+}
+
+/// Returns the path of the slice with the most endpoints of a Service, manager and address type, the first by name of several,
+/// as a path of a recording names it: `…/endpointslices/web*endpointslice-controller.k8s.io*IPv4`.
+pub(super) fn resolve(path: &str, slices: &[Value]) -> Option<String> {
+    let (collection, place) = path.rsplit_once('/')?;
+    let mut parts = place.split('*');
+    let (service, managed_by, address_type) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_meant = |slice: &&Value| {
+        let labels = &slice["metadata"]["labels"];
+        labels["kubernetes.io/service-name"] == service
+            && labels["endpointslice.kubernetes.io/managed-by"] == managed_by
+            && slice["addressType"] == address_type
+    };
+    let size = |slice: &&Value| slice["endpoints"].as_array().map_or(0, Vec::len);
+    // `max_by_key` returns the last of several, and slices are in order of their names.
+    let slice = slices.iter().rev().filter(is_meant).max_by_key(size)?;
+    Some(format!("{collection}/{}", slice["metadata"]["name"].as_str()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_is_found_by_service_manager_and_family() {
+        let slice = |name: &str, family: &str, endpoints: Value| {
+            json!({
+                "metadata": { "name": name, "labels": {
+                    "kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": "me",
+                } },
+                "addressType": family,
+                "endpoints": endpoints,
+            })
+        };
+        let slices =
+            [slice("a", "IPv4", json!([1])), slice("b", "IPv4", json!([1, 2])), slice("c", "IPv6", json!([1, 2, 3]))];
+        assert_eq!(resolve("/x/endpointslices/web*me*IPv4", &slices).as_deref(), Some("/x/endpointslices/b"));
+        assert_eq!(resolve("/x/endpointslices/web*you*IPv4", &slices), None);
+    }
+}

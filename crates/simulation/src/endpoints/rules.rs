@@ -1,0 +1,130 @@
+//! What a run of the endpoint controllers must satisfy.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use bytes::Bytes;
+use kube_dev_apiserver::Server;
+use serde_json::Value;
+
+use super::repeated::repeated_writes;
+use super::{Content, differences, recordings, resolve_slice, write_violation};
+use crate::fault::POLICY_LABEL;
+use crate::log::{Happening, Log};
+use crate::oracle::{Rules, Write};
+use crate::point::Verb;
+use crate::request::Target;
+
+/// The oracle of the endpoint controllers, and the bounds on their writes.
+#[derive(Clone, Copy, Debug)]
+pub struct EndpointRules {
+    /// `--max-endpoints-per-slice`.
+    pub max_endpoints_per_slice: NonZeroUsize,
+}
+
+/// Creates and deletes that the controllers may make in all, for each request of the user, fault and start of a process.
+const ALLOWANCE: usize = 8;
+
+impl Rules for EndpointRules {
+    fn resolve(&self, path: &str, server: &Server) -> Option<String> {
+        if !path.contains('*') {
+            return Some(path.to_owned());
+        }
+        let slices = server.objects("discovery.k8s.io", "endpointslices");
+        recordings::resolve(path, &slices).or_else(|| resolve_slice(path, &slices))
+    }
+
+    fn is_policed(&self, resource: &str) -> bool {
+        matches!(resource, "endpoints" | "endpointslices")
+    }
+
+    fn remembered(&self) -> &[(&str, &str)] {
+        &[("", "services"), ("", "endpoints")]
+    }
+
+    fn write(&self, write: &Write<'_>, server: &Server) -> Option<String> {
+        let Target { resource, namespace, name, verb, .. } = write.target;
+        match resource.as_str() {
+            "leases" | "events" => return None,
+            "endpoints" | "endpointslices" => {}
+            _ => return Some(format!("{verb} of {resource}")),
+        }
+        let group = if resource == "endpoints" { "" } else { "discovery.k8s.io" };
+        let is_named = |name: &str| format!("\"name\":\"{name}\"");
+        let parse = |json: &Bytes| serde_json::from_slice::<Value>(json).ok();
+        // Only what may be it is parsed.
+        let found = |objects: Vec<Bytes>, name: &str| -> Vec<Value> {
+            let finder = memchr::memmem::Finder::new(&is_named(name)).into_owned();
+            objects.iter().filter(|json| finder.find(json).is_some()).filter_map(parse).collect()
+        };
+        let is_it =
+            |object: &Value| object["metadata"]["namespace"] == **namespace && object["metadata"]["name"] == **name;
+        let before = match verb {
+            Verb::Create => None,
+            _ => found(server.encoded_objects(group, resource), name).into_iter().find(is_it),
+        };
+        if before.is_none() && *verb != Verb::Create {
+            // The server answers 404.
+            return None;
+        }
+        let after: Option<Value> = if *verb == Verb::Delete { None } else { serde_json::from_slice(write.body).ok() };
+        let service = after.as_ref().or(before.as_ref()).map(|object| &object["metadata"])?;
+        // Endpoints copy the labels of their Service, this one included.
+        let label = service["labels"]["kubernetes.io/service-name"].as_str().filter(|_| resource == "endpointslices");
+        let service = label.or(service["name"].as_str())?;
+        let versions = |index: usize, plural: &str| {
+            let mut all = server.encoded_objects("", plural);
+            all.extend(write.past.get(index).into_iter().flatten().cloned());
+            found(all, service)
+        };
+        let content =
+            Content { services: versions(0, "services"), endpoints: versions(1, "endpoints"), ..Content::default() };
+        write_violation(before.as_ref(), after.as_ref(), resource, &content)
+    }
+
+    fn differences(&self, server: &Server) -> Vec<String> {
+        differences(&content(server), self.max_endpoints_per_slice.get())
+    }
+
+    fn history(&self, log: &Log) -> Vec<String> {
+        let mut causes = 1;
+        let mut counts: BTreeMap<(&str, Verb), usize> = BTreeMap::new();
+        for entry in log.entries() {
+            match &entry.what {
+                Happening::User { .. }
+                | Happening::Fault { .. }
+                | Happening::Disturbance(_)
+                | Happening::Started { .. } => causes += 1,
+                _ => {}
+            }
+        }
+        for (point, _) in log.writes().filter(|(point, _)| point.resource.starts_with("endpoint")) {
+            *counts.entry((&point.resource, point.verb)).or_default() += 1;
+        }
+        let wrong = |(&(resource, verb), &count): (&(&str, Verb), &usize)| {
+            let allowed = causes * ALLOWANCE;
+            (verb != Verb::Update && count > allowed)
+                .then(|| format!("{count} times {verb} of {resource}, allowed are {allowed}"))
+        };
+        counts.iter().filter_map(wrong).chain(repeated_writes(log)).collect()
+    }
+}
+
+/// The objects that the oracle reads, without the label that [`Policy::AddLabel`](crate::Policy::AddLabel) adds.
+pub fn content(server: &Server) -> Content {
+    let without_policy = |mut objects: Vec<Value>| {
+        for object in &mut objects {
+            if let Some(labels) = object["metadata"]["labels"].as_object_mut() {
+                labels.remove(POLICY_LABEL);
+            }
+        }
+        objects
+    };
+    Content {
+        services: server.objects("", "services"),
+        pods: server.objects("", "pods"),
+        nodes: server.objects("", "nodes"),
+        endpoints: without_policy(server.objects("", "endpoints")),
+        slices: without_policy(server.objects("discovery.k8s.io", "endpointslices")),
+    }
+}

@@ -1,0 +1,171 @@
+//! Runs of the endpoint controllers: of drawn and recorded histories, of short ones and of walks.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube_controller_client::Encoding;
+use rand::rngs::SmallRng;
+use rand::seq::IndexedRandom as _;
+use rand::{RngExt as _, SeedableRng as _};
+
+use super::app::{Options, controller_manager};
+use super::exhaustive::{self, Act, MAX_ENDPOINTS_PER_SLICE};
+use super::rules::EndpointRules;
+use super::walked::WalkRules;
+use super::{RecordedScenario, histories, walks};
+use crate::chaos::Chaos;
+use crate::fault::{Disturbance, Policy};
+use crate::process::Process;
+use crate::run::{Limits, Simulation};
+use crate::script::Step;
+use crate::world::Faults;
+
+/// Returns the run of a seed: its history of 20 to 40 operations, the number of processes, their settings, and the faults.
+pub fn random(seed: u64) -> Simulation {
+    let mut rng = SmallRng::seed_from_u64(seed);
+    let operations = rng.random_range(20..=40);
+    let steps = histories::random(rng.random(), operations);
+    let options = options(&mut rng);
+    let mut simulation = base(seed, steps, options);
+    simulation.processes = processes(&mut rng, options);
+    simulation.faults = Faults::Drawn(chaos(&mut rng));
+    let end: Duration = simulation.steps.iter().map(|step| step.after).sum();
+    simulation.disturbances = disturbances(&mut rng, end, simulation.processes.len());
+    simulation
+}
+
+/// A run of one process without faults.
+pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
+    let max_endpoints_per_slice = options.max_endpoints_per_slice;
+    Simulation {
+        seed,
+        processes: vec![controller_manager("a", options)],
+        rules: Arc::new(EndpointRules { max_endpoints_per_slice }),
+        setup: Vec::new(),
+        steps,
+        faults: Faults::Drawn(Chaos::NONE),
+        disturbances: Vec::new(),
+        limits: Limits::default(),
+    }
+}
+
+/// One process that reads JSON, so that a log without faults can be enumerated by [`sieve::plans`](crate::sieve::plans).
+fn readable(max_endpoints_per_slice: usize) -> Options {
+    let max_endpoints_per_slice = NonZeroUsize::new(max_endpoints_per_slice).unwrap_or(NonZeroUsize::MIN);
+    Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice }
+}
+
+/// Returns the history of a seed with one process and without faults.
+pub fn history(seed: u64) -> Simulation {
+    base(seed, histories::random(seed, 20), readable(3))
+}
+
+/// Returns a recorded scenario with one process and without faults.
+pub fn recorded(scenario: &RecordedScenario) -> Simulation {
+    Simulation { setup: scenario.setup.clone(), ..base(0, scenario.steps.clone(), readable(100)) }
+}
+
+/// Time between two acts of a short history: more than most exchanges take, less than some.
+const GAP: Duration = Duration::from_millis(30);
+
+/// Returns a history of [`Histories`](super::Histories) with one process and without faults.
+pub fn exhaustive(acts: &[Act]) -> Simulation {
+    let setup = exhaustive::setup().into_iter().map(|step| step.operation).collect();
+    Simulation { setup, ..base(0, exhaustive::steps(acts, GAP), readable(MAX_ENDPOINTS_PER_SLICE)) }
+}
+
+/// Time that the controllers have for the objects of the setup before a walk begins.
+const BEFORE_WALK: Duration = Duration::from_secs(5);
+
+/// Returns the run of the walk of a seed, of `length` changes, with one process and drawn faults.
+///
+/// The setup is run at once, to know the content that the walk has to lead back to. If that run fails, it is returned in place
+/// of the walk. The steps of a walk cannot be left out, see [`shrink_faults`](crate::shrink_faults).
+pub fn walk(seed: u64, length: usize) -> Simulation {
+    let mut rng = SmallRng::seed_from_u64(seed);
+    let options = options(&mut rng);
+    let walks::Walk { setup, mut steps } = walks::walk(seed, length);
+    let rules = EndpointRules { max_endpoints_per_slice: options.max_endpoints_per_slice };
+    let settled = Simulation {
+        rules: Arc::new(WalkRules::new(rules)),
+        setup: setup.into_iter().map(|step| step.operation).collect(),
+        ..base(seed, Vec::new(), options)
+    };
+    if !settled.run().violations.is_empty() {
+        return settled;
+    }
+    if let Some(first) = steps.first_mut() {
+        first.after += BEFORE_WALK;
+    }
+    let end: Duration = steps.iter().map(|step| step.after).sum();
+    let faults = Faults::Drawn(chaos(&mut rng));
+    let mut disturbances = disturbances(&mut rng, end, 1);
+    disturbances.retain(|(_, what)| leads_back(what));
+    Simulation { steps, faults, disturbances, ..settled }
+}
+
+/// Whether the user's changes last: a walk of which some are lost or refused does not lead back.
+fn leads_back(disturbance: &Disturbance) -> bool {
+    match disturbance {
+        Disturbance::Restore(_) => false,
+        Disturbance::Policy(policy, _) => *policy == Policy::AddLabel,
+        _ => true,
+    }
+}
+
+fn options(rng: &mut SmallRng) -> Options {
+    let encoding = if rng.random() { Encoding::Protobuf } else { Encoding::Json };
+    let size = [1, 2, 3, 100].choose(rng).and_then(|size| NonZeroUsize::new(*size));
+    Options { encoding, elects: false, max_endpoints_per_slice: size.unwrap_or(NonZeroUsize::MIN) }
+}
+
+/// One process, or one or two candidates for leadership.
+fn processes(rng: &mut SmallRng, options: Options) -> Vec<Process> {
+    let candidate = Options { elects: true, ..options };
+    match rng.random_range(0..10_u8) {
+        0..7 => vec![controller_manager("a", options)],
+        7..8 => vec![controller_manager("a", candidate)],
+        _ => vec![controller_manager("a", candidate), controller_manager("b", candidate)],
+    }
+}
+
+fn chaos(rng: &mut SmallRng) -> Chaos {
+    let mut rate = |rates: &[f64]| rates.choose(rng).copied().unwrap_or_default();
+    Chaos {
+        requests: rate(&[0.0, 0.02, 0.1, 0.3]),
+        events: rate(&[0.0, 0.02, 0.1]),
+        crashes: rate(&[0.0, 0.0, 0.005, 0.02]),
+    }
+}
+
+/// Up to three disturbances between the start and the end of the history.
+fn disturbances(rng: &mut SmallRng, end: Duration, processes: usize) -> Vec<(Duration, Disturbance)> {
+    let count = [0, 0, 1, 1, 2, 3].choose(rng).copied().unwrap_or_default();
+    let latest = u64::try_from(end.as_millis()).unwrap_or_default() + 1_000;
+    let mut found: Vec<_> = (0..count)
+        .map(|_| {
+            let process = if processes > 1 && rng.random() { "b" } else { "a" }.to_owned();
+            let mut millis = |choice: &[u32]| choice.choose(rng).copied().unwrap_or_default();
+            let short = millis(&[100, 1_000, 3_000, 8_000]);
+            let long = millis(&[1_000, 8_000, 12_000, 20_000, 45_000]);
+            let disturbance = match rng.random_range(0..9_u8) {
+                0 => Disturbance::RestartServer(false),
+                1 => Disturbance::RestartServer(true),
+                2 => Disturbance::Restore(short),
+                3 => Disturbance::Policy(Policy::AddLabel, long),
+                4 => {
+                    let policies = [Policy::RefuseCreates, Policy::RefuseUpdates, Policy::RefuseDeletes];
+                    Disturbance::Policy(policies.choose(rng).copied().unwrap_or(Policy::RefuseCreates), long)
+                }
+                5 => Disturbance::Freeze(process, long),
+                6 => Disturbance::Crash(process, short),
+                7 => Disturbance::Jump(long),
+                _ => Disturbance::SetWallClock(rng.random_range(-7_200..7_200)),
+            };
+            (Duration::from_millis(rng.random_range(0..latest)), disturbance)
+        })
+        .collect();
+    found.sort_by_key(|(at, _)| *at);
+    found
+}

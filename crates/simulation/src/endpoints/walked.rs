@@ -1,0 +1,63 @@
+//! What a run of a walk must satisfy.
+
+use std::sync::OnceLock;
+
+use kube_dev_apiserver::Server;
+
+use super::rules::{EndpointRules, content};
+use super::{Content, same_content};
+use crate::log::Log;
+use crate::oracle::{Rules, Write};
+use crate::request::Target;
+
+/// The requirements of [`EndpointRules`]. The first content that meets them is kept, and all later ones must be the same.
+#[derive(Debug)]
+pub(super) struct WalkRules {
+    rules: EndpointRules,
+    before: OnceLock<Content>,
+}
+
+impl WalkRules {
+    pub(super) fn new(rules: EndpointRules) -> WalkRules {
+        WalkRules { rules, before: OnceLock::new() }
+    }
+}
+
+impl Rules for WalkRules {
+    fn resolve(&self, path: &str, server: &Server) -> Option<String> {
+        self.rules.resolve(path, server)
+    }
+
+    fn must_stop(&self, target: &Target) -> bool {
+        self.rules.must_stop(target)
+    }
+
+    fn needs_lease(&self, target: &Target) -> bool {
+        self.rules.needs_lease(target)
+    }
+
+    fn is_policed(&self, resource: &str) -> bool {
+        self.rules.is_policed(resource)
+    }
+
+    fn remembered(&self) -> &[(&str, &str)] {
+        self.rules.remembered()
+    }
+
+    fn write(&self, write: &Write<'_>, server: &Server) -> Option<String> {
+        self.rules.write(write, server)
+    }
+
+    fn differences(&self, server: &Server) -> Vec<String> {
+        let found = self.rules.differences(server);
+        if !found.is_empty() {
+            return found;
+        }
+        let now = content(server);
+        same_content(self.before.get_or_init(|| now.clone()), &now)
+    }
+
+    fn history(&self, log: &Log) -> Vec<String> {
+        self.rules.history(log)
+    }
+}

@@ -1,0 +1,110 @@
+//! What a controller must never write, whatever it has seen so far.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::object::{
+    ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY, MIRRORING_CONTROLLER, OVER_CAPACITY, SERVICE_NAME, SLICE_CONTROLLER,
+    SLICE_MANAGED_BY, TRIGGER_TIME, address, entries, family, is_owned_by, items, label, name, namespace, selector,
+    text, uid,
+};
+use super::{Content, found, set};
+
+/// Returns what is wrong with a controller's write of an object of `resource`, if anything is.
+///
+/// `before` and `after` are the object as the API server had and has it; one is missing when the write created or deleted
+/// it. `versions` has every version of Services and Endpoints that the controller may still act on, deleted objects
+/// included: a write is right if any of them demands it. With only the current ones, a write that the controller decided on
+/// before its watch delivered a change is reported too.
+pub fn write_violation(
+    before: Option<&Value>,
+    after: Option<&Value>,
+    resource: &str,
+    versions: &Content,
+) -> Option<String> {
+    let object = after.or(before)?;
+    let wrong = match resource {
+        "endpointslices" => slice(before, after, versions),
+        "endpoints" => endpoints(before, after, versions),
+        "events" | "leases" => None,
+        _ => Some("no controller writes this kind".to_owned()),
+    };
+    wrong.map(|wrong| format!("{resource} {}/{}: {wrong}", namespace(object), name(object)))
+}
+
+fn slice(before: Option<&Value>, after: Option<&Value>, versions: &Content) -> Option<String> {
+    for object in [before, after].into_iter().flatten() {
+        let manager = label(object, SLICE_MANAGED_BY);
+        if ![Some(SLICE_CONTROLLER), Some(MIRRORING_CONTROLLER)].contains(&manager) {
+            return Some(format!("written, but managed by {manager:?}"));
+        }
+    }
+    let after = after?;
+    if let Some(before) = before {
+        for key in [SLICE_MANAGED_BY, SERVICE_NAME] {
+            if label(before, key) != label(after, key) {
+                return Some(format!("label {key} went from {:?} to {:?}", label(before, key), label(after, key)));
+            }
+        }
+    }
+    let (kind, owners) = match label(after, SLICE_MANAGED_BY) {
+        Some(SLICE_CONTROLLER) => ("Service", &versions.services),
+        _ => ("Endpoints", &versions.endpoints),
+    };
+    let service = label(after, SERVICE_NAME).unwrap_or_default();
+    let mut owners = owners.iter().filter(|it| namespace(it) == namespace(after) && name(it) == service);
+    let demands =
+        |owner: &Value| is_owned_by(after, kind, uid(owner)) && (kind != "Service" || selector(owner).is_some());
+    if !owners.any(demands) {
+        return Some(format!("no {kind} {service} that it belongs to: {}", after["metadata"]["ownerReferences"]));
+    }
+    wrong_endpoint(after)
+}
+
+/// An endpoint that a slice has twice, or with an address of the wrong type.
+fn wrong_endpoint(slice: &Value) -> Option<String> {
+    let address_type = text(&slice["addressType"]);
+    let ports = set::ports(&slice["ports"]);
+    let mut seen = BTreeSet::new();
+    items(&slice["endpoints"]).iter().find_map(|endpoint| {
+        let key = found::key(address_type, &ports, endpoint);
+        let addresses = items(&endpoint["addresses"]);
+        let is_right = |it: &Value| address(text(it)).map(family) == Some(address_type);
+        if addresses.is_empty() || !addresses.iter().all(is_right) {
+            return Some(format!("{} is not at an address of {address_type}", key.who));
+        }
+        let who = key.who.clone();
+        (!seen.insert(key)).then(|| format!("{who} is in it twice"))
+    })
+}
+
+fn endpoints(before: Option<&Value>, after: Option<&Value>, versions: &Content) -> Option<String> {
+    // Endpoints of a Service that is gone are deleted whoever made them (EP-1); of what was seen when is not known here.
+    let after = after?;
+    let mut services =
+        versions.services.iter().filter(|it| namespace(it) == namespace(after) && name(it) == name(after));
+    if !services.any(|service| selector(service).is_some()) {
+        return Some("written, but there is no Service with a selector".to_owned());
+    }
+    if label(after, ENDPOINTS_MANAGED_BY) != Some(ENDPOINTS_CONTROLLER) {
+        return Some(format!("not labelled as managed by {ENDPOINTS_CONTROLLER}"));
+    }
+    let mut again = Vec::new();
+    found::endpoints("written", after, &mut again);
+    if let Some(again) = again.pop() {
+        return Some(again);
+    }
+    // What others have put into the metadata stays (EP-18).
+    let before = &before?["metadata"];
+    let own = [TRIGGER_TIME, OVER_CAPACITY];
+    let annotations = |metadata: &Value| format!("{:?}", entries(&metadata["annotations"], &own));
+    let kept = |key: &str| items(&before[key]) == items(&after["metadata"][key]);
+    if annotations(before) != annotations(&after["metadata"]) {
+        return Some(format!("annotations were {}", before["annotations"]));
+    }
+    ["ownerReferences", "finalizers"]
+        .into_iter()
+        .find(|key| !kept(key))
+        .map(|key| format!("{key} were {}", before[key]))
+}

@@ -1,0 +1,267 @@
+//! Faults and the plans that place them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::point::{ParseError, Point};
+
+/// What goes wrong at one [`Point`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The server answers with this status code and does nothing. 429 and 503 carry a `Retry-After` of one second. An event
+    /// with code 410 ends its watch as expired.
+    Refuse(u16),
+    /// The server answers 429 with a `Retry-After` of this many seconds, as an overloaded proxy may, and does nothing. An event
+    /// ends its watch as after a reset.
+    Throttle(u32),
+    /// The connection is reset before the request arrives. An event is lost with its watch.
+    LoseRequest,
+    /// The server carries the request out and the connection is reset before the answer arrives.
+    LoseAnswer,
+    /// The request arrives this many milliseconds late; an event and all later ones of its watch do.
+    Delay(u32),
+    /// The server carries the request out, or the event arrives, and the process dies at once. It starts again after this
+    /// many milliseconds.
+    Crash(u32),
+    /// As [`Crash`](Fault::Crash), and for the ten seconds after the new start the process reads from an API server that has
+    /// not advanced since the start of the run plus this share, in percent, of the revisions handed out.
+    CrashToPast(u8),
+    /// The watch breaks before the event. Its next list or watch is held back until the server has seen another change of
+    /// the resource, or five seconds have passed, and the version is answered with 410: the event is never observed.
+    Skip,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Refuse(code) => write!(f, "refuse-{code}"),
+            Fault::Throttle(seconds) => write!(f, "throttle-{seconds}"),
+            Fault::LoseRequest => f.write_str("lose-request"),
+            Fault::LoseAnswer => f.write_str("lose-answer"),
+            Fault::Delay(millis) => write!(f, "delay-{millis}"),
+            Fault::Crash(millis) => write!(f, "crash-{millis}"),
+            Fault::CrashToPast(percent) => write!(f, "past-{percent}"),
+            Fault::Skip => f.write_str("skip"),
+        }
+    }
+}
+
+impl FromStr for Fault {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let number = |name: &str| text.strip_prefix(name)?.parse::<u32>().ok();
+        let small = |name: &str| number(name).and_then(|it| u16::try_from(it).ok());
+        let fault = match text {
+            "lose-request" => Some(Fault::LoseRequest),
+            "lose-answer" => Some(Fault::LoseAnswer),
+            "skip" => Some(Fault::Skip),
+            _ => None,
+        };
+        let past = || number("past-").and_then(|it| u8::try_from(it).ok());
+        fault
+            .or_else(|| small("refuse-").map(Fault::Refuse))
+            .or_else(|| number("throttle-").map(Fault::Throttle))
+            .or_else(|| number("delay-").map(Fault::Delay))
+            .or_else(|| number("crash-").map(Fault::Crash))
+            .or_else(|| past().map(Fault::CrashToPast))
+            .ok_or_else(|| ParseError::new(text, "a fault, such as lose-answer, refuse-503 or crash-1000"))
+    }
+}
+
+/// Something that happens to the whole cluster or to one process, at a time of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Disturbance {
+    /// All connections of the API server are reset. With `true` its history is lost too: watches from before are answered
+    /// with 410.
+    RestartServer(bool),
+    /// The store is set back to what it was this many milliseconds before, as a restore of etcd with `--bump-revision` does.
+    Restore(u32),
+    /// The same without `--bump-revision`: resource versions are handed out a second time. A client can find that only while
+    /// the server has not passed the versions that it knows, so that histories drawn from seeds do not have it.
+    Rewind(u32),
+    /// An admission rule is in force for this many milliseconds.
+    Policy(Policy, u32),
+    /// Nothing gets through between a process and the server for this many milliseconds; its requests and events wait.
+    Freeze(String, u32),
+    /// The process dies, and starts again after this many milliseconds.
+    Crash(String, u32),
+    /// All clocks jump ahead by this many milliseconds.
+    Jump(u32),
+    /// The wall clock is set back or ahead by this many seconds.
+    SetWallClock(i32),
+}
+
+/// Admission rules that a [`Disturbance`] puts in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Adds a label to every object that a process writes.
+    AddLabel,
+    /// Refuses creates.
+    RefuseCreates,
+    /// Refuses updates.
+    RefuseUpdates,
+    /// Refuses deletes.
+    RefuseDeletes,
+}
+
+/// The label that [`Policy::AddLabel`] adds.
+pub(crate) const POLICY_LABEL: &str = "policy.example/added";
+
+impl Policy {
+    const ALL: [(Policy, &str); 4] = [
+        (Policy::AddLabel, "add-label"),
+        (Policy::RefuseCreates, "refuse-creates"),
+        (Policy::RefuseUpdates, "refuse-updates"),
+        (Policy::RefuseDeletes, "refuse-deletes"),
+    ];
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Policy::ALL.iter().find(|(policy, _)| policy == self).map_or("", |(_, name)| name);
+        f.write_str(name)
+    }
+}
+
+impl fmt::Display for Disturbance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Disturbance::RestartServer(false) => f.write_str("restart-server"),
+            Disturbance::RestartServer(true) => f.write_str("restart-server-lost"),
+            Disturbance::Restore(millis) => write!(f, "restore-{millis}"),
+            Disturbance::Rewind(millis) => write!(f, "rewind-{millis}"),
+            Disturbance::Policy(policy, millis) => write!(f, "policy-{policy}-{millis}"),
+            Disturbance::Freeze(process, millis) => write!(f, "freeze-{process}-{millis}"),
+            Disturbance::Crash(process, millis) => write!(f, "kill-{process}-{millis}"),
+            Disturbance::Jump(millis) => write!(f, "jump-{millis}"),
+            Disturbance::SetWallClock(seconds) => write!(f, "wall-{seconds}"),
+        }
+    }
+}
+
+impl FromStr for Disturbance {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let parse = || {
+            let (name, number) = text.rsplit_once('-')?;
+            let millis = number.parse::<u32>();
+            Some(match name {
+                _ if text == "restart-server" => Disturbance::RestartServer(false),
+                _ if text == "restart-server-lost" => Disturbance::RestartServer(true),
+                "restore" => Disturbance::Restore(millis.ok()?),
+                "rewind" => Disturbance::Rewind(millis.ok()?),
+                "jump" => Disturbance::Jump(millis.ok()?),
+                // A negative number has a sign of its own.
+                "wall" | "wall-" => Disturbance::SetWallClock(text.strip_prefix("wall-")?.parse().ok()?),
+                _ => {
+                    let (what, which) = name.split_once('-')?;
+                    match what {
+                        "policy" => {
+                            let policy = Policy::ALL.iter().find(|(_, name)| *name == which)?.0;
+                            Disturbance::Policy(policy, millis.ok()?)
+                        }
+                        "freeze" => Disturbance::Freeze(which.to_owned(), millis.ok()?),
+                        "kill" => Disturbance::Crash(which.to_owned(), millis.ok()?),
+                        _ => return None,
+                    }
+                }
+            })
+        };
+        parse().ok_or_else(|| ParseError::new(text, "a disturbance, such as restore-2000 or freeze-a-20000"))
+    }
+}
+
+/// The faults of one run: at points, and at times since its start.
+///
+/// Its text, which [`FromStr`] reads, is a list such as `a/create/endpointslices/3=lose-answer,@1500=restart-server`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// What goes wrong where.
+    pub faults: BTreeMap<Point, Fault>,
+    /// What happens when, in order of time.
+    pub disturbances: Vec<(Duration, Disturbance)>,
+}
+
+impl Plan {
+    /// Number of faults and disturbances.
+    pub fn len(&self) -> usize {
+        self.faults.len() + self.disturbances.len()
+    }
+
+    /// Whether nothing goes wrong.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for (point, fault) in &self.faults {
+            write!(f, "{separator}{point}={fault}")?;
+            separator = ",";
+        }
+        for (at, disturbance) in &self.disturbances {
+            write!(f, "{separator}@{}={disturbance}", at.as_millis())?;
+            separator = ",";
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Plan {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let mut plan = Plan::default();
+        for part in text.split(',').filter(|part| !part.is_empty()) {
+            let error = || ParseError::new(part, "a fault at a point or time, such as a/create/pods/1=lose-answer");
+            let (place, what) = part.split_once('=').ok_or_else(error)?;
+            match place.strip_prefix('@') {
+                Some(millis) => {
+                    let at = Duration::from_millis(millis.parse().map_err(|_| error())?);
+                    plan.disturbances.push((at, what.parse()?));
+                }
+                None => {
+                    plan.faults.insert(place.parse()?, what.parse()?);
+                }
+            }
+        }
+        plan.disturbances.sort_by_key(|(at, _)| *at);
+        Ok(plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("")]
+    #[case("a/create/endpointslices/3=lose-answer")]
+    #[case(
+        "a/event/pods/3=past-40,b/list/services/1=refuse-503,b/list/services/2=throttle-86400,b/update/leases/2=crash-1000"
+    )]
+    #[case(
+        "a/event/pods/3=skip,@0=restart-server,@10=restart-server-lost,@1500=restore-2000,@1510=rewind-200,@1600=jump-30000"
+    )]
+    #[case("@5=policy-add-label-3000,@6=freeze-a-20000,@7=kill-b-10,@8=wall--3600,@9=wall-60")]
+    fn a_plan_is_read_back(#[case] text: &str) {
+        assert_eq!(text.parse::<Plan>().unwrap().to_string(), text);
+    }
+
+    #[rstest]
+    #[case("a/create/pods/1")]
+    #[case("a/create/pods/1=explode")]
+    #[case("@x=restart-server")]
+    #[case("@1=policy-none-3")]
+    fn other_texts_are_refused(#[case] text: &str) {
+        assert!(text.parse::<Plan>().is_err());
+    }
+}

@@ -1,0 +1,179 @@
+//! The processes of a run, which are started, killed and started again.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use kube_dev_apiserver::Lag;
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::log::Happening;
+use crate::transport::Transport;
+use crate::world::World;
+
+/// Why a process ended by itself.
+pub type ProcessError = Box<dyn std::error::Error + Send + Sync>;
+
+type Main = dyn Fn(Environment) -> BoxFuture<'static, Result<(), ProcessError>> + Send + Sync;
+
+/// A program under simulation.
+#[derive(Clone)]
+pub struct Process {
+    name: Arc<str>,
+    elects: bool,
+    main: Arc<Main>,
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Process").field("name", &self.name).field("elects", &self.elects).finish_non_exhaustive()
+    }
+}
+
+/// What a process gets when it starts.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Environment {
+    /// Name of the process.
+    pub name: Arc<str>,
+    /// Connection to the API server.
+    pub transport: Transport,
+    /// Never cancelled: processes are killed. For programs that need such a token.
+    pub stop: CancellationToken,
+}
+
+impl Process {
+    /// A process whose program is `main`. It is started again a second after it ended by itself.
+    ///
+    /// All of its tasks have to end when the future of `main` is dropped, as those of a `JoinSet` inside it do: that is how a
+    /// process is killed.
+    pub fn new<F, E>(name: &str, main: impl Fn(Environment) -> F + Send + Sync + 'static) -> Process
+    where
+        F: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<ProcessError>,
+    {
+        let main = move |environment| {
+            let run = main(environment);
+            Box::pin(async move { run.await.map_err(Into::into) }) as BoxFuture<'static, _>
+        };
+        Process { name: name.into(), elects: false, main: Arc::new(main) }
+    }
+
+    /// The same process as a candidate for leadership: it may send writes only while it holds the Lease.
+    #[must_use]
+    pub fn with_leader_election(self) -> Process {
+        Process { elects: true, ..self }
+    }
+}
+
+/// How long the API server of a process stays behind.
+const BEHIND: Duration = Duration::from_secs(10);
+
+/// Pause before a process that ended by itself is started again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The processes of one run.
+pub(crate) struct Processes {
+    world: Arc<World>,
+    programs: Vec<Process>,
+    running: JoinSet<Result<(), ProcessError>>,
+    handles: BTreeMap<Arc<str>, AbortHandle>,
+    names: BTreeMap<Id, Arc<str>>,
+    /// Those that are to be started.
+    due: BTreeMap<Arc<str>, Instant>,
+    /// What their API servers are behind, and until when.
+    lags: BTreeMap<Arc<str>, (Lag, Option<Instant>)>,
+}
+
+impl Processes {
+    pub(crate) fn new(world: &Arc<World>, programs: &[Process]) -> Processes {
+        let due = programs.iter().map(|program| (Arc::clone(&program.name), Instant::now())).collect();
+        let lags = programs.iter().map(|program| (Arc::clone(&program.name), (Lag::default(), None))).collect();
+        let (running, handles, names) = (JoinSet::new(), BTreeMap::new(), BTreeMap::new());
+        Processes { world: Arc::clone(world), programs: programs.to_vec(), running, handles, names, due, lags }
+    }
+
+    /// When the next process is to be started, or the API server of one catches up.
+    pub(crate) fn next_change(&self) -> Option<Instant> {
+        self.due.values().copied().chain(self.lags.values().filter_map(|(_, until)| *until)).min()
+    }
+
+    /// Starts the processes that are due, and lets API servers catch up.
+    pub(crate) fn change(&mut self) {
+        let now = Instant::now();
+        for (lag, until) in self.lags.values_mut().filter(|(_, until)| until.is_some_and(|until| until <= now)) {
+            lag.catch_up();
+            *until = None;
+        }
+        for program in &self.programs {
+            let Process { name, elects, main } = program;
+            if self.due.get(name).is_none_or(|at| *at > now) {
+                continue;
+            }
+            self.due.remove(name);
+            self.world.note(Happening::Started { process: name.to_string() });
+            let mut service = self.world.server.service();
+            if let Some((lag, _)) = self.lags.get(name) {
+                service = service.behind(lag);
+            }
+            let transport = Transport::new(&self.world, name, *elects, service);
+            let environment = Environment { name: Arc::clone(name), transport, stop: CancellationToken::new() };
+            let handle = self.running.spawn(main(environment));
+            self.names.insert(handle.id(), Arc::clone(name));
+            self.handles.insert(Arc::clone(name), handle);
+        }
+    }
+
+    /// Kills a process, and has it started again after a pause.
+    pub(crate) fn kill(&mut self, name: &str, pause: Duration) {
+        let Some((name, handle)) = self.handles.remove_entry(name) else { return };
+        handle.abort();
+        self.world.note(Happening::Ended { process: name.to_string(), reason: "killed".to_owned() });
+        self.due.insert(name, Instant::now() + pause);
+    }
+
+    /// Lets the API server of a process fall back to a share of its revisions, until some time after the next start.
+    pub(crate) fn fall_back(&mut self, name: &str, percent: u8, pause: Duration) {
+        let Some((lag, until)) = self.lags.get_mut(name) else { return };
+        let revision = self.world.server.revision();
+        lag.stop_at(revision * u64::from(percent.min(100)) / 100);
+        *until = Some(Instant::now() + pause + BEHIND);
+    }
+
+    /// Waits until a process has ended, and has it started again if it was not killed.
+    pub(crate) async fn ended(&mut self) {
+        let Some(ended) = self.running.join_next_with_id().await else { return std::future::pending().await };
+        let (id, reason) = match ended {
+            Ok((id, Ok(()))) => (id, "returned".to_owned()),
+            Ok((id, Err(error))) => (id, text(&*error)),
+            Err(error) => (error.id(), panic_text(error).unwrap_or_default()),
+        };
+        let Some(name) = self.names.remove(&id) else { return };
+        if self.handles.get(&name).is_none_or(|handle| handle.id() != id) {
+            return;
+        }
+        self.handles.remove(&name);
+        if reason.contains("panicked") {
+            self.world.violated(format!("{name}: {reason}"));
+        }
+        self.world.note(Happening::Ended { process: name.to_string(), reason });
+        self.due.insert(name, Instant::now() + PAUSE);
+    }
+}
+
+fn panic_text(error: JoinError) -> Option<String> {
+    let panic = error.try_into_panic().ok()?;
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    Some(format!("panicked: {text}"))
+}
+
+fn text(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

@@ -1,0 +1,375 @@
+//! One run: a seed, processes, the steps of a user, and faults.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, header::CONTENT_TYPE};
+use http_body_util::{BodyExt as _, Full};
+use jiff::{SignedDuration, Timestamp};
+use kube_ambient::{Clock, simulate};
+use kube_dev_apiserver::{Config, Denial, History, Operation as Write, Server, Snapshot};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+use tower::ServiceExt as _;
+
+use crate::fault::{Disturbance, POLICY_LABEL, Plan, Policy};
+use crate::log::{Happening, Log};
+use crate::oracle::Rules;
+use crate::process::{Process, Processes};
+use crate::request::Target;
+use crate::script::{Operation, Step};
+use crate::world::{Faults, Kill, World};
+
+/// One run to be made. Running it twice gives equal outcomes.
+#[derive(Clone)]
+pub struct Simulation {
+    /// Decides all random numbers, latencies and drawn faults.
+    pub seed: u64,
+    /// The programs.
+    pub processes: Vec<Process>,
+    /// Requirements.
+    pub rules: Arc<dyn Rules>,
+    /// Objects that are created before the processes start.
+    pub setup: Vec<Operation>,
+    /// What the user does, beginning half a second after the start.
+    pub steps: Vec<Step>,
+    /// Faults at points.
+    pub faults: Faults,
+    /// Further faults at times since the start, in order.
+    pub disturbances: Vec<(Duration, Disturbance)>,
+    /// Bounds.
+    pub limits: Limits,
+}
+
+impl std::fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Simulation").field("seed", &self.seed).field("steps", &self.steps.len()).finish_non_exhaustive()
+    }
+}
+
+/// Bounds of a run, in virtual time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Time after the last step and fault by which the state meets the rules.
+    pub settle: Duration,
+    /// Time without writes after which they count as ended.
+    pub quiet: Duration,
+}
+
+impl Default for Limits {
+    /// 1,100 seconds, which is the slowest retry of client-go's rate limiters (1,000 s) and some; and 40 seconds.
+    fn default() -> Self {
+        Limits { settle: Duration::from_secs(1_100), quiet: Duration::from_secs(40) }
+    }
+}
+
+/// Outcome of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Requirements that were not met, in order of time; empty for a run that passed.
+    pub violations: Vec<String>,
+    /// What happened.
+    pub log: Log,
+    /// The faults that occurred. As [`Faults::Planned`] they make the same run.
+    pub plan: Plan,
+    /// Virtual time from the last step or fault until the state met the rules.
+    pub settled_after: Option<Duration>,
+}
+
+/// The wall clock at the start of every run.
+const START: &str = "2026-01-01T00:00:00Z";
+/// Time that processes have to start before the first step.
+const LEAD: Duration = Duration::from_millis(500);
+/// By how much a restore raises the next resource version.
+const BUMP: u64 = 1_000_000;
+/// Time for which the user waits after a restore: until everything is listed again, changes may go unobserved.
+const PAUSE: Duration = Duration::from_secs(15);
+/// Time between two looks at the state.
+const LOOK: Duration = Duration::from_millis(500);
+
+impl Simulation {
+    /// Runs on this thread, in virtual time.
+    ///
+    /// # Panics
+    ///
+    /// Within a tokio runtime, or if a runtime cannot be built.
+    pub fn run(&self) -> Outcome {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        #[expect(clippy::expect_used, reason = "a runtime without I/O needs nothing from the system")]
+        let runtime = runtime.expect("a runtime");
+        runtime.block_on(self.drive())
+    }
+
+    async fn drive(&self) -> Outcome {
+        let began = Instant::now();
+        let offset = Arc::new(AtomicI64::new(0));
+        let start: Timestamp = START.parse().unwrap_or_default();
+        let wall = {
+            let offset = Arc::clone(&offset);
+            move || {
+                let past = SignedDuration::try_from(began.elapsed()).unwrap_or_default();
+                start + past + SignedDuration::from_secs(offset.load(Ordering::Relaxed))
+            }
+        };
+        let clock = Clock { now: Box::new(wall), since_boot: Box::new(move || began.elapsed()) };
+        let _simulated = simulate(self.seed, clock);
+
+        let config = Config {
+            seed: Some(self.seed),
+            clock: kube_dev_apiserver::Clock::new(kube_ambient::now),
+            request_log: 0,
+            garbage_collection: true,
+            ..Config::default()
+        };
+        let server = match Server::in_process(config) {
+            Ok(server) => server,
+            Err(error) => return Outcome::failed(error.to_string()),
+        };
+        let (world, kills) = World::new(self.seed, server, Arc::clone(&self.rules), self.faults.clone());
+        let processes = Processes::new(&world, &self.processes);
+        let mut run = Run { world: Arc::clone(&world), processes, kills, offset, snapshots: Vec::new() };
+        for operation in &self.setup {
+            run.perform(operation).await;
+        }
+        run.until(Instant::now() + LEAD).await;
+        run.play(&self.steps, self.disturbances()).await;
+        world.end_faults();
+        let settled_after = run.settle(self.limits).await;
+        drop(run);
+        let (log, plan, mut violations) = world.finish();
+        violations.extend(self.rules.history(&log));
+        Outcome { violations, log, plan, settled_after }
+    }
+
+    fn disturbances(&self) -> &[(Duration, Disturbance)] {
+        match &self.faults {
+            Faults::Planned(plan) if self.disturbances.is_empty() => &plan.disturbances,
+            _ => &self.disturbances,
+        }
+    }
+}
+
+impl Outcome {
+    fn failed(violation: String) -> Outcome {
+        Outcome { violations: vec![violation], log: Log::default(), plan: Plan::default(), settled_after: None }
+    }
+}
+
+struct Run {
+    world: Arc<World>,
+    processes: Processes,
+    kills: mpsc::UnboundedReceiver<Kill>,
+    /// Seconds by which the wall clock is off.
+    offset: Arc<AtomicI64>,
+    /// The store before each step.
+    snapshots: Vec<(Duration, Snapshot)>,
+}
+
+/// Something to be undone, or just waited for.
+type Ends = Vec<(Instant, Option<u64>)>;
+
+impl Run {
+    /// Lets time pass, and keeps the processes running.
+    async fn until(&mut self, until: Instant) {
+        loop {
+            let change = self.processes.next_change();
+            tokio::select! {
+                biased;
+                Some(Kill { process, pause, past }) = self.kills.recv() => {
+                    self.processes.kill(&process, pause);
+                    if let Some(percent) = past {
+                        self.processes.fall_back(&process, percent, pause);
+                    }
+                }
+                () = self.processes.ended() => {}
+                () = sleep_until(change.unwrap_or(until)), if change.is_some_and(|change| change <= until) => {
+                    self.processes.change();
+                }
+                () = sleep_until(until) => return,
+            }
+        }
+    }
+
+    /// Plays all steps and disturbances, to the end of the last of them.
+    async fn play(&mut self, steps: &[Step], disturbances: &[(Duration, Disturbance)]) {
+        let mut due = Instant::now();
+        let began = due - self.world.now();
+        let keeps_snapshots =
+            disturbances.iter().any(|(_, what)| matches!(what, Disturbance::Restore(_) | Disturbance::Rewind(_)));
+        let (mut disturbances, mut ends) = (disturbances.iter().peekable(), Ends::new());
+        for step in steps {
+            due += step.after;
+            while let Some((at, disturbance)) = disturbances.next_if(|(at, _)| began + *at <= due) {
+                self.until(began + *at).await;
+                self.disturb(*at, disturbance, &mut ends).await;
+            }
+            self.until_and_end(due, &mut ends).await;
+            if keeps_snapshots {
+                self.snapshots.push((self.world.now(), self.world.server.snapshot()));
+            }
+            self.perform(&step.operation).await;
+        }
+        for (at, disturbance) in disturbances {
+            self.until_and_end(began + *at, &mut ends).await;
+            self.disturb(*at, disturbance, &mut ends).await;
+        }
+        let last = ends.iter().map(|(at, _)| *at).max().unwrap_or(due);
+        self.until_and_end(last, &mut ends).await;
+    }
+
+    /// Lets time pass, and ends the disturbances whose time is over.
+    async fn until_and_end(&mut self, until: Instant, ends: &mut Ends) {
+        ends.sort();
+        while ends.first().is_some_and(|(at, _)| *at <= until) {
+            let (at, policy) = ends.remove(0);
+            self.until(at).await;
+            if let Some(id) = policy {
+                self.world.server.admission().remove(id);
+            }
+        }
+        self.until(until).await;
+    }
+
+    /// Sends a request of the user.
+    async fn perform(&mut self, operation: &Operation) {
+        let (method, content_type, path, body) = match operation {
+            Operation::Create { path, object } => (Method::POST, "application/json", path, object),
+            Operation::Patch { path, patch } => (Method::PATCH, "application/merge-patch+json", path, patch),
+            Operation::Delete { path, options } => (Method::DELETE, "application/json", path, options),
+        };
+        let Some(path) = self.world.rules.resolve(path, &self.world.server) else {
+            self.world.note(Happening::User { operation: operation.clone(), code: 0 });
+            return;
+        };
+        let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
+        let request = Request::builder().method(method).uri(path).header(CONTENT_TYPE, content_type);
+        let Ok(request) = request.body(Full::new(body)) else { return };
+        let target = Target::of(request.method(), request.uri());
+        let code = match self.world.server.service().oneshot(request).await {
+            Ok(answer) => {
+                let code = answer.status();
+                if code.is_success() {
+                    self.world.written(None, &target, &[]);
+                }
+                // The rest of the answer matters to nobody.
+                drop(answer.into_body().collect().await);
+                code.as_u16()
+            }
+            Err(_) => 0,
+        };
+        self.world.note(Happening::User { operation: operation.clone(), code });
+    }
+
+    async fn disturb(&mut self, at: Duration, disturbance: &Disturbance, ends: &mut Ends) {
+        self.world.disturbed(at, disturbance.clone());
+        let after = |millis: &u32| Instant::now() + Duration::from_millis((*millis).into());
+        let world = Arc::clone(&self.world);
+        let server = &world.server;
+        match disturbance {
+            Disturbance::RestartServer(lost) => {
+                server.restart(if *lost { History::Lost } else { History::Kept });
+            }
+            Disturbance::Restore(millis) | Disturbance::Rewind(millis) => {
+                let then = self.world.now().saturating_sub(Duration::from_millis((*millis).into()));
+                if let Some((_, snapshot)) = self.snapshots.iter().rev().find(|(at, _)| *at <= then) {
+                    match disturbance {
+                        Disturbance::Restore(_) => server.restore_bumped(snapshot, BUMP),
+                        _ => server.restore(snapshot),
+                    }
+                    self.world.forget_holder();
+                    self.until(Instant::now() + PAUSE).await;
+                }
+            }
+            Disturbance::Policy(policy, millis) => {
+                let id = enforce(&self.world, *policy);
+                ends.push((after(millis), Some(id)));
+            }
+            Disturbance::Freeze(process, millis) => {
+                self.world.freeze(process, after(millis));
+                ends.push((after(millis), None));
+            }
+            Disturbance::Crash(process, millis) => {
+                self.processes.kill(process, Duration::from_millis((*millis).into()));
+                ends.push((after(millis), None));
+            }
+            Disturbance::Jump(millis) => tokio::time::advance(Duration::from_millis((*millis).into())).await,
+            Disturbance::SetWallClock(seconds) => self.offset.store((*seconds).into(), Ordering::Relaxed),
+        }
+    }
+
+    /// Waits until the state meets the rules and nothing is written any more. Returns how long the former took.
+    async fn settle(&mut self, limits: Limits) -> Option<Duration> {
+        let began = Instant::now();
+        let deadline = began + limits.settle;
+        let (mut writes, mut seen) = (None, None);
+        loop {
+            let before = writes.replace(self.world.writes());
+            // Looking at the state is expensive: not while it changes.
+            if before == writes {
+                let revision = self.world.server.revision();
+                let differences = match seen.take() {
+                    Some((at, differences)) if at == revision => differences,
+                    _ => self.world.rules.differences(&self.world.server),
+                };
+                if differences.is_empty() {
+                    let after = began.elapsed();
+                    self.until(Instant::now() + limits.quiet).await;
+                    if self.world.writes() == before.unwrap_or_default() {
+                        return Some(after);
+                    }
+                    if Instant::now() >= deadline {
+                        self.world
+                            .violated(format!("writes have not ended {:?} after the last fault", began.elapsed()));
+                        return None;
+                    }
+                } else if Instant::now() >= deadline {
+                    for difference in differences {
+                        self.world.violated(format!("{:?} after the last fault: {difference}", began.elapsed()));
+                    }
+                    return None;
+                } else {
+                    seen = Some((revision, differences));
+                }
+            } else if Instant::now() >= deadline {
+                self.world.violated(format!("writes have not ended {:?} after the last fault", began.elapsed()));
+                return None;
+            }
+            self.until(Instant::now() + LOOK).await;
+        }
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.kills.close();
+    }
+}
+
+/// Puts an admission rule in force.
+fn enforce(world: &Arc<World>, policy: Policy) -> u64 {
+    let rules = Arc::clone(&world.rules);
+    let admission = world.server.admission();
+    match policy {
+        Policy::AddLabel => admission.mutate(move |request, object| {
+            if rules.is_policed(request.resource) && request.operation != Write::Delete {
+                object["metadata"]["labels"][POLICY_LABEL] = "yes".into();
+            }
+            Ok(())
+        }),
+        Policy::RefuseCreates | Policy::RefuseUpdates | Policy::RefuseDeletes => {
+            let refused = match policy {
+                Policy::RefuseCreates => Write::Create,
+                Policy::RefuseUpdates => Write::Update,
+                _ => Write::Delete,
+            };
+            admission.validate(move |request, _| {
+                if request.operation == refused && rules.is_policed(request.resource) {
+                    return Err(Denial::forbidden("refused by a policy of the simulation"));
+                }
+                Ok(())
+            })
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The user's part of a simulation: requests to the API server, and the time between them.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// One request of the user, sent `after` the previous one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Time since the previous step.
+    pub after: Duration,
+    /// The request.
+    pub operation: Operation,
+}
+
+/// A write of the user.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operation {
+    /// POST of an object to its collection path.
+    Create {
+        /// Path of the collection.
+        path: String,
+        /// The object.
+        object: Value,
+    },
+    /// JSON merge patch of the object (or its `/status`) at the path.
+    Patch {
+        /// Path of the object.
+        path: String,
+        /// The patch.
+        patch: Value,
+    },
+    /// DELETE with the options given as body.
+    Delete {
+        /// Path of the object.
+        path: String,
+        /// The `DeleteOptions`.
+        options: Value,
+    },
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Create { path, object } => {
+                let name = ["name", "generateName"].iter().find_map(|key| object["metadata"][key].as_str());
+                write!(f, "create {}: {object}", Target::of(path, name))
+            }
+            Self::Patch { path, patch } => write!(f, "patch {}: {patch}", Target::of(path, None)),
+            Self::Delete { path, options } => match options.as_object() {
+                Some(fields) if !fields.is_empty() => write!(f, "delete {}: {options}", Target::of(path, None)),
+                _ => write!(f, "delete {}", Target::of(path, None)),
+            },
+        }
+    }
+}
+
+/// What a request is about: `pods/web-1/status in shop`.
+struct Target<'a> {
+    namespace: Option<&'a str>,
+    object: &'a str,
+    name: Option<&'a str>,
+}
+
+impl<'a> Target<'a> {
+    /// Reads a path. `name` is that of a new object, whose path does not have it.
+    fn of(path: &'a str, name: Option<&'a str>) -> Self {
+        let path = path.trim_start_matches('/');
+        let groups = if path.starts_with("apis/") { 3 } else { 2 };
+        let rest = path.splitn(groups + 1, '/').nth(groups).unwrap_or(path);
+        let scoped = rest.strip_prefix("namespaces/").and_then(|rest| rest.split_once('/'));
+        match scoped {
+            Some((namespace, object)) => Self { namespace: Some(namespace), object, name },
+            None => Self { namespace: None, object: rest, name },
+        }
+    }
+}
+
+impl fmt::Display for Target<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.object)?;
+        if let Some(name) = self.name {
+            write!(f, "/{name}")?;
+        }
+        self.namespace.map_or(Ok(()), |namespace| write!(f, " in {namespace}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case::create(
+        Operation::Create {
+            path: "/api/v1/namespaces/shop/pods".into(),
+            object: json!({ "metadata": { "name": "web-1" } }),
+        },
+        r#"create pods/web-1 in shop: {"metadata":{"name":"web-1"}}"#
+    )]
+    #[case::patch(
+        Operation::Patch {
+            path: "/api/v1/namespaces/shop/pods/web-1/status".into(),
+            patch: json!({ "status": {} }),
+        },
+        r#"patch pods/web-1/status in shop: {"status":{}}"#
+    )]
+    #[case::slice(
+        Operation::Delete {
+            path: "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices/web-x".into(),
+            options: json!({}),
+        },
+        "delete endpointslices/web-x in shop"
+    )]
+    #[case::grace(
+        Operation::Delete {
+            path: "/api/v1/namespaces/shop/pods/web-1".into(),
+            options: json!({ "gracePeriodSeconds": 0 }),
+        },
+        r#"delete pods/web-1 in shop: {"gracePeriodSeconds":0}"#
+    )]
+    #[case::node(
+        Operation::Patch { path: "/api/v1/nodes/n-1".into(), patch: json!({}) },
+        "patch nodes/n-1: {}"
+    )]
+    #[case::namespace(
+        Operation::Create { path: "/api/v1/namespaces".into(), object: json!({ "metadata": { "name": "shop" } }) },
+        r#"create namespaces/shop: {"metadata":{"name":"shop"}}"#
+    )]
+    fn reads_as(#[case] operation: Operation, #[case] expected: &str) {
+        assert_eq!(operation.to_string(), expected);
+    }
+}

@@ -1,0 +1,152 @@
+//! Reduces a failure to what is needed for it.
+
+use crate::fault::Plan;
+use crate::run::{Outcome, Simulation};
+use crate::script::Step;
+use crate::world::Faults;
+
+/// A failure with as few steps and faults as were found.
+#[derive(Clone, Debug)]
+pub struct Shrunk {
+    /// The run.
+    pub simulation: Simulation,
+    /// Its outcome, which has violations.
+    pub outcome: Outcome,
+    /// Which steps of the original run are left, counted from 0.
+    pub steps: Vec<usize>,
+    /// The faults that are left.
+    pub plan: Plan,
+    /// Number of runs that this took.
+    pub runs: usize,
+}
+
+/// Removes steps and faults from a run as long as it violates something (Zeller's ddmin, applied to both in turn until
+/// neither shrinks).
+///
+/// Returns `None` if the run with exactly the faults that occurred passes, which means that it is not deterministic.
+pub fn shrink(simulation: &Simulation, outcome: &Outcome) -> Option<Shrunk> {
+    search(simulation, outcome, true)
+}
+
+/// Removes faults only, for runs whose steps depend on each other. Returns `None` as [`shrink`] does.
+pub fn shrink_faults(simulation: &Simulation, outcome: &Outcome) -> Option<Shrunk> {
+    search(simulation, outcome, false)
+}
+
+fn search(simulation: &Simulation, outcome: &Outcome, drops_steps: bool) -> Option<Shrunk> {
+    let mut search = Search { simulation, runs: 0 };
+    let mut plan = outcome.plan.clone();
+    let mut steps: Vec<usize> = (0..simulation.steps.len()).collect();
+    search.failure(&steps, &plan)?;
+    loop {
+        let before = (steps.len(), plan.len());
+        let faults = items(&plan);
+        let faults = ddmin(faults, |faults| search.failure(&steps, &plan_of(faults)).is_some());
+        plan = plan_of(&faults);
+        if !drops_steps {
+            break;
+        }
+        steps = ddmin(steps, |steps| search.failure(steps, &plan).is_some());
+        if (steps.len(), plan.len()) == before {
+            break;
+        }
+    }
+    let outcome = search.failure(&steps, &plan)?;
+    let simulation = reduced(simulation, &steps, &plan);
+    Some(Shrunk { simulation, outcome, steps, plan, runs: search.runs })
+}
+
+/// The run with some of its steps, each at its original time, and exactly these faults.
+pub fn reduced(simulation: &Simulation, steps: &[usize], plan: &Plan) -> Simulation {
+    let mut skipped = std::time::Duration::ZERO;
+    let mut kept = Vec::with_capacity(steps.len());
+    for (index, step) in simulation.steps.iter().enumerate() {
+        skipped += step.after;
+        if steps.binary_search(&index).is_ok() {
+            kept.push(Step { after: std::mem::take(&mut skipped), operation: step.operation.clone() });
+        }
+    }
+    let (faults, disturbances) = (Faults::Planned(plan.clone()), plan.disturbances.clone());
+    Simulation { steps: kept, faults, disturbances, ..simulation.clone() }
+}
+
+struct Search<'a> {
+    simulation: &'a Simulation,
+    runs: usize,
+}
+
+impl Search<'_> {
+    fn failure(&mut self, steps: &[usize], plan: &Plan) -> Option<Outcome> {
+        self.runs += 1;
+        let outcome = reduced(self.simulation, steps, plan).run();
+        (!outcome.violations.is_empty()).then_some(outcome)
+    }
+}
+
+/// A fault or a disturbance.
+#[derive(Clone)]
+enum Item {
+    Fault(crate::Point, crate::Fault),
+    Disturbance(std::time::Duration, crate::Disturbance),
+}
+
+fn items(plan: &Plan) -> Vec<Item> {
+    let faults = plan.faults.iter().map(|(point, fault)| Item::Fault(point.clone(), *fault));
+    let disturbances = plan.disturbances.iter().map(|(at, what)| Item::Disturbance(*at, what.clone()));
+    faults.chain(disturbances).collect()
+}
+
+fn plan_of(items: &[Item]) -> Plan {
+    let mut plan = Plan::default();
+    for item in items.iter().cloned() {
+        match item {
+            Item::Fault(point, fault) => {
+                plan.faults.insert(point, fault);
+            }
+            Item::Disturbance(at, what) => plan.disturbances.push((at, what)),
+        }
+    }
+    plan
+}
+
+/// Returns a part of `items` that still fails and of which no single item can be left out.
+fn ddmin<T: Clone>(mut items: Vec<T>, mut fails: impl FnMut(&[T]) -> bool) -> Vec<T> {
+    if items.is_empty() || fails(&[]) {
+        return Vec::new();
+    }
+    let mut parts = 2;
+    while items.len() > 1 {
+        let size = items.len().div_ceil(parts);
+        let without = |start: usize| {
+            let end = (start + size).min(items.len());
+            [&items[..start], &items[end..]].concat()
+        };
+        match (0..items.len()).step_by(size).map(without).find(|rest| fails(rest)) {
+            Some(rest) => {
+                items = rest;
+                parts = (parts - 1).max(2);
+            }
+            None if size == 1 => break,
+            None => parts = (parts * 2).min(items.len()),
+        }
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::none(&[])]
+    #[case::one(&[17])]
+    #[case::two(&[3, 40])]
+    #[case::scattered(&[0, 1, 20, 49])]
+    fn what_is_needed_is_left(#[case] needed: &[u32]) {
+        let items: Vec<u32> = (0..50).collect();
+        let found = ddmin(items, |items| needed.iter().all(|it| items.contains(it)));
+        assert_eq!(found, needed);
+    }
+}

@@ -1,0 +1,163 @@
+//! Plans that put one fault at each point of a history, after Sieve (Sun et al., OSDI 2022).
+//!
+//! Sieve perturbs what a controller sees of the cluster in three ways. Each has a [`Pattern`] here, and
+//! [`plans`] enumerates the points of a log at which it applies.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::fault::{Fault, Plan};
+use crate::log::{Entry, Happening, Log};
+use crate::point::Point;
+
+/// The three patterns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Pattern {
+    /// The process dies between two writes (Sieve's intermediate states).
+    Crash,
+    /// The process dies and starts again on a cache that has gone back in time (stale states).
+    Past,
+    /// A change that is undone or replaced before the process observes it (unobserved states).
+    Unobserved,
+}
+
+impl Pattern {
+    /// All of them.
+    pub const ALL: [Pattern; 3] = [Pattern::Crash, Pattern::Past, Pattern::Unobserved];
+}
+
+/// Returns a plan of one fault for each point of a log, made without faults, at which the pattern applies.
+///
+/// With `pruned`, only points at which the fault can matter, as in section 5 of the paper: a crash after a write that another
+/// write of the process follows; an event that the process reacted to with a write before the next event of its object, and,
+/// for [`Pattern::Unobserved`], whose object changes once more.
+///
+/// Events are recognized in JSON only.
+pub fn plans(log: &Log, pattern: Pattern, pruned: bool) -> Vec<Plan> {
+    let entries = log.entries();
+    let points: Vec<&Point> = match pattern {
+        Pattern::Crash => crashes(entries, pruned),
+        Pattern::Past => events(entries, pruned, false),
+        Pattern::Unobserved => events(entries, pruned, true),
+    };
+    let fault = match pattern {
+        Pattern::Crash => Fault::Crash(1_000),
+        Pattern::Past => Fault::CrashToPast(50),
+        Pattern::Unobserved => Fault::Skip,
+    };
+    points.into_iter().map(|point| Plan { faults: [(point.clone(), fault)].into(), ..Plan::default() }).collect()
+}
+
+/// The point of a write that was carried out, other than those of a lease or an event object.
+fn write(entry: &Entry) -> Option<&Point> {
+    match &entry.what {
+        Happening::Request { point, code: Some(200..300), .. }
+            if point.verb.is_write() && !matches!(point.resource.as_str(), "leases" | "events") =>
+        {
+            Some(point)
+        }
+        _ => None,
+    }
+}
+
+/// Longest time between two writes of one burst.
+const BURST: std::time::Duration = std::time::Duration::from_secs(1);
+
+fn crashes(entries: &[Entry], pruned: bool) -> Vec<&Point> {
+    let writes: Vec<(&Entry, &Point)> = entries.iter().filter_map(|entry| Some((entry, write(entry)?))).collect();
+    let followed = |index: usize| {
+        let (entry, point) = writes[index];
+        let later = writes[index + 1..].iter().take_while(|(later, _)| later.at <= entry.at + BURST);
+        later.into_iter().any(|(_, later)| later.process == point.process)
+    };
+    let kept = (0..writes.len()).filter(|index| !pruned || followed(*index));
+    kept.map(|index| writes[index].1).collect()
+}
+
+/// What an event is about.
+fn object_of(entry: &Entry) -> Option<(&Point, String)> {
+    let Happening::Event { point, frame } = &entry.what else { return None };
+    let event: Value = serde_json::from_slice(frame).ok()?;
+    if event["type"] == "BOOKMARK" || event["type"] == "ERROR" {
+        return None;
+    }
+    let metadata = &event["object"]["metadata"];
+    let namespace = metadata["namespace"].as_str().unwrap_or_default();
+    Some((point, format!("{} {} {namespace}/{}", point.process, point.resource, metadata["name"].as_str()?)))
+}
+
+fn events(entries: &[Entry], pruned: bool, replaced: bool) -> Vec<&Point> {
+    let events: Vec<(usize, &Point, String)> =
+        entries.iter().enumerate().filter_map(|(index, entry)| object_of(entry).map(|(p, o)| (index, p, o))).collect();
+    // From the end: where the next event of each object is.
+    let mut next: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut points = Vec::new();
+    for (index, point, object) in events.iter().rev() {
+        let later = next.insert(object, *index);
+        let until = later.unwrap_or(entries.len());
+        let reacted = || entries[*index..until].iter().filter_map(write).any(|write| write.process == point.process);
+        if !pruned || (reacted() && (!replaced || later.is_some())) {
+            points.push(*point);
+        }
+    }
+    points.reverse();
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bytes::Bytes;
+    use http::{Method, Uri};
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+    use crate::request::Target;
+
+    fn event(text: &str, name: &str) -> Happening {
+        let frame = json!({ "type": "MODIFIED", "object": { "metadata": { "name": name } } });
+        Happening::Event { point: text.parse().unwrap(), frame: Bytes::from(frame.to_string()) }
+    }
+
+    fn request(text: &str) -> Happening {
+        let point: Point = text.parse().unwrap();
+        let target = Target::of(&Method::POST, &Uri::from_static("/api/v1/namespaces/a/endpoints"));
+        Happening::Request { point, target, body: Bytes::new(), code: Some(200), answer: Bytes::new() }
+    }
+
+    fn log() -> Log {
+        let mut log = Log::default();
+        let entries = [
+            (0, event("a/event/pods/1", "x")),
+            (1, request("a/create/endpoints/1")),
+            (2, request("a/update/endpoints/1")),
+            (3, event("a/event/pods/2", "x")),
+            (4, event("a/event/pods/3", "y")),
+            (9_000, request("a/update/endpoints/2")),
+            (9_001, request("a/update/leases/1")),
+        ];
+        for (at, what) in entries {
+            log.push(Duration::from_millis(at), what);
+        }
+        log
+    }
+
+    #[rstest]
+    #[case(
+        Pattern::Crash,
+        false,
+        "a/create/endpoints/1=crash-1000 a/update/endpoints/1=crash-1000 a/update/endpoints/2=crash-1000"
+    )]
+    #[case(Pattern::Crash, true, "a/create/endpoints/1=crash-1000")]
+    #[case(Pattern::Past, false, "a/event/pods/1=past-50 a/event/pods/2=past-50 a/event/pods/3=past-50")]
+    #[case(Pattern::Past, true, "a/event/pods/1=past-50 a/event/pods/2=past-50 a/event/pods/3=past-50")]
+    #[case(Pattern::Unobserved, false, "a/event/pods/1=skip a/event/pods/2=skip a/event/pods/3=skip")]
+    #[case(Pattern::Unobserved, true, "a/event/pods/1=skip")]
+    fn a_plan_for_each_point(#[case] pattern: Pattern, #[case] pruned: bool, #[case] expected: &str) {
+        let plans: Vec<String> = plans(&log(), pattern, pruned).iter().map(ToString::to_string).collect();
+        assert_eq!(plans.join(" "), expected);
+    }
+}

@@ -1,0 +1,287 @@
+//! The connection between a process and the API server.
+
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::stream;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderValue, Request, Response, StatusCode};
+use http_body::Frame;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use kube_dev_apiserver::{AnswerBody, InProcess};
+use serde_json::json;
+use tokio::time::{Instant, sleep, sleep_until};
+use tower::{Service, ServiceExt as _};
+
+use crate::fault::Fault;
+use crate::frames::Frames;
+use crate::log::Happening;
+use crate::point::{Point, Verb};
+use crate::request::Target;
+use crate::world::World;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Body of an answer.
+pub type TransportBody = UnsyncBoxBody<Bytes, io::Error>;
+
+/// The connection of one process, a tower service for any client. Clones belong to the same process.
+#[derive(Clone)]
+pub struct Transport {
+    world: Arc<World>,
+    process: Arc<str>,
+    elects: bool,
+    server: InProcess,
+}
+
+impl std::fmt::Debug for Transport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Transport").field("process", &self.process).finish_non_exhaustive()
+    }
+}
+
+impl<B> Service<Request<B>> for Transport
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<BoxError>,
+{
+    type Response = Response<TransportBody>;
+    type Error = io::Error;
+    type Future = BoxFuture<'static, io::Result<Response<TransportBody>>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let this = self.clone();
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await.map_err(|error| io::Error::other(error.into()))?.to_bytes();
+            this.exchange(Request::from_parts(parts, body)).await
+        })
+    }
+}
+
+impl Transport {
+    pub(crate) fn new(world: &Arc<World>, process: &Arc<str>, elects: bool, server: InProcess) -> Transport {
+        Transport { world: Arc::clone(world), process: Arc::clone(process), elects, server }
+    }
+
+    async fn exchange(self, request: Request<Bytes>) -> io::Result<Response<TransportBody>> {
+        let target = Target::of(request.method(), request.uri());
+        let point = self.world.point(&self.process, target.verb, &target.resource);
+        if self.elects && target.verb.is_write() && self.world.rules.needs_lease(&target) {
+            self.check_lease(&point);
+        }
+        let fault = self.world.decide(&point);
+        self.pause(self.world.latency(&point, 2)).await;
+        match fault {
+            Some(Fault::Delay(millis)) => self.pause(Duration::from_millis(millis.into())).await,
+            Some(Fault::LoseRequest) => {
+                self.log(&point, target, &request, None, Bytes::new());
+                return Err(reset());
+            }
+            Some(Fault::Refuse(code)) => {
+                self.log(&point, target, &request, None, Bytes::new());
+                return Ok(refusal(code, 1));
+            }
+            Some(Fault::Throttle(seconds)) => {
+                self.log(&point, target, &request, None, Bytes::new());
+                return Ok(refusal(429, seconds));
+            }
+            _ => {}
+        }
+        if matches!(target.verb, Verb::Watch | Verb::List)
+            && self.world.is_expired(&self.process, &target.resource).await
+        {
+            self.log(&point, target, &request, None, Bytes::new());
+            return Ok(refusal(410, 0));
+        }
+        let answer = self.carry_out(&point, target, request).await?;
+        match fault {
+            Some(Fault::LoseAnswer | Fault::Skip) => return Err(reset()),
+            Some(Fault::Crash(millis)) => return self.die(millis, None).await,
+            Some(Fault::CrashToPast(percent)) => return self.die(1_000, Some(percent)).await,
+            _ => {}
+        }
+        self.pause(self.world.latency(&point, 3)).await;
+        Ok(answer)
+    }
+
+    /// Waits, and as long as the process is frozen.
+    async fn pause(&self, pause: Duration) {
+        if !pause.is_zero() {
+            sleep(pause).await;
+        }
+        self.world.thawed(&self.process).await;
+    }
+
+    async fn die<T>(&self, millis: u32, past: Option<u8>) -> T {
+        self.world.kill(&self.process, Duration::from_millis(millis.into()), past);
+        std::future::pending().await
+    }
+
+    /// A process that has lost its lease sends nothing.
+    fn check_lease(&self, point: &Point) {
+        if let Some(holder) = self.world.holder()
+            && *holder != *self.process
+        {
+            self.world.violated(format!("{point} is sent while {holder} holds the lease"));
+        }
+    }
+
+    async fn carry_out(
+        &self,
+        point: &Point,
+        target: Target,
+        request: Request<Bytes>,
+    ) -> io::Result<Response<TransportBody>> {
+        let wrong = target.verb.is_write().then(|| self.world.check(point, &target, request.body())).flatten();
+        let (parts, body) = request.into_parts();
+        let again = Request::from_parts(parts.clone(), body.clone());
+        let answer = self.server.clone().oneshot(again.map(Full::new)).await?;
+        let code = answer.status();
+        let is_stream = target.verb == Verb::Watch && code.is_success();
+        let (head, answer_body) = answer.into_parts();
+        let request = Request::from_parts(parts, body);
+        if is_stream {
+            self.log(point, target, &request, Some(code), Bytes::new());
+            let in_protobuf = head.headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().ends_with(b"stream=watch"));
+            let resource = point.resource.clone();
+            let events = Events::new(self.clone(), resource, answer_body, in_protobuf);
+            return Ok(Response::from_parts(head, events.into_body()));
+        }
+        let bytes = answer_body.collect().await?.to_bytes();
+        if target.verb.is_write() && code.is_success() {
+            self.world.written(Some(&self.process), &target, request.body());
+            if let Some(wrong) = wrong {
+                self.world.violated(wrong);
+            }
+        }
+        self.log(point, target, &request, Some(code), bytes.clone());
+        Ok(Response::from_parts(head, whole(bytes)))
+    }
+
+    fn log(&self, point: &Point, target: Target, request: &Request<Bytes>, code: Option<StatusCode>, answer: Bytes) {
+        self.world.note(Happening::Request {
+            point: point.clone(),
+            target,
+            body: request.body().clone(),
+            code: code.map(|code| code.as_u16()),
+            answer,
+        });
+    }
+}
+
+/// The events of one watch on their way to the process.
+struct Events {
+    transport: Transport,
+    resource: String,
+    body: AnswerBody,
+    frames: Frames,
+    /// Events are delivered no sooner than this.
+    not_before: Instant,
+    over: bool,
+}
+
+impl Events {
+    fn new(transport: Transport, resource: String, body: AnswerBody, in_protobuf: bool) -> Events {
+        let (frames, not_before) = (Frames::new(in_protobuf), Instant::now());
+        Events { transport, resource, body, frames, not_before, over: false }
+    }
+
+    fn into_body(self) -> TransportBody {
+        let frames = stream::unfold(self, |mut events| async move {
+            let frame = events.next().await?;
+            events.over = frame.is_err();
+            Some((frame.map(Frame::data), events))
+        });
+        StreamBody::new(frames).boxed_unsync()
+    }
+
+    async fn next(&mut self) -> Option<io::Result<Bytes>> {
+        if self.over {
+            return None;
+        }
+        let frame = loop {
+            if let Some(frame) = self.frames.next() {
+                break frame;
+            }
+            match self.body.frame().await? {
+                Ok(frame) => {
+                    if let Ok(data) = frame.into_data() {
+                        self.frames.push(&data);
+                    }
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        };
+        let (world, process) = (Arc::clone(&self.transport.world), Arc::clone(&self.transport.process));
+        let point = world.point(&process, Verb::Event, &self.resource);
+        let fault = world.decide(&point);
+        let mut arrival = Instant::now() + world.latency(&point, 2);
+        match fault {
+            Some(Fault::Delay(millis)) => arrival += Duration::from_millis(millis.into()),
+            Some(Fault::LoseRequest | Fault::LoseAnswer | Fault::Throttle(_)) => return Some(Err(reset())),
+            Some(Fault::Refuse(_)) => {
+                world.expire(&process, &self.resource, false);
+                return Some(Err(reset()));
+            }
+            Some(Fault::Skip) => {
+                world.expire(&process, &self.resource, true);
+                return Some(Err(reset()));
+            }
+            Some(Fault::Crash(_) | Fault::CrashToPast(_)) | None => {}
+        }
+        // Events arrive in the order of the server, whatever each of them is delayed by.
+        self.not_before = self.not_before.max(arrival);
+        if self.not_before > Instant::now() {
+            sleep_until(self.not_before).await;
+        }
+        world.thawed(&process).await;
+        world.note(Happening::Event { point, frame: frame.clone() });
+        match fault {
+            Some(Fault::Crash(millis)) => return self.transport.die(millis, None).await,
+            Some(Fault::CrashToPast(percent)) => return self.transport.die(1_000, Some(percent)).await,
+            _ => {}
+        }
+        Some(Ok(frame))
+    }
+}
+
+fn whole(bytes: Bytes) -> TransportBody {
+    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
+}
+
+fn reset() -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by a fault")
+}
+
+/// An answer that the server did not give, with the `Retry-After` that it has for 429 and 503.
+fn refusal(code: u16, retry_after: u32) -> Response<TransportBody> {
+    let reason = match code {
+        409 => "Conflict",
+        410 => "Expired",
+        429 => "TooManyRequests",
+        503 => "ServiceUnavailable",
+        _ => "InternalError",
+    };
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": "refused by a fault", "reason": reason, "code": code,
+    });
+    let mut response = Response::new(whole(status.to_string().into()));
+    *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if matches!(code, 429 | 503) {
+        response.headers_mut().insert(RETRY_AFTER, retry_after.into());
+    }
+    response
+}
