@@ -78,7 +78,7 @@ pub(crate) fn latency(seed: u64, point: &Point, direction: u8) -> Duration {
 }
 
 fn generator(seed: u64, point: &Point, stream: u8) -> SmallRng {
-    let mut hasher = FnvHasher::with_key(seed ^ 0xcbf2_9ce4_8422_2325);
+    let mut hasher = FnvHasher::default();
     (seed, stream).hash(&mut hasher);
     point.hash(&mut hasher);
     SmallRng::seed_from_u64(hasher.finish())
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(draws(7), draws(7));
         assert_ne!(draws(7), draws(1_007));
         let hit = draws(0).iter().flatten().count();
-        assert!((20..90).contains(&hit), "{hit}");
+        assert!((35..75).contains(&hit), "{hit}");
         assert!((0..100).all(|seed| Chaos::NONE.draw(seed, &point).is_none()));
     }
 }
