@@ -29,7 +29,7 @@ impl Server {
     }
 
     /// Sets the store back to a snapshot, as a restore of etcd with `--bump-revision` and `--mark-compacted` does: the next
-    /// version is higher by `bump` than any that was handed out before, and a watch from an earlier version is told
+    /// version is higher by `bump` than any that was handed out before, and a watch from an earlier version gets
     /// `410 Gone`.
     pub fn restore_bumped(&self, snapshot: &Snapshot, bump: u64) {
         let mut state = snapshot.state.clone();

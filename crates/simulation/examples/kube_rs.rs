@@ -131,7 +131,6 @@ pub(crate) fn simulation(version: Version, faults: Faults) -> Simulation {
         setup: Vec::new(),
         steps: steps.map(|operation| Step { after: Duration::from_millis(500), operation }).into(),
         faults,
-        disturbances: Vec::new(),
         limits: Limits { settle: Duration::from_secs(60), quiet: Duration::from_secs(10) },
     }
 }

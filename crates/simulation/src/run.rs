@@ -35,10 +35,8 @@ pub struct Simulation {
     pub setup: Vec<Operation>,
     /// What the user does, beginning half a second after the start.
     pub steps: Vec<Step>,
-    /// Faults at points.
+    /// Faults at points and at times.
     pub faults: Faults,
-    /// Further faults at times since the start, in order.
-    pub disturbances: Vec<(Duration, Disturbance)>,
     /// Bounds.
     pub limits: Limits,
 }
@@ -134,20 +132,13 @@ impl Simulation {
             run.perform(operation).await;
         }
         run.until(Instant::now() + LEAD).await;
-        run.play(&self.steps, self.disturbances()).await;
+        run.play(&self.steps, self.faults.disturbances()).await;
         world.end_faults();
         let settled_after = run.settle(self.limits).await;
         drop(run);
         let (log, plan, mut violations) = world.finish();
         violations.extend(self.rules.history(&log));
         Outcome { violations, log, plan, settled_after }
-    }
-
-    fn disturbances(&self) -> &[(Duration, Disturbance)] {
-        match &self.faults {
-            Faults::Planned(plan) if self.disturbances.is_empty() => &plan.disturbances,
-            _ => &self.disturbances,
-        }
     }
 }
 
@@ -253,7 +244,7 @@ impl Run {
                 if code.is_success() {
                     self.world.written(None, &target, &[]);
                 }
-                // The rest of the answer matters to nobody.
+                // A write is done once its answer has been read.
                 drop(answer.into_body().collect().await);
                 code.as_u16()
             }
@@ -302,42 +293,54 @@ impl Run {
     /// Waits until the state meets the rules and nothing is written any more. Returns how long the former took.
     async fn settle(&mut self, limits: Limits) -> Option<Duration> {
         let began = Instant::now();
-        let deadline = began + limits.settle;
-        let (mut writes, mut seen) = (None, None);
+        let mut look = Look::default();
         loop {
-            let before = writes.replace(self.world.writes());
-            // Looking at the state is expensive: not while it changes.
-            if before == writes {
-                let revision = self.world.server.revision();
-                let differences = match seen.take() {
-                    Some((at, differences)) if at == revision => differences,
-                    _ => self.world.rules.differences(&self.world.server),
-                };
-                if differences.is_empty() {
-                    let after = began.elapsed();
-                    self.until(Instant::now() + limits.quiet).await;
-                    if self.world.writes() == before.unwrap_or_default() {
-                        return Some(after);
-                    }
-                    if Instant::now() >= deadline {
-                        self.world
-                            .violated(format!("writes have not ended {:?} after the last fault", began.elapsed()));
-                        return None;
-                    }
-                } else if Instant::now() >= deadline {
-                    for difference in differences {
-                        self.world.violated(format!("{:?} after the last fault: {difference}", began.elapsed()));
-                    }
-                    return None;
-                } else {
-                    seen = Some((revision, differences));
+            look.again(&self.world);
+            if look.is_still && look.differences.is_empty() {
+                let after = began.elapsed();
+                self.until(Instant::now() + limits.quiet).await;
+                if self.world.writes() == look.writes {
+                    return Some(after);
                 }
-            } else if Instant::now() >= deadline {
-                self.world.violated(format!("writes have not ended {:?} after the last fault", began.elapsed()));
+            }
+            if began.elapsed() >= limits.settle {
+                for difference in look.verdict(&self.world) {
+                    self.world.violated(format!("{:?} after the last fault: {difference}", began.elapsed()));
+                }
                 return None;
             }
             self.until(Instant::now() + LOOK).await;
         }
+    }
+}
+
+/// What was seen when the state was last looked at.
+#[derive(Default)]
+struct Look {
+    writes: u64,
+    /// Whether nothing had been written since the look before.
+    is_still: bool,
+    revision: u64,
+    differences: Vec<String>,
+}
+
+impl Look {
+    /// Compares the state with the rules, which is expensive, unless something was written since the last look.
+    fn again(&mut self, world: &World) {
+        let (writes, revision) = (world.writes(), world.server.revision());
+        self.is_still = std::mem::replace(&mut self.writes, writes) == writes;
+        if self.is_still && self.revision != revision {
+            self.differences = world.rules.differences(&world.server);
+            self.revision = revision;
+        }
+    }
+
+    /// What is wrong at the end of the time for settling.
+    fn verdict(&mut self, world: &World) -> Vec<String> {
+        if self.is_still && world.writes() == self.writes && !self.differences.is_empty() {
+            return std::mem::take(&mut self.differences);
+        }
+        vec!["writes have not ended".to_owned()]
     }
 }
 

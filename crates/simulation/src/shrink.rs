@@ -66,8 +66,7 @@ pub fn reduced(simulation: &Simulation, steps: &[usize], plan: &Plan) -> Simulat
             kept.push(Step { after: std::mem::take(&mut skipped), operation: step.operation.clone() });
         }
     }
-    let (faults, disturbances) = (Faults::Planned(plan.clone()), plan.disturbances.clone());
-    Simulation { steps: kept, faults, disturbances, ..simulation.clone() }
+    Simulation { steps: kept, faults: Faults::Planned(plan.clone()), ..simulation.clone() }
 }
 
 struct Search<'a> {

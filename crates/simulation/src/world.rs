@@ -10,7 +10,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, sleep_until};
 
 use crate::chaos::{self, Chaos};
-use crate::fault::{Fault, Plan};
+use crate::fault::{Disturbance, Fault, Plan};
 use crate::log::{Happening, Log};
 use crate::oracle::{Rules, Write};
 use crate::point::{Point, Verb};
@@ -19,10 +19,29 @@ use crate::request::Target;
 /// Where the faults of a run come from.
 #[derive(Clone, Debug)]
 pub enum Faults {
-    /// From the seed, until the last step of the user.
-    Drawn(Chaos),
+    /// Those at points are drawn from the seed until the last step of the user.
+    Drawn {
+        /// How often there is a fault.
+        chaos: Chaos,
+        /// Those at times since the start, in order.
+        disturbances: Vec<(Duration, Disturbance)>,
+    },
     /// Exactly these.
     Planned(Plan),
+}
+
+impl Faults {
+    /// Faults at points, drawn from the seed.
+    pub fn drawn(chaos: Chaos) -> Faults {
+        Faults::Drawn { chaos, disturbances: Vec::new() }
+    }
+
+    /// The faults at times since the start, in order.
+    pub fn disturbances(&self) -> &[(Duration, Disturbance)] {
+        match self {
+            Faults::Drawn { disturbances, .. } | Faults::Planned(Plan { disturbances, .. }) => disturbances,
+        }
+    }
 }
 
 /// A process that is to die, and when it starts again.
@@ -138,8 +157,8 @@ impl World {
         let now = self.now();
         let mut state = self.state();
         let fault = match &state.faults {
-            Faults::Drawn(chaos) if state.drawing => chaos.draw(self.seed, point),
-            Faults::Drawn(_) => None,
+            Faults::Drawn { chaos, .. } if state.drawing => chaos.draw(self.seed, point),
+            Faults::Drawn { .. } => None,
             Faults::Planned(plan) => plan.faults.get(point).copied(),
         }?;
         state.fired.faults.insert(point.clone(), fault);
@@ -156,7 +175,7 @@ impl World {
         self.state().drawing = false;
     }
 
-    pub(crate) fn disturbed(&self, at: Duration, disturbance: crate::fault::Disturbance) {
+    pub(crate) fn disturbed(&self, at: Duration, disturbance: Disturbance) {
         let now = self.now();
         let mut state = self.state();
         state.log.push(now, Happening::Disturbance(disturbance.clone()));

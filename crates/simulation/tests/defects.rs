@@ -126,7 +126,8 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
         steps.extend([step(3_000, 1), step(500, 2)]);
     }
     let mut simulation = scenario::base(seed, steps, options);
-    let chaos = |requests, events| Faults::Drawn(Chaos { requests, events, crashes: 0.0 });
+    let mut chaos = Chaos::NONE;
+    let mut disturbances = Vec::new();
     let mut rng = SmallRng::seed_from_u64(!seed);
     let within = |rng: &mut SmallRng, what| (Duration::from_millis((500 + rng.random_range(0..end)).into()), what);
     match profile {
@@ -136,19 +137,18 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
                 || format!("a/{}/{}=throttle-86400", points[rng.random_range(0..4)], rng.random_range(1..4));
             let plan = [point(), point(), point()].join(",");
             simulation.faults = Faults::Planned(plan.parse().unwrap());
+            return simulation;
         }
-        Profile::LateEvents => simulation.faults = chaos(0.1, 0.5),
+        Profile::LateEvents => chaos = Chaos { requests: 0.1, events: 0.5, crashes: 0.0 },
         Profile::Crashes => {
-            simulation.disturbances = vec![
+            disturbances = vec![
                 within(&mut rng, Disturbance::Crash("a".into(), 10)),
                 within(&mut rng, Disturbance::Crash("a".into(), 10)),
             ];
         }
-        Profile::AddLabel => {
-            simulation.disturbances = vec![within(&mut rng, Disturbance::Policy(Policy::AddLabel, 60_000))]
-        }
+        Profile::AddLabel => disturbances = vec![within(&mut rng, Disturbance::Policy(Policy::AddLabel, 60_000))],
         Profile::Restores => {
-            simulation.disturbances = vec![
+            disturbances = vec![
                 within(&mut rng, Disturbance::RestartServer(false)),
                 within(&mut rng, Disturbance::Rewind(1_000)),
                 within(&mut rng, Disturbance::Rewind(1_000)),
@@ -158,7 +158,7 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
         Profile::OtherPast => {
             // The simulation begins with half a second without steps.
             let then = |millis: u32, what| (Duration::from_millis((500 + end + 3_000 + millis).into()), what);
-            simulation.disturbances = vec![
+            disturbances = vec![
                 then(300, Disturbance::Freeze("a".into(), 2_000)),
                 then(400, Disturbance::Rewind(350)),
                 then(700, Disturbance::RestartServer(true)),
@@ -167,13 +167,14 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
         Profile::TwoCandidates => {
             let candidate = Options { elects: true, ..options };
             simulation.processes = vec![controller_manager("a", candidate), controller_manager("b", candidate)];
-            simulation.faults = chaos(0.05, 0.3);
-            simulation.disturbances =
+            chaos = Chaos { requests: 0.05, events: 0.3, crashes: 0.0 };
+            disturbances =
                 ["a", "b"].map(|name| within(&mut rng, Disturbance::Freeze(name.into(), 20_000))).into_iter().collect();
         }
         Profile::Nothing => {}
     }
-    simulation.disturbances.sort_by_key(|(at, _)| *at);
+    disturbances.sort_by_key(|(at, _)| *at);
+    simulation.faults = Faults::Drawn { chaos, disturbances };
     simulation
 }
 

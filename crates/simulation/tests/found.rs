@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use kube_controller_client::Encoding;
 use kube_simulation::endpoints::{Options, scenario};
-use kube_simulation::{Faults, Operation, Outcome, Plan, Step};
+use kube_simulation::{Faults, Operation, Outcome, Step};
 use serde_json::{Value, json};
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
@@ -27,10 +27,8 @@ fn patch_slice(after: u64, patch: Value) -> Step {
 fn run(steps: Vec<Step>, plan: &str) -> Outcome {
     let max_endpoints_per_slice = NonZeroUsize::new(2).unwrap();
     let options = Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice };
-    let plan: Plan = plan.parse().unwrap();
     let mut simulation = scenario::base(1, steps, options);
-    simulation.disturbances.clone_from(&plan.disturbances);
-    simulation.faults = Faults::Planned(plan);
+    simulation.faults = Faults::Planned(plan.parse().unwrap());
     simulation.run()
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use kube_controller_client::Encoding;
 use kube_simulation::endpoints::{Options, scenario};
-use kube_simulation::{Faults, Happening, Operation, Plan, Step};
+use kube_simulation::{Faults, Happening, Operation, Step};
 use serde_json::json;
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
@@ -27,10 +27,8 @@ fn an_event_gives_a_key_its_retries_back() {
         step(1, Operation::Create { path: SERVICES.to_owned(), object }),
         step(595, Operation::Patch { path: format!("{SERVICES}/web"), patch }),
     ];
-    let plan: Plan = "@0=policy-refuse-creates-600000".parse().unwrap();
     let mut simulation = scenario::base(1, steps, options);
-    simulation.disturbances.clone_from(&plan.disturbances);
-    simulation.faults = Faults::Planned(plan);
+    simulation.faults = Faults::Planned("@0=policy-refuse-creates-600000".parse().unwrap());
     let outcome = simulation.run();
     assert!(outcome.violations.is_empty(), "{:#?}\n{}", outcome.violations, outcome.log.timeline());
     let created = outcome.log.entries().iter().find_map(|entry| match &entry.what {

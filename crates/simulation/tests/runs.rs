@@ -8,7 +8,7 @@ use std::time::Duration;
 use kube_dev_apiserver::Server;
 use kube_simulation::endpoints::{Act, Histories, read_recordings, scenario};
 use kube_simulation::sieve::{Pattern, plans};
-use kube_simulation::{Faults, Log, Operation, Rules, Simulation, Step, shrink, shrink_faults};
+use kube_simulation::{Faults, Log, Operation, Plan, Rules, Simulation, Step, shrink, shrink_faults};
 use serde_json::json;
 
 #[test]
@@ -58,8 +58,7 @@ fn walks_pass() {
 #[test]
 fn a_walk_to_elsewhere_fails() {
     let mut walk = scenario::walk(1, 10);
-    walk.faults = Faults::Planned("".parse().unwrap());
-    walk.disturbances.clear();
+    walk.faults = Faults::Planned(Plan::default());
     assert_eq!(walk.run().violations, [""; 0]);
     walk.steps.retain(|step| !step.operation.to_string().contains("services/web"));
     walk.steps.push(relabel());

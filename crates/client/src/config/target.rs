@@ -23,7 +23,7 @@ pub(crate) enum Target {
     InProcess(Service),
 }
 
-/// The address that stands for a service of this process, in messages and metrics.
+/// The address of a service in this process, for messages and metrics.
 const IN_PROCESS: &str = "http://in-process/";
 const IN_PROCESS_HOST: &str = "in-process";
 

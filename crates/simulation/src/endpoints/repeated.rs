@@ -13,7 +13,7 @@ use crate::point::Verb;
 /// that to the second may show that the server changes the content.
 const UPDATES: usize = 4;
 
-/// What a process wrote since its start, as long as nobody else may have changed it.
+/// What a process wrote since its start, as long as no other writer may have changed it.
 #[derive(Default)]
 struct Written {
     /// Slices that exist, by path and content of the create.

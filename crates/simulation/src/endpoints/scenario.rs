@@ -15,7 +15,7 @@ use super::rules::EndpointRules;
 use super::walked::WalkRules;
 use super::{RecordedScenario, histories, walks};
 use crate::chaos::Chaos;
-use crate::fault::{Disturbance, Policy};
+use crate::fault::{Disturbance, Plan, Policy};
 use crate::process::Process;
 use crate::run::{Limits, Simulation};
 use crate::script::Step;
@@ -29,9 +29,10 @@ pub fn random(seed: u64) -> Simulation {
     let options = options(&mut rng);
     let mut simulation = base(seed, steps, options);
     simulation.processes = processes(&mut rng, options);
-    simulation.faults = Faults::Drawn(chaos(&mut rng));
+    let chaos = chaos(&mut rng);
     let end: Duration = simulation.steps.iter().map(|step| step.after).sum();
-    simulation.disturbances = disturbances(&mut rng, end, simulation.processes.len());
+    let disturbances = disturbances(&mut rng, end, simulation.processes.len());
+    simulation.faults = Faults::Drawn { chaos, disturbances };
     simulation
 }
 
@@ -44,8 +45,7 @@ pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
         rules: Arc::new(EndpointRules { max_endpoints_per_slice }),
         setup: Vec::new(),
         steps,
-        faults: Faults::Drawn(Chaos::NONE),
-        disturbances: Vec::new(),
+        faults: Faults::Planned(Plan::default()),
         limits: Limits::default(),
     }
 }
@@ -99,10 +99,10 @@ pub fn walk(seed: u64, length: usize) -> Simulation {
         first.after += BEFORE_WALK;
     }
     let end: Duration = steps.iter().map(|step| step.after).sum();
-    let faults = Faults::Drawn(chaos(&mut rng));
+    let chaos = chaos(&mut rng);
     let mut disturbances = disturbances(&mut rng, end, 1);
     disturbances.retain(|(_, what)| leads_back(what));
-    Simulation { steps, faults, disturbances, ..settled }
+    Simulation { steps, faults: Faults::Drawn { chaos, disturbances }, ..settled }
 }
 
 /// Whether the user's changes last: a walk of which some are lost or refused does not lead back.

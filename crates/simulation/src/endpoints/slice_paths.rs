@@ -20,7 +20,7 @@ pub(super) fn slice_path(in_namespace: &str, service: &str, place: usize) -> Str
 }
 
 /// Returns the path of the object that a step means, if `path` names a slice by its place: of all `slices` with the label of
-/// that Service, whoever manages them, by name. `None` if there are not so many. Every other path is returned as it is.
+/// that Service, by any manager, sorted by name. `None` if there are not so many. Every other path is returned as it is.
 pub fn resolve_slice(path: &str, slices: &[Value]) -> Option<String> {
     let Some((collection, (service, place))) =
         path.rsplit_once('/').and_then(|(collection, place)| Some((collection, place.split_once('*')?)))
