@@ -32,6 +32,15 @@ fn run(steps: Vec<Step>, plan: &str) -> Outcome {
     simulation.run()
 }
 
+// Seeds 33, 71 and 78. The reset ends the watches, and no request fails: they were opened again from versions that the
+// restored server had not reached, and stayed silent.
+#[test]
+fn a_restored_store_is_found_although_no_request_fails() {
+    let steps = vec![create_service(2_000, &json!({ "app": "a" })), create_service(10_000, &json!({ "app": "b" }))];
+    let outcome = run(steps, "@10000=rewind-9000");
+    assert!(outcome.violations.is_empty(), "{:#?}\n{}", outcome.violations, outcome.log.timeline());
+}
+
 // Seeds 550, 1034, 1266 and 1283. The update that gives a slice to other endpoints carried no resource version, as upstream's,
 // and took back a slice that another manager had taken over meanwhile.
 #[test]

@@ -12,16 +12,21 @@ fn machine() -> Machine {
 /// Plays what happened, one second apart, and returns what was asked from first to last, and why a watch was given up.
 fn play(script: impl IntoIterator<Item = Happened>) -> Vec<String> {
     let (mut machine, mut now) = (machine(), epoch());
-    let mut asked = Vec::new();
+    let (mut asked, mut asked_at) = (Vec::new(), now);
     ask(&mut machine, now, &mut asked);
     for happened in script {
+        // Servers end a watch when its timeout is over, or a moment before.
         now += Duration::from_secs(1);
+        if happened == Ended {
+            now = now.max(asked_at + WATCH_AT_LEAST.saturating_sub(EARLY));
+        }
         let goes_on = matches!(happened, Happened::Progress { .. } | Happened::Synced { .. } | Happened::Answered(_));
         if let Some(cause) = machine.happened(happened, now, 0.0) {
             asked.push(cause.as_str().to_owned());
         }
         if !goes_on {
             ask(&mut machine, now, &mut asked);
+            asked_at = now;
         }
     }
     asked
@@ -305,4 +310,30 @@ proptest! {
             machine.happened(happened, now, jitter);
         }
     }
+}
+
+// Seeds 33, 71 and 78 of the simulation: a watch that is cut goes on only if the server is not behind.
+#[rstest]
+#[case::early(Duration::from_secs(10), "verify")]
+#[case::right_before_the_timeout(WATCH_AT_LEAST.saturating_sub(EARLY), "watch 5")]
+#[case::at_the_timeout(WATCH_AT_LEAST, "watch 5")]
+fn a_watch_that_ends_before_its_timeout_is_verified(#[case] after: Duration, #[case] expected: &str) {
+    let (mut machine, now) = (machine(), epoch());
+    let mut asked = Vec::new();
+    ask(&mut machine, now, &mut asked);
+    machine.happened(synced("5"), now, 0.0);
+    machine.happened(Ended, now + after, 0.0);
+    ask(&mut machine, now + after, &mut asked);
+    assert_eq!(asked, ["stream", expected]);
+}
+
+#[test]
+fn a_restore_that_another_informer_found_ends_in_a_list_of_the_newest_state() {
+    let (mut machine, now) = (machine(), epoch());
+    let mut asked = Vec::new();
+    ask(&mut machine, now, &mut asked);
+    machine.happened(synced("5"), now, 0.0);
+    machine.restored();
+    ask(&mut machine, now, &mut asked);
+    assert_eq!(asked, ["stream", "stream"]);
 }

@@ -55,6 +55,7 @@ fn short(request: &str) -> String {
     let verb = match (value("sendInitialEvents"), value("watch")) {
         (Some(_), _) => "stream",
         (_, Some(_)) => "watch",
+        _ if value("limit") == Some("1") => return "verify".to_owned(),
         _ => "list",
     };
     let page = value("continue").map(|page| format!(" page {page}")).unwrap_or_default();
@@ -105,30 +106,32 @@ pub(crate) async fn talk(script: Script, requests: usize, expect: &str) -> (Stri
     "list 0, list newest page p2, list 0, watch 5",
     "Added(initial) shop/b@4"
 )]
-#[case::resumed_after_a_clean_end(
-    vec![ok(list(5, &[])), frames([event("ADDED", "a", 6)], false), frames([event("ADDED", "b", 7)], true)],
+#[case::resumed_after_an_early_end(
+    vec![ok(list(5, &[])), frames([event("ADDED", "a", 6)], false), ok(list(6, &[("a", 6)])), frames([event("ADDED", "b", 7)], true)],
     "a@6 b@7",
-    "list 0, watch 5, watch 6",
+    "list 0, watch 5, verify, watch 6",
     "Added shop/a@6, Added shop/b@7"
 )]
 #[case::resumed_from_a_bookmark(
     vec![
         ok(list(5, &[("a", 3)])),
         frames([r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"40"}}}"#.to_owned()], false),
+        ok(list(40, &[("a", 3)])),
         frames([event("MODIFIED", "a", 41)], true),
     ],
     "a@41",
-    "list 0, watch 5, watch 40",
+    "list 0, watch 5, verify, watch 40",
     "Added(initial) shop/a@3, Updated shop/a@41"
 )]
 #[case::cut_within_a_frame(
     vec![
         ok(list(5, &[])),
         Answer::Break { after: event("ADDED", "a", 6) + "\n" + &event("ADDED", "b", 7)[..30] },
+        ok(list(7, &[("a", 6)])),
         frames([event("ADDED", "b", 7)], true),
     ],
     "a@6 b@7",
-    "list 0, watch 5, watch 6",
+    "list 0, watch 5, verify, watch 6",
     "Added shop/a@6, Added shop/b@7"
 )]
 #[case::repeated_frames(
@@ -222,9 +225,9 @@ pub(crate) fn bookmark(version: u64, end: bool) -> String {
     "Added(initial) shop/a@3"
 )]
 #[case::ended_after_the_bookmark(
-    vec![frames([event("ADDED", "a", 3), bookmark(5, true)], false), frames([event("ADDED", "b", 6)], true)],
+    vec![frames([event("ADDED", "a", 3), bookmark(5, true)], false), ok(list(5, &[("a", 3)])), frames([event("ADDED", "b", 6)], true)],
     "a@3 b@6",
-    "stream newest, watch 5",
+    "stream newest, verify, watch 5",
     "Added(initial) shop/a@3, Added shop/b@6"
 )]
 #[case::broken_before_the_bookmark(

@@ -91,6 +91,7 @@ impl InformerMetrics for Recorder {
     true,
     vec![
         frames([event("ADDED", "a", 3), event("ADDED", "b", 4), bookmark(5, true), event("DELETED", "a", 6)], false),
+        ok(list(6, &[("b", 4)])),
         frames([error(410, "Expired")], true),
         frames([event("ADDED", "b", 4), bookmark(9, true)], true),
     ],

@@ -61,9 +61,9 @@ fn recreated(document: &str, name: &str) -> String {
     "Added(initial) shop/a@3, Added(initial) shop/b@4, Updated shop/b@7"
 )]
 #[case::its_version_counts(
-    vec![ok(list(5, &[("a", 3)])), frames([spoilt_event("MODIFIED", "a", 6)], false), frames([event("ADDED", "b", 7)], true)],
+    vec![ok(list(5, &[("a", 3)])), frames([spoilt_event("MODIFIED", "a", 6)], false), ok(list(6, &[("a", 6)])), frames([event("ADDED", "b", 7)], true)],
     "a@3 b@7",
-    "list 0, watch 5, watch 6",
+    "list 0, watch 5, verify, watch 6",
     "Added(initial) shop/a@3, Added shop/b@7"
 )]
 #[case::deleted(

@@ -80,7 +80,8 @@ fn wrong_endpoint(slice: &Value) -> Option<String> {
 }
 
 fn endpoints(before: Option<&Value>, after: Option<&Value>, versions: &Content) -> Option<String> {
-    // Endpoints of a Service that is gone are deleted, whatever created them (EP-1); when the process saw which state is not known here.
+    // Endpoints of a Service that is gone are deleted, whatever created them (EP-1). When the process saw which state is not known
+    // here.
     let after = after?;
     let mut services =
         versions.services.iter().filter(|it| namespace(it) == namespace(after) && name(it) == name(after));
