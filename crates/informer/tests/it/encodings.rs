@@ -23,7 +23,7 @@ fn in_protobuf(body: &str) -> Answer {
 }
 
 #[rstest]
-#[case::the_answer_is_json(vec![stream(false), ok(list(5, &[("a", 3)])), frames([], true)], "stream, list, watch in JSON")]
+#[case::the_answer_is_json(vec![stream(false), ok(list(5, &[("a", 3)])), frames([], true)], "stream, list in JSON, watch in JSON")]
 #[case::not_acceptable(vec![status(406, "NotAcceptable", ""), stream(true)], "stream, stream in JSON")]
 #[case::unsupported(vec![status(415, "UnsupportedMediaType", ""), stream(true)], "stream, stream in JSON")]
 #[case::never_acceptable(
