@@ -22,7 +22,7 @@ impl Untracked {
             return false;
         }
         match event {
-            Event::Added { object, initial: true } => {
+            Event::Added { object, initial: true, .. } => {
                 self.slices.insert(object.metadata.uid.clone(), object.metadata.generation);
                 false
             }

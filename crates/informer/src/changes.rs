@@ -48,10 +48,13 @@ impl<T> Changes<T> {
     /// One of the events, counted from 0.
     pub fn get(&self, at: usize) -> Option<Event<T>> {
         match &self.0 {
-            Told::Initial(objects) => Some(Event::Added { object: objects.get(at)?.clone(), initial: true }),
+            Told::Initial(objects) => {
+                let object = objects.get(at)?.clone();
+                Some(Event::Added { object, initial: true, relisted: false })
+            }
             Told::Again(objects) => {
                 let object = objects.get(at)?;
-                Some(Event::Updated { old: object.clone(), new: object.clone() })
+                Some(Event::Updated { old: object.clone(), new: object.clone(), relisted: false })
             }
             Told::Differences(events) => events.get(at).cloned(),
         }

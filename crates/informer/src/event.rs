@@ -10,6 +10,8 @@ pub enum Event<T> {
         object: Arc<T>,
         /// It was there already when the handler began to listen, so that this is no news.
         initial: bool,
+        /// A later list showed it: the object may have been there for a while.
+        relisted: bool,
     },
     /// The object changed; its name did not. Different uids mean that it was deleted and created again unnoticed.
     Updated {
@@ -17,6 +19,8 @@ pub enum Event<T> {
         old: Arc<T>,
         /// The state now.
         new: Arc<T>,
+        /// A later list showed it: others may have come in between.
+        relisted: bool,
     },
     /// The object is gone.
     Deleted {
@@ -44,7 +48,7 @@ impl<T> Event<T> {
     pub fn news(&self) -> Option<States<'_, T>> {
         let told_before = match self {
             Self::Added { initial, .. } => *initial,
-            Self::Updated { old, new } => Arc::ptr_eq(old, new),
+            Self::Updated { old, new, .. } => Arc::ptr_eq(old, new),
             Self::Deleted { .. } => false,
         };
         (!told_before).then(|| self.states())
@@ -54,7 +58,7 @@ impl<T> Event<T> {
     pub fn states(&self) -> States<'_, T> {
         match self {
             Self::Added { object, .. } => (None, Some(object)),
-            Self::Updated { old, new } => (Some(old), Some(new)),
+            Self::Updated { old, new, .. } => (Some(old), Some(new)),
             Self::Deleted { object, .. } => (Some(object), None),
         }
     }
@@ -64,8 +68,12 @@ impl<T> Event<T> {
 impl<T> Clone for Event<T> {
     fn clone(&self) -> Self {
         match self {
-            Self::Added { object, initial } => Self::Added { object: object.clone(), initial: *initial },
-            Self::Updated { old, new } => Self::Updated { old: old.clone(), new: new.clone() },
+            Self::Added { object, initial, relisted } => {
+                Self::Added { object: object.clone(), initial: *initial, relisted: *relisted }
+            }
+            Self::Updated { old, new, relisted } => {
+                Self::Updated { old: old.clone(), new: new.clone(), relisted: *relisted }
+            }
             Self::Deleted { object, tombstone } => Self::Deleted { object: object.clone(), tombstone: *tombstone },
         }
     }

@@ -239,13 +239,17 @@ impl<T: Object, X> State<T, X> {
         let mut kept = 0;
         for new in &mut *objects {
             match self.objects.get(new.namespace(), new.name()) {
-                None => changed.push(Event::Added { object: new.clone(), initial: !self.populated }),
+                None => changed.push(Event::Added {
+                    object: new.clone(),
+                    initial: !self.populated,
+                    relisted: self.populated,
+                }),
                 Some(old) => {
                     kept += 1;
                     if Arc::ptr_eq(old, new) || same_state(&**old, &**new) {
                         *new = old.clone();
                     } else {
-                        changed.push(Event::Updated { old: old.clone(), new: new.clone() });
+                        changed.push(Event::Updated { old: old.clone(), new: new.clone(), relisted: true });
                     }
                 }
             }
@@ -275,8 +279,8 @@ impl<T: Object, X> State<T, X> {
         self.objects.insert(new.clone());
         update(&mut self.index, old.as_ref(), Some(&new));
         match old {
-            Some(old) => Event::Updated { old, new },
-            None => Event::Added { object: new, initial: false },
+            Some(old) => Event::Updated { old, new, relisted: false },
+            None => Event::Added { object: new, initial: false, relisted: false },
         }
     }
 

@@ -47,8 +47,11 @@ fn woken_by_update(old: &Pod, new: &Pod, services: &ServiceIndex) -> Vec<Text> {
 }
 
 /// Whether a Pod changed in what its endpoint shows (PP-5).
+///
+/// Another Pod of the same name has another uid. Upstream does not compare it, and keeps an endpoint that refers to the Pod of
+/// before if a list brings both changes at once.
 fn endpoint_changed(old: &Pod, new: &Pod) -> bool {
-    old.terminating || new.terminating || old.ready != new.ready || old.pod_ips != new.pod_ips
+    old.uid != new.uid || old.terminating || new.terminating || old.ready != new.ready || old.pod_ips != new.pod_ips
 }
 
 #[cfg(test)]
@@ -113,6 +116,7 @@ mod tests {
     #[case::nothing_that_matters(pod("1", "app=a"), Pod { node_name: "n".into(), finished: true, ..pod("2", "app=a") }, &[])]
     #[case::ready(pod("1", "app=a"), Pod { ready: true, ..pod("2", "app=a") }, &["a"])]
     #[case::address(pod("1", "app=a"), Pod { pod_ips: ["10.0.0.2"].into(), ..pod("2", "app=a") }, &["a"])]
+    #[case::another_of_that_name(pod("1", "app=a"), Pod { uid: "2".into(), ..pod("2", "app=a") }, &["a"])]
     #[case::first_address(Pod { pod_ips: [""; 0].into(), ..pod("1", "app=a") }, pod("2", "app=a"), &["a"])]
     #[case::ipv6_address(
         Pod { pod_ips: ["fd00::1"].into(), ..pod("1", "app=a") }, Pod { pod_ips: ["fd00::2"].into(), ..pod("2", "app=a") },

@@ -31,7 +31,7 @@ impl Observer {
         let notes = Arc::clone(&seen);
         let handler = informer.add_handler(move |event| {
             let at = Instant::now();
-            if let Event::Updated { old, new } = event {
+            if let Event::Updated { old, new, .. } = event {
                 let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
                 notes.extend(changes(&old, &new).map(|(pod, ready)| (pod.to_owned(), ready, at)));
             }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use kube_controller::KeyWaker;
+use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL};
 use kube_endpoint_model::{Cause, Change, Endpoints, ObjectKey, Pod, Service, pod_change};
 use kube_informer::{Event, HandlerHandle};
 use kube_wire::Object as _;
@@ -31,13 +32,26 @@ pub(super) fn watch_pods(
 }
 
 /// An object that someone else deleted is created again (EP-H5); what others write on one stays until the next sync (EC-26).
+///
+/// A list may show what no sync since has seen: after a restore of the store, the Services may be listed first, and synced
+/// against the Endpoints of before.
 pub(super) fn watch_endpoints(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>) -> HandlerHandle {
     let handle = move |event: Event<Endpoints>| {
-        if matches!(event, Event::Deleted { .. }) {
+        let wakes = match &event {
+            Event::Deleted { .. } => true,
+            Event::Added { object, relisted, .. } => *relisted && is_managed(object),
+            Event::Updated { old, new, relisted } => *relisted && (is_managed(old) || is_managed(new)),
+        };
+        if wakes {
             waker.wake(event.object().key(), || event.news().map(Change::of_endpoints));
         }
     };
     informers.endpoints.add_handler(handle).named("endpoints")
+}
+
+/// Whether this controller wrote the object: others are left alone, even those without a Service.
+fn is_managed(endpoints: &Endpoints) -> bool {
+    endpoints.metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER)
 }
 
 #[cfg(test)]
@@ -211,6 +225,33 @@ mod tests {
         rig.endpoints.delete(read(object));
         rig.endpoints.deliver();
         assert_eq!(rig.syncs().await, [Duration::ZERO], "at once, whatever the batch period");
+    }
+
+    // Seeds 3028 and 5302 of the simulation: what a restore of the store brings back is seen only after the Services were synced.
+    #[rstest]
+    #[case::own_is_back(&[], "endpoint-controller", 1)]
+    #[case::own_is_older(&["2"], "endpoint-controller", 1)]
+    #[case::other_is_back(&[], "other", 0)]
+    #[case::other_is_older(&["2"], "other", 0)]
+    #[tokio::test(start_paused = true)]
+    async fn own_endpoints_that_a_later_list_brings_are_synced(
+        #[case] before: &[&str],
+        #[case] manager: &str,
+        #[case] expected: usize,
+    ) {
+        let rig = Rig::new(Duration::ZERO);
+        let object = |version: &&str| {
+            let labels = json!({ ENDPOINTS_MANAGED_BY_LABEL: manager });
+            let metadata = json!({"namespace": "ns", "name": "web", "resourceVersion": version, "labels": labels});
+            read::<Endpoints>(json!({ "metadata": metadata }))
+        };
+        rig.endpoints.replace(before.iter().map(object), "9");
+        rig.endpoints.replace([object(&"11")], "12");
+        rig.endpoints.deliver();
+        assert_eq!(rig.syncs().await.len(), expected);
+        rig.endpoints.apply(object(&"13"));
+        rig.endpoints.deliver();
+        assert_eq!(rig.syncs().await.len(), 0, "EC-26");
     }
 
     #[tokio::test(start_paused = true)]

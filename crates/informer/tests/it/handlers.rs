@@ -56,7 +56,7 @@ fn a_recreated_object_is_an_update_with_another_uid() {
     let uids = Arc::new(Mutex::new(Vec::new()));
     let seen = uids.clone();
     informer.add_handler(move |event| {
-        if let kube_informer::Event::Updated { old, new } = event {
+        if let kube_informer::Event::Updated { old, new, .. } = event {
             seen.lock().expect("no panic before").extend([old.metadata.uid.clone(), new.metadata.uid.clone()]);
         }
     });

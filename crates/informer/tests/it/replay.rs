@@ -26,7 +26,7 @@ impl Replay {
             let name = event.object().metadata.name.to_string();
             match event {
                 Event::Added { object, .. } => assert_eq!(state.insert(name, object), None, "added twice"),
-                Event::Updated { old, new } => {
+                Event::Updated { old, new, .. } => {
                     // A relist may repeat a stored object: the same allocation, not an equal one.
                     assert!(Arc::ptr_eq(&old, &new) || old != new, "no change");
                     assert_eq!(state.insert(name, new), Some(old), "not the state that was told before");
