@@ -53,15 +53,18 @@ impl Rules for EndpointRules {
         let is_named = |name: &str| format!("\"name\":\"{name}\"");
         let parse = |json: &Bytes| serde_json::from_slice::<Value>(json).ok();
         // Only what may be it is parsed.
-        let found = |objects: Vec<Bytes>, name: &str| -> Vec<Value> {
+        let named = |name: &str| {
             let finder = memchr::memmem::Finder::new(&is_named(name)).into_owned();
-            objects.iter().filter(|json| finder.find(json).is_some()).filter_map(parse).collect()
+            move |json: &&Bytes| finder.find(json).is_some()
         };
         let is_it =
             |object: &Value| object["metadata"]["namespace"] == **namespace && object["metadata"]["name"] == **name;
         let before = match verb {
             Verb::Create => None,
-            _ => found(server.encoded_objects(group, resource), name).into_iter().find(is_it),
+            _ => {
+                let objects = server.encoded_objects(group, resource);
+                objects.iter().filter(named(name)).filter_map(parse).find(is_it)
+            }
         };
         if before.is_none() && *verb != Verb::Create {
             // The server answers 404.
@@ -72,13 +75,10 @@ impl Rules for EndpointRules {
         // Endpoints copy the labels of their Service, this one included.
         let label = service["labels"]["kubernetes.io/service-name"].as_str().filter(|_| resource == "endpointslices");
         let service = label.or(service["name"].as_str())?;
-        let versions = |index: usize, plural: &str| {
-            let mut all = server.encoded_objects("", plural);
-            all.extend(write.past.get(index).into_iter().flatten().cloned());
-            found(all, service)
+        let versions = |index: usize| -> Vec<Value> {
+            write.past.get(index).into_iter().flatten().filter(named(service)).filter_map(parse).collect()
         };
-        let content =
-            Content { services: versions(0, "services"), endpoints: versions(1, "endpoints"), ..Content::default() };
+        let content = Content { services: versions(0), endpoints: versions(1), ..Content::default() };
         write_violation(before.as_ref(), after.as_ref(), resource, &content)
     }
 
