@@ -111,6 +111,16 @@ impl Error {
         self.status().is_some_and(|status| status.reason == reason::ALREADY_EXISTS)
     }
 
+    /// Whether the server may have carried out the request nevertheless: no answer arrived, or that of an internal error.
+    pub fn is_unanswered(&self) -> bool {
+        match self {
+            Self::Api { status, .. } => status.code >= 500,
+            Self::Transport { kind, .. } => *kind != TransportKind::Connect,
+            Self::Gated { .. } | Self::Answer { .. } => true,
+            Self::Ended { .. } | Self::Request { .. } => false,
+        }
+    }
+
     /// Somebody else wrote first, or a precondition does not hold.
     pub fn is_conflict(&self) -> bool {
         self.is(reason::CONFLICT, StatusCode::CONFLICT)
@@ -237,7 +247,7 @@ mod tests {
     )]
     #[case::expired(410, r#"{"reason":"Expired","code":410}"#, "expired")]
     #[case::busy(429, "{}", "too_many_requests")]
-    #[case::other(500, "{}", "")]
+    #[case::other(500, "{}", "unanswered")]
     fn classes(#[case] code: u16, #[case] body: &str, #[case] expect: &str) {
         let error = api(code, body);
         let classes = [
@@ -248,6 +258,7 @@ mod tests {
             (error.is_namespace_terminating(), "namespace_terminating"),
             (error.is_expired(), "expired"),
             (error.is_too_many_requests(), "too_many_requests"),
+            (error.is_unanswered(), "unanswered"),
         ];
         let classes: Vec<_> = classes.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
         assert_eq!(classes.join(" "), expect);

@@ -3,6 +3,7 @@
 #[cfg(feature = "defects")]
 mod stale;
 mod sync;
+mod unanswered;
 mod watches;
 
 use std::sync::{Arc, Mutex};
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::legacy::Legacy;
 use sync::Reconciler;
+use unanswered::Unanswered;
 use watches::{watch_endpoints, watch_pods, watch_services};
 
 /// How the Endpoints controller works.
@@ -98,7 +100,8 @@ impl EndpointsController {
             None => queue.build(),
         };
         let waker = KeyWaker::new(queue.clone(), propagation.clone());
-        let endpoints = watch_endpoints(informers, waker.clone());
+        let unanswered = Arc::new(Unanswered::default());
+        let endpoints = watch_endpoints(informers, waker.clone(), Arc::clone(&unanswered));
         let cache = informers.endpoints.write_through(&endpoints);
         let synced =
             vec![watch_services(informers, waker.clone()), watch_pods(informers, waker, batch_period), endpoints];
@@ -112,6 +115,7 @@ impl EndpointsController {
             legacy,
             trigger_times: Mutex::new(TriggerTimes::default()),
             propagation,
+            unanswered,
             #[cfg(feature = "defects")]
             stale: stale::StaleEndpoints::default(),
         });

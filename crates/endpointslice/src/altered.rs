@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::plan::Plan;
 use crate::slice_cache::SliceCache;
+use crate::slice_labels::in_same_place;
 
 /// Remembers answers that differ from what was sent: an admission policy changed the slice, or an older API server dropped a
 /// field.
@@ -55,10 +56,7 @@ impl AlteredWrites {
             return;
         }
         let altered = services.entry(service.clone()).or_default();
-        let moved = [well_known::SERVICE_NAME_LABEL, well_known::SLICE_MANAGED_BY_LABEL]
-            .iter()
-            .any(|label| sent.metadata.labels.get(label) != metadata.labels.get(label));
-        if moved {
+        if !in_same_place(sent, answer) {
             altered.misplaced.push(answer.clone());
             return;
         }

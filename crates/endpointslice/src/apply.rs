@@ -9,6 +9,7 @@ use crate::altered::AlteredWrites;
 use crate::metrics::{HintLabels, Operation, SliceMetrics};
 use crate::plan::{Plan, TypePlan};
 use crate::slice_cache::{SliceCache, SliceWrite};
+use crate::slice_labels::in_same_place;
 use crate::slice_names::{SliceName, SliceNames};
 
 /// Names tried for one slice before the create fails because each of them exists (upstream's server tries 8).
@@ -191,14 +192,21 @@ impl Writer<'_> {
                 Err(error) => error,
             };
             tries += 1;
-            // Without an earlier create that may have been carried out, the slice is somebody else's: another name will do.
-            if error.is_already_exists() && !name.unanswered && tries < NAMES_TO_TRY {
+            // Without an earlier create that may have been carried out, the slice is not of this Service: another name will do.
+            // So it is when the slice has been given to another Service or manager meanwhile.
+            if error.is_already_exists() && tries < NAMES_TO_TRY && (!name.unanswered || self.is_elsewhere(&named)) {
                 continue;
             }
-            let unanswered = name.unanswered || error.status().is_none_or(|status| status.code >= 500);
+            let unanswered = name.unanswered || error.is_unanswered();
             self.names.keep(self.service, SliceName { unanswered, ..name });
             return Err(error);
         }
+    }
+
+    /// Whether the slice of this name belongs to another Service or manager, as far as the cache knows.
+    fn is_elsewhere(&self, slice: &EndpointSlice) -> bool {
+        let cached = self.cache.get(&slice.metadata.namespace, &slice.metadata.name);
+        cached.is_some_and(|cached| !in_same_place(&cached, slice))
     }
 
     async fn delete(&self, slice: &EndpointSlice, writes: &mut usize) -> Result<(), WriteError> {

@@ -58,6 +58,7 @@ pub(crate) fn single<E: DesiredEndpoint>(
     } else {
         let mut replacement = new_slice(endpoints());
         replacement.metadata.name = first.metadata.name.clone();
+        replacement.metadata.resource_version = first.metadata.resource_version.clone();
         // Upstream sends either a name or a prefix, so that the prefix is gone after the first update.
         replacement.metadata.generate_name = None;
         packed.update.push(replacement);

@@ -1,5 +1,7 @@
 //! The cache that answers to writes of slices go into.
 
+use std::sync::Arc;
+
 use kube_endpoint_model::EndpointSlice;
 
 /// Cache of slices that takes in the answers to own writes, so that the next sync reads them back.
@@ -11,7 +13,13 @@ pub trait SliceCache: Send + Sync {
     fn begin(&self, namespace: &str, name: &str) -> Box<dyn SliceWrite>;
 
     /// Whether the cache holds this very slice, in any state; `true` if that is unknown.
-    fn holds(&self, slice: &EndpointSlice) -> bool;
+    fn holds(&self, slice: &EndpointSlice) -> bool {
+        let stored = self.get(&slice.metadata.namespace, &slice.metadata.name);
+        stored.is_some_and(|stored| stored.metadata.uid == slice.metadata.uid)
+    }
+
+    /// The cached slice of this name, of any Service and manager; `None` if that is unknown.
+    fn get(&self, namespace: &str, name: &str) -> Option<Arc<EndpointSlice>>;
 }
 
 /// A write of a slice. Dropping it says that the write failed or was not answered.
@@ -35,6 +43,10 @@ impl SliceCache for () {
     fn holds(&self, _: &EndpointSlice) -> bool {
         true
     }
+
+    fn get(&self, _: &str, _: &str) -> Option<Arc<EndpointSlice>> {
+        None
+    }
 }
 
 /// Drops the answer.
@@ -52,8 +64,8 @@ impl SliceCache for kube_informer::WriteThrough<EndpointSlice> {
         Box::new(kube_informer::WriteThrough::begin(self, namespace, name))
     }
 
-    fn holds(&self, slice: &EndpointSlice) -> bool {
-        kube_informer::WriteThrough::holds(self, slice)
+    fn get(&self, namespace: &str, name: &str) -> Option<Arc<EndpointSlice>> {
+        kube_informer::WriteThrough::get(self, namespace, name)
     }
 }
 

@@ -69,6 +69,11 @@ impl WrittenLabels<'_> {
     }
 }
 
+/// Whether two states of a slice have the labels of one Service and one manager.
+pub(crate) fn in_same_place(one: &EndpointSlice, other: &EndpointSlice) -> bool {
+    RESERVED.iter().all(|label| one.metadata.labels.get(label) == other.metadata.labels.get(label))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

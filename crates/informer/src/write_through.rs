@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use kube_wire::{Object, ObjectKey};
 
-use crate::{HandlerHandle, Objects, handle::Id, held_events::Outcome, shared::Shared};
+use crate::{HandlerHandle, handle::Id, held_events::Outcome, shared::Shared};
 
 /// Puts the answers to own writes into the store of an informer, so that the store is never behind what the program wrote.
 ///
@@ -58,7 +58,7 @@ trait Sink<T>: Send + Sync {
     fn written(&self, object: T, writer: Option<Id>);
     fn deleted(&self, object: &T, writer: Option<Id>);
     fn refused(&self, object: &T);
-    fn holds(&self, object: &T) -> bool;
+    fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>>;
 }
 
 impl<T: Object, X: Clone + Send + Sync + 'static> Sink<T> for Shared<T, X> {
@@ -82,9 +82,8 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Sink<T> for Shared<T, X> {
         Shared::refused(self, object);
     }
 
-    fn holds(&self, object: &T) -> bool {
-        let stored = |objects: &Objects<T>| Some(objects.get(object.namespace(), object.name())?.uid());
-        self.store().read(|objects, _| stored(objects)) == Some(object.uid())
+    fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>> {
+        self.store().read(|objects, _| objects.get(namespace, name).cloned())
     }
 }
 
@@ -100,9 +99,9 @@ impl<T: Object> WriteThrough<T> {
         OwnWrite { sink: self.sink.clone(), writer: self.writer, key, outcome: Outcome::Failed }
     }
 
-    /// Whether the store holds this very object, in any state.
-    pub fn holds(&self, object: &T) -> bool {
-        self.sink.holds(object)
+    /// The stored object of this name.
+    pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>> {
+        self.sink.get(namespace, name)
     }
 }
 

@@ -80,6 +80,8 @@ struct State {
     writes: u64,
     /// The process that holds the lease.
     holder: Option<Arc<str>>,
+    /// Until then, two processes may hold it: its store was restored.
+    lease_restored: Option<Instant>,
     violations: Vec<String>,
     /// Versions of the objects that the rules want remembered.
     past: Vec<BTreeSet<Bytes>>,
@@ -92,6 +94,9 @@ struct Hold {
     /// Number of changes after which it may go on.
     changes: u64,
 }
+
+/// How long a lease is valid (`--leader-elect-lease-duration`).
+const LEASE: Duration = Duration::from_secs(15);
 
 /// How long a relist after a skipped event waits for another change.
 const HELD: Duration = Duration::from_secs(5);
@@ -115,6 +120,7 @@ impl World {
             changes: BTreeMap::new(),
             writes: 0,
             holder: None,
+            lease_restored: None,
             violations: Vec::new(),
             past: vec![BTreeSet::new(); rules.remembered().len()],
         };
@@ -264,14 +270,21 @@ impl World {
         self.changed.notify_waiters();
     }
 
-    /// The process that holds the lease, as the server has it.
+    /// The process that holds the lease, as the server has it; `None` if none does, or more than one may.
     pub(crate) fn holder(&self) -> Option<Arc<str>> {
-        self.state().holder.clone()
+        let state = self.state();
+        if state.lease_restored.is_some_and(|until| Instant::now() < until) {
+            return None;
+        }
+        state.holder.clone()
     }
 
-    /// After a restore of the store, its Lease may be an older one.
+    /// After a restore of the store, its Lease is an older one, or there is none: until the next renewals, another process may
+    /// take it.
     pub(crate) fn forget_holder(&self) {
-        self.state().holder = None;
+        let mut state = self.state();
+        state.holder = None;
+        state.lease_restored = Some(Instant::now() + LEASE);
     }
 
     /// Number of writes so far that have to stop some time.

@@ -211,10 +211,8 @@ const DEFECTS: &[(Defect, Profile)] = &[
 ];
 
 /// Defects that these profiles have not shown in 60 seconds of schedules.
-const NOT_SHOWN: &[(Defect, Profile)] = &[
-    (Defect::EqualVersionsEqualContent, Profile::OtherPast),
-    (Defect::LeaderWithOldCaches, Profile::TwoCandidates),
-];
+const NOT_SHOWN: &[(Defect, Profile)] =
+    &[(Defect::EqualVersionsEqualContent, Profile::OtherPast), (Defect::LeaderWithOldCaches, Profile::TwoCandidates)];
 
 /// Prints the table of the book.
 #[test]

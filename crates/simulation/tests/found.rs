@@ -32,26 +32,83 @@ fn run(steps: Vec<Step>, plan: &str) -> Outcome {
     simulation.run()
 }
 
+fn patch(after: u64, path: &str, patch: Value) -> Step {
+    let operation = Operation::Patch { path: format!("/api/v1/namespaces/default/{path}"), patch };
+    Step { after: Duration::from_millis(after), operation }
+}
+
+fn create(after: u64, resource: &str, object: Value) -> Step {
+    let operation = Operation::Create { path: format!("/api/v1/namespaces/default/{resource}"), object };
+    Step { after: Duration::from_millis(after), operation }
+}
+
+fn assert_passes(steps: Vec<Step>, plan: &str) {
+    let outcome = run(steps, plan);
+    assert!(outcome.violations.is_empty(), "{:#?}\n{}", outcome.violations, outcome.log.timeline());
+}
+
+fn other_manager() -> Value {
+    json!({ "metadata": { "labels": { "endpointslice.kubernetes.io/managed-by": "other.example.com" } } })
+}
+
+// Seeds 17165, 18945, 20393, 40790, 50735 and 56564: the name of a create whose answer was lost was sent again and again.
+#[test]
+fn a_slice_whose_create_was_not_answered_may_be_taken_over() {
+    let steps = vec![create_service(1_000, &json!({ "app": "a" })), patch_slice(500, other_manager())];
+    assert_passes(steps, "a/create/endpointslices/1=lose-answer");
+}
+
+// Seeds 9262, 12443, 35332, 56226 and 59944.
+#[test]
+fn a_mirrored_slice_that_another_manager_took_over_is_not_overwritten() {
+    let subsets = json!([{ "addresses": [{ "ip": "10.7.7.7" }], "ports": [{ "port": 80 }] }]);
+    let steps = vec![
+        create_service(1_000, &Value::Null),
+        create(0, "endpoints", json!({ "metadata": { "name": "web" }, "subsets": subsets })),
+        patch_slice(2_000, other_manager()),
+        patch(0, "endpoints/web", json!({ "metadata": { "labels": { "team": "red" } } })),
+    ];
+    assert_passes(steps, "a/event/endpointslices/3=delay-5000");
+}
+
+// Seed 11366: the retry found nothing to write, since the Service was another by then, and the watch was late.
+#[test]
+fn an_update_that_was_not_answered_is_undone_for_another_service() {
+    let pod = json!({
+        "metadata": { "name": "pod", "labels": { "app": "a" } },
+        "spec": { "nodeName": "node-0", "containers": [{ "name": "main", "image": "i" }] },
+    });
+    let ready = json!({ "status": {
+        "phase": "Running", "podIP": "10.7.7.7", "podIPs": [{ "ip": "10.7.7.7" }],
+        "conditions": [{ "type": "Ready", "status": "True" }],
+    } });
+    let delete = Operation::Delete { path: format!("{SERVICES}/web"), options: Value::Null };
+    let steps = vec![
+        create_service(1_000, &json!({ "app": "a" })),
+        create(1_000, "pods", pod),
+        patch(0, "pods/pod/status", ready),
+        Step { after: Duration::from_secs(2), operation: delete },
+        create_service(0, &json!({ "app": "b" })),
+    ];
+    assert_passes(steps, "a/update/endpoints/1=lose-answer,a/event/endpoints/3=delay-12000");
+}
+
 // Seeds 33, 71 and 78. The reset ends the watches, and no request fails: they were opened again from versions that the
 // restored server had not reached, and stayed silent.
 #[test]
 fn a_restored_store_is_found_although_no_request_fails() {
     let steps = vec![create_service(2_000, &json!({ "app": "a" })), create_service(10_000, &json!({ "app": "b" }))];
-    let outcome = run(steps, "@10000=rewind-9000");
-    assert!(outcome.violations.is_empty(), "{:#?}\n{}", outcome.violations, outcome.log.timeline());
+    assert_passes(steps, "@10000=rewind-9000");
 }
 
 // Seeds 550, 1034, 1266 and 1283. The update that gives a slice to other endpoints carried no resource version, as upstream's,
 // and took back a slice that another manager had taken over meanwhile.
 #[test]
 fn a_slice_that_another_manager_took_over_is_not_overwritten() {
-    let manager =
-        json!({ "metadata": { "labels": { "endpointslice.kubernetes.io/managed-by": "other.example.com" } } });
     let steps = vec![
         create_service(1_000, &json!({ "app": "a" })),
         patch_slice(5_000, json!({ "endpoints": [{ "addresses": ["10.7.7.7"], "conditions": {} }] })),
-        patch_slice(3_000, manager),
+        patch_slice(3_000, other_manager()),
     ];
-    let outcome = run(steps, "@6600=freeze-a-8000");
-    assert!(outcome.violations.is_empty(), "{:#?}\n{}", outcome.violations, outcome.log.timeline());
+    assert_passes(steps, "@6600=freeze-a-8000");
 }

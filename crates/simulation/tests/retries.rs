@@ -1,7 +1,5 @@
 //! Retries over hours of virtual time.
 
-#![expect(clippy::unwrap_used, reason = "fixtures of tests")]
-
 use std::num::NonZeroUsize;
 use std::time::Duration;
 

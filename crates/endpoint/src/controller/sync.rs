@@ -1,6 +1,6 @@
 //! The sync of one Service.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use kube_controller::{Next, Propagation, Turn, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
@@ -11,6 +11,7 @@ use kube_endpoint_model::{
 };
 use kube_informer::{Lister, WriteThrough};
 
+use super::unanswered::Unanswered;
 use crate::legacy::Legacy;
 use crate::plan::{Change, plan};
 
@@ -26,6 +27,7 @@ pub(super) struct Reconciler {
     pub(super) legacy: Legacy,
     pub(super) trigger_times: Mutex<TriggerTimes>,
     pub(super) propagation: Propagation<ObjectKey, Cause>,
+    pub(super) unanswered: Arc<Unanswered>,
     #[cfg(feature = "defects")]
     pub(super) stale: super::stale::StaleEndpoints,
 }
@@ -53,7 +55,8 @@ impl Reconciler {
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
             let current = self.endpoints.get(&key.namespace, &key.name);
             turn.writing();
-            if !self.delete(key, current.as_deref()).await.map_err(failed("delete"))? {
+            let deleted = self.delete(key, current.as_deref()).await;
+            if !self.unanswered.note(key, deleted).map_err(failed("delete"))? {
                 turn.wrote_nothing();
             }
             locked(&self.trigger_times).forget(key);
@@ -86,8 +89,12 @@ impl Reconciler {
         }
         match change {
             None => {}
-            Some(Change::Create(endpoints)) => self.create(key, &endpoints).await.map_err(failed("create"))?,
-            Some(Change::Update(endpoints)) => self.update(key, &endpoints).await.map_err(failed("update"))?,
+            Some(Change::Create(endpoints)) => {
+                self.unanswered.note(key, self.create(key, &endpoints).await).map_err(failed("create"))?;
+            }
+            Some(Change::Update(endpoints)) => {
+                self.unanswered.note(key, self.update(key, &endpoints).await).map_err(failed("update"))?;
+            }
         }
         Ok(Next::Done)
     }

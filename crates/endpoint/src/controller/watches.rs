@@ -1,5 +1,6 @@
 //! What wakes a Service.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use kube_controller::KeyWaker;
@@ -9,6 +10,7 @@ use kube_informer::{Event, HandlerHandle};
 use kube_wire::Object as _;
 
 use super::Informers;
+use super::unanswered::Unanswered;
 
 /// Every change of a Service wakes it, at once (EP-H1 to EP-H3).
 pub(super) fn watch_services(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>) -> HandlerHandle {
@@ -33,16 +35,20 @@ pub(super) fn watch_pods(
 
 /// An object that someone else deleted is created again (EP-H5); what others write on one stays until the next sync (EC-26).
 ///
-/// A list may show what no sync since has seen: after a restore of the store, the Services may be listed first, and synced
+/// The watch may show an own write that was not answered, and a list what no sync since has seen: after a restore of the store, the Services may be listed first, and synced
 /// against the Endpoints of before.
-pub(super) fn watch_endpoints(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>) -> HandlerHandle {
+pub(super) fn watch_endpoints(
+    informers: &Informers,
+    waker: KeyWaker<ObjectKey, Cause>,
+    unanswered: Arc<Unanswered>,
+) -> HandlerHandle {
     let handle = move |event: Event<Endpoints>| {
         let wakes = match &event {
             Event::Deleted { .. } => true,
             Event::Added { object, relisted, .. } => *relisted && is_managed(object),
             Event::Updated { old, new, relisted } => *relisted && (is_managed(old) || is_managed(new)),
         };
-        if wakes {
+        if wakes || unanswered.may_show(event.object()) {
             waker.wake(event.object().key(), || event.news().map(Change::of_endpoints));
         }
     };
@@ -73,6 +79,7 @@ mod tests {
         endpoints: ManualSource<Endpoints>,
         queue: Queue<ObjectKey>,
         cache: WriteThrough<Endpoints>,
+        unanswered: Arc<Unanswered>,
         versions: u64,
         _tasks: JoinSet<()>,
     }
@@ -87,7 +94,8 @@ mod tests {
             let (queue, timer) = Queue::builder().build();
             let waker = KeyWaker::new(queue.clone(), Propagation::new(None));
             watch_pods(&informers, waker.clone(), batch_period);
-            let handler = watch_endpoints(&informers, waker);
+            let unanswered = Arc::new(Unanswered::default());
+            let handler = watch_endpoints(&informers, waker, Arc::clone(&unanswered));
             let cache = informers.endpoints.write_through(&handler);
             let service = json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": "1"},
                 "spec": {"selector": {"app": "web"}}});
@@ -99,7 +107,7 @@ mod tests {
             let mut tasks = JoinSet::new();
             tasks.spawn(timer.run());
             let (services, pods, endpoints) = (service_source, pod_source, endpoints_source);
-            Rig { services, pods, endpoints, queue, cache, versions: 1, _tasks: tasks }
+            Rig { services, pods, endpoints, queue, cache, unanswered, versions: 1, _tasks: tasks }
         }
 
         fn pod(&mut self, name: &str, edit: impl FnOnce(&mut serde_json::Value)) -> Pod {
@@ -251,6 +259,26 @@ mod tests {
         assert_eq!(rig.syncs().await.len(), expected);
         rig.endpoints.apply(object(&"13"));
         rig.endpoints.deliver();
+        assert_eq!(rig.syncs().await.len(), 0, "EC-26");
+    }
+
+    // Seed 11366 of the simulation.
+    #[tokio::test(start_paused = true)]
+    async fn what_may_be_an_own_write_without_an_answer_is_synced() {
+        let rig = Rig::new(Duration::ZERO);
+        let show = |version: &str| {
+            let object = json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": version}});
+            rig.endpoints.apply(read(object));
+            rig.endpoints.deliver();
+        };
+        let key = ObjectKey::new("ns", "web");
+        rig.unanswered.add(&key);
+        for version in ["2", "3"] {
+            show(version);
+            assert_eq!(rig.syncs().await.len(), 1);
+        }
+        rig.unanswered.remove(&key);
+        show("4");
         assert_eq!(rig.syncs().await.len(), 0, "EC-26");
     }
 

@@ -152,7 +152,10 @@ fn mirrored_slices(object: &Value, content: &Content, lines: &mut Vec<String>) {
     compare(&about, &demanded, &found, true, lines);
     for slice in live {
         let about = format!("{about}: {}", name(slice));
-        if !is_owned_by(slice, "Endpoints", uid(object)) {
+        // One of other Endpoints that the user has labelled stays with its owner (MI-15).
+        let is_predecessor = |owner: &Value| owner["name"] == *name(object) && owner["uid"] != *uid(object);
+        let owners = items(&slice["metadata"]["ownerReferences"]);
+        if owners.is_empty() || owners.iter().any(is_predecessor) {
             lines.push(format!("{about} does not belong to the Endpoints: {}", slice["metadata"]["ownerReferences"]));
         }
         let reserved = [SERVICE_NAME, SLICE_MANAGED_BY];

@@ -59,13 +59,9 @@ impl Rules for EndpointRules {
         };
         let is_it =
             |object: &Value| object["metadata"]["namespace"] == **namespace && object["metadata"]["name"] == **name;
-        let before = match verb {
-            Verb::Create => None,
-            _ => {
-                let objects = server.encoded_objects(group, resource);
-                objects.iter().filter(named(name)).filter_map(parse).find(is_it)
-            }
-        };
+        let before = (*verb != Verb::Create)
+            .then(|| server.encoded_objects(group, resource))
+            .and_then(|objects| objects.iter().filter(named(name)).filter_map(parse).find(is_it));
         if before.is_none() && *verb != Verb::Create {
             // The server answers 404.
             return None;

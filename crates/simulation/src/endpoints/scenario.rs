@@ -18,7 +18,7 @@ use crate::chaos::Chaos;
 use crate::fault::{Disturbance, Plan, Policy};
 use crate::process::Process;
 use crate::run::{Limits, Simulation};
-use crate::script::Step;
+use crate::script::{Operation, Step};
 use crate::world::Faults;
 
 /// Returns the run of a seed: its history of 20 to 40 operations, the number of processes, their settings, and the faults.
@@ -32,8 +32,39 @@ pub fn random(seed: u64) -> Simulation {
     let chaos = chaos(&mut rng);
     let end: Duration = simulation.steps.iter().map(|step| step.after).sum();
     let disturbances = disturbances(&mut rng, end, simulation.processes.len());
+    if disturbances.iter().any(|(_, what)| matches!(what, Disturbance::Restore(_))) {
+        keep_nodes(&mut simulation);
+    }
     simulation.faults = Faults::Drawn { chaos, disturbances };
     simulation
+}
+
+/// Creates all Nodes in the setup, and changes none: no change of a Node alone makes the controllers of Kubernetes look at its
+/// endpoints again, so that they do not notice if a restore takes one back.
+fn keep_nodes(simulation: &mut Simulation) {
+    let mut skipped = Duration::ZERO;
+    for mut step in std::mem::take(&mut simulation.steps) {
+        match &step.operation {
+            Operation::Create { path, object } if is_of_nodes(path) => {
+                skipped += step.after;
+                let is_it = |other: &Operation| matches!(other, Operation::Create { object: it, .. } if it["metadata"]["name"] == object["metadata"]["name"]);
+                if !simulation.setup.iter().any(is_it) {
+                    simulation.setup.push(step.operation);
+                }
+            }
+            Operation::Patch { path, .. } | Operation::Delete { path, .. } if is_of_nodes(path) => {
+                skipped += step.after;
+            }
+            _ => {
+                step.after += std::mem::take(&mut skipped);
+                simulation.steps.push(step);
+            }
+        }
+    }
+}
+
+fn is_of_nodes(path: &str) -> bool {
+    path.starts_with("/api/v1/nodes")
 }
 
 /// A run of one process without faults.
