@@ -193,8 +193,8 @@ impl Writer<'_> {
             };
             tries += 1;
             // Without an earlier create that may have been carried out, the slice is not of this Service: another name will do.
-            // So it is when the slice has been given to another Service or manager meanwhile.
-            if error.is_already_exists() && tries < NAMES_TO_TRY && (!name.unanswered || self.is_elsewhere(&named)) {
+            // So it is when the slice has been given to another Service or manager meanwhile, or is being deleted.
+            if error.is_already_exists() && tries < NAMES_TO_TRY && (!name.unanswered || self.is_lost(&named)) {
                 continue;
             }
             let unanswered = name.unanswered || error.is_unanswered();
@@ -203,10 +203,11 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether the slice of this name belongs to another Service or manager, as far as the cache knows.
-    fn is_elsewhere(&self, slice: &EndpointSlice) -> bool {
+    /// Whether the slice of this name is not one that the next plan finds, as far as the cache knows: another Service or manager
+    /// has it, or it is being deleted.
+    fn is_lost(&self, slice: &EndpointSlice) -> bool {
         let cached = self.cache.get(&slice.metadata.namespace, &slice.metadata.name);
-        cached.is_some_and(|cached| !in_same_place(&cached, slice))
+        cached.is_some_and(|cached| cached.metadata.deletion_timestamp.is_some() || !in_same_place(&cached, slice))
     }
 
     async fn delete(&self, slice: &EndpointSlice, writes: &mut usize) -> Result<(), WriteError> {

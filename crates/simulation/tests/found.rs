@@ -51,10 +51,22 @@ fn other_manager() -> Value {
     json!({ "metadata": { "labels": { "endpointslice.kubernetes.io/managed-by": "other.example.com" } } })
 }
 
-// Seeds 17165, 18945, 20393, 40790, 50735 and 56564: the name of a create whose answer was lost was sent again and again.
+// Seeds 18945, 20393, 40790, 50735 and 56564: the name of a create whose answer was lost was sent again and again.
 #[test]
 fn a_slice_whose_create_was_not_answered_may_be_taken_over() {
     let steps = vec![create_service(1_000, &json!({ "app": "a" })), patch_slice(500, other_manager())];
+    assert_passes(steps, "a/create/endpointslices/1=lose-answer");
+}
+
+// Seed 17165.
+#[test]
+fn a_slice_whose_create_was_not_answered_may_wait_for_its_deletion() {
+    let delete = Operation::Delete { path: format!("{SLICES}/web*0"), options: Value::Null };
+    let steps = vec![
+        create_service(1_000, &json!({ "app": "a" })),
+        patch_slice(500, json!({ "metadata": { "finalizers": ["example.com/hold"] } })),
+        Step { after: Duration::ZERO, operation: delete },
+    ];
     assert_passes(steps, "a/create/endpointslices/1=lose-answer");
 }
 
