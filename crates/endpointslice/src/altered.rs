@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::plan::Plan;
 use crate::slice_cache::SliceCache;
-use crate::slice_labels::in_same_place;
+use crate::slice_labels::RESERVED;
 
 /// Remembers answers that differ from what was sent: an admission policy changed the slice, or an older API server dropped a
 /// field.
@@ -154,4 +154,9 @@ fn hash_of(value: &impl Serialize) -> u64 {
     // Writing into a hasher does not fail, and maps here have text for keys.
     let _ = serde_json::to_writer(&mut sink, value);
     sink.0.finish()
+}
+
+/// Whether two states of a slice have the labels of one Service and one manager.
+pub(crate) fn in_same_place(one: &EndpointSlice, other: &EndpointSlice) -> bool {
+    RESERVED.iter().all(|label| one.metadata.labels.get(label) == other.metadata.labels.get(label))
 }

@@ -5,11 +5,10 @@ use std::fmt;
 use kube_controller_client::{Client, Deleted, Error, Preconditions};
 use kube_endpoint_model::{EndpointSlice, ObjectKey, ObjectMeta, Text};
 
-use crate::altered::AlteredWrites;
+use crate::altered::{AlteredWrites, in_same_place};
 use crate::metrics::{HintLabels, Operation, SliceMetrics};
 use crate::plan::{Plan, TypePlan};
 use crate::slice_cache::{SliceCache, SliceWrite};
-use crate::slice_labels::in_same_place;
 use crate::slice_names::{SliceName, SliceNames};
 
 /// Names tried for one slice before the create fails because each of them exists (upstream's server tries 8).

@@ -21,7 +21,7 @@ pub(crate) struct WrittenLabels<'a> {
 /// Reserved in the slices of Services.
 const SERVICE_RESERVED: &[&str] = &[SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL, HEADLESS_LABEL];
 /// Reserved in all slices.
-const RESERVED: &[&str] = &[SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL];
+pub(crate) const RESERVED: &[&str] = &[SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL];
 
 impl SliceLabels {
     /// Labels carried from an owner to slices of the Service `service_name`, which need not exist. Carried labels that
@@ -67,11 +67,6 @@ impl WrittenLabels<'_> {
         }
         filled(&slice.metadata.labels).eq(filled(&self.written))
     }
-}
-
-/// Whether two states of a slice have the labels of one Service and one manager.
-pub(crate) fn in_same_place(one: &EndpointSlice, other: &EndpointSlice) -> bool {
-    RESERVED.iter().all(|label| one.metadata.labels.get(label) == other.metadata.labels.get(label))
 }
 
 #[cfg(test)]
