@@ -146,7 +146,8 @@ impl Error {
         self.status().is_some_and(|status| status.code == StatusCode::TOO_MANY_REQUESTS.as_u16())
     }
 
-    /// How long the server asks to wait before the next try, at most [`MAX_RETRY_AFTER`](crate::MAX_RETRY_AFTER). `None` if it does not ask.
+    /// How long the server asks to wait before the next try, at most [`MAX_RETRY_AFTER`](crate::MAX_RETRY_AFTER). `None` if it
+    /// does not ask.
     pub fn retry_after(&self) -> Option<Duration> {
         let seconds = self.status()?.details.as_ref()?.retry_after_seconds;
         (seconds > 0).then(|| bounded(Duration::from_secs(u64::from(seconds))))
