@@ -36,6 +36,7 @@
 //! # }
 //! ```
 
+mod damping;
 mod error_text;
 mod key_waker;
 mod lock;

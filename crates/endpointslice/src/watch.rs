@@ -28,8 +28,14 @@ pub fn watch_slices(
         if untracked.ignores(&event, controller) {
             return;
         }
+        let change = || event.news().map(Change::of_slice);
         for service in slice_events::woken_services(event.states(), controller, terminating) {
-            waker.wake_after(service, delay, || event.news().map(Change::of_slice));
+            // A list may bring many changes of one Service at once.
+            if event.is_from_list() {
+                waker.wake_after(service, delay, change);
+            } else {
+                waker.wake_undone(service, delay, change);
+            }
         }
     };
     slices.add_handler(handle).named("slices")

@@ -54,6 +54,15 @@ impl<T> Event<T> {
         (!told_before).then(|| self.states())
     }
 
+    /// Whether a list showed this, and not the watch, so that others may have come in between.
+    pub fn is_from_list(&self) -> bool {
+        match self {
+            Self::Added { initial, relisted, .. } => *initial || *relisted,
+            Self::Updated { relisted, .. } => *relisted,
+            Self::Deleted { tombstone, .. } => *tombstone,
+        }
+    }
+
     /// The object before and after the event; `None` where it was or is not there.
     pub fn states(&self) -> States<'_, T> {
         match self {

@@ -14,6 +14,21 @@ pub struct Step {
     pub operation: Operation,
 }
 
+/// Leaves out steps. The others stay at their times.
+pub(crate) fn retain(steps: Vec<Step>, mut keep: impl FnMut(usize, &Operation) -> bool) -> Vec<Step> {
+    let mut skipped = Duration::ZERO;
+    let mut kept = Vec::with_capacity(steps.len());
+    for (index, mut step) in steps.into_iter().enumerate() {
+        step.after += std::mem::take(&mut skipped);
+        if keep(index, &step.operation) {
+            kept.push(step);
+        } else {
+            skipped = step.after;
+        }
+    }
+    kept
+}
+
 /// A write of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation {
@@ -93,6 +108,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn steps_that_are_kept_stay_at_their_times() {
+        let delete = |path: &str| Operation::Delete { path: path.to_owned(), options: Value::Null };
+        let step = |after, path| Step { after: Duration::from_secs(after), operation: delete(path) };
+        let steps = vec![step(1, "a"), step(2, "b"), step(4, "a"), step(8, "b"), step(16, "a")];
+        assert_eq!(retain(steps, |_, operation| *operation == delete("b")), [step(3, "b"), step(12, "b")]);
+    }
 
     #[rstest]
     #[case::create(

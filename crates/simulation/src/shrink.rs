@@ -2,7 +2,7 @@
 
 use crate::fault::Plan;
 use crate::run::{Outcome, Simulation};
-use crate::script::Step;
+use crate::script;
 use crate::world::Faults;
 
 /// A failure with as few steps and faults as were found.
@@ -58,14 +58,7 @@ fn search(simulation: &Simulation, outcome: &Outcome, drops_steps: bool) -> Opti
 
 /// The run with some of its steps, each at its original time, and exactly these faults.
 pub fn reduced(simulation: &Simulation, steps: &[usize], plan: &Plan) -> Simulation {
-    let mut skipped = std::time::Duration::ZERO;
-    let mut kept = Vec::with_capacity(steps.len());
-    for (index, step) in simulation.steps.iter().enumerate() {
-        skipped += step.after;
-        if steps.binary_search(&index).is_ok() {
-            kept.push(Step { after: std::mem::take(&mut skipped), operation: step.operation.clone() });
-        }
-    }
+    let kept = script::retain(simulation.steps.clone(), |index, _| steps.binary_search(&index).is_ok());
     Simulation { steps: kept, faults: Faults::Planned(plan.clone()), ..simulation.clone() }
 }
 

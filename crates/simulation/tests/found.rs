@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use kube_controller_client::Encoding;
 use kube_simulation::endpoints::{Options, scenario};
-use kube_simulation::{Faults, Operation, Outcome, Step};
+use kube_simulation::{Entry, Faults, Happening, Operation, Outcome, Step};
 use serde_json::{Value, json};
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
@@ -42,9 +42,24 @@ fn create(after: u64, resource: &str, object: Value) -> Step {
     Step { after: Duration::from_millis(after), operation }
 }
 
-fn assert_passes(steps: Vec<Step>, plan: &str) {
+fn assert_passes(steps: Vec<Step>, plan: &str) -> Outcome {
     let outcome = run(steps, plan);
     assert!(outcome.violations.is_empty(), "{:#?}\n{}", outcome.violations, outcome.log.timeline());
+    outcome
+}
+
+/// When the server carried out creates of a resource.
+fn creates(outcome: &Outcome, resource: &str) -> Vec<Duration> {
+    let created = |entry: &Entry| match &entry.what {
+        Happening::Request { point, code: Some(201), .. } if point.resource == resource => Some(entry.at),
+        _ => None,
+    };
+    outcome.log.entries().iter().filter_map(created).collect()
+}
+
+fn endpoints() -> Value {
+    let subsets = json!([{ "addresses": [{ "ip": "10.7.7.7" }], "ports": [{ "port": 80 }] }]);
+    json!({ "metadata": { "name": "web" }, "subsets": subsets })
 }
 
 fn other_manager() -> Value {
@@ -73,10 +88,9 @@ fn a_slice_whose_create_was_not_answered_may_wait_for_its_deletion() {
 // Seeds 9262, 12443, 35332, 56226 and 59944.
 #[test]
 fn a_mirrored_slice_that_another_manager_took_over_is_not_overwritten() {
-    let subsets = json!([{ "addresses": [{ "ip": "10.7.7.7" }], "ports": [{ "port": 80 }] }]);
     let steps = vec![
         create_service(1_000, &Value::Null),
-        create(0, "endpoints", json!({ "metadata": { "name": "web" }, "subsets": subsets })),
+        create(0, "endpoints", endpoints()),
         patch_slice(2_000, other_manager()),
         patch(0, "endpoints/web", json!({ "metadata": { "labels": { "team": "red" } } })),
     ];
@@ -123,4 +137,26 @@ fn a_slice_that_another_manager_took_over_is_not_overwritten() {
         patch_slice(3_000, other_manager()),
     ];
     assert_passes(steps, "@6600=freeze-a-8000");
+}
+
+// Seed 79543. The restore takes the Endpoints back, the API server throttles their watch: slices are mirrored for an owner that
+// is gone. The garbage collector deletes them, and each deletion caused the next create, hundreds in half a minute.
+#[test]
+fn slices_of_an_owner_that_the_cache_still_has_are_not_created_at_full_speed() {
+    let steps = vec![create(1_000, "endpoints", endpoints()), create_service(3_000, &Value::Null)];
+    let outcome = assert_passes(steps, "a/watch/endpoints/2=throttle-86400,@2000=restore-100");
+    let created = creates(&outcome, "endpointslices").len();
+    assert!((10..=16).contains(&created), "{created}");
+}
+
+// A policy refuses all creates. After 15 failures, which take 164 s, a key waits 1,000 s. An event then gives it its retries
+// back, although the attempt that it causes fails, too: Endpoints are there soon after the policy has gone. (The limiter of the
+// slice controller begins with a second, so that its keys have not failed that often by then.)
+#[test]
+fn an_event_gives_a_key_its_retries_back() {
+    let labels = json!({ "metadata": { "labels": { "team": "red" } } });
+    let steps = vec![create_service(1_000, &json!({ "app": "a" })), patch(595_000, "services/web", labels)];
+    let outcome = assert_passes(steps, "@0=policy-refuse-creates-600000");
+    let created = creates(&outcome, "endpoints")[0].as_secs();
+    assert!((601..620).contains(&created), "{created}");
 }

@@ -35,21 +35,25 @@ pub(super) fn watch_pods(
 
 /// An object that someone else deleted is created again (EP-H5); what others write on one stays until the next sync (EC-26).
 ///
-/// The watch may show an own write that was not answered, and a list what no sync since has seen: after a restore of the store, the Services may be listed first, and synced
-/// against the Endpoints of before.
+/// The watch may show an own write that was not answered, and a list what no sync since has seen: after a restore of the store,
+/// the Services may be listed first, and synced against the Endpoints of before.
 pub(super) fn watch_endpoints(
     informers: &Informers,
     waker: KeyWaker<ObjectKey, Cause>,
     unanswered: Arc<Unanswered>,
 ) -> HandlerHandle {
     let handle = move |event: Event<Endpoints>| {
-        let wakes = match &event {
-            Event::Deleted { .. } => true,
+        let key = || event.object().key();
+        let change = || event.news().map(Change::of_endpoints);
+        let brought_by_list = match &event {
+            Event::Deleted { tombstone, .. } => *tombstone,
             Event::Added { object, relisted, .. } => *relisted && is_managed(object),
             Event::Updated { old, new, relisted } => *relisted && (is_managed(old) || is_managed(new)),
         };
-        if wakes || unanswered.may_show(event.object()) {
-            waker.wake(event.object().key(), || event.news().map(Change::of_endpoints));
+        if brought_by_list || unanswered.may_show(event.object()) {
+            waker.wake(key(), change);
+        } else if matches!(event, Event::Deleted { .. }) {
+            waker.wake_undone(key(), Duration::ZERO, change);
         }
     };
     informers.endpoints.add_handler(handle).named("endpoints")

@@ -8,6 +8,7 @@ use kube_controller_client::Encoding;
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
+use serde_json::Value;
 
 use super::app::{Options, controller_manager};
 use super::exhaustive::{self, Act, MAX_ENDPOINTS_PER_SLICE};
@@ -18,7 +19,7 @@ use crate::chaos::Chaos;
 use crate::fault::{Disturbance, Plan, Policy};
 use crate::process::Process;
 use crate::run::{Limits, Simulation};
-use crate::script::{Operation, Step};
+use crate::script::{self, Operation, Step};
 use crate::world::Faults;
 
 /// Returns the run of a seed: its history of 20 to 40 operations, the number of processes, their settings, and the faults.
@@ -42,25 +43,20 @@ pub fn random(seed: u64) -> Simulation {
 /// Creates all Nodes in the setup, and changes none: no change of a Node alone makes the controllers of Kubernetes look at its
 /// endpoints again, so that they do not notice if a restore takes one back.
 fn keep_nodes(simulation: &mut Simulation) {
-    let mut skipped = Duration::ZERO;
-    for mut step in std::mem::take(&mut simulation.steps) {
-        match &step.operation {
-            Operation::Create { path, object } if is_of_nodes(path) => {
-                skipped += step.after;
-                let is_it = |other: &Operation| matches!(other, Operation::Create { object: it, .. } if it["metadata"]["name"] == object["metadata"]["name"]);
-                if !simulation.setup.iter().any(is_it) {
-                    simulation.setup.push(step.operation);
-                }
+    let Simulation { steps, setup, .. } = simulation;
+    *steps = script::retain(std::mem::take(steps), |_, operation| match operation {
+        Operation::Create { path, object } if is_of_nodes(path) => {
+            let name = |object: &Value| object["metadata"]["name"].clone();
+            let is_it =
+                |other: &Operation| matches!(other, Operation::Create { object: it, .. } if name(it) == name(object));
+            if !setup.iter().any(is_it) {
+                setup.push(operation.clone());
             }
-            Operation::Patch { path, .. } | Operation::Delete { path, .. } if is_of_nodes(path) => {
-                skipped += step.after;
-            }
-            _ => {
-                step.after += std::mem::take(&mut skipped);
-                simulation.steps.push(step);
-            }
+            false
         }
-    }
+        Operation::Patch { path, .. } | Operation::Delete { path, .. } => !is_of_nodes(path),
+        Operation::Create { .. } => true,
+    });
 }
 
 fn is_of_nodes(path: &str) -> bool {

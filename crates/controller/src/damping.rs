@@ -1,0 +1,126 @@
+//! How long a key waits whose writes others keep undoing.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Changes that are acted on at once: a user who deletes a few objects sees them again without a delay.
+const FREE: u32 = 10;
+const FIRST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(30);
+/// A key that nobody contests for this long starts anew.
+const QUIET: Duration = Duration::from_secs(60);
+
+/// Slows down fights: the route flap damping of RFC 2439 with a back-off in place of a penalty that decays.
+///
+/// Two writers that undo each other's writes do so as fast as the API server lets them, since each write of one wakes the other.
+/// The garbage collector is such a writer, if a cache still has the owner that it misses.
+#[derive(Debug)]
+pub(crate) struct Damping<K> {
+    contested: HashMap<K, Contested>,
+    /// When keys that start anew are forgotten next.
+    sweep: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Contested {
+    times: u32,
+    due: Instant,
+}
+
+impl<K> Default for Damping<K> {
+    fn default() -> Self {
+        Damping { contested: HashMap::new(), sweep: None }
+    }
+}
+
+impl<K: Eq + Hash> Damping<K> {
+    /// Someone else undoes what was written for `key`: returns how long it waits, at least `delay`.
+    ///
+    /// The first ten times wait `delay`, each further one twice as long as the one before, from a second to half a minute. What
+    /// comes while the key waits does not count.
+    pub(crate) fn delay(&mut self, key: K, delay: Duration, now: Instant) -> Duration {
+        self.forget_quiet(now);
+        let contested = self.contested.entry(key).or_insert(Contested { times: 0, due: now });
+        if contested.times > 0 && now < contested.due {
+            return contested.due - now;
+        }
+        if now >= contested.due + QUIET {
+            contested.times = 0;
+        }
+        contested.times += 1;
+        let wait = match contested.times.checked_sub(FREE + 1) {
+            Some(further) => FIRST.saturating_mul(1 << further.min(5)).min(LONGEST).max(delay),
+            None => delay,
+        };
+        contested.due = now + wait;
+        wait
+    }
+
+    fn forget_quiet(&mut self, now: Instant) {
+        if self.sweep.is_none_or(|sweep| now >= sweep) {
+            self.contested.retain(|_, it| now < it.due + QUIET);
+            self.sweep = Some(now + QUIET);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// When a key is synced whose writes are undone at once, in milliseconds.
+    fn syncs(delay: Duration, within: Duration) -> Vec<u128> {
+        let start = Instant::now();
+        let (mut damping, mut now, mut syncs) = (Damping::default(), start, Vec::new());
+        while now < start + within {
+            now += damping.delay("web", delay, now) + Duration::from_millis(1);
+            syncs.push((now - start).as_millis());
+        }
+        syncs
+    }
+
+    #[test]
+    fn a_fight_slows_down() {
+        let syncs = syncs(Duration::ZERO, 100 * SECOND);
+        assert_eq!(syncs[..10], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        assert_eq!(syncs[10..], [1_011, 3_012, 7_013, 15_014, 31_015, 61_016, 91_017, 121_018]);
+    }
+
+    #[test]
+    fn a_longer_delay_stays() {
+        assert_eq!(syncs(2 * SECOND, 32 * SECOND).len(), 14);
+    }
+
+    #[test]
+    fn what_comes_while_a_key_waits_does_not_count() {
+        let (mut damping, now) = (Damping::default(), Instant::now());
+        for _ in 0..100 {
+            assert_eq!(damping.delay("web", SECOND, now), SECOND);
+        }
+        assert_eq!(damping.delay("web", SECOND, now + SECOND / 4), 3 * SECOND / 4);
+    }
+
+    #[test]
+    fn a_key_that_was_left_alone_starts_anew_and_takes_no_memory() {
+        let (mut damping, now) = (Damping::default(), Instant::now());
+        let waits: Vec<_> = (0..12).map(|_| damping.delay("web", Duration::ZERO, now)).collect();
+        assert_eq!(waits[9..], [Duration::ZERO, SECOND, SECOND]);
+        assert_eq!(damping.delay("web", Duration::ZERO, now + SECOND + QUIET), Duration::ZERO);
+        damping.delay("other", Duration::ZERO, now + 3 * QUIET);
+        assert_eq!(damping.contested.len(), 1);
+    }
+
+    #[test]
+    fn keys_do_not_wait_for_each_other() {
+        let (mut damping, now) = (Damping::default(), Instant::now());
+        for _ in 0..20 {
+            damping.delay("web", Duration::ZERO, now);
+        }
+        assert_eq!(damping.delay("shop", Duration::ZERO, now), Duration::ZERO);
+    }
+}
