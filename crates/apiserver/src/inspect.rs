@@ -16,13 +16,7 @@ impl Server {
     /// Parsing dominates the cost; [`encoded_objects`](Self::encoded_objects) does without.
     pub fn objects(&self, group: &str, plural: &str) -> Vec<Value> {
         let Some((kind, objects)) = self.stored(group, plural) else { return Vec::new() };
-        let decode = |object: &Arc<Stored>| {
-            // What the server has encoded itself decodes.
-            let mut value = serde_json::from_slice(&object.json).unwrap_or_default();
-            kind.present(&mut value);
-            value
-        };
-        objects.iter().map(decode).collect()
+        objects.iter().map(|object| decoded(&kind, object)).collect()
     }
 
     /// Returns the objects of a kind as the JSON that is stored, without a copy, in the order of
@@ -30,6 +24,16 @@ impl Server {
     pub fn encoded_objects(&self, group: &str, plural: &str) -> Vec<Bytes> {
         let (_, objects) = self.stored(group, plural).unzip();
         objects.iter().flatten().map(|object| object.json.clone()).collect()
+    }
+
+    /// Returns one object; `None` if there is none of this name, or the kind is unknown. `namespace` is empty for kinds that have
+    /// none.
+    pub fn object(&self, group: &str, plural: &str, namespace: &str, name: &str) -> Option<Value> {
+        let (kind, object) = self.shared().read(|cluster| {
+            let kind = cluster.kinds().all().iter().find(|kind| kind.group == group && kind.plural == plural)?;
+            Some((Arc::clone(kind), cluster.get(kind, namespace, name).ok()?))
+        })?;
+        Some(decoded(&kind, &object))
     }
 
     fn stored(&self, group: &str, plural: &str) -> Option<(Arc<Kind>, Vec<Arc<Stored>>)> {
@@ -43,4 +47,11 @@ impl Server {
     pub fn revision(&self) -> u64 {
         self.shared().read(Cluster::revision)
     }
+}
+
+fn decoded(kind: &Kind, object: &Stored) -> Value {
+    // What the server has encoded itself decodes.
+    let mut value = serde_json::from_slice(&object.json).unwrap_or_default();
+    kind.present(&mut value);
+    value
 }

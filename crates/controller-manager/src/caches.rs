@@ -37,7 +37,7 @@ impl Caches {
     pub(crate) fn new(
         client: &Client,
         min_resync_period: Duration,
-        metrics: &kube_informer::PrometheusMetrics,
+        metrics: Option<&kube_informer::PrometheusMetrics>,
     ) -> Caches {
         // Spread, so that the kinds do not fall into step.
         let resync = || min_resync_period.mul_f64(kube_ambient::random_range(1.0..2.0));
@@ -134,8 +134,12 @@ fn spawn<T: Decode, X: Clone + Send + Sync + 'static>(
 }
 
 fn builder<T: Decode>(
-    (client, metrics, restores): (&Client, &kube_informer::PrometheusMetrics, &RestoreSignal),
+    (client, metrics, restores): (&Client, Option<&kube_informer::PrometheusMetrics>, &RestoreSignal),
     resync: Duration,
 ) -> Builder<T> {
-    Informer::builder(client.clone()).resync(resync).metrics(metrics.clone()).restores(restores.clone())
+    let builder = Informer::builder(client.clone()).resync(resync).restores(restores.clone());
+    match metrics {
+        Some(metrics) => builder.metrics(metrics.clone()),
+        None => builder,
+    }
 }

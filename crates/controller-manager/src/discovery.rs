@@ -40,13 +40,13 @@ enum Availability {
 #[derive(Debug, Clone)]
 pub(crate) struct SliceApi {
     state: watch::Sender<Availability>,
-    gauge: IntGaugeVec,
+    gauge: Option<IntGaugeVec>,
 }
 
 impl SliceApi {
     /// `gauge`, labelled with API version and resource, becomes 1 when EndpointSlices are served and 0 while they are not. It
     /// has no such series before the API server has answered.
-    pub(crate) fn new(gauge: IntGaugeVec) -> SliceApi {
+    pub(crate) fn new(gauge: Option<IntGaugeVec>) -> SliceApi {
         SliceApi { state: watch::Sender::new(Availability::Unknown), gauge }
     }
 
@@ -101,7 +101,9 @@ impl SliceApi {
 
     /// Sets what is known and returns what was known before.
     fn set(&self, now: Availability) -> Availability {
-        self.gauge.with_label_values(&[GROUP_VERSION, RESOURCE]).set((now == Availability::Served).into());
+        if let Some(gauge) = &self.gauge {
+            gauge.with_label_values(&[GROUP_VERSION, RESOURCE]).set((now == Availability::Served).into());
+        }
         self.state.send_replace(now)
     }
 }

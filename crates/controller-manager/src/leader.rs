@@ -24,7 +24,7 @@ const TELL: Duration = Duration::from_millis(500);
 #[derive(Clone, Copy)]
 pub(crate) struct Told<'a> {
     pub(crate) checks: &'a Checks,
-    pub(crate) metrics: &'a Metrics,
+    pub(crate) metrics: Option<&'a Metrics>,
 }
 
 /// Runs `standby` from the beginning, and what `start` adds once the lease is held, until `stop` is cancelled, a part
@@ -49,7 +49,7 @@ pub(crate) async fn lead(
     // Ends when the election has ended and its last event is written.
     let mut events = JoinSet::new();
     events.spawn(writer.run(CancellationToken::new()));
-    let metrics = Some(told.metrics.elections.election(&lease.name));
+    let metrics = told.metrics.map(|metrics| metrics.elections.election(&lease.name));
     let options = ElectionOptions { lease, identity: identity(), timing, recorder: Some(recorder), metrics };
     let (election, fence) = Election::new(client, options);
     told.checks.election(&fence);

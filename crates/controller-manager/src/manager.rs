@@ -71,10 +71,14 @@ const LAST_CALL: Duration = Duration::from_millis(1_500);
 /// another. Files of the configuration are read again when they change. Health and metrics are served from the very beginning
 /// to the very end.
 pub async fn run(config: Config, settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
-    let metrics = Metrics::register(&settings.feature_gates)?;
+    let is_served = settings.serving.port != 0;
+    let metrics = is_served.then(|| Metrics::register(&settings.feature_gates)).transpose()?;
     let credentials = config.credentials().clone();
     let checks = Checks::new(&stop, settings.leader_election.as_ref(), &credentials);
-    let serving = serve(&settings, &checks, &metrics).await?;
+    let serving = match &metrics {
+        Some(metrics) => Some(serve(&settings, &checks, metrics).await?),
+        None => None,
+    };
     let (following, health, elects) = (config.follow_files(), checks.clone(), settings.leader_election.is_some());
     let work = Box::pin(work(config, settings, checks, metrics, stop));
     let work = async {
@@ -103,14 +107,14 @@ async fn work(
     config: Config,
     settings: Settings,
     checks: Checks,
-    metrics: Metrics,
+    metrics: Option<Metrics>,
     stop: CancellationToken,
 ) -> Result<(), RunError> {
-    let reader = client(&config, &settings.client, &metrics, "shared-informers")?;
+    let reader = client(&config, &settings.client, metrics.as_ref(), "shared-informers")?;
     let controllers = controllers(&settings);
-    let caches = Caches::new(&reader, settings.min_resync_period, &metrics.informers);
+    let caches = Caches::new(&reader, settings.min_resync_period, metrics.as_ref().map(|metrics| &metrics.informers));
     let mut supervisor = Supervisor::new(stop.clone());
-    let slice_api = SliceApi::new(metrics.api_available.clone());
+    let slice_api = SliceApi::new(metrics.as_ref().map(|metrics| metrics.api_available.clone()));
     if !controllers.of_slices().is_empty() {
         checks.slice_api(slice_api.clone());
     }
@@ -128,7 +132,12 @@ async fn work(
     Ok(())
 }
 
-fn client(config: &Config, settings: &ClientSettings, metrics: &Metrics, part: &str) -> Result<Client, ConfigError> {
+fn client(
+    config: &Config,
+    settings: &ClientSettings,
+    metrics: Option<&Metrics>,
+    part: &str,
+) -> Result<Client, ConfigError> {
     client_within(config, settings, Timeouts::default(), metrics, part)
 }
 
@@ -136,14 +145,17 @@ fn client_within(
     config: &Config,
     settings: &ClientSettings,
     timeouts: Timeouts,
-    metrics: &Metrics,
+    metrics: Option<&Metrics>,
     part: &str,
 ) -> Result<Client, ConfigError> {
     let ClientSettings { kubeconfig: _, master: _, qps, burst, content_type, service_account_credentials: _ } =
         settings;
     let (user_agent, qps, burst, content_type) = (user_agent(part), *qps, *burst, *content_type);
     let options = ClientOptions { user_agent, qps, burst, content_type, timeouts };
-    Client::with_metrics(config, options, &metrics.clients)
+    match metrics {
+        Some(metrics) => Client::with_metrics(config, options, &metrics.clients),
+        None => Client::new(config, options),
+    }
 }
 
 /// The same client, which sends writes only while the lease is held.
@@ -176,7 +188,8 @@ struct Manager {
     controllers: Controllers,
     caches: Caches,
     checks: Checks,
-    metrics: Metrics,
+    /// None if nothing is served: then nobody reads them.
+    metrics: Option<Metrics>,
     stop: CancellationToken,
     /// From when on controllers begin no more requests.
     last_call: CancellationToken,
@@ -203,9 +216,9 @@ impl Manager {
         // One request every few seconds, of which none may be late: a limit would only ever cost the lease.
         let unlimited = ClientSettings { qps: 0.0, ..self.settings.client.clone() };
         let timeouts = election.timing.timeouts();
-        let client = client_within(&self.config, &unlimited, timeouts, &self.metrics, "leader-election")?;
+        let client = client_within(&self.config, &unlimited, timeouts, self.metrics.as_ref(), "leader-election")?;
         let start = |supervisor: &mut Supervisor, fence: &Fence| self.start(supervisor, Some(fence));
-        let told = Told { checks: &self.checks, metrics: &self.metrics };
+        let told = Told { checks: &self.checks, metrics: self.metrics.as_ref() };
         let caught_up = Box::pin(self.caches.catch_up(&self.reader, self.controllers));
         lead(client, election, told, standby, caught_up, start, self.stop.clone()).await
     }
@@ -221,7 +234,7 @@ impl Manager {
     /// Starts the controllers. What they write passes the fence, if there is one.
     fn start(&self, supervisor: &mut Supervisor, fence: Option<&Fence>) -> Result<(), RunError> {
         tracing::info!(server = %self.config.server(), controllers = ?self.controllers, "Starting controllers");
-        let asking = || client(&self.config, &self.settings.client, &self.metrics, "service-accounts");
+        let asking = || client(&self.config, &self.settings.client, self.metrics.as_ref(), "service-accounts");
         let asking = self.settings.client.service_account_credentials.then(asking).transpose()?;
         let accounts = asking.map(|client| fenced(client.until(self.last_call.clone()), fence));
         let mut stage = Stage { supervisor, fence, accounts };
@@ -249,11 +262,11 @@ impl Manager {
         component: &'static str,
     ) -> Result<(Client, EventRecorder), RunError> {
         let client = match &stage.accounts {
-            None => client(&self.config, &self.settings.client, &self.metrics, part)?,
+            None => client(&self.config, &self.settings.client, self.metrics.as_ref(), part)?,
             Some(asking) => {
                 let config = self.config.as_service_account(asking.clone(), ACCOUNTS_NAMESPACE, part);
                 let user = format!("system:serviceaccount:{ACCOUNTS_NAMESPACE}:{part}");
-                client(&config, &self.settings.client, &self.metrics, &user)?
+                client(&config, &self.settings.client, self.metrics.as_ref(), &user)?
             }
         };
         let client = fenced(client.until(self.last_call.clone()), stage.fence);
@@ -273,9 +286,11 @@ impl Manager {
             endpoints: self.caches.endpoints.clone(),
         };
         let mut metrics = kube_endpoint::Metrics::default();
-        metrics.queues = Some(Arc::new(self.metrics.queues.clone()));
-        metrics.controller = self.metrics.controllers.controller(ENDPOINTS);
-        metrics.propagation = Some(self.metrics.controllers.propagation(ENDPOINTS));
+        if let Some(Metrics { queues, controllers, .. }) = &self.metrics {
+            metrics.queues = Some(Arc::new(queues.clone()));
+            metrics.controller = controllers.controller(ENDPOINTS);
+            metrics.propagation = Some(controllers.propagation(ENDPOINTS));
+        }
         let config = self.settings.endpoint;
         let controller =
             kube_endpoint::EndpointsController::with_metrics(&informers, client, recorder, config, metrics);
@@ -296,8 +311,12 @@ impl Manager {
             slices: self.caches.slices.clone(),
         };
         let config = self.settings.endpointslice;
-        let Metrics { registry, queues, controllers, .. } = &self.metrics;
-        let metrics = kube_endpointslice::controller::Metrics::register(registry, queues, controllers)?;
+        let metrics = match &self.metrics {
+            Some(Metrics { registry, queues, controllers, .. }) => {
+                kube_endpointslice::controller::Metrics::register(registry, queues, controllers)?
+            }
+            None => kube_endpointslice::controller::Metrics::default(),
+        };
         let controller = kube_endpointslice::controller::EndpointSliceController::with_metrics(
             &informers, client, recorder, config, metrics,
         );
@@ -317,8 +336,12 @@ impl Manager {
             endpoints: self.caches.endpoints.clone(),
             slices: self.caches.slices.clone(),
         };
-        let Metrics { registry, queues, controllers, .. } = &self.metrics;
-        let metrics = kube_endpointslice_mirroring::Metrics::register(registry, queues, controllers)?;
+        let metrics = match &self.metrics {
+            Some(Metrics { registry, queues, controllers, .. }) => {
+                kube_endpointslice_mirroring::Metrics::register(registry, queues, controllers)?
+            }
+            None => kube_endpointslice_mirroring::Metrics::default(),
+        };
         let config = self.settings.mirroring;
         let controller = kube_endpointslice_mirroring::MirroringController::with_metrics(
             &informers, client, recorder, config, metrics,

@@ -18,16 +18,9 @@ use crate::user_agent::user_agent;
 const REVIEW_QPS: f32 = 200.0;
 const REVIEW_BURST: u32 = 400;
 
-/// Listens and starts to serve; nothing, where no port is given. What is served ends with the supervisor.
-pub(crate) async fn serve(
-    settings: &Settings,
-    checks: &Checks,
-    metrics: &Metrics,
-) -> Result<Option<Supervisor>, RunError> {
+/// Listens and starts to serve. What is served ends with the supervisor.
+pub(crate) async fn serve(settings: &Settings, checks: &Checks, metrics: &Metrics) -> Result<Supervisor, RunError> {
     let serving = &settings.serving;
-    if serving.port == 0 {
-        return Ok(None);
-    }
     // Served until the very end: a process that shuts down is alive, and has metrics.
     let mut supervisor = Supervisor::new(CancellationToken::new());
     let (kubeconfig, part) = (serving.authentication.kubeconfig.as_deref(), "authentication");
@@ -50,7 +43,7 @@ pub(crate) async fn serve(
         tracing::info!("Serving securely on {address}");
     }
     supervisor.spawn("serving", server.run());
-    Ok(Some(supervisor))
+    Ok(supervisor)
 }
 
 /// A client for reviews, whose configuration follows its files; none outside of a Pod without a kubeconfig.

@@ -46,6 +46,7 @@ mod script;
 mod shrink;
 pub mod sieve;
 mod transport;
+mod versions;
 mod world;
 
 pub use chaos::Chaos;
@@ -59,4 +60,5 @@ pub use run::{Limits, Outcome, Simulation};
 pub use script::{Operation, Step};
 pub use shrink::{Shrunk, reduced, shrink, shrink_faults};
 pub use transport::{Transport, TransportBody};
+pub use versions::Versions;
 pub use world::Faults;

@@ -1,12 +1,11 @@
 //! What a run must satisfy.
 
-use std::collections::BTreeSet;
-
 use bytes::Bytes;
 use kube_dev_apiserver::Server;
 
 use crate::log::Log;
 use crate::request::Target;
+use crate::versions::Versions;
 
 /// Requirements of one application.
 ///
@@ -64,5 +63,5 @@ pub struct Write<'a> {
     pub body: &'a Bytes,
     /// Every version so far of the objects of [`Rules::remembered`], in that order. A process may act on any of them, since its
     /// caches lag.
-    pub past: &'a [BTreeSet<Bytes>],
+    pub past: &'a [Versions],
 }

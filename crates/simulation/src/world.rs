@@ -1,6 +1,6 @@
 //! What the exchanges of a run share: the log, the faults and the state that faults leave behind.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use crate::log::{Happening, Log};
 use crate::oracle::{Rules, Write};
 use crate::point::{Point, Verb};
 use crate::request::Target;
+use crate::versions::Versions;
 
 /// Where the faults of a run come from.
 #[derive(Clone, Debug)]
@@ -84,7 +85,7 @@ struct State {
     lease_restored: Option<Instant>,
     violations: Vec<String>,
     /// Versions of the objects that the rules want remembered.
-    past: Vec<BTreeSet<Bytes>>,
+    past: Vec<Versions>,
 }
 
 /// A relist that is held back.
@@ -122,7 +123,7 @@ impl World {
             holder: None,
             lease_restored: None,
             violations: Vec::new(),
-            past: vec![BTreeSet::new(); rules.remembered().len()],
+            past: vec![Versions::default(); rules.remembered().len()],
         };
         let (began, changed) = (Instant::now(), Notify::new());
         let world = World { seed, server, rules, began, kills, changed, state: Mutex::new(state) };

@@ -209,7 +209,7 @@ fn writes(#[case] resource: &str, #[case] index: usize, #[case] change: Change, 
     let objects = if resource == "endpointslices" { &content.slices } else { &content.endpoints };
     let (mut before, mut after) = (objects[index].clone(), objects[index].clone());
     change(&mut before, &mut after);
-    let found = write_violation(Some(&before), Some(&after), resource, &content);
+    let found = write_violation(Some(&before), Some(&after), resource, &content.services, &content.endpoints);
     match expected {
         Some(expected) => assert!(found.as_ref().is_some_and(|line| line.contains(expected)), "{found:?}"),
         None => assert_eq!(found, None),

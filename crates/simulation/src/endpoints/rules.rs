@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use bytes::Bytes;
 use kube_dev_apiserver::Server;
 use serde_json::Value;
 
@@ -50,18 +49,7 @@ impl Rules for EndpointRules {
             _ => return Some(format!("{verb} of {resource}")),
         }
         let group = if resource == "endpoints" { "" } else { "discovery.k8s.io" };
-        let is_named = |name: &str| format!("\"name\":\"{name}\"");
-        let parse = |json: &Bytes| serde_json::from_slice::<Value>(json).ok();
-        // Only what may be it is parsed.
-        let named = |name: &str| {
-            let finder = memchr::memmem::Finder::new(&is_named(name)).into_owned();
-            move |json: &&Bytes| finder.find(json).is_some()
-        };
-        let is_it =
-            |object: &Value| object["metadata"]["namespace"] == **namespace && object["metadata"]["name"] == **name;
-        let before = (*verb != Verb::Create)
-            .then(|| server.encoded_objects(group, resource))
-            .and_then(|objects| objects.iter().filter(named(name)).filter_map(parse).find(is_it));
+        let before = (*verb != Verb::Create).then(|| server.object(group, resource, namespace, name)).flatten();
         if before.is_none() && *verb != Verb::Create {
             // The server answers 404.
             return None;
@@ -71,11 +59,8 @@ impl Rules for EndpointRules {
         // Endpoints copy the labels of their Service, this one included.
         let label = service["labels"]["kubernetes.io/service-name"].as_str().filter(|_| resource == "endpointslices");
         let service = label.or(service["name"].as_str())?;
-        let versions = |index: usize| -> Vec<Value> {
-            write.past.get(index).into_iter().flatten().filter(named(service)).filter_map(parse).collect()
-        };
-        let content = Content { services: versions(0), endpoints: versions(1), ..Content::default() };
-        write_violation(before.as_ref(), after.as_ref(), resource, &content)
+        let versions = |index: usize| write.past.get(index).map(|it| it.of(namespace, service)).unwrap_or_default();
+        write_violation(before.as_ref(), after.as_ref(), resource, versions(0), versions(1))
     }
 
     fn differences(&self, server: &Server) -> Vec<String> {

@@ -48,7 +48,10 @@ mod tests {
     #[case::too_few("shop", 2, None)]
     #[case::elsewhere("default", 0, None)]
     fn resolves(#[case] in_namespace: &str, #[case] place: usize, #[case] expected: Option<&str>) {
-        let slice = |name: &str, service: &str| json!({ "metadata": { "namespace": "shop", "name": name, "labels": { SERVICE_NAME: service } } });
+        let slice = |name: &str, service: &str| {
+            let labels = json!({ SERVICE_NAME: service });
+            json!({ "metadata": { "namespace": "shop", "name": name, "labels": labels } })
+        };
         let slices = [slice("web-b", "web"), slice("db-a", "db"), slice("web-a", "web")];
         let found = resolve_slice(&slice_path(in_namespace, "web", place), &slices);
         assert_eq!(found, expected.map(|name| format!("{NAMESPACES}/{in_namespace}/endpointslices/{name}")));

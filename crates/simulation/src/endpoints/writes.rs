@@ -9,31 +9,32 @@ use super::object::{
     SLICE_MANAGED_BY, TRIGGER_TIME, address, entries, family, is_owned_by, items, label, name, namespace, selector,
     text, uid,
 };
-use super::{Content, found, set};
+use super::{found, set};
 
 /// Returns what is wrong with a controller's write of an object of `resource`, if anything is.
 ///
 /// `before` and `after` are the object as the API server had and has it; one is missing when the write created or deleted
-/// it. `versions` has every version of Services and Endpoints that the controller may still act on, deleted objects
-/// included: a write is right if any of them demands it. With only the current ones, a write that the controller decided on
+/// it. `services` and `endpoints_versions` are all versions of the Service and the Endpoints of that name that the controller may still
+/// act on, deleted objects included: a write is right if any of them demands it. With only the current ones, a write that the controller decided on
 /// before its watch delivered a change is reported too.
 pub fn write_violation(
     before: Option<&Value>,
     after: Option<&Value>,
     resource: &str,
-    versions: &Content,
+    services: &[Value],
+    endpoints_versions: &[Value],
 ) -> Option<String> {
     let object = after.or(before)?;
     let wrong = match resource {
-        "endpointslices" => slice(before, after, versions),
-        "endpoints" => endpoints(before, after, versions),
+        "endpointslices" => slice(before, after, services, endpoints_versions),
+        "endpoints" => endpoints(before, after, services),
         "events" | "leases" => None,
         _ => Some("no controller writes this kind".to_owned()),
     };
     wrong.map(|wrong| format!("{resource} {}/{}: {wrong}", namespace(object), name(object)))
 }
 
-fn slice(before: Option<&Value>, after: Option<&Value>, versions: &Content) -> Option<String> {
+fn slice(before: Option<&Value>, after: Option<&Value>, services: &[Value], endpoints: &[Value]) -> Option<String> {
     for object in [before, after].into_iter().flatten() {
         let manager = label(object, SLICE_MANAGED_BY);
         if ![Some(SLICE_CONTROLLER), Some(MIRRORING_CONTROLLER)].contains(&manager) {
@@ -49,8 +50,8 @@ fn slice(before: Option<&Value>, after: Option<&Value>, versions: &Content) -> O
         }
     }
     let (kind, owners) = match label(after, SLICE_MANAGED_BY) {
-        Some(SLICE_CONTROLLER) => ("Service", &versions.services),
-        _ => ("Endpoints", &versions.endpoints),
+        Some(SLICE_CONTROLLER) => ("Service", services),
+        _ => ("Endpoints", endpoints),
     };
     let service = label(after, SERVICE_NAME).unwrap_or_default();
     let mut owners = owners.iter().filter(|it| namespace(it) == namespace(after) && name(it) == service);
@@ -79,12 +80,11 @@ fn wrong_endpoint(slice: &Value) -> Option<String> {
     })
 }
 
-fn endpoints(before: Option<&Value>, after: Option<&Value>, versions: &Content) -> Option<String> {
+fn endpoints(before: Option<&Value>, after: Option<&Value>, services: &[Value]) -> Option<String> {
     // Endpoints of a Service that is gone are deleted, whatever created them (EP-1). When the process saw which state is not known
     // here.
     let after = after?;
-    let mut services =
-        versions.services.iter().filter(|it| namespace(it) == namespace(after) && name(it) == name(after));
+    let mut services = services.iter().filter(|it| namespace(it) == namespace(after) && name(it) == name(after));
     if !services.any(|service| selector(service).is_some()) {
         return Some("written, but there is no Service with a selector".to_owned());
     }
