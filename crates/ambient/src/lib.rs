@@ -2,7 +2,8 @@
 //!
 //! Controllers read a few values that differ from run to run: the wall clock for time stamps, a clock that counts suspend, and
 //! random numbers for names and jitter. All of them are read through this crate, so that a simulation can replace them for the
-//! thread it runs on. Monotonic time is not among them: it is `tokio::time`, which a test pauses.
+//! thread it runs on. Monotonic time is not among them: it is `tokio::time`, which a test pauses. In the other direction, programs
+//! say how much work [waits](count_pending), so that a simulation sees whether all is done.
 //!
 //! ```
 //! use std::time::Duration;
@@ -20,6 +21,7 @@
 //! ```
 
 mod defects;
+mod pending;
 mod simulation;
 mod system;
 
@@ -33,7 +35,8 @@ use rand::distr::{Distribution, StandardUniform};
 pub use defects::{Defect, has};
 #[cfg(feature = "defects")]
 pub use defects::{Enabled, enable};
-pub use simulation::{Clock, Simulated, simulate};
+pub use pending::{CountedWork, count_pending, pending};
+pub use simulation::{Clock, Simulated, is_simulated, simulate};
 
 /// Returns the time of the wall clock.
 pub fn now() -> Timestamp {

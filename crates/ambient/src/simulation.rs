@@ -9,6 +9,8 @@ use jiff::Timestamp;
 use rand::SeedableRng as _;
 use rand::rngs::Xoshiro256PlusPlus;
 
+use crate::pending::Counted;
+
 thread_local! {
     static CURRENT: RefCell<Option<Simulation>> = const { RefCell::new(None) };
 }
@@ -31,6 +33,7 @@ impl fmt::Debug for Clock {
 struct Simulation {
     clock: Rc<Clock>,
     generator: Rc<RefCell<Xoshiro256PlusPlus>>,
+    counted: Counted,
 }
 
 /// Replaces the clocks and the random numbers of this thread until the guard is dropped.
@@ -42,8 +45,13 @@ struct Simulation {
 #[must_use = "the simulation ends when the guard is dropped"]
 pub fn simulate(seed: u64, clock: Clock) -> Simulated {
     let generator = Rc::new(RefCell::new(Xoshiro256PlusPlus::seed_from_u64(seed)));
-    let simulation = Simulation { clock: Rc::new(clock), generator };
+    let simulation = Simulation { clock: Rc::new(clock), generator, counted: Counted::default() };
     Simulated { former: CURRENT.replace(Some(simulation)) }
+}
+
+/// Whether a simulation runs on this thread: then invariants may be checked that are too expensive otherwise.
+pub fn is_simulated() -> bool {
+    current(|_| ()).is_some()
 }
 
 /// Guard of a simulation: restores what was before when it is dropped, on the same thread.
@@ -73,6 +81,11 @@ pub(crate) fn clock() -> Option<Rc<Clock>> {
 /// The generator of the simulation, if there is one.
 pub(crate) fn generator() -> Option<Rc<RefCell<Xoshiro256PlusPlus>>> {
     current(|simulation| Rc::clone(&simulation.generator))
+}
+
+/// What the simulation counts, if there is one.
+pub(crate) fn counted() -> Option<Counted> {
+    current(|simulation| Rc::clone(&simulation.counted))
 }
 
 fn current<T>(read: impl FnOnce(&Simulation) -> T) -> Option<T> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Changes that are acted on at once: a user who deletes a few objects sees them again without a delay.
-const FREE: u32 = 10;
+const FREE: u32 = 5;
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(30);
 /// A key that nobody contests for this long starts anew.
@@ -39,7 +39,7 @@ impl<K> Default for Damping<K> {
 impl<K: Eq + Hash> Damping<K> {
     /// Someone else undoes what was written for `key`: returns how long it waits, at least `delay`.
     ///
-    /// The first ten times wait `delay`, each further one twice as long as the one before, from a second to half a minute. What
+    /// The first five times wait `delay`, each further one twice as long as the one before, from a second to half a minute. What
     /// comes while the key waits does not count.
     pub(crate) fn delay(&mut self, key: K, delay: Duration, now: Instant) -> Duration {
         self.forget_quiet(now);
@@ -51,12 +51,17 @@ impl<K: Eq + Hash> Damping<K> {
             contested.times = 0;
         }
         contested.times += 1;
-        let wait = match contested.times.checked_sub(FREE + 1) {
-            Some(further) => FIRST.saturating_mul(1 << further.min(5)).min(LONGEST).max(delay),
-            None => delay,
-        };
+        let wait = wait(contested.times, delay);
         contested.due = now + wait;
         wait
+    }
+
+    /// Returns how long a key would wait if its writes were undone now.
+    pub(crate) fn next(&self, key: &K, delay: Duration, now: Instant) -> Duration {
+        match self.contested.get(key) {
+            Some(contested) if now < contested.due + QUIET => wait(contested.times + 1, delay),
+            _ => delay,
+        }
     }
 
     fn forget_quiet(&mut self, now: Instant) {
@@ -64,6 +69,14 @@ impl<K: Eq + Hash> Damping<K> {
             self.contested.retain(|_, it| now < it.due + QUIET);
             self.sweep = Some(now + QUIET);
         }
+    }
+}
+
+/// How long a key waits that is contested for the so many-th time.
+fn wait(times: u32, delay: Duration) -> Duration {
+    match times.checked_sub(FREE + 1) {
+        Some(further) => FIRST.saturating_mul(1 << further.min(5)).min(LONGEST).max(delay),
+        None => delay,
     }
 }
 
@@ -87,13 +100,13 @@ mod tests {
     #[test]
     fn a_fight_slows_down() {
         let syncs = syncs(Duration::ZERO, 100 * SECOND);
-        assert_eq!(syncs[..10], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-        assert_eq!(syncs[10..], [1_011, 3_012, 7_013, 15_014, 31_015, 61_016, 91_017, 121_018]);
+        assert_eq!(syncs[..5], [1, 2, 3, 4, 5]);
+        assert_eq!(syncs[5..], [1_006, 3_007, 7_008, 15_009, 31_010, 61_011, 91_012, 121_013]);
     }
 
     #[test]
     fn a_longer_delay_stays() {
-        assert_eq!(syncs(2 * SECOND, 32 * SECOND).len(), 14);
+        assert_eq!(syncs(2 * SECOND, 32 * SECOND).len(), 10);
     }
 
     #[test]
@@ -108,8 +121,11 @@ mod tests {
     #[test]
     fn a_key_that_was_left_alone_starts_anew_and_takes_no_memory() {
         let (mut damping, now) = (Damping::default(), Instant::now());
-        let waits: Vec<_> = (0..12).map(|_| damping.delay("web", Duration::ZERO, now)).collect();
-        assert_eq!(waits[9..], [Duration::ZERO, SECOND, SECOND]);
+        let waits: Vec<_> = (0..7).map(|_| damping.delay("web", Duration::ZERO, now)).collect();
+        assert_eq!(waits[4..], [Duration::ZERO, SECOND, SECOND]);
+        assert_eq!(damping.next(&"web", Duration::ZERO, now), 2 * SECOND);
+        assert_eq!(damping.next(&"web", SECOND, now + SECOND + QUIET), SECOND);
+        assert_eq!(damping.next(&"other", SECOND, now), SECOND);
         assert_eq!(damping.delay("web", Duration::ZERO, now + SECOND + QUIET), Duration::ZERO);
         damping.delay("other", Duration::ZERO, now + 3 * QUIET);
         assert_eq!(damping.contested.len(), 1);

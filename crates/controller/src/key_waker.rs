@@ -54,11 +54,11 @@ impl<K: Clone + Eq + Hash + Send + 'static, C: Copy + Eq + Into<&'static str>> K
         self.queue.add_after_about(key, delay);
     }
 
-    /// Someone else undid what was written for a key. The same as [`wake_after`](Self::wake_after) the first ten times.
+    /// Someone else undid what was written for a key. The same as [`wake_after`](Self::wake_after) the first five times.
     ///
     /// Each further one waits twice as long as the one before, from a second to half a minute, and longer than `delay` alone
     /// only by that: two writers that undo each other's writes would otherwise do so without end, as fast as the API server
-    /// lets them. A minute without such changes gives the key its ten times back.
+    /// lets them. A minute without such changes gives the key its five times back.
     pub fn wake_undone<W: Into<(C, Option<SystemTime>)>>(
         &self,
         key: K,
@@ -67,6 +67,12 @@ impl<K: Clone + Eq + Hash + Send + 'static, C: Copy + Eq + Into<&'static str>> K
     ) {
         let delay = locked(&self.damping).delay(key.clone(), delay, Instant::now());
         self.wake_after(key, delay, change);
+    }
+
+    /// Returns when a key that was just synced may be synced again for no other reason: after `delay`, and for a key that
+    /// [others contest](Self::wake_undone) not before it would be if they undid this sync, too.
+    pub fn again_after(&self, key: &K, delay: Duration) -> Duration {
+        locked(&self.damping).next(key, delay, Instant::now())
     }
 
     /// A key goes on at once: what it waited for is there.

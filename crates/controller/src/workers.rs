@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::hash::Hash;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -75,11 +76,16 @@ where
         let Workers { name, queue, timer, count, retry, metrics } = self;
         let sync = Arc::new(sync);
         let (mut tasks, exhausted) = (JoinSet::new(), Arc::default());
+        let busy = Arc::new(AtomicUsize::new(0));
+        let _counted = {
+            let (queue, busy) = (queue.clone(), Arc::clone(&busy));
+            kube_ambient::count_pending(name, move || queue.len() + queue.waiting() + busy.load(Relaxed))
+        };
         tasks.spawn(timer.run());
         for _ in 0..count.max(1) {
             let (queue, metrics, exhausted) = (queue.clone(), Arc::clone(&metrics), Arc::clone(&exhausted));
             let failed = Failed { controller: name, queue, retry, metrics, exhausted };
-            tasks.spawn(work(failed, stop.clone(), Arc::clone(&sync)));
+            tasks.spawn(work(failed, stop.clone(), Arc::clone(&sync), Arc::clone(&busy)));
         }
 
         let stopped = {
@@ -100,7 +106,7 @@ where
     }
 }
 
-async fn work<K, S, F, E>(failed: Failed<K>, stop: CancellationToken, sync: Arc<S>)
+async fn work<K, S, F, E>(failed: Failed<K>, stop: CancellationToken, sync: Arc<S>, busy: Arc<AtomicUsize>)
 where
     K: Clone + Eq + Hash + Display + Send + 'static,
     S: Fn(K) -> F,
@@ -116,7 +122,10 @@ where
         };
         let Some(item) = item else { return };
         let key = item.key().clone();
-        match sync(key.clone()).await {
+        busy.fetch_add(1, Relaxed);
+        let result = sync(key.clone()).await;
+        busy.fetch_sub(1, Relaxed);
+        match result {
             Ok(next) => {
                 failed.succeeded(&key);
                 if let Next::Again(delay) = next {
@@ -165,7 +174,6 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Failed<K> {
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
-    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     use kube_workqueue::ItemExponential;
 

@@ -145,7 +145,7 @@ impl EndpointSliceController {
             .build();
         let synced = vec![
             watch_services(informers, waker.clone()),
-            watch_pods(informers, waker, batch_period),
+            watch_pods(informers, waker.clone(), batch_period),
             watch_nodes(informers, Arc::clone(&nodes_changed)),
             slices,
         ];
@@ -158,6 +158,7 @@ impl EndpointSliceController {
             metrics: metrics.slices,
             echo_delay: slice_delay,
             trigger_times: Mutex::new(TriggerTimes::default()),
+            waker,
             propagation,
         });
         let metrics = metrics.controller;
@@ -172,7 +173,6 @@ impl EndpointSliceController {
         if !synced_before(&stop, &synced).await? {
             return Ok(());
         }
-        let waker = KeyWaker::new(queue.clone(), syncs.propagation.clone());
         let workers =
             Workers { name: NAME, queue, timer, count: concurrent_syncs, retry: RetryPolicy::default(), metrics };
         syncs.nodes_changed();
@@ -181,7 +181,7 @@ impl EndpointSliceController {
             loop {
                 nodes_changed.notified().await;
                 for service in topology.nodes_changed() {
-                    waker.wake(service, || Some((Cause::Node, None)));
+                    topology.waker.wake(service, || Some((Cause::Node, None)));
                 }
             }
         };

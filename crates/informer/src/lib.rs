@@ -117,6 +117,7 @@ mod informer;
 mod lister;
 mod manual;
 mod metrics;
+mod monotonic;
 mod objects;
 mod own_writes;
 mod progress;

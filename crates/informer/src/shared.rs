@@ -21,6 +21,7 @@ use crate::{
     handler::{Listener, Runner, connect},
     held_events::{HeldEvents, Outcome},
     metrics::Meter,
+    monotonic::Monotonic,
     relist::ListRequests,
     resync::{Check, Due},
 };
@@ -101,8 +102,15 @@ impl<T: Object, X: Clone> Shared<T, X> {
     pub(crate) fn add_handler(
         &self,
         options: HandlerOptions,
-        handle: impl FnMut(Event<T>) + Send + 'static,
+        mut handle: impl FnMut(Event<T>) + Send + 'static,
     ) -> HandlerHandle {
+        let mut monotonic = Monotonic::if_simulated();
+        let handle = move |event: Event<T>| {
+            if let Some(monotonic) = &mut monotonic {
+                monotonic.check(&event);
+            }
+            handle(event);
+        };
         let mut listeners = self.locked();
         let HandlerOptions { name, resync } = options;
         let meter = self.meter.handler(name.as_deref().unwrap_or_default());

@@ -43,6 +43,7 @@ mod process;
 mod request;
 mod run;
 mod script;
+mod settle;
 mod shrink;
 pub mod sieve;
 mod transport;

@@ -42,12 +42,21 @@ pub trait Rules: Send + Sync {
         None
     }
 
+    /// Number of keys that may wait in a work queue once nothing changes, since their syncs fail as long as the state stays as it
+    /// is. `queue` is the name that the program gave to [`kube_ambient::count_pending`].
+    fn may_wait(&self, queue: &str, server: &Server) -> usize {
+        let _ = (queue, server);
+        0
+    }
+
     /// Differences between the state and what it has to be once nothing changes; empty if there are none.
     fn differences(&self, server: &Server) -> Vec<String>;
 
     /// Checks the log of a run that has ended. Returns what is wrong.
-    fn history(&self, log: &Log) -> Vec<String> {
-        let _ = log;
+    ///
+    /// `fault_free` makes the same run without faults and returns its log, which takes as long as the run did.
+    fn history(&self, log: &Log, fault_free: &dyn Fn() -> Log) -> Vec<String> {
+        let _ = (log, fault_free);
         Vec::new()
     }
 }

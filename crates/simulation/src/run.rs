@@ -84,8 +84,6 @@ const LEAD: Duration = Duration::from_millis(500);
 const BUMP: u64 = 1_000_000;
 /// Time for which the user waits after a restore: until everything is listed again, changes may go unobserved.
 const PAUSE: Duration = Duration::from_secs(15);
-/// Time between two looks at the state.
-const LOOK: Duration = Duration::from_millis(500);
 
 impl Simulation {
     /// Runs on this thread, in virtual time.
@@ -97,7 +95,16 @@ impl Simulation {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
         #[expect(clippy::expect_used, reason = "a runtime without I/O needs nothing from the system")]
         let runtime = runtime.expect("a runtime");
-        runtime.block_on(self.drive())
+        let mut outcome = runtime.block_on(self.drive());
+        let log = &outcome.log;
+        let no_faults = Plan::default();
+        let fault_free = || match &self.faults {
+            Faults::Planned(plan) if *plan == no_faults => log.clone(),
+            _ => Simulation { faults: Faults::Planned(no_faults.clone()), ..self.clone() }.run().log,
+        };
+        let found = self.rules.history(log, &fault_free);
+        outcome.violations.extend(found);
+        outcome
     }
 
     async fn drive(&self) -> Outcome {
@@ -136,8 +143,7 @@ impl Simulation {
         world.end_faults();
         let settled_after = run.settle(self.limits).await;
         drop(run);
-        let (log, plan, mut violations) = world.finish();
-        violations.extend(self.rules.history(&log));
+        let (log, plan, violations) = world.finish();
         Outcome { violations, log, plan, settled_after }
     }
 }
@@ -148,8 +154,8 @@ impl Outcome {
     }
 }
 
-struct Run {
-    world: Arc<World>,
+pub(crate) struct Run {
+    pub(crate) world: Arc<World>,
     processes: Processes,
     kills: mpsc::UnboundedReceiver<Kill>,
     /// Seconds by which the wall clock is off.
@@ -163,7 +169,7 @@ type Ends = Vec<(Instant, Option<u64>)>;
 
 impl Run {
     /// Lets time pass, and keeps the processes running.
-    async fn until(&mut self, until: Instant) {
+    pub(crate) async fn until(&mut self, until: Instant) {
         loop {
             let change = self.processes.next_change();
             tokio::select! {
@@ -288,59 +294,6 @@ impl Run {
             Disturbance::Jump(millis) => tokio::time::advance(Duration::from_millis((*millis).into())).await,
             Disturbance::SetWallClock(seconds) => self.offset.store((*seconds).into(), Ordering::Relaxed),
         }
-    }
-
-    /// Waits until the state meets the rules and nothing is written any more. Returns how long the former took.
-    async fn settle(&mut self, limits: Limits) -> Option<Duration> {
-        let began = Instant::now();
-        let mut look = Look::default();
-        loop {
-            look.again(&self.world);
-            if look.is_still && look.differences.is_empty() {
-                let after = began.elapsed();
-                self.until(Instant::now() + limits.quiet).await;
-                if self.world.writes() == look.writes {
-                    return Some(after);
-                }
-            }
-            if began.elapsed() >= limits.settle {
-                for difference in look.verdict(&self.world) {
-                    self.world.violated(format!("{:?} after the last fault: {difference}", began.elapsed()));
-                }
-                return None;
-            }
-            self.until(Instant::now() + LOOK).await;
-        }
-    }
-}
-
-/// What was seen when the state was last looked at.
-#[derive(Default)]
-struct Look {
-    writes: u64,
-    /// Whether nothing had been written since the look before.
-    is_still: bool,
-    revision: u64,
-    differences: Vec<String>,
-}
-
-impl Look {
-    /// Compares the state with the rules, which is expensive, unless something was written since the last look.
-    fn again(&mut self, world: &World) {
-        let (writes, revision) = (world.writes(), world.server.revision());
-        self.is_still = std::mem::replace(&mut self.writes, writes) == writes;
-        if self.is_still && self.revision != revision {
-            self.differences = world.rules.differences(&world.server);
-            self.revision = revision;
-        }
-    }
-
-    /// What is wrong at the end of the time for settling.
-    fn verdict(&mut self, world: &World) -> Vec<String> {
-        if self.is_still && world.writes() == self.writes && !self.differences.is_empty() {
-            return std::mem::take(&mut self.differences);
-        }
-        vec!["writes have not ended".to_owned()]
     }
 }
 

@@ -146,7 +146,7 @@ fn slices_of_an_owner_that_the_cache_still_has_are_not_created_at_full_speed() {
     let steps = vec![create(1_000, "endpoints", endpoints()), create_service(3_000, &Value::Null)];
     let outcome = assert_passes(steps, "a/watch/endpoints/2=throttle-86400,@2000=restore-100");
     let created = creates(&outcome, "endpointslices").len();
-    assert!((10..=16).contains(&created), "{created}");
+    assert!((6..=11).contains(&created), "{created}");
 }
 
 // A policy refuses all creates. After 15 failures, which take 164 s, a key waits 1,000 s. An event then gives it its retries
@@ -159,4 +159,17 @@ fn an_event_gives_a_key_its_retries_back() {
     let outcome = assert_passes(steps, "@0=policy-refuse-creates-600000");
     let created = creates(&outcome, "endpoints")[0].as_secs();
     assert!((601..620).contains(&created), "{created}");
+}
+
+// Seed 1282: the list of Services is throttled, and the Service deleted.
+#[test]
+fn slices_of_a_service_that_the_cache_still_has_are_not_created_at_full_speed() {
+    let delete = Operation::Delete { path: format!("{SERVICES}/web"), options: Value::Null };
+    let steps = vec![
+        create_service(1_000, &json!({ "app": "a" })),
+        Step { after: Duration::from_millis(1_200), operation: delete },
+    ];
+    let outcome = assert_passes(steps, "a/list/services/1=throttle-86400,@2000=restart-server-lost");
+    let created = creates(&outcome, "endpointslices").len();
+    assert!((6..=11).contains(&created), "{created}");
 }

@@ -103,7 +103,7 @@ impl Rules for Artificial {
         Vec::new()
     }
 
-    fn history(&self, log: &Log) -> Vec<String> {
+    fn history(&self, log: &Log, _: &dyn Fn() -> Log) -> Vec<String> {
         let text = log.text();
         let needed = ["patch services/service-0 ", "delete pods/pod-1 ", "a/create/endpointslices/2=lose-answer"];
         let is_there = |part: &&str| text.contains(*part);

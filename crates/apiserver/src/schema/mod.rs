@@ -52,6 +52,12 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Whether [`field`](Self::field) returns a schema.
+    pub(crate) fn has_field(self, name: &str) -> bool {
+        self.properties().is_some_and(|properties| properties.contains_key(name))
+            || self.target.get("additionalProperties").is_some_and(Value::is_object)
+    }
+
     pub(crate) fn items(self) -> Option<Self> {
         self.target.get("items").map(Self::new)
     }

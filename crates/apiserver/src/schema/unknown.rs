@@ -18,6 +18,10 @@ fn visit(value: &Value, schema: Node<'_>, path: &mut String, found: &mut Vec<Str
     match value {
         Value::Object(map) => {
             for (name, value) in map {
+                // Most fields are known and hold a single value: their own schemas are not looked at.
+                if !(value.is_object() || value.is_array()) && schema.has_field(name) {
+                    continue;
+                }
                 let length = path.len();
                 if length > 0 {
                     path.push('.');

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{Next, Propagation, Turn, locked};
+use kube_controller::{KeyWaker, Next, Propagation, Turn, locked};
 use kube_controller_client::events::EventType;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
@@ -31,6 +31,7 @@ pub(super) struct Syncs {
     /// When a Service is looked at again after its slices were written.
     pub(super) echo_delay: Duration,
     pub(super) trigger_times: Mutex<TriggerTimes>,
+    pub(super) waker: KeyWaker<ObjectKey, Cause>,
     pub(super) propagation: Propagation<ObjectKey, Cause>,
 }
 
@@ -107,7 +108,11 @@ impl Syncs {
             // Upstream syncs again when its own write comes back through the watch before its answer does, and then takes in
             // changes that wake nothing by themselves (EC-2). Here that does not depend on which of the two is faster.
             Ok(done) if failures.is_empty() => {
-                return Ok(if done.writes == 0 { Next::Done } else { Next::Again(self.echo_delay) });
+                return Ok(if done.writes == 0 {
+                    Next::Done
+                } else {
+                    Next::Again(self.waker.again_after(key, self.echo_delay))
+                });
             }
             Ok(_) => {}
             Err(error) => failures.push(Failure::Apply(error)),

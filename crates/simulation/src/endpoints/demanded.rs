@@ -75,6 +75,12 @@ pub(super) fn address_types(service: &Value) -> BTreeSet<&str> {
     }
 }
 
+/// Whether the sync of a Service's slices fails for a Pod on an unknown Node, or on none (RC-11).
+pub(super) fn waits_for_node(service: &Value, content: &Content) -> bool {
+    !publishes_not_ready(service)
+        && pods(service, content).any(|pod| content.node(text(&pod["spec"]["nodeName"])).is_none())
+}
+
 /// The endpoints that a Service's slices must have, all together (RC-8 to RC-14).
 pub(super) fn slices(service: &Value, content: &Content) -> Endpoints {
     let publish = publishes_not_ready(service);

@@ -9,6 +9,7 @@
 mod app;
 mod content;
 mod demanded;
+mod excess;
 mod exhaustive;
 mod found;
 mod histories;

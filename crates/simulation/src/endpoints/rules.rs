@@ -1,15 +1,15 @@
 //! What a run of the endpoint controllers must satisfy.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use kube_dev_apiserver::Server;
 use serde_json::Value;
 
+use super::excess::excess;
 use super::repeated::repeated_writes;
-use super::{Content, differences, recordings, resolve_slice, write_violation};
+use super::{Content, demanded, differences, recordings, resolve_slice, write_violation};
 use crate::fault::POLICY_LABEL;
-use crate::log::{Happening, Log};
+use crate::log::Log;
 use crate::oracle::{Rules, Write};
 use crate::point::Verb;
 use crate::request::Target;
@@ -20,9 +20,6 @@ pub struct EndpointRules {
     /// `--max-endpoints-per-slice`.
     pub max_endpoints_per_slice: NonZeroUsize,
 }
-
-/// Creates and deletes that the controllers may make in all, for each request of the user, fault and start of a process.
-const ALLOWANCE: usize = 8;
 
 impl Rules for EndpointRules {
     fn resolve(&self, path: &str, server: &Server) -> Option<String> {
@@ -63,31 +60,20 @@ impl Rules for EndpointRules {
         write_violation(before.as_ref(), after.as_ref(), resource, versions(0), versions(1))
     }
 
+    fn may_wait(&self, queue: &str, server: &Server) -> usize {
+        if queue != "endpointslice-controller" {
+            return 0;
+        }
+        let content = content(server);
+        content.services.iter().filter(|service| demanded::waits_for_node(service, &content)).count()
+    }
+
     fn differences(&self, server: &Server) -> Vec<String> {
         differences(&content(server), self.max_endpoints_per_slice.get())
     }
 
-    fn history(&self, log: &Log) -> Vec<String> {
-        let mut causes = 1;
-        let mut counts: BTreeMap<(&str, Verb), usize> = BTreeMap::new();
-        for entry in log.entries() {
-            match &entry.what {
-                Happening::User { .. }
-                | Happening::Fault { .. }
-                | Happening::Disturbance(_)
-                | Happening::Started { .. } => causes += 1,
-                _ => {}
-            }
-        }
-        for (point, _) in log.writes().filter(|(point, _)| point.resource.starts_with("endpoint")) {
-            *counts.entry((&point.resource, point.verb)).or_default() += 1;
-        }
-        let wrong = |(&(resource, verb), &count): (&(&str, Verb), &usize)| {
-            let allowed = causes * ALLOWANCE;
-            (verb != Verb::Update && count > allowed)
-                .then(|| format!("{count} times {verb} of {resource}, allowed are {allowed}"))
-        };
-        counts.iter().filter_map(wrong).chain(repeated_writes(log)).collect()
+    fn history(&self, log: &Log, fault_free: &dyn Fn() -> Log) -> Vec<String> {
+        [excess(log, fault_free), repeated_writes(log)].concat()
     }
 }
 

@@ -48,6 +48,10 @@ impl Rules for WalkRules {
         self.rules.write(write, server)
     }
 
+    fn may_wait(&self, queue: &str, server: &Server) -> usize {
+        self.rules.may_wait(queue, server)
+    }
+
     fn differences(&self, server: &Server) -> Vec<String> {
         let found = self.rules.differences(server);
         if !found.is_empty() {
@@ -57,7 +61,7 @@ impl Rules for WalkRules {
         same_content(self.before.get_or_init(|| now.clone()), &now)
     }
 
-    fn history(&self, log: &Log) -> Vec<String> {
-        self.rules.history(log)
+    fn history(&self, log: &Log, fault_free: &dyn Fn() -> Log) -> Vec<String> {
+        self.rules.history(log, fault_free)
     }
 }

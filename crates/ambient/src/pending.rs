@@ -1,0 +1,82 @@
+//! Work that waits: what a simulation asks for when all should be done.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::{Arc, Weak};
+
+use crate::simulation;
+
+type Count = dyn Fn() -> usize + Send + Sync;
+
+/// What is counted in one simulation.
+pub(crate) type Counted = Rc<RefCell<Vec<(&'static str, Weak<Count>)>>>;
+
+/// Has the simulation of this thread count work that waits, by a name, until the guard is dropped.
+///
+/// Does nothing without a simulation.
+#[must_use = "the work counts until the guard is dropped"]
+pub fn count_pending(name: &'static str, count: impl Fn() -> usize + Send + Sync + 'static) -> CountedWork {
+    let Some(counted) = simulation::counted() else { return CountedWork(None) };
+    let count: Arc<Count> = Arc::new(count);
+    counted.borrow_mut().push((name, Arc::downgrade(&count)));
+    CountedWork(Some(count))
+}
+
+/// Guard of [`count_pending`].
+pub struct CountedWork(Option<Arc<Count>>);
+
+impl fmt::Debug for CountedWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CountedWork").field(&self.0.as_ref().map(|count| count())).finish()
+    }
+}
+
+/// Returns what waits in the simulation of this thread, by the names of [`count_pending`]; names of which nothing waits are left
+/// out. Empty without a simulation.
+pub fn pending() -> BTreeMap<&'static str, usize> {
+    let Some(counted) = simulation::counted() else { return BTreeMap::new() };
+    let mut pending = BTreeMap::new();
+    counted.borrow_mut().retain(|(name, count)| {
+        let Some(count) = count.upgrade() else { return false };
+        *pending.entry(*name).or_default() += count();
+        true
+    });
+    pending.retain(|_, count| *count > 0);
+    pending
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::{Clock, simulate};
+
+    fn clock() -> Clock {
+        Clock { now: Box::new(|| Timestamp::UNIX_EPOCH), since_boot: Box::new(|| Duration::ZERO) }
+    }
+
+    #[test]
+    fn what_waits_is_counted_until_the_guard_is_dropped() {
+        let _simulated = simulate(1, clock());
+        let [two, three, _none] =
+            [("pods", 2), ("pods", 3), ("nodes", 0)].map(|(name, n)| count_pending(name, move || n));
+        assert_eq!(pending(), BTreeMap::from([("pods", 5)]));
+        drop(three);
+        assert_eq!(pending(), BTreeMap::from([("pods", 2)]));
+        drop(two);
+        assert_eq!(pending(), BTreeMap::new());
+    }
+
+    #[test]
+    fn simulations_do_not_see_each_other() {
+        let outside = count_pending("pods", || 1);
+        let _simulated = simulate(1, clock());
+        assert_eq!(pending(), BTreeMap::new());
+        drop(outside);
+    }
+}

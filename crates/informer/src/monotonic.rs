@@ -1,0 +1,86 @@
+//! The versions that one handler has been told, under simulation.
+
+use std::collections::HashMap;
+
+use kube_wire::{Object, ObjectKey, ResourceVersion};
+
+use crate::Event;
+
+/// Asserts that a handler is never taken back in time by a watch.
+///
+/// Only a list may show an older state than before: that of a store that was restored from a backup.
+#[derive(Debug, Default)]
+pub(crate) struct Monotonic(HashMap<ObjectKey, ResourceVersion>);
+
+impl Monotonic {
+    /// Under [simulation](kube_ambient::simulate) only: keeping versions takes memory for each object.
+    pub(crate) fn if_simulated() -> Option<Monotonic> {
+        kube_ambient::is_simulated().then(Monotonic::default)
+    }
+
+    /// # Panics
+    ///
+    /// If a watch showed an older state of an object than the handler had been told before.
+    pub(crate) fn check<T: Object>(&mut self, event: &Event<T>) {
+        let object = event.object();
+        let (key, version) = (object.key(), object.resource_version());
+        if event.is_from_list() {
+            match event {
+                Event::Deleted { .. } => self.0.remove(&key),
+                Event::Added { .. } | Event::Updated { .. } => self.0.insert(key, version),
+            };
+            return;
+        }
+        if let Some(before) = self.0.insert(key, version.clone()) {
+            let (name, went_back) = (object.name(), before > version);
+            assert!(!went_back, "a handler was told of {name} at version {version} after version {before}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn item(version: u64) -> Arc<ConfigMap> {
+        let mut item = ConfigMap::default();
+        item.metadata.name = Some("web".to_owned());
+        item.metadata.resource_version = Some(version.to_string());
+        Arc::new(item)
+    }
+
+    fn added(version: u64) -> Event<ConfigMap> {
+        Event::Added { object: item(version), initial: false, relisted: false }
+    }
+
+    fn updated(version: u64, relisted: bool) -> Event<ConfigMap> {
+        Event::Updated { old: item(1), new: item(version), relisted }
+    }
+
+    fn deleted(version: u64, tombstone: bool) -> Event<ConfigMap> {
+        Event::Deleted { object: item(version), tombstone }
+    }
+
+    #[rstest]
+    #[case::grows(vec![added(1), updated(2, false), deleted(3, false), added(4)], true)]
+    #[case::resync(vec![added(2), updated(2, false)], true)]
+    #[case::restored(vec![added(9), updated(5, true), updated(6, false)], true)]
+    #[case::gone_by_a_restore(vec![added(9), deleted(9, true), added(5)], true)]
+    #[case::goes_back(vec![added(2), updated(1, false)], false)]
+    #[case::goes_back_after_a_deletion(vec![added(2), deleted(3, false), added(1)], false)]
+    #[case::goes_back_after_a_list(vec![updated(6, true), updated(5, false)], false)]
+    fn versions(#[case] events: Vec<Event<ConfigMap>>, #[case] passes: bool) {
+        let check = || {
+            let mut monotonic = Monotonic::default();
+            for event in &events {
+                monotonic.check(event);
+            }
+        };
+        assert_eq!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).is_ok(), passes);
+    }
+}
