@@ -3,6 +3,7 @@
 mod known;
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 use kube_endpoint_model::parse_go_bool;
 
@@ -100,14 +101,21 @@ pub enum FeatureGateError {
 /// What is on and what is off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureGates {
-    states: BTreeMap<&'static str, (Gate, bool)>,
+    /// Shared until a gate is set.
+    states: Arc<States>,
 }
+
+type States = BTreeMap<&'static str, (Gate, bool)>;
+
+static DEFAULTS: LazyLock<Arc<States>> = LazyLock::new(|| {
+    let gates = known::upstream().chain([ALL_ALPHA, ALL_BETA]).chain(OURS.iter().copied());
+    Arc::new(gates.map(|gate| (gate.name, (gate, gate.default))).collect())
+});
 
 impl Default for FeatureGates {
     /// Kubernetes 1.36's defaults.
     fn default() -> Self {
-        let gates = known::upstream().chain([ALL_ALPHA, ALL_BETA]).chain(OURS.iter().copied());
-        FeatureGates { states: gates.map(|gate| (gate.name, (gate, gate.default))).collect() }
+        FeatureGates { states: Arc::clone(&DEFAULTS) }
     }
 }
 
@@ -144,12 +152,14 @@ impl FeatureGates {
         }
         for (group, stage) in [(ALL_ALPHA, Stage::Alpha), (ALL_BETA, Stage::Beta)] {
             let Some(all) = wanted.get(group.name) else { continue };
-            let members = self.states.values_mut().filter(|(gate, _)| gate.stage == stage && gate.name != group.name);
+            let members = Arc::make_mut(&mut self.states)
+                .values_mut()
+                .filter(|(gate, _)| gate.stage == stage && gate.name != group.name);
             members.for_each(|(_, on)| *on = *all);
         }
         let mut remarks = Vec::new();
         for (name, value) in wanted {
-            let Some((gate, on)) = self.states.get_mut(name) else { continue };
+            let Some((gate, on)) = Arc::make_mut(&mut self.states).get_mut(name) else { continue };
             *on = value;
             if OURS.iter().any(|it| it.name == name) {
                 continue;

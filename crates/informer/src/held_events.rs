@@ -50,6 +50,11 @@ impl<T: Object> HeldEvents<T> {
         held.map(|events| events.push(event.clone())).is_some()
     }
 
+    /// Whether a handler writes any object.
+    pub(crate) fn is_writer(&self, handler: Id) -> bool {
+        self.0.keys().any(|(_, writer)| *writer == handler)
+    }
+
     /// The write has ended: returns the events that others caused meanwhile.
     pub(crate) fn end(&mut self, key: &ObjectKey, writer: Id, outcome: &Outcome) -> Vec<Event<T>> {
         let mut events = self.0.remove(&(key.clone(), writer)).unwrap_or_default();

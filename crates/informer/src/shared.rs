@@ -226,9 +226,10 @@ impl<T: Object, X: Clone> Shared<T, X> {
         let first = !self.store.is_populated();
         let changes = self.store.replace(objects, resource_version);
         let unchanged = if first { None } else { self.unchanged(&changes) };
-        listeners.all.retain_mut(|(listener, due)| {
-            listener.tell_all(&changes)
-                && unchanged.as_ref().is_none_or(|it| !due.is_syncing() || listener.tell_all(it))
+        let Listeners { all, held, .. } = &mut *listeners;
+        all.retain_mut(|(listener, due)| {
+            tell_all(listener, held, &changes)
+                && unchanged.as_ref().is_none_or(|it| !due.is_syncing() || tell_all(listener, held, it))
         });
         self.progress.listed(Instant::now());
         if first {
@@ -283,12 +284,16 @@ impl<T: Object, X: Clone> Shared<T, X> {
             return;
         }
         let mut stored = None;
-        let Listeners { all, check, .. } = &mut *listeners;
+        let Listeners { all, check, held, .. } = &mut *listeners;
         all.retain_mut(|(listener, due)| {
             !due.take(now, check)
-                || listener.tell_all(stored.get_or_insert_with(|| {
-                    Changes::again(self.store.read(|objects, _| objects.iter().cloned().collect()))
-                }))
+                || tell_all(
+                    listener,
+                    held,
+                    stored.get_or_insert_with(|| {
+                        Changes::again(self.store.read(|objects, _| objects.iter().cloned().collect()))
+                    }),
+                )
         });
     }
 
@@ -327,4 +332,12 @@ impl<T: Object, X: Clone> Shared<T, X> {
     fn locked(&self) -> MutexGuard<'_, Listeners<T>> {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Queues many changes, but for those of objects that the handler writes. Says no if the handler is gone.
+fn tell_all<T: Object>(listener: &mut Listener<T>, held: &mut HeldEvents<T>, changes: &Changes<T>) -> bool {
+    if !held.is_writer(listener.id()) {
+        return listener.tell_all(changes);
+    }
+    changes.iter().all(|event| held.hold(&event, listener.id()) || listener.tell(&event))
 }

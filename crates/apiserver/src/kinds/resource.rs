@@ -135,6 +135,13 @@ impl<T: Resource> Typed<T> {
             .map_err(|error| unreadable(format!("{}: {}", error.path(), error.inner())))
     }
 
+    /// Decodes what is stored.
+    fn decode_stored(mut stored: Value, kind: &Kind) -> Result<T, StatusError> {
+        let unreadable = |why: String| StatusError::internal(format!("a stored {} does not decode: {why}", kind.name));
+        times::admit(&mut stored, kind.schema()).map_err(unreadable)?;
+        T::deserialize(stored).map_err(|error| unreadable(error.to_string()))
+    }
+
     fn add(body: Value, context: &mut Context<'_>, prepare: impl FnOnce(&mut T)) -> Result<Prepared, StatusError> {
         let mut object = Self::decode(body, context.kind)?;
         metadata::admit(object.metadata_mut(), context)?;
@@ -182,7 +189,7 @@ impl<T: Resource> Rules for Typed<T> {
     }
 
     fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
-        let old = Self::decode(old, context.kind)?;
+        let old = Self::decode_stored(old, context.kind)?;
         let mut object = Self::decode(new, context.kind)?;
         let mut errors = FieldErrors::default();
         metadata::carry(object.metadata_mut(), old.metadata(), &mut errors);
@@ -202,12 +209,12 @@ impl<T: Resource> Rules for Typed<T> {
     }
 
     fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError> {
-        let mut object = Self::decode(object, kind)?;
+        let mut object = Self::decode_stored(object, kind)?;
         object.metadata_mut().resource_version = None;
         Self::finish(&object, kind, false)
     }
 
     fn grace(&self, object: &Value, kind: &Kind, requested: Option<i64>) -> Result<Option<i64>, StatusError> {
-        Ok(Self::decode(object.clone(), kind)?.grace(requested))
+        Ok(Self::decode_stored(object.clone(), kind)?.grace(requested))
     }
 }

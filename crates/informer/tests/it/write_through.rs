@@ -358,3 +358,28 @@ fn the_writer_gets_what_others_did_while_it_wrote(#[case] answer: fn(OwnWrite<Th
     assert_eq!(received.try_iter().collect::<Vec<_>>(), expected);
     assert_eq!(informer.lister().list()[0].text(), "a@8");
 }
+
+// Seed 23283 of the simulation: what a list brought meanwhile was delivered ahead of the events that waited.
+#[rstest]
+#[case::written(|write: OwnWrite<Thing>| write.written(thing("u", 7)), &["Updated shop/a@6"])]
+#[case::lost(drop, &["Updated shop/a@6", "Updated shop/a@7"])]
+fn a_list_does_not_overtake_events_that_wait_for_an_answer(
+    #[case] answer: fn(OwnWrite<Thing>),
+    #[case] expected: &[&str],
+) {
+    let (informer, source) = ManualSource::<Thing>::new();
+    let (sent, received) = std::sync::mpsc::channel();
+    let handler = informer.add_handler(move |event| drop(sent.send(format!("{event:?}"))));
+    source.replace([thing("u", 5)], "5");
+    source.deliver();
+    received.try_iter().for_each(drop);
+
+    let write = informer.write_through(&handler).begin("shop", "a");
+    source.apply(thing("u", 6));
+    source.replace([thing("u", 7)], "7");
+    source.deliver();
+    assert_eq!(received.try_iter().count(), 0, "nothing is known yet");
+    answer(write);
+    source.deliver();
+    assert_eq!(received.try_iter().collect::<Vec<_>>(), expected);
+}
