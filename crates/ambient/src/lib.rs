@@ -2,8 +2,8 @@
 //!
 //! Controllers read a few values that differ from run to run: the wall clock for time stamps, a clock that counts suspend, and
 //! random numbers for names and jitter. All of them are read through this crate, so that a simulation can replace them for the
-//! thread it runs on. Monotonic time is not among them: it is `tokio::time`, which a test pauses. In the other direction, programs
-//! say how much work [waits](count_pending), so that a simulation sees whether all is done.
+//! thread it runs on. Monotonic time is not among them: it is `tokio::time`, which a test pauses. Programs also register
+//! counts of [pending work](count_pending), which a simulation reads at its end.
 //!
 //! ```
 //! use std::time::Duration;

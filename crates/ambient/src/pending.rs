@@ -1,4 +1,4 @@
-//! Work that waits: what a simulation asks for when all should be done.
+//! Pending work of a program, which a simulation expects to be zero at its end.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,13 +10,13 @@ use crate::simulation;
 
 type Count = dyn Fn() -> usize + Send + Sync;
 
-/// What is counted in one simulation.
+/// Counts of one simulation, by name.
 pub(crate) type Counted = Rc<RefCell<Vec<(&'static str, Weak<Count>)>>>;
 
-/// Has the simulation of this thread count work that waits, by a name, until the guard is dropped.
+/// Registers a count of pending work with the simulation of this thread, until the guard is dropped.
 ///
 /// Does nothing without a simulation.
-#[must_use = "the work counts until the guard is dropped"]
+#[must_use = "the count ends when the guard is dropped"]
 pub fn count_pending(name: &'static str, count: impl Fn() -> usize + Send + Sync + 'static) -> CountedWork {
     let Some(counted) = simulation::counted() else { return CountedWork(None) };
     let count: Arc<Count> = Arc::new(count);
@@ -33,8 +33,9 @@ impl fmt::Debug for CountedWork {
     }
 }
 
-/// Returns what waits in the simulation of this thread, by the names of [`count_pending`]; names of which nothing waits are left
-/// out. Empty without a simulation.
+/// Returns the sums of pending work in the simulation of this thread, by name, without those that are zero.
+///
+/// Empty without a simulation.
 pub fn pending() -> BTreeMap<&'static str, usize> {
     let Some(counted) = simulation::counted() else { return BTreeMap::new() };
     let mut pending = BTreeMap::new();
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_counted_until_the_guard_is_dropped() {
+    fn pending_work_counts_until_the_guard_is_dropped() {
         let _simulated = simulate(1, clock());
         let [two, three, _none] =
             [("pods", 2), ("pods", 3), ("nodes", 0)].map(|(name, n)| count_pending(name, move || n));

@@ -1,4 +1,4 @@
-//! How long a key waits whose writes others keep undoing.
+//! Delays of keys whose writes other clients keep undoing.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,21 +6,21 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Changes that are acted on at once: a user who deletes a few objects sees them again without a delay.
+/// Number of changes without a delay, so that a few objects deleted by hand are created again at once.
 const FREE: u32 = 5;
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(30);
-/// A key that nobody contests for this long starts anew.
+/// Time without such a change after which a key is treated as new.
 const QUIET: Duration = Duration::from_secs(60);
 
-/// Slows down fights: the route flap damping of RFC 2439 with a back-off in place of a penalty that decays.
+/// Back-off for keys that another client contests, after the route flap damping of RFC 2439.
 ///
-/// Two writers that undo each other's writes do so as fast as the API server lets them, since each write of one wakes the other.
-/// The garbage collector is such a writer, if a cache still has the owner that it misses.
+/// Two clients that undo each other's writes would otherwise do so at the rate limit of the faster one, since each write triggers
+/// a sync of the other. The garbage collector is such a client while a cache still has an owner that is deleted.
 #[derive(Debug)]
 pub(crate) struct Damping<K> {
     contested: HashMap<K, Contested>,
-    /// When keys that start anew are forgotten next.
+    /// Time of the next removal of keys that were not contested for a minute.
     sweep: Option<Instant>,
 }
 
@@ -37,10 +37,10 @@ impl<K> Default for Damping<K> {
 }
 
 impl<K: Eq + Hash> Damping<K> {
-    /// Someone else undoes what was written for `key`: returns how long it waits, at least `delay`.
+    /// Counts a change by another client, and returns the delay until the next sync of `key`, at least `delay`.
     ///
-    /// The first five times wait `delay`, each further one twice as long as the one before, from a second to half a minute. What
-    /// comes while the key waits does not count.
+    /// The delay of the first five changes is `delay`. It doubles with each further one, from 1 s to 30 s. Changes before the
+    /// delay has passed are not counted.
     pub(crate) fn delay(&mut self, key: K, delay: Duration, now: Instant) -> Duration {
         self.forget_quiet(now);
         let contested = self.contested.entry(key).or_insert(Contested { times: 0, due: now });
@@ -56,7 +56,7 @@ impl<K: Eq + Hash> Damping<K> {
         wait
     }
 
-    /// Returns how long a key would wait if its writes were undone now.
+    /// Returns the delay that a change by another client would cause now.
     pub(crate) fn next(&self, key: &K, delay: Duration, now: Instant) -> Duration {
         match self.contested.get(key) {
             Some(contested) if now < contested.due + QUIET => wait(contested.times + 1, delay),
@@ -72,7 +72,7 @@ impl<K: Eq + Hash> Damping<K> {
     }
 }
 
-/// How long a key waits that is contested for the so many-th time.
+/// Returns the delay after this number of changes.
 fn wait(times: u32, delay: Duration) -> Duration {
     match times.checked_sub(FREE + 1) {
         Some(further) => FIRST.saturating_mul(1 << further.min(5)).min(LONGEST).max(delay),

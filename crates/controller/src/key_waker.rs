@@ -54,11 +54,11 @@ impl<K: Clone + Eq + Hash + Send + 'static, C: Copy + Eq + Into<&'static str>> K
         self.queue.add_after_about(key, delay);
     }
 
-    /// Someone else undid what was written for a key. The same as [`wake_after`](Self::wake_after) the first five times.
+    /// Queues a key whose written state another client has changed or deleted.
     ///
-    /// Each further one waits twice as long as the one before, from a second to half a minute, and longer than `delay` alone
-    /// only by that: two writers that undo each other's writes would otherwise do so without end, as fast as the API server
-    /// lets them. A minute without such changes gives the key its five times back.
+    /// Queued as by [`wake_after`](Self::wake_after) the first five times. The delay of each further one doubles, from 1 s to
+    /// 30 s, so that two clients that undo each other's writes do not do so at full speed. The count starts anew after a minute
+    /// without such changes.
     pub fn wake_undone<W: Into<(C, Option<SystemTime>)>>(
         &self,
         key: K,
@@ -69,8 +69,8 @@ impl<K: Clone + Eq + Hash + Send + 'static, C: Copy + Eq + Into<&'static str>> K
         self.wake_after(key, delay, change);
     }
 
-    /// Returns when a key that was just synced may be synced again for no other reason: after `delay`, and for a key that
-    /// [others contest](Self::wake_undone) not before it would be if they undid this sync, too.
+    /// Returns the delay of a second sync that follows a successful one: `delay`, or for a [contested](Self::wake_undone) key the
+    /// longer delay that the next change by another client would cause.
     pub fn again_after(&self, key: &K, delay: Duration) -> Duration {
         locked(&self.damping).next(key, delay, Instant::now())
     }

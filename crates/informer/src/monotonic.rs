@@ -1,4 +1,4 @@
-//! The versions that one handler has been told, under simulation.
+//! A check of the resource versions that one handler receives, under simulation.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,23 @@ use kube_wire::{Object, ObjectKey, ResourceVersion};
 
 use crate::Event;
 
-/// Asserts that a handler is never taken back in time by a watch.
+/// Last resource version of each object that a handler received.
 ///
-/// Only a list may show an older state than before: that of a store that was restored from a backup.
+/// Events of a watch must not lower it. A list may: the store of the API server may have been restored from a backup.
 #[derive(Debug, Default)]
 pub(crate) struct Monotonic(HashMap<ObjectKey, ResourceVersion>);
 
 impl Monotonic {
-    /// Under [simulation](kube_ambient::simulate) only: keeping versions takes memory for each object.
+    /// Returns a check under [simulation](kube_ambient::simulate), and `None` otherwise, since it takes memory for each object.
     pub(crate) fn if_simulated() -> Option<Monotonic> {
         kube_ambient::is_simulated().then(Monotonic::default)
     }
 
+    /// Checks the version of an event and remembers it.
+    ///
     /// # Panics
     ///
-    /// If a watch showed an older state of an object than the handler had been told before.
+    /// If the event is from a watch and older than the last one of the object.
     pub(crate) fn check<T: Object>(&mut self, event: &Event<T>) {
         let object = event.object();
         let (key, version) = (object.key(), object.resource_version());
@@ -33,7 +35,7 @@ impl Monotonic {
         }
         if let Some(before) = self.0.insert(key, version.clone()) {
             let (name, went_back) = (object.name(), before > version);
-            assert!(!went_back, "a handler was told of {name} at version {version} after version {before}");
+            assert!(!went_back, "a handler received {name} at version {version} after version {before}");
         }
     }
 }

@@ -13,11 +13,11 @@ const LOOK: Duration = Duration::from_millis(500);
 const WAIT: Duration = Duration::from_secs(10);
 
 impl Run {
-    /// Work that waits in queues and should not.
+    /// Returns queues with more pending keys than the rules expect.
     fn waiting(&self) -> Vec<String> {
         let too_many = |(queue, count): (&str, usize)| {
             let may = self.world.rules.may_wait(queue, &self.world.server);
-            (count > may).then(|| format!("nothing is left to do, but {count} keys of {queue} wait; {may} may"))
+            (count > may).then(|| format!("{count} keys of {queue} are pending at the end, {may} are expected"))
         };
         kube_ambient::pending().into_iter().filter_map(too_many).collect()
     }

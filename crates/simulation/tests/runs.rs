@@ -1,5 +1,6 @@
 //! Runs of the endpoint controllers: repeatable, reduced when they fail, and passing.
 
+use std::convert::Infallible;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use kube_dev_apiserver::Server;
 use kube_simulation::endpoints::{Act, Histories, read_recordings, scenario};
 use kube_simulation::sieve::{Pattern, plans};
-use kube_simulation::{Faults, Log, Operation, Plan, Rules, Simulation, Step, shrink, shrink_faults};
+use kube_simulation::{Faults, Log, Operation, Plan, Process, Rules, Simulation, Step, shrink, shrink_faults};
 use serde_json::json;
 
 #[test]
@@ -109,6 +110,17 @@ impl Rules for Artificial {
         let is_there = |part: &&str| text.contains(*part);
         if needed.iter().all(is_there) { vec!["all three are there".to_owned()] } else { Vec::new() }
     }
+}
+
+#[test]
+fn keys_that_stay_in_a_queue_fail_the_run() {
+    let mut simulation = scenario::exhaustive(&[]);
+    simulation.rules = Arc::new(Artificial);
+    simulation.processes = vec![Process::new("a", |_| async {
+        let _counted = kube_ambient::count_pending("letters", || 2);
+        std::future::pending::<Result<(), Infallible>>().await
+    })];
+    assert_eq!(simulation.run().violations, ["2 keys of letters are pending at the end, 0 are expected"]);
 }
 
 #[test]
