@@ -69,10 +69,13 @@ impl<K: Clone + Eq + Hash + Send + 'static, C: Copy + Eq + Into<&'static str>> K
         self.wake_after(key, delay, change);
     }
 
-    /// Returns the delay of a second sync that follows a successful one: `delay`, or for a [contested](Self::wake_undone) key the
-    /// longer delay that the next change by another client would cause.
-    pub fn again_after(&self, key: &K, delay: Duration) -> Duration {
-        locked(&self.damping).next(key, delay, Instant::now())
+    /// Queues a second sync of a key after a successful one.
+    ///
+    /// Its delay is `delay`, or for a [contested](Self::wake_undone) key the longer one that the next change by another client
+    /// would cause.
+    pub fn wake_again(&self, key: K, delay: Duration) {
+        let delay = locked(&self.damping).next(&key, delay, Instant::now());
+        self.queue.add_after_about(key, delay);
     }
 
     /// A key goes on at once: what it waited for is there.

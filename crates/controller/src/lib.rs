@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use std::{sync::Arc, time::Duration};
-//! use kube_controller::{Next, RetryPolicy, Supervisor, Workers};
+//! use kube_controller::{RetryPolicy, Supervisor, Workers};
 //! use kube_workqueue::{Queue, default_controller_limiter};
 //! use tokio_util::sync::CancellationToken;
 //!
@@ -23,7 +23,7 @@
 //!     async move {
 //!         println!("syncing {key}");
 //!         done.cancel();
-//!         Ok::<Next, std::io::Error>(Next::Done)
+//!         Ok::<(), std::io::Error>(())
 //!     }
 //! };
 //! let retry = RetryPolicy::default();
@@ -54,4 +54,4 @@ pub use metrics::ControllerMetrics;
 pub use prometheus::PrometheusControllers;
 pub use propagation::{Propagation, PropagationMetrics, Stages, Turn};
 pub use supervisor::{Supervisor, SupervisorError};
-pub use workers::{Next, RetryPolicy, Workers};
+pub use workers::{RetryPolicy, Workers};

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 use self::waits::{Causes, Marks, Waits, lag};
-use crate::{Next, locked};
+use crate::locked;
 
 /// The parts of the time from a change to its acknowledged write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,16 +125,16 @@ impl<K: Clone + Eq + Hash, C: Copy + Eq + Into<&'static str>> Turn<'_, K, C> {
     }
 
     /// The sync ended. If it went well and wrote, all was acknowledged by now; if it did not go well, it is tried again.
-    pub fn end<E>(self, result: &Result<Next, E>) {
+    pub fn end<E>(self, result: &Result<(), E>) {
         let Some(UnderWay { shared, key, causes, taken, planned }) = self.0 else { return };
         match (result, planned) {
-            (Ok(_), Some(planned)) => {
+            (Ok(()), Some(planned)) => {
                 let (taken, planned, written) = (taken.into_std(), planned.into_std(), Instant::now().into_std());
                 for (cause, stages) in causes.stages(Marks { taken, planned, written }) {
                     shared.metrics.propagated(cause.into(), stages);
                 }
             }
-            (Ok(_), None) => {}
+            (Ok(()), None) => {}
             (Err(_), _) => locked(&shared.waits).put_back(key, causes),
         }
     }
@@ -186,14 +186,14 @@ mod tests {
         advance(ms(10)).await;
         turn.writing();
         advance(ms(20)).await;
-        turn.end::<()>(&Ok(Next::Done));
+        turn.end::<()>(&Ok(()));
         let stages = Stages { watch: None, queue: ms(300), compute: ms(10), api: ms(20) };
         assert_eq!(*locked(&told.0), [("ready", stages)]);
         assert_eq!(stages.total(), ms(330));
 
         let mut turn = propagation.take(&key);
         turn.writing();
-        turn.end::<()>(&Ok(Next::Done));
+        turn.end::<()>(&Ok(()));
         assert_eq!(locked(&told.0).len(), 1, "nothing woke it");
     }
 
@@ -202,19 +202,19 @@ mod tests {
         let told = Arc::new(Told::default());
         let propagation = Propagation::new(Some(told.clone()));
         propagation.woken(&1, || Some((Ready, None)));
-        propagation.take(&1).end::<()>(&Ok(Next::Done));
+        propagation.take(&1).end::<()>(&Ok(()));
         propagation.woken(&1, || Some((Ready, None)));
         let mut turn = propagation.take(&1);
         turn.writing();
         turn.wrote_nothing();
-        turn.end::<()>(&Ok(Next::Done));
+        turn.end::<()>(&Ok(()));
         let mut turn = propagation.take(&1);
         turn.writing();
-        turn.end::<()>(&Ok(Next::Again(ms(1))));
+        turn.end::<()>(&Ok(()));
         propagation.woken(&1, || None::<(Ready, _)>);
         let mut turn = propagation.take(&1);
         turn.writing();
-        turn.end::<()>(&Ok(Next::Done));
+        turn.end::<()>(&Ok(()));
         assert!(locked(&told.0).is_empty());
     }
 
@@ -232,7 +232,7 @@ mod tests {
         propagation.woken(&1, || Some((Ready, Some(SystemTime::UNIX_EPOCH))));
         let mut turn = propagation.take(&1);
         turn.writing();
-        turn.end::<()>(&Ok(Next::Done));
+        turn.end::<()>(&Ok(()));
         assert!(locked(&told.0)[0].1.watch.is_some_and(|lag| lag > Duration::from_secs(365 * 24 * 60 * 60)));
     }
 }

@@ -15,6 +15,8 @@ use tokio_util::sync::CancellationToken;
 use crate::error_text::with_causes;
 use crate::{ControllerMetrics, locked};
 
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 /// When a key whose sync failed is synced again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
@@ -30,15 +32,6 @@ impl Default for RetryPolicy {
     fn default() -> Self {
         RetryPolicy { max_retries: 15, slowest: Duration::from_secs(1_000) }
     }
-}
-
-/// What becomes of a key whose sync did not fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// It is in its desired state: its retries are forgotten.
-    Done,
-    /// It is in its desired state, and is to be looked at once more after this delay.
-    Again(Duration),
 }
 
 /// Takes keys from a queue and syncs them.
@@ -70,8 +63,8 @@ where
     pub async fn run<S, F, E>(self, stop: CancellationToken, sync: S)
     where
         S: Fn(K) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<Next, E>> + Send + 'static,
-        E: std::error::Error + Send + 'static,
+        F: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<BoxError> + Send + 'static,
     {
         let Workers { name, queue, timer, count, retry, metrics } = self;
         let sync = Arc::new(sync);
@@ -110,8 +103,8 @@ async fn work<K, S, F, E>(failed: Failed<K>, stop: CancellationToken, sync: Arc<
 where
     K: Clone + Eq + Hash + Display + Send + 'static,
     S: Fn(K) -> F,
-    F: Future<Output = Result<Next, E>>,
-    E: std::error::Error,
+    F: Future<Output = Result<(), E>>,
+    E: Into<BoxError>,
 {
     let queue = &failed.queue;
     loop {
@@ -126,13 +119,8 @@ where
         let result = sync(key.clone()).await;
         busy.fetch_sub(1, Relaxed);
         match result {
-            Ok(next) => {
-                failed.succeeded(&key);
-                if let Next::Again(delay) = next {
-                    queue.add_after_about(key, delay);
-                }
-            }
-            Err(error) => failed.put_back(key, &error),
+            Ok(()) => failed.succeeded(&key),
+            Err(error) => failed.put_back(key, &*error.into()),
         }
     }
 }
@@ -207,7 +195,7 @@ mod tests {
             move |_| {
                 let mut times = times.lock().unwrap();
                 times.push(start.elapsed().as_millis());
-                let result = if times.len() > failures { Ok(Next::Done) } else { Err(NotYet) };
+                let result = if times.len() > failures { Ok(()) } else { Err(NotYet) };
                 if result.is_ok() {
                     stop.cancel();
                 }
@@ -251,7 +239,7 @@ mod tests {
             let times = Arc::clone(&times);
             move |_| {
                 times.lock().unwrap().push(start.elapsed().as_secs());
-                async { Err::<Next, _>(NotYet) }
+                async { Err::<(), _>(NotYet) }
             }
         };
         let mut tasks = JoinSet::new();
@@ -272,7 +260,7 @@ mod tests {
         queue.add("key".to_owned());
         let retry = RetryPolicy::default();
         let workers = Workers { name: "test", queue, timer, count: 1, retry, metrics: Arc::new(()) };
-        let sync = |_: String| async { if true { panic!("broken") } else { Ok::<Next, NotYet>(Next::Done) } };
+        let sync = |_: String| async { if true { panic!("broken") } else { Ok::<(), NotYet>(()) } };
         workers.run(CancellationToken::new(), sync).await;
     }
 }

@@ -103,8 +103,8 @@ impl EndpointsController {
         let unanswered = Arc::new(Unanswered::default());
         let endpoints = watch_endpoints(informers, waker.clone(), Arc::clone(&unanswered));
         let cache = informers.endpoints.write_through(&endpoints);
-        let synced =
-            vec![watch_services(informers, waker.clone()), watch_pods(informers, waker, batch_period), endpoints];
+        let pods = watch_pods(informers, waker.clone(), batch_period);
+        let synced = vec![watch_services(informers, waker.clone()), pods, endpoints];
         let reconciler = Arc::new(Reconciler {
             services: informers.services.lister(),
             pods: informers.pods.lister(),
@@ -118,6 +118,8 @@ impl EndpointsController {
             unanswered,
             #[cfg(feature = "defects")]
             stale: stale::StaleEndpoints::default(),
+            #[cfg(feature = "defects")]
+            waker: waker.clone(),
         });
         EndpointsController { queue, timer, concurrent_syncs, reconciler, metrics: controller, synced }
     }

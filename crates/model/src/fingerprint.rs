@@ -1,7 +1,7 @@
 //! The order of ports and subsets on the wire.
 //!
 //! Upstream sorts ports and subsets by a 128-bit FNV-1a hash of a textual dump of the value. The order is visible to
-//! clients and must not change from sync to sync, so it is reproduced here, dump and hash (GV-1 to GV-13).
+//! clients and must not change from sync to sync, so it is reproduced here, dump and hash.
 
 use std::fmt::{self, Write};
 
@@ -58,7 +58,10 @@ impl Write for Fnv1a128 {
     }
 }
 
-/// A value as Go's `spew` prints it with sorted keys and without addresses: the grammar GV-1 to GV-5.
+/// A value as Go's `spew` prints it with sorted keys and without addresses: `(v1.EndpointPort){Name:(*string)http …}`.
+///
+/// Scalars print as `(type)value`, pointers as `(*type)` and the value, or `<nil>`, and slices as `([]type)[…]` with elements that
+/// leave out their type.
 struct Dump<'a, T>(&'a T);
 
 /// The fields of a value, without the type in front of it: what stands in a list.
@@ -252,7 +255,7 @@ mod tests {
         }
     }
 
-    // GV-12, GV-13
+    // Hashes printed by `hash.DeepHashObject` of upstream.
     #[rstest]
     #[case(true, &[("http", 80)], 0x26f4_f78b_8a00_6cee_3622_2e68_2aed_c50d)]
     #[case(false, &[("https", 443)], 0x2f18_eeb5_58a2_46fd_a8bc_8478_4c3a_b471)]
@@ -278,7 +281,7 @@ mod tests {
         assert_eq!(fingerprint(&Dump(&subset)), expected, "{}", Dump(&subset));
     }
 
-    // GV-9, GV-10
+    // Orders of the slices of upstream.
     #[rstest]
     #[case(&[("http", 80, "TCP"), ("https", 443, "TCP")], &["https", "http"])]
     #[case(&[("metrics", 9153, "TCP"), ("dns-tcp", 53, "TCP"), ("dns", 53, "UDP")], &["dns", "dns-tcp", "metrics"])]

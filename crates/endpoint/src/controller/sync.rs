@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use kube_controller::{Next, Propagation, Turn, locked};
+use kube_controller::{Propagation, Turn, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Client, Deleted, Error, Preconditions};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
@@ -30,6 +30,8 @@ pub(super) struct Reconciler {
     pub(super) unanswered: Arc<Unanswered>,
     #[cfg(feature = "defects")]
     pub(super) stale: super::stale::StaleEndpoints,
+    #[cfg(feature = "defects")]
+    pub(super) waker: kube_controller::KeyWaker<ObjectKey, Cause>,
 }
 
 /// Why a sync failed.
@@ -43,14 +45,14 @@ pub(super) struct SyncError {
 
 impl Reconciler {
     /// Brings the Endpoints object of a Service into line with its Pods (EP-1 to EP-22).
-    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Next, SyncError> {
+    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<(), SyncError> {
         let mut turn = self.propagation.take(key);
         let result = self.try_sync(key, &mut turn).await;
         turn.end(&result);
         result
     }
 
-    async fn try_sync(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<Next, SyncError> {
+    async fn try_sync(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<(), SyncError> {
         let failed = |verb| move |source| SyncError { verb, key: key.clone(), source };
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
             let current = self.endpoints.get(&key.namespace, &key.name);
@@ -62,12 +64,12 @@ impl Reconciler {
             locked(&self.trigger_times).forget(key);
             #[cfg(feature = "defects")]
             self.stale.forget(key);
-            return Ok(Next::Done);
+            return Ok(());
         };
         let selector = match &service.selector {
             Some(selector) if !service.external_name => selector,
             // An object that is there is left alone (EC-24).
-            _ => return Ok(Next::Done),
+            _ => return Ok(()),
         };
 
         if let Some(value) = self.legacy.malformed_tolerance(&service) {
@@ -80,7 +82,8 @@ impl Reconciler {
             && self.stale.is_stale(current)
         {
             // Upstream fails the sync; the key is tried again in either case.
-            return Ok(Next::Again(std::time::Duration::from_secs(1)));
+            self.waker.wake_again(key.clone(), std::time::Duration::from_secs(1));
+            return Ok(());
         }
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
         let change = plan(&service, &pods, current.as_deref(), trigger_time, self.legacy);
@@ -96,7 +99,7 @@ impl Reconciler {
                 self.unanswered.note(key, self.update(key, &endpoints).await).map_err(failed("update"))?;
             }
         }
-        Ok(Next::Done)
+        Ok(())
     }
 
     /// Deletes the object; returns `false` if there was none.

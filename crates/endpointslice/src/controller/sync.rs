@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{KeyWaker, Next, Propagation, Turn, locked};
+use kube_controller::{KeyWaker, Propagation, Turn, locked};
 use kube_controller_client::events::EventType;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
@@ -59,7 +59,7 @@ impl Syncs {
     }
 
     /// Brings the slices of a Service into line with its Pods (ES-1 to ES-7), and counts what came of it (SY-3).
-    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Next, SyncError> {
+    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<(), SyncError> {
         let mut turn = self.propagation.take(key);
         let result = self.try_sync(key, &mut turn).await;
         turn.end(&result);
@@ -67,17 +67,17 @@ impl Syncs {
         result
     }
 
-    async fn try_sync(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<Next, SyncError> {
+    async fn try_sync(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<(), SyncError> {
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
             // Its slices go with it: they are owned, and the garbage collector removes them.
             locked(&self.trigger_times).forget(key);
             self.reconciler.forget(key);
-            return Ok(Next::Done);
+            return Ok(());
         };
         let selector = match &service.selector {
             Some(selector) if !service.external_name => selector,
             // Slices that are there are left alone (EC-24).
-            _ => return Ok(Next::Done),
+            _ => return Ok(()),
         };
 
         let mut existing =
@@ -108,11 +108,10 @@ impl Syncs {
             // Upstream syncs again when its own write comes back through the watch before its answer does, and then takes in
             // changes that wake nothing by themselves (EC-2). Here that does not depend on which of the two is faster.
             Ok(done) if failures.is_empty() => {
-                return Ok(if done.writes == 0 {
-                    Next::Done
-                } else {
-                    Next::Again(self.waker.again_after(key, self.echo_delay))
-                });
+                if done.writes > 0 {
+                    self.waker.wake_again(key.clone(), self.echo_delay);
+                }
+                return Ok(());
             }
             Ok(_) => {}
             Err(error) => failures.push(Failure::Apply(error)),

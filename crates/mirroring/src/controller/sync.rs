@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use kube_controller::{Next, Propagation, Turn};
+use kube_controller::{Propagation, Turn};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use kube_endpoint_model::{Cause, EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
@@ -30,7 +30,7 @@ pub(super) struct Syncs {
 
 impl Syncs {
     /// Brings the mirrored slices of a Service into line with its Endpoints (MI-2 to MI-24).
-    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Next, ApplyError> {
+    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<(), ApplyError> {
         let start = Instant::now();
         let mut turn = self.propagation.take(key);
         let result = self.mirror(key, &mut turn).await;
@@ -39,7 +39,7 @@ impl Syncs {
         result
     }
 
-    async fn mirror(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<Next, ApplyError> {
+    async fn mirror(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<(), ApplyError> {
         let endpoints = self.endpoints.get(&key.namespace, &key.name).filter(|endpoints| should_mirror(endpoints));
         let service = self.services.get(&key.namespace, &key.name).filter(|service| service.selector.is_none());
         // Slices that are being deleted are among them (MI-4).
@@ -58,7 +58,7 @@ impl Syncs {
             turn.writing();
         }
         self.reconciler.carry_out(planned).await?;
-        Ok(Next::Done)
+        Ok(())
     }
 
     fn measure(&self, plan: &Plan, skipped: usize) {
@@ -73,13 +73,13 @@ impl Syncs {
         key: &ObjectKey,
         slices: Vec<Arc<EndpointSlice>>,
         turn: &mut Turn<'_, ObjectKey, Cause>,
-    ) -> Result<Next, ApplyError> {
+    ) -> Result<(), ApplyError> {
         self.reconciler.forget(key);
         if !slices.is_empty() {
             turn.writing();
         }
         self.reconciler.delete(&"Endpoints".into(), key, slices).await?;
-        Ok(Next::Done)
+        Ok(())
     }
 
     fn warn_of_skipped(&self, endpoints: &Endpoints, skipped: usize, invalid: usize) {
