@@ -30,7 +30,7 @@ impl Server {
     /// none.
     pub fn object(&self, group: &str, plural: &str, namespace: &str, name: &str) -> Option<Value> {
         let (kind, object) = self.shared().read(|cluster| {
-            let kind = cluster.kinds().all().iter().find(|kind| kind.group == group && kind.plural == plural)?;
+            let kind = kind(cluster, group, plural)?;
             Some((Arc::clone(kind), cluster.get(kind, namespace, name).ok()?))
         })?;
         Some(decoded(&kind, &object))
@@ -38,7 +38,7 @@ impl Server {
 
     fn stored(&self, group: &str, plural: &str) -> Option<(Arc<Kind>, Vec<Arc<Stored>>)> {
         self.shared().read(|cluster| {
-            let kind = cluster.kinds().all().iter().find(|kind| kind.group == group && kind.plural == plural)?;
+            let kind = kind(cluster, group, plural)?;
             Some((Arc::clone(kind), cluster.list(kind, None)))
         })
     }
@@ -47,6 +47,10 @@ impl Server {
     pub fn revision(&self) -> u64 {
         self.shared().read(Cluster::revision)
     }
+}
+
+fn kind<'a>(cluster: &'a Cluster, group: &str, plural: &str) -> Option<&'a Arc<Kind>> {
+    cluster.kinds().all().iter().find(|kind| kind.group == group && kind.plural == plural)
 }
 
 fn decoded(kind: &Kind, object: &Stored) -> Value {

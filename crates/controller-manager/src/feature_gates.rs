@@ -150,16 +150,15 @@ impl FeatureGates {
                 Err(error) => errors.push(error),
             }
         }
+        let states = Arc::make_mut(&mut self.states);
         for (group, stage) in [(ALL_ALPHA, Stage::Alpha), (ALL_BETA, Stage::Beta)] {
             let Some(all) = wanted.get(group.name) else { continue };
-            let members = Arc::make_mut(&mut self.states)
-                .values_mut()
-                .filter(|(gate, _)| gate.stage == stage && gate.name != group.name);
+            let members = states.values_mut().filter(|(gate, _)| gate.stage == stage && gate.name != group.name);
             members.for_each(|(_, on)| *on = *all);
         }
         let mut remarks = Vec::new();
         for (name, value) in wanted {
-            let Some((gate, on)) = Arc::make_mut(&mut self.states).get_mut(name) else { continue };
+            let Some((gate, on)) = states.get_mut(name) else { continue };
             *on = value;
             if OURS.iter().any(|it| it.name == name) {
                 continue;

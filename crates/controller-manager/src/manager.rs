@@ -188,7 +188,7 @@ struct Manager {
     controllers: Controllers,
     caches: Caches,
     checks: Checks,
-    /// None if nothing is served: then nobody reads them.
+    /// `None` if nothing is served, since metrics have no other reader.
     metrics: Option<Metrics>,
     stop: CancellationToken,
     /// From when on controllers begin no more requests.

@@ -44,7 +44,7 @@ impl<K: Eq + Hash> Damping<K> {
     pub(crate) fn delay(&mut self, key: K, delay: Duration, now: Instant) -> Duration {
         self.forget_quiet(now);
         let contested = self.contested.entry(key).or_insert(Contested { times: 0, due: now });
-        if contested.times > 0 && now < contested.due {
+        if now < contested.due {
             return contested.due - now;
         }
         if now >= contested.due + QUIET {

@@ -2,10 +2,10 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::Arc,
+    sync::{Arc, mpsc::Receiver},
 };
 
-use kube_informer::{Event, ManualSource, OwnWrite, Store};
+use kube_informer::{Event, Informer, ManualSource, OwnWrite, Store};
 use kube_wire::Object as _;
 use proptest::prelude::*;
 use rstest::rstest;
@@ -335,19 +335,24 @@ fn the_writer_gets_no_event_of_its_writes_and_other_handlers_do() {
     assert!(informer.lister().is_empty());
 }
 
-/// The watch is faster than the answer: what it shows of the object meanwhile waits for the answer.
-#[rstest]
-#[case::written(|write: OwnWrite<Thing>| write.written(thing("u", 7)), &["Updated shop/a@6", "Updated shop/a@8"])]
-#[case::lost(drop, &["Updated shop/a@6", "Updated shop/a@7", "Updated shop/a@8"])]
-fn the_writer_gets_what_others_did_while_it_wrote(#[case] answer: fn(OwnWrite<Thing>), #[case] expected: &[&str]) {
+/// An informer whose only handler sends a write of an object that is stored at version 5, and the events of that handler.
+fn writing() -> (Informer<Thing>, ManualSource<Thing>, Receiver<String>, OwnWrite<Thing>) {
     let (informer, source) = ManualSource::<Thing>::new();
     let (sent, received) = std::sync::mpsc::channel();
     let handler = informer.add_handler(move |event| drop(sent.send(format!("{event:?}"))));
     source.replace([thing("u", 5)], "5");
     source.deliver();
     received.try_iter().for_each(drop);
-
     let write = informer.write_through(&handler).begin("shop", "a");
+    (informer, source, received, write)
+}
+
+/// The watch is faster than the answer: what it shows of the object meanwhile waits for the answer.
+#[rstest]
+#[case::written(|write: OwnWrite<Thing>| write.written(thing("u", 7)), &["Updated shop/a@6", "Updated shop/a@8"])]
+#[case::lost(drop, &["Updated shop/a@6", "Updated shop/a@7", "Updated shop/a@8"])]
+fn the_writer_gets_what_others_did_while_it_wrote(#[case] answer: fn(OwnWrite<Thing>), #[case] expected: &[&str]) {
+    let (informer, source, received, write) = writing();
     for version in [6, 7, 8] {
         source.apply(thing("u", version));
     }
@@ -367,14 +372,7 @@ fn a_list_does_not_overtake_events_that_wait_for_an_answer(
     #[case] answer: fn(OwnWrite<Thing>),
     #[case] expected: &[&str],
 ) {
-    let (informer, source) = ManualSource::<Thing>::new();
-    let (sent, received) = std::sync::mpsc::channel();
-    let handler = informer.add_handler(move |event| drop(sent.send(format!("{event:?}"))));
-    source.replace([thing("u", 5)], "5");
-    source.deliver();
-    received.try_iter().for_each(drop);
-
-    let write = informer.write_through(&handler).begin("shop", "a");
+    let (_informer, source, received, write) = writing();
     source.apply(thing("u", 6));
     source.replace([thing("u", 7)], "7");
     source.deliver();
