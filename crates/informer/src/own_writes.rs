@@ -29,6 +29,8 @@ struct Deleted {
     /// The last known version of the object.
     version: ResourceVersion,
     bookmarks: u8,
+    /// A list of the most recent state was requested after the answer to the delete, and is not complete yet.
+    listing: bool,
 }
 
 impl Deleted {
@@ -54,7 +56,7 @@ impl OwnWrites {
         let (uid, version) = (object.uid(), object.resource_version());
         self.written.remove(&object.key());
         if !uid.is_empty() {
-            self.deleted.insert(object.key(), Deleted { uid, version, bookmarks: 0 });
+            self.deleted.insert(object.key(), Deleted { uid, version, bookmarks: 0, listing: false });
         }
     }
 
@@ -120,10 +122,21 @@ impl OwnWrites {
         lost_write || lost_delete
     }
 
+    /// Returns whether the watch has not shown all own deletes yet.
+    pub(crate) fn awaits_deletes(&self) -> bool {
+        !self.deleted.is_empty()
+    }
+
+    /// Notes the request of a list. `most_recent`: the server reads it from its store, so that it contains all acknowledged writes.
+    pub(crate) fn list_requested(&mut self, most_recent: bool) {
+        self.deleted.values_mut().for_each(|deleted| deleted.listing = most_recent);
+    }
+
     /// Corrects a complete list by the own writes that are newer than it. `stored` finds what the store holds.
     ///
     /// What remains noted afterwards is what the watch from this list will still show. A list may come from a server that lags
-    /// behind, so one that shows a deleted object is taken to be older than the delete.
+    /// behind, so one that shows a deleted object is taken to be older than the delete. A list of the most recent state is not: if it
+    /// shows the object, the store of the server was restored from a backup.
     pub(crate) fn correct<T: Object>(
         &mut self,
         objects: &mut Vec<Arc<T>>,
@@ -131,6 +144,7 @@ impl OwnWrites {
         stored: impl Fn(&ObjectKey) -> Option<Arc<T>>,
     ) {
         if !self.deleted.is_empty() {
+            self.deleted.retain(|_, deleted| !deleted.listing);
             let mut shown = HashSet::new();
             objects.retain(|object| {
                 let key = object.key();
@@ -148,5 +162,50 @@ impl OwnWrites {
             objects.retain(|object| !self.written.contains_key(&object.key()));
             self.written.retain(|key, _| stored(key).map(|object| objects.push(object)).is_some());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Item {
+        uid: &'static str,
+        version: u64,
+    }
+
+    impl Object for Item {
+        fn namespace(&self) -> &'static str {
+            "shop"
+        }
+        fn name(&self) -> &'static str {
+            "web"
+        }
+        fn uid(&self) -> Uid {
+            self.uid.into()
+        }
+        fn resource_version(&self) -> ResourceVersion {
+            self.version.into()
+        }
+    }
+
+    fn corrected(own: &mut OwnWrites, object: Item, listed: u64) -> usize {
+        let mut objects = vec![Arc::new(object)];
+        own.correct(&mut objects, &listed.into(), |_| None);
+        objects.len()
+    }
+
+    // Seed 139660 of the simulation: Endpoints that a restore brought back stayed out of the cache for three minutes.
+    #[test]
+    fn a_deleted_object_in_a_list_of_the_most_recent_state_was_restored() {
+        let mut own = OwnWrites::default();
+        own.list_requested(true);
+        own.deleted(&Item { uid: "u", version: 5 });
+        assert_eq!(corrected(&mut own, Item { uid: "u", version: 5 }, 9), 0, "requested before the delete");
+        own.list_requested(false);
+        assert_eq!(corrected(&mut own, Item { uid: "u", version: 5 }, 9), 0, "may come from a server that lags behind");
+        own.list_requested(true);
+        assert_eq!(corrected(&mut own, Item { uid: "u", version: 5 }, 9), 1);
+        assert!(own.admits(&Item { uid: "u", version: 6 }));
     }
 }

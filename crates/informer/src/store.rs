@@ -162,6 +162,16 @@ impl<T: Object, X: Clone> Store<T, X> {
         self.locked().own.is_unconfirmed(&object.key())
     }
 
+    /// Returns whether the watch has not shown all own deletes yet.
+    pub(crate) fn awaits_deletes(&self) -> bool {
+        self.locked().own.awaits_deletes()
+    }
+
+    /// Notes the request of a list; see [`OwnWrites::list_requested`].
+    pub(crate) fn list_requested(&self, most_recent: bool) {
+        self.locked_to_write().own.list_requested(most_recent);
+    }
+
     /// The stored object, if this is the same state of it.
     pub(crate) fn known(&self, object: &T) -> Option<Arc<T>> {
         let state = self.locked();

@@ -170,6 +170,11 @@ impl Machine {
         self.phase = STREAM;
     }
 
+    /// Lets the next list or stream, if that is the next request, be one of the most recent state.
+    pub(super) fn list_most_recent(&mut self) {
+        self.unavailable |= !matches!(self.phase, Phase::Watch { .. });
+    }
+
     /// What to do now. `jitter` is drawn from `0.0..1.0`.
     pub(super) fn next(&mut self, now: Instant, jitter: f64) -> Next {
         if let Some(wait) = self.wait.take() {

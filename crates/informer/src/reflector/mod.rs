@@ -70,6 +70,10 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             if self.restores.take() {
                 self.restored();
             }
+            // Another list could be older than the delete, or show that a restore has undone it.
+            if self.shared.store().awaits_deletes() {
+                self.machine.list_most_recent();
+            }
             match self.machine.next(Instant::now(), kube_ambient::random()) {
                 Next::Wait(wait) => sleep(wait).await,
                 Next::Stream { version, timeout } => self.watch(version, timeout, true).await,
@@ -291,6 +295,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         self.gathered.clear();
         self.begun = self.shared.meter().begin();
         self.shared.requests().begin_list(version);
+        self.shared.store().list_requested(version.is_empty());
     }
 
     /// Gives all that was gathered to the store at once.
