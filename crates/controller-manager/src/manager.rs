@@ -275,6 +275,14 @@ impl Manager {
         Ok((client, recorder))
     }
 
+    /// Returns the metrics of the queue and the syncs of a controller, if metrics are served.
+    fn controller_metrics(&self, name: &'static str) -> kube_controller::Metrics {
+        self.metrics.as_ref().map_or_else(kube_controller::Metrics::default, |metrics| kube_controller::Metrics {
+            queue: Some(Arc::new(metrics.queues.clone())),
+            controller: Some(metrics.controllers.controller(name)),
+        })
+    }
+
     #[cfg(feature = "endpoint")]
     fn endpoints(&self, stage: &mut Stage<'_>) -> Result<(), RunError> {
         use crate::controllers::ENDPOINTS;
@@ -285,15 +293,8 @@ impl Manager {
             pods: self.caches.pods.clone(),
             endpoints: self.caches.endpoints.clone(),
         };
-        let mut metrics = kube_endpoint::Metrics::default();
-        if let Some(Metrics { queues, controllers, .. }) = &self.metrics {
-            metrics.queues = Some(Arc::new(queues.clone()));
-            metrics.controller = controllers.controller(ENDPOINTS);
-            metrics.propagation = Some(controllers.propagation(ENDPOINTS));
-        }
-        let config = self.settings.endpoint;
-        let controller =
-            kube_endpoint::EndpointsController::with_metrics(&informers, client, recorder, config, metrics);
+        let (config, metrics) = (self.settings.endpoint, self.controller_metrics(ENDPOINTS));
+        let controller = kube_endpoint::endpoints_controller(&informers, client, recorder, config, metrics);
         stage.supervisor.try_spawn(ENDPOINTS, controller.run(self.stop.clone()));
         self.checks.controller(ENDPOINTS);
         Ok(())
@@ -310,15 +311,13 @@ impl Manager {
             nodes: self.caches.nodes.clone(),
             slices: self.caches.slices.clone(),
         };
-        let config = self.settings.endpointslice;
-        let metrics = match &self.metrics {
-            Some(Metrics { registry, queues, controllers, .. }) => {
-                kube_endpointslice::controller::Metrics::register(registry, queues, controllers)?
-            }
-            None => kube_endpointslice::controller::Metrics::default(),
+        let (config, metrics) = (self.settings.endpointslice, self.controller_metrics(ENDPOINTSLICE));
+        let slices: Arc<dyn kube_endpointslice::metrics::SliceMetrics> = match &self.metrics {
+            Some(metrics) => Arc::new(kube_endpointslice::metrics::PrometheusMetrics::register(&metrics.registry)?),
+            None => Arc::new(()),
         };
-        let controller = kube_endpointslice::controller::EndpointSliceController::with_metrics(
-            &informers, client, recorder, config, metrics,
+        let controller = kube_endpointslice::controller::endpointslice_controller(
+            &informers, client, recorder, config, slices, metrics,
         );
         stage.supervisor.try_spawn(ENDPOINTSLICE, controller.run(self.stop.clone()));
         self.checks.controller(ENDPOINTSLICE);
@@ -336,15 +335,13 @@ impl Manager {
             endpoints: self.caches.endpoints.clone(),
             slices: self.caches.slices.clone(),
         };
-        let metrics = match &self.metrics {
-            Some(Metrics { registry, queues, controllers, .. }) => {
-                kube_endpointslice_mirroring::Metrics::register(registry, queues, controllers)?
-            }
-            None => kube_endpointslice_mirroring::Metrics::default(),
+        let (config, metrics) = (self.settings.mirroring, self.controller_metrics(MIRRORING));
+        let mirroring: Arc<dyn kube_endpointslice_mirroring::MirroringMetrics> = match &self.metrics {
+            Some(metrics) => Arc::new(kube_endpointslice_mirroring::PrometheusMetrics::register(&metrics.registry)?),
+            None => Arc::new(()),
         };
-        let config = self.settings.mirroring;
-        let controller = kube_endpointslice_mirroring::MirroringController::with_metrics(
-            &informers, client, recorder, config, metrics,
+        let controller = kube_endpointslice_mirroring::mirroring_controller(
+            &informers, client, recorder, config, mirroring, metrics,
         );
         stage.supervisor.try_spawn(MIRRORING, controller.run(self.stop.clone()));
         self.checks.controller(MIRRORING);

@@ -59,9 +59,14 @@ impl<K: Eq + Hash> Damping<K> {
     /// Returns the delay that a change by another client would cause now.
     pub(crate) fn next(&self, key: &K, delay: Duration, now: Instant) -> Duration {
         match self.contested.get(key) {
-            Some(contested) if now < contested.due + QUIET => wait(contested.times + 1, delay),
+            Some(contested) if self.is_contested(key, now) => wait(contested.times + 1, delay),
             _ => delay,
         }
+    }
+
+    /// Returns whether another client changed the key within the last minute.
+    pub(crate) fn is_contested(&self, key: &K, now: Instant) -> bool {
+        self.contested.get(key).is_some_and(|contested| now < contested.due + QUIET)
     }
 
     fn forget_quiet(&mut self, now: Instant) {
@@ -126,6 +131,8 @@ mod tests {
         assert_eq!(damping.next(&"web", Duration::ZERO, now), 2 * SECOND);
         assert_eq!(damping.next(&"web", SECOND, now + SECOND + QUIET), SECOND);
         assert_eq!(damping.next(&"other", SECOND, now), SECOND);
+        assert!(damping.is_contested(&"web", now) && !damping.is_contested(&"other", now));
+        assert!(!damping.is_contested(&"web", now + SECOND + QUIET));
         assert_eq!(damping.delay("web", Duration::ZERO, now + SECOND + QUIET), Duration::ZERO);
         damping.delay("other", Duration::ZERO, now + 3 * QUIET);
         assert_eq!(damping.contested.len(), 1);

@@ -1,10 +1,14 @@
-//! What controllers report that upstream has no name for.
+//! Metrics of syncs, for which upstream has no names.
 
-/// What the syncs of one controller report of themselves. Each method does nothing by default.
+use crate::Latency;
+
+/// Receiver of the measurements of one controller. Each method does nothing by default.
 pub trait ControllerMetrics: Send + Sync {
-    /// A key was out of retries (EC-36).
+    /// Counts a key that is out of retries (EC-36).
     fn out_of_retries(&self) {}
-}
 
-/// Reports nothing.
-impl ControllerMetrics for () {}
+    /// Observes the latency of an acknowledged change. `source` is the name of the handler that queued its key.
+    fn propagated(&self, source: &'static str, latency: Latency) {
+        let _ = (source, latency);
+    }
+}

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use prometheus::{HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, Registry};
 
-use crate::{ControllerMetrics, PropagationMetrics, Stages};
+use crate::{ControllerMetrics, Latency};
 
 /// Metrics of all controllers of a process, each with the label `controller`:
 ///
 /// | metric | type | more labels |
 /// |---|---|---|
 /// | `endpoint_controllers_retries_exhausted_total` | counter | |
-/// | `endpoint_controllers_propagation_duration_seconds` | histogram: [`Stages::total`] | `cause` |
-/// | `endpoint_controllers_propagation_stage_duration_seconds` | histogram: [`Stages`] | `cause`, `stage`: `watch`, `queue`, `compute`, `api` |
+/// | `endpoint_controllers_propagation_duration_seconds` | histogram: [`Latency::total`] | `cause` |
+/// | `endpoint_controllers_propagation_stage_duration_seconds` | histogram: [`Latency`] | `cause`, `stage`: `queue`, `sync` |
 ///
-/// Register once, and hand [one](PrometheusControllers::controller) to each controller.
+/// `cause` is the name of the handler whose event queued the key. Register once, and pass
+/// [one](PrometheusControllers::controller) to each controller.
 #[derive(Clone, Debug)]
 pub struct PrometheusControllers {
     exhausted: IntCounterVec,
@@ -22,81 +23,67 @@ pub struct PrometheusControllers {
     stages: HistogramVec,
 }
 
-/// From a write that found nothing in its way to a rollout that waits for the rate limit, in seconds.
+/// Upper bounds of the buckets in seconds: from one unhindered write to a rollout that waits for the rate limit.
 const PROPAGATION: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 60.0];
 
 impl PrometheusControllers {
-    /// Registers the metrics. Fails if one of their names is taken.
+    /// Registers the metrics.
+    ///
+    /// # Errors
+    ///
+    /// [`prometheus::Error::AlreadyReg`] if the registry contains one of their names.
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {
-        let counter = |name, help| -> prometheus::Result<IntCounterVec> {
-            let counter = IntCounterVec::new(Opts::new(name, help), &["controller"])?;
-            registry.register(Box::new(counter.clone()))?;
-            Ok(counter)
-        };
         let histogram = |name, help, labels: &[&str]| -> prometheus::Result<HistogramVec> {
             let opts = HistogramOpts::new(name, help).buckets(PROPAGATION.to_vec());
             let histogram = HistogramVec::new(opts, labels)?;
             registry.register(Box::new(histogram.clone()))?;
             Ok(histogram)
         };
+        let exhausted = Opts::new(
+            "endpoint_controllers_retries_exhausted_total",
+            "Number of times that a key used up its retries and was put off to the slowest rate",
+        );
+        let exhausted = IntCounterVec::new(exhausted, &["controller"])?;
+        registry.register(Box::new(exhausted.clone()))?;
         Ok(PrometheusControllers {
-            exhausted: counter(
-                "endpoint_controllers_retries_exhausted_total",
-                "How often a key was out of retries and put off to the slowest rate",
-            )?,
+            exhausted,
             propagation: histogram(
                 "endpoint_controllers_propagation_duration_seconds",
-                "Time from a change to the acknowledged write, from the time its object gives if it does, otherwise from \
-                 when the change was seen",
+                "Time from the event of a change until the API server acknowledged the write that it caused",
                 &["controller", "cause"],
             )?,
             stages: histogram(
                 "endpoint_controllers_propagation_stage_duration_seconds",
-                "Parts of the time from a change to the acknowledged write; watch only where the object gives a time, \
-                 which is in whole seconds",
+                "Parts of the propagation duration: from the event to the start of the sync that wrote, and that sync",
                 &["controller", "cause", "stage"],
             )?,
         })
     }
 
-    /// The metrics of one controller.
-    pub fn controller(&self, name: &str) -> Arc<dyn ControllerMetrics> {
-        Arc::new(One { exhausted: self.exhausted.with_label_values(&[name]) })
-    }
-
-    /// How long changes take to be written by one controller. Series appear with the first change of each cause.
-    pub fn propagation(&self, controller: &'static str) -> Arc<dyn PropagationMetrics> {
-        let (whole, stages) = (self.propagation.clone(), self.stages.clone());
-        Arc::new(OnePropagation { controller, whole, stages })
-    }
-}
-
-struct OnePropagation {
-    controller: &'static str,
-    whole: HistogramVec,
-    stages: HistogramVec,
-}
-
-impl PropagationMetrics for OnePropagation {
-    fn propagated(&self, cause: &'static str, stages: Stages) {
-        self.whole.with_label_values(&[self.controller, cause]).observe(stages.total().as_secs_f64());
-        let Stages { watch, queue, compute, api } = stages;
-        for (stage, took) in [("watch", watch), ("queue", Some(queue)), ("compute", Some(compute)), ("api", Some(api))]
-        {
-            if let Some(took) = took {
-                self.stages.with_label_values(&[self.controller, cause, stage]).observe(took.as_secs_f64());
-            }
-        }
+    /// Returns the metrics of one controller. The series of a cause appear with its first change.
+    pub fn controller(&self, name: &'static str) -> Arc<dyn ControllerMetrics> {
+        let exhausted = self.exhausted.with_label_values(&[name]);
+        Arc::new(One { name, exhausted, propagation: self.propagation.clone(), stages: self.stages.clone() })
     }
 }
 
 struct One {
+    name: &'static str,
     exhausted: IntCounter,
+    propagation: HistogramVec,
+    stages: HistogramVec,
 }
 
 impl ControllerMetrics for One {
     fn out_of_retries(&self) {
         self.exhausted.inc();
+    }
+
+    fn propagated(&self, source: &'static str, latency: Latency) {
+        self.propagation.with_label_values(&[self.name, source]).observe(latency.total().as_secs_f64());
+        for (stage, took) in [("queue", latency.queue), ("sync", latency.sync)] {
+            self.stages.with_label_values(&[self.name, source, stage]).observe(took.as_secs_f64());
+        }
     }
 }
 
@@ -108,28 +95,23 @@ mod tests {
     use prometheus::TextEncoder;
 
     #[test]
-    fn each_controller_counts_for_itself() {
+    fn each_controller_has_its_own_series() {
         let registry = Registry::new();
         let metrics = PrometheusControllers::register(&registry).unwrap();
         let (one, other) = (metrics.controller("one"), metrics.controller("other"));
         one.out_of_retries();
         one.out_of_retries();
         other.out_of_retries();
-        let (queue, compute, api) = (Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4));
-        let stages = Stages { watch: None, queue, compute, api };
-        metrics.propagation("one").propagated("ready", stages);
-        metrics.propagation("one").propagated("ready", Stages { watch: Some(Duration::from_secs(8)), ..stages });
+        one.propagated("pods", Latency { queue: Duration::from_secs(1), sync: Duration::from_secs(2) });
+        one.propagated("pods", Latency { queue: Duration::from_secs(4), sync: Duration::from_secs(8) });
         let text = TextEncoder::new().encode_to_string(&registry.gather()).unwrap();
         for line in [
             r#"endpoint_controllers_retries_exhausted_total{controller="one"} 2"#,
             r#"endpoint_controllers_retries_exhausted_total{controller="other"} 1"#,
-            r#"endpoint_controllers_propagation_duration_seconds_sum{cause="ready",controller="one"} 22"#,
-            r#"endpoint_controllers_propagation_duration_seconds_count{cause="ready",controller="one"} 2"#,
-            r#"endpoint_controllers_propagation_stage_duration_seconds_sum{cause="ready",controller="one",stage="watch"} 8"#,
-            r#"endpoint_controllers_propagation_stage_duration_seconds_count{cause="ready",controller="one",stage="watch"} 1"#,
-            r#"endpoint_controllers_propagation_stage_duration_seconds_sum{cause="ready",controller="one",stage="queue"} 2"#,
-            r#"endpoint_controllers_propagation_stage_duration_seconds_sum{cause="ready",controller="one",stage="compute"} 4"#,
-            r#"endpoint_controllers_propagation_stage_duration_seconds_sum{cause="ready",controller="one",stage="api"} 8"#,
+            r#"endpoint_controllers_propagation_duration_seconds_sum{cause="pods",controller="one"} 15"#,
+            r#"endpoint_controllers_propagation_duration_seconds_count{cause="pods",controller="one"} 2"#,
+            r#"endpoint_controllers_propagation_stage_duration_seconds_sum{cause="pods",controller="one",stage="queue"} 5"#,
+            r#"endpoint_controllers_propagation_stage_duration_seconds_sum{cause="pods",controller="one",stage="sync"} 10"#,
         ] {
             assert!(text.contains(line), "{text}");
         }

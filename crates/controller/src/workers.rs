@@ -13,9 +13,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::error_text::with_causes;
+use crate::observer::Observer;
 use crate::{ControllerMetrics, locked};
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// When a key whose sync failed is synced again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,39 +35,90 @@ impl Default for RetryPolicy {
     }
 }
 
-/// Takes keys from a queue and syncs them.
+/// Whether a successful sync changed the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing was written.
+    Unchanged,
+    /// At least one write was acknowledged.
+    Written,
+}
+
+impl Outcome {
+    /// Returns [`Outcome::Written`] for at least one write.
+    pub fn of_writes(count: usize) -> Self {
+        if count == 0 { Outcome::Unchanged } else { Outcome::Written }
+    }
+}
+
+/// Syncs that return `()` count as [`Outcome::Written`].
+impl From<()> for Outcome {
+    fn from((): ()) -> Self {
+        Outcome::Written
+    }
+}
+
+/// Workers that take keys from a queue and sync them.
 pub struct Workers<K> {
-    /// Names the controller in logs.
-    pub name: &'static str,
-    /// Where keys come from.
-    pub queue: Queue<K>,
-    /// The task of the queue that adds delayed keys.
-    pub timer: Timer<K>,
-    /// How many keys are synced at once; at least 1.
-    pub count: usize,
-    /// What becomes of a key whose sync failed.
-    pub retry: RetryPolicy,
-    /// Who is told of keys that are out of retries.
-    pub metrics: Arc<dyn ControllerMetrics>,
+    name: &'static str,
+    queue: Queue<K>,
+    timer: Timer<K>,
+    concurrency: usize,
+    retry: RetryPolicy,
+    metrics: Option<Arc<dyn ControllerMetrics>>,
+    observer: Observer<K>,
 }
 
 impl<K> Workers<K>
 where
     K: Clone + Eq + Hash + Display + Send + Sync + 'static,
 {
-    /// Syncs keys until `stop`, then shuts the queue down and returns once the syncs under way have ended. Keys still
-    /// waiting are left.
+    /// Returns one worker with the default retries and no metrics. `name` identifies the controller in logs.
+    pub fn new(name: &'static str, queue: Queue<K>, timer: Timer<K>) -> Self {
+        let retry = RetryPolicy::default();
+        Workers { name, queue, timer, concurrency: 1, retry, metrics: None, observer: Observer::new(None) }
+    }
+
+    /// Number of keys that are synced at once; zero counts as 1.
+    #[must_use]
+    pub fn concurrency(self, concurrency: usize) -> Self {
+        Workers { concurrency, ..self }
+    }
+
+    /// Retries of failed keys.
+    #[must_use]
+    pub fn retry(self, retry: RetryPolicy) -> Self {
+        Workers { retry, ..self }
+    }
+
+    /// Receiver of measurements; `None` disables them.
+    #[must_use]
+    pub fn metrics(self, metrics: Option<Arc<dyn ControllerMetrics>>) -> Self {
+        Workers { observer: Observer::new(metrics.clone()), metrics, ..self }
+    }
+
+    pub(crate) fn queue(&self) -> &Queue<K> {
+        &self.queue
+    }
+
+    pub(crate) fn observer(&self) -> &Observer<K> {
+        &self.observer
+    }
+
+    /// Syncs keys until `stop`, then shuts the queue down and returns when the syncs under way have ended. Keys that are still
+    /// queued are dropped.
     ///
     /// # Panics
     ///
-    /// When a sync panics, so that its supervisor ends the process.
-    pub async fn run<S, F, E>(self, stop: CancellationToken, sync: S)
+    /// If a sync panics, so that its [`Supervisor`](crate::Supervisor) ends the process.
+    pub async fn run<S, F, O, E>(self, stop: CancellationToken, sync: S)
     where
         S: Fn(K) -> F + Send + Sync + 'static,
-        F: Future<Output = Result<(), E>> + Send + 'static,
+        F: Future<Output = Result<O, E>> + Send + 'static,
+        O: Into<Outcome> + Send + 'static,
         E: Into<BoxError> + Send + 'static,
     {
-        let Workers { name, queue, timer, count, retry, metrics } = self;
+        let Workers { name, queue, timer, concurrency, retry, metrics, observer } = self;
         let sync = Arc::new(sync);
         let (mut tasks, exhausted) = (JoinSet::new(), Arc::default());
         let busy = Arc::new(AtomicUsize::new(0));
@@ -75,10 +127,11 @@ where
             kube_ambient::count_pending(name, move || queue.len() + queue.waiting() + busy.load(Relaxed))
         };
         tasks.spawn(timer.run());
-        for _ in 0..count.max(1) {
-            let (queue, metrics, exhausted) = (queue.clone(), Arc::clone(&metrics), Arc::clone(&exhausted));
+        for _ in 0..concurrency.max(1) {
+            let (queue, metrics, exhausted) = (queue.clone(), metrics.clone(), Arc::clone(&exhausted));
             let failed = Failed { controller: name, queue, retry, metrics, exhausted };
-            tasks.spawn(work(failed, stop.clone(), Arc::clone(&sync), Arc::clone(&busy)));
+            let worker = Worker { failed, observer: observer.clone(), busy: Arc::clone(&busy) };
+            tasks.spawn(worker.run(stop.clone(), Arc::clone(&sync)));
         }
 
         let stopped = {
@@ -99,28 +152,40 @@ where
     }
 }
 
-async fn work<K, S, F, E>(failed: Failed<K>, stop: CancellationToken, sync: Arc<S>, busy: Arc<AtomicUsize>)
-where
-    K: Clone + Eq + Hash + Display + Send + 'static,
-    S: Fn(K) -> F,
-    F: Future<Output = Result<(), E>>,
-    E: Into<BoxError>,
-{
-    let queue = &failed.queue;
-    loop {
-        let item = tokio::select! {
-            biased;
-            () = stop.cancelled() => return,
-            item = queue.get() => item,
-        };
-        let Some(item) = item else { return };
-        let key = item.key().clone();
-        busy.fetch_add(1, Relaxed);
-        let result = sync(key.clone()).await;
-        busy.fetch_sub(1, Relaxed);
-        match result {
-            Ok(()) => failed.succeeded(&key),
-            Err(error) => failed.put_back(key, &*error.into()),
+struct Worker<K> {
+    failed: Failed<K>,
+    observer: Observer<K>,
+    /// Number of syncs under way.
+    busy: Arc<AtomicUsize>,
+}
+
+impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
+    async fn run<S, F, O, E>(self, stop: CancellationToken, sync: Arc<S>)
+    where
+        S: Fn(K) -> F,
+        F: Future<Output = Result<O, E>>,
+        O: Into<Outcome>,
+        E: Into<BoxError>,
+    {
+        let Worker { failed, observer, busy } = self;
+        let queue = &failed.queue;
+        loop {
+            let item = tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                item = queue.get() => item,
+            };
+            let Some(item) = item else { return };
+            let key = item.key().clone();
+            busy.fetch_add(1, Relaxed);
+            let measured = observer.start(&key);
+            let result = sync(key.clone()).await.map(Into::into);
+            measured.end(&result);
+            busy.fetch_sub(1, Relaxed);
+            match result {
+                Ok(_) => failed.succeeded(&key),
+                Err(error) => failed.put_back(key, &*error.into()),
+            }
         }
     }
 }
@@ -130,7 +195,7 @@ struct Failed<K> {
     controller: &'static str,
     queue: Queue<K>,
     retry: RetryPolicy,
-    metrics: Arc<dyn ControllerMetrics>,
+    metrics: Option<Arc<dyn ControllerMetrics>>,
     /// Keys out of retries, with the time of their next one.
     exhausted: Arc<Mutex<HashMap<K, Instant>>>,
 }
@@ -152,7 +217,9 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Failed<K> {
             return;
         }
         tracing::error!(controller, %key, err = %with_causes(error), "Retry budget exceeded, retrying at the slowest rate");
-        self.metrics.out_of_retries();
+        if let Some(metrics) = &self.metrics {
+            metrics.out_of_retries();
+        }
         self.queue.forget(&key);
         locked(&self.exhausted).insert(key.clone(), now + self.retry.slowest);
         self.queue.add_after(key, self.retry.slowest);
@@ -202,7 +269,8 @@ mod tests {
                 async move { result }
             }
         };
-        Workers { name: "test", queue, timer, count: 2, retry, metrics: metrics.clone() }.run(stop, sync).await;
+        let workers = Workers::new("test", queue, timer).concurrency(2).retry(retry).metrics(Some(metrics.clone()));
+        workers.run(stop, sync).await;
         (times.lock().unwrap().clone(), metrics.0.load(Relaxed))
     }
 
@@ -243,7 +311,7 @@ mod tests {
             }
         };
         let mut tasks = JoinSet::new();
-        let workers = Workers { name: "test", queue: queue.clone(), timer, count: 1, retry, metrics: Arc::new(()) };
+        let workers = Workers::new("test", queue.clone(), timer).retry(retry);
         tasks.spawn(workers.run(stop.clone(), sync));
         queue.add("key".to_owned());
         tokio::time::sleep(Duration::from_secs(100)).await;
@@ -258,8 +326,7 @@ mod tests {
     async fn a_panic_in_a_sync_reaches_the_caller() {
         let (queue, timer) = Queue::builder().limiter(ItemExponential::new(Duration::ZERO, Duration::ZERO)).build();
         queue.add("key".to_owned());
-        let retry = RetryPolicy::default();
-        let workers = Workers { name: "test", queue, timer, count: 1, retry, metrics: Arc::new(()) };
+        let workers = Workers::new("test", queue, timer);
         let sync = |_: String| async { if true { panic!("broken") } else { Ok::<(), NotYet>(()) } };
         workers.run(CancellationToken::new(), sync).await;
     }

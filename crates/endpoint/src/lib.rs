@@ -1,7 +1,7 @@
 //! The Endpoints controller of kube-controller-manager: one core/v1 Endpoints object for every Service with a selector.
 //!
 //! Its name in `--controllers` is `endpoints-controller`. [`plan`] decides, purely, what the object of a Service must
-//! look like and whether it must be written; [`EndpointsController`] joins it to caches, queue and API server.
+//! look like and whether it must be written; [`endpoints_controller`] joins it to caches, queue and API server.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -38,7 +38,7 @@ mod legacy;
 mod plan;
 mod truncate;
 
-pub use controller::{Config, EndpointsController, Informers, Metrics};
+pub use controller::{Config, Informers, endpoints_controller};
 pub use legacy::Legacy;
 pub use plan::{Change, plan};
 pub use truncate::MAX_ADDRESSES;

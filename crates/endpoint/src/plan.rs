@@ -85,7 +85,7 @@ fn desired_subsets(service: &Service, pods: &[Arc<Pod>], legacy: Legacy) -> Vec<
         if ports.is_empty() && !(service.ports.is_empty() && service.is_headless()) {
             continue;
         }
-        let ready = publish || pod.ready;
+        let ready = membership::is_ready(pod, publish);
         let (addresses, not_ready_addresses) = if ready { (vec![address], vec![]) } else { (vec![], vec![address]) };
         subsets.push(EndpointSubset { addresses, not_ready_addresses, ports });
     }

@@ -9,20 +9,18 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{ControllerMetrics, KeyWaker, Propagation, PropagationMetrics, RetryPolicy, Workers};
+use kube_controller::{Controller, ControllerBuilder, Metrics};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
-    Cause, Change, EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes,
-    pod_change,
+    EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes, pod_change,
 };
-use kube_informer::{Event, HandlerHandle, Informer, NeverSynced, synced_before};
+use kube_informer::{Event, Informer};
 use kube_topology::TopologyCache;
 use kube_wire::Object as _;
-use kube_workqueue::{MetricsProvider, Queue, Timer, endpoint_slice_limiter};
+use kube_workqueue::{Queue, endpoint_slice_limiter};
 use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 
 use crate::metrics::SliceMetrics;
 use crate::options::Options;
@@ -31,18 +29,19 @@ use crate::slice_events::Terminating;
 use crate::watch::watch_slices;
 use sync::Syncs;
 
-/// How the slice controller works.
+/// Options of the slice controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// Services synced at once: `--concurrent-service-endpoint-syncs`.
+    /// Number of Services that are synced at once: `--concurrent-service-endpoint-syncs`.
     pub concurrent_syncs: usize,
-    /// The most endpoints a slice is filled with: `--max-endpoints-per-slice`.
+    /// Maximum number of endpoints that a slice is filled with: `--max-endpoints-per-slice`.
     pub max_endpoints_per_slice: NonZeroUsize,
-    /// How long changes of Pods are gathered before their Services are synced: `--endpointslice-updates-batch-period`.
+    /// Delay between a change of a Pod and the sync of its Services, which gathers further changes:
+    /// `--endpointslice-updates-batch-period`.
     pub batch_period: Duration,
 }
 
-/// The caches the slice controller reads.
+/// Caches that the slice controller reads.
 #[derive(Debug, Clone)]
 pub struct Informers {
     /// Services.
@@ -51,177 +50,88 @@ pub struct Informers {
     pub pods: Informer<Pod, PodIndex>,
     /// Nodes.
     pub nodes: Informer<Node>,
-    /// Slices, those of other controllers included.
+    /// EndpointSlices, including those of other controllers.
     pub slices: Informer<EndpointSlice, SliceIndex>,
 }
 
-/// A change of a slice is acted upon no sooner than this (K-2): it is mostly the echo of a write.
+/// Minimum delay after a change of a slice (upstream: `endpointSliceChangeMinSyncDelay`).
 const SLICE_CHANGE_DELAY: Duration = Duration::from_secs(1);
 
-/// The slice controller; see the [module](self).
-pub struct EndpointSliceController {
-    queue: Queue<ObjectKey>,
-    timer: Timer<ObjectKey>,
-    concurrent_syncs: usize,
-    syncs: Arc<Syncs>,
-    nodes_changed: Arc<Notify>,
-    synced: Vec<HandlerHandle>,
-    metrics: Arc<dyn ControllerMetrics>,
-}
-
-/// Who is told what the controller does. Nobody by default.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct Metrics {
-    /// The metrics of its slices.
-    pub slices: Arc<dyn SliceMetrics>,
-    /// The metrics of its queue.
-    pub queues: Option<Arc<dyn MetricsProvider>>,
-    /// Metrics that upstream does not have.
-    pub controller: Arc<dyn ControllerMetrics>,
-    /// How long changes take to be written. Nothing is measured for nobody.
-    pub propagation: Option<Arc<dyn PropagationMetrics>>,
-}
-
-impl Default for Metrics {
-    fn default() -> Self {
-        Metrics { slices: Arc::new(()), queues: None, controller: Arc::new(()), propagation: None }
-    }
-}
-
-impl Metrics {
-    /// Registers all metrics of the slice controller. Those of queues and those that upstream does not have are shared
-    /// by the controllers of a process, and so registered by the caller.
-    #[cfg(feature = "prometheus")]
-    pub fn register(
-        registry: &prometheus::Registry,
-        queues: &kube_workqueue::PrometheusMetrics,
-        controllers: &kube_controller::PrometheusControllers,
-    ) -> prometheus::Result<Metrics> {
-        Ok(Metrics {
-            slices: Arc::new(crate::metrics::PrometheusMetrics::register(registry)?),
-            queues: Some(Arc::new(queues.clone())),
-            controller: controllers.controller(NAME),
-            propagation: Some(controllers.propagation(NAME)),
-        })
-    }
-}
-
-/// Its name in `--controllers`.
+/// Name in `--controllers`, logs and metrics.
 const NAME: &str = "endpointslice-controller";
 
-impl EndpointSliceController {
-    /// A controller that hears of changes through `informers`, and writes with `client`.
-    pub fn new(informers: &Informers, client: Client, recorder: EventRecorder, config: Config) -> Self {
-        EndpointSliceController::with_metrics(informers, client, recorder, config, Metrics::default())
-    }
-
-    /// The same, telling `metrics` what it does.
-    pub fn with_metrics(
-        informers: &Informers,
-        client: Client,
-        recorder: EventRecorder,
-        config: Config,
-        metrics: Metrics,
-    ) -> Self {
-        let Config { concurrent_syncs, max_endpoints_per_slice, batch_period } = config;
-        let queue = Queue::builder().name("endpoint_slice").limiter(endpoint_slice_limiter());
-        let (queue, timer) = match metrics.queues {
-            Some(provider) => queue.metrics(provider).build(),
-            None => queue.build(),
-        };
-        let options = Options::new(SLICE_CONTROLLER).max_endpoints_per_slice(max_endpoints_per_slice);
-        let propagation = Propagation::new(metrics.propagation);
-        let waker = KeyWaker::new(queue.clone(), propagation.clone());
-        let nodes_changed = Arc::new(Notify::new());
-        let slice_delay = SLICE_CHANGE_DELAY.max(batch_period);
-        let slices =
-            watch_slices(&informers.slices, SLICE_CONTROLLER, Terminating::Ignored, waker.clone(), slice_delay);
-        let reconciler = Reconciler::builder(client, options)
-            .cache(informers.slices.write_through(&slices))
-            .topology_cache(TopologyCache::default())
-            .events(recorder)
-            .metrics(Arc::clone(&metrics.slices))
-            .build();
-        let synced = vec![
-            watch_services(informers, waker.clone()),
-            watch_pods(informers, waker.clone(), batch_period),
-            watch_nodes(informers, Arc::clone(&nodes_changed)),
-            slices,
-        ];
-        let syncs = Arc::new(Syncs {
-            services: informers.services.lister(),
-            pods: informers.pods.lister(),
-            nodes: informers.nodes.lister(),
-            slices: informers.slices.lister(),
-            reconciler,
-            metrics: metrics.slices,
-            echo_delay: slice_delay,
-            trigger_times: Mutex::new(TriggerTimes::default()),
-            waker,
-            propagation,
-        });
-        let metrics = metrics.controller;
-        EndpointSliceController { queue, timer, concurrent_syncs, syncs, nodes_changed, synced, metrics }
-    }
-
-    /// Reconciles from the time when all caches have synced until `stop` is cancelled.
-    ///
-    /// Errors: [`NeverSynced`] if a cache ends before it has synced; then nothing has been reconciled.
-    pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {
-        let EndpointSliceController { queue, timer, concurrent_syncs, syncs, nodes_changed, synced, metrics } = self;
-        if !synced_before(&stop, &synced).await? {
-            return Ok(());
+/// Returns the slice controller, which reads the caches of `informers` and writes with `client`.
+///
+/// `slices` receives the metrics that upstream's controller has, `metrics` those of the queue and of syncs.
+pub fn endpointslice_controller(
+    informers: &Informers,
+    client: Client,
+    recorder: EventRecorder,
+    config: Config,
+    slices: Arc<dyn SliceMetrics>,
+    metrics: Metrics,
+) -> Controller<ObjectKey> {
+    let queue = Queue::builder().name("endpoint_slice").limiter(endpoint_slice_limiter());
+    let mut controller = Controller::builder(NAME, queue, metrics).concurrency(config.concurrent_syncs);
+    let slice_delay = SLICE_CHANGE_DELAY.max(config.batch_period);
+    let handler = watch_slices(&mut controller, &informers.slices, SLICE_CONTROLLER, Terminating::Ignored, slice_delay);
+    watch_services(&mut controller, informers);
+    watch_pods(&mut controller, informers, config.batch_period);
+    let nodes_changed = Arc::new(Notify::new());
+    watch_nodes(&mut controller, informers, Arc::clone(&nodes_changed));
+    let options = Options::new(SLICE_CONTROLLER).max_endpoints_per_slice(config.max_endpoints_per_slice);
+    let reconciler = Reconciler::builder(client, options)
+        .cache(informers.slices.write_through(&handler))
+        .topology_cache(TopologyCache::default())
+        .events(recorder)
+        .metrics(Arc::clone(&slices))
+        .build();
+    let syncs = Arc::new(Syncs {
+        services: informers.services.lister(),
+        pods: informers.pods.lister(),
+        nodes: informers.nodes.lister(),
+        slices: informers.slices.lister(),
+        reconciler,
+        metrics: slices,
+        echo_delay: slice_delay,
+        trigger_times: Mutex::new(TriggerTimes::default()),
+        keys: controller.enqueuer(None),
+    });
+    let (topology, keys) = (Arc::clone(&syncs), controller.enqueuer(Some("nodes")));
+    let controller = controller.background(async move {
+        topology.nodes_changed();
+        loop {
+            nodes_changed.notified().await;
+            topology.nodes_changed().into_iter().for_each(|service| keys.add(service));
         }
-        let workers =
-            Workers { name: NAME, queue, timer, count: concurrent_syncs, retry: RetryPolicy::default(), metrics };
-        syncs.nodes_changed();
-        let topology = Arc::clone(&syncs);
-        let follow_nodes = async {
-            loop {
-                nodes_changed.notified().await;
-                for service in topology.nodes_changed() {
-                    topology.waker.wake(service, || Some((Cause::Node, None)));
-                }
-            }
-        };
-        let sync = move |key| {
-            let syncs = Arc::clone(&syncs);
-            async move { syncs.sync(&key).await }
-        };
-        tokio::select! {
-            biased;
-            () = workers.run(stop, sync) => {}
-            () = follow_nodes => {}
-        }
-        Ok(())
-    }
+    });
+    controller.build(move |key| {
+        let syncs = Arc::clone(&syncs);
+        async move { syncs.sync(&key).await }
+    })
 }
 
-/// Every change of a Service wakes it, at once (ES-H1).
-fn watch_services(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>) -> HandlerHandle {
-    let handle = move |event: Event<Service>| waker.wake(event.object().key(), || event.news().map(Change::of_service));
-    informers.services.add_handler(handle).named("services")
+/// Queues a Service at once for each of its changes (ES-H1).
+fn watch_services(controller: &mut ControllerBuilder<ObjectKey>, informers: &Informers) {
+    controller.watch(&informers.services, "services", |event: &Event<Service>, keys| keys.add(event.object().key()));
 }
 
-/// A change of a Pod wakes the Services it concerns, after the batch period (ES-H2).
-fn watch_pods(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>, batch_period: Duration) -> HandlerHandle {
+/// Queues the Services that a change of a Pod concerns, after the batch period (ES-H2).
+fn watch_pods(controller: &mut ControllerBuilder<ObjectKey>, informers: &Informers, batch_period: Duration) {
     let services = informers.services.lister();
-    let handle = move |event: Event<Pod>| {
+    controller.watch(&informers.pods, "pods", move |event: &Event<Pod>, keys| {
         for service in services.read(|_, index| pod_change::woken_services(event.states(), index)) {
-            waker.wake_after(service, batch_period, || event.news().map(Change::of_pod));
+            keys.add_after(service, batch_period);
         }
-    };
-    informers.pods.add_handler(handle).named("pods")
+    });
 }
 
-/// A Node that comes, goes, or changes its zone or readiness changes the shares of the zones (ES-H8, ES-H9).
-fn watch_nodes(informers: &Informers, nodes_changed: Arc<Notify>) -> HandlerHandle {
-    let handle = move |event: Event<Node>| match event.states() {
+/// Notifies of Nodes that were added or deleted, or changed zone or readiness: the CPU shares of the zones changed (ES-H8, ES-H9).
+fn watch_nodes(controller: &mut ControllerBuilder<ObjectKey>, informers: &Informers, nodes_changed: Arc<Notify>) {
+    controller.watch(&informers.nodes, "nodes", move |event: &Event<Node>, _| match event.states() {
         (Some(old), Some(new)) if old.ready == new.ready && old.zone == new.zone => {}
         _ => nodes_changed.notify_one(),
-    };
-    informers.nodes.add_handler(handle).named("nodes")
+    });
 }
 
 #[cfg(test)]
@@ -229,9 +139,15 @@ mod tests {
     use kube_endpoint_model::Labels;
     use kube_informer::ManualSource;
     use rstest::rstest;
-    use tokio::time::timeout;
+    use tokio::sync::mpsc;
+    use tokio::time::{sleep, timeout};
+    use tokio_util::sync::CancellationToken;
 
     use super::*;
+
+    fn test_controller() -> ControllerBuilder<ObjectKey> {
+        Controller::builder("test", Queue::builder().limiter(endpoint_slice_limiter()), Metrics::default())
+    }
 
     /// Caches fed by hand: those of Services, slices, and what is returned beside them.
     fn informers() -> (Informers, ManualSource<Service, ServiceIndex>, ManualSource<Pod, PodIndex>, ManualSource<Node>)
@@ -284,33 +200,29 @@ mod tests {
         let before = if matches!(change, Change::Add) { 0 } else { 3 };
         pods.replace((0..before).map(|number| pod(number, 1)), "1");
         pods.deliver();
-        let (queue, timer) = Queue::builder().limiter(endpoint_slice_limiter()).build();
-        let waker = KeyWaker::new(queue.clone(), Propagation::new(None));
-        let _handler = watch_pods(&informers, waker, Duration::from_millis(period));
+        let mut controller = test_controller();
+        watch_pods(&mut controller, &informers, Duration::from_millis(period));
+        let (record, mut synced) = mpsc::unbounded_channel();
+        let controller = controller.build(move |_| {
+            let recorded = record.send(());
+            async move { recorded }
+        });
         let mut tasks = tokio::task::JoinSet::new();
-        tasks.spawn(timer.run());
+        tasks.spawn(async { controller.run(CancellationToken::new()).await.expect("all caches have synced") });
         pods.deliver();
-        let handed_out = async |queue: &Queue<ObjectKey>, wait: Duration| {
-            let mut count = 0;
-            let end = tokio::time::Instant::now() + wait;
-            while let Ok(Some(_)) = tokio::time::timeout_at(end, queue.get()).await {
-                count += 1;
-            }
-            count
-        };
-        let _ = handed_out(&queue, Duration::from_secs(10)).await;
+        sleep(Duration::from_secs(10)).await;
+        while synced.try_recv().is_ok() {}
 
-        let mut count = 0;
         for (number, pause) in pauses.into_iter().enumerate() {
-            count += handed_out(&queue, Duration::from_millis(pause)).await;
+            sleep(Duration::from_millis(pause)).await;
             match change {
                 Change::Add | Change::Update => pods.apply(pod(number, 2)),
                 Change::Delete => pods.delete(pod(number, 2)),
             }
             pods.deliver();
         }
-        count += handed_out(&queue, Duration::from_secs(10)).await;
-        assert_eq!(count, syncs);
+        sleep(Duration::from_secs(10)).await;
+        assert_eq!(synced.len(), syncs);
     }
 
     // upstream: TestUpdateNode; ES-H8, ES-H9, EC-16
@@ -318,7 +230,7 @@ mod tests {
     async fn nodes_matter_by_zone_and_readiness() {
         let (informers, _, _, nodes) = informers();
         let changed = Arc::new(Notify::new());
-        let _handler = watch_nodes(&informers, Arc::clone(&changed));
+        watch_nodes(&mut test_controller(), &informers, Arc::clone(&changed));
         let node = |zone: &str, ready: bool, cpu_milli: i64, version: u64| Node {
             name: "n1".into(),
             zone: zone.into(),
@@ -345,25 +257,5 @@ mod tests {
         nodes.delete(node("b", false, 2, 6));
         nodes.deliver();
         assert!(told().await);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_cache_that_stops_before_it_synced_is_an_error() {
-        let (informers, services, pods, _) = informers();
-        let nowhere = kube_controller_client::Config::from_url("http://127.0.0.1:1").expect("a URL");
-        let client = Client::new(&nowhere, kube_controller_client::ClientOptions::default()).expect("a client");
-        let (recorder, _writer) = EventRecorder::new(client.clone(), "endpoint-slice-controller");
-        let max_endpoints_per_slice = NonZeroUsize::new(100).expect("not zero");
-        let config = Config { concurrent_syncs: 1, max_endpoints_per_slice, batch_period: Duration::ZERO };
-        let controller = EndpointSliceController::new(&informers, client, recorder, config);
-        services.replace([], "1");
-        services.deliver();
-        pods.replace([], "1");
-        pods.deliver();
-        let stopped = CancellationToken::new();
-        stopped.cancel();
-        informers.nodes.run(stopped).await;
-        let error = controller.run(CancellationToken::new()).await.unwrap_err();
-        assert_eq!(error.to_string(), "the cache of manual source (nodes) stopped before it synced");
     }
 }

@@ -32,7 +32,7 @@
 //!
 //! - `apply` (default): carrying plans out against an API server, and [`Reconciler`], which does all of a sync in one call.
 //! - `watch`: hearing of changes of slices through an informer.
-//! - `controller` (default): the slice controller, [`controller::EndpointSliceController`].
+//! - `controller` (default): the slice controller, [`controller::endpointslice_controller`].
 //! - `prometheus`: upstream's [`metrics`] on a registry of the caller's.
 //!
 //! Without them the crate is pure and pulls in neither tokio nor kube.

@@ -1,9 +1,11 @@
-//! Slices of a Service, read from the server.
+//! Reads from the server, past the caches.
 
 use kube_controller_client::{Client, Error, ListParams};
 use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{EndpointSlice, ObjectKey};
 use kube_wire::{Decode, DecodeError, decode_list};
+
+use crate::owner::Owner;
 
 /// Why the slices of a Service could not be read from the server.
 #[derive(Debug, thiserror::Error)]
@@ -41,4 +43,24 @@ pub(crate) async fn live(
         .map_err(|source| LiveReadError::List { service: service.clone(), source })?;
     let list = decode_list(&bytes).map_err(|source| LiveReadError::Decode { service: service.clone(), source })?;
     Ok(list.items)
+}
+
+/// Returns whether the server has no object `T` with the name and uid of `owner`; `false` if it does not answer.
+///
+/// A list of one name, since controllers may be permitted to list and not to get.
+pub(crate) async fn is_gone<T: Decode>(client: &Client, owner: &Owner) -> bool {
+    let selector = Some(format!("metadata.name={}", owner.name));
+    let params = ListParams { field_selector: selector, ..ListParams::default() };
+    let list = client.list(&T::RESOURCE, Some(&owner.namespace), &params).await;
+    let owners = list.map_err(|error| error.to_string()).and_then(|list| {
+        let list = decode_list::<T>(&list).map_err(|error| error.to_string())?;
+        Ok(list.items)
+    });
+    match owners {
+        Ok(owners) => owners.iter().all(|it| it.uid() != owner.uid),
+        Err(err) => {
+            tracing::debug!(resource = %T::RESOURCE, name = %owner.name, err, "Cannot verify the owner of EndpointSlices");
+            false
+        }
+    }
 }

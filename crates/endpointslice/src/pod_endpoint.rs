@@ -35,12 +35,11 @@ impl<'a> PodEndpoint<'a> {
             1 => {}
             _ => addresses = Cow::Owned(addresses.into_owned().sorted()), // EC-44: in the order of their text.
         }
-        let serving = pod.ready;
         Some(PodEndpoint {
             addresses,
             conditions: EndpointConditions {
-                ready: Some(service.publish_not_ready_addresses || (serving && !pod.terminating)),
-                serving: Some(serving),
+                ready: Some(membership::is_ready(pod, service.publish_not_ready_addresses)),
+                serving: Some(pod.ready),
                 terminating: Some(pod.terminating),
             },
             hostname: membership::has_hostname(pod, service).then_some(&pod.hostname),

@@ -9,12 +9,13 @@ use kube_controller_client::Client;
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, Text};
 use kube_topology::{HintPolicy, TopologyCache};
+use kube_wire::Decode;
 
 use crate::altered::AlteredWrites;
 use crate::apply::{ApplyError, Writer};
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::input::{Hints, Input, ServiceHints};
-use crate::live::{LiveReadError, live};
+use crate::live::{LiveReadError, is_gone, live};
 use crate::metrics::{HintLabels, MetricsCache, SliceMetrics};
 use crate::options::Options;
 use crate::owner::Owner;
@@ -181,6 +182,15 @@ impl Reconciler {
         // A slice that is being deleted does not count (ES-5).
         slices.retain(|slice| slice.metadata.deletion_timestamp.is_none());
         Ok(slices.into_iter().map(Arc::new).collect())
+    }
+
+    /// Returns whether the server has no object `T` with the name and uid of `owner`; `false` if it does not answer.
+    ///
+    /// For owners of which another client has deleted slices
+    /// ([`Enqueuer::is_contested`](kube_controller::Enqueuer::is_contested)): the garbage collector does that while a cache still
+    /// shows an owner that is gone, and would delete each slice that is created again.
+    pub async fn owner_is_gone<T: Decode>(&self, owner: &Owner) -> bool {
+        is_gone::<T>(&self.client, owner).await
     }
 
     /// Plans and writes. `policy` is the hint policy of the owner; `None` leaves hints alone. The hints of `input` are not used.

@@ -3,40 +3,38 @@
 use std::time::Duration;
 
 use kube_ambient::{Defect, has};
-use kube_controller::KeyWaker;
-use kube_endpoint_model::{Cause, Change, EndpointSlice, ObjectKey, SliceIndex};
+use kube_controller::ControllerBuilder;
+use kube_endpoint_model::{EndpointSlice, ObjectKey, SliceIndex};
 use kube_informer::{Event, HandlerHandle, Informer};
 
 use crate::slice_events::{self, Terminating};
 
-/// Adds a handler that wakes the Services whose slices someone else changed, after `delay` (see [`slice_events`]).
+/// Adds a handler that queues the Services whose slices another client changed, after `delay` (see [`slice_events`]).
 ///
-/// `controller` is the managed-by value of the slices that count. Give the handle to [`Informer::write_through`], and that to
-/// [`ReconcilerBuilder::cache`](crate::ReconcilerBuilder::cache), so that own writes wake nothing.
+/// `manager` is the managed-by value of the slices of this controller. Pass the handle to [`Informer::write_through`], and the
+/// result to [`ReconcilerBuilder::cache`](crate::ReconcilerBuilder::cache), so that own writes queue nothing.
 pub fn watch_slices(
+    controller: &mut ControllerBuilder<ObjectKey>,
     slices: &Informer<EndpointSlice, SliceIndex>,
-    controller: &'static str,
+    manager: &'static str,
     terminating: Terminating,
-    waker: KeyWaker<ObjectKey, Cause>,
     delay: Duration,
 ) -> HandlerHandle {
     let terminating = if has(Defect::TerminatingMirrorIgnored) { Terminating::Ignored } else { terminating };
     #[cfg(feature = "defects")]
     let mut untracked = crate::untracked::Untracked::default();
-    let handle = move |event: Event<EndpointSlice>| {
+    controller.watch(slices, "slices", move |event: &Event<EndpointSlice>, keys| {
         #[cfg(feature = "defects")]
-        if untracked.ignores(&event, controller) {
+        if untracked.ignores(event, manager) {
             return;
         }
-        let change = || event.news().map(Change::of_slice);
-        for service in slice_events::woken_services(event.states(), controller, terminating) {
+        for service in slice_events::woken_services(event.states(), manager, terminating) {
             // A list may bring many changes of one Service at once.
             if event.is_from_list() {
-                waker.wake_after(service, delay, change);
+                keys.add_after(service, delay);
             } else {
-                waker.wake_undone(service, delay, change);
+                keys.add_contested(service, delay);
             }
         }
-    };
-    slices.add_handler(handle).named("slices")
+    })
 }

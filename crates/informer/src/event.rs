@@ -43,15 +43,13 @@ impl<T> Event<T> {
         }
     }
 
-    /// The same as [`states`](Self::states), if this is news: nothing for what was there when the handler began to listen,
-    /// and for what a resync tells again.
-    pub fn news(&self) -> Option<States<'_, T>> {
-        let told_before = match self {
-            Self::Added { initial, .. } => *initial,
-            Self::Updated { old, new, .. } => Arc::ptr_eq(old, new),
-            Self::Deleted { .. } => false,
-        };
-        (!told_before).then(|| self.states())
+    /// Whether the cluster changed: `false` for the initial list and for resyncs.
+    pub fn is_change(&self) -> bool {
+        match self {
+            Self::Added { initial, .. } => !initial,
+            Self::Updated { old, new, .. } => !Arc::ptr_eq(old, new),
+            Self::Deleted { .. } => true,
+        }
     }
 
     /// Whether a list showed this, and not the watch, so that others may have come in between.

@@ -3,7 +3,7 @@
 //!
 //! Its name in `--controllers` is `endpointslice-mirroring-controller`. [`desired`] turns an Endpoints object into the
 //! endpoints of its slices; [`plan`] asks the generic reconciler of [`kube_endpointslice`] for the writes;
-//! [`MirroringController`] joins it to caches, queue and API server.
+//! [`mirroring_controller`] joins it to caches, queue and API server.
 //!
 //! ```
 //! use std::num::NonZeroUsize;
@@ -32,10 +32,10 @@ mod events;
 mod metrics;
 mod plan;
 
-pub use controller::{Config, Informers, MirroringController};
+pub use controller::{Config, Informers, mirroring_controller};
 pub use desired::{Mirrored, desired};
 pub use events::should_mirror;
+pub use metrics::MirroringMetrics;
 #[cfg(feature = "prometheus")]
 pub use metrics::PrometheusMetrics;
-pub use metrics::{Metrics, MirroringMetrics};
 pub use plan::{MirrorPlan, plan};

@@ -43,7 +43,7 @@ pub(crate) fn options(max: NonZeroUsize) -> Options {
 
 /// What slices take over from an Endpoints object.
 pub(crate) struct Mirror {
-    owner: Owner,
+    pub(crate) owner: Owner,
     labels: SliceLabels,
     annotations: Labels,
 }

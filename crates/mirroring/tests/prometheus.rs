@@ -1,6 +1,7 @@
 //! The names, types, texts and buckets of the metrics, as upstream's.
 
-use kube_endpointslice_mirroring::Metrics;
+use kube_endpointslice::metrics::SliceMetrics as _;
+use kube_endpointslice_mirroring::{MirroringMetrics as _, PrometheusMetrics};
 use prometheus::Registry;
 use prometheus::proto::MetricType;
 
@@ -9,13 +10,11 @@ const PREFIX: &str = "endpoint_slice_mirroring_controller_";
 #[test]
 fn metrics_are_named_as_upstream_names_them() {
     let registry = Registry::new();
-    let queues = kube_workqueue::PrometheusMetrics::register(&Registry::new()).expect("free names");
-    let controllers = kube_controller::PrometheusControllers::register(&Registry::new()).expect("free names");
-    let metrics = Metrics::register(&registry, &queues, &controllers).expect("free names");
-    metrics.mirroring.wrote(kube_endpointslice::metrics::Operation::Create);
-    metrics.mirroring.skipped(3);
-    metrics.mirroring.took(std::time::Duration::from_micros(2_700));
-    metrics.mirroring.planned_both(1, 2, 3);
+    let metrics = PrometheusMetrics::register(&registry).expect("free names");
+    metrics.wrote(kube_endpointslice::metrics::Operation::Create);
+    metrics.skipped(3);
+    metrics.took(std::time::Duration::from_micros(2_700));
+    metrics.planned_both(1, 2, 3);
 
     let shown: Vec<String> = registry
         .gather()

@@ -6,8 +6,7 @@
 //! - **Selection**: [`PodIndex`] answers which Pods a Service selects, [`ServiceIndex`] which Services a Pod belongs
 //!   to, [`SliceIndex`] which slices a Service has; each answer costs its matches, not the namespace.
 //! - **Rules**: [`membership`] says who is an endpoint, where and in which state; [`pod_change`] which changes of a Pod
-//!   matter and whom they wake; [`Change`] what kind of change it was; [`TriggerTimes`] since when consumers have been
-//!   waiting; [`subsets`] brings Endpoints subsets into their canonical form.
+//!   matter and whom they wake; [`TriggerTimes`] since when consumers have been waiting; [`subsets`] brings Endpoints subsets into their canonical form.
 //!
 //! The ids in the documentation (PP-4, RC-14 and so on) name upstream behaviour: Kubernetes 1.36.
 //!
@@ -35,7 +34,6 @@
 mod address;
 mod addresses;
 mod by_name;
-mod change;
 mod decode;
 mod endpoints;
 mod fingerprint;
@@ -43,7 +41,6 @@ mod go_bool;
 mod intern;
 mod json;
 mod labels;
-mod last_write;
 pub mod membership;
 mod metadata;
 mod node;
@@ -66,13 +63,11 @@ mod written;
 
 pub use address::{Address, IpFamily, parse_sloppy};
 pub use addresses::Addresses;
-pub use change::{Cause, Change};
 pub use endpoints::{EndpointAddress, EndpointSubset, Endpoints, SubsetPort};
 pub use fingerprint::{sort_slice_ports, sort_subset_ports};
 pub use go_bool::parse_go_bool;
 pub use kube_wire::{ObjectKey, ResourceVersion, Text, Uid};
 pub use labels::Labels;
-pub use last_write::LastWrite;
 pub use metadata::{ObjectMeta, OwnerReference};
 pub use node::Node;
 pub use pod::{NamedPort, Pod};

@@ -11,6 +11,13 @@ pub fn is_endpoint(pod: &Pod, include_terminating: bool) -> bool {
     !pod.finished && has_address && (include_terminating || !pod.terminating)
 }
 
+/// Returns whether an endpoint receives traffic: its Pod is ready and not terminating, or `publish_not_ready`.
+///
+/// Upstream writes this rule twice: `podToEndpoint` (EndpointSlices, RC-12) and `addEndpointSubset` (Endpoints, EP-8).
+pub fn is_ready(pod: &Pod, publish_not_ready: bool) -> bool {
+    publish_not_ready || (pod.ready && !pod.terminating)
+}
+
 /// The addresses of one family a Pod has, canonical, in the order of its status (RC-12).
 ///
 /// An address that does not parse is no address of any family: it is left out, where upstream would write `<nil>`

@@ -1,12 +1,12 @@
-//! Object metadata without loss, `managedFields` apart.
+//! Object metadata without loss, except for `managedFields`.
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use serde::{Deserialize, Serialize};
 
-use crate::{Labels, LastWrite, ResourceVersion, Text, Uid, intern, json, last_write, time, written};
+use crate::{Labels, ResourceVersion, Text, Uid, intern, json, time, written};
 
-/// The metadata of an object that is written back: everything but `managedFields`, of which only the newest time is read.
+/// The metadata of an object that is written back: everything but `managedFields`.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectMeta {
@@ -42,10 +42,6 @@ pub struct ObjectMeta {
     /// Labels.
     #[serde(skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
-    /// The newest time of `managedFields`; for measurements, and never written. A request to delete the object may have come
-    /// later: see [`LastWrite::or_deletion`].
-    #[serde(rename = "managedFields", deserialize_with = "last_write::of_managed_fields", skip_serializing)]
-    pub last_write: LastWrite,
     /// Name; empty for an object whose name the server is to make.
     #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub name: Text,
@@ -122,7 +118,6 @@ impl From<&meta::ObjectMeta> for ObjectMeta {
             generate_name: optional_text(it.generate_name.as_ref()),
             generation: it.generation.unwrap_or_default(),
             labels: Labels::from(&it.labels),
-            last_write: LastWrite::of(it.managed_fields.as_ref()),
             name: text(it.name.as_ref()),
             namespace: text(it.namespace.as_ref()),
             owner_references: it.owner_references.iter().flatten().map(OwnerReference::from).collect(),

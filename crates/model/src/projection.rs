@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 
 use crate::json;
 use crate::metadata::{text, uid, version};
-use crate::{Labels, LastWrite, ResourceVersion, Text, Uid, last_write, time};
+use crate::{Labels, ResourceVersion, Text, Uid, time};
 
 /// What is read of the metadata of a Pod, Service or Node; each keeps what it needs. Annotations are passed over unless
 /// `A` takes them.
@@ -28,16 +28,6 @@ pub(crate) struct Metadata<A: Default = IgnoredAny> {
     pub(crate) creation_timestamp: Option<Timestamp>,
     #[serde(deserialize_with = "time::pointer")]
     pub(crate) deletion_timestamp: Option<Timestamp>,
-    pub(crate) deletion_grace_period_seconds: Option<i64>,
-    #[serde(deserialize_with = "last_write::of_managed_fields")]
-    pub(crate) managed_fields: LastWrite,
-}
-
-impl<A: Default> Metadata<A> {
-    /// When the object was last written, or asked to be deleted.
-    pub(crate) fn last_write(&self) -> LastWrite {
-        self.managed_fields.or_deletion(self.deletion_timestamp, self.deletion_grace_period_seconds)
-    }
 }
 
 /// From a full object; annotations are up to the caller.
@@ -52,8 +42,6 @@ impl<A: Default> From<&ObjectMeta> for Metadata<A> {
             labels: Labels::from(&it.labels),
             creation_timestamp: it.creation_timestamp.as_ref().map(|time| time.0),
             deletion_timestamp: it.deletion_timestamp.as_ref().map(|time| time.0),
-            deletion_grace_period_seconds: it.deletion_grace_period_seconds,
-            managed_fields: LastWrite::of(it.managed_fields.as_ref()),
         }
     }
 }

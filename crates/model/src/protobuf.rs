@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use kube_wire::protobuf::{Field, Fields, MalformedProtobuf};
 
 use crate::projection::Metadata;
-use crate::{Addresses, Labels, LastWrite, ObjectMeta, ObjectReference, OwnerReference, Text, intern, time};
+use crate::{Addresses, Labels, ObjectMeta, ObjectReference, OwnerReference, Text, intern, time};
 
 pub(crate) type Result<T> = std::result::Result<T, MalformedProtobuf>;
 
@@ -94,10 +94,8 @@ fn projection<'a, A: Default>(
             6 => it.resource_version = from_str(&field)?,
             8 => it.creation_timestamp = time::value_of_field(&field)?,
             9 => it.deletion_timestamp = time::pointer_of_field(&field)?,
-            10 => it.deletion_grace_period_seconds = Some(field.as_i64()?),
             11 => labels.push(&field)?,
             12 => annotation(&field)?,
-            17 => it.managed_fields = it.managed_fields.max(LastWrite::of_entry(&field)),
             _ => {}
         }
     }
@@ -126,7 +124,6 @@ impl Message for ObjectMeta {
                 12 => annotations.push(&field)?,
                 13 => it.owner_references.push(message(&field)?),
                 14 => it.finalizers.push(text(&field)?),
-                17 => it.last_write = it.last_write.max(LastWrite::of_entry(&field)),
                 _ => {}
             }
         }

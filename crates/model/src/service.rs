@@ -14,7 +14,7 @@ use crate::projection::Metadata;
 use crate::well_known::{
     CLUSTER_IP_NONE, TOLERATE_UNREADY_ANNOTATION, TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION,
 };
-use crate::{AddressType, IpFamily, Labels, LastWrite, ResourceVersion, Text, Uid, intern};
+use crate::{AddressType, IpFamily, Labels, ResourceVersion, Text, Uid, intern};
 
 /// What the endpoint controllers read of a core/v1 Service. Read only: never written back.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -36,8 +36,6 @@ pub struct Service {
     pub tolerate_unready_annotation: Option<Text>,
     /// When it was created; `None` also for a time that [`Timestamp`] cannot represent.
     pub created: Option<Timestamp>,
-    /// When it was last written, or asked to be deleted.
-    pub last_write: LastWrite,
     /// Whether it is being deleted.
     pub terminating: bool,
     /// Whether its type is `ExternalName`.
@@ -172,7 +170,6 @@ impl Draft {
             .iter()
             .find_map(|key| metadata.annotations.get_text(key));
         Service {
-            last_write: metadata.last_write(),
             topology_annotation: annotation.cloned(),
             tolerate_unready_annotation: metadata.annotations.get_text(TOLERATE_UNREADY_ANNOTATION).cloned(),
             namespace: metadata.namespace,

@@ -41,7 +41,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("apiserver", &["kube-wire"]),
     ("client", &["kube-wire", "kube-workqueue"]),
     ("informer", &["kube-wire", "kube-controller-client"]),
-    ("controller", &["kube-workqueue"]),
+    ("controller", &["kube-informer", "kube-wire", "kube-workqueue"]),
     ("model", &["kube-wire"]),
     ("topology", &["kube-endpoint-model"]),
     (

@@ -2,20 +2,18 @@
 
 use std::sync::{Arc, Mutex};
 
-use kube_controller::{Propagation, Turn, locked};
+use kube_controller::{Outcome, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Client, Deleted, Error, Preconditions};
 use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
-use kube_endpoint_model::{
-    Cause, Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes,
-};
+use kube_endpoint_model::{Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
 use kube_informer::{Lister, WriteThrough};
 
 use super::unanswered::Unanswered;
 use crate::legacy::Legacy;
 use crate::plan::{Change, plan};
 
-/// What the workers share.
+/// State that the workers share.
 pub(super) struct Reconciler {
     pub(super) services: Lister<Service, ServiceIndex>,
     pub(super) pods: Lister<Pod, PodIndex>,
@@ -26,12 +24,11 @@ pub(super) struct Reconciler {
     pub(super) recorder: EventRecorder,
     pub(super) legacy: Legacy,
     pub(super) trigger_times: Mutex<TriggerTimes>,
-    pub(super) propagation: Propagation<ObjectKey, Cause>,
     pub(super) unanswered: Arc<Unanswered>,
     #[cfg(feature = "defects")]
     pub(super) stale: super::stale::StaleEndpoints,
     #[cfg(feature = "defects")]
-    pub(super) waker: kube_controller::KeyWaker<ObjectKey, Cause>,
+    pub(super) keys: kube_controller::Enqueuer<ObjectKey>,
 }
 
 /// Why a sync failed.
@@ -45,31 +42,21 @@ pub(super) struct SyncError {
 
 impl Reconciler {
     /// Brings the Endpoints object of a Service into line with its Pods (EP-1 to EP-22).
-    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<(), SyncError> {
-        let mut turn = self.propagation.take(key);
-        let result = self.try_sync(key, &mut turn).await;
-        turn.end(&result);
-        result
-    }
-
-    async fn try_sync(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<(), SyncError> {
+    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
         let failed = |verb| move |source| SyncError { verb, key: key.clone(), source };
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
             let current = self.endpoints.get(&key.namespace, &key.name);
-            turn.writing();
             let deleted = self.delete(key, current.as_deref()).await;
-            if !self.unanswered.note(key, deleted).map_err(failed("delete"))? {
-                turn.wrote_nothing();
-            }
+            let outcome = self.unanswered.note(key, deleted).map_err(failed("delete"))?;
             locked(&self.trigger_times).forget(key);
             #[cfg(feature = "defects")]
             self.stale.forget(key);
-            return Ok(());
+            return Ok(outcome);
         };
         let selector = match &service.selector {
             Some(selector) if !service.external_name => selector,
             // An object that is there is left alone (EC-24).
-            _ => return Ok(()),
+            _ => return Ok(Outcome::Unchanged),
         };
 
         if let Some(value) = self.legacy.malformed_tolerance(&service) {
@@ -82,31 +69,26 @@ impl Reconciler {
             && self.stale.is_stale(current)
         {
             // Upstream fails the sync; the key is tried again in either case.
-            self.waker.wake_again(key.clone(), std::time::Duration::from_secs(1));
-            return Ok(());
+            self.keys.add_again(key.clone(), std::time::Duration::from_secs(1));
+            return Ok(Outcome::Unchanged);
         }
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
-        let change = plan(&service, &pods, current.as_deref(), trigger_time, self.legacy);
-        if change.is_some() {
-            turn.writing();
-        }
-        match change {
-            None => {}
+        match plan(&service, &pods, current.as_deref(), trigger_time, self.legacy) {
+            None => Ok(Outcome::Unchanged),
             Some(Change::Create(endpoints)) => {
-                self.unanswered.note(key, self.create(key, &endpoints).await).map_err(failed("create"))?;
+                self.unanswered.note(key, self.create(key, &endpoints).await).map_err(failed("create"))
             }
             Some(Change::Update(endpoints)) => {
-                self.unanswered.note(key, self.update(key, &endpoints).await).map_err(failed("update"))?;
+                self.unanswered.note(key, self.update(key, &endpoints).await).map_err(failed("update"))
             }
         }
-        Ok(())
     }
 
-    /// Deletes the object; returns `false` if there was none.
+    /// Deletes the object; [`Outcome::Unchanged`] if there was none.
     ///
     /// Upstream sets no condition: its late request deletes what is there by then. Endpoints that are not in the cache are
     /// deleted by name as there, since they may be about to appear in it.
-    async fn delete(&self, key: &ObjectKey, current: Option<&Endpoints>) -> Result<bool, Error> {
+    async fn delete(&self, key: &ObjectKey, current: Option<&Endpoints>) -> Result<Outcome, Error> {
         let unchanged = current.map(|it| {
             let ObjectMeta { uid, resource_version, .. } = &it.metadata;
             Preconditions::unchanged(uid, resource_version)
@@ -117,14 +99,14 @@ impl Reconciler {
                 if let Some(current) = current {
                     write.deleted(current);
                 }
-                Ok(true)
+                Ok(Outcome::Written)
             }
             Ok(Deleted::Pending(answer)) => {
                 write.written(answer);
-                Ok(true)
+                Ok(Outcome::Written)
             }
             // Someone else deleted it, which the watch will show.
-            Err(error) if error.is_not_found() => Ok(false),
+            Err(error) if error.is_not_found() => Ok(Outcome::Unchanged),
             Err(error) => {
                 if error.is_conflict()
                     && let Some(current) = current
@@ -146,15 +128,15 @@ impl Reconciler {
         );
     }
 
-    async fn create(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<(), Error> {
+    async fn create(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<Outcome, Error> {
         let write = self.cache.begin(&key.namespace, &key.name);
         match self.client.create(endpoints).await {
             Ok(answer) => {
                 write.written(answer);
-                Ok(())
+                Ok(Outcome::Written)
             }
             // Nothing can be created there any more, and nothing has to be.
-            Err(error) if error.is_namespace_terminating() => Ok(()),
+            Err(error) if error.is_namespace_terminating() => Ok(Outcome::Unchanged),
             Err(error) => {
                 // Upstream refers to an object that has neither namespace nor identity yet (EV-1).
                 let about = ObjectReference { name: key.name.to_string(), ..ObjectReference::of("v1", "Endpoints") };
@@ -165,14 +147,14 @@ impl Reconciler {
         }
     }
 
-    async fn update(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<(), Error> {
+    async fn update(&self, key: &ObjectKey, endpoints: &Endpoints) -> Result<Outcome, Error> {
         let write = self.cache.begin(&key.namespace, &key.name);
         match self.client.update(endpoints).await {
             Ok(answer) => {
                 #[cfg(feature = "defects")]
                 self.stale.updated(endpoints);
                 write.written(answer);
-                Ok(())
+                Ok(Outcome::Written)
             }
             Err(error) => {
                 if error.is_conflict() || error.is_not_found() {

@@ -1,62 +1,55 @@
-//! What wakes a Service.
+//! Event handlers: which Services a change queues.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::KeyWaker;
+use kube_controller::ControllerBuilder;
 use kube_endpoint_model::well_known::{ENDPOINTS_CONTROLLER, ENDPOINTS_MANAGED_BY_LABEL};
-use kube_endpoint_model::{Cause, Change, Endpoints, ObjectKey, Pod, Service, pod_change};
+use kube_endpoint_model::{Endpoints, ObjectKey, Pod, Service, pod_change};
 use kube_informer::{Event, HandlerHandle};
 use kube_wire::Object as _;
 
 use super::Informers;
 use super::unanswered::Unanswered;
 
-/// Every change of a Service wakes it, at once (EP-H1 to EP-H3).
-pub(super) fn watch_services(informers: &Informers, waker: KeyWaker<ObjectKey, Cause>) -> HandlerHandle {
-    let handle = move |event: Event<Service>| waker.wake(event.object().key(), || event.news().map(Change::of_service));
-    informers.services.add_handler(handle).named("services")
+/// Queues a Service at once for each of its changes (EP-H1 to EP-H3).
+pub(super) fn watch_services(controller: &mut ControllerBuilder<ObjectKey>, informers: &Informers) {
+    controller.watch(&informers.services, "services", |event: &Event<Service>, keys| keys.add(event.object().key()));
 }
 
-/// A change of a Pod wakes the Services it concerns, after the batch period (EP-H4, EP-H7).
-pub(super) fn watch_pods(
-    informers: &Informers,
-    waker: KeyWaker<ObjectKey, Cause>,
-    batch_period: Duration,
-) -> HandlerHandle {
+/// Queues the Services that a change of a Pod concerns, after the batch period (EP-H4, EP-H7).
+pub(super) fn watch_pods(controller: &mut ControllerBuilder<ObjectKey>, informers: &Informers, batch_period: Duration) {
     let services = informers.services.lister();
-    let handle = move |event: Event<Pod>| {
+    controller.watch(&informers.pods, "pods", move |event: &Event<Pod>, keys| {
         for service in services.read(|_, index| pod_change::woken_services(event.states(), index)) {
-            waker.wake_after(service, batch_period, || event.news().map(Change::of_pod));
+            keys.add_after(service, batch_period);
         }
-    };
-    informers.pods.add_handler(handle).named("pods")
+    });
 }
 
-/// An object that someone else deleted is created again (EP-H5); what others write on one stays until the next sync (EC-26).
+/// Queues a Service whose Endpoints another client deleted, so that they are created again (EP-H5). Updates by others stay until
+/// the next sync (EC-26).
 ///
-/// The watch may show an own write that was not answered, and a list what no sync since has seen: after a restore of the store,
-/// the Services may be listed first, and synced against the Endpoints of before.
+/// Two more events queue a Service: one that may be an own write that was not answered, and what a later list brings. After a
+/// restore of the store, the Services may be listed first, and synced with Endpoints of before.
 pub(super) fn watch_endpoints(
+    controller: &mut ControllerBuilder<ObjectKey>,
     informers: &Informers,
-    waker: KeyWaker<ObjectKey, Cause>,
     unanswered: Arc<Unanswered>,
 ) -> HandlerHandle {
-    let handle = move |event: Event<Endpoints>| {
+    controller.watch(&informers.endpoints, "endpoints", move |event: &Event<Endpoints>, keys| {
         let key = || event.object().key();
-        let change = || event.news().map(Change::of_endpoints);
-        let brought_by_list = match &event {
+        let from_later_list = match event {
             Event::Deleted { tombstone, .. } => *tombstone,
             Event::Added { object, relisted, .. } => *relisted && is_managed(object),
             Event::Updated { old, new, relisted } => *relisted && (is_managed(old) || is_managed(new)),
         };
-        if brought_by_list || unanswered.may_show(event.object()) {
-            waker.wake(key(), change);
+        if from_later_list || unanswered.may_show(event.object()) {
+            keys.add(key());
         } else if matches!(event, Event::Deleted { .. }) {
-            waker.wake_undone(key(), Duration::ZERO, change);
+            keys.add_contested(key(), Duration::ZERO);
         }
-    };
-    informers.endpoints.add_handler(handle).named("endpoints")
+    })
 }
 
 /// Whether this controller wrote the object: others are left alone, even those without a Service.
@@ -66,24 +59,27 @@ fn is_managed(endpoints: &Endpoints) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use kube_controller::Propagation;
+    use kube_controller::{Controller, Metrics};
     use kube_endpoint_model::{PodIndex, ServiceIndex};
     use kube_informer::{Informer, ManualSource, WriteThrough};
     use kube_workqueue::Queue;
     use rstest::rstest;
     use serde_json::json;
+    use tokio::sync::mpsc;
     use tokio::task::JoinSet;
     use tokio::time::{Instant, sleep_until, timeout};
+    use tokio_util::sync::CancellationToken;
 
-    /// The handlers over caches fed by hand, and the queue they fill.
+    use super::*;
+
+    /// The handlers over caches that the test fills, and a controller that records its syncs.
     struct Rig {
         services: ManualSource<Service, ServiceIndex>,
         pods: ManualSource<Pod, PodIndex>,
         endpoints: ManualSource<Endpoints>,
-        queue: Queue<ObjectKey>,
         cache: WriteThrough<Endpoints>,
         unanswered: Arc<Unanswered>,
+        synced: mpsc::UnboundedReceiver<Instant>,
         versions: u64,
         _tasks: JoinSet<()>,
     }
@@ -95,23 +91,29 @@ mod tests {
             let (pods, pod_source) = ManualSource::with_index(PodIndex::default(), PodIndex::update);
             let (endpoints, endpoints_source): (Informer<Endpoints>, _) = ManualSource::new();
             let informers = Informers { services, pods, endpoints };
-            let (queue, timer) = Queue::builder().build();
-            let waker = KeyWaker::new(queue.clone(), Propagation::new(None));
-            watch_pods(&informers, waker.clone(), batch_period);
+            let mut controller = Controller::builder("test", Queue::builder(), Metrics::default());
+            watch_pods(&mut controller, &informers, batch_period);
             let unanswered = Arc::new(Unanswered::default());
-            let handler = watch_endpoints(&informers, waker, Arc::clone(&unanswered));
+            let handler = watch_endpoints(&mut controller, &informers, Arc::clone(&unanswered));
             let cache = informers.endpoints.write_through(&handler);
+            let (record, synced) = mpsc::unbounded_channel();
+            let controller = controller.build(move |key: ObjectKey| {
+                assert_eq!(key.to_string(), "ns/web");
+                let recorded = record.send(Instant::now());
+                async move { recorded }
+            });
             let service = json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": "1"},
                 "spec": {"selector": {"app": "web"}}});
             service_source.replace([read(service)], "1");
             pod_source.replace([], "1");
             endpoints_source.replace([], "1");
-            // Only now, so that the Service that is there from the start wakes nobody.
             service_source.deliver();
+            pod_source.deliver();
+            endpoints_source.deliver();
             let mut tasks = JoinSet::new();
-            tasks.spawn(timer.run());
+            tasks.spawn(async { controller.run(CancellationToken::new()).await.expect("all caches have synced") });
             let (services, pods, endpoints) = (service_source, pod_source, endpoints_source);
-            Rig { services, pods, endpoints, queue, cache, unanswered, versions: 1, _tasks: tasks }
+            Rig { services, pods, endpoints, cache, unanswered, synced, versions: 1, _tasks: tasks }
         }
 
         fn pod(&mut self, name: &str, edit: impl FnOnce(&mut serde_json::Value)) -> Pod {
@@ -124,13 +126,12 @@ mod tests {
             read(pod)
         }
 
-        /// How many syncs there are until nothing is left to do.
-        async fn syncs(&self) -> Vec<Duration> {
+        /// Times of the syncs from now until there was none for a minute.
+        async fn syncs(&mut self) -> Vec<Duration> {
             let start = Instant::now();
             let mut syncs = Vec::new();
-            while let Ok(Some(item)) = timeout(Duration::from_secs(60), self.queue.get()).await {
-                assert_eq!(item.key().to_string(), "ns/web");
-                syncs.push(start.elapsed());
+            while let Ok(Some(at)) = timeout(Duration::from_secs(60), self.synced.recv()).await {
+                syncs.push(at - start);
             }
             syncs
         }
@@ -176,34 +177,24 @@ mod tests {
             rig.syncs().await;
         }
         let start = Instant::now();
-        let (queue, mut syncs) = (rig.queue.clone(), Vec::new());
-        let drive = async {
-            for (at, name) in changes.iter().zip(names) {
-                sleep_until(start + Duration::from_millis(*at)).await;
-                let ready = json!([{"type": "Ready", "status": "True"}]);
-                let pod = rig.pod(name, |pod| {
-                    if matches!(step, Step::Update) {
-                        pod["status"]["conditions"] = ready;
-                    }
-                });
-                match step {
-                    Step::Add | Step::Update => rig.pods.apply(pod),
-                    Step::Delete => rig.pods.delete(pod),
+        for (at, name) in changes.iter().zip(names) {
+            sleep_until(start + Duration::from_millis(*at)).await;
+            let ready = json!([{"type": "Ready", "status": "True"}]);
+            let pod = rig.pod(name, |pod| {
+                if matches!(step, Step::Update) {
+                    pod["status"]["conditions"] = ready;
                 }
-                rig.pods.deliver();
+            });
+            match step {
+                Step::Add | Step::Update => rig.pods.apply(pod),
+                Step::Delete => rig.pods.delete(pod),
             }
-            sleep_until(start + Duration::from_secs(60)).await;
-        };
-        let count = async {
-            while let Some(item) = queue.get().await {
-                assert_eq!(item.key().to_string(), "ns/web");
-                syncs.push(u64::try_from(start.elapsed().as_millis()).expect("a few seconds"));
-            }
-        };
-        tokio::select! {
-            biased;
-            () = drive => {}
-            () = count => panic!("the queue was shut down"),
+            rig.pods.deliver();
+        }
+        sleep_until(start + Duration::from_secs(60)).await;
+        let mut syncs = Vec::new();
+        while let Ok(at) = rig.synced.try_recv() {
+            syncs.push(u64::try_from((at - start).as_millis()).expect("a few seconds"));
         }
         assert_eq!(syncs, expected);
     }
@@ -231,7 +222,7 @@ mod tests {
     // upstream: TestEndpointsDeletionEvents
     #[tokio::test(start_paused = true)]
     async fn deleted_endpoints_are_made_again() {
-        let rig = Rig::new(Duration::from_secs(1));
+        let mut rig = Rig::new(Duration::from_secs(1));
         let object = json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": "2"}});
         rig.endpoints.apply(read(object.clone()));
         rig.endpoints.delete(read(object));
@@ -251,7 +242,7 @@ mod tests {
         #[case] manager: &str,
         #[case] expected: usize,
     ) {
-        let rig = Rig::new(Duration::ZERO);
+        let mut rig = Rig::new(Duration::ZERO);
         let object = |version: &&str| {
             let labels = json!({ ENDPOINTS_MANAGED_BY_LABEL: manager });
             let metadata = json!({"namespace": "ns", "name": "web", "resourceVersion": version, "labels": labels});
@@ -269,8 +260,8 @@ mod tests {
     // Seed 11366 of the simulation.
     #[tokio::test(start_paused = true)]
     async fn what_may_be_an_own_write_without_an_answer_is_synced() {
-        let rig = Rig::new(Duration::ZERO);
-        let show = |version: &str| {
+        let mut rig = Rig::new(Duration::ZERO);
+        let show = |rig: &Rig, version: &str| {
             let object = json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": version}});
             rig.endpoints.apply(read(object));
             rig.endpoints.deliver();
@@ -278,17 +269,17 @@ mod tests {
         let key = ObjectKey::new("ns", "web");
         rig.unanswered.add(&key);
         for version in ["2", "3"] {
-            show(version);
+            show(&rig, version);
             assert_eq!(rig.syncs().await.len(), 1);
         }
         rig.unanswered.remove(&key);
-        show("4");
+        show(&rig, "4");
         assert_eq!(rig.syncs().await.len(), 0, "EC-26");
     }
 
     #[tokio::test(start_paused = true)]
     async fn own_writes_wake_nothing() {
-        let rig = Rig::new(Duration::ZERO);
+        let mut rig = Rig::new(Duration::ZERO);
         let object = |uid: &str, version: &str| {
             let metadata = json!({"namespace": "ns", "name": "web", "uid": uid, "resourceVersion": version});
             read::<Endpoints>(json!({ "metadata": metadata }))

@@ -4,10 +4,11 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1 as core;
+use kube_controller::Metrics;
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config as ServerConfig, LoggedRequest, On, Server};
-use kube_endpoint::{Config, EndpointsController, Informers, Legacy};
+use kube_endpoint::{Config, Informers, Legacy, endpoints_controller};
 use kube_endpoint_model::{Endpoints, Pod, PodIndex, Service, ServiceIndex};
 use kube_informer::ManualSource;
 use serde_json::{Value, json};
@@ -61,7 +62,7 @@ impl Rig {
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
         tasks.spawn(writer.run(stop.clone()));
-        let runs = EndpointsController::new(&informers, controller, recorder, config).run(stop);
+        let runs = endpoints_controller(&informers, controller, recorder, config, Metrics::default()).run(stop);
         tasks.spawn(async { runs.await.expect("the caches sync") });
 
         let mut rig = Rig {

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kube_controller::{KeyWaker, Propagation, Turn, locked};
+use kube_controller::{Enqueuer, Outcome, locked};
 use kube_controller_client::events::EventType;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
-    Cause, EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes,
+    EndpointSlice, Node, ObjectKey, Pod, PodIndex, Service, ServiceIndex, SliceIndex, TriggerTimes,
 };
 use kube_informer::Lister;
 use kube_topology::HintPolicy;
@@ -20,7 +20,7 @@ use crate::owner::Owner;
 use crate::reconciler::Reconciler;
 use crate::slice_labels::SliceLabels;
 
-/// What the workers share.
+/// State that the workers share.
 pub(super) struct Syncs {
     pub(super) services: Lister<Service, ServiceIndex>,
     pub(super) pods: Lister<Pod, PodIndex>,
@@ -28,11 +28,10 @@ pub(super) struct Syncs {
     pub(super) slices: Lister<EndpointSlice, SliceIndex>,
     pub(super) reconciler: Reconciler,
     pub(super) metrics: Arc<dyn SliceMetrics>,
-    /// When a Service is looked at again after its slices were written.
+    /// Delay of the second sync of a Service after its slices were written.
     pub(super) echo_delay: Duration,
     pub(super) trigger_times: Mutex<TriggerTimes>,
-    pub(super) waker: KeyWaker<ObjectKey, Cause>,
-    pub(super) propagation: Propagation<ObjectKey, Cause>,
+    pub(super) keys: Enqueuer<ObjectKey>,
 }
 
 /// Why a sync failed.
@@ -59,25 +58,23 @@ impl Syncs {
     }
 
     /// Brings the slices of a Service into line with its Pods (ES-1 to ES-7), and counts what came of it (SY-3).
-    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<(), SyncError> {
-        let mut turn = self.propagation.take(key);
-        let result = self.try_sync(key, &mut turn).await;
-        turn.end(&result);
+    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
+        let result = self.try_sync(key).await;
         self.metrics.synced(if result.is_ok() { SyncResult::Success } else { SyncResult::Error });
         result
     }
 
-    async fn try_sync(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<(), SyncError> {
+    async fn try_sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
             // Its slices go with it: they are owned, and the garbage collector removes them.
             locked(&self.trigger_times).forget(key);
             self.reconciler.forget(key);
-            return Ok(());
+            return Ok(Outcome::Unchanged);
         };
         let selector = match &service.selector {
             Some(selector) if !service.external_name => selector,
             // Slices that are there are left alone (EC-24).
-            _ => return Ok(()),
+            _ => return Ok(Outcome::Unchanged),
         };
 
         let mut existing =
@@ -85,20 +82,24 @@ impl Syncs {
         // A slice that is being deleted does not count (ES-5).
         existing.retain(|slice| slice.metadata.deletion_timestamp.is_none());
 
+        let owner = Owner::service(&service);
+        if self.keys.is_contested(key) && self.reconciler.owner_is_gone::<Service>(&owner).await {
+            // The event of the Service follows, and queues it again.
+            self.keys.add_contested(key.clone(), self.echo_delay);
+            return Ok(Outcome::Unchanged);
+        }
+
         let pods = self.pods.read(|_, index| index.select(&key.namespace, selector));
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
         let desired = self.nodes.read(|nodes, ()| {
             desired_endpoints_from_service_pods(&service, &pods, |name| nodes.get("", name).cloned())
         });
-        let (owner, address_types) = (Owner::service(&service), service.address_types());
+        let address_types = service.address_types();
         let labels = SliceLabels::for_service(&service);
         let input = Input::new(&owner, &address_types, desired.groups, &existing)
             .labels(&labels)
             .trigger_time(TriggerTime::Write(trigger_time));
         let planned = self.reconciler.prepare(input, Some(HintPolicy::of(&service)));
-        if !planned.plan().is_empty() {
-            turn.writing();
-        }
         let applied = self.reconciler.carry_out(planned).await;
 
         let missing = desired.missing_nodes.into_iter();
@@ -108,10 +109,11 @@ impl Syncs {
             // Upstream syncs again when its own write comes back through the watch before its answer does, and then takes in
             // changes that wake nothing by themselves (EC-2). Here that does not depend on which of the two is faster.
             Ok(done) if failures.is_empty() => {
-                if done.writes > 0 {
-                    self.waker.wake_again(key.clone(), self.echo_delay);
+                if done.writes == 0 {
+                    return Ok(Outcome::Unchanged);
                 }
-                return Ok(());
+                self.keys.add_again(key.clone(), self.echo_delay);
+                return Ok(Outcome::Written);
             }
             Ok(_) => {}
             Err(error) => failures.push(Failure::Apply(error)),

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
+use kube_controller::Metrics;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{PodIndex, ServiceIndex, SliceIndex};
-use kube_endpointslice::controller::{Config, EndpointSliceController, Informers};
+use kube_endpointslice::controller::{Config, Informers, endpointslice_controller};
 use kube_informer::Informer;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -32,7 +34,7 @@ fn run(cluster: &Cluster) -> JoinSet<()> {
         max_endpoints_per_slice: NonZeroUsize::new(100).expect("not zero"),
         batch_period: Duration::ZERO,
     };
-    let controller = EndpointSliceController::new(&informers, client(), recorder, config);
+    let controller = endpointslice_controller(&informers, client(), recorder, config, Arc::new(()), Metrics::default());
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(informers.services.run(stop.clone()));
     tasks.spawn(informers.pods.run(stop.clone()));

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kube_controller::PrometheusControllers;
 use kube_endpoint_model::{AddressType, ObjectMeta};
 use kube_endpointslice::metrics::{PrometheusMetrics, SliceMetrics, SyncResult, WriteMetrics};
 use kube_endpointslice::{DesiredGroup, Input, Owner, Reconciler};
@@ -116,17 +115,4 @@ fn mirroring_has_its_own_prefix_and_stability() {
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
-}
-
-#[test]
-fn the_slice_controller_registers_all_it_has() {
-    let registry = Registry::new();
-    let queues = kube_workqueue::PrometheusMetrics::register(&registry).expect("an empty registry");
-    let controllers = PrometheusControllers::register(&registry).expect("an empty registry");
-    let metrics = kube_endpointslice::controller::Metrics::register(&registry, &queues, &controllers);
-    let metrics = metrics.expect("free names");
-    metrics.controller.out_of_retries();
-    let text = exposition(&registry);
-    let exhausted = "endpoint_controllers_retries_exhausted_total{controller=\"endpointslice-controller\"} 1";
-    assert!(text.contains(exhausted), "{text}");
 }

@@ -2,11 +2,12 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Duration;
 
-use kube_controller::{Propagation, Turn};
+use kube_controller::{Enqueuer, Outcome};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
-use kube_endpoint_model::{Cause, EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
+use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
 use kube_endpointslice::{ApplyError, Plan, Reconciler, TypePlan};
 use kube_informer::Lister;
 use tokio::time::Instant;
@@ -16,7 +17,7 @@ use crate::events::should_mirror;
 use crate::metrics::MirroringMetrics;
 use crate::plan::Mirror;
 
-/// What the workers share.
+/// State that the workers share.
 pub(super) struct Syncs {
     pub(super) services: Lister<Service, ServiceIndex>,
     pub(super) endpoints: Lister<Endpoints>,
@@ -25,40 +26,40 @@ pub(super) struct Syncs {
     pub(super) recorder: EventRecorder,
     pub(super) max_endpoints_per_subset: NonZeroUsize,
     pub(super) metrics: Arc<dyn MirroringMetrics>,
-    pub(super) propagation: Propagation<ObjectKey, Cause>,
+    pub(super) keys: Enqueuer<ObjectKey>,
+    pub(super) batch_period: Duration,
 }
 
 impl Syncs {
     /// Brings the mirrored slices of a Service into line with its Endpoints (MI-2 to MI-24).
-    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<(), ApplyError> {
+    pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, ApplyError> {
         let start = Instant::now();
-        let mut turn = self.propagation.take(key);
-        let result = self.mirror(key, &mut turn).await;
-        turn.end(&result);
+        let result = self.mirror(key).await;
         self.metrics.took(start.elapsed());
         result
     }
 
-    async fn mirror(&self, key: &ObjectKey, turn: &mut Turn<'_, ObjectKey, Cause>) -> Result<(), ApplyError> {
+    async fn mirror(&self, key: &ObjectKey) -> Result<Outcome, ApplyError> {
         let endpoints = self.endpoints.get(&key.namespace, &key.name).filter(|endpoints| should_mirror(endpoints));
         let service = self.services.get(&key.namespace, &key.name).filter(|service| service.selector.is_none());
         // Slices that are being deleted are among them (MI-4).
         let existing =
             self.slices.read(|_, index| index.managed_slices(&key.namespace, &key.name, MIRRORING_CONTROLLER));
         let (Some(endpoints), Some(_)) = (endpoints, service) else {
-            return self.clean_up(key, existing, turn).await;
+            return self.clean_up(key, existing).await;
         };
 
+        let mirror = Mirror::of(&endpoints);
+        if self.keys.is_contested(key) && self.reconciler.owner_is_gone::<Endpoints>(&mirror.owner).await {
+            // The event of the Endpoints follows, and queues the Service again.
+            self.keys.add_contested(key.clone(), self.batch_period);
+            return Ok(Outcome::Unchanged);
+        }
         let Mirrored { groups, skipped, invalid } = desired(&endpoints, self.max_endpoints_per_subset);
         self.warn_of_skipped(&endpoints, skipped, invalid);
-        let mirror = Mirror::of(&endpoints);
         let planned = self.reconciler.prepare(mirror.input(groups, &existing), None);
         self.measure(planned.plan(), skipped);
-        if !planned.plan().is_empty() {
-            turn.writing();
-        }
-        self.reconciler.carry_out(planned).await?;
-        Ok(())
+        self.reconciler.carry_out(planned).await.map(|done| Outcome::of_writes(done.writes))
     }
 
     fn measure(&self, plan: &Plan, skipped: usize) {
@@ -68,18 +69,9 @@ impl Syncs {
     }
 
     /// Deletes all mirrored slices of a Service that has nothing to mirror (MI-24).
-    async fn clean_up(
-        &self,
-        key: &ObjectKey,
-        slices: Vec<Arc<EndpointSlice>>,
-        turn: &mut Turn<'_, ObjectKey, Cause>,
-    ) -> Result<(), ApplyError> {
+    async fn clean_up(&self, key: &ObjectKey, slices: Vec<Arc<EndpointSlice>>) -> Result<Outcome, ApplyError> {
         self.reconciler.forget(key);
-        if !slices.is_empty() {
-            turn.writing();
-        }
-        self.reconciler.delete(&"Endpoints".into(), key, slices).await?;
-        Ok(())
+        self.reconciler.delete(&"Endpoints".into(), key, slices).await.map(Outcome::of_writes)
     }
 
     fn warn_of_skipped(&self, endpoints: &Endpoints, skipped: usize, invalid: usize) {

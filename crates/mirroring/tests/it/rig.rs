@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::Method;
+use kube_controller::Metrics;
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config as ServerConfig, On, Server};
 use kube_endpoint_model::{ServiceIndex, SliceIndex};
 use kube_endpointslice::metrics::{Operation, SliceMetrics, Totals};
-use kube_endpointslice_mirroring::{Config, Informers, Metrics, MirroringController, MirroringMetrics};
+use kube_endpointslice_mirroring::{Config, Informers, MirroringMetrics, mirroring_controller};
 use kube_informer::Informer;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -102,9 +103,8 @@ impl Rig {
             max_endpoints_per_subset: NonZeroUsize::new(3).expect("not zero"),
             batch_period: Duration::ZERO,
         };
-        let mut metrics = Metrics::default();
-        metrics.mirroring = self.metrics.clone();
-        let controller = MirroringController::with_metrics(&informers, client, recorder, config, metrics);
+        let mirroring = self.metrics.clone();
+        let controller = mirroring_controller(&informers, client, recorder, config, mirroring, Metrics::default());
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
         tasks.spawn(writer.run(stop.clone()));

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::address::parse_sloppy;
 use crate::projection::Metadata;
-use crate::{Addresses, IpFamily, Labels, LastWrite, ResourceVersion, Text, Uid, intern};
+use crate::{Addresses, IpFamily, Labels, ResourceVersion, Text, Uid, intern};
 
 /// What the endpoint controllers read of a core/v1 Pod. Read only: never written back.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -41,8 +41,6 @@ pub struct Pod {
     /// When the first condition of type Ready last changed; `None` without the condition or the time, and for a time that
     /// [`Timestamp`] cannot represent.
     pub ready_changed: Option<Timestamp>,
-    /// When it was last written, or asked to be deleted.
-    pub last_write: LastWrite,
     /// Whether that condition is `True`.
     pub ready: bool,
     /// Whether it is being deleted.
@@ -82,7 +80,7 @@ struct Draft {
 impl Draft {
     fn metadata(&mut self, it: Metadata) {
         let pod = &mut self.pod;
-        (pod.terminating, pod.last_write) = (it.deletion_timestamp.is_some(), it.last_write());
+        pod.terminating = it.deletion_timestamp.is_some();
         (pod.namespace, pod.name, pod.labels) = (it.namespace, it.name, it.labels);
         (pod.uid, pod.resource_version) = (it.uid, it.resource_version);
     }

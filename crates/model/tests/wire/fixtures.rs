@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::fs;
 
 use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
-use kube_endpoint_model::{EndpointSlice, Endpoints, LastWrite, Node, Pod, Service};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
 use kube_wire::{Decode, Encoding, ListReader, WatchEvent, WatchReader};
 use rstest::rstest;
 use serde::{Serialize, de::DeserializeOwned};
@@ -86,31 +86,4 @@ where
         let full = Full::from(object);
         assert_eq!(serde_json::to_string(object).expect("JSON"), serde_json::to_string(&full).expect("JSON"));
     }
-}
-
-/// When the objects of a list were last written, and asked to be deleted: by the document, whose times are all of one form.
-fn dated(kind: &str) -> Vec<LastWrite> {
-    let document: serde_json::Value = serde_json::from_slice(&recorded(&format!("{kind}.list.json"))).expect("a list");
-    let second = |text: &str| text.parse::<jiff::Timestamp>().expect("a time").as_second();
-    let last = |metadata: &serde_json::Value| {
-        let writes = metadata["managedFields"].as_array().expect("those of a real server");
-        let newest = writes.iter().filter_map(|entry| entry["time"].as_str()).max().map(second);
-        let asked = metadata["deletionTimestamp"].as_str().map(second);
-        let asked = asked.map(|at| at - metadata["deletionGracePeriodSeconds"].as_i64().expect("seconds"));
-        LastWrite::from_second(newest.max(asked).expect("a time"))
-    };
-    document["items"].as_array().expect("a list").iter().map(|it| last(&it["metadata"])).collect()
-}
-
-#[test]
-fn every_object_of_a_real_server_is_dated() {
-    let pods: Vec<Pod> = list("pod.list.pb", Encoding::Protobuf);
-    assert_eq!(pods.iter().map(|it| it.last_write).collect::<Vec<_>>(), dated("pod"));
-    assert!(pods.iter().any(|it| it.terminating), "one of them is to end");
-    let services: Vec<Service> = list("service.list.pb", Encoding::Protobuf);
-    assert_eq!(services.iter().map(|it| it.last_write).collect::<Vec<_>>(), dated("service"));
-    let endpoints: Vec<Endpoints> = list("endpoints.list.pb", Encoding::Protobuf);
-    assert_eq!(endpoints.iter().map(|it| it.metadata.last_write).collect::<Vec<_>>(), dated("endpoints"));
-    let slices: Vec<EndpointSlice> = list("endpointslice.list.pb", Encoding::Protobuf);
-    assert_eq!(slices.iter().map(|it| it.metadata.last_write).collect::<Vec<_>>(), dated("endpointslice"));
 }

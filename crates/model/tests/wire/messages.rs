@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use k8s_pb::api::{core::v1 as pb_core, discovery::v1 as pb_discovery};
 use k8s_pb::apimachinery::pkg::apis::meta::v1 as pb_meta;
-use kube_endpoint_model::{LastWrite, Node, Pod, Service};
+use kube_endpoint_model::{Node, Pod, Service};
 use kube_wire::Decode;
 use prost::Message as _;
 
@@ -133,9 +133,6 @@ const METADATA: &str = r#""name": "it", "namespace": "shop", "uid": "u", "resour
         {"manager": "kubelet", "operation": "Update", "apiVersion": "v1", "time": "2026-02-03T04:00:00Z",
          "fieldsType": "FieldsV1", "fieldsV1": {"f:status": {}}, "subresource": "status"}]"#;
 
-/// When it was asked to be deleted, an hour less five seconds before it is to be gone: later than the writes.
-const ASKED_TO_END: i64 = 1_770_091_205;
-
 fn metadata_of<T: k8s_openapi::Metadata<Ty = meta::ObjectMeta>>(it: &T) -> Option<pb_meta::ObjectMeta> {
     Some(metadata(it.metadata()))
 }
@@ -259,7 +256,6 @@ fn pod() {
     let message = pod_message(&full);
     let expected = Pod::from(&full);
     assert!(expected.terminating && expected.finished && expected.ready && expected.named_ports.len() == 2);
-    assert_eq!(expected.last_write, LastWrite::from_second(ASKED_TO_END));
     assert_eq!(Pod::from_protobuf(&message.encode_to_vec()).unwrap(), expected);
     assert_eq!(Pod::from_json(json.as_bytes()).unwrap(), expected);
 }
@@ -278,7 +274,6 @@ fn service() {
     let message = service_message(&full);
     let expected = Service::from(&full);
     assert!(expected.external_name && expected.topology_annotation.is_some() && expected.selector.is_some());
-    assert_eq!(expected.last_write, LastWrite::from_second(ASKED_TO_END));
     assert_eq!(Service::from_protobuf(&message.encode_to_vec()).unwrap(), expected);
     assert_eq!(Service::from_json(json.as_bytes()).unwrap(), expected);
 }

@@ -1,0 +1,278 @@
+//! A controller: informers, a queue of keys, and workers that sync them.
+
+use std::convert::Infallible;
+use std::future::{Future, pending};
+use std::hash::Hash;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::{fmt, fmt::Display};
+
+use kube_informer::{Event, HandlerHandle, Informer, NeverSynced, synced_before};
+use kube_workqueue::MetricsProvider;
+use tokio_util::sync::CancellationToken;
+
+use crate::ControllerMetrics;
+use crate::enqueuer::Enqueuer;
+use crate::observer::Observer;
+use crate::workers::{BoxError, Outcome, RetryPolicy, Workers};
+
+type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type Sync<K> = dyn Fn(K) -> BoxFuture<Result<Outcome, BoxError>> + Send + std::marker::Sync;
+
+/// Receivers of the measurements of a controller. The default disables them.
+#[derive(Clone, Default)]
+pub struct Metrics {
+    /// Metrics of the work queue.
+    pub queue: Option<Arc<dyn MetricsProvider>>,
+    /// Metrics of the syncs.
+    pub controller: Option<Arc<dyn ControllerMetrics>>,
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (queue, controller) = (self.queue.is_some(), self.controller.is_some());
+        f.debug_struct("Metrics").field("queue", &queue).field("controller", &controller).finish()
+    }
+}
+
+/// A controller that is ready to run; see the [crate](crate).
+pub struct Controller<K> {
+    options: ControllerBuilder<K>,
+    sync: Arc<Sync<K>>,
+}
+
+/// Options, handlers and queue of a controller.
+#[must_use]
+pub struct ControllerBuilder<K> {
+    workers: Workers<K>,
+    enqueuer: Enqueuer<K>,
+    observer: Observer<K>,
+    handlers: Vec<HandlerHandle>,
+    background: BoxFuture<()>,
+}
+
+impl<K: Clone + Eq + Hash + Display + Send + std::marker::Sync + 'static> Controller<K> {
+    /// Starts the wiring of a controller that takes its keys from `queue`. `name` identifies it in logs.
+    pub fn builder(name: &'static str, queue: kube_workqueue::Builder<K>, metrics: Metrics) -> ControllerBuilder<K> {
+        let (queue, timer) = match metrics.queue {
+            Some(provider) => queue.metrics(provider).build(),
+            None => queue.build(),
+        };
+        ControllerBuilder::new(Workers::new(name, queue, timer).metrics(metrics.controller))
+    }
+
+    /// Runs workers from the time when all watched caches have synced until `stop` is cancelled, and returns when the syncs
+    /// under way have ended.
+    ///
+    /// # Errors
+    ///
+    /// [`NeverSynced`] if a cache stops before it has synced. No key has been synced then.
+    ///
+    /// # Panics
+    ///
+    /// If a sync panics, so that its [`Supervisor`](crate::Supervisor) ends the process.
+    pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {
+        let Controller { options: ControllerBuilder { workers, handlers, background, .. }, sync } = self;
+        if !synced_before(&stop, &handlers).await? {
+            return Ok(());
+        }
+        let background = async {
+            background.await;
+            pending::<Infallible>().await
+        };
+        tokio::select! {
+            biased;
+            never = background => match never {},
+            () = workers.run(stop, move |key| sync(key)) => Ok(()),
+        }
+    }
+}
+
+impl<K: Clone + Eq + Hash + Display + Send + std::marker::Sync + 'static> ControllerBuilder<K> {
+    fn new(workers: Workers<K>) -> Self {
+        let (enqueuer, observer) = (Enqueuer::new(workers.queue().clone()), workers.observer().clone());
+        ControllerBuilder { workers, enqueuer, observer, handlers: Vec::new(), background: Box::pin(async {}) }
+    }
+
+    /// Number of keys that are synced at once; 1 by default.
+    pub fn concurrency(self, count: usize) -> Self {
+        ControllerBuilder { workers: self.workers.concurrency(count), ..self }
+    }
+
+    /// Retries of failed keys.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        ControllerBuilder { workers: self.workers.retry(policy), ..self }
+    }
+
+    /// Adds a handler of the events of an informer. `name` identifies it in errors, and its events in metrics.
+    ///
+    /// Workers start only after the handler has received the initial list. The latency of the keys that it adds is measured,
+    /// except for the initial list and resyncs.
+    pub fn watch<T, X>(
+        &mut self,
+        informer: &Informer<T, X>,
+        name: &'static str,
+        mut handle: impl FnMut(&Event<T>, &Enqueuer<K>) + Send + 'static,
+    ) -> HandlerHandle
+    where
+        T: kube_wire::Object,
+        X: Clone + Send + std::marker::Sync + 'static,
+    {
+        let unmeasured = self.enqueuer.clone();
+        let measured = self.enqueuer.measured(&self.observer, name);
+        let handle = move |event: Event<T>| {
+            handle(&event, if event.is_change() { &measured } else { &unmeasured });
+        };
+        let handle = informer.add_handler(handle).named(name);
+        self.handlers.push(handle.clone());
+        handle
+    }
+
+    /// Returns an enqueuer for keys that no handler adds. `source` identifies them in metrics; the latency of keys without one is
+    /// not measured.
+    pub fn enqueuer(&self, source: Option<&'static str>) -> Enqueuer<K> {
+        source.map_or_else(|| self.enqueuer.clone(), |source| self.enqueuer.measured(&self.observer, source))
+    }
+
+    /// Sets a future that runs beside the workers. It is polled first when all caches have synced, before the first worker
+    /// starts, and dropped when the workers have stopped. It may end earlier.
+    pub fn background(self, future: impl Future<Output = ()> + Send + 'static) -> Self {
+        ControllerBuilder { background: Box::pin(future), ..self }
+    }
+
+    /// Returns the controller. `sync` brings the object of one key into its desired state; see [`Workers::run`].
+    pub fn build<S, F, O, E>(self, sync: S) -> Controller<K>
+    where
+        S: Fn(K) -> F + Send + std::marker::Sync + 'static,
+        F: Future<Output = Result<O, E>> + Send + 'static,
+        O: Into<Outcome>,
+        E: Into<BoxError>,
+    {
+        let sync = move |key| -> BoxFuture<_> {
+            let result = sync(key);
+            Box::pin(async { result.await.map(Into::into).map_err(Into::into) })
+        };
+        Controller { options: self, sync: Arc::new(sync) }
+    }
+}
+
+impl<K> fmt::Debug for ControllerBuilder<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ControllerBuilder").field("handlers", &self.handlers).finish_non_exhaustive()
+    }
+}
+
+impl<K> fmt::Debug for Controller<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Controller").field("handlers", &self.options.handlers).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use kube_informer::ManualSource;
+    use kube_wire::{Object, ResourceVersion, Uid};
+    use kube_workqueue::Queue;
+    use tokio::sync::mpsc;
+    use tokio::task::JoinSet;
+    use tokio::time::sleep;
+
+    use super::*;
+    use crate::{Latency, locked};
+
+    struct Item(&'static str, u64);
+
+    impl Object for Item {
+        fn namespace(&self) -> &'static str {
+            "ns"
+        }
+        fn name(&self) -> &'static str {
+            self.0
+        }
+        fn uid(&self) -> Uid {
+            self.0.into()
+        }
+        fn resource_version(&self) -> ResourceVersion {
+            self.1.into()
+        }
+    }
+
+    #[derive(Default)]
+    struct Sources(Mutex<Vec<&'static str>>);
+
+    impl ControllerMetrics for Sources {
+        fn propagated(&self, source: &'static str, _: Latency) {
+            locked(&self.0).push(source);
+        }
+    }
+
+    /// A controller of two informers, whose syncs are sent to `synced`.
+    struct Rig {
+        informers: [Informer<Item>; 2],
+        sources: [ManualSource<Item>; 2],
+        controller: Controller<String>,
+        synced: mpsc::UnboundedReceiver<String>,
+        metrics: Arc<Sources>,
+    }
+
+    fn rig() -> Rig {
+        let (first, second) = (ManualSource::new(), ManualSource::new());
+        let metrics = Arc::new(Sources::default());
+        let shell = Metrics { queue: None, controller: Some(metrics.clone()) };
+        let mut builder = Controller::builder("test", Queue::builder(), shell);
+        for (informer, name) in [(&first.0, "first"), (&second.0, "second")] {
+            builder.watch(informer, name, |event: &Event<Item>, keys| keys.add(event.object().name().to_owned()));
+        }
+        let keys = builder.enqueuer(None);
+        let (record, synced) = mpsc::unbounded_channel();
+        let recorded = record.clone();
+        let builder = builder.background(async move {
+            record.send("background".to_owned()).unwrap();
+            keys.add("extra".to_owned());
+        });
+        let controller = builder.build(move |key| {
+            let recorded = recorded.send(key);
+            async move { recorded }
+        });
+        Rig { informers: [first.0, second.0], sources: [first.1, second.1], controller, synced, metrics }
+    }
+
+    async fn drained(synced: &mut mpsc::UnboundedReceiver<String>) -> Vec<String> {
+        sleep(Duration::from_secs(60)).await;
+        std::iter::from_fn(|| synced.try_recv().ok()).collect()
+    }
+
+    // upstream: TestWaitsForAllInformersToBeSynced2
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_synced_before_all_caches_are_filled() {
+        let Rig { sources: [first, second], controller, mut synced, metrics, .. } = rig();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async { controller.run(CancellationToken::new()).await.unwrap() });
+        first.replace([Item("a", 1)], "1");
+        first.deliver();
+        assert_eq!(drained(&mut synced).await, [""; 0]);
+        second.replace([], "1");
+        second.deliver();
+        assert_eq!(drained(&mut synced).await, ["background", "a", "extra"]);
+        second.apply(Item("b", 2));
+        second.deliver();
+        assert_eq!(drained(&mut synced).await, ["b"]);
+        assert_eq!(*locked(&metrics.0), ["second"], "neither the initial list nor the background is an event");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_cache_that_stops_before_it_synced_is_an_error() {
+        let Rig { informers: [_, second], sources: [first, _], controller, mut synced, .. } = rig();
+        first.replace([Item("a", 1)], "1");
+        first.deliver();
+        let stopped = CancellationToken::new();
+        stopped.cancel();
+        second.run(stopped).await;
+        let error = controller.run(CancellationToken::new()).await.unwrap_err();
+        assert_eq!(error.to_string(), "the cache of manual source (second) stopped before it synced");
+        assert_eq!(drained(&mut synced).await, [""; 0]);
+    }
+}

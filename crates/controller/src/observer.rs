@@ -1,0 +1,188 @@
+//! Propagation latency: the time from the event that queued a key to the end of the sync that wrote.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::{ControllerMetrics, Outcome, locked};
+
+/// Parts of the propagation latency of one change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latency {
+    /// From the event to the start of the sync that wrote: batching, delays, back-off and failed syncs.
+    pub queue: Duration,
+    /// Duration of the sync that wrote, until the API server acknowledged its last write.
+    pub sync: Duration,
+}
+
+impl Latency {
+    /// Returns the sum of both parts.
+    pub fn total(&self) -> Duration {
+        self.queue + self.sync
+    }
+}
+
+/// Event that queued a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cause {
+    source: &'static str,
+    at: Instant,
+}
+
+/// Measures the propagation latency of the keys of one controller. Clones share their state.
+///
+/// Only the first event of a key since its last sync counts. Without metrics it stores nothing and reads no clock.
+pub(crate) struct Observer<K>(Option<Arc<Shared<K>>>);
+
+struct Shared<K> {
+    metrics: Arc<dyn ControllerMetrics>,
+    waiting: Mutex<HashMap<K, Cause>>,
+}
+
+/// Capacity that is kept when no key is waiting.
+const SPARE: usize = 64;
+
+impl<K> Clone for Observer<K> {
+    fn clone(&self) -> Self {
+        Observer(self.0.clone())
+    }
+}
+
+impl<K: Clone + Eq + Hash> Observer<K> {
+    pub(crate) fn new(metrics: Option<Arc<dyn ControllerMetrics>>) -> Self {
+        Observer(metrics.map(|metrics| Arc::new(Shared { metrics, waiting: Mutex::default() })))
+    }
+
+    /// Records an event of the informer `source` that queues `key`. Must precede the add to the queue, so that the sync finds it.
+    pub(crate) fn queued(&self, key: &K, source: &'static str) {
+        if let Some(shared) = &self.0 {
+            let cause = Cause { source, at: Instant::now() };
+            locked(&shared.waiting).entry(key.clone()).or_insert(cause);
+        }
+    }
+
+    /// Starts a sync of `key`: events from now on belong to the next one.
+    pub(crate) fn start(&self, key: &K) -> Measured<'_, K> {
+        let under_way = self.0.as_deref().and_then(|shared| {
+            let mut waiting = locked(&shared.waiting);
+            let cause = waiting.remove(key)?;
+            if waiting.is_empty() && waiting.capacity() > SPARE {
+                *waiting = HashMap::new();
+            }
+            Some(UnderWay { shared, key: key.clone(), cause, started: Instant::now() })
+        });
+        Measured(under_way)
+    }
+}
+
+/// One sync of a key.
+#[must_use]
+pub(crate) struct Measured<'a, K>(Option<UnderWay<'a, K>>);
+
+struct UnderWay<'a, K> {
+    shared: &'a Shared<K>,
+    key: K,
+    cause: Cause,
+    started: Instant,
+}
+
+impl<K: Eq + Hash> Measured<'_, K> {
+    /// Reports the latency if the sync wrote. After an error the event stays with the key for the retry.
+    pub(crate) fn end<E>(self, result: &Result<Outcome, E>) {
+        let Some(UnderWay { shared, key, cause, started }) = self.0 else { return };
+        match result {
+            Ok(Outcome::Written) => {
+                let latency = Latency { queue: started.saturating_duration_since(cause.at), sync: started.elapsed() };
+                shared.metrics.propagated(cause.source, latency);
+            }
+            Ok(Outcome::Unchanged) => {}
+            // Events since the start of the sync are later than its own.
+            Err(_) => drop(locked(&shared.waiting).insert(key, cause)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use tokio::time::advance;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Reported(Mutex<Vec<(&'static str, u64, u64)>>);
+
+    impl ControllerMetrics for Reported {
+        fn propagated(&self, source: &'static str, latency: Latency) {
+            let ms = |it: Duration| u64::try_from(it.as_millis()).unwrap();
+            locked(&self.0).push((source, ms(latency.queue), ms(latency.sync)));
+        }
+    }
+
+    /// Steps of one key, each 10 ms after the one before. A sync takes 10 ms.
+    #[derive(Clone, Copy)]
+    enum Step {
+        Event(&'static str),
+        Sync(Result<Outcome, ()>),
+        /// A sync with an event during it.
+        SyncDuring(&'static str, Result<Outcome, ()>),
+    }
+    use Step::{Event, Sync, SyncDuring};
+
+    const WRITTEN: Result<Outcome, ()> = Ok(Outcome::Written);
+    const UNCHANGED: Result<Outcome, ()> = Ok(Outcome::Unchanged);
+    const FAILED: Result<Outcome, ()> = Err(());
+
+    #[rstest]
+    #[case::written(&[Event("pods"), Sync(WRITTEN)], &[("pods", 10, 10)])]
+    #[case::first_event_counts(&[Event("pods"), Event("services"), Sync(WRITTEN)], &[("pods", 20, 10)])]
+    #[case::written_once(&[Event("pods"), Sync(WRITTEN), Sync(WRITTEN)], &[("pods", 10, 10)])]
+    #[case::unchanged(&[Event("pods"), Sync(UNCHANGED), Sync(WRITTEN)], &[])]
+    #[case::retried(&[Event("pods"), Sync(FAILED), Sync(WRITTEN)], &[("pods", 30, 10)])]
+    #[case::event_during_a_sync(
+        &[Event("pods"), SyncDuring("nodes", WRITTEN), Sync(WRITTEN)], &[("pods", 10, 10), ("nodes", 10, 10)])]
+    #[case::event_during_a_failed_sync(
+        &[Event("pods"), SyncDuring("nodes", FAILED), Sync(WRITTEN), Sync(WRITTEN)], &[("pods", 30, 10)])]
+    #[tokio::test(start_paused = true)]
+    async fn latency_is_reported_for_the_first_event_before_a_write(
+        #[case] steps: &[Step],
+        #[case] expected: &[(&str, u64, u64)],
+    ) {
+        const STEP: Duration = Duration::from_millis(10);
+        let reported = Arc::new(Reported::default());
+        let observer = Observer::new(Some(reported.clone()));
+        for step in steps {
+            advance(STEP).await;
+            match *step {
+                Event(source) => observer.queued(&"web", source),
+                Sync(result) => {
+                    let measured = observer.start(&"web");
+                    advance(STEP).await;
+                    measured.end(&result);
+                }
+                SyncDuring(source, result) => {
+                    let measured = observer.start(&"web");
+                    advance(STEP).await;
+                    observer.queued(&"web", source);
+                    measured.end(&result);
+                }
+            }
+        }
+        assert_eq!(*locked(&reported.0), expected);
+    }
+
+    #[test]
+    fn nothing_is_stored_without_metrics_or_events() {
+        let observer = Observer::new(None);
+        observer.queued(&1, "pods");
+        assert!(observer.start(&1).0.is_none());
+        let observer = Observer::new(Some(Arc::new(Reported::default())));
+        (0..1_000).for_each(|key| observer.queued(&key, "pods"));
+        (0..1_000).for_each(|key| observer.start(&key).end::<()>(&Ok(Outcome::Unchanged)));
+        let waiting = &observer.0.as_ref().unwrap().waiting;
+        assert_eq!(locked(waiting).capacity(), 0);
+    }
+}
