@@ -1,6 +1,6 @@
-//! What a server and its requests cost without a socket: `cargo bench -p kube-dev-apiserver --bench in_process`.
+//! In-process benchmarks of the server and its requests: `cargo bench -p kube-dev-apiserver --bench in_process`.
 
-#![expect(clippy::unwrap_used, reason = "a bench that fails is to stop")]
+#![expect(clippy::unwrap_used, reason = "benchmarks may panic")]
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use tower::ServiceExt as _;
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
-/// Calls to one server before it is replaced by a new one, so that its history does not grow without bound.
+/// Calls to one server before it is replaced, to bound its history.
 const CALLS: u64 = 1_000;
 
 fn runtime() -> Runtime {
@@ -83,7 +83,7 @@ fn servers(c: &mut Criterion) {
         bencher.iter(|| {
             runtime.block_on(async {
                 drop(start());
-                // The runtime drops the server's task, and with it the state, when it runs the next time.
+                // The runtime drops the server's task, and with it the state, at the next scheduling point.
                 yield_now().await;
             });
         });
@@ -98,7 +98,7 @@ fn servers(c: &mut Criterion) {
     });
 }
 
-/// Measures calls to servers with one Pod.
+/// Benchmarks calls to servers with one Pod.
 fn calls(c: &mut Criterion, name: &str, make: impl Fn(u64) -> (Method, String, &'static str, Bytes)) {
     let runtime = runtime();
     let _entered = runtime.enter();

@@ -1,6 +1,6 @@
-//! What requests cost over a loopback socket: `cargo bench -p kube-dev-apiserver`.
+//! Benchmarks of requests over loopback sockets: `cargo bench -p kube-dev-apiserver --bench server`.
 
-#![expect(clippy::unwrap_used, reason = "a bench that fails is to stop")]
+#![expect(clippy::unwrap_used, reason = "benchmarks may panic")]
 
 use std::time::Duration;
 
@@ -98,7 +98,7 @@ fn list(c: &mut Criterion) {
     runtime.block_on(world.server.shutdown());
 }
 
-/// The time until every watcher has every change, which is in the history already.
+/// Returns the time until every watcher has received all changes, which are in the history before it starts.
 async fn fan_out(world: &World, from: u64) -> Duration {
     let mut bodies = Vec::new();
     for _ in 0..WATCHERS {

@@ -1,4 +1,4 @@
-//! Serves until Ctrl-C. The kubeconfig goes to the file named first, the port is the second argument.
+//! Serves until Ctrl-C. Arguments: file to which the kubeconfig is written, and the port (default: any free one).
 //!
 //! `cargo run -p kube-dev-apiserver --example serve -- kubeconfig.yaml 8080`
 
@@ -14,7 +14,7 @@ fn main() -> Result<(), Error> {
 
 async fn serve() -> Result<(), Error> {
     let mut arguments = std::env::args().skip(1);
-    let kubeconfig = arguments.next().ok_or("say where the kubeconfig goes")?;
+    let kubeconfig = arguments.next().ok_or("usage: serve KUBECONFIG [PORT]")?;
     let port = arguments.next().map_or(Ok(0), |port| port.parse())?;
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
 

@@ -1,10 +1,10 @@
-//! IP addresses as Kubernetes reads them.
+//! Parsing and validation of IP addresses, with upstream's rules and messages.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::field::FieldErrors;
 
-/// The two families a Service and an `EndpointSlice` can be of.
+/// IP family of a Service or an `EndpointSlice`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Family {
     V4,
@@ -16,7 +16,7 @@ impl Family {
         if address.is_ipv4() { Self::V4 } else { Self::V6 }
     }
 
-    /// The name in `spec.ipFamilies` and `addressType`.
+    /// Returns the value in `spec.ipFamilies` and `addressType`: `IPv4` or `IPv6`.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::V4 => "IPv4",
@@ -36,8 +36,8 @@ impl Family {
     }
 }
 
-/// Reads an address as upstream's fields of long standing do: leading zeros in an IPv4 octet are accepted
-/// (`010.0.0.1` is `10.0.0.1`), and an IPv4-mapped IPv6 address counts as IPv4.
+/// Parses an address like upstream's `ParseIPSloppy`: leading zeros in an IPv4 octet are accepted (`010.0.0.1` is
+/// `10.0.0.1`), and an IPv4-mapped IPv6 address becomes IPv4.
 pub(crate) fn parse(text: &str) -> Option<IpAddr> {
     if let Ok(address) = text.parse::<IpAddr>() {
         return Some(address.to_canonical());
@@ -54,7 +54,7 @@ pub(crate) fn parse(text: &str) -> Option<IpAddr> {
     parts.next().is_none().then(|| IpAddr::V4(Ipv4Addr::from(octets)))
 }
 
-/// Reports `text` unless it is an IP address.
+/// Parses `text`, and adds a field error if it is not an IP address.
 pub(crate) fn check_ip(field: &str, text: &str, errors: &mut FieldErrors) -> Option<IpAddr> {
     let address = parse(text);
     if address.is_none() {
@@ -63,13 +63,14 @@ pub(crate) fn check_ip(field: &str, text: &str, errors: &mut FieldErrors) -> Opt
     address
 }
 
-/// Reports `text` unless it is an address that can be an endpoint: not unspecified, loopback, link-local or multicast.
+/// Adds field errors unless `text` is an IP address that an endpoint may have, like upstream's `ValidateEndpointIP`.
 pub(crate) fn check_endpoint_ip(field: &str, text: &str, errors: &mut FieldErrors) {
     let Some(address) = check_ip(field, text, errors) else { return };
     check_usable(field, text, address, errors);
 }
 
-/// The addresses that no endpoint may have.
+/// Adds field errors if no endpoint may have `address`: unspecified, loopback, link-local and link-local multicast
+/// addresses.
 pub(crate) fn check_usable(field: &str, text: &str, address: IpAddr, errors: &mut FieldErrors) {
     if address.is_unspecified() {
         errors.invalid(field, text, format_args!("may not be unspecified ({text})"));

@@ -1,4 +1,4 @@
-//! Admission rules: closures that change or refuse writes, as the policies and webhooks of a real cluster do.
+//! Admission rules: closures that mutate or reject writes, like the admission policies and webhooks of a real cluster.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,43 +7,46 @@ use serde_json::Value;
 
 use crate::shared::Shared;
 
-/// What an admission rule is asked about.
+/// Operation that an admission rule decides on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// POST, an apply of what does not exist, and PUT where that creates.
+    /// POST; server-side apply of an object that does not exist; PUT of such an object if its kind allows that.
     Create,
-    /// PUT and PATCH of what exists.
+    /// PUT and PATCH of an existing object.
     Update,
-    /// DELETE, and each object of a delete-collection. Objects that the server itself removes (garbage, the content of a
-    /// deleted namespace) are not subject to admission.
+    /// DELETE, and each object of a delete-collection. Objects that the server itself removes (by garbage collection or
+    /// with their namespace) are not subject to admission.
     Delete,
 }
 
-/// A write that a rule decides on. Texts that do not apply are empty.
+/// Write that an admission rule decides on. Strings that do not apply are empty.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct AdmissionRequest<'a> {
     /// Create, update or delete.
     pub operation: Operation,
-    /// The API group; empty for core.
+    /// API group; empty for the core group.
     pub group: &'a str,
-    /// The name of the kind: `EndpointSlice`.
+    /// Kind, such as `EndpointSlice`.
     pub kind: &'a str,
-    /// The plural of the resource: `endpointslices`.
+    /// Plural resource name, such as `endpointslices`.
     pub resource: &'a str,
-    /// `status` for a write of the status alone.
+    /// `status` for a write to `/status`; otherwise empty.
     pub subresource: &'a str,
-    /// The namespace of the object; empty for kinds without namespaces.
+    /// Namespace of the object; empty for cluster-scoped kinds.
     pub namespace: &'a str,
-    /// The name of the object; empty for a create whose name the server generates.
+    /// Name of the object. For a create with `generateName` it is empty in a mutation, and the generated name in a
+    /// validation.
     pub name: &'a str,
-    /// The object before the write; `None` for a create.
+    /// Object before the write; `None` for a create.
     pub old: Option<&'a Value>,
-    /// Whether nothing will be stored.
+    /// Whether the write is a dry run, which stores nothing.
     pub dry_run: bool,
 }
 
-/// The refusal of a write, answered as a `metav1.Status`.
+/// Rejection of a write, returned to the client as a `metav1.Status`.
+///
+/// The server puts `RESOURCE "NAME" is forbidden: ` in front of the message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denial {
     pub(crate) code: u16,
@@ -52,17 +55,18 @@ pub struct Denial {
 }
 
 impl Denial {
-    /// A refusal with any HTTP status code and reason. The code is one of an error, 400 to 599.
+    /// Creates a rejection with an HTTP status code and a `metav1.Status` reason. The code must be from 400 to 599;
+    /// this is not checked.
     pub fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
         Self { code, reason, message: message.into() }
     }
 
-    /// 403 `Forbidden`, which is what a webhook that names no code answers with.
+    /// Creates a 403 `Forbidden` rejection, like `admission.Denied` of controller-runtime.
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(403, "Forbidden", message)
     }
 
-    /// 422 `Invalid`, which is what a `ValidatingAdmissionPolicy` that names no reason answers with.
+    /// Creates a 422 `Invalid` rejection, the default of a `ValidatingAdmissionPolicy`.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(422, "Invalid", message)
     }
@@ -77,7 +81,7 @@ enum Rule {
     Validation(Arc<Validation>),
 }
 
-/// The rules in force, in the order in which they were added.
+/// Admission rules of a server with their ids, in the order in which they were added.
 #[derive(Default)]
 pub(crate) struct AdmissionRules {
     rules: Vec<(u64, Rule)>,
@@ -101,7 +105,7 @@ impl AdmissionRules {
         self.rules.is_empty()
     }
 
-    /// Runs the mutations on an object as the client sent it.
+    /// Runs all mutations on an object as sent by the client, up to the first rejection.
     pub(crate) fn mutate(&self, request: &AdmissionRequest<'_>, object: &mut Value) -> Result<(), Denial> {
         self.rules.iter().try_for_each(|(_, rule)| match rule {
             Rule::Mutation(rule) => rule(request, object),
@@ -109,7 +113,7 @@ impl AdmissionRules {
         })
     }
 
-    /// Runs the validations on an object as it would be stored; `None` for a delete.
+    /// Runs all validations on the object to be stored, `None` for a delete, up to the first rejection.
     pub(crate) fn validate(&self, request: &AdmissionRequest<'_>, object: Option<&Value>) -> Result<(), Denial> {
         self.rules.iter().try_for_each(|(_, rule)| match rule {
             Rule::Validation(rule) => rule(request, object),
@@ -124,11 +128,11 @@ impl fmt::Debug for AdmissionRules {
     }
 }
 
-/// The admission rules of a [`Server`](crate::Server).
+/// Handle that adds and removes the admission rules of a [`Server`](crate::Server).
 ///
-/// A write passes the mutations first, then the defaults and the validation of its kind, then the validations, which is
-/// the order of a real server. A mutation gets the object as the client sent it, without defaults. Rules run while the
-/// server is locked: a rule that calls the server blocks for ever.
+/// A write passes the mutations, then defaulting and validation by its kind, then the validations, as on a real server.
+/// A mutation gets the object as sent by the client, before defaulting. Rules run under the server's write lock: a rule
+/// that calls the server deadlocks.
 ///
 /// ```
 /// use kube_dev_apiserver::{Config, Denial, Operation, Server};
@@ -143,7 +147,7 @@ impl fmt::Debug for AdmissionRules {
 ///     Ok(())
 /// });
 /// let id = server.admission().validate(|request, _| match request.operation {
-///     Operation::Delete => Err(Denial::forbidden("nothing is deleted here")),
+///     Operation::Delete => Err(Denial::forbidden("deletes are disabled")),
 ///     Operation::Create | Operation::Update => Ok(()),
 /// });
 /// assert!(server.admission().remove(id));
@@ -160,7 +164,8 @@ impl<'a> Admission<'a> {
         Self { shared }
     }
 
-    /// Adds a rule that may change the object of a create or update, or refuse it. Returns the id to remove it with.
+    /// Adds a mutation, which may change the object of a create or update, or reject the write. Returns its id for
+    /// [`remove`](Self::remove).
     pub fn mutate(
         &self,
         rule: impl Fn(&AdmissionRequest<'_>, &mut Value) -> Result<(), Denial> + Send + Sync + 'static,
@@ -168,8 +173,8 @@ impl<'a> Admission<'a> {
         self.add(Rule::Mutation(Arc::new(rule)))
     }
 
-    /// Adds a rule that may refuse a create, update or delete. Its second argument is the object as it would be stored,
-    /// `None` for a delete. Returns the id to remove it with.
+    /// Adds a validation, which may reject a create, update or delete. Its second argument is the object to be stored,
+    /// `None` for a delete. Returns its id for [`remove`](Self::remove).
     pub fn validate(
         &self,
         rule: impl Fn(&AdmissionRequest<'_>, Option<&Value>) -> Result<(), Denial> + Send + Sync + 'static,
@@ -177,7 +182,7 @@ impl<'a> Admission<'a> {
         self.add(Rule::Validation(Arc::new(rule)))
     }
 
-    /// Removes a rule. Returns false if there is none with this id.
+    /// Removes a rule. Returns `false` if there is none with this id.
     pub fn remove(&self, id: u64) -> bool {
         self.shared.write(false, |cluster, _| cluster.admission_mut().remove(id))
     }

@@ -1,30 +1,31 @@
-//! What a request asks, in the words that faults, the request log and authorization share.
+//! Attributes of a request, shared by authorization, faults and the request log.
 
-/// A request taken apart. Texts that do not apply are empty.
+/// Attributes of a request, like upstream's `authorizer.Attributes`. Strings that do not apply are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Attributes {
-    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`; of a path that names no
-    /// resource, the HTTP method in lower case.
+    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`; the HTTP method in lower
+    /// case if the path names no resource.
     pub(crate) verb: String,
     pub(crate) group: String,
     pub(crate) version: String,
-    /// The plural; empty when the path names no resource.
+    /// Plural resource name; empty if the path names no resource.
     pub(crate) resource: String,
     pub(crate) subresource: String,
-    /// As a real server has it, also of a Namespace the name of that.
+    /// Namespace of the path. For a Namespace it is the name of the object, as in upstream's `RequestInfo`.
     pub(crate) namespace: String,
+    /// Name in the path, or in a field selector on `metadata.name`.
     pub(crate) name: String,
-    /// The path without its parameters.
+    /// URL path without the query.
     pub(crate) path: String,
 }
 
 impl Attributes {
-    /// Whether the path names a resource.
+    /// Returns whether the path names a resource.
     pub(crate) fn is_resource(&self) -> bool {
         !self.resource.is_empty()
     }
 
-    /// `pods` or `pods/status`.
+    /// Returns the resource with its subresource, if any: `pods` or `pods/status`.
     pub(crate) fn full_resource(&self) -> String {
         if self.subresource.is_empty() {
             self.resource.clone()

@@ -1,14 +1,14 @@
-//! Wakes the watches of a kind when an object of it changes.
+//! Change notifications, which wake the watches of a kind after a write.
 //!
-//! `tokio::sync::watch` is not used here: it wakes receivers in random order, and a seeded server must send its events
-//! in the same order in every run. A [`Notify`] wakes them in the order in which they began to wait.
+//! `tokio::sync::watch` wakes receivers in random order, and a seeded server must send its events in the same order in
+//! every run. [`Notify`] wakes waiters in the order in which they began to wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Notify;
 
-/// The bell of one kind.
+/// Change notifier of one kind: each write calls [`ring`](Self::ring), each watch has a [`Listener`].
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     state: Arc<State>,
@@ -16,15 +16,15 @@ pub(crate) struct Bell {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Number of calls of [`Bell::ring`].
+    /// Number of calls to [`Bell::ring`].
     rings: AtomicU64,
-    /// The revision of the last change.
+    /// Revision of the last change; 0 if there was none.
     revision: AtomicU64,
     waiting: Notify,
 }
 
 impl Bell {
-    /// Wakes every listener. `revision` is that of the change.
+    /// Records a change at `revision` and wakes every listener.
     pub(crate) fn ring(&self, revision: u64) {
         self.state.revision.store(revision, Ordering::Release);
         self.state.rings.fetch_add(1, Ordering::Release);
@@ -43,7 +43,7 @@ impl Bell {
     }
 }
 
-/// Waits for the changes of one kind.
+/// Receiver of the change notifications of one kind.
 #[derive(Debug)]
 pub(crate) struct Listener {
     state: Arc<State>,
@@ -56,10 +56,10 @@ impl Listener {
         self.seen = self.state.rings.load(Ordering::Acquire);
     }
 
-    /// Waits for a change after the last one seen. Nothing is lost if the future is dropped.
+    /// Waits for a change after the last one seen. Cancel safe.
     pub(crate) async fn changed(&self) {
         loop {
-            // Before the counter is read: from here on, no ring is missed.
+            // Created before the counter is read, so that a notification in between is not missed.
             let rung = self.state.waiting.notified();
             if self.state.rings.load(Ordering::Acquire) != self.seen {
                 return;

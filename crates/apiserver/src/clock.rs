@@ -1,13 +1,14 @@
-//! The clock of a server.
+//! The wall clock of a server.
 
 use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-/// Source of every time that a server stamps on objects, compares or logs. The default is the clock of the system.
+/// Wall clock of a server: source of the times in objects, in the request log and for the expiry of tokens. The default
+/// is the system clock.
 ///
-/// Timeouts, delays and the intervals of bookmarks are measured by the clock of tokio.
+/// Timeouts, delays and bookmark intervals use tokio's clock.
 ///
 /// ```
 /// use jiff::Timestamp;
@@ -17,20 +18,20 @@ use jiff::Timestamp;
 /// assert_eq!(config.clock.now(), Timestamp::UNIX_EPOCH);
 /// ```
 ///
-/// Two clocks are equal if both are the system's or one is a clone of the other.
+/// Two clocks are equal if both are the system clock or one is a clone of the other.
 #[derive(Clone, Default)]
 pub struct Clock {
-    /// `None` is the clock of the system.
+    /// `None` is the system clock.
     read: Option<Arc<dyn Fn() -> Timestamp + Send + Sync>>,
 }
 
 impl Clock {
-    /// Returns a clock that calls a function for each time.
+    /// Returns a clock that calls `read` for each time.
     pub fn new(read: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self { read: Some(Arc::new(read)) }
     }
 
-    /// Returns the clock of the system.
+    /// Returns the system clock.
     pub fn system() -> Self {
         Self::default()
     }
@@ -46,7 +47,7 @@ impl PartialEq for Clock {
     fn eq(&self, other: &Self) -> bool {
         match (&self.read, &other.read) {
             (None, None) => true,
-            // The addresses alone: the same function may have several vtables.
+            // Compares addresses only: the same closure type may have several vtables.
             (Some(one), Some(other)) => std::ptr::addr_eq(Arc::as_ptr(one), Arc::as_ptr(other)),
             _ => false,
         }

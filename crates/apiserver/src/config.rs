@@ -1,4 +1,4 @@
-//! What a server can be told.
+//! Configuration of a server.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -9,7 +9,10 @@ use crate::clock::Clock;
 use crate::custom_kind::CustomKind;
 use crate::identity::User;
 
-/// How a [`Server`](crate::Server) is to be. The defaults are those of a cluster made by kubeadm, on a free port.
+/// Configuration of a [`Server`](crate::Server).
+///
+/// By default it serves plain HTTP on a free port of the loopback interface, without authentication, and allows every
+/// request.
 ///
 /// ```
 /// use kube_dev_apiserver::Config;
@@ -19,84 +22,90 @@ use crate::identity::User;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// Where to listen. Port 0 takes a free one, see [`Server::address`](crate::Server::address).
+    /// Address to listen on; `127.0.0.1:0` by default. Port 0 takes a free port, see
+    /// [`Server::address`](crate::Server::address).
     pub listen: SocketAddr,
-    /// Plain text or TLS.
+    /// Plain HTTP, the default, or TLS.
     pub transport: Transport,
-    /// Whether requests are served that do not say who they are of.
+    /// Handling of requests without credentials; served by default.
     pub anonymous: Anonymous,
-    /// Who may do what.
+    /// Authorization mode; by default every request is allowed.
     pub authorization: Authorization,
-    /// Bearer tokens and the users they stand for.
+    /// Static bearer tokens and their users.
     pub tokens: Vec<Token>,
-    /// The range of the IPv4 cluster IPs.
+    /// Range of IPv4 cluster IPs; `10.96.0.0/16` by default.
     pub service_cidr_v4: Ipv4Net,
-    /// The range of the IPv6 cluster IPs.
+    /// Range of IPv6 cluster IPs; `fd00:10:96::/108` by default.
     pub service_cidr_v6: Ipv6Net,
-    /// Kinds served besides the built-in ones.
+    /// Custom kinds to serve besides the built-in ones.
     pub kinds: Vec<CustomKind>,
-    /// Whether objects go when their owners are gone, as in a cluster with a garbage collector. Off by default: owner
-    /// references are stored, and a propagation policy stands in the log of requests and has no effect. When on, dependents go in
-    /// the step after their owner (background), before it (foreground: it stays, marked, while dependents that block it
-    /// are there) or stay without the reference (orphan). Objects whose owners never existed are left alone.
+    /// Whether dependents of deleted owners are deleted, as by the garbage collector of a real cluster. Off by default:
+    /// owner references are stored, and the propagation policy of a delete is logged and has no effect.
+    ///
+    /// If on, dependents are deleted after their owner (`Background`), are deleted before it (`Foreground`: the owner
+    /// stays, marked, until those with `blockOwnerDeletion` are gone), or lose the reference (`Orphan`). Unlike in a
+    /// real cluster, dependents of an owner that never existed are kept.
     pub garbage_collection: bool,
-    /// How long a deleted namespace keeps its content, during which it refuses to take more. A real cluster takes five
-    /// seconds or more; one second is the default, and [`Server::empty_namespaces`](crate::Server::empty_namespaces)
-    /// cuts it short.
+    /// Time between the delete of a namespace and that of its content, during which creates in it are rejected; 1 s by
+    /// default. A real cluster takes 5 s or more. [`Server::empty_namespaces`](crate::Server::empty_namespaces) does
+    /// not wait for it.
     pub namespace_grace: Duration,
-    /// How many changes of each kind are kept. A watch that asks for an older one is told `410 Gone`, and one that is
-    /// read so slowly that it falls back this far is disconnected.
+    /// Number of changes kept per kind; 10,000 by default. A watch from an older version gets `410 Gone`, and an open
+    /// watch that falls behind by more is disconnected.
     pub watch_history: usize,
-    /// How often a watch that allows bookmarks gets one.
+    /// Interval of the bookmarks in a watch that allows them; 60 s by default. The last one is sent 2 s before the
+    /// timeout.
     pub bookmark_interval: Duration,
-    /// How long a watch lasts that does not say `timeoutSeconds`.
+    /// Timeout of a watch without `timeoutSeconds`; 30 min by default.
     pub watch_timeout: Duration,
-    /// How many requests [`Server::requests`](crate::Server::requests) remembers; 0 turns the log off.
+    /// Maximum number of requests in the log, see [`Server::requests`](crate::Server::requests); 10,000 by default, 0
+    /// turns the log off.
     pub request_log: usize,
-    /// Serves `/debug/faults` and what goes with it, see [the front page](crate#faults-on-demand). Off by default.
+    /// Whether to serve `/debug/faults` and the other [debug endpoints](crate#fault-injection). Off by default.
     pub debug_endpoints: bool,
-    /// Makes uids, generated names, cluster IPs and what faults draw come out the same in every run. Random by default.
+    /// Seed of uids, generated names, cluster IPs, node ports, tokens and the random decisions of faults; keys of
+    /// certificates are always random. By default they differ in every run.
     pub seed: Option<u64>,
-    /// Source of the times that the server stamps on objects; the clock of the system by default.
+    /// Wall clock, source of the times in objects; the system clock by default.
     pub clock: Clock,
 }
 
-/// How the server is spoken to. HTTP/1.1 and HTTP/2 are understood either way.
+/// Transport of a server, which serves HTTP/1.1 and HTTP/2 over either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
-    /// Plain text.
+    /// Plain HTTP.
     Plain,
-    /// TLS with a certificate of an authority that is made when the server starts, see
+    /// TLS with a certificate of an authority that is generated when the server starts, see
     /// [`Server::ca_certificate`](crate::Server::ca_certificate).
     Tls,
 }
 
-/// What becomes of requests without credentials. Wrong credentials are refused in either case.
+/// Handling of requests without credentials. Invalid credentials are always rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anonymous {
-    /// They are of the user `system:anonymous`.
+    /// The request is made by the user `system:anonymous`.
     Allowed,
-    /// They are refused with 401.
+    /// The request is rejected with 401.
     Refused,
 }
 
-/// Who may do what.
+/// Authorization mode of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Authorization {
-    /// Everybody may do everything.
+    /// Every request is allowed.
     AlwaysAllow,
-    /// What the Roles, `ClusterRole`s and bindings say that have been applied; the group `system:masters` may do
-    /// everything. The server starts with `cluster-admin`, `system:discovery`, `system:basic-user` and
-    /// `system:public-info-viewer` and their bindings.
+    /// RBAC with the stored Roles, `ClusterRole`s and bindings. Members of the group `system:masters` may do
+    /// everything. The server starts with the cluster roles `cluster-admin`, `system:discovery`, `system:basic-user`
+    /// and `system:public-info-viewer`, and their bindings.
     Rbac,
 }
 
-/// A bearer token and the user it stands for.
+/// Static bearer token of a user.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
-    /// What comes after `Authorization: Bearer`.
+    /// The token, without the prefix `Bearer`.
     pub token: String,
-    /// Who is meant.
+    /// User of the token.
     pub user: User,
 }
 

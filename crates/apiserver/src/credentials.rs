@@ -1,4 +1,4 @@
-//! How a server is reached by those who own it: URLs, certificates, tokens, kubeconfigs.
+//! Client credentials for a server: certificates, tokens, kubeconfigs.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,16 +9,17 @@ use crate::transport::{ClientCertificate, TlsError};
 use crate::{User, shared::Shared};
 
 impl Server {
-    /// The base URL for clients.
+    /// Returns the base URL of the server.
     pub fn url(&self) -> String {
         let scheme = if self.shared().authority.is_some() { "https" } else { "http" };
         format!("{scheme}://{}", self.address())
     }
 
-    /// A kubeconfig that points here, with everything needed to do everything: the certificate of the authority and a
-    /// client certificate when the server speaks TLS, a token where a plain one asks who it is talking to.
+    /// Returns a kubeconfig with full access to the server.
     ///
-    /// kubectl and other clients made with client-go send no token over plain HTTP.
+    /// Over TLS it has a client certificate of the user `kubernetes-admin` in the group `system:masters`, over plain
+    /// HTTP a token of that user, or no credentials if the server needs none. kubectl and other clients that load a
+    /// kubeconfig with client-go send no token over plain HTTP.
     pub fn kubeconfig(&self) -> String {
         let shared = self.shared();
         let open =
@@ -30,7 +31,7 @@ impl Server {
                     STANDARD.encode(made.certificate),
                     STANDARD.encode(made.key)
                 ),
-                // A token does as well.
+                // A token of the same user gives the same access.
                 Err(_) => with_token(&shared.identities.admin_token),
             },
             None if open => "{}".to_owned(),
@@ -39,27 +40,30 @@ impl Server {
         self.kubeconfig_with(&user)
     }
 
-    /// A kubeconfig for a user, by a new token.
+    /// Returns a kubeconfig for a user, with a new token.
     pub fn kubeconfig_for(&self, user: User) -> String {
         self.kubeconfig_with(&with_token(&self.token_for(user)))
     }
 
-    /// A bearer token for a user. It lasts as long as the server.
+    /// Returns a new bearer token for a user. It does not expire.
     pub fn token_for(&self, user: User) -> String {
         self.shared().identities.tokens().issue_to_user(user)
     }
 
-    /// Lets every token that a service account was given expire. New ones are good.
+    /// Expires all tokens that service accounts got by `TokenRequest`. Later ones are valid.
     pub fn expire_tokens(&self) {
         self.shared().identities.tokens().expire();
     }
 
-    /// The certificate of the authority that signed the server's, in PEM; nothing of a plain server.
+    /// Returns the certificate of the authority that signed the server certificate, in PEM; `None` without TLS.
     pub fn ca_certificate(&self) -> Option<String> {
         self.shared().authority.as_ref().map(crate::transport::Authority::pem)
     }
 
-    /// A certificate for a user and at most one group; nothing of a plain server.
+    /// Returns a client certificate for a user and at most one group; `None` without TLS.
+    ///
+    /// # Errors
+    /// [`TlsError`] if the certificate cannot be generated.
     pub fn client_certificate(&self, user: &str, group: Option<&str>) -> Option<Result<ClientCertificate, TlsError>> {
         self.shared().authority.as_ref().map(|authority| authority.client(user, group))
     }
@@ -95,7 +99,7 @@ fn with_token(token: &str) -> String {
 }
 
 impl Shared {
-    /// The uid of a service account that exists.
+    /// Returns the uid of a service account; `None` if it does not exist.
     pub(crate) fn uid_of(&self, namespace: &str, name: &str) -> Option<String> {
         self.read(|cluster| {
             let kind = cluster.kinds().find("", "v1", "serviceaccounts")?;

@@ -1,14 +1,14 @@
-//! Kinds that are not built in, named by the user in code or by a `CustomResourceDefinition`.
+//! Custom kinds, defined in code or by a `CustomResourceDefinition`.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::{Value, json};
 
 use crate::table::PrinterColumn;
 
-/// A kind of object that is not built in.
+/// Definition of a kind that is not built in.
 ///
-/// Its objects are held to the types, required fields and enumerations of its schema; fields that the schema does not
-/// have are dropped. Without a schema anything goes. Patterns, bounds, and rules in CEL are not looked at.
+/// Its objects are validated by the types, required fields and enumerations of the schema; patterns, bounds, formats
+/// and CEL rules are ignored. Unknown fields are pruned and defaults are set. Without a schema any content is valid.
 ///
 /// ```
 /// use kube_dev_apiserver::{Config, CustomKind};
@@ -33,7 +33,7 @@ pub struct CustomKind {
 }
 
 impl CustomKind {
-    /// A kind in namespaces, without a status of its own, whose plural is its name with an `s`.
+    /// Creates a namespaced kind without `/status`. Its plural is the kind in lower case with an `s`.
     pub fn new(group: &str, version: &str, kind: &str) -> Self {
         let singular = kind.to_lowercase();
         Self {
@@ -51,46 +51,46 @@ impl CustomKind {
         }
     }
 
-    /// The name of the resource in paths.
+    /// Sets the plural resource name, as in paths.
     #[must_use]
     pub fn plural(self, plural: &str) -> Self {
         Self { plural: plural.to_owned(), ..self }
     }
 
-    /// A short name for kubectl.
+    /// Adds a short name for kubectl.
     #[must_use]
     pub fn short_name(mut self, name: &str) -> Self {
         self.short_names.push(name.to_owned());
         self
     }
 
-    /// A category for kubectl, such as `all`.
+    /// Adds a category for kubectl, such as `all`.
     #[must_use]
     pub fn category(mut self, name: &str) -> Self {
         self.categories.push(name.to_owned());
         self
     }
 
-    /// Objects without a namespace.
+    /// Makes the kind cluster-scoped.
     #[must_use]
     pub fn cluster_scoped(self) -> Self {
         Self { namespaced: false, ..self }
     }
 
-    /// With `/status` as a subresource.
+    /// Adds the subresource `/status`.
     #[must_use]
     pub fn with_status(self) -> Self {
         Self { has_status: true, ..self }
     }
 
-    /// The structural schema that objects are held to, as in `openAPIV3Schema`.
+    /// Sets the structural schema of the objects, as in `openAPIV3Schema`.
     #[must_use]
     pub fn schema(self, schema: Value) -> Self {
         Self { schema, ..self }
     }
 
-    /// A column for kubectl, besides the name: its head, its type (`string`, `integer`, `number`, `boolean` or `date`)
-    /// and where it is found (`.spec.size`).
+    /// Adds a column after the name in `kubectl get`: its header, type (`string`, `integer`, `number`, `boolean` or
+    /// `date`) and JSON path (`.spec.size`).
     #[must_use]
     pub fn column(mut self, name: &str, value_type: &str, json_path: &str) -> Self {
         let (name, value_type, json_path) = (name.to_owned(), value_type.to_owned(), json_path.to_owned());
@@ -98,7 +98,7 @@ impl CustomKind {
         self
     }
 
-    /// The kind of a definition, in the version that it stores; nothing when that is not served.
+    /// Returns the kind of a definition in its storage version; `None` if that version is not served.
     pub(crate) fn from_definition(definition: &CustomResourceDefinition) -> Option<Self> {
         let spec = &definition.spec;
         let version = spec.versions.iter().find(|version| version.storage && version.served)?;
@@ -126,7 +126,7 @@ impl CustomKind {
         Some(kind)
     }
 
-    /// The schema of whole objects, as it stands in OpenAPI documents.
+    /// Returns the schema of whole objects, with kind, apiVersion and metadata, for OpenAPI documents.
     pub(crate) fn whole_schema(&self) -> Value {
         let mut schema = self.schema.clone();
         if !schema.is_object() {
@@ -148,7 +148,7 @@ impl CustomKind {
         schema
     }
 
-    /// `com.example.v1.Widget`
+    /// Returns the name of the schema in OpenAPI documents, such as `com.example.v1.Widget`.
     pub(crate) fn schema_name(&self) -> String {
         let reversed: Vec<&str> = self.group.rsplit('.').collect();
         format!("{}.{}.{}", reversed.join("."), self.version, self.kind)

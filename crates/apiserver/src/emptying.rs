@@ -1,4 +1,4 @@
-//! The step that a real cluster leaves to its namespace controller: what is in a deleted namespace goes, and then it.
+//! Deletion of the content of terminating namespaces, in place of the namespace controller of a real cluster.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use tokio::time::sleep;
 use crate::cluster::Stored;
 use crate::shared::Shared;
 
-/// Empties each namespace a while after it was deleted, until the server stops.
+/// Empties each deleted namespace after [`Config::namespace_grace`](crate::Config::namespace_grace), until the server
+/// stops.
 pub(crate) async fn run(shared: Arc<Shared>) {
     let kind = shared.read(|cluster| cluster.kinds().find("", "v1", "namespaces").cloned());
     let Some(mut bell) = kind.and_then(|kind| shared.subscribe(&kind)) else { return };
@@ -39,9 +40,9 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     }
 }
 
-/// Empties a namespace now.
+/// Empties a terminating namespace now.
 pub(crate) fn empty(shared: &Shared, namespace: &Stored) {
     if let Err(error) = shared.write(false, |cluster, write| cluster.empty_namespace(namespace, write)) {
-        tracing::warn!(%error, namespace = %namespace.name, "a namespace could not be emptied");
+        tracing::warn!(%error, namespace = %namespace.name, "namespace stays Terminating: cannot delete its content");
     }
 }

@@ -1,4 +1,4 @@
-//! Field errors: what is wrong with an object, collected while it is validated and told in one answer.
+//! Field errors, collected during the validation of an object and returned in one response.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::status::Cause;
 
-/// The field errors of one object, in the order they were found.
+/// Field errors of one object, in the order in which they were found.
 #[derive(Debug, Default)]
 pub(crate) struct FieldErrors(Vec<FieldError>);
 
@@ -22,18 +22,18 @@ impl FieldErrors {
         self.0.is_empty()
     }
 
-    /// A value that is wrong in the way `detail` says.
+    /// Adds an invalid value; `detail` is the reason.
     pub(crate) fn invalid(&mut self, field: impl Into<String>, value: impl Shown, detail: impl Display) {
         self.push(field, "FieldValueInvalid", format!("Invalid value: {}: {detail}", value.shown()));
     }
 
-    /// A value that is missing.
+    /// Adds a missing value.
     pub(crate) fn required(&mut self, field: impl Into<String>, detail: &str) {
         let message = if detail.is_empty() { "Required value".to_owned() } else { format!("Required value: {detail}") };
         self.push(field, "FieldValueRequired", message);
     }
 
-    /// A value of another type than the schema says.
+    /// Adds a value whose JSON type is not that of the schema.
     pub(crate) fn type_invalid(&mut self, field: &str, value: &Value, expected: &str) {
         let found = match value {
             Value::Null => "null",
@@ -48,29 +48,29 @@ impl FieldErrors {
         self.push(field, "FieldValueTypeInvalid", format!("Invalid value: {found:?}: {detail}"));
     }
 
-    /// A value outside of an enumeration.
+    /// Adds a value outside of an enumeration.
     pub(crate) fn unsupported(&mut self, field: impl Into<String>, value: &str, supported: &[&str]) {
         let supported: Vec<String> = supported.iter().map(Shown::shown).collect();
         let message = format!("Unsupported value: {}: supported values: {}", value.shown(), supported.join(", "));
         self.push(field, "FieldValueNotSupported", message);
     }
 
-    /// A value that stands twice where it may stand once.
+    /// Adds a duplicate of a value that must be unique.
     pub(crate) fn duplicate(&mut self, field: impl Into<String>, value: impl Shown) {
         self.push(field, "FieldValueDuplicate", format!("Duplicate value: {}", value.shown()));
     }
 
-    /// A field that may not be set, or may not be set this way.
+    /// Adds a field that may not be set, or not to this value.
     pub(crate) fn forbidden(&mut self, field: impl Into<String>, detail: &str) {
         self.push(field, "FieldValueForbidden", format!("Forbidden: {detail}"));
     }
 
-    /// A list over its limit.
+    /// Adds a list of `count` items that exceeds `max`.
     pub(crate) fn too_many(&mut self, field: impl Into<String>, count: usize, max: usize) {
         self.push(field, "FieldValueTooMany", format!("Too many: {count}: must have at most {max} items"));
     }
 
-    /// A text over its limit.
+    /// Adds a string that exceeds `max` bytes.
     pub(crate) fn too_long(&mut self, field: impl Into<String>, max: usize) {
         self.push(field, "FieldValueTooLong", format!("Too long: may not be more than {max} bytes"));
     }
@@ -79,7 +79,7 @@ impl FieldErrors {
         self.0.push(FieldError { field: field.into(), reason, message });
     }
 
-    /// The causes of a `metav1.Status`.
+    /// Converts the errors to the causes of a `metav1.Status`.
     pub(crate) fn into_causes(self) -> Vec<Cause> {
         self.0.into_iter().map(|FieldError { field, reason, message }| Cause { reason, message, field }).collect()
     }
@@ -99,7 +99,7 @@ impl Display for FieldErrors {
     }
 }
 
-/// A value as it is printed in a field error: strings quoted, numbers bare, lists in JSON.
+/// Formats a value for a field error: strings are quoted, lists are in brackets.
 pub(crate) trait Shown {
     fn shown(&self) -> String;
 }

@@ -1,4 +1,4 @@
-//! The state of a server without a request.
+//! Direct access to the objects of a server, without requests.
 
 use std::sync::Arc;
 
@@ -10,24 +10,23 @@ use crate::kinds::Kind;
 use crate::server::Server;
 
 impl Server {
-    /// Returns all objects of a kind in order of namespace and name; nothing if the kind is unknown. `group` is empty for
-    /// core, `plural` is the name of the resource in paths.
+    /// Returns all objects of a kind, ordered by namespace and name; empty if the kind is unknown. `group` is empty for
+    /// core, `plural` is the resource name in paths.
     ///
-    /// Parsing dominates the cost; [`encoded_objects`](Self::encoded_objects) does without.
+    /// Each call parses the stored JSON; [`encoded_objects`](Self::encoded_objects) does not.
     pub fn objects(&self, group: &str, plural: &str) -> Vec<Value> {
         let Some((kind, objects)) = self.stored(group, plural) else { return Vec::new() };
         objects.iter().map(|object| decoded(&kind, object)).collect()
     }
 
-    /// Returns the objects of a kind as the JSON that is stored, without a copy, in the order of
-    /// [`objects`](Self::objects).
+    /// Returns the stored JSON of all objects of a kind without copying it, in the order of [`objects`](Self::objects).
     pub fn encoded_objects(&self, group: &str, plural: &str) -> Vec<Bytes> {
         let (_, objects) = self.stored(group, plural).unzip();
         objects.iter().flatten().map(|object| object.json.clone()).collect()
     }
 
-    /// Returns one object; `None` if there is none of this name, or the kind is unknown. `namespace` is empty for kinds that have
-    /// none.
+    /// Returns one object; `None` if it does not exist or the kind is unknown. `namespace` is empty for cluster-scoped
+    /// kinds.
     pub fn object(&self, group: &str, plural: &str, namespace: &str, name: &str) -> Option<Value> {
         let (kind, object) = self.shared().read(|cluster| {
             let kind = kind(cluster, group, plural)?;
@@ -43,7 +42,7 @@ impl Server {
         })
     }
 
-    /// Returns the last resource version that was given to an object; a [restore](Self::restore) sets it back.
+    /// Returns the last resource version assigned to an object. A [restore](Self::restore) sets it back.
     pub fn revision(&self) -> u64 {
         self.shared().read(Cluster::revision)
     }
@@ -54,7 +53,7 @@ fn kind<'a>(cluster: &'a Cluster, group: &str, plural: &str) -> Option<&'a Arc<K
 }
 
 fn decoded(kind: &Kind, object: &Stored) -> Value {
-    // What the server has encoded itself decodes.
+    // Stored JSON was encoded by this server, so decoding cannot fail.
     let mut value = serde_json::from_slice(&object.json).unwrap_or_default();
     kind.present(&mut value);
     value

@@ -1,8 +1,31 @@
 //! An embedded Kubernetes API server over HTTP for development and tests. Never for production.
 //!
-//! It speaks the real protocol in the process of a test: list and watch, optimistic concurrency, graceful deletion,
-//! finalizers, `metav1.Status` errors in upstream's words, and the defaults that a real server fills in. Controllers
-//! and clients connect to it as to any cluster, over a socket, or [in process](#in-process).
+//! It is for:
+//!
+//! - tests of controllers and clients in one process, without etcd, containers or a cluster;
+//! - [fault injection](#fault-injection): rejected and delayed requests, lost responses, broken and expired watches;
+//! - deterministic simulations, [in process](#in-process), with a seed and a simulated clock;
+//! - assertions about a client: the [requests](Server::requests) it made, the [bytes](Server::traffic) it transferred
+//!   and the [objects](Server::objects) it wrote;
+//! - kubectl and any other client over a socket, with TLS, tokens and RBAC if needed, and
+//!   [large clusters](#large-clusters) to measure with.
+//!
+//! It implements the real protocol: list and watch, optimistic concurrency, graceful deletion, finalizers,
+//! `metav1.Status` errors with upstream's messages, and the defaults that a real server sets.
+//!
+//! ```text
+//! socket (TLS, HTTP/1.1, HTTP/2)       Server::service (in process)
+//!               |                                   |
+//!               +-----------------+-----------------+
+//!                                 v
+//! http      authentication, faults, request log, authorization
+//!           decoding, lists, watches, encoding  <-----------------+
+//!                                 |                               |
+//!                     one read-write lock              change notifications
+//!                                 v                               |
+//! cluster   admission rules, defaults, validation                 |
+//!           objects, revision counter, history  ------------------+
+//! ```
 //!
 //! ```
 //! use kube_dev_apiserver::{Config, Server};
@@ -10,7 +33,7 @@
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 //! let server = Server::start(Config::default()).await?;
-//! // Any client does; `server.kubeconfig()` is what kube or kubectl want.
+//! // Any client works; kube and kubectl take `server.kubeconfig()`.
 //! let mut connection = tokio::net::TcpStream::connect(server.address()).await?;
 //! connection.write_all(b"GET /api/v1/namespaces/default HTTP/1.1\r\nhost: dev\r\nconnection: close\r\n\r\n").await?;
 //! let mut answer = String::new();
@@ -20,64 +43,77 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(()) }).unwrap();
 //! ```
 //!
-//! # What it serves
+//! # When not to use it
 //!
-//! `v1` `ConfigMap`, Endpoints, Event, Namespace, Node, Pod, Service and `ServiceAccount`, `discovery.k8s.io/v1`
-//! `EndpointSlice`, `coordination.k8s.io/v1` Lease, `events.k8s.io/v1` Event (the same events under newer names),
-//! `rbac.authorization.k8s.io/v1` Role, `ClusterRole` and their bindings, and every kind that is named by a
-//! [`CustomKind`] or by an `apiextensions.k8s.io/v1` `CustomResourceDefinition`.
+//! - In production: nothing is stored on disk, and there is one process.
+//! - To prove that a program works with a release of Kubernetes: use envtest or kind, and see
+//!   [the differences](#differences-from-a-real-server). No controller, scheduler or kubelet runs here.
+//! - To return fixed responses to a few requests: a mock service, such as that of `tower-test`, is simpler.
 //!
-//! Of each: get, list (whole, in pages of one version, at an exact version), watch, create, update, delete and
-//! delete-collection, JSON patch, JSON merge patch, strategic merge patch and server-side apply, with `/status` where the
-//! kind has one. Unknown and duplicate fields are refused, warned of or ignored, as `fieldValidation` says. Bodies are
-//! JSON, YAML or protobuf; answers are JSON (objects, `Table`s with kubectl's columns, `PartialObjectMetadata`), or
-//! protobuf where a client prefers that. Custom kinds have no protobuf, as with a real server.
+//! # Supported API
 //!
-//! kubectl finds what it needs: aggregated and plain discovery, OpenAPI v3 (v2 as JSON) with upstream's descriptions and
-//! merge keys. `get` and `get -w`, `describe`, `apply` of both sorts, `patch`, `label`, `annotate`, `delete`, `wait`,
-//! `explain`, `api-resources`, `create` of what it makes itself, `auth can-i` and `auth whoami` are tried with it in a
-//! test.
+//! - `v1`: `ConfigMap`, Endpoints, Event, Namespace, Node, Pod, Service, `ServiceAccount`
+//! - `discovery.k8s.io/v1`: `EndpointSlice`
+//! - `coordination.k8s.io/v1`: Lease
+//! - `events.k8s.io/v1`: Event, another view of the events in `v1`
+//! - `rbac.authorization.k8s.io/v1`: Role, `ClusterRole` and their bindings
+//! - every kind defined by a [`CustomKind`] or by an `apiextensions.k8s.io/v1` `CustomResourceDefinition`
 //!
-//! # What differs from a real server
+//! Each kind has get, list (whole, in pages of one version, or at an exact version), watch, create, update, delete,
+//! delete-collection, JSON patch, JSON merge patch, strategic merge patch and server-side apply, and `/status` where
+//! upstream or the definition has it. `fieldValidation` selects whether unknown and duplicate fields are rejected,
+//! cause warnings or are ignored. Request bodies are JSON, YAML or protobuf; responses are JSON (objects, `Table`s with
+//! kubectl's columns, `PartialObjectMetadata`), or protobuf if the client prefers it. Custom kinds have no protobuf, as
+//! on a real server.
 //!
-//! - Nothing is kept on disk.
-//! - Admission is the namespace lifecycle and [rules in code](Server::admission), no plugin or webhook: nodes are not tainted, service accounts, their tokens and
-//!   the root certificate's `ConfigMap` do not appear, and there is no `kubernetes` Service.
-//! - A deleted namespace is emptied by the server, a [while](Config::namespace_grace) after it has begun to refuse new
-//!   content, pods without grace; only finalizers hold it back. Its status tells no conditions.
-//! - `metadata.managedFields` is not kept, and JSON patches of it change nothing. So server-side apply creates or merges:
-//!   a field that was applied once and is now left out stays, and nobody is told of a conflict; `force` is accepted.
-//! - Dependents stay when their owner goes, unless [`Config::garbage_collection`] is set.
-//! - A custom kind is served in one version, the one that is stored, from the moment it is defined. Its objects are held
-//!   to types, required fields and enumerations; strategic merge patches of it are refused with 415, as upstream does.
-//! - Fields that the chosen `k8s-openapi` version does not know are dropped, and quantities are not brought into
-//!   canonical form.
-//! - A time whose year in UTC is none of 0000 to 9999 is refused, and a `MicroTime` is taken without its six digits.
+//! kubectl works: discovery is aggregated and plain, OpenAPI is v3 and v2 (JSON only), with upstream's descriptions and
+//! merge keys. A test runs `get`, `get -w`, `describe`, `apply` (client-side and server-side), `patch`, `label`,
+//! `annotate`, `delete`, `wait`, `explain`, `api-resources`, subcommands of `create`, `auth can-i` and `auth whoami`.
+//!
+//! # Differences from a real server
+//!
+//! - Nothing is stored on disk.
+//! - Admission consists of the namespace lifecycle and of [rules in code](Server::admission), without plugins and
+//!   webhooks: Nodes are not tainted, and there are no default service accounts, no `kube-root-ca.crt` and no Service
+//!   `kubernetes`.
+//! - The server itself deletes the content of a deleted namespace, [some time](Config::namespace_grace) after it has
+//!   begun to reject creates. Pods are deleted without a grace period; only finalizers delay the removal. The namespace
+//!   has no conditions.
+//! - `metadata.managedFields` is not stored, and JSON patches of it have no effect. Server-side apply therefore creates
+//!   or merges: a field that was applied once and is now omitted stays, and there are no conflicts; `force` is
+//!   accepted.
+//! - Dependents of a deleted owner stay, unless [`Config::garbage_collection`] is set.
+//! - A custom kind is served in its storage version only, as soon as it is defined. Types, required fields and
+//!   enumerations of its schema are validated. A strategic merge patch gets 415, as upstream. Deleting the definition
+//!   deletes all its objects, whatever their finalizers.
+//! - Fields outside of the selected `k8s-openapi` version are dropped, and quantities are not canonicalized.
+//! - A time whose year in UTC is not from 0000 to 9999 is rejected, and a `MicroTime` need not have six fractional
+//!   digits.
 //! - Validation covers names, labels, annotations, owner references, and what controllers of Services and endpoints
-//!   rely on; a real server refuses more.
-//! - Pages and exact versions of a list are rebuilt from the history of changes, so they expire with it.
-//! - OpenAPI v2 in protobuf is refused with 406. kubectl asks for it only to check kinds that cannot be patched, so
+//!   rely on; a real server rejects more.
+//! - Pages and exact versions of a list are rebuilt from the [history](Config::watch_history) and expire with it.
+//! - OpenAPI v2 in protobuf gets 406. kubectl requests it only to validate kinds that cannot be patched, so
 //!   `kubectl create -f` of a review needs `--validate=false`.
-//! - Tokens are opaque, mean something to one server only, and are not bound to pods. Whoever may write roles may give
-//!   rights that they do not have themselves.
-//! - A list in protobuf is encoded whole before it is sent.
-//! - Nobody can act as somebody else (`--as`): impersonation is ignored.
+//! - Tokens are opaque, valid on one server only and not bound to pods. Users who may write roles can grant permissions
+//!   that they do not have: there is no escalation check.
+//! - A list in protobuf is encoded completely before the first byte is sent.
+//! - Impersonation (`--as`) is ignored.
 //!
-//! # Who may do what
+//! # Authentication and authorization
 //!
-//! By default everybody everything, in plain text. [`Config`] asks for more: [`Transport::Tls`] with an authority made
-//! at the start, bearer [tokens](Config::tokens), client certificates ([`Server::client_certificate`]),
-//! [`Anonymous::Refused`], and [`Authorization::Rbac`], which enforces the roles and bindings that have been applied.
-//! Service accounts get their tokens by `TokenRequest`; `TokenReview`, `SelfSubjectReview`, `SelfSubjectRulesReview`
-//! and the three `SubjectAccessReview`s are answered. [`Server::kubeconfig`] is always the owner's,
-//! [`Server::kubeconfig_for`] anybody's.
+//! By default there is neither: plain HTTP, and every request is allowed. Options of [`Config`] are [`Transport::Tls`]
+//! with a generated certificate authority, static bearer [tokens](Config::tokens), [`Anonymous::Refused`], and
+//! [`Authorization::Rbac`] with the stored roles and bindings. [`Server::client_certificate`] creates client
+//! certificates. Service accounts get tokens by `TokenRequest`. `TokenReview`, `SelfSubjectReview`,
+//! `SelfSubjectRulesReview` and the three `SubjectAccessReview`s work. [`Server::kubeconfig`] has full access,
+//! [`Server::kubeconfig_for`] that of a user.
 //!
-//! # Faults on demand
+//! # Fault injection
 //!
-//! [`Server::faults`] makes what breaks controllers in production: refusals (410, 429 with `Retry-After`, 500, 503),
-//! reset connections, writes that are carried out but not confirmed, slow and split answers, late events, watches that
-//! end; [`Server::restart`] drops all connections and, if wanted, the history. Which request is hit is drawn from
-//! [`Config::seed`]. [`Server::requests`] tells what clients asked.
+//! [`Server::faults`] injects the failures that break controllers in production: error responses (410, 429 with
+//! `Retry-After`, 500, 503), connection resets, writes whose response is lost, slow and fragmented responses, late
+//! events, and watches that end. [`Server::restart`] drops all connections and, optionally, the history. Random
+//! decisions are drawn from [`Config::seed`]. [`Server::requests`] is the log of requests.
 //!
 //! ```
 //! # use kube_dev_apiserver::{Config, Fault, History, On, Server};
@@ -85,25 +121,29 @@
 //! let server = Server::start(Config { seed: Some(1), ..Config::default() }).await?;
 //! server.faults().inject(Fault::apply_then_timeout().on(On::any().verb("create").resource("pods")).times(1));
 //! server.faults().inject(Fault::unavailable().on(On::writes()).probability(0.1));
-//! // … let a controller work …
+//! // … run a controller …
 //! server.restart(History::Lost);
 //! assert_eq!(server.requests().count(&On::writes()), 0);
 //! # server.shutdown().await;
 //! # Ok::<_, Box<dyn std::error::Error>>(()) }).unwrap();
 //! ```
 //!
-//! With [`Config::debug_endpoints`] other processes can do the same: `GET`, `POST` and `DELETE` of `/debug/faults`
-//! (`{"effect": {"refuse": {"code": 503}}, "on": {"verbs": ["list"], "resource": "pods"}, "times": 2}` for one, with the
-//! effects of [`Effect`] and the names of [`On`] and [`Fault`]; `DELETE` takes `?id=`), and `GET` and `DELETE` of
-//! `/debug/requests`, which can be filtered as in `?verb=list&resource=pods`. `DELETE /debug/watches` cuts the open
-//! watches that the same filter names, and `POST /debug/restart?history=lost` (or `kept`) drops every connection, that
-//! of the request too.
+//! With [`Config::debug_endpoints`] other processes can do the same. Requests to these endpoints are authenticated and
+//! authorized, but not logged and not hit by faults:
+//!
+//! - `GET`, `POST` and `DELETE` of `/debug/faults` list, inject and remove faults; `DELETE` with `?id=` removes one.
+//!   A fault is the JSON of a [`Fault`], with an [`Effect`] and an [`On`]:
+//!   `{"effect": {"refuse": {"code": 503}}, "on": {"verbs": ["list"], "resource": "pods"}, "times": 2}`.
+//! - `GET` and `DELETE` of `/debug/requests` return and clear the log; `GET` takes a filter such as
+//!   `?verb=list&resource=pods`.
+//! - `DELETE` of `/debug/watches` ends the open watches that match such a filter.
+//! - `POST` of `/debug/restart` drops all connections, its own included, and with `?history=lost` the history.
 //!
 //! # In process
 //!
-//! [`Server::in_process`] serves without a socket, for deterministic simulations: [`Server::service`] is a tower service,
-//! which `kube::Client::new` and other clients take in place of a connection. Everything above the socket stays in the
-//! path: encodings, lists, watch frames, errors and faults. A reset is an error of the kind
+//! [`Server::in_process`] starts a server without a socket, for deterministic simulations: [`Server::service`] is a
+//! tower service, which `kube::Client::new` and other clients use instead of a connection. Encodings, lists, watch
+//! frames, errors and faults are the same as over a socket. A connection reset is an error of the kind
 //! [`ConnectionReset`](std::io::ErrorKind::ConnectionReset).
 //!
 //! ```
@@ -124,26 +164,26 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(()) }).unwrap();
 //! ```
 //!
-//! With [`Config::seed`] and [`Config::clock`], the same requests in the same order give the same bytes, and watches are
-//! woken in the order in which they began to wait. Use a current-thread runtime, with paused time if delays and timeouts
-//! are not to be waited for: the future of a call and the body of its answer do all work when they are polled, and the
-//! server's only task empties deleted namespaces. A call that is dropped is cancelled.
+//! With [`Config::seed`] and [`Config::clock`], the same requests in the same order give the same bytes, and watches
+//! wake in the order in which they began to wait. Use a current-thread runtime, with paused time to skip delays and
+//! timeouts. The future of a call and the body of its response do all work when polled; the only task of the server
+//! empties deleted namespaces. Dropping a call cancels it.
 //!
-//! # Policies and restores
+//! # Admission rules and snapshots
 //!
-//! [`Server::admission`] takes rules in code that change or refuse writes, as admission policies and webhooks do.
-//! [`Server::snapshot`] and [`Server::restore`] set all objects and versions back, as a restore of etcd does.
+//! [`Server::admission`] takes closures that mutate or reject writes, like admission policies and webhooks.
+//! [`Server::snapshot`] and [`Server::restore`] reset all objects and versions, like a restore of etcd.
 //!
 //! # Large clusters
 //!
-//! [`Server::load`] puts objects in place without a request for each, status included; [`Server::traffic`] tells how many
-//! bytes went to and came from whom.
+//! [`Server::load`] stores objects without a request for each, and keeps the status of Pods; [`Population`] generates
+//! Nodes, Services and Pods. [`Server::traffic`] returns the bytes received from and sent to each client.
 //!
-//! # How it is made
+//! # Design
 //!
-//! The core is synchronous and knows neither sockets nor clocks: objects, versions, history and the rules of each kind.
-//! An object is encoded once, when it is written; lists and watches copy its bytes. A watch reads the history at its
-//! own pace, so a slow client never slows a writer and is disconnected when it has fallen too far behind.
+//! The core, with objects, versions, history and the rules of each kind, is synchronous and uses neither sockets nor
+//! clocks. An object is encoded once, when it is written; lists and watches copy its bytes. A watch reads the history
+//! at its own pace: a slow client never delays a writer, and is disconnected when it falls behind the history.
 
 mod address;
 mod admission;

@@ -1,4 +1,4 @@
-//! Objects put in place without a request.
+//! Bulk loading of objects without requests.
 
 use std::sync::Arc;
 
@@ -8,39 +8,43 @@ use crate::cluster::Cluster;
 use crate::kinds::Kind;
 use crate::server::Server;
 
-/// How many objects are stored while everybody else waits.
+/// Number of objects stored per acquisition of the write lock.
 const AT_ONCE: usize = 100;
 
-/// An object that cannot be stored.
+/// Error of [`Server::load`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The server does not serve objects of this kind.
-    #[error("this server knows no kind {kind:?} in {api_version}")]
+    /// The server does not serve the kind of the object.
+    #[error("the server does not serve kind {kind:?} in {api_version}")]
     UnknownKind {
-        /// As the object says.
+        /// `apiVersion` of the object; empty if it has none.
         api_version: String,
-        /// As the object says.
+        /// `kind` of the object; empty if it has none.
         kind: String,
     },
-    /// The rules of its kind refuse it.
+    /// The server rejected the object, for example because it is invalid or its namespace does not exist.
     #[error("{kind} {namespace}/{name}")]
     Refused {
-        /// What it is.
+        /// Kind of the object.
         kind: String,
-        /// Empty where the kind has none.
+        /// Namespace of the object; empty if it has none.
         namespace: String,
-        /// Empty where none is given.
+        /// Name of the object; empty if it has none.
         name: String,
-        /// What a client would have been told.
+        /// Error that a create request would have returned.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
 impl Server {
-    /// Stores objects as if they had been there before the server has started: Pods keep the status that they have, which
-    /// a create takes away. Each says its `apiVersion` and `kind`, and is held to the rules of its kind otherwise; uids
-    /// and times of creation are made up. Returns how many there were; those before an error stay.
+    /// Stores objects as if they had existed before the server was started, and returns their number.
+    ///
+    /// Each object needs `apiVersion` and `kind` and must be valid. Uids and creation times are set by the server.
+    /// Unlike a create, this keeps the status of Pods.
+    ///
+    /// # Errors
+    /// [`LoadError`] for the first object that cannot be stored; the objects before it stay stored.
     pub fn load(&self, objects: impl IntoIterator<Item = Value>) -> Result<usize, LoadError> {
         let mut objects = objects.into_iter();
         let mut count = 0;

@@ -1,4 +1,4 @@
-//! The grammar of names, labels and annotations, and names that the server makes up.
+//! Syntax of names, labels and annotations, and generation of names.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use crate::field::FieldErrors;
 
 const LABEL_MAX: usize = 63;
 const SUBDOMAIN_MAX: usize = 253;
-/// Room for a generated name's base: a label of 63 minus the five characters appended.
+/// Maximum length of the base of a generated name: 63 bytes minus the suffix.
 const GENERATED_BASE_MAX: usize = 58;
 const GENERATED_SUFFIX: usize = 5;
-/// Without vowels and look-alikes, so that no word is spelled by accident.
+/// As upstream's `rand.String`: without vowels and ambiguous characters, to avoid words.
 const GENERATED_ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
-/// All annotations of an object together.
+/// Maximum size of all annotations of an object in bytes, keys included.
 const ANNOTATIONS_MAX: usize = 256 * 1024;
 
 pub(crate) const SUBDOMAIN_MESSAGE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
@@ -23,21 +23,22 @@ const QUALIFIED_MESSAGE: &str = "name part must consist of alphanumeric characte
 const LABEL_VALUE_MESSAGE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 const PORT_NAME_MESSAGE: &str = "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)";
 
-/// Which grammar the names of a kind follow.
+/// Syntax of the names of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameRule {
-    /// Lower-case labels joined by dots, at most 253 bytes: most kinds.
+    /// RFC 1123 subdomain of at most 253 bytes; most kinds.
     Subdomain,
-    /// A label of at most 63 bytes: namespaces.
+    /// RFC 1123 label of at most 63 bytes; namespaces.
     Label,
-    /// A label that also may not begin with a digit: services until upstream relaxed it, which is feature-gated.
+    /// RFC 1035 label of at most 63 bytes, which cannot start with a digit; Services. Upstream's feature gate
+    /// `RelaxedServiceNameValidation` is not implemented.
     Label1035,
-    /// Anything that fits into one path segment: events, leases' and roles' looser cousins.
+    /// Any string that is valid as a path segment; Events and RBAC kinds.
     PathSegment,
 }
 
 impl NameRule {
-    /// Says what is wrong with `name`, if anything.
+    /// Reports an invalid name.
     pub(crate) fn check(self, field: &str, name: &str, errors: &mut FieldErrors) {
         match self {
             Self::Subdomain => check_length_and(field, name, SUBDOMAIN_MAX, is_subdomain, SUBDOMAIN_MESSAGE, errors),
@@ -78,7 +79,7 @@ fn is_label_1035(text: &str) -> bool {
     is_label(text) && text.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
-/// A DNS subdomain of lower-case labels; length is not looked at.
+/// Returns `true` for an RFC 1123 subdomain of any length.
 pub(crate) fn is_subdomain(text: &str) -> bool {
     text.split('.').all(is_label)
 }
@@ -88,7 +89,7 @@ fn is_qualified_part(text: &str) -> bool {
     enclosed(text, edge, |b| edge(b) || matches!(b, b'-' | b'_' | b'.'))
 }
 
-/// Non-empty, every byte `inner`, the first and the last one `edge`.
+/// Returns `true` for a non-empty string whose first and last bytes satisfy `edge` and all others `inner`.
 fn enclosed(text: &str, edge: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool) -> bool {
     match text.as_bytes() {
         [] => false,
@@ -97,12 +98,12 @@ fn enclosed(text: &str, edge: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool) -
     }
 }
 
-/// A DNS label of an address or a pod.
+/// Reports a string that is not an RFC 1123 label of at most 63 bytes.
 pub(crate) fn check_dns_label(field: &str, text: &str, errors: &mut FieldErrors) {
     check_length_and(field, text, LABEL_MAX, is_label, LABEL_1123_MESSAGE, errors);
 }
 
-/// A qualified name: `prefix/name` or `name`, as label and annotation keys and finalizers are.
+/// Reports an invalid qualified name (`prefix/name` or `name`), the syntax of label and annotation keys and finalizers.
 pub(crate) fn check_qualified_name(field: &str, key: &str, errors: &mut FieldErrors) {
     let (prefix, name) = match key.split_once('/') {
         Some((prefix, name)) => (Some(prefix), name),
@@ -127,7 +128,7 @@ pub(crate) fn check_qualified_name(field: &str, key: &str, errors: &mut FieldErr
     }
 }
 
-/// The keys and values of a label map or an equality selector.
+/// Reports invalid keys and values of labels or of an equality-based selector.
 pub(crate) fn check_labels(field: &str, labels: &BTreeMap<String, String>, errors: &mut FieldErrors) {
     for (key, value) in labels {
         check_qualified_name(field, key, errors);
@@ -143,7 +144,7 @@ fn check_label_value(field: &str, value: &str, errors: &mut FieldErrors) {
     }
 }
 
-/// The keys of an annotation map, which upstream lower-cases before it looks, and its size.
+/// Reports invalid annotation keys (lower-cased first, as upstream) and annotations of more than 256 KiB in total.
 pub(crate) fn check_annotations(field: &str, annotations: &BTreeMap<String, String>, errors: &mut FieldErrors) {
     for key in annotations.keys() {
         check_qualified_name(field, &key.to_lowercase(), errors);
@@ -154,7 +155,7 @@ pub(crate) fn check_annotations(field: &str, annotations: &BTreeMap<String, Stri
     }
 }
 
-/// The name of a container's port, which is at most 15 bytes and has a letter somewhere.
+/// Reports an invalid container port name: at most 15 bytes of `a-z`, `0-9` and `-`, with at least one letter.
 pub(crate) fn check_container_port_name(field: &str, name: &str, errors: &mut FieldErrors) {
     if name.len() > 15 {
         errors.invalid(field, name, "must be no more than 15 characters");
@@ -169,7 +170,7 @@ pub(crate) fn check_container_port_name(field: &str, name: &str, errors: &mut Fi
     }
 }
 
-/// Completes `base` (a `generateName`) with five random characters.
+/// Returns `base` (a `generateName`, cut to 58 bytes) with five random characters appended.
 pub(crate) fn generate(base: &str, rng: &mut impl Rng) -> String {
     let cut = (0..=GENERATED_BASE_MAX.min(base.len())).rev().find(|at| base.is_char_boundary(*at)).unwrap_or(0);
     let mut name = base[..cut].to_owned();

@@ -1,9 +1,11 @@
-//! A large cluster to load: which objects there are and what they are called.
+//! Generated objects of large clusters, for [`Server::load`](crate::Server::load).
 
 use serde_json::{Value, json};
 
-/// Nodes, Services and Pods of a generated cluster. Every Pod runs, is ready and belongs to one Service; those of a
-/// Service are on different Nodes, which are spread over three zones. The same numbers make the same objects.
+/// Size of a generated cluster of Nodes, Services and Pods.
+///
+/// Every Pod belongs to one Service. Pods are assigned to Nodes round-robin, and Nodes to three zones. Equal numbers
+/// and templates yield equal objects.
 ///
 /// ```
 /// use kube_dev_apiserver::Population;
@@ -16,19 +18,19 @@ use serde_json::{Value, json};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Population {
-    /// How many Pods.
+    /// Number of Pods.
     pub pods: usize,
-    /// How many Services. The Pods are divided among them as evenly as can be.
+    /// Number of Services. Pods are distributed evenly among them.
     pub services: usize,
-    /// How many Nodes.
+    /// Number of Nodes.
     pub nodes: usize,
-    /// How many Services share a namespace; at least 1.
+    /// Number of Services per namespace; 0 is treated as 1.
     pub services_of_a_namespace: usize,
 }
 
 impl Population {
-    /// Namespaces, Nodes, Services and Pods, in this order. A Pod is `pod` with what makes it this one: name, labels, Node,
-    /// addresses.
+    /// Returns Namespaces, Nodes, Services and Pods, in this order. Pods are copies of the template `pod`, see
+    /// [`pod`](Self::pod).
     pub fn objects<'a>(&self, pod: &'a Value) -> impl Iterator<Item = Value> + use<'a> {
         let all = *self;
         let namespaces = (0..all.namespaces())
@@ -38,53 +40,53 @@ impl Population {
         namespaces.chain(nodes).chain(services).chain((0..all.pods).map(move |at| all.pod(pod, at)))
     }
 
-    /// How many namespaces the Services need.
+    /// Returns the number of namespaces.
     pub fn namespaces(&self) -> usize {
         self.services.div_ceil(self.services_of_a_namespace.max(1))
     }
 
-    /// The name of a Service.
+    /// Returns the name of a Service.
     pub fn service_name(service: usize) -> String {
         format!("checkout-{service}")
     }
 
-    /// The name of a Node.
+    /// Returns the name of a Node.
     pub fn node_name(node: usize) -> String {
         format!("ip-10-{}-{}-{}.eu-central-1.compute.internal", node >> 16, (node >> 8) & 255, node & 255)
     }
 
-    /// The zone of a Node.
+    /// Returns the zone of a Node.
     pub fn zone(node: usize) -> String {
         format!("eu-central-1{}", ["a", "b", "c"][node % 3])
     }
 
-    /// The address of a Pod.
+    /// Returns the IP address of a Pod.
     pub fn pod_ip(pod: usize) -> String {
         format!("10.{}.{}.{}", pod >> 16, (pod >> 8) & 255, pod & 255)
     }
 
-    /// The namespace of a Service and its Pods.
+    /// Returns the namespace of a Service and its Pods.
     pub fn namespace(&self, service: usize) -> String {
         format!("team-{}", service / self.services_of_a_namespace.max(1))
     }
 
-    /// The Service that a Pod belongs to.
+    /// Returns the index of the Service that a Pod belongs to.
     pub fn service_of(&self, pod: usize) -> usize {
         pod * self.services / self.pods.max(1)
     }
 
-    /// The Pods of a Service.
+    /// Returns the indexes of the Pods of a Service.
     pub fn pods_of(&self, service: usize) -> std::ops::Range<usize> {
         let first = |service: usize| (service * self.pods).div_ceil(self.services.max(1));
         first(service)..first(service + 1)
     }
 
-    /// The Node that a Pod runs on.
+    /// Returns the index of the Node of a Pod.
     pub fn node_of(&self, pod: usize) -> usize {
         pod % self.nodes.max(1)
     }
 
-    /// The name of a Pod: as a `ReplicaSet` of its Service would call it.
+    /// Returns the name of a Pod, in the format of a `ReplicaSet` named after its Service.
     pub fn pod_name(&self, pod: usize) -> String {
         let service = self.service_of(pod);
         format!("{}-{}-{pod:05x}", Population::service_name(service), template_hash(service))
@@ -106,7 +108,7 @@ impl Population {
         })
     }
 
-    /// A Pod, made of another one.
+    /// Returns a copy of `template` with the name, namespace, labels, Node and IP address of a Pod.
     pub fn pod(&self, template: &Value, at: usize) -> Value {
         let service = self.service_of(at);
         let mut pod = template.clone();
@@ -121,8 +123,8 @@ impl Population {
         pod
     }
 
-    /// A recorded Pod as a template: without what a server gives, and as long as it was. The server does not keep
-    /// `managedFields`; environment variables of the first container take their place.
+    /// Turns a recorded Pod into a template: removes the metadata that the server sets, and keeps the encoded size. The
+    /// server does not store `managedFields`; environment variables of the first container replace them.
     pub fn template(mut recorded: Value) -> Value {
         let mut managed = 0;
         if let Some(metadata) = recorded["metadata"].as_object_mut() {

@@ -1,4 +1,4 @@
-//! The log of requests, for tests that ask what a client did.
+//! The request log: what clients requested, for assertions in tests.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,52 +8,53 @@ use serde::Serialize;
 
 use crate::faults::{Caller, On};
 
-/// A request that has been answered, or dropped by a fault. Texts that do not apply are empty.
+/// A request that was answered, or whose connection a fault reset. Strings that do not apply are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LoggedRequest {
-    /// When it arrived.
+    /// Time at which the request arrived.
     pub started: Timestamp,
-    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; of a path that names no
-    /// resource, the HTTP method in lower case.
+    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`; for a non-resource path,
+    /// the HTTP method in lower case.
     pub verb: String,
-    /// The API group; empty for core.
+    /// API group; empty for core.
     pub group: String,
-    /// The plural of the resource.
+    /// Plural name of the resource, such as `pods`.
     pub resource: String,
-    /// `status`, say.
+    /// Subresource, such as `status`.
     pub subresource: String,
-    /// The namespace of the path.
+    /// Namespace in the path; for a Namespace, its own name.
     pub namespace: String,
-    /// The name of the path.
+    /// Name in the path, or the name that the field selector requires.
     pub name: String,
-    /// The name of the object that a write was carried out on, a generated one included; otherwise empty.
+    /// Name of the object that a successful write created, changed or deleted, such as a generated name; empty
+    /// otherwise.
     pub object_name: String,
-    /// The path with its parameters.
+    /// Path with query parameters.
     pub path: String,
-    /// Who asked.
+    /// Name of the user; empty if authentication failed.
     pub user: String,
-    /// The `User-Agent` header.
+    /// Value of the `User-Agent` header.
     pub user_agent: String,
-    /// How long its body was, as its `Content-Length` says; 0 without one.
+    /// Value of the `Content-Length` header in bytes; 0 without one.
     pub content_length: u64,
-    /// The code of the answer, or nothing when the connection was dropped instead.
+    /// HTTP status code; `None` if the connection was reset instead.
     pub status: Option<u16>,
-    /// Whether a write was carried out, answered or not: the server accepted it, and it was no rehearsal. An update that
-    /// changes nothing counts.
+    /// Whether a write was applied, even if the response was lost or replaced by a fault: the server accepted it, and
+    /// it was not a dry run. A write that changes nothing counts.
     pub applied: bool,
-    /// The `resourceVersion` parameter, which says where a list or watch is to start.
+    /// Value of the `resourceVersion` parameter.
     pub resource_version: String,
-    /// Whether it was only a rehearsal, as its parameters say.
+    /// Whether the query has `dryRun=All`.
     pub dry_run: bool,
-    /// Of a delete that was carried out and answered: `Background`, `Foreground` or `Orphan`, whether or not the server
-    /// collects garbage.
+    /// Policy of a successful delete: `Background`, `Foreground` or `Orphan`, whether or not the server collects
+    /// garbage; empty otherwise.
     pub propagation_policy: String,
 }
 
 impl LoggedRequest {
-    /// Whether a fault for `on` could have hit this request.
+    /// Returns `true` if `on` selects this request.
     pub fn matches(&self, on: &On) -> bool {
         on.matches(&Caller {
             verb: &self.verb,
@@ -67,7 +68,7 @@ impl LoggedRequest {
     }
 }
 
-/// The last requests, oldest first, in the order of their answers.
+/// Bounded log of the last requests, ordered by the time of their responses.
 #[derive(Debug)]
 pub(crate) struct RequestLog {
     requests: Mutex<VecDeque<LoggedRequest>>,
@@ -96,8 +97,8 @@ impl RequestLog {
     }
 }
 
-/// The requests of a [`Server`](crate::Server): the last
-/// [`request_log`](crate::Config::request_log) of them, in the order of their answers.
+/// Request log of a [`Server`](crate::Server): the last [`request_log`](crate::Config::request_log) requests, ordered
+/// by the time of their responses.
 #[derive(Debug, Clone, Copy)]
 pub struct Requests<'a> {
     log: &'a RequestLog,
@@ -108,27 +109,27 @@ impl<'a> Requests<'a> {
         Self { log }
     }
 
-    /// All of them.
+    /// Returns all requests.
     pub fn all(&self) -> Vec<LoggedRequest> {
         self.log.lock().iter().cloned().collect()
     }
 
-    /// Those that match.
+    /// Returns the requests that `on` selects.
     pub fn matching(&self, on: &On) -> Vec<LoggedRequest> {
         self.log.lock().iter().filter(|request| request.matches(on)).cloned().collect()
     }
 
-    /// How many match.
+    /// Returns the number of requests that `on` selects.
     pub fn count(&self, on: &On) -> usize {
         self.log.lock().iter().filter(|request| request.matches(on)).count()
     }
 
-    /// All of them, which are forgotten.
+    /// Returns all requests and clears the log.
     pub fn take(&self) -> Vec<LoggedRequest> {
         std::mem::take(&mut *self.log.lock()).into()
     }
 
-    /// Forgets them.
+    /// Clears the log.
     pub fn clear(&self) {
         self.log.lock().clear();
     }
@@ -181,6 +182,6 @@ mod tests {
     #[test]
     fn a_log_of_nothing_costs_nothing() {
         let log = RequestLog::new(0);
-        log.record(|| unreachable!("nobody would read it"));
+        log.record(|| unreachable!("a log of capacity 0 records nothing"));
     }
 }

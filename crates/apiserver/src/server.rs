@@ -1,4 +1,4 @@
-//! The server: a listener and the tasks behind it.
+//! The server and its life cycle.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,12 +23,13 @@ use crate::status::StatusError;
 use crate::traffic::Traffic;
 use crate::transport::{Authority, TlsError};
 
-/// How long requests under way may take to end when the server is shut down.
+/// Time limit for requests in flight on shutdown.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// A running API server. Dropping it stops it at once; [`shutdown`](Self::shutdown) lets requests under way finish.
+/// A running API server.
 ///
-/// The tasks run on the tokio runtime that [`start`](Self::start) was called on.
+/// Dropping it stops it immediately; [`shutdown`](Self::shutdown) lets requests in flight finish. Its tasks run on the
+/// tokio runtime on which it was started.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -36,34 +37,34 @@ pub struct Server {
     tasks: JoinSet<()>,
 }
 
-/// What a [restart](Server::restart) does to the changes that watches are served from.
+/// What happens to the watch history on a [restart](Server::restart).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum History {
-    /// Watches go on where they were.
+    /// The history is kept: watches can resume where they ended.
     Kept,
-    /// Watches that ask for anything before the restart are told `410 Gone`.
+    /// The history is lost: watches from a version before the restart get `410 Gone`.
     Lost,
 }
 
-/// Why a server did not start.
+/// Error of starting a server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The address cannot be listened on, most often because another process does.
+    /// The address cannot be listened on, for example because it is in use.
     #[error("cannot listen on {address}")]
     Listen {
-        /// The address of the [`Config`].
+        /// Address from [`Config::listen`].
         address: SocketAddr,
-        /// What the system says.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// There is no transport security to be had.
-    #[error("cannot speak TLS")]
+    /// Certificates or the TLS configuration could not be created.
+    #[error("cannot set up TLS")]
     Tls(#[from] TlsError),
-    /// The objects that every cluster starts with cannot be made.
-    #[error("cannot create the first objects of the cluster")]
+    /// The initial objects of the cluster could not be created.
+    #[error("cannot create the initial objects of the cluster")]
     FirstObjects {
-        /// The reason.
+        /// Error of the create.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
@@ -75,7 +76,11 @@ impl From<StatusError> for StartError {
 }
 
 impl Server {
-    /// Listens and serves.
+    /// Starts a server that listens on [`Config::listen`].
+    ///
+    /// # Errors
+    /// [`StartError`] if the address cannot be listened on, TLS cannot be set up, or the initial objects cannot be
+    /// created.
     pub async fn start(config: Config) -> Result<Self, StartError> {
         let listen = config.listen;
         let failed = |source| StartError::Listen { address: listen, source };
@@ -96,22 +101,23 @@ impl Server {
         Ok(server)
     }
 
-    /// Serves without a socket: requests come through [`service`](Self::service) only. [`Config::listen`] and
-    /// [`Config::transport`] have no effect: nothing listens on [`address`](Self::address), and
+    /// Starts a server without a socket; requests come through [`service`](Self::service) only.
+    ///
+    /// [`Config::listen`] and [`Config::transport`] have no effect: nothing listens on [`address`](Self::address), and
     /// [`traffic`](Self::traffic) stays empty.
     ///
     /// # Errors
-    /// Those of [`start`](Self::start), except those of the socket and of TLS.
+    /// [`StartError::FirstObjects`] if the initial objects cannot be created.
     ///
     /// # Panics
-    /// Panics outside of a tokio runtime: the server has one task, which empties deleted namespaces.
+    /// Panics outside of a tokio runtime, because the server spawns a task that empties deleted namespaces.
     pub fn in_process(config: Config) -> Result<Self, StartError> {
         let address = config.listen;
         Self::new(config, address, None)
     }
 
     fn new(config: Config, address: SocketAddr, authority: Option<Authority>) -> Result<Self, StartError> {
-        #[expect(clippy::disallowed_methods, reason = "a server without a seed; this crate imports no other of ours")]
+        #[expect(clippy::disallowed_methods, reason = "unseeded server; this crate does not depend on `ambient`")]
         let rng = |n| match config.seed {
             None => StdRng::from_rng(&mut rand::rng()),
             Some(seed) => StdRng::seed_from_u64(seed.wrapping_add(n)),
@@ -137,12 +143,12 @@ impl Server {
         Ok(Self { address, shared, tasks })
     }
 
-    /// Returns a tower service that answers requests of this server in process, also of one that listens.
+    /// Returns a tower service that handles requests in process. Also available if the server listens on a socket.
     pub fn service(&self) -> InProcess {
         InProcess::new(Arc::clone(&self.shared))
     }
 
-    /// The address it listens on.
+    /// Returns the address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -151,54 +157,54 @@ impl Server {
         &self.shared
     }
 
-    /// Failures on demand.
+    /// Returns the interface for injecting faults.
     pub fn faults(&self) -> Faults<'_> {
         Faults::new(&self.shared)
     }
 
-    /// The rules that change or refuse writes.
+    /// Returns the interface for admission rules, which modify or deny writes.
     pub fn admission(&self) -> Admission<'_> {
         Admission::new(&self.shared)
     }
 
-    /// What clients have asked.
+    /// Returns the log of requests.
     pub fn requests(&self) -> Requests<'_> {
         Requests::new(&self.shared.requests)
     }
 
-    /// The bytes that have gone to and come from each client since the server has started.
+    /// Returns the bytes sent to and received from each client since the server was started.
     pub fn traffic(&self) -> Vec<Traffic> {
         self.shared.traffic.all()
     }
 
-    /// Removes the content of every namespace that is being deleted, and those that nothing holds back, now instead of
-    /// when [`Config::namespace_grace`] is over.
+    /// Immediately empties and removes all namespaces that are being deleted, instead of waiting for
+    /// [`Config::namespace_grace`]. Objects with finalizers remain, and so do their namespaces.
     pub fn empty_namespaces(&self) {
         for namespace in self.shared.read(Cluster::namespaces_to_empty) {
             emptying::empty(&self.shared, &namespace);
         }
     }
 
-    /// As if the process had been restarted at the same address: every connection is dropped, objects and versions are
-    /// kept, and the history is kept or not.
+    /// Simulates a restart of the process at the same address: drops all connections, keeps objects and versions, and
+    /// keeps or clears the watch history.
     pub fn restart(&self, history: History) {
         self.shared.restart(history);
     }
 
-    /// Stops: no new connection, watches end, requests under way get a moment to finish.
+    /// Stops the server: accepts no more connections, ends watches, and waits up to 2 s for requests in flight.
     pub async fn shutdown(mut self) {
         self.shared.stopping.cancel();
         let drained = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(DRAIN, drained).await.is_err() {
-            tracing::debug!("requests still under way at shutdown are dropped");
+            tracing::debug!("shutdown timed out; aborting requests in flight");
         }
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The tasks are aborted with their set, and their connections with them. Calls in process and their answers are
-        // reset here, unless the server was shut down, which ends watches without an error.
+        // Dropping the task set aborts the connections. In-process calls and response bodies have no task and are reset
+        // here, except after a shutdown, which ends watches without an error.
         if !self.shared.stopping.is_cancelled() {
             self.shared.drop_connections();
         }

@@ -1,4 +1,4 @@
-//! The cluster IPs and node ports that Services hold.
+//! Allocation of cluster IPs and node ports.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -8,20 +8,22 @@ use rand::{Rng, RngExt as _};
 
 use crate::address::Family;
 
-/// What a real server hands out when `--service-node-port-range` is not given.
+/// Upstream's default of `--service-node-port-range`.
 const NODE_PORTS: std::ops::RangeInclusive<i32> = 30_000..=32_767;
 
-/// Which addresses and node ports are taken. Reading and picking change nothing: what a Service holds is recorded
-/// with [`ServiceAddresses::replace`] when the Service is stored, so that a refused write needs no undoing.
+/// Cluster IPs and node ports in use by Services.
+///
+/// [`pick`](Self::pick) and [`pick_node_port`](Self::pick_node_port) reserve nothing: values are recorded with
+/// [`replace`](Self::replace) when the Service is stored, so that a rejected write needs no rollback.
 #[derive(Debug, Clone)]
 pub(crate) struct ServiceAddresses {
     v4: Ipv4Net,
     v6: Ipv6Net,
-    /// Counted, because a node port may stand on a TCP and a UDP port of one Service.
+    /// Number of uses: a Service can use one node port for a TCP and a UDP port.
     taken: BTreeMap<Held, u32>,
 }
 
-/// A thing that one Service has to itself.
+/// A value that only one Service can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Held {
     Address(IpAddr),
@@ -33,7 +35,7 @@ impl ServiceAddresses {
         Self { v4, v6, taken: BTreeMap::new() }
     }
 
-    /// The range of a family, as text for messages.
+    /// Returns the range of a family, formatted for messages.
     pub(crate) fn range(&self, family: Family) -> String {
         match family {
             Family::V4 => self.v4.to_string(),
@@ -52,13 +54,13 @@ impl ServiceAddresses {
         self.taken.contains_key(&held)
     }
 
-    /// A free address of the family, or nothing when the range is used up.
+    /// Returns a free address of a family; `None` if the range is exhausted.
     pub(crate) fn pick(&self, family: Family, rng: &mut impl Rng) -> Option<IpAddr> {
         let (base, bits) = match family {
             Family::V4 => (u128::from(self.v4.network().to_bits()), 32 - self.v4.prefix_len()),
             Family::V6 => (self.v6.network().to_bits(), 128 - self.v6.prefix_len()),
         };
-        // As upstream, no range counts for more than 2^20 addresses: a /64 would never be searched to its end.
+        // Upstream limits Service ranges to 20 host bits. Larger ones are cut, because a /64 could not be searched.
         let size = 1_u128 << u32::from(bits).min(20);
         let start = rng.random_range(0..size);
         let addresses = (0..size).map(|step| base + (start + step) % size).filter_map(|bits| match family {
@@ -68,7 +70,7 @@ impl ServiceAddresses {
         addresses.into_iter().find(|address| self.contains(*address) && !self.is_taken(Held::Address(*address)))
     }
 
-    /// A free node port.
+    /// Returns a node port that is neither in use nor in `chosen`; `None` if all are in use.
     pub(crate) fn pick_node_port(&self, chosen: &[i32], rng: &mut impl Rng) -> Option<i32> {
         let size = NODE_PORTS.end() - NODE_PORTS.start() + 1;
         let start = rng.random_range(0..size);
@@ -81,7 +83,7 @@ impl ServiceAddresses {
         NODE_PORTS.contains(&port)
     }
 
-    /// Records that a stored Service gave up `old` and holds `new`.
+    /// Releases the values `old` and records the values `new` of a stored Service.
     pub(crate) fn replace(&mut self, old: &[Held], new: &[Held]) {
         for held in new {
             *self.taken.entry(*held).or_default() += 1;
@@ -115,7 +117,7 @@ mod tests {
                 held.push(Held::Address(address));
                 addresses.replace(&[], &held[held.len() - 1..]);
             }
-            // Neither the network's own address nor, in IPv4, the broadcast address is handed out.
+            // The network address and, for IPv4, the broadcast address are not allocated.
             assert_eq!(held.len(), if family == Family::V4 { 2 } else { 3 });
             addresses.replace(&held[..1], &[]);
             assert_eq!(addresses.pick(family, &mut rng).map(Held::Address), Some(held[0]));

@@ -1,4 +1,4 @@
-//! The cluster as the connections share it: one lock, one clock, and a bell for each kind.
+//! State shared by all connections: the cluster behind a lock, and a [`Bell`] per kind.
 
 use std::sync::{Mutex, PoisonError, RwLock};
 
@@ -18,25 +18,25 @@ use crate::server::History;
 use crate::traffic::TrafficBook;
 use crate::transport::Authority;
 
-/// What every connection of a server holds.
+/// State shared by all connections of a server.
 pub(crate) struct Shared {
     inner: RwLock<Inner>,
     pub(crate) config: Config,
-    /// Cancelled when the server stops, which ends the watches.
+    /// Cancelled when the server stops; ends the watches.
     pub(crate) stopping: CancellationToken,
     pub(crate) faults: FaultBoard,
     pub(crate) requests: RequestLog,
     pub(crate) traffic: TrafficBook,
     pub(crate) identities: Identities,
     pub(crate) rulebook: Rulebook,
-    /// Of a server that speaks TLS.
+    /// Certificate authority; `None` without TLS.
     pub(crate) authority: Option<Authority>,
-    /// Cancelled and replaced when the server restarts, which drops the connections of before.
+    /// Cancelled and replaced on a restart or restore; drops the connections accepted before.
     epoch: Mutex<CancellationToken>,
 }
 
-/// Where the parts of a server besides the cluster draw from. Each has its own, so that objects come out the same
-/// whatever the others do.
+/// Random number generators for everything except the cluster. They are separate so that faults and tokens do not
+/// affect generated names and uids.
 pub(crate) struct Draws {
     pub(crate) faults: StdRng,
     pub(crate) tokens: StdRng,
@@ -44,7 +44,7 @@ pub(crate) struct Draws {
 
 struct Inner {
     cluster: Cluster,
-    /// By [`Kind::index`].
+    /// Indexed by [`Kind::index`].
     bells: Vec<Bell>,
 }
 
@@ -66,17 +66,17 @@ impl Shared {
         }
     }
 
-    /// The current time by [`Config::clock`]: the only time of this crate that is not tokio's.
+    /// Returns the current time of [`Config::clock`], the only wall clock in this crate.
     pub(crate) fn now(&self) -> Timestamp {
         self.config.clock.now()
     }
 
-    /// Cancelled when the connections of now are to be dropped.
+    /// Returns the token that is cancelled when the current connections are to be dropped.
     pub(crate) fn epoch(&self) -> CancellationToken {
         self.epoch.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// See [`Server::restart`](crate::Server::restart).
+    /// Implements [`Server::restart`](crate::Server::restart).
     pub(crate) fn restart(&self, history: History) {
         if history == History::Lost {
             self.write(false, |cluster, _| cluster.forget_history());
@@ -84,34 +84,35 @@ impl Shared {
         self.drop_connections();
     }
 
-    /// Resets every connection and every call in process.
+    /// Resets all connections and in-process calls.
     pub(crate) fn drop_connections(&self) {
         let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *epoch).cancel();
     }
 
-    /// See [`Server::restore`](crate::Server::restore).
+    /// Implements [`Server::restore`](crate::Server::restore).
     pub(crate) fn restore(&self, state: State) {
-        // Connections go first, so that no watch of before reads the state of after.
+        // First, so that no watch from before the restore reads the state after it.
         self.drop_connections();
         self.write(false, |cluster, _| cluster.restore(state));
         self.rulebook.forget();
     }
 
-    /// Looks at the cluster. What takes time is done with what `look` returns, not inside.
+    /// Calls `look` with the cluster under the read lock. Expensive work belongs after it, on the returned references.
     pub(crate) fn read<T>(&self, look: impl FnOnce(&Cluster) -> T) -> T {
-        // A panic in another request leaves the cluster as it was before its last whole step.
+        // Poisoning is ignored: a write that panics leaves the cluster in the state after its last completed step.
         look(&self.inner.read().unwrap_or_else(PoisonError::into_inner).cluster)
     }
 
-    /// Changes the cluster and wakes the watches of what changed.
+    /// Calls `change` with the cluster under the write lock, collects garbage, and wakes the watches of the changed
+    /// kinds.
     pub(crate) fn write<T>(&self, dry_run: bool, change: impl FnOnce(&mut Cluster, WriteOptions) -> T) -> T {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        // Inside of the lock, so that later versions never have earlier times.
+        // Read under the lock, so that later versions never have earlier times.
         let options = WriteOptions { dry_run, ..WriteOptions::at(self.now()) };
         let result = change(&mut inner.cluster, options);
         if !dry_run && let Err(error) = inner.cluster.collect_garbage(options) {
-            tracing::warn!(%error, "dependents could not be collected");
+            tracing::warn!(%error, "garbage collection failed; dependents of deleted objects remain");
         }
         let revision = inner.cluster.revision();
         let kinds = inner.cluster.kind_count();
@@ -126,14 +127,14 @@ impl Shared {
         result
     }
 
-    /// The version of the last change of a kind since the server has started; 0 when there was none.
+    /// Returns the version of the last change of a kind since the server was started; 0 if there was none.
     pub(crate) fn last_change(&self, group: &str, version: &str, plural: &str) -> u64 {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         let kind = inner.cluster.kinds().find(group, version, plural);
         kind.and_then(|kind| inner.bells.get(kind.index)).map_or(0, Bell::revision)
     }
 
-    /// A listener for the changes of a kind.
+    /// Returns a listener for changes of a kind; `None` if the kind is not registered.
     pub(crate) fn subscribe(&self, kind: &Kind) -> Option<Listener> {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         inner.bells.get(kind.index).map(Bell::listen)

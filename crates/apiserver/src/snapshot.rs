@@ -1,36 +1,34 @@
-//! Backups of the whole store.
+//! Snapshots of the store.
 
 use crate::cluster::{Cluster, State};
 use crate::server::Server;
 
-/// The whole store at one version, from [`Server::snapshot`].
+/// All objects at one version; taken with [`Server::snapshot`].
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     state: State,
 }
 
 impl Server {
-    /// The objects of all kinds at the current version. Taking one copies references, not objects.
+    /// Returns all objects at the current version. References are copied, not objects.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot { state: self.shared().read(Cluster::state) }
     }
 
-    /// Sets the store back to a snapshot, as a restore of etcd without `--bump-revision` does: later objects and changes
-    /// are gone, versions after that of the snapshot are handed out a second time, the history is empty, and every
-    /// connection is dropped.
+    /// Resets the store to a snapshot, as a restore of etcd without `--bump-revision`: later changes are lost, versions
+    /// after that of the snapshot are assigned again, the watch history is empty, and all connections are dropped.
     ///
-    /// What a client gets that knows versions from before the restore is what a real server answers: a list at a version
-    /// that is not reached yet is refused with 504 and the cause `ResourceVersionTooLarge`; a watch from such a version
-    /// is accepted and stays silent, without bookmarks, until the server has passed that version.
+    /// Clients that use versions from before the restore get the responses of a real server: a list at a version that
+    /// is not reached yet is rejected with 504 and the cause `ResourceVersionTooLarge`; a watch from such a version is
+    /// accepted, but delivers nothing, not even bookmarks, until the server has passed that version.
     ///
-    /// Faults, admission rules, tokens and the log of requests stay.
+    /// Faults, admission rules, tokens and the request log are not affected.
     pub fn restore(&self, snapshot: &Snapshot) {
         self.shared().restore(snapshot.state.clone());
     }
 
-    /// Sets the store back to a snapshot, as a restore of etcd with `--bump-revision` and `--mark-compacted` does: the next
-    /// version is higher by `bump` than any that was handed out before, and a watch from an earlier version gets
-    /// `410 Gone`.
+    /// Resets the store to a snapshot, as a restore of etcd with `--bump-revision` and `--mark-compacted`: versions
+    /// continue after the current one plus `bump`, and watches from earlier versions get `410 Gone`.
     pub fn restore_bumped(&self, snapshot: &Snapshot, bump: u64) {
         let mut state = snapshot.state.clone();
         state.set_revision(self.revision() + bump);

@@ -1,4 +1,4 @@
-//! `metav1.Status`: how the server says no.
+//! Errors as `metav1.Status`.
 
 mod access;
 mod faults;
@@ -11,21 +11,21 @@ use crate::cluster::Patch;
 use crate::field::FieldErrors;
 use crate::kinds::Kind;
 
-/// A refusal, with everything its `metav1.Status` body says.
+/// An error response, with the fields of its `metav1.Status` body.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct StatusError {
-    /// The HTTP status code, repeated in the body.
+    /// HTTP status code, also part of the body.
     pub(crate) code: u16,
-    /// The machine-readable reason; clients decide by it.
+    /// Machine-readable reason.
     pub(crate) reason: &'static str,
     message: String,
     details: Option<Box<Details>>,
-    /// Where a client can go on in spite of the refusal.
+    /// Token with which the client can continue an expired list.
     continuation: Option<Box<str>>,
 }
 
-/// What a status is about.
+/// `StatusDetails`: the object or resource that a status refers to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Details {
@@ -43,7 +43,7 @@ struct Details {
     retry_after_seconds: Option<u32>,
 }
 
-/// One of the reasons behind a refusal.
+/// A `StatusCause`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Cause {
     pub(crate) reason: &'static str,
@@ -52,7 +52,7 @@ pub(crate) struct Cause {
     pub(crate) field: String,
 }
 
-/// The wire form; the order of its fields is the order a real server writes.
+/// JSON body; fields are in the order of Go's encoding.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Body<'a> {
@@ -78,7 +78,7 @@ struct ListMeta<'a> {
 
 impl Body<'_> {
     fn encode(&self) -> Vec<u8> {
-        // Strings and numbers only: there is nothing in it that could fail to encode.
+        // Strings and numbers: encoding cannot fail.
         serde_json::to_vec(self).unwrap_or_default()
     }
 }
@@ -104,19 +104,19 @@ impl StatusError {
         self
     }
 
-    /// 404 for an object.
+    /// Returns 404 for an object that does not exist.
     pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
         Self::new(404, "NotFound", format!("{} \"{name}\" not found", kind.qualified_plural())).about(kind, name)
     }
 
-    /// 404 for a path that names no resource of this server.
+    /// Returns 404 for a path that this server does not serve.
     pub(crate) fn no_such_path() -> Self {
         let mut error = Self::new(404, "NotFound", "the server could not find the requested resource");
         error.details = Some(Box::default());
         error
     }
 
-    /// 405 for a verb the path does not have.
+    /// Returns 405 for a method that the path does not support.
     pub(crate) fn method_not_allowed() -> Self {
         let mut error =
             Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
@@ -124,13 +124,13 @@ impl StatusError {
         error
     }
 
-    /// 409 for a name that is taken.
+    /// Returns 409 for a create of an object that exists.
     pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
         Self::new(409, "AlreadyExists", format!("{} \"{name}\" already exists", kind.qualified_plural()))
             .about(kind, name)
     }
 
-    /// 409 for a generated name that is taken, which asks the client to try again.
+    /// Returns 409 for a generated name that exists; the create can be retried.
     pub(crate) fn generated_name_taken(kind: &Kind, name: &str) -> Self {
         let message = format!(
             "{} \"{name}\" already exists, the server was not able to generate a unique name for the object",
@@ -139,19 +139,19 @@ impl StatusError {
         Self::new(409, "AlreadyExists", message).about(kind, name)
     }
 
-    /// 409 for a write that was decided on something else than what is stored.
+    /// Returns 409 for a write that conflicts with the stored object.
     pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.qualified_plural());
         Self::new(409, "Conflict", message).about(kind, name)
     }
 
-    /// 409 for a stale resourceVersion, in upstream's words.
+    /// Returns 409 for a stale resourceVersion.
     pub(crate) fn stale(kind: &Kind, name: &str) -> Self {
         let why = "the object has been modified; please apply your changes to the latest version and try again";
         Self::conflict(kind, name, why)
     }
 
-    /// 422 with one cause for each field that is wrong.
+    /// Returns 422 for an invalid object, with one cause per field error.
     pub(crate) fn invalid(kind: &Kind, name: &str, errors: FieldErrors) -> Self {
         let listed = errors.to_string();
         let mut error = Self::new(422, "Invalid", format!("{} \"{name}\" is invalid: {listed}", kind.qualified_kind()));
@@ -165,7 +165,7 @@ impl StatusError {
         error
     }
 
-    /// 422 for request options (list and watch parameters) that do not go together.
+    /// Returns 422 for invalid request options, such as list parameters that exclude each other.
     pub(crate) fn invalid_options(options: &'static str, errors: FieldErrors) -> Self {
         let mut error = Self::new(422, "Invalid", format!("{options}.meta.k8s.io \"\" is invalid: {errors}"));
         error.details = Some(Box::new(Details {
@@ -177,12 +177,12 @@ impl StatusError {
         error
     }
 
-    /// 400 for a request that cannot be understood.
+    /// Returns 400 for a malformed request.
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
     }
 
-    /// 400 for a body that is not written as strictly as the client asks.
+    /// Returns 400 for unknown or duplicate fields with strict field validation.
     pub(crate) fn strict_decoding(kind: &Kind, complaints: &[String]) -> Self {
         let Kind { name, version, .. } = kind;
         let complaints = complaints.join(", ");
@@ -191,13 +191,13 @@ impl StatusError {
         ))
     }
 
-    /// 403 for something that the rules of the object forbid.
+    /// Returns 403 for a request that is forbidden for this object.
     pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!("{} \"{name}\" is forbidden: {why}", kind.qualified_plural());
         Self::new(403, "Forbidden", message).about(kind, name)
     }
 
-    /// 403 for a create in a namespace that is on its way out.
+    /// Returns 403 for a create in a terminating namespace.
     pub(crate) fn namespace_terminating(kind: &Kind, name: &str, namespace: &str) -> Self {
         let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
         Self::forbidden(kind, name, &why).caused(
@@ -207,24 +207,25 @@ impl StatusError {
         )
     }
 
-    /// What an admission rule refuses a write with.
+    /// Returns the error of a write that an admission rule denies.
     pub(crate) fn denied(kind: &Kind, name: &str, denial: Denial) -> Self {
         let Denial { code, reason, message } = denial;
         let message = format!("{} \"{name}\" is forbidden: {message}", kind.qualified_plural());
         Self::new(code, reason, message).about(kind, name)
     }
 
-    /// 410 for a resourceVersion that the history no longer reaches.
+    /// Returns 410 for a watch from a version older than the history.
     pub(crate) fn expired(asked: u64, oldest: u64) -> Self {
         Self::new(410, "Expired", format!("too old resource version: {asked} ({oldest})"))
     }
 
-    /// 410 for a list at a version that the history no longer reaches.
+    /// Returns 410 for a list at a version older than the history.
     pub(crate) fn expired_list() -> Self {
         Self::new(410, "Expired", "The resourceVersion for the provided list is too old.")
     }
 
-    /// 410 for the next page of a list whose version is gone, with a token that goes on with what is there now.
+    /// Returns 410 for the next page of a list whose version is older than the history. `continuation` continues the
+    /// list at the current version.
     pub(crate) fn expired_continue(continuation: &str) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start \
                        a new list without the continue parameter, or use the continue token in this response to \
@@ -235,7 +236,7 @@ impl StatusError {
         Self { continuation, ..Self::new(410, "Expired", message) }
     }
 
-    /// 504 for a resourceVersion that this server has not reached.
+    /// Returns 504 for a version that this server has not reached.
     pub(crate) fn too_large_version(asked: u64, current: u64) -> Self {
         let message = format!("Too large resource version: {asked}, current: {current}");
         let mut error =
@@ -244,18 +245,18 @@ impl StatusError {
         error
     }
 
-    /// 413 for a body over the limit.
+    /// Returns 413 for a body of more than `limit` bytes.
     pub(crate) fn too_large_body(limit: usize) -> Self {
         Self::new(413, "RequestEntityTooLarge", format!("Request entity too large: limit is {limit}"))
     }
 
-    /// 406 for an answer that this server cannot give.
+    /// Returns 406 if no accepted media type is supported.
     pub(crate) fn not_acceptable(supported: &[&str]) -> Self {
         let message = format!("only the following media types are accepted: {}", supported.join(", "));
         Self::new(406, "NotAcceptable", message)
     }
 
-    /// 415 for a body or patch type that this server does not read.
+    /// Returns 415 for a body or patch with an unsupported media type.
     pub(crate) fn unsupported_media_type(found: &str, supported: &[&str]) -> Self {
         let message = format!(
             "the body of the request was in an unknown format ({found}) - accepted media types include: {}",
@@ -264,7 +265,7 @@ impl StatusError {
         Self::new(415, "UnsupportedMediaType", message)
     }
 
-    /// 415 for a strategic merge patch of a kind whose lists have no keys that the server knows.
+    /// Returns 415 for a strategic merge patch of a custom kind, which has no patch merge keys.
     pub(crate) fn no_strategic_merge(kind: &Kind) -> Self {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types for {} include: {}",
@@ -274,12 +275,13 @@ impl StatusError {
         Self::new(415, "UnsupportedMediaType", message)
     }
 
-    /// 422 for a patch that does not apply to the stored object.
+    /// Returns 422 for a patch that cannot be applied to the stored object.
     pub(crate) fn patch_failed(message: impl Into<String>) -> Self {
         Self::new(422, "Invalid", message)
     }
 
-    /// What is said of a patch that has keys twice, when the client asks to be strict.
+    /// Returns the error for a patch with duplicate fields and strict field validation: 400 for an apply, otherwise 422
+    /// with the patched object.
     pub(crate) fn duplicates_in_patch(patch: &Patch, patched: Option<&Value>, complaints: &[String]) -> Self {
         match (patch, patched) {
             (Patch::Apply(_), _) | (_, None) => {
@@ -289,7 +291,7 @@ impl StatusError {
         }
     }
 
-    /// 422 for a patch that brings in fields that the kind does not have.
+    /// Returns 422 for a patch that adds unknown or duplicate fields with strict field validation.
     pub(crate) fn invalid_patch(patched: &str, unknown: &[String]) -> Self {
         let mut errors = FieldErrors::default();
         errors.invalid("patch", patched, format_args!("strict decoding error: {}", unknown.join(", ")));
@@ -298,23 +300,23 @@ impl StatusError {
         error
     }
 
-    /// 500 in upstream's generic form.
+    /// Returns 500 with upstream's generic message.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         let message = message.into();
         Self::new(500, "InternalError", format!("Internal error occurred: {message}")).caused("", message, "")
     }
 
-    /// 500 for a create that names a resourceVersion.
+    /// Returns 500 for a create with a resourceVersion, as upstream.
     pub(crate) fn version_on_create() -> Self {
         Self::new(500, "", "resourceVersion should not be set on objects to be created")
     }
 
-    /// 500 for what upstream has no reason for.
+    /// Returns 500 without a reason, as upstream for plain Go errors.
     pub(crate) fn untyped(message: impl Into<String>) -> Self {
         Self::new(500, "", message)
     }
 
-    /// The JSON body.
+    /// Encodes the JSON body.
     pub(crate) fn encode(&self) -> Vec<u8> {
         Body {
             kind: "Status",
@@ -330,7 +332,7 @@ impl StatusError {
     }
 }
 
-/// The body of a successful delete that does not answer with the object.
+/// Returns the body of a successful delete that does not return the object.
 pub(crate) fn deleted(kind: &Kind, name: &str, uid: &str) -> Vec<u8> {
     let details = Details {
         name: name.to_owned(),

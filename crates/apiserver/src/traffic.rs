@@ -1,18 +1,18 @@
-//! How many bytes have gone over the connections, by who is at the other end.
+//! Bytes sent and received over connections, per client.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The bytes on the wire to and from one client, everything counted that HTTP adds, and TLS where it is spoken.
+/// Bytes on the wire from and to one client, including HTTP and TLS overhead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traffic {
-    /// The `User-Agent` of the first request of its connections.
+    /// `User-Agent` of the first request of each connection.
     pub user_agent: String,
-    /// Bytes that came from it.
+    /// Bytes received from the client.
     pub received: u64,
-    /// Bytes that were sent to it.
+    /// Bytes sent to the client.
     pub sent: u64,
 }
 
@@ -22,7 +22,7 @@ struct Counters {
     sent: AtomicU64,
 }
 
-/// The traffic of all clients since the server has started.
+/// Traffic of all clients since the server was started.
 #[derive(Debug, Default)]
 pub(crate) struct TrafficBook {
     by_user_agent: Mutex<BTreeMap<String, Arc<Counters>>>,
@@ -51,7 +51,7 @@ impl TrafficBook {
 /// Counts the bytes of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    /// What came before anybody said who they are.
+    /// Bytes before the first request, such as those of the TLS handshake.
     early: Counters,
     client: OnceLock<Arc<Counters>>,
 }
@@ -65,7 +65,7 @@ impl Meter {
         self.counters().sent.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Says whose connection it is, which the first request decides.
+    /// Assigns the connection to a client. Only the first call has an effect.
     pub(crate) fn is_of(&self, user_agent: &str, book: &TrafficBook) {
         if self.client.get().is_some() {
             return;

@@ -1,4 +1,4 @@
-//! As little of a client as possible, since it shares the machine with the server.
+//! A minimal HTTP client, since it shares the machine with the server.
 
 use bytes::Bytes;
 use http::{Method, Request};
@@ -10,10 +10,10 @@ use tokio::task::JoinSet;
 
 use crate::Error;
 
-/// One connection, used by one request at a time.
+/// A connection that serves one request at a time.
 pub(crate) struct Connection {
     sender: SendRequest<Full<Bytes>>,
-    /// Drives the connection for as long as this lives.
+    /// Drives the connection; dropped with this value.
     _driver: JoinSet<()>,
 }
 
@@ -45,7 +45,10 @@ impl Connection {
         Ok(self.sender.send_request(request).await?)
     }
 
-    /// A write whose answer is read and thrown away.
+    /// Sends a write and discards the response body.
+    ///
+    /// # Errors
+    /// If the connection fails or the status is not a success.
     pub(crate) async fn write(&mut self, method: Method, path: &str, body: Bytes) -> Result<(), Error> {
         let response = self.send(method, path, body).await?;
         let status = response.status();

@@ -1,8 +1,8 @@
-//! What the server bears, over loopback sockets: writes, watch events, slow watchers, and 150,000 pods in memory.
+//! Load test over loopback sockets: writes, watch events, slow watchers, and memory use with 150,000 pods.
 //!
 //! `cargo run --release -p kube-dev-apiserver --example scale -- [writes | events | slow | memory [PODS]]`
 
-#![expect(clippy::print_stdout, reason = "the figures are what is asked for")]
+#![expect(clippy::print_stdout, reason = "prints its results")]
 
 mod client;
 
@@ -36,12 +36,12 @@ fn main() -> Result<(), Error> {
             "events" => events().await,
             "slow" => slow().await,
             "memory" => memory(arguments.next().map_or(Ok(150_000), |count| count.parse())?).await,
-            other => Err(format!("there is no scenario {other}").into()),
+            other => Err(format!("unknown scenario {other}").into()),
         }
     })
 }
 
-/// Pods of production size as a real server had them.
+/// Returns production-size pods recorded on a real server.
 fn recorded_pods() -> Result<Vec<Value>, Error> {
     let mut list: Value = serde_json::from_slice(RECORDED)?;
     let Value::Array(items) = list["items"].take() else { return Err("no items".into()) };
@@ -58,7 +58,7 @@ fn pod(recorded: &[Value], i: usize) -> Value {
     pod
 }
 
-/// Writes by so many connections at once; returns writes a second.
+/// Sends `count` requests over [`WRITERS`] connections and returns the number of requests per second.
 async fn drive(
     server: &Server,
     count: usize,
@@ -85,7 +85,7 @@ async fn drive(
     Ok(rate(count as u64, start.elapsed()))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a figure to look at")]
+#[expect(clippy::cast_precision_loss, reason = "precision is sufficient for display")]
 fn rate(count: u64, elapsed: Duration) -> f64 {
     count as f64 / elapsed.as_secs_f64()
 }
@@ -111,7 +111,7 @@ async fn writes() -> Result<(), Error> {
     Ok(())
 }
 
-/// Follows pods from a version and counts what arrives.
+/// Watches pods from a version and counts the events.
 async fn watch(address: std::net::SocketAddr, from: u64, seen: Arc<AtomicU64>) -> Result<(), Error> {
     let mut connection = Connection::open(address).await?;
     let path = format!("/api/v1/pods?watch=true&resourceVersion={from}");
@@ -160,7 +160,7 @@ async fn events() -> Result<(), Error> {
     let written = drive(&server, count, |i| (Method::POST, PODS.to_owned(), small_pod(i, 0))).await?;
     until(&seen, (count * WATCHERS) as u64).await;
     let delivered = rate((count * WATCHERS) as u64, start.elapsed());
-    println!("while written:           {written:>9.0} writes/s, {delivered:>9.0} events/s to {WATCHERS} watchers");
+    println!("during writes:           {written:>9.0} writes/s, {delivered:>9.0} events/s to {WATCHERS} watchers");
     tasks.shutdown().await;
 
     let (mut tasks, seen) = watchers(&server, 1);
@@ -184,11 +184,11 @@ async fn slow() -> Result<(), Error> {
             held.push((connection.send(Method::GET, path, Bytes::new()).await?, connection));
         }
         let written = drive(&server, count, |i| (Method::POST, PODS.to_owned(), small_pod(i, 0))).await?;
-        println!("{sleepers} watchers that do not read: {written:>9.0} writes/s");
+        println!("{sleepers} stalled watchers: {written:>9.0} writes/s");
         for (response, _connection) in held {
             let read = response.into_body().collect().await.map(http_body_util::Collected::to_bytes);
             let events = read.as_deref().map_or(0, lines);
-            println!("  one was sent {events} of {count} events, and then closed");
+            println!("  one received {events} of {count} events before it was closed");
         }
         server.shutdown().await;
     }
@@ -204,7 +204,7 @@ fn resident_mib() -> Result<u64, Error> {
 
 async fn memory(count: usize) -> Result<(), Error> {
     let server = Server::start(Config::default()).await?;
-    println!("at the start:            {:>6} MiB", resident_mib()?);
+    println!("after start:             {:>6} MiB", resident_mib()?);
     let recorded = recorded_pods()?;
     let creates = recorded.clone();
     drive(&server, count, move |i| (Method::POST, PODS.to_owned(), pod(&creates, i).to_string().into())).await?;

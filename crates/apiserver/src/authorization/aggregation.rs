@@ -1,10 +1,10 @@
-//! Label selectors as objects, by which a `ClusterRole` gathers others.
+//! Label selectors of the aggregation rules of `ClusterRole`s.
 
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 
-/// Whether all that a selector asks for holds.
+/// Returns whether `labels` satisfy `selector`. A requirement with an unknown operator is never satisfied.
 pub(super) fn matches(selector: &LabelSelector, labels: &BTreeMap<String, String>) -> bool {
     let pairs = selector.match_labels.iter().flatten().all(|(key, value)| labels.get(key) == Some(value));
     pairs

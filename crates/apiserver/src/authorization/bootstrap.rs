@@ -1,8 +1,8 @@
-//! The roles that a server with RBAC starts with: those by which an owner gets in and everybody can look around.
+//! Default RBAC roles and bindings: full access for administrators, discovery and self-reviews for all users.
 //!
-//! A real server starts with some eighty; those of controllers belong to the manifests of who runs them.
+//! A real server creates about 80. Roles of controllers belong to the manifests of the controllers.
 
-/// Plural and object, in JSON, each after what it refers to.
+/// Plural resource name and JSON of each default role and binding; a binding comes after its role.
 pub(crate) const FIRST_ROLES: [(&str, &str); 8] = [
     (
         "clusterroles",

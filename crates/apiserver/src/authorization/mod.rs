@@ -1,4 +1,4 @@
-//! Who may do what: the rules of the Roles, `ClusterRole`s and bindings that have been applied.
+//! RBAC authorization by the stored Roles, `ClusterRole`s and bindings.
 
 mod aggregation;
 mod bootstrap;

@@ -1,4 +1,4 @@
-//! RBAC, decided as upstream's authorizer does.
+//! The RBAC authorizer, with the decisions and reasons of upstream's `plugin/pkg/auth/authorizer/rbac`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,26 +9,27 @@ use super::aggregation;
 use crate::attributes::Attributes;
 use crate::identity::{MASTERS, User};
 
-/// What is allowed, made of all roles and bindings at one time.
+/// Permissions of all users, computed from the roles and bindings stored at one time.
 #[derive(Debug, Default)]
 pub(crate) struct Policy {
+    /// `ClusterRoleBinding`s.
     everywhere: Vec<Binding>,
-    /// By namespace.
+    /// `RoleBinding`s by namespace.
     within: BTreeMap<String, Vec<Binding>>,
 }
 
 #[derive(Debug)]
 struct Binding {
     subjects: Vec<Subject>,
-    /// Where subjects without a namespace are.
+    /// Namespace of the binding, used for service accounts without one; empty for a `ClusterRoleBinding`.
     namespace: String,
-    /// What to say of an allowance.
+    /// Description of binding and role, for the reason of an allowed request.
     because: String,
-    /// Nothing when the role does not exist, with what to say of that.
+    /// Rules of the bound role; an error message if the role does not exist.
     rules: Result<Arc<[PolicyRule]>, String>,
 }
 
-/// Whether something is allowed, and why.
+/// Authorization decision with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) allowed: bool,
@@ -52,7 +53,7 @@ impl Policy {
             let Some(aggregation) = &role.aggregation_rule else {
                 return role.rules.clone().unwrap_or_default().into();
             };
-            // A controller writes these into the role of a real cluster; here they are looked up.
+            // In a real cluster the clusterrole-aggregation controller writes the aggregated rules into the role.
             let selectors = aggregation.cluster_role_selectors.as_deref().unwrap_or_default();
             let chosen = cluster_roles.iter().filter(|other| {
                 let labels = other.metadata.labels.clone().unwrap_or_default();
@@ -105,7 +106,7 @@ impl Policy {
         policy
     }
 
-    /// Whether a user may do something.
+    /// Decides whether `user` may make a request. Members of `system:masters` may do everything.
     pub(crate) fn decide(&self, user: &User, attributes: &Attributes) -> Verdict {
         if user.groups.iter().any(|group| group == MASTERS) {
             return Verdict::allowed("");
@@ -125,7 +126,8 @@ impl Policy {
         Verdict { allowed: false, reason: if reason.is_empty() { reason } else { format!("RBAC: {reason}") } }
     }
 
-    /// The rules that are bound to a user in a namespace, and what is said of roles that do not exist.
+    /// Returns the rules that apply to `user` in `namespace`, cluster-wide ones included, and an error message about
+    /// bound roles that do not exist; empty if all exist.
     pub(crate) fn rules_of(&self, user: &User, namespace: &str) -> (Vec<PolicyRule>, String) {
         let mut rules = Vec::new();
         let mut missing = Vec::new();
@@ -138,9 +140,9 @@ impl Policy {
         (rules, in_words(&missing))
     }
 
-    /// The bindings of which a user is a subject, with the subject.
+    /// Returns the bindings that apply to `user` in `namespace`, each with the matching subject.
     fn bindings_of(&self, user: &User, namespace: &str) -> impl Iterator<Item = (&Binding, &Subject)> {
-        // In no namespace there are no bindings either.
+        // `namespace` is empty for cluster-scoped requests, to which no `RoleBinding` applies.
         let within = self.within.get(namespace).into_iter().flatten();
         self.everywhere.iter().chain(within).filter_map(|binding| {
             let subject = binding.subjects.iter().find(|subject| is(subject, &binding.namespace, user))?;
@@ -157,7 +159,7 @@ fn in_words(errors: &[&str]) -> String {
     }
 }
 
-/// Whether a user is the subject of a binding.
+/// Returns whether `user` matches `subject`. `namespace` is that of the binding.
 fn is(subject: &Subject, namespace: &str, user: &User) -> bool {
     match subject.kind.as_str() {
         "User" => subject.name == user.name,
@@ -191,7 +193,8 @@ fn has(words: Option<&Vec<String>>, word: &str) -> bool {
     words.into_iter().flatten().any(|it| it == "*" || it == word)
 }
 
-/// `pods` is not `pods/status`; `*/status` is the status of everything.
+/// Returns whether a resource of a rule covers a request: `pods` does not cover `pods/status`, `*/status` covers the
+/// status of every resource.
 fn is_resource(resource: &str, attributes: &Attributes) -> bool {
     resource == "*"
         || resource == attributes.full_resource()

@@ -1,4 +1,4 @@
-//! The policy of now, made again when a role or a binding has changed.
+//! Cache of the RBAC policy, rebuilt after a change of a role or a binding.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,20 +16,21 @@ use crate::status::StatusError;
 pub(crate) const GROUP: &str = "rbac.authorization.k8s.io";
 const KINDS: [&str; 4] = ["clusterroles", "roles", "clusterrolebindings", "rolebindings"];
 
-/// The last policy and the versions of what it was made of.
+/// Cached policy, with the last change of each RBAC kind when it was built.
 #[derive(Debug, Default)]
 pub(crate) struct Rulebook {
     last: Mutex<Option<([u64; 4], Arc<Policy>)>>,
 }
 
 impl Rulebook {
-    /// Reads the policy anew when it is asked for next, whatever versions its objects have.
+    /// Drops the cached policy. Needed after a restore, which sets revisions back: equal revisions no longer mean equal
+    /// objects.
     pub(crate) fn forget(&self) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     fn policy(&self, shared: &Shared) -> Arc<Policy> {
-        // Before the objects are read: what changes in between is then read again the next time.
+        // Read before the objects, so that a change in between leads to a rebuild on the next call.
         let versions = KINDS.map(|plural| shared.last_change(GROUP, "v1", plural));
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
@@ -50,7 +51,7 @@ impl Rulebook {
         }
     }
 
-    /// Whether a user may do something on this server.
+    /// Decides whether `user` may make a request, by the authorization mode of the server.
     pub(crate) fn decide(&self, shared: &Shared, user: &User, attributes: &Attributes) -> Verdict {
         match shared.config.authorization {
             Authorization::AlwaysAllow => Verdict::allowed(""),
@@ -58,7 +59,8 @@ impl Rulebook {
         }
     }
 
-    /// What a user may do in a namespace and outside of any, with what stands in the way of telling all.
+    /// Returns the rules that apply to `user` in `namespace`, cluster-wide ones included, and an error message if they
+    /// are incomplete.
     pub(crate) fn rules_of(&self, shared: &Shared, user: &User, namespace: &str) -> (Vec<PolicyRule>, String) {
         match shared.config.authorization {
             Authorization::AlwaysAllow => (everything(), String::new()),
@@ -66,8 +68,10 @@ impl Rulebook {
         }
     }
 
+    /// Authorizes a request.
+    ///
     /// # Errors
-    /// 403 for what a user may not do.
+    /// 403 `Forbidden` if `user` may not make it.
     pub(crate) fn check(&self, shared: &Shared, user: &User, attributes: &Attributes) -> Result<(), StatusError> {
         let verdict = self.decide(shared, user, attributes);
         if verdict.allowed { Ok(()) } else { Err(StatusError::not_authorized(&user.name, attributes, &verdict.reason)) }

@@ -1,4 +1,4 @@
-//! RBAC by table.
+//! Decisions of the RBAC authorizer.
 
 use rstest::rstest;
 use serde_json::{Value, from_value, json};
@@ -16,7 +16,7 @@ fn policy(cluster_roles: Value, roles: Value, cluster_bindings: Value, bindings:
     )
 }
 
-/// `VERB RESOURCE[/SUBRESOURCE][.GROUP] [NAMESPACE/][NAME]`, or `VERB /PATH`.
+/// Parses `VERB RESOURCE[/SUBRESOURCE][.GROUP] [NAMESPACE/][NAME]` or `VERB /PATH`.
 fn request(text: &str) -> Attributes {
     let mut words = text.split(' ');
     let verb = words.next().unwrap().to_owned();
@@ -38,7 +38,7 @@ fn request(text: &str) -> Attributes {
     }
 }
 
-/// What one rule, bound to alice everywhere, allows her.
+/// Requests allowed by one rule that a `ClusterRoleBinding` grants to `alice`.
 #[rstest]
 #[case(json!({"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}), "get pods a/p", true)]
 #[case(json!({"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}), "get pods /", true)]
@@ -90,7 +90,7 @@ fn bound(subject: &Value, role: &Value) -> Policy {
     )
 }
 
-/// Whether a subject bound in namespace `a` may read pods there.
+/// Whether a user matches the subject of a `RoleBinding` in namespace `a`.
 #[rstest]
 #[case(json!({"kind": "User", "name": "u"}), User::new("u"), true)]
 #[case(json!({"kind": "User", "name": "u"}), User::new("v"), false)]
@@ -106,7 +106,7 @@ fn subjects(#[case] subject: Value, #[case] user: User, #[case] expect: bool) {
     for kind in ["Role", "ClusterRole"] {
         let policy = bound(&subject, &json!({"apiGroup": "", "kind": kind, "name": "reader"}));
         assert_eq!(policy.decide(&user, &request("get pods a/p")).allowed, expect);
-        // A binding in a namespace says nothing of others, nor of all at once.
+        // A `RoleBinding` grants nothing in other namespaces and nothing cluster-wide.
         assert!(!policy.decide(&user, &request("get pods b/p")).allowed);
         assert!(!policy.decide(&user, &request("get pods /p")).allowed);
     }

@@ -1,4 +1,4 @@
-//! Where admission rules are asked.
+//! Calls of the admission rules during a write.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::admission::{AdmissionRequest, AdmissionRules, Operation};
 use crate::kinds::{Kind, Part, Prepared};
 use crate::status::StatusError;
 
-/// A write of a client, as far as it is known before the object is.
+/// Attributes of a write, without the new object.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) operation: Operation,
@@ -41,12 +41,12 @@ impl Cluster {
         &mut self.admission
     }
 
-    /// Whether rules are to be asked about a write.
+    /// Returns whether admission rules apply to a write: a client makes it, and there are rules.
     pub(super) fn is_subject_to_admission(&self, options: WriteOptions) -> bool {
         options.admission && !self.admission.is_empty()
     }
 
-    /// Asks the mutations about an object as the client sent it.
+    /// Runs the mutations on an object as sent by the client.
     pub(super) fn mutate(
         &self,
         kind: &Kind,
@@ -61,7 +61,7 @@ impl Cluster {
         denied.map_err(|denial| StatusError::denied(kind, asked.name, denial))
     }
 
-    /// Asks the validations about an object that is ready to be stored; `None` for a delete.
+    /// Runs the validations on the object to be stored; `None` for a delete.
     pub(super) fn validate(
         &self,
         kind: &Kind,

@@ -8,14 +8,14 @@ use super::Stored;
 use crate::kinds::Kind;
 use crate::status::StatusError;
 
-/// How many of the latest changes are looked through one by one. A watch that keeps up asks for the last few, and a search by
-/// halves would go through the whole history for them, under the lock and out of the cache.
+/// Number of latest changes to search linearly before a binary search of the history. A watch that keeps up needs only
+/// the last few; a binary search would touch the whole history, under the lock and with cache misses.
 const NEAR: usize = 32;
 
-/// Namespace and name.
+/// Namespace and name of an object.
 pub(crate) type Key = (Box<str>, Box<str>);
 
-/// What happened to an object.
+/// Type of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChangeKind {
     Added,
@@ -23,31 +23,32 @@ pub(crate) enum ChangeKind {
     Deleted,
 }
 
-/// One change, at its own revision.
+/// Change of one object; each has its own revision.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) kind: ChangeKind,
-    /// The object after the change; of a deletion, the last state at the revision of the deletion.
+    /// Object after the change. For a deletion: its last state, with the revision of the deletion.
     pub(crate) object: Arc<Stored>,
-    /// The object before the change.
+    /// Object before the change; `None` for a create.
     pub(crate) previous: Option<Arc<Stored>>,
 }
 
 impl Change {
-    /// The object before the change at the revision of the change.
+    /// Returns the object before the change, with the revision of the change. A watch sends it as `DELETED` if the
+    /// change takes the object out of its selection.
     pub(crate) fn last_seen(&self, kind: &Kind) -> Result<Option<Stored>, StatusError> {
         self.previous.as_ref().map(|previous| previous.at_revision(kind, self.object.revision)).transpose()
     }
 }
 
-/// The objects of a kind, by namespace and name, which is the order of lists.
+/// Objects of a kind by namespace and name, which is the order of lists.
 pub(super) type Objects = BTreeMap<Box<str>, BTreeMap<Box<str>, Arc<Stored>>>;
 
 #[derive(Debug, Default)]
 pub(super) struct Collection {
     objects: Objects,
     history: VecDeque<Arc<Change>>,
-    /// The revision of the last change that has left the history.
+    /// Revision of the newest change that was dropped from the history.
     floor: u64,
 }
 
@@ -56,19 +57,19 @@ impl Collection {
         self.objects.get(namespace)?.get(name)
     }
 
-    /// The objects of a namespace, or all of them.
+    /// Returns the objects of a namespace, or of all.
     pub(super) fn iter(&self, namespace: Option<&str>) -> impl Iterator<Item = &Arc<Stored>> {
         let one = namespace.map(|namespace| self.objects.get(namespace));
         let all = namespace.is_none().then(|| self.objects.values());
         one.flatten().into_iter().chain(all.into_iter().flatten()).flat_map(BTreeMap::values)
     }
 
-    /// The uids of all objects.
+    /// Returns the uids of all objects.
     pub(super) fn uids(&self) -> impl Iterator<Item = Box<str>> {
         self.iter(None).map(|object| object.uid.clone())
     }
 
-    /// The objects of a namespace, or all of them, behind a key.
+    /// Returns the objects of a namespace, or of all, whose key is greater than `after`.
     pub(super) fn iter_after<'a>(
         &'a self,
         namespace: Option<&'a str>,
@@ -88,10 +89,10 @@ impl Collection {
             })
     }
 
-    /// The objects that have changed since a revision, as they were at it; nothing for those that were not there.
+    /// Returns the objects changed after `revision`, as they were at it; `None` for those that did not exist.
     ///
     /// # Errors
-    /// The oldest revision that can be asked for, when some of the changes have left the history.
+    /// The oldest available revision, if the history does not reach back to `revision`.
     pub(super) fn state_before_changes_after(&self, revision: u64) -> Result<BTreeMap<Key, Option<Arc<Stored>>>, u64> {
         let mut states = BTreeMap::new();
         for change in self.changes_after(revision, usize::MAX)? {
@@ -111,7 +112,7 @@ impl Collection {
         self.record(Change { kind, object, previous }, history_length);
     }
 
-    /// Removes an object; `last` is its last state at the revision of the removal.
+    /// Removes an object. `last` is its last state, with the revision of the removal.
     pub(super) fn remove(&mut self, last: Arc<Stored>, history_length: usize) {
         let Some(names) = self.objects.get_mut(&last.namespace) else { return };
         let previous = names.remove(&last.name);
@@ -134,21 +135,21 @@ impl Collection {
         &self.objects
     }
 
-    /// The objects of before, without the history of any.
+    /// Returns a collection of restored objects, whose history is empty and starts at `revision`.
     pub(super) fn restored(objects: Objects, revision: u64) -> Self {
         Self { objects, history: VecDeque::new(), floor: revision }
     }
 
-    /// Drops the history up to the present revision.
+    /// Drops the history up to `revision`, the current one.
     pub(super) fn forget_history(&mut self, revision: u64) {
         self.history.clear();
         self.floor = revision;
     }
 
-    /// Up to `max` changes after a revision, oldest first.
+    /// Returns up to `max` changes after `revision`, oldest first.
     ///
     /// # Errors
-    /// The oldest revision that can be asked for, when some of the changes have left the history.
+    /// The oldest available revision, if the history does not reach back to `revision`.
     pub(super) fn changes_after(&self, revision: u64, max: usize) -> Result<Vec<Arc<Change>>, u64> {
         if revision < self.floor {
             return Err(self.floor);

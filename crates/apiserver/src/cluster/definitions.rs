@@ -1,4 +1,4 @@
-//! Kinds that come and go while the server runs.
+//! Custom kinds, added and removed while the server runs.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
@@ -9,8 +9,8 @@ use crate::kinds::Kind;
 use crate::status::StatusError;
 
 impl Cluster {
-    /// Serves a kind from now on; one of the same resource gets the new names, schema and columns. A built-in kind
-    /// stays what it is.
+    /// Serves a custom kind. One that is already served gets the new names, schema and columns. Built-in kinds cannot
+    /// be redefined.
     pub(crate) fn define(&mut self, definition: &CustomKind) {
         let found = self.kinds.find(&definition.group, &definition.version, &definition.plural);
         let index = match found {
@@ -24,16 +24,16 @@ impl Cluster {
         self.kinds.put(Kind::custom(index, definition));
     }
 
-    /// Does what a stored definition says.
+    /// Serves the kind of a stored `CustomResourceDefinition`.
     pub(super) fn definition_changed(&mut self, stored: &Stored) {
         if let Some(kind) = read(stored) {
             self.define(&kind);
         } else {
-            tracing::warn!(name = %stored.name, "a definition names no version that is stored and served");
+            tracing::warn!(name = %stored.name, "definition ignored: no version is both served and stored");
         }
     }
 
-    /// Removes the objects of a kind whose definition is gone, and the kind.
+    /// Removes the kind of a deleted `CustomResourceDefinition` and all its objects, whatever their finalizers.
     pub(super) fn definition_removed(&mut self, stored: &Stored) -> Result<(), StatusError> {
         let Some(definition) = read(stored) else { return Ok(()) };
         let found = self.kinds.find(&definition.group, &definition.version, &definition.plural);

@@ -1,4 +1,4 @@
-//! Delete: at once, with grace, or as soon as the finalizers allow.
+//! Delete: immediate, with a grace period, or deferred until the finalizers are removed.
 
 use std::sync::Arc;
 
@@ -13,32 +13,34 @@ use crate::admission::Operation;
 use crate::kinds::{Kind, Part};
 use crate::status::StatusError;
 
-/// What a client says about a delete.
+/// Options of a delete, from its body and parameters.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DeleteOptions {
     pub(crate) grace_period_seconds: Option<i64>,
-    /// Delete only an object with this uid.
+    /// Precondition: uid of the object.
     pub(crate) uid: Option<String>,
-    /// Delete only an object at this version.
+    /// Precondition: resource version of the object.
     pub(crate) resource_version: Option<String>,
-    /// What becomes of its dependents, if the server cares for them.
+    /// What happens to the dependents; no effect unless the server collects garbage.
     pub(crate) propagation: Propagation,
 }
 
-/// The object of a delete, and whether it is gone.
+/// Result of a delete.
 #[derive(Debug)]
 pub(crate) struct Deleted {
+    /// The removed object in its last state, or the object that is still stored.
     pub(crate) object: Arc<Stored>,
+    /// Whether the object was removed, or would be but for the dry run.
     pub(crate) gone: bool,
 }
 
-/// What a delete does to an object.
+/// Effect of a delete on an object.
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
-    /// Nothing: a deletion is under way already.
+    /// No effect: the object is already being deleted.
     Pending,
     Remove,
-    /// Mark it with the time at which it should be gone.
+    /// Set `deletionTimestamp` to `at` and the grace period to `grace`; `first` if it was not set before.
     Mark {
         at: Timestamp,
         grace: i64,
@@ -98,7 +100,7 @@ impl Cluster {
                     mark(object, *at, *grace, first.then_some(lifecycle.generation).flatten());
                     set_finalizers(object, &lifecycle.finalizers);
                 })?;
-                // Watches see the mark and then the removal, as they do with a real server.
+                // Watches get the update and then the deletion, as from a real server.
                 if *grace == 0 && lifecycle.finalizers.is_empty() {
                     return Ok(Deleted { object: self.remove(kind, &marked)?, gone: true });
                 }
@@ -107,7 +109,7 @@ impl Cluster {
         }
     }
 
-    /// Deletes an object whose namespace goes away: without grace, but not past its finalizers.
+    /// Deletes an object of a terminating namespace without a grace period; one with finalizers is only marked.
     pub(super) fn evict(&mut self, kind: &Kind, stored: &Arc<Stored>, write: WriteOptions) -> Result<(), StatusError> {
         let lifecycle = stored.lifecycle()?;
         let verdict = match (lifecycle.finalizers.is_empty(), lifecycle.deletion_timestamp) {
@@ -118,7 +120,7 @@ impl Cluster {
         self.carry_out(kind, stored, &lifecycle, &verdict, write).map(drop)
     }
 
-    /// Stores an object again with a change that the server itself makes.
+    /// Applies a change of the server itself to an object, without validation and admission.
     pub(super) fn rewrite(
         &mut self,
         kind: &Kind,
@@ -147,7 +149,7 @@ fn judge(lifecycle: &Lifecycle, supported: Option<i64>, asked: Option<i64>, now:
     match (lifecycle.deletion_grace_period_seconds, asked) {
         (None, _) if held_back => Verdict::Pending,
         (None, _) => Verdict::Remove,
-        // Once a deletion is under way its grace can only become shorter.
+        // The grace period of a pending deletion can only be shortened.
         (Some(pending), Some(asked)) if asked < pending => {
             Verdict::Mark { at: later(at, asked - pending), grace: asked, first: false }
         }
@@ -163,7 +165,7 @@ fn mark(object: &mut Map<String, Value>, at: Timestamp, grace: i64, generation: 
     let Some(Value::Object(meta)) = object.get_mut("metadata") else { return };
     meta.insert("deletionTimestamp".to_owned(), Value::String(at.to_string()));
     meta.insert("deletionGracePeriodSeconds".to_owned(), grace.into());
-    // To be on the way out is a change of the wanted state.
+    // As in upstream's `rest.BeforeDelete`: controllers must observe the deletion as a new generation.
     if let Some(generation) = generation.filter(|it| *it > 0) {
         meta.insert("generation".to_owned(), (generation + 1).into());
     }
@@ -210,7 +212,8 @@ mod tests {
         Verdict::Mark { at: Timestamp::constant(1_000, 0) + SignedDuration::from_secs(seconds), grace, first }
     }
 
-    // Columns: seconds since deletion began and its grace, finalizers, grace of the kind, grace asked for.
+    // Columns: deletionTimestamp in seconds from now and grace period, if the object is being deleted; whether it has a
+    // finalizer; grace period of the kind; requested grace period; verdict.
     #[rstest]
     #[case::at_once(None, false, None, None, Verdict::Remove)]
     #[case::finalizer(None, true, None, None, marked(0, 0, true))]

@@ -1,7 +1,7 @@
-//! Owner references: what goes with its owner, and in which order.
+//! Garbage collection: deletes, orphans or waits for the dependents of a deleted owner.
 //!
-//! A real cluster has a controller for this, which is always a little late. Here it is done in the same step as the
-//! write that calls for it, if it is asked for at all.
+//! In a real cluster a controller does this some time after the delete. Here it is part of the write that causes it,
+//! and off by default, see [`Config::garbage_collection`](crate::Config::garbage_collection).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,23 +14,23 @@ use super::{Cluster, DeleteOptions, Stored, WriteOptions};
 use crate::kinds::Kind;
 use crate::status::StatusError;
 
-/// Holds an owner back until its dependents are gone.
+/// Finalizer that keeps an owner until no dependent blocks its deletion.
 pub(super) const FOREGROUND: &str = "foregroundDeletion";
 
-/// What becomes of the dependents of a deleted object.
+/// Propagation policy of a delete.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Propagation {
-    /// They go after it.
+    /// Dependents are deleted after the owner.
     #[default]
     Background,
-    /// They go before it; those that block it hold it back.
+    /// Dependents are deleted before the owner, which waits for those with `blockOwnerDeletion`.
     Foreground,
-    /// They stay, without the reference to it.
+    /// Dependents stay, and lose the reference to the owner.
     Orphan,
 }
 
 impl Propagation {
-    /// As clients write it.
+    /// Returns the value of `propagationPolicy`.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Propagation::Background => "Background",
@@ -40,23 +40,23 @@ impl Propagation {
     }
 }
 
-/// Where an object is: the index of its kind and its key.
+/// Reference to an object: index of its kind, and its key.
 type Place = (usize, Key);
 
-/// Who depends on whom, and what is to be looked at.
+/// Graph of owner references, and the owners that are to be processed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dependencies {
-    /// By the uid of the owner.
+    /// Dependents by the uid of the owner.
     dependents: BTreeMap<Box<str>, BTreeSet<Place>>,
-    /// Owners that wait for their dependents, by uid.
+    /// Owners in foreground deletion, by uid.
     waiting: BTreeMap<Box<str>, Place>,
-    /// Uids of owners that are gone or may have become free to go.
+    /// Uids of owners to process: those removed, and those in foreground deletion whose dependents changed.
     pending: BTreeSet<Box<str>>,
-    /// Uids of the objects that went last, oldest first: a dependent may be created after its owner has gone.
+    /// Uids of recently removed objects, oldest first, for dependents created after the removal of their owner.
     gone: IndexSet<Box<str>>,
 }
 
-/// Number of deleted objects whose late dependents are collected.
+/// Maximum number of removed objects to remember. A dependent that is created after its owner was forgotten is kept.
 const REMEMBERED: usize = 10_000;
 
 impl Dependencies {
@@ -84,7 +84,8 @@ impl Dependencies {
         }
     }
 
-    /// The store was set back: the objects of `before` that are not among `now` are gone.
+    /// Updates the removed uids after a restore: those of `before`, and those removed according to `former`, unless
+    /// they are among `now`.
     pub(super) fn restored(&mut self, former: &Dependencies, before: &BTreeSet<Box<str>>, now: &BTreeSet<Box<str>>) {
         self.gone.retain(|uid| !now.contains(uid));
         for uid in former.gone.iter().chain(before).filter(|uid| !now.contains(*uid)) {
@@ -99,7 +100,7 @@ impl Dependencies {
         self.gone.insert(uid.into());
     }
 
-    /// An object is gone for good.
+    /// Records the removal of an object and schedules its dependents.
     pub(super) fn gone(&mut self, object: &Stored) {
         self.waiting.remove(&object.uid);
         self.remember(&object.uid);
@@ -110,13 +111,13 @@ impl Dependencies {
 }
 
 impl Cluster {
-    /// Whether a delete adds the finalizer that keeps the object until its dependents are gone.
+    /// Returns whether a delete adds the finalizer `foregroundDeletion`.
     pub(super) fn is_held_in_foreground(&self, propagation: Propagation, write: WriteOptions) -> bool {
         self.collects_garbage && !write.dry_run && propagation == Propagation::Foreground
     }
 
-    /// Prepares what a propagation policy asks for, before the object itself is deleted: foreground notes that it waits
-    /// for its dependents, orphaning removes the references of its dependents.
+    /// Applies a propagation policy before the object itself is deleted: `Foreground` records that the object waits for
+    /// its dependents, `Orphan` removes the references of its dependents.
     pub(super) fn prepare_propagation(
         &mut self,
         kind: &Kind,
@@ -142,7 +143,9 @@ impl Cluster {
         Ok(())
     }
 
-    /// Deletes what has lost its owners and lets owners go that waited for their dependents.
+    /// Processes the pending owners: deletes the dependents of a removed owner, or only their references to it if they
+    /// have another owner; deletes the dependents of an owner in foreground deletion, and removes the owner once
+    /// nothing blocks it.
     pub(crate) fn collect_garbage(&mut self, write: WriteOptions) -> Result<(), StatusError> {
         while let Some(uid) = self.dependencies.pending.pop_first() {
             let waiting = self.dependencies.waiting.get(&uid).cloned();
@@ -176,7 +179,7 @@ impl Cluster {
             .collect()
     }
 
-    /// Whether another of its owners is still there.
+    /// Returns whether the dependent has an existing owner other than `uid`.
     fn has_other_owner(&self, dependent: &Stored, uid: &str) -> Result<bool, StatusError> {
         let object = dependent.value()?;
         let references = object["metadata"]["ownerReferences"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -193,7 +196,7 @@ impl Cluster {
         }))
     }
 
-    /// Whether a dependent that says so is still there.
+    /// Returns whether a dependent with `blockOwnerDeletion` exists.
     fn is_blocked(&self, uid: &str) -> Result<bool, StatusError> {
         for (_, dependent) in self.dependents_of(uid) {
             let object = dependent.value()?;
@@ -205,7 +208,7 @@ impl Cluster {
         Ok(false)
     }
 
-    /// Takes the reference to an owner out of an object.
+    /// Removes the reference to an owner from a dependent.
     fn release(
         &mut self,
         kind: &Kind,

@@ -1,7 +1,7 @@
-//! The cluster: every object, the one counter of versions, and the history that watches read.
+//! The store: all objects, the revision counter, and the history that watches read.
 //!
-//! All of it is synchronous and knows no clock: a write is told `now`. Readers get reference-counted objects that stay
-//! as they are, so nothing is encoded or filtered while the cluster is locked.
+//! It is synchronous and reads no clock: the time of a write is an argument. Readers get immutable reference-counted
+//! objects, so that encoding and filtering happen outside of the lock.
 
 mod admitted;
 mod collection;
@@ -37,20 +37,20 @@ use crate::kinds::{Kind, KindTable};
 use crate::service_addresses::ServiceAddresses;
 use crate::status::StatusError;
 
-/// What a cluster is made with.
+/// Settings of a [`Cluster`].
 pub(crate) struct Limits {
     pub(crate) service_cidr_v4: Ipv4Net,
     pub(crate) service_cidr_v6: Ipv6Net,
-    /// How many changes of each kind are kept for watches.
+    /// Number of changes kept per kind, for watches and lists at earlier revisions.
     pub(crate) history_length: usize,
-    /// Whether dependents go with their owners.
+    /// Whether dependents of deleted owners are deleted.
     pub(crate) collects_garbage: bool,
 }
 
-/// See the module's documentation.
+/// Objects, revisions, history and admission rules of a server.
 pub(crate) struct Cluster {
     kinds: KindTable,
-    /// By [`Kind::index`].
+    /// Objects and history of each kind, by [`Kind::index`].
     collections: Vec<Collection>,
     revision: u64,
     addresses: ServiceAddresses,
@@ -59,21 +59,21 @@ pub(crate) struct Cluster {
     collects_garbage: bool,
     dependencies: garbage::Dependencies,
     admission: AdmissionRules,
-    /// The uids of the namespaces whose content was removed and that are still there.
+    /// Uids of the terminating namespaces whose content has been deleted.
     emptied_namespaces: BTreeSet<Box<str>>,
-    /// The kinds changed since [`take_touched`](Self::take_touched) was last called.
+    /// Indexes of the kinds changed since the last call to [`take_touched`](Self::take_touched).
     touched: BTreeSet<usize>,
 }
 
-/// What a watch gets when it asks for more.
+/// Changes for a watch.
 pub(crate) struct Batch {
     pub(crate) changes: Vec<Arc<Change>>,
-    /// Up to which revision nothing is missing once the changes are delivered.
+    /// Revision up to which a watch is complete once it has delivered the changes.
     pub(crate) revision: u64,
 }
 
 impl Cluster {
-    /// A cluster with the namespaces that every cluster starts with.
+    /// Creates a cluster with the initial namespaces.
     pub(crate) fn new(kinds: KindTable, limits: &Limits, rng: StdRng, now: Timestamp) -> Result<Self, StatusError> {
         let Limits { service_cidr_v4, service_cidr_v6, history_length, collects_garbage } = *limits;
         let mut cluster = Self {
@@ -97,17 +97,17 @@ impl Cluster {
         &self.kinds
     }
 
-    /// How many kinds have ever been known; every [`Kind::index`] is below.
+    /// Returns the number of kinds ever served; every [`Kind::index`] is less.
     pub(crate) fn kind_count(&self) -> usize {
         self.collections.len()
     }
 
-    /// The version of the latest write.
+    /// Returns the revision of the last write.
     pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Which kinds have changed since the last call, so that their watches can be woken.
+    /// Returns the indexes of the kinds changed since the last call, whose watches are to be woken.
     pub(crate) fn take_touched(&mut self) -> BTreeSet<usize> {
         std::mem::take(&mut self.touched)
     }
@@ -120,12 +120,15 @@ impl Cluster {
         self.collections[kind.index].get(namespace, name).cloned()
     }
 
-    /// The objects of a namespace or of all, in the order of their keys, at the current revision.
+    /// Returns the current objects of a namespace or of all, in order of namespace and name.
     pub(crate) fn list(&self, kind: &Kind, namespace: Option<&str>) -> Vec<Arc<Stored>> {
         self.collections[kind.index].iter(namespace).cloned().collect()
     }
 
-    /// Up to `max` changes of a kind after a revision.
+    /// Returns up to `max` changes of a kind after `revision`, oldest first.
+    ///
+    /// # Errors
+    /// 410 `Expired` if the history does not reach back to `revision`.
     pub(crate) fn changes_after(&self, kind: &Kind, revision: u64, max: usize) -> Result<Batch, StatusError> {
         let changes = self.collections[kind.index]
             .changes_after(revision, max)
@@ -137,7 +140,7 @@ impl Cluster {
         Ok(Batch { changes, revision })
     }
 
-    /// Drops the history: from now on only the present can be watched on from.
+    /// Drops the history of all kinds: watches and lists at earlier revisions get 410.
     pub(crate) fn forget_history(&mut self) {
         for collection in &mut self.collections {
             collection.forget_history(self.revision);
@@ -149,7 +152,7 @@ impl Cluster {
         self.revision
     }
 
-    /// Stores an object, which replaces the one of its name if there is one.
+    /// Stores an object, replacing the one with the same key if there is one.
     fn put(&mut self, kind: &Kind, object: Stored) -> Arc<Stored> {
         let previous = self.find(kind, &object.namespace, &object.name);
         self.addresses.replace(previous.as_ref().map_or(&[], |previous| &previous.held), &object.held);
@@ -168,7 +171,7 @@ impl Cluster {
         object
     }
 
-    /// Removes an object, and its namespace if that was only waiting for it.
+    /// Removes an object, and its namespace if that is terminating and this was its last object.
     fn remove(&mut self, kind: &Kind, object: &Stored) -> Result<Arc<Stored>, StatusError> {
         let last = Arc::new(object.at_revision(kind, self.revision + 1)?);
         self.next_revision();

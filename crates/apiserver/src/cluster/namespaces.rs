@@ -1,4 +1,4 @@
-//! The life of namespaces: those at the start, what a missing or ending one refuses, and how one goes.
+//! Namespace lifecycle: the initial namespaces, checks on create, and deletion.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::kinds::{Kind, NAMESPACE_FINALIZER};
 use crate::status::StatusError;
 
 const FIRST: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
-/// Those that a real server does not let anybody delete.
+/// Namespaces that cannot be deleted, as in upstream's admission plugin `NamespaceLifecycle`.
 const IMMORTAL: [&str; 3] = ["default", "kube-public", "kube-system"];
 
 impl Cluster {
@@ -23,7 +23,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// The roles of a cluster that asks for some.
+    /// Creates the default RBAC roles and bindings.
     pub(crate) fn create_first_roles(&mut self, now: Timestamp) -> Result<(), StatusError> {
         for (plural, object) in FIRST_ROLES {
             let Some(kind) = self.kinds.find(GROUP, "v1", plural).cloned() else { continue };
@@ -41,7 +41,10 @@ impl Cluster {
         self.namespaces().is_some_and(|it| it.index == kind.index)
     }
 
-    /// Refuses to create in a namespace that is not there or on its way out.
+    /// Checks that an object can be created in a namespace.
+    ///
+    /// # Errors
+    /// 404 if the namespace does not exist, 403 if it is terminating.
     pub(super) fn check_namespace_accepts(
         &self,
         kind: &Kind,
@@ -56,7 +59,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Marks a namespace: from now on nothing is created in it. What is in it goes with
+    /// Marks a namespace as `Terminating`, so that creates in it are rejected. Its content is deleted by
     /// [`empty_namespace`](Self::empty_namespace).
     pub(super) fn delete_namespace(
         &mut self,
@@ -82,7 +85,7 @@ impl Cluster {
         Ok(Deleted { object, gone: false })
     }
 
-    /// The marked namespaces whose content has not been removed yet.
+    /// Returns the terminating namespaces whose content has not been deleted yet.
     pub(crate) fn namespaces_to_empty(&self) -> Vec<Arc<Stored>> {
         let Some(kind) = self.namespaces() else { return Vec::new() };
         let mut namespaces = self.list(&kind, None);
@@ -90,10 +93,10 @@ impl Cluster {
         namespaces
     }
 
-    /// Removes what is in a marked namespace, pods first and without grace, and then the namespace if nothing holds it
-    /// back. What finalizers hold back goes with the last of them, and the namespace with the last object.
+    /// Deletes the content of a terminating namespace, pods first and without a grace period, and then the namespace.
+    /// Objects with finalizers stay until the last finalizer is removed, and the namespace stays as long as they do.
     ///
-    /// A real cluster leaves this to a controller, which waits for kubelets to stop the pods; here there is neither.
+    /// In a real cluster the namespace controller does this, and waits for the kubelets to stop the pods.
     pub(crate) fn empty_namespace(&mut self, namespace: &Stored, write: WriteOptions) -> Result<(), StatusError> {
         let name = &namespace.name;
         let Some(namespaces) = self.namespaces() else { return Ok(()) };
@@ -113,7 +116,7 @@ impl Cluster {
         self.finish_namespace(name)
     }
 
-    /// Removes a namespace that has been emptied and is held back by no finalizer.
+    /// Removes a terminating namespace if its content has been deleted and it has neither objects nor finalizers.
     pub(super) fn finish_namespace(&mut self, name: &str) -> Result<(), StatusError> {
         let Some(kind) = self.namespaces() else { return Ok(()) };
         let Some(stored) = self.find(&kind, "", name).filter(|stored| is_terminating(stored)) else { return Ok(()) };
@@ -126,7 +129,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// After an update of an object without a namespace: removes it if the last finalizer has just gone.
+    /// Removes a cluster-scoped object that is being deleted if an update removed its last finalizer.
     pub(super) fn release_if_finished(&mut self, kind: &Kind, object: &Stored) -> Result<(), StatusError> {
         if self.is_namespaces(kind) {
             return self.finish_namespace(&object.name);
@@ -139,8 +142,8 @@ impl Cluster {
     }
 }
 
-/// Whether `spec.finalizers` names more than `kubernetes`, which is removed once the namespace is empty. A real server removes
-/// such a name through the `finalize` subresource, which this one does not have, so the namespace terminates for ever.
+/// Returns whether `spec.finalizers` has an entry besides `kubernetes`. Clients of a real server remove such an entry
+/// through the subresource `finalize`, which this server does not have: the namespace stays `Terminating` forever.
 fn has_foreign_finalizer(namespace: &Stored) -> Result<bool, StatusError> {
     let object = namespace.value()?;
     let mut finalizers = object["spec"]["finalizers"].as_array().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Lists, whole or in pages, of now or of a version that the history still reaches.
+//! Lists: complete or in pages, at the current revision or at an earlier one within the history.
 
 use std::sync::Arc;
 
@@ -7,37 +7,37 @@ use super::{Cluster, Stored};
 use crate::kinds::Kind;
 use crate::selector::Selector;
 
-/// Which part of which list is wanted.
+/// Selection of one page of a list.
 #[derive(Debug, Default)]
 pub(crate) struct PageRequest {
     pub(crate) namespace: Option<String>,
     pub(crate) selector: Selector,
-    /// The last object of the page before this one.
+    /// Key of the last object of the previous page.
     pub(crate) after: Option<Key>,
-    /// How many objects at most; all when absent.
+    /// Maximum number of objects; `None` for all.
     pub(crate) limit: Option<usize>,
-    /// The version of the list; that of now when absent.
+    /// Revision of the list; `None` for the current one.
     pub(crate) revision: Option<u64>,
 }
 
-/// A part of a list.
+/// Page of a list.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) objects: Vec<Arc<Stored>>,
-    /// The version of the whole list.
+    /// Revision of the list.
     pub(crate) revision: u64,
-    /// The last object of this page, when there are more to come.
+    /// Key of the last object of this page; `None` on the last page.
     pub(crate) last: Option<Key>,
-    /// How many are to come, where that is known without selecting among them.
+    /// Number of objects after this page; `None` on the last page and, as upstream, for lists with a selector.
     pub(crate) remaining: Option<usize>,
 }
 
-/// The version asked for has left the history.
+/// Error: the history does not reach back to the requested revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooOld;
 
 impl Cluster {
-    /// Selects a page. Nothing is decoded: this is a walk over references.
+    /// Returns a page. Objects are neither copied nor decoded.
     pub(crate) fn page(&self, kind: &Kind, request: &PageRequest) -> Result<Page, TooOld> {
         let PageRequest { namespace, selector, after, limit, revision } = request;
         let collection = &self.collections[kind.index];
@@ -46,7 +46,7 @@ impl Cluster {
 
         let candidates: Vec<Arc<Stored>> = if revision == self.revision {
             match (selector.fields.name(), namespace.as_deref()) {
-                // One object is found without a walk.
+                // A selector for one name needs no scan.
                 (Some(name), Some(namespace)) => self.find(kind, namespace, name).into_iter().collect(),
                 (Some(name), None) if !kind.namespaced => self.find(kind, "", name).into_iter().collect(),
                 (_, namespace) => collection.iter_after(namespace, after).cloned().collect(),

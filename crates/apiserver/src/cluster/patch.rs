@@ -1,4 +1,4 @@
-//! Patches: a change described instead of a whole object.
+//! Patches: JSON patch, JSON merge patch, strategic merge patch and server-side apply.
 
 use json_patch::PatchOperation;
 use serde_json::{Map, Value, json};
@@ -10,27 +10,26 @@ use crate::merge::{StrategicError, merge_applied, merge_strategic};
 use crate::schema::unknown_fields;
 use crate::status::StatusError;
 
-/// A patch that has been read.
+/// Decoded patch.
 #[derive(Debug, Clone)]
 pub(crate) enum Patch {
-    /// RFC 7386.
+    /// JSON merge patch, RFC 7386.
     Merge(Value),
-    /// RFC 6902.
+    /// JSON patch, RFC 6902.
     Json(Vec<PatchOperation>),
-    /// A merge patch that knows the keys of lists.
+    /// Strategic merge patch, which merges lists by key.
     Strategic(Value),
-    /// A whole configuration to be merged, which creates what is not there.
+    /// Server-side apply, which merges a configuration and creates the object if it does not exist.
     Apply(Value),
 }
 
-/// What JSON patches may change without effect: this server keeps no managed fields.
+/// Path that JSON patches may change without effect: this server keeps no managed fields.
 const MANAGED_FIELDS: &str = "/metadata/managedFields";
 
 impl Cluster {
-    /// Applies a patch to what is stored and updates the object with the result.
+    /// Applies a patch to the stored object and updates the object with the result.
     ///
-    /// A patch without a resourceVersion never conflicts: it is applied to the current state, which nobody else can
-    /// change meanwhile.
+    /// A patch without a resource version never conflicts: read and write happen under one lock.
     pub(crate) fn patch(
         &mut self,
         kind: &Kind,
@@ -65,7 +64,7 @@ impl Cluster {
         }
     }
 
-    /// The object as a patch makes it, before any rule is asked; nothing if an apply is to create it.
+    /// Returns the patched object, before defaulting, validation and admission; `None` if an apply creates the object.
     pub(crate) fn patched(
         &self,
         kind: &Kind,
@@ -78,8 +77,8 @@ impl Cluster {
             check_applied(kind, namespace, name, applied)?;
             let Some(stored) = stored else {
                 return match text(applied, "uid").filter(|uid| !uid.is_empty()) {
-                    // Whoever names a uid means an object that was there.
-                    Some(_) => Err(StatusError::conflict(kind, name, "uid mismatch: the object is not there")),
+                    // A configuration with a uid is meant for an existing object.
+                    Some(_) => Err(StatusError::conflict(kind, name, "uid mismatch: no existing object was found")),
                     None => Ok(None),
                 };
             };
@@ -108,7 +107,7 @@ impl Cluster {
     }
 }
 
-/// An applied configuration may only say what the kind has, however lenient the client asks to be.
+/// Rejects an applied configuration with a field outside of the schema, whatever `fieldValidation` is.
 fn check_declared(kind: &Kind, namespace: &str, name: &str, applied: &Value) -> Result<(), StatusError> {
     let unknown = kind.schema().map(|schema| unknown_fields(applied, schema)).unwrap_or_default();
     let Some(first) = unknown.first() else { return Ok(()) };
@@ -129,11 +128,12 @@ fn refuse(error: &StrategicError) -> StatusError {
     }
 }
 
-/// An applied configuration says what it is, and where it goes agrees with the path.
+/// Checks that an applied configuration has an apiVersion and a kind and no managed fields, and that its name and
+/// namespace match the path.
 fn check_applied(kind: &Kind, namespace: &str, name: &str, applied: &Value) -> Result<(), StatusError> {
     let type_field = |field: &str| applied.get(field).and_then(Value::as_str).unwrap_or_default();
     if !applied.is_object() || type_field("apiVersion").is_empty() || type_field("kind").is_empty() {
-        return Err(StatusError::bad_request("the applied configuration must say its apiVersion and kind"));
+        return Err(StatusError::bad_request("the applied configuration must set apiVersion and kind"));
     }
     let empty = Map::new();
     let meta = applied.get("metadata").and_then(Value::as_object).unwrap_or(&empty);

@@ -1,4 +1,4 @@
-//! Setting the cluster back to an earlier state.
+//! Snapshot and restore of the store.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::garbage::Dependencies;
 use crate::kinds::KindTable;
 use crate::service_addresses::ServiceAddresses;
 
-/// All that a backup of etcd holds, and what is derived from it. Objects are shared, not copied.
+/// State of the store: the content of an etcd backup, and the indexes derived from it. Objects are shared, not copied.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     kinds: KindTable,
@@ -20,14 +20,14 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Lets the revisions that follow be later than `revision`.
+    /// Sets the revision from which a restored store continues.
     pub(crate) fn set_revision(&mut self, revision: u64) {
         self.revision = revision;
     }
 }
 
 impl Cluster {
-    /// The state at the current revision.
+    /// Returns the state at the current revision.
     pub(crate) fn state(&self) -> State {
         State {
             kinds: self.kinds.clone(),
@@ -39,15 +39,15 @@ impl Cluster {
         }
     }
 
-    /// Goes back to an earlier state. Later revisions are handed out a second time, and the history is empty, as it is
-    /// in an API server that starts on a restored etcd.
+    /// Restores an earlier state. Later revisions are assigned a second time, and the history is empty, as in an API
+    /// server that starts on a restored etcd.
     pub(crate) fn restore(&mut self, state: State) {
         let State { kinds, objects, revision, addresses, dependencies, emptied_namespaces } = state;
         let known = self.collections.len();
-        // A garbage collector looks owners up, so that it makes no difference whether they were deleted or never restored.
+        // A real garbage collector looks owners up: an owner lost by the restore counts as deleted.
         let lost = self.collections.iter().flat_map(Collection::uids).collect();
         self.collections = objects.into_iter().map(|objects| Collection::restored(objects, revision)).collect();
-        // A kind that has been defined since keeps its index, so that no later kind gets the same one.
+        // A kind defined since the snapshot keeps its index, so that no later kind gets the same one.
         while self.collections.len() < known {
             self.collections.push(Collection::restored(Objects::default(), revision));
         }

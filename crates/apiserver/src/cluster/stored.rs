@@ -1,4 +1,4 @@
-//! An object as it is kept: encoded once, with what selection needs beside it.
+//! Stored objects: encoded once, with the fields that selectors need.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,23 @@ use crate::kinds::{Kind, Prepared};
 use crate::service_addresses::Held;
 use crate::status::StatusError;
 
-/// A stored object. Never changed: an update makes another one.
+/// Stored object. Immutable: an update creates a new one.
 #[derive(Debug)]
 pub(crate) struct Stored {
-    /// The resourceVersion.
+    /// Resource version.
     pub(crate) revision: u64,
-    /// Empty for objects without a namespace.
+    /// Empty for cluster-scoped kinds.
     pub(crate) namespace: Box<str>,
     pub(crate) name: Box<str>,
     pub(crate) uid: Box<str>,
     pub(crate) labels: BTreeMap<String, String>,
     fields: Vec<(&'static str, String)>,
     pub(super) held: Vec<Held>,
-    /// The uids of its owners.
+    /// Uids of the owners.
     pub(super) owners: Box<[Box<str>]>,
-    /// The whole object: `{"kind":…,"apiVersion":…,"metadata":…`.
+    /// Encoded object: `{"kind":…,"apiVersion":…,"metadata":…`.
     pub(crate) json: Bytes,
-    /// Where in [`json`](Self::json) the object goes on after kind and apiVersion.
+    /// Offset in [`json`](Self::json) after kind and apiVersion.
     untyped_from: usize,
 }
 
@@ -49,7 +49,7 @@ impl Stored {
         })
     }
 
-    /// The same object at a later revision, as the event of its deletion carries it.
+    /// Returns the object with another resource version, as in the event of its deletion.
     pub(super) fn at_revision(&self, kind: &Kind, revision: u64) -> Result<Self, StatusError> {
         let (json, untyped_from) = encode(kind, &mut self.object()?, revision)?;
         Ok(Self {
@@ -66,17 +66,17 @@ impl Stored {
         })
     }
 
-    /// Namespace and name.
+    /// Returns namespace and name.
     pub(crate) fn key(&self) -> Key {
         (self.namespace.clone(), self.name.clone())
     }
 
-    /// What comes after `{` in the JSON of this object as an item of a list, where kind and apiVersion are left out.
+    /// Returns the JSON of the object as an item of a list, without kind, apiVersion and the opening brace.
     pub(crate) fn untyped_json(&self) -> &[u8] {
         &self.json[self.untyped_from..]
     }
 
-    /// The value of a selectable field; empty when absent.
+    /// Returns the value of a selectable field; empty if absent.
     pub(crate) fn field(&self, field: &str) -> &str {
         match field {
             "metadata.name" => &self.name,
@@ -85,12 +85,12 @@ impl Stored {
         }
     }
 
-    /// The object decoded, with kind, apiVersion and resourceVersion.
+    /// Decodes the object, with kind, apiVersion and resource version.
     pub(super) fn value(&self) -> Result<Value, StatusError> {
         serde_json::from_slice(&self.json).map_err(|error| unreadable(&self.name, &error))
     }
 
-    /// The object decoded, without kind, apiVersion and resourceVersion.
+    /// Decodes the object, without kind, apiVersion and resource version.
     pub(super) fn object(&self) -> Result<Map<String, Value>, StatusError> {
         let mut object: Map<String, Value> =
             serde_json::from_slice(&self.json).map_err(|error| unreadable(&self.name, &error))?;
@@ -102,7 +102,8 @@ impl Stored {
         Ok(object)
     }
 
-    /// Whether an object, whose resourceVersion is ignored, is encoded as this one. An encoder is cheaper than a parser.
+    /// Returns whether `object` equals this one except for its resource version. Compares encodings: encoding `object`
+    /// is cheaper than decoding this one.
     pub(super) fn is_encoded_as(&self, kind: &Kind, object: &mut Map<String, Value>) -> Result<bool, StatusError> {
         let (json, _) = encode(kind, object, self.revision)?;
         Ok(json == self.json)
@@ -115,7 +116,7 @@ impl Stored {
     }
 }
 
-/// The part of the metadata that decides how an object goes away.
+/// Fields of the metadata that decide how a delete proceeds.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Lifecycle {
@@ -130,7 +131,8 @@ struct WithLifecycle {
     metadata: Lifecycle,
 }
 
-/// Kind and apiVersion go first, as a Go server prints them, so that items of lists can go without.
+/// Encodes an object with kind and apiVersion first, as a Go server does, so that items of lists can omit them. Returns
+/// the offset after them as well.
 fn encode(kind: &Kind, object: &mut Map<String, Value>, revision: u64) -> Result<(Bytes, usize), StatusError> {
     if let Some(Value::Object(meta)) = object.get_mut("metadata") {
         meta.insert("resourceVersion".to_owned(), Value::String(revision.to_string()));
@@ -138,11 +140,11 @@ fn encode(kind: &Kind, object: &mut Map<String, Value>, revision: u64) -> Result
     let mut json = format!(r#"{{"kind":"{}","apiVersion":"{}","#, kind.name, kind.stored_version()).into_bytes();
     let untyped_from = json.len();
     let body = serde_json::to_vec(object).map_err(|error| StatusError::internal(error.to_string()))?;
-    // Without its own opening brace: the one above is the object's.
+    // Skips the opening brace, which is already written.
     json.extend_from_slice(&body[1..]);
     Ok((json.into(), untyped_from))
 }
 
 fn unreadable(name: &str, error: &serde_json::Error) -> StatusError {
-    StatusError::internal(format!("stored object {name} does not decode: {error}"))
+    StatusError::internal(format!("cannot decode the stored object {name}: {error}"))
 }

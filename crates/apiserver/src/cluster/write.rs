@@ -13,28 +13,28 @@ use crate::names;
 use crate::schema::unknown_fields;
 use crate::status::StatusError;
 
-/// How often a generated name that is taken is replaced by another one.
+/// Maximum number of new names for a generated name that is taken.
 const NAME_ATTEMPTS: usize = 8;
 
-/// How a write is meant.
+/// Options of a write.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WriteOptions {
     pub(crate) now: Timestamp,
-    /// Decide and answer, but store nothing.
+    /// Return the result, but store nothing.
     pub(crate) dry_run: bool,
     pub(crate) field_validation: FieldValidation,
-    /// Whether admission rules are asked: about what clients write, not about what the server itself does.
+    /// Whether admission rules apply; `true` for writes of clients, `false` for those of the server itself.
     pub(crate) admission: bool,
 }
 
 impl WriteOptions {
-    /// A write that stores.
+    /// Returns the options of a write by the server itself.
     pub(crate) fn at(now: Timestamp) -> Self {
         Self { now, dry_run: false, field_validation: FieldValidation::Ignore, admission: false }
     }
 }
 
-/// What becomes of fields that the kind does not have; they are never stored.
+/// Handling of fields outside of the schema of a kind, which are never stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum FieldValidation {
     Ignore,
@@ -43,17 +43,17 @@ pub(crate) enum FieldValidation {
     Strict,
 }
 
-/// What a write left behind.
+/// Result of a write.
 #[derive(Debug)]
 pub(crate) struct Written {
     pub(crate) object: Arc<Stored>,
     pub(crate) created: bool,
-    /// What the client is to be told.
+    /// Warnings for the client.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Cluster {
-    /// Creates an object. `namespace` is that of the path, empty for kinds without.
+    /// Creates an object. `namespace` is that of the path, empty for cluster-scoped kinds.
     pub(crate) fn create(
         &mut self,
         kind: &Kind,
@@ -76,7 +76,7 @@ impl Cluster {
         Ok(Written { object, created: true, warnings })
     }
 
-    /// Creates an object as it would be had it been there always: with its status.
+    /// Creates an object by the load rules of its kind, which keep the status of a Pod, without admission rules.
     pub(crate) fn load(
         &mut self,
         kind: &Kind,
@@ -106,7 +106,7 @@ impl Cluster {
         self.store(kind, &mut prepared, options)
     }
 
-    /// Makes sure that the name is free; one that was made up is made up again.
+    /// Checks that the name is free. A generated name that is taken is replaced.
     fn settle_name(&mut self, kind: &Kind, namespace: &str, prepared: &mut Prepared) -> Result<(), StatusError> {
         let taken = |cluster: &Self, prepared: &Prepared| {
             let name = prepared.metadata.name.as_deref().unwrap_or_default();
@@ -130,7 +130,7 @@ impl Cluster {
         }
     }
 
-    /// Replaces an object, or that part of it which `part` names.
+    /// Replaces an object, or the part of it that `part` selects.
     pub(crate) fn update(
         &mut self,
         kind: &Kind,
@@ -162,7 +162,7 @@ impl Cluster {
             return self.create(kind, namespace, body, options);
         };
         let old = stored.value()?;
-        // Copied only where a rule looks at it.
+        // Copied only for admission rules.
         let shown = if self.is_subject_to_admission(options) { old.clone() } else { Value::Null };
         let asked = Asked { operation: Operation::Update, part, namespace, name, old: Some(&shown) };
         self.mutate(kind, asked, &mut body, options)?;
@@ -179,7 +179,7 @@ impl Cluster {
             && meta.deletion_grace_period_seconds.unwrap_or_default() == 0
             && kind.namespaced;
         if released && !options.dry_run {
-            // The last finalizer is gone: what waited for it goes too, and no watch sees the state in between.
+            // The update removed the last finalizer: the object is deleted, and watches do not get the update.
             let object = self.remove(kind, &stored)?;
             return Ok(Written { object, created: false, warnings });
         }
@@ -190,7 +190,7 @@ impl Cluster {
         Ok(Written { object, created: false, warnings })
     }
 
-    /// Runs the rules of a kind against what they may look at.
+    /// Runs the rules of a kind with a [`Context`].
     fn prepare(
         &mut self,
         kind: &Kind,
@@ -207,7 +207,7 @@ impl Cluster {
         })
     }
 
-    /// Stores what the rules have let through, unless this is a rehearsal.
+    /// Stores a prepared object, unless the write is a dry run.
     pub(super) fn store(
         &mut self,
         kind: &Kind,
@@ -223,12 +223,12 @@ impl Cluster {
     }
 }
 
-/// A text of the metadata.
+/// Returns a string field of the metadata.
 pub(super) fn text<'a>(body: &'a Value, field: &str) -> Option<&'a str> {
     body.get("metadata")?.get(field)?.as_str()
 }
 
-/// Fills in kind and apiVersion where they are absent, and refuses those of another kind.
+/// Sets kind and apiVersion if absent, and rejects those of another kind with 400.
 fn complete_type(kind: &Kind, body: &mut Value) -> Result<(), StatusError> {
     let Value::Object(object) = body else {
         return Err(StatusError::bad_request(format!(
@@ -254,7 +254,7 @@ fn complete_type(kind: &Kind, body: &mut Value) -> Result<(), StatusError> {
         }
         Some(found) if found != kind.name => {
             return Err(StatusError::bad_request(format!(
-                "{found} in version \"{}\" cannot be handled as a {}: the path is of {}",
+                "{found} in version \"{}\" cannot be handled as a {}: the resource of the path is {}",
                 kind.version, kind.name, kind.plural
             )));
         }
@@ -263,7 +263,10 @@ fn complete_type(kind: &Kind, body: &mut Value) -> Result<(), StatusError> {
     Ok(())
 }
 
-/// Tells fields that the kind does not have, as a refusal or as warnings.
+/// Returns warnings about fields outside of the schema.
+///
+/// # Errors
+/// 400 if there are such fields and the field validation is strict.
 fn check_fields(kind: &Kind, body: &Value, options: WriteOptions) -> Result<Vec<String>, StatusError> {
     if options.field_validation == FieldValidation::Ignore {
         return Ok(Vec::new());
@@ -275,7 +278,7 @@ fn check_fields(kind: &Kind, body: &Value, options: WriteOptions) -> Result<Vec<
     }
 }
 
-/// The fields of an object that its kind does not have, in upstream's words.
+/// Returns upstream's message for each field of `object` outside of the schema of its kind.
 pub(crate) fn unknown_in(kind: &Kind, object: &Value) -> Vec<String> {
     let unknown = kind.schema().map(|schema| unknown_fields(object, schema)).unwrap_or_default();
     unknown.into_iter().map(|path| format!("unknown field {path:?}")).collect()

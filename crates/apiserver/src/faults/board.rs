@@ -1,4 +1,4 @@
-//! The faults and open watches of a server, as its connections and its owner share them.
+//! Faults and open watches of a server, shared by its connections and its owner.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Caller, Decision, Fault, FaultState, FaultTable, On};
 use crate::shared::Shared;
 
-/// Behind [`Faults`].
+/// Injected faults and open watches of a server.
 #[derive(Debug)]
 pub(crate) struct FaultBoard {
     table: Mutex<FaultTable>,
@@ -33,16 +33,16 @@ struct Open {
     cut: CancellationToken,
 }
 
-/// A watch that is open until this is dropped.
+/// Registration of an open watch, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct OpenWatch {
     watches: Arc<Mutex<Watches>>,
     id: u64,
-    /// Cancelled when the watch is to end.
+    /// Cancelled to end the watch.
     pub(crate) cut: CancellationToken,
 }
 
-/// A lock that a panic has left behind guards nothing that could be half done.
+/// Locks a mutex and ignores poisoning: no panic leaves the data behind it inconsistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -90,7 +90,7 @@ impl FaultBoard {
         OpenWatch { watches: Arc::clone(&self.watches), id, cut }
     }
 
-    /// See [`Faults::cut_watches`].
+    /// Ends matching watches, see [`Faults::cut_watches`].
     pub(crate) fn cut_watches(&self, on: &On) -> usize {
         let cuts = self.matching(on);
         cuts.iter().for_each(CancellationToken::cancel);
@@ -124,7 +124,7 @@ impl Drop for OpenWatch {
     }
 }
 
-/// The faults of a [`Server`](crate::Server), to inject and take back.
+/// Handle that injects and removes the faults of a [`Server`](crate::Server).
 #[derive(Debug, Clone, Copy)]
 pub struct Faults<'a> {
     shared: &'a Shared,
@@ -135,32 +135,32 @@ impl<'a> Faults<'a> {
         Self { shared }
     }
 
-    /// Puts a fault in force, after those that are there. Returns the number by which it can be taken back.
+    /// Injects a fault, which is evaluated after the existing ones. Returns its id for [`remove`](Self::remove).
     pub fn inject(&self, fault: impl Into<Fault>) -> u64 {
         self.shared.faults.inject(fault.into())
     }
 
-    /// Takes a fault back and says what it has done.
+    /// Removes a fault and returns its state; `None` if there is none with this id.
     pub fn remove(&self, id: u64) -> Option<FaultState> {
         self.shared.faults.remove(id)
     }
 
-    /// Takes all faults back.
+    /// Removes all faults.
     pub fn clear(&self) {
         self.shared.faults.clear();
     }
 
-    /// Every fault that has not been taken back, in the order in which they are asked.
+    /// Returns all faults that have not been removed, in the order of their evaluation. Some may have no hits left.
     pub fn states(&self) -> Vec<FaultState> {
         self.shared.faults.states()
     }
 
-    /// Ends the watches that are open and match, as their timeout would. Returns how many.
+    /// Ends the open watches that match, as their timeout would, and returns their number.
     pub fn cut_watches(&self, on: &On) -> usize {
         self.shared.faults.cut_watches(on)
     }
 
-    /// How many watches are open that match.
+    /// Returns the number of open watches that match.
     pub fn open_watches(&self, on: &On) -> usize {
         self.shared.faults.matching(on).len()
     }

@@ -1,4 +1,4 @@
-//! What a fault is and whom it is for.
+//! Definition of a fault: its effect, and the requests that it hits.
 
 use std::time::Duration;
 
@@ -6,55 +6,55 @@ use serde::{Deserialize, Serialize};
 
 use super::Caller;
 
-/// What happens to a request that a fault hits.
+/// Effect of a fault on a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Effect {
-    /// Answered with this code and a `Status` of upstream's making, and not carried out. A watch that is refused with
-    /// 410 is told so as a real server does it: in the stream.
+    /// The request is not executed and gets this code, with upstream's `Status` for 410, 429, 500, 503 and 504. A watch
+    /// with 410 gets, as from a real server, 200 and an `ERROR` event.
     Refuse {
-        /// 429, 500, 503 or any other code from 400 on.
+        /// HTTP status code, 400 to 599.
         code: u16,
-        /// The `Retry-After` header and the same in the details of the `Status`.
+        /// Value of the header `Retry-After` and of `retryAfterSeconds` in the `Status`.
         #[serde(default)]
         retry_after_seconds: Option<u32>,
     },
-    /// The connection is reset before the request is carried out.
+    /// The connection is reset, and the request is not executed.
     Reset,
-    /// Carried out, but answered with `504 Timeout`.
+    /// The request is executed, but gets `504 Timeout`.
     ApplyThenTimeout,
-    /// Carried out, but the connection is reset instead of an answer.
+    /// The request is executed, but the connection is reset instead of a response.
     ApplyThenReset,
-    /// Carried out after a time between these two.
+    /// The request is executed after a random delay. Delays of several faults add up.
     DelayRequest {
-        /// The shortest delay.
+        /// Minimum delay in milliseconds.
         min_millis: u64,
-        /// The longest delay.
+        /// Maximum delay in milliseconds; the minimum if that is greater.
         max_millis: u64,
     },
-    /// Every piece of an answer, so also every batch of watch events, is held back for a time between these two. The
-    /// events of one watch stay in order; those of different kinds overtake each other.
+    /// Every frame of the response body, and so every batch of watch events, is delayed by a random time. The events of
+    /// one watch stay in order, those of different watches may not.
     DelayEvents {
-        /// The shortest delay.
+        /// Minimum delay in milliseconds.
         min_millis: u64,
-        /// The longest delay.
+        /// Maximum delay in milliseconds; the minimum if that is greater.
         max_millis: u64,
     },
-    /// The answer arrives in pieces of at most so many bytes, cut anywhere, with a pause before each.
+    /// The response body is sent in pieces of random size, split at any byte, with a pause before each.
     Trickle {
-        /// At most so many bytes a piece; how many is drawn for each.
+        /// Maximum size of a piece in bytes.
         max_bytes: u32,
-        /// The pause before each piece.
+        /// Pause before each piece in milliseconds; 0 by default.
         #[serde(default)]
         pause_millis: u64,
     },
-    /// Every event of a watch comes twice, one right after the other.
+    /// Every event of a watch is sent twice in a row.
     RepeatEvents,
-    /// A watch ends after this time.
+    /// A watch ends some time after its start.
     EndWatch {
-        /// Counted from the start of the watch.
+        /// Time from the start of the watch in milliseconds.
         after_millis: u64,
-        /// What the client sees of it.
+        /// What the client receives.
         how: End,
     },
 }
@@ -63,15 +63,15 @@ pub enum Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum End {
-    /// As by its timeout.
+    /// A regular end, as after its timeout.
     Cleanly,
-    /// With an `ERROR` event that carries `410 Expired`.
+    /// An `ERROR` event with `410 Expired`.
     Expired,
-    /// In the middle, by a reset of the connection.
+    /// A reset of the connection.
     Reset,
 }
 
-/// Which requests are meant. Everything that is not said matches all.
+/// Selector of requests. Conditions that are not set match every request.
 ///
 /// ```
 /// use kube_dev_apiserver::On;
@@ -93,59 +93,59 @@ pub struct On {
 }
 
 impl On {
-    /// Every request.
+    /// Returns a selector that matches every request.
     pub fn any() -> Self {
         Self::default()
     }
 
-    /// Every create, update, patch and delete.
+    /// Returns a selector that matches every create, update, patch, delete and delete-collection.
     pub fn writes() -> Self {
         ["create", "update", "patch", "delete", "deletecollection"].into_iter().fold(Self::any(), Self::verb)
     }
 
-    /// Requests of this verb; said again, of this one too.
+    /// Matches requests with this verb; several calls match any of the verbs.
     #[must_use]
     pub fn verb(mut self, verb: &str) -> Self {
         self.verbs.push(verb.to_owned());
         self
     }
 
-    /// Requests about this resource, by its plural.
+    /// Matches requests for a resource, given by its plural name.
     #[must_use]
     pub fn resource(mut self, plural: &str) -> Self {
         self.resource = Some(plural.to_owned());
         self
     }
 
-    /// Requests about this part of an object, `status` say; the empty text means the object itself.
+    /// Matches requests for a subresource such as `status`; the empty string matches requests without one.
     #[must_use]
     pub fn subresource(mut self, subresource: &str) -> Self {
         self.subresource = Some(subresource.to_owned());
         self
     }
 
-    /// Requests in this namespace.
+    /// Matches requests in a namespace.
     #[must_use]
     pub fn namespace(mut self, namespace: &str) -> Self {
         self.namespace = Some(namespace.to_owned());
         self
     }
 
-    /// Requests about the object of this name.
+    /// Matches requests for the object of this name, lists with a field selector for it included.
     #[must_use]
     pub fn name(mut self, name: &str) -> Self {
         self.name = Some(name.to_owned());
         self
     }
 
-    /// Requests of this user.
+    /// Matches requests of the user of this name.
     #[must_use]
     pub fn user(mut self, user: &str) -> Self {
         self.user = Some(user.to_owned());
         self
     }
 
-    /// Requests whose user agent has this in it.
+    /// Matches requests whose `User-Agent` contains `part`.
     #[must_use]
     pub fn user_agent(mut self, part: &str) -> Self {
         self.user_agent = Some(part.to_owned());
@@ -165,13 +165,13 @@ impl On {
     }
 }
 
-/// A fault to inject with [`Faults::inject`](super::Faults::inject).
+/// Fault to inject with [`Faults::inject`](super::Faults::inject).
 ///
 /// ```
 /// use std::time::Duration;
 /// use kube_dev_apiserver::{Fault, On};
 ///
-/// // The second and third creation of a slice are told to come back later.
+/// // The second and third create of a slice get 429 with `Retry-After: 1`.
 /// let fault = Fault::too_many_requests(Duration::from_secs(1))
 ///     .on(On::any().verb("create").resource("endpointslices"))
 ///     .after(1)
@@ -184,13 +184,13 @@ pub struct Fault {
     pub(super) effect: Effect,
     #[serde(default)]
     pub(super) on: On,
-    /// Matching requests that are let through first.
+    /// Number of matching requests before the first hit.
     #[serde(default)]
     pub(super) after: u32,
-    /// How many requests are hit before the fault is over; all when absent.
+    /// Maximum number of hits; `None` for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) times: Option<u32>,
-    /// How likely a matching request is hit.
+    /// Probability of hitting a matching request, 0 to 1.
     #[serde(default = "certain")]
     pub(super) probability: f64,
 }
@@ -210,94 +210,95 @@ impl From<Effect> for Fault {
 }
 
 impl Fault {
-    /// Refuses with a code.
+    /// Rejects requests with an HTTP status code, see [`Effect::Refuse`].
     pub fn refuse(code: u16) -> Self {
         Effect::Refuse { code, retry_after_seconds: None }.into()
     }
 
-    /// 410: the version asked for is too old.
+    /// Rejects requests with 410 `Expired`: the requested resource version is too old.
     pub fn expired() -> Self {
         Self::refuse(410)
     }
 
-    /// 429 with the time after which the client may come back, in whole seconds.
+    /// Rejects requests with 429 and a `Retry-After`, rounded down to seconds.
     pub fn too_many_requests(retry_after: Duration) -> Self {
         let seconds = u32::try_from(retry_after.as_secs()).unwrap_or(u32::MAX);
         Effect::Refuse { code: 429, retry_after_seconds: Some(seconds) }.into()
     }
 
-    /// 500.
+    /// Rejects requests with 500 `InternalError`.
     pub fn internal_error() -> Self {
         Self::refuse(500)
     }
 
-    /// 503.
+    /// Rejects requests with 503 `ServiceUnavailable`.
     pub fn unavailable() -> Self {
         Self::refuse(503)
     }
 
-    /// See [`Effect::Reset`].
+    /// Resets connections before the request is executed, see [`Effect::Reset`].
     pub fn reset() -> Self {
         Effect::Reset.into()
     }
 
-    /// See [`Effect::ApplyThenTimeout`].
+    /// Executes requests and responds with `504 Timeout`, see [`Effect::ApplyThenTimeout`].
     pub fn apply_then_timeout() -> Self {
         Effect::ApplyThenTimeout.into()
     }
 
-    /// See [`Effect::ApplyThenReset`].
+    /// Executes requests and resets the connection, see [`Effect::ApplyThenReset`].
     pub fn apply_then_reset() -> Self {
         Effect::ApplyThenReset.into()
     }
 
-    /// See [`Effect::DelayRequest`].
+    /// Delays requests by a random time from `min` to `max`, see [`Effect::DelayRequest`].
     pub fn delay_request(min: Duration, max: Duration) -> Self {
         Effect::DelayRequest { min_millis: millis(min), max_millis: millis(max) }.into()
     }
 
-    /// See [`Effect::DelayEvents`].
+    /// Delays each frame of a response by a random time from `min` to `max`, see [`Effect::DelayEvents`].
     pub fn delay_events(min: Duration, max: Duration) -> Self {
         Effect::DelayEvents { min_millis: millis(min), max_millis: millis(max) }.into()
     }
 
-    /// See [`Effect::Trickle`].
+    /// Sends responses in pieces of at most `max_bytes`, see [`Effect::Trickle`].
     pub fn trickle(max_bytes: u32, pause: Duration) -> Self {
         Effect::Trickle { max_bytes, pause_millis: millis(pause) }.into()
     }
 
-    /// See [`Effect::RepeatEvents`].
+    /// Sends each watch event twice, see [`Effect::RepeatEvents`].
     pub fn repeat_events() -> Self {
         Effect::RepeatEvents.into()
     }
 
-    /// See [`Effect::EndWatch`].
+    /// Ends watches some time after their start, see [`Effect::EndWatch`].
     pub fn end_watch(after: Duration, how: End) -> Self {
         Effect::EndWatch { after_millis: millis(after), how }.into()
     }
 
-    /// Only for these requests.
+    /// Limits the fault to the requests that match `on`.
     #[must_use]
     pub fn on(mut self, on: On) -> Self {
         self.on = on;
         self
     }
 
-    /// Lets so many matching requests through first.
+    /// Sets the number of matching requests before the first hit; 0 by default.
     #[must_use]
     pub fn after(mut self, requests: u32) -> Self {
         self.after = requests;
         self
     }
 
-    /// Is over when so many requests have been hit.
+    /// Sets the maximum number of hits; by default there is no limit.
     #[must_use]
     pub fn times(mut self, requests: u32) -> Self {
         self.times = Some(requests);
         self
     }
 
-    /// Hits a matching request with this probability, drawn from the server's seed.
+    /// Sets the probability of hitting a matching request, clamped to 0 to 1; 1 by default. It is drawn from
+    /// [`Config::seed`](crate::Config::seed).
     #[must_use]
     pub fn probability(mut self, probability: f64) -> Self {
         self.probability = probability.clamp(0.0, 1.0);
@@ -305,16 +306,17 @@ impl Fault {
     }
 }
 
-/// A fault that is in force, or over.
+/// Injected fault and its counters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FaultState {
-    /// What [`Faults::inject`](super::Faults::inject) returned.
+    /// Id from [`Faults::inject`](super::Faults::inject).
     pub id: u64,
-    /// The fault as it was injected.
+    /// The injected fault.
     pub fault: Fault,
-    /// How many requests matched.
+    /// Number of matching requests, except for those after the last possible hit and those that an earlier fault had
+    /// answered.
     pub matched: u32,
-    /// How many requests it has hit.
+    /// Number of requests hit.
     pub hits: u32,
 }

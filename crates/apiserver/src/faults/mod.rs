@@ -1,7 +1,7 @@
-//! Faults on demand: what breaks controllers in production, made here.
+//! Fault injection: rejected and delayed requests, lost responses, broken watches.
 //!
-//! A [`Fault`] is an [`Effect`], the requests it is for, and how often it strikes. Which fault hits which request is
-//! decided by [`FaultTable`], which knows neither sockets nor clocks; the HTTP shell carries the decision out.
+//! A [`Fault`] has an [`Effect`], a selector of requests ([`On`]), and limits on its hits. [`FaultTable`] decides which
+//! faults hit a request, without sockets and clocks; the HTTP layer executes the decision.
 
 mod board;
 mod fault;

@@ -1,4 +1,4 @@
-//! Which fault hits which request.
+//! Decides which faults hit a request.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use rand::{RngExt as _, SeedableRng as _};
 
 use super::{Effect, End, Fault, FaultState};
 
-/// A request as faults look at it.
+/// Attributes of a request that [`On`](super::On) matches.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Caller<'a> {
     pub(crate) verb: &'a str,
@@ -19,16 +19,16 @@ pub(crate) struct Caller<'a> {
     pub(crate) user_agent: &'a str,
 }
 
-/// What is to be done to a request.
+/// Effects of all faults on one request.
 #[derive(Debug, Default)]
 pub(crate) struct Decision {
-    /// Before anything else.
+    /// Delay before the request is executed or rejected.
     pub(crate) delay: Duration,
     pub(crate) answer: Answer,
     pub(crate) stream: Option<StreamFaults>,
 }
 
-/// What takes the place of the answer.
+/// How a request is executed and answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Answer {
     #[default]
@@ -42,28 +42,29 @@ pub(crate) enum Answer {
     ApplyThenReset,
 }
 
-/// What is done to the bytes of an answer.
+/// Effects on a response body.
 #[derive(Debug)]
 pub(crate) struct StreamFaults {
-    /// Of each piece: the shortest and the longest, in milliseconds.
+    /// Minimum and maximum delay of each frame, in milliseconds.
     delay: Option<(u64, u64)>,
-    /// The longest piece, and the pause before each.
+    /// Maximum size of a piece in bytes, and the pause before each.
     trickle: Option<(u32, Duration)>,
-    /// Whether every event is sent twice.
+    /// Whether each watch event is sent twice.
     pub(crate) repeat: bool,
-    /// When a watch ends, and how.
+    /// Time from the start of a watch to its end, and how it ends.
     pub(crate) end: Option<(Duration, End)>,
-    /// Of this stream alone, so that streams that run side by side do not disturb each other's draws.
+    /// Generator for this response only, so that concurrent responses do not change each other's random numbers.
     rng: StdRng,
 }
 
 impl StreamFaults {
-    /// How long to hold the next piece back.
+    /// Draws the delay of the next frame; `None` if there is none.
     pub(crate) fn draw_delay(&mut self) -> Option<Duration> {
         self.delay.map(|(min, max)| draw(&mut self.rng, min, max))
     }
 
-    /// How much of so many bytes to send next, and after what pause.
+    /// Draws the size of the next piece out of `available` bytes, and returns it with the pause before; `None` to send
+    /// all of them.
     pub(crate) fn draw_piece(&mut self, available: usize) -> Option<(usize, Duration)> {
         let (max_bytes, pause) = self.trickle?;
         let longest = available.min(max_bytes as usize).max(1);
@@ -75,7 +76,7 @@ fn draw(rng: &mut StdRng, min_millis: u64, max_millis: u64) -> Duration {
     Duration::from_millis(rng.random_range(min_millis..=max_millis.max(min_millis)))
 }
 
-/// The faults in force.
+/// Injected faults, in order of injection.
 #[derive(Debug)]
 pub(crate) struct FaultTable {
     rules: Vec<FaultState>,
@@ -107,8 +108,10 @@ impl FaultTable {
         &self.rules
     }
 
-    /// Asks every fault, in the order of injection. The first that takes the place of the answer is the last that is
-    /// asked for one; those that shape the stream add up, the later over the earlier of the same sort.
+    /// Evaluates all faults in order of injection.
+    ///
+    /// The first hit that replaces the response wins; later faults of that sort are neither evaluated nor counted.
+    /// Request delays add up. Of several effects of the same sort on the response body, the last wins.
     pub(crate) fn decide(&mut self, caller: &Caller<'_>) -> Decision {
         let mut decision = Decision::default();
         let is_watch = caller.verb == "watch";
@@ -125,7 +128,7 @@ impl FaultTable {
                 continue;
             }
             rule.matched = rule.matched.saturating_add(1);
-            // A certain fault draws nothing, so that it does not change what the others draw.
+            // A probability of 1 draws no random number, so that such a fault does not change the draws of others.
             if rule.matched <= *after || *probability < 1.0 && !self.rng.random_bool(probability.clamp(0.0, 1.0)) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Which fault hits which request.
+//! Evaluation of faults and their JSON.
 
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
@@ -42,7 +42,7 @@ fn matching(#[case] on: On, #[case] expect: bool) {
     assert_eq!(on.matches(&caller("create", "pods", "web")), expect);
 }
 
-/// Whether each of six creations of a pod is hit.
+/// Which of six creates of a pod are hit (`x`).
 #[rstest]
 #[case::always(Fault::reset(), "xxxxxx")]
 #[case::twice(Fault::reset().times(2), "xx....")]

@@ -1,28 +1,29 @@
-//! What a client wants to be answered with.
+//! Content negotiation: parses `Accept` headers and selects the form of the response.
 
 use http::HeaderMap;
 use http::header::ACCEPT;
 
 use crate::protobuf;
 
-/// One alternative of an `Accept` header: `application/json;as=Table;v=v1;g=meta.k8s.io`.
+/// One media range of an `Accept` header, such as `application/json;as=Table;v=v1;g=meta.k8s.io`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Wanted<'a> {
     pub(super) media_type: &'a str,
-    /// The kind that an object or list is to be turned into.
+    /// Value of the `as` parameter: the kind that an object or list is converted to. Empty for no conversion.
     pub(super) kind: &'a str,
     pub(super) group: &'a str,
     pub(super) version: &'a str,
 }
 
 impl Wanted<'_> {
-    /// Whether JSON answers it.
+    /// Returns `true` if the media type matches JSON.
     pub(super) fn is_json(&self) -> bool {
         matches!(self.media_type, "application/json" | "application/*" | "*/*")
     }
 }
 
-/// The alternatives in the order in which they stand, which is that of preference for every Kubernetes client.
+/// Parses the `Accept` headers into media ranges, in header order. Kubernetes clients list them in order of preference,
+/// so `q` values are ignored.
 pub(super) fn wanted(headers: &HeaderMap) -> Vec<Wanted<'_>> {
     headers
         .get_all(ACCEPT)
@@ -45,26 +46,26 @@ pub(super) fn wanted(headers: &HeaderMap) -> Vec<Wanted<'_>> {
         .collect()
 }
 
-/// What an object, list or watch event is turned into.
+/// Form in which objects, lists and watch events are returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Itself.
+    /// The object itself, in JSON.
     Whole,
-    /// A `Table`, as kubectl prints it.
+    /// A `meta.k8s.io/v1` `Table`, as printed by kubectl.
     Table,
-    /// A `PartialObjectMetadata`.
+    /// A `meta.k8s.io/v1` `PartialObjectMetadata`.
     Metadata,
-    /// Itself, in protobuf.
+    /// The object itself, in protobuf.
     Protobuf,
 }
 
-/// Whether protobuf is asked for before any JSON that this server has.
+/// Returns `true` if unconverted protobuf precedes every JSON form that this server supports.
 pub(super) fn prefers_protobuf(headers: &HeaderMap) -> bool {
     let whole = |wanted: &Wanted<'_>| wanted.kind.is_empty() && wanted.media_type == protobuf::MEDIA_TYPE;
     wanted(headers).iter().find(|it| whole(it) || json_form(it).is_some()).is_some_and(whole)
 }
 
-/// The first form asked for that this server has; the object itself when nothing else fits.
+/// Returns the first supported JSON form; [`Form::Whole`] if no media range matches.
 pub(super) fn form(headers: &HeaderMap) -> Form {
     wanted(headers).iter().find_map(json_form).unwrap_or(Form::Whole)
 }

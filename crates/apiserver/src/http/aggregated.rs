@@ -9,7 +9,8 @@ use super::accept::wanted;
 use super::reviews::{QUESTIONS, Question, question_groups};
 use crate::kinds::Kind;
 
-/// The version of the document that a client accepts, if it does.
+/// Returns the first `apidiscovery.k8s.io` version that the client accepts, or `None` if plain JSON precedes it or no
+/// version is accepted.
 pub(super) fn version_wanted(headers: &HeaderMap) -> Option<&'static str> {
     for wanted in wanted(headers) {
         match (wanted.kind, wanted.group, wanted.version) {
@@ -22,7 +23,7 @@ pub(super) fn version_wanted(headers: &HeaderMap) -> Option<&'static str> {
     None
 }
 
-/// What the content type of the answer says.
+/// Returns the content type of an aggregated discovery document of `version`.
 pub(super) fn content_type(version: &str) -> &'static str {
     match version {
         "v2beta1" => "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",
@@ -30,7 +31,7 @@ pub(super) fn content_type(version: &str) -> &'static str {
     }
 }
 
-/// The document: of the core group, or of all others.
+/// Returns the `APIGroupDiscoveryList` of the core group if `core`, otherwise of all other groups.
 pub(super) fn document(kinds: &[Arc<Kind>], core: bool, version: &str) -> Value {
     let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).filter(|kind| kind.group.is_empty() == core).collect();
     let items: Vec<Value> = distinct(kinds.iter().map(|kind| kind.group.as_str()))
@@ -69,7 +70,7 @@ pub(super) fn document(kinds: &[Arc<Kind>], core: bool, version: &str) -> Value 
     })
 }
 
-/// Each name once, in order of appearance.
+/// Returns each name once, in order of first appearance.
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut found = Vec::new();
     for name in names {

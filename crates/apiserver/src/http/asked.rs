@@ -1,11 +1,11 @@
-//! From the first line of a request to what it asks.
+//! Request attributes (verb, resource, namespace, name) from the method, path and query of a request.
 
 use http::{Method, Uri};
 
 use super::path::Route;
 use crate::attributes::Attributes;
 
-/// What a request asks, and the parameters that the log keeps.
+/// Attributes of a request, and the query parameters that are recorded in the request log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) attributes: Attributes,
@@ -13,7 +13,8 @@ pub(super) struct Asked {
     pub(super) dry_run: bool,
 }
 
-/// Reads method, path and parameters. What is wrong with them is said later, by who answers.
+/// Parses method, path and query parameters. Malformed values are ignored here; the handler of the request rejects
+/// them.
 pub(super) fn read(method: &Method, uri: &Uri, route: &Route) -> Asked {
     let mut asked = Asked::default();
     let mut watch = false;
@@ -53,14 +54,15 @@ pub(super) fn read(method: &Method, uri: &Uri, route: &Route) -> Asked {
     attributes.name = path.name.clone().or(selected_name).unwrap_or_default();
     attributes.namespace = match &path.namespace {
         Some(namespace) => namespace.clone(),
-        // As upstream has it, a Namespace is in itself.
+        // As upstream's `RequestInfoFactory`: the namespace of a Namespace is its own name.
         None if path.group.is_empty() && path.plural == "namespaces" => path.name.clone().unwrap_or_default(),
         None => String::new(),
     };
     asked
 }
 
-/// The name that a field selector pins down: a list of one name is authorized by that name.
+/// Returns the name that a field selector requires. As upstream, a list restricted to one name is authorized for that
+/// name.
 fn name_of_selector(selector: &str) -> Option<String> {
     let name = selector.split(',').find_map(|part| part.strip_prefix("metadata.name="))?;
     Some(name.strip_prefix('=').unwrap_or(name).to_owned()).filter(|name| !name.is_empty())
@@ -101,7 +103,7 @@ mod tests {
         let asked = read(&method, &uri, &path::parse(uri.path()));
         let it = &asked.attributes;
         let dry = if asked.dry_run { "dry" } else { "" };
-        // The first space of a list across namespaces is its empty namespace.
+        // An empty namespace or name leaves consecutive spaces, so compare word by word.
         let got =
             format!("{} {} {}/{} {} {dry}", it.verb, it.full_resource(), it.namespace, it.name, asked.resource_version);
         assert_eq!(got.split_whitespace().collect::<Vec<_>>(), expect.split_whitespace().collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Reading what a client sent.
+//! Decoding of request bodies: objects, patches and `DeleteOptions`.
 
 use std::fmt::Write as _;
 use std::io;
@@ -21,11 +21,11 @@ use crate::cluster::{DeleteOptions, Patch, Propagation};
 use crate::protobuf::{self, Malformed};
 use crate::status::StatusError;
 
-/// As a real server limits it.
+/// Maximum size of a request body in bytes, as `MaxRequestBodyBytes` of `k8s.io/apiserver`.
 const MAX_BODY: usize = 3 * 1024 * 1024;
-/// How much of a body that does not parse is repeated in the answer.
+/// Number of bytes of a malformed JSON or YAML body repeated in the error message.
 const SHOWN: usize = 1024;
-/// The same for bytes that are no text.
+/// Number of bytes of a malformed protobuf body repeated in the error message, in hexadecimal.
 const SHOWN_IN_HEX: usize = 30;
 
 const JSON: &str = "application/json";
@@ -35,29 +35,32 @@ const JSON_PATCH: &str = "application/json-patch+json";
 const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
 const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
-/// The body of a request.
+/// Body of a request.
 pub(super) enum RequestBody {
-    /// From a connection.
+    /// Body received from a connection.
     Received(Incoming),
-    /// From a call in process.
+    /// Body passed to an [`InProcess`](super::InProcess) service.
     InProcess(UnsyncBoxBody<Bytes, io::Error>),
 }
 
 impl RequestBody {
-    /// Wraps the body of a call in process.
+    /// Wraps the body of an in-process call.
     pub(super) fn in_process<B>(body: B) -> Self
     where
         B: Body + Send + 'static,
         B::Data: Send,
         B::Error: Into<BoxError>,
     {
-        // `Bytes` are passed on without a copy.
+        // `copy_to_bytes` passes `Bytes` on without a copy.
         let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
         Self::InProcess(body.map_err(io::Error::other).boxed_unsync())
     }
 }
 
 /// Reads a body to its end.
+///
+/// # Errors
+/// 413 if it exceeds 3 MiB, 400 if reading fails.
 pub(super) async fn collect(body: RequestBody) -> Result<Bytes, StatusError> {
     let collected = match body {
         RequestBody::Received(body) => Limited::new(body, MAX_BODY).collect().await,
@@ -70,7 +73,7 @@ pub(super) async fn collect(body: RequestBody) -> Result<Bytes, StatusError> {
     }
 }
 
-/// The media type without its parameters; JSON when none is given.
+/// Returns the media type without its parameters; `application/json` if there is no `Content-Type`.
 fn media_type(headers: &HeaderMap) -> &str {
     let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     match value.split(';').next().unwrap_or_default().trim() {
@@ -79,7 +82,7 @@ fn media_type(headers: &HeaderMap) -> &str {
     }
 }
 
-/// What a body is to be.
+/// Group, version and kind that a request body must have.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected<'a> {
     pub(super) api_version: &'a str,
@@ -87,7 +90,10 @@ pub(super) struct Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// Reads it, in whichever encoding it was sent.
+    /// Decodes a body in the encoding given by `Content-Type`.
+    ///
+    /// # Errors
+    /// 415 for an unsupported media type, 400 if the body cannot be decoded.
     pub(super) fn read(self, headers: &HeaderMap, body: &[u8]) -> Result<Document, StatusError> {
         match media_type(headers) {
             JSON => serde_json::from_slice(body).map_err(|error| self.unreadable(&error.to_string(), body)),
@@ -108,7 +114,7 @@ impl Expected<'_> {
                 in_hex(body)
             ))
         })?;
-        // What it does not say, the path does.
+        // An envelope without apiVersion or kind has those of the path.
         let or = |said: &'_ str, expected: &'_ str| if said.is_empty() { expected.to_owned() } else { said.to_owned() };
         let (api_version, kind) = (or(document.api_version, self.api_version), or(document.kind, self.kind));
         let object = document.read(&api_version, &kind).map_err(|error| {
@@ -137,11 +143,11 @@ impl Expected<'_> {
     }
 }
 
-/// The beginning of bytes that are no text, as a Go server shows it.
+/// Returns the first bytes of a binary body in hexadecimal, formatted as by upstream's `summarizeData`.
 fn in_hex(body: &[u8]) -> String {
     let mut shown = String::new();
     for byte in body.iter().take(SHOWN_IN_HEX) {
-        // Writing to a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(shown, "{byte:02x}");
     }
     match body.len() {
@@ -157,7 +163,10 @@ fn yaml<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
     serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())
 }
 
-/// A patch, of the type that its media type says, and what is the matter with it.
+/// Decodes a patch of the type given by `Content-Type`. Also returns one message for each duplicate field.
+///
+/// # Errors
+/// 415 for an unsupported patch type, 400 if the patch cannot be decoded.
 pub(super) fn patch(headers: &HeaderMap, body: &[u8]) -> Result<(Patch, Vec<String>), StatusError> {
     let unreadable = |error: serde_json::Error| StatusError::bad_request(format!("error decoding patch: {error}"));
     let read = || serde_json::from_slice::<Document>(body).map_err(unreadable);
@@ -190,7 +199,8 @@ pub(super) fn patch(headers: &HeaderMap, body: &[u8]) -> Result<(Patch, Vec<Stri
     }
 }
 
-/// The options of a delete, from body and parameters, and whether it is a rehearsal.
+/// Returns the options of a delete from body and query, and whether it is a dry run. Options in the body take
+/// precedence.
 pub(super) fn delete_options(
     headers: &HeaderMap,
     body: &[u8],

@@ -1,4 +1,4 @@
-//! Accepting connections.
+//! Accepts connections and serves HTTP on them.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -23,10 +23,10 @@ use crate::shared::Shared;
 use crate::traffic::Meter;
 use crate::transport::user_of_certificate;
 
-/// How long a client may take to agree on encryption.
+/// Timeout of a TLS handshake.
 const HANDSHAKE: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Serves connections until the server stops, and then those that are open until they have ended.
+/// Accepts connections until the server stops, then waits until the open ones have ended.
 pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, shared: Arc<Shared>) {
     let mut connections = JoinSet::new();
     loop {
@@ -36,9 +36,10 @@ pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, 
                 Ok((stream, _)) => {
                     connections.spawn(serve_connection(stream, acceptor.clone(), Arc::clone(&shared)));
                 }
-                // A connection that broke before it was accepted, or no file descriptor left: neither ends the server.
+                // The connection was aborted before it was accepted, or no file descriptor is left. Neither may stop
+                // the server.
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    tracing::warn!(%error, "accepting a connection failed; retrying in 10 ms");
                     tokio::time::sleep(std::time::Duration::from_millis(10)).await;
                 }
             },
@@ -49,7 +50,7 @@ pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, 
     while connections.join_next().await.is_some() {}
 }
 
-/// Agrees on encryption where there is to be any, and serves.
+/// Performs the TLS handshake if the server uses TLS, then serves HTTP.
 async fn serve_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shared: Arc<Shared>) {
     let kill = Kill::default();
     let meter = Arc::<Meter>::default();
@@ -67,12 +68,13 @@ async fn serve_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shar
             let user = certificates.first().and_then(|certificate| user_of_certificate(certificate));
             speak(stream, user, (kill, meter), shared).await;
         }
-        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-        Err(_) => tracing::debug!("a TLS handshake took too long"),
+        Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
+        Err(_) => tracing::debug!("TLS handshake timed out"),
     }
 }
 
-/// Speaks HTTP/1.1 or, when the client begins with it, HTTP/2. `user` is that of the client's certificate.
+/// Serves HTTP/1.1, or HTTP/2 if the client starts with its preface. `user` is the user of the client certificate, if
+/// any.
 async fn speak<S>(stream: S, user: Option<User>, (kill, meter): (Kill, Arc<Meter>), shared: Arc<Shared>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -101,6 +103,6 @@ where
         }
     };
     if let Err(error) = result {
-        tracing::debug!(%error, "a connection ended early");
+        tracing::debug!(%error, "connection ended with an error");
     }
 }

@@ -1,4 +1,4 @@
-//! The token with which a list goes on where a page of it ended.
+//! Continue tokens of paginated lists.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,16 +9,16 @@ use crate::status::StatusError;
 
 const VERSION: &str = "meta.k8s.io/v1";
 
-/// Where a list goes on, and at which version.
+/// Position in a paginated list: the last object returned and the revision of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Continuation {
-    /// Absent when the client has agreed to go on with what is there now.
+    /// `None` for an inconsistent continuation: the rest of the list is read at the current revision.
     pub(super) revision: Option<u64>,
-    /// The last object of the page before.
+    /// Key of the last object of the previous page.
     pub(super) after: Key,
 }
 
-/// The form inside of the token, which is that of a real server.
+/// JSON inside the base64 of a token; the same as upstream's `continueToken`.
 #[derive(Serialize, Deserialize)]
 struct Token {
     v: String,
@@ -32,10 +32,10 @@ impl Continuation {
         let token = Token {
             v: VERSION.to_owned(),
             rv: self.revision.and_then(|revision| i64::try_from(revision).ok()).unwrap_or(-1),
-            // The smallest key behind the last object.
+            // The smallest key after that of the last object.
             start: format!("{namespace}/{name}\0"),
         };
-        // Two texts and a number: there is nothing in it that could fail to encode.
+        // Strings and a number: encoding cannot fail.
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&token).unwrap_or_default())
     }
 
@@ -50,7 +50,7 @@ impl Continuation {
             return Err(invalid("incorrect encoded start resourceVersion"));
         }
         let key = token.start.trim_start_matches('/').trim_end_matches('\0');
-        // Objects without a namespace have an empty one in front of the slash that was trimmed.
+        // Cluster-scoped objects have an empty namespace before the slash that was trimmed.
         let (namespace, name) = key.split_once('/').unwrap_or(("", key));
         Ok(Self { revision: u64::try_from(token.rv).ok(), after: (namespace.into(), name.into()) })
     }

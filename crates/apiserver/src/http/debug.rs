@@ -1,4 +1,4 @@
-//! The endpoints by which faults and the request log are reached from outside of the process.
+//! HTTP endpoints under `/debug/` by which other processes control faults, the request log, open watches and restarts.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::status::StatusError;
 
 pub(super) const PREFIX: &str = "/debug/";
 
-/// Answers what lies under [`PREFIX`].
+/// Handles a request whose path starts with [`PREFIX`].
 pub(super) async fn answer(shared: &Arc<Shared>, parts: &Parts, body: RequestBody) -> Reply {
     route(shared, parts, body).await.unwrap_or_else(|error| reply::refusal(&error))
 }
@@ -29,7 +29,7 @@ async fn route(shared: &Arc<Shared>, parts: &Parts, body: RequestBody) -> Result
         ("/debug/faults", &Method::POST) => {
             let bytes = body::collect(body).await?;
             let fault: Fault = serde_json::from_slice(&bytes)
-                .map_err(|error| StatusError::bad_request(format!("the fault cannot be read: {error}")))?;
+                .map_err(|error| StatusError::bad_request(format!("the fault cannot be decoded: {error}")))?;
             json!({"id": shared.faults.inject(fault)})
         }
         ("/debug/faults", &Method::DELETE) => match parameters.iter().find(|(name, _)| name == "id") {

@@ -1,4 +1,4 @@
-//! What is served, for clients that ask: versions, groups, resources, and that the server is well.
+//! Discovery: API groups, versions and resources, `/version`, OpenAPI documents, and health checks.
 
 use std::sync::Arc;
 
@@ -13,10 +13,14 @@ use crate::kinds::Kind;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
-/// The Kubernetes version whose behaviour this server follows.
+/// Kubernetes version whose behaviour this server implements.
 pub(super) const VERSION: &str = "v1.36.2";
 
-/// Answers everything that is not about objects.
+/// Answers a request for a non-resource path.
+///
+/// # Errors
+/// 404 for an unknown path, 405 for a method other than GET, 406 if an OpenAPI document is requested in something other
+/// than JSON.
 pub(super) fn answer(
     shared: &Shared,
     route: &Route,
@@ -82,7 +86,7 @@ fn version() -> Value {
     })
 }
 
-/// The groups besides core, in order of appearance, each with its versions.
+/// Returns the `APIGroup`s other than core, in order of registration, each with its versions.
 fn groups(kinds: &[Arc<Kind>]) -> Vec<Value> {
     let mut groups: Vec<(&str, Vec<Value>)> = Vec::new();
     for kind in kinds.iter().filter(|kind| !kind.group.is_empty()) {

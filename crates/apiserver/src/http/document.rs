@@ -1,23 +1,23 @@
-//! JSON and YAML as they were written: the value, and the keys that stand in it twice.
+//! JSON and YAML documents with the paths of their duplicate keys.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Of how many keys the client is told, as upstream has it.
+/// Maximum number of duplicate fields reported for a document, as in `sigs.k8s.io/json`.
 const MAX_TOLD: usize = 100;
 
-/// A document that was sent. Of a key that stands there twice the last value counts.
+/// A decoded document. The last value of a duplicate key is used.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Document {
     pub(super) value: Value,
-    /// The paths of the fields that stand there more than once.
+    /// Paths of the fields that occur more than once, such as `spec.ports[1].port`.
     pub(super) duplicates: Vec<String>,
 }
 
 impl Document {
-    /// What is the matter with it, in upstream's words.
+    /// Returns one message in upstream's wording for each duplicate field.
     pub(super) fn complaints(&self) -> Vec<String> {
         self.duplicates.iter().map(|path| format!("duplicate field {path:?}")).collect()
     }
@@ -26,7 +26,7 @@ impl Document {
         Self { value: value.into(), duplicates: Vec::new() }
     }
 
-    /// Takes over what a part says, whose place is `step`.
+    /// Adds the duplicates of a nested value; `step` is its key or index.
     fn told_by(&mut self, step: &str, part: Vec<String>) {
         for path in part {
             if self.duplicates.len() < MAX_TOLD {

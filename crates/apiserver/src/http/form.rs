@@ -1,4 +1,4 @@
-//! Objects, lists and events in the form that a client has asked for.
+//! Encodes objects, lists and watch events in the form that the client requested.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use http::HeaderMap;
@@ -14,7 +14,7 @@ use crate::table::{Column, Printer};
 
 const META: &str = "meta.k8s.io/v1";
 
-/// How much of its object a row of a table carries.
+/// Value of `includeObject`: how much of its object a table row contains.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum IncludeObject {
     Nothing,
@@ -23,12 +23,12 @@ pub(super) enum IncludeObject {
     Whole,
 }
 
-/// How answers are to look.
+/// Form of the responses to one request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
     form: Form,
     include: IncludeObject,
-    /// Ages are counted up to here.
+    /// Time at which the ages in table cells are computed.
     now: Timestamp,
 }
 
@@ -38,7 +38,7 @@ struct Table<'a, M> {
     kind: &'static str,
     api_version: &'static str,
     metadata: M,
-    /// Null in the events of a watch that are not its first.
+    /// `None` in all watch events after the first.
     column_definitions: Option<&'a [Column]>,
     rows: Vec<Value>,
 }
@@ -48,7 +48,7 @@ impl Look {
         Self { form: accept::form(headers), include, now }
     }
 
-    /// The same, in protobuf where a client prefers that and the kind has it.
+    /// Switches to protobuf if the client prefers it and the kind has a protobuf encoding.
     pub(super) fn of_kind(self, kind: &Kind, headers: &HeaderMap) -> Self {
         let form = if accept::prefers_protobuf(headers) && protobuf::speaks(&kind.api_version(), &kind.name) {
             Form::Protobuf
@@ -62,12 +62,13 @@ impl Look {
         self.form == Form::Protobuf
     }
 
-    /// The same at a later time.
+    /// Returns a copy with a later time for computing ages.
     pub(super) fn at(self, now: Timestamp) -> Self {
         Self { now, ..self }
     }
 
-    /// One object. The columns of a table are left out where they have been told.
+    /// Encodes one object. `with_columns` is `false` for all watch events after the first: they repeat no column
+    /// definitions.
     pub(super) fn object(self, kind: &Kind, json: &Bytes, with_columns: bool) -> Bytes {
         match self.form {
             Form::Whole if !kind.is_view() => json.clone(),
@@ -92,22 +93,22 @@ impl Look {
         }
     }
 
-    /// A `Status`, from its JSON.
+    /// Encodes a `Status` that is given as JSON.
     pub(super) fn status(self, json: Vec<u8>) -> Vec<u8> {
         if self.is_protobuf() { protobuf::status(&json) } else { json }
     }
 
-    /// An item of a list in protobuf.
+    /// Encodes an object as an item of a protobuf list.
     pub(super) fn protobuf_item(kind: &Kind, object: &Stored) -> Vec<u8> {
         let object = decode(kind, &object.json);
         protobuf::list_item(&kind.api_version(), &kind.name, object.as_object().unwrap_or(&Map::new()))
     }
 
-    /// What stands in front of the items of a list.
+    /// Returns the JSON of a list up to its first item.
     pub(super) fn list_head(self, kind: &Kind, meta: &impl Serialize) -> String {
         let meta = serde_json::to_string(meta).unwrap_or_default();
         match self.form {
-            // A list in protobuf has its length in front and is made elsewhere.
+            // Protobuf lists are length-prefixed and are encoded in `list::in_protobuf`.
             Form::Whole | Form::Protobuf => {
                 format!(
                     r#"{{"kind":"{}List","apiVersion":"{}","metadata":{meta},"items":["#,
@@ -127,7 +128,7 @@ impl Look {
         }
     }
 
-    /// Writes an item of a list without its opening brace.
+    /// Appends a list item without its opening brace, which the caller writes together with the separator.
     pub(super) fn put_item(self, kind: &Kind, printer: &Printer<'_>, object: &Stored, buffer: &mut BytesMut) {
         let item = match self.form {
             Form::Whole if !kind.is_view() => return buffer.put_slice(object.untyped_json()),
@@ -160,7 +161,7 @@ fn partial(object: &Value) -> Value {
     json!({"kind": "PartialObjectMetadata", "apiVersion": META, "metadata": object["metadata"]})
 }
 
-/// What the server has encoded itself decodes.
+/// Decodes stored JSON. It was encoded by this server, so decoding cannot fail.
 fn decode(kind: &Kind, json: &Bytes) -> Value {
     let mut object = serde_json::from_slice(json).unwrap_or_default();
     kind.present(&mut object);

@@ -1,4 +1,4 @@
-//! What surrounds every request: who asks, what faults do to it, and the log.
+//! Request processing common to all endpoints: authentication, authorization, faults and the request log.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -26,10 +26,10 @@ use crate::requests::LoggedRequest;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
-/// The verbs that change objects.
+/// Verbs that modify objects.
 const WRITES: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
 
-/// Answers a request, honestly or as a fault wants it.
+/// Handles one request, applying the faults that match it.
 pub(super) async fn answer(
     shared: Arc<Shared>,
     kill: Kill,
@@ -42,7 +42,7 @@ pub(super) async fn answer(
     let Asked { attributes, resource_version, dry_run } = asked::read(&parts.method, &parts.uri, &route);
     let identity = identify(&shared, certificate.as_deref(), &parts.headers, started);
     if shared.config.debug_endpoints && attributes.path.starts_with(debug::PREFIX) {
-        // Neither logged nor hit by faults: it is how both are looked at.
+        // Debug endpoints are neither logged nor subject to faults, since they inspect both.
         let reply = match identity.and_then(|user| shared.rulebook.check(&shared, &user, &attributes)) {
             Ok(()) => debug::answer(&shared, &parts, body).await,
             Err(error) => reply::refusal(&error),
@@ -93,7 +93,7 @@ pub(super) async fn answer(
     if !decision.delay.is_zero() {
         tokio::time::sleep(decision.delay).await;
     }
-    // Pinned here: each await of the future itself would add its size to that of this one.
+    // Pinned here: awaiting the future by value in several arms would add its size to this future once per arm.
     let carry_out = pin!(carry_out(&shared, &route, &attributes, &identity, &parts, body));
     let mut carried_out = None;
     let reply = match decision.answer {
@@ -122,7 +122,7 @@ pub(super) async fn answer(
     })
 }
 
-/// Who a request is of.
+/// Authenticates a request by client certificate or bearer token.
 fn identify(
     shared: &Shared,
     certificate: Option<&User>,
@@ -135,7 +135,7 @@ fn identify(
     shared.identities.authenticate(certificate, bearer, now, |namespace, name| shared.uid_of(namespace, name))
 }
 
-/// Does what is asked, if the user is known and may.
+/// Processes a request if the user is authenticated and authorized.
 async fn carry_out(
     shared: &Arc<Shared>,
     route: &Route,

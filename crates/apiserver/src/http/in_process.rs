@@ -1,6 +1,6 @@
-//! Requests without a socket: a tower service in place of a connection.
+//! In-process transport: a tower service instead of a connection.
 //!
-//! The future of a call and the body of its answer do all work when they are polled; no task is spawned.
+//! The future of a call and the body of its response do all work when polled; no task is spawned.
 
 use std::future::Future;
 use std::io;
@@ -23,16 +23,16 @@ use super::outgoing::Outgoing;
 use super::socket::Kill;
 use crate::shared::Shared;
 
-/// Tower service that answers the requests of one [`Server`](crate::Server) in process, from
+/// Tower service that handles the requests of one [`Server`](crate::Server) in process; returned by
 /// [`Server::service`](crate::Server::service).
 ///
-/// Scheme and authority of a request are ignored. Dropping the future of a call cancels it: a write that is not stored yet
-/// is not stored. The service outlives its server, and all calls then fail.
+/// Scheme and authority of a request are ignored. Dropping the future of a call cancels it: a write that is not yet
+/// stored is not stored afterwards. The service can outlive its server; its calls then fail.
 ///
 /// # Errors
-/// [`ConnectionReset`](io::ErrorKind::ConnectionReset) where a connection would be reset: by a fault, a restart or restore
-/// of the server, and its end. [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) if the server had ended before the
-/// call.
+/// [`ConnectionReset`](io::ErrorKind::ConnectionReset) where a connection would be reset: by a fault, by a restart or
+/// restore of the server, and when it is shut down or dropped. [`ConnectionRefused`](io::ErrorKind::ConnectionRefused)
+/// if the server had ended before the call.
 #[derive(Debug, Clone)]
 pub struct InProcess {
     shared: Arc<Shared>,
@@ -44,7 +44,7 @@ impl InProcess {
         Self { shared, lag: None }
     }
 
-    /// Returns the same service with reads that `lag` holds back.
+    /// Returns the same service with lists and watches delayed by `lag`.
     #[must_use]
     pub fn behind(&self, lag: &Lag) -> Self {
         Self { lag: Some(lag.clone()), ..self.clone() }
@@ -57,7 +57,7 @@ impl InProcess {
     ) -> io::Result<Response<AnswerBody>> {
         let kill = Kill::default();
         let answer = tokio::select! {
-            // The ends come first, so that nothing is stored after a restart by a call from before it.
+            // Cancellation is polled first, so that a call from before a restart stores nothing after it.
             biased;
             () = kill.wanted() => return Err(reset()),
             () = epoch.cancelled() => return Err(reset()),
@@ -84,19 +84,19 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         if self.shared.stopping.is_cancelled() {
-            let error = io::Error::new(io::ErrorKind::ConnectionRefused, "the API server has ended");
+            let error = io::Error::new(io::ErrorKind::ConnectionRefused, "the API server has shut down");
             return Box::pin(std::future::ready(Err(error)));
         }
         let mut request = as_received(request).map(RequestBody::in_process);
         if let Some(lag) = &self.lag {
             request.extensions_mut().insert(lag.clone());
         }
-        // Taken now and not when the future is first polled: a restart in between ends this call.
+        // Taken now rather than at the first poll, so that a restart in between fails this call.
         Box::pin(Self::answer(Arc::clone(&self.shared), self.shared.epoch(), request))
     }
 }
 
-/// Makes a request what a connection would deliver: a path without authority, and the length of the body in a header.
+/// Adapts a request to what a connection delivers: a URI without authority, and a `Content-Length` header.
 fn as_received<B: Body>(mut request: Request<B>) -> Request<B> {
     if request.uri().authority().is_some()
         && let Some(path) = request.uri().path_and_query()
@@ -115,16 +115,16 @@ fn reset() -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by the API server")
 }
 
-/// Body of an answer of [`InProcess`].
+/// Response body of [`InProcess`].
 ///
 /// # Errors
-/// [`ConnectionReset`](io::ErrorKind::ConnectionReset), once, as for calls. A watch ends without an error when the server
-/// is [shut down](crate::Server::shutdown).
+/// [`ConnectionReset`](io::ErrorKind::ConnectionReset), once, if the server is restarted, restored or dropped, or by a
+/// fault. A watch ends without an error when the server [shuts down](crate::Server::shutdown).
 #[derive(Debug)]
 pub struct AnswerBody {
     body: Outgoing,
     epoch: CancellationToken,
-    /// Waits for the end of the epoch; only there once the body had to wait.
+    /// Resolves when the epoch ends; created when the body is first pending.
     dropped: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     over: bool,
 }

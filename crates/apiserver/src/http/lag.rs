@@ -1,17 +1,18 @@
-//! Reads of an API server that is behind the others.
+//! Simulated lag of an API server's watch cache behind the store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::bell::{Bell, Listener};
 
-/// How far reads of an [`InProcess`](super::InProcess) service may see, as if its API server were a replica whose watch cache
-/// has fallen behind the store.
+/// Highest revision visible to lists and watches of an [`InProcess`](super::InProcess) service, as if they were served
+/// by an API server whose watch cache has fallen behind the store.
 ///
-/// While it is behind, lists with a resource version other than exact ones return the state of the [last revision that
-/// arrived](Self::stop_at) (a list of the most recent state does not: real servers read it from the store), later versions are
-/// refused with 504 and the cause `ResourceVersionTooLarge`, a watch delivers nothing later, and a streaming list of the most
-/// recent state delivers nothing. Writes and reads of single objects are not affected. Clones share the state.
+/// While it lags, lists with a resource version (other than exact ones) return the state at the [last revision that
+/// arrived](Self::stop_at); lists without one are not affected, as upstream reads them from the store. Later versions
+/// are rejected with 504 and the cause `ResourceVersionTooLarge`. Watches deliver nothing later, and a streaming list
+/// without a resource version delivers nothing. Writes and gets are not affected. Clones share the state. The default
+/// is no lag.
 #[derive(Clone, Debug, Default)]
 pub struct Lag {
     state: Arc<State>,
@@ -19,7 +20,7 @@ pub struct Lag {
 
 #[derive(Debug)]
 struct State {
-    /// The last revision that arrived; the greatest number if there is no lag.
+    /// Last revision that arrived; `u64::MAX` without lag.
     arrived: AtomicU64,
     bell: Bell,
 }
@@ -31,18 +32,18 @@ impl Default for State {
 }
 
 impl Lag {
-    /// Reads see nothing later than `revision` until [`catch_up`](Self::catch_up).
+    /// Hides revisions later than `revision` from lists and watches until [`catch_up`](Self::catch_up).
     pub fn stop_at(&self, revision: u64) {
         self.state.arrived.store(revision, Ordering::Release);
         self.state.bell.ring(revision);
     }
 
-    /// Reads see everything, and watches deliver what they held back.
+    /// Ends the lag: lists see the current state, and watches deliver the events held back.
     pub fn catch_up(&self) {
         self.stop_at(u64::MAX);
     }
 
-    /// The last revision that reads see, when the store is at `current`.
+    /// Returns the last visible revision for a store at revision `current`.
     pub(super) fn limit(&self, current: u64) -> u64 {
         self.state.arrived.load(Ordering::Acquire).min(current)
     }

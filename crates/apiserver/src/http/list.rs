@@ -1,4 +1,4 @@
-//! Lists.
+//! List requests.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::shared::Shared;
 use crate::status::StatusError;
 use crate::table::Printer;
 
-/// How much of a list is encoded at a time.
+/// Minimum size in bytes of the chunks in which a list is sent, except the last.
 const CHUNK: usize = 128 * 1024;
 
-/// Which objects a list or watch is about.
+/// Objects selected by a list or watch: kind, namespace (`None` for all) and selectors.
 pub(super) struct Scope {
     pub(super) kind: Arc<Kind>,
     pub(super) namespace: Option<String>,
@@ -30,9 +30,9 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// The objects selected, in the order of their keys.
+    /// Returns the selected objects, ordered by key.
     pub(super) fn select(&self, cluster: &Cluster) -> Vec<Arc<Stored>> {
-        // The selector is tried on what is in the namespace; that is a walk over references, nothing is decoded.
+        // Matching compares labels and fields kept with each object; nothing is decoded.
         let mut objects = match (self.selector.fields.name(), self.namespace.as_deref()) {
             (Some(name), Some(namespace)) => cluster.get(&self.kind, namespace, name).into_iter().collect(),
             (Some(name), None) if !self.kind.namespaced => cluster.get(&self.kind, "", name).into_iter().collect(),
@@ -42,7 +42,10 @@ impl Scope {
         objects
     }
 
-    /// The objects that were selected at a revision, in the order of their keys.
+    /// Returns the objects selected at `revision`, ordered by key.
+    ///
+    /// # Errors
+    /// 410 if the history does not reach back to `revision`.
     pub(super) fn select_at(&self, cluster: &Cluster, revision: u64) -> Result<Vec<Arc<Stored>>, StatusError> {
         if revision == cluster.revision() {
             return Ok(self.select(cluster));
@@ -53,14 +56,17 @@ impl Scope {
         Ok(page.objects)
     }
 
-    /// Whether an object is selected.
+    /// Returns `true` if the object is selected.
     pub(super) fn contains(&self, object: &Stored) -> bool {
         self.namespace.as_deref().is_none_or(|namespace| namespace == &*object.namespace)
             && self.selector.matches(object)
     }
 }
 
-/// Refuses a version that this server has not reached yet.
+/// Rejects a version later than `current`.
+///
+/// # Errors
+/// 504 with the cause `ResourceVersionTooLarge`.
 pub(super) fn check_reached(asked: Option<u64>, current: u64) -> Result<(), StatusError> {
     match asked {
         Some(asked) if asked > current => Err(StatusError::too_large_version(asked, current)),
@@ -70,10 +76,9 @@ pub(super) fn check_reached(asked: Option<u64>, current: u64) -> Result<(), Stat
 
 /// Answers a list request.
 ///
-/// The current state satisfies every version asked for but an exact one. A page goes on at the version of the first
-/// page, which is rebuilt from the history.
-///
-/// Behind a lag, the state that has arrived does in place of the current one, unless the most recent state is asked for.
+/// The current state satisfies every requested version except an exact one. Later pages are read at the version of the
+/// first page, reconstructed from the history. With a lag, the last state that arrived is used instead of the current
+/// one, unless the request has no resource version.
 pub(super) fn answer(
     shared: &Shared,
     scope: &Scope,
@@ -101,10 +106,11 @@ pub(super) fn answer(
             });
         }
         match (query.resource_version, query.resource_version_match) {
-            // What a cache answers comes whole.
+            // Version 0 is served from the watch cache upstream, which ignores the limit.
             (Some(0), _) => request.limit = None,
             (Some(asked), Some(VersionMatch::Exact)) => request.revision = Some(asked),
-            // A limit without a rule for the version means an exact one, as it did before there were rules.
+            // A limit without `resourceVersionMatch` implies `Exact`, for compatibility with clients older than that
+            // parameter.
             (Some(asked), None) if query.limit.is_some() => request.revision = Some(asked),
             _ => {}
         }
@@ -115,7 +121,7 @@ pub(super) fn answer(
     Ok(of_objects(&scope.kind, objects, &ListMeta { revision, next, remaining }, look))
 }
 
-/// The metadata of a list.
+/// `ListMeta` of a list.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListMeta {
@@ -127,12 +133,12 @@ pub(super) struct ListMeta {
     pub(super) remaining: Option<usize>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls it with")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "signature required by serde")]
 fn as_text<S: serde::Serializer>(revision: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(revision)
 }
 
-/// A list of these objects, encoded piece by piece while it is sent.
+/// Returns a list of `objects`, encoded in chunks while it is sent.
 pub(super) fn of_objects(kind: &Arc<Kind>, objects: Vec<Arc<Stored>>, meta: &ListMeta, look: Look) -> Reply {
     if look.is_protobuf() {
         return in_protobuf(kind, objects, meta);
@@ -156,7 +162,7 @@ pub(super) fn of_objects(kind: &Arc<Kind>, objects: Vec<Arc<Stored>>, meta: &Lis
     }))
 }
 
-/// The same in protobuf. How long it is stands in front, so all items are encoded before the first is sent.
+/// Returns a protobuf list. Its length prefix requires all items to be encoded before the first is sent.
 fn in_protobuf(kind: &Kind, objects: Vec<Arc<Stored>>, meta: &ListMeta) -> Reply {
     let mut pieces = Vec::new();
     let mut buffer = BytesMut::with_capacity(CHUNK);

@@ -1,4 +1,4 @@
-//! The HTTP shell: bytes to requests of the cluster and back.
+//! HTTP layer: connections, content negotiation, and the translation between requests and cluster operations.
 
 mod accept;
 mod aggregated;

@@ -1,5 +1,5 @@
-//! OpenAPI documents, as far as clients read them: the schemas of the kinds, and operations that say which parameters
-//! and patch types they take.
+//! OpenAPI v2 and v3 documents, limited to what clients use: the schemas of the kinds, and operations with their
+//! parameters and patch types.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -12,13 +12,14 @@ use crate::kinds::Kind;
 use crate::schema::{REF_PREFIX, builtin, definitions_used_by};
 use crate::status::StatusError;
 
-/// The parameters of writes. Clients look for `fieldValidation` before they rely on the server for it.
+/// Query parameters of writes. kubectl uses server-side field validation only if `fieldValidation` is listed.
 const WRITE_PARAMETERS: [&str; 4] = ["dryRun", "fieldManager", "fieldValidation", "pretty"];
 
-/// What an object can be sent as, besides protobuf, which these documents do not speak of.
+/// Media types of request bodies, besides protobuf, which the documents do not mention.
 const BODIES: [&str; 2] = ["application/json", "application/yaml"];
 
-/// `/openapi/v3`: where the document of each group version is. The address changes with the content.
+/// Returns `/openapi/v3`: the URL of the document of each group version, with a hash of its content, so that clients
+/// can cache it.
 pub(super) fn index(kinds: &[Arc<Kind>]) -> Value {
     let mut paths = Map::new();
     for kind in kinds {
@@ -36,7 +37,10 @@ pub(super) fn index(kinds: &[Arc<Kind>]) -> Value {
     json!({"paths": paths})
 }
 
-/// `/openapi/v3/api/v1` and the like.
+/// Returns the document of one group version, such as `/openapi/v3/api/v1`.
+///
+/// # Errors
+/// 404 for a group version that is not served.
 pub(super) fn group_version(kinds: &[Arc<Kind>], asked: &str) -> Result<Value, StatusError> {
     let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).filter(|kind| place(kind) == asked).collect();
     let questions: Vec<&Question> = QUESTIONS.iter().filter(|it| place_of_question(it) == asked).collect();
@@ -52,7 +56,7 @@ pub(super) fn group_version(kinds: &[Arc<Kind>], asked: &str) -> Result<Value, S
     }))
 }
 
-/// `/openapi/v2`: the schemas of all kinds.
+/// Returns `/openapi/v2`: the schemas of all kinds.
 pub(super) fn version_2(kinds: &[Arc<Kind>]) -> Value {
     let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).collect();
     let mut definitions = Value::Object(schemas(&kinds, &QUESTIONS.iter().collect::<Vec<_>>()));
@@ -65,7 +69,7 @@ pub(super) fn version_2(kinds: &[Arc<Kind>]) -> Value {
     })
 }
 
-/// References of the older version point elsewhere and stand alone.
+/// Converts v3 references to v2: a different prefix, and `allOf` with a single reference becomes `$ref`.
 fn to_version_2(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -99,7 +103,7 @@ fn schemas(kinds: &[&Kind], questions: &[&Question]) -> Map<String, Value> {
     roots.iter().map(|(name, schema)| (name.clone(), (*schema).clone())).chain(referred).collect()
 }
 
-/// `api/v1` or `apis/discovery.k8s.io/v1`.
+/// Returns the path of a group version, such as `api/v1` or `apis/discovery.k8s.io/v1`.
 fn place(kind: &Kind) -> String {
     let prefix = if kind.group.is_empty() { "api" } else { "apis" };
     format!("{prefix}/{}", kind.api_version())
@@ -110,7 +114,7 @@ fn hash(kinds: &[Arc<Kind>], asked: &str) -> String {
     env!("CARGO_PKG_VERSION").hash(&mut hasher);
     for kind in kinds.iter().filter(|kind| place(kind) == asked) {
         kind.name.hash(&mut hasher);
-        // What stands in the code does not change while it runs.
+        // Built-in schemas are constant; only those of custom kinds change at run time.
         if kind.merge_schema().is_none()
             && let Some((_, schema)) = kind.named_schema()
         {
@@ -187,7 +191,7 @@ fn operation(kind: &Kind, action: &str, bodies: &[&str]) -> Value {
     described(&of, kind.named_schema().map(|(name, _)| name), action, bodies)
 }
 
-/// An operation on what `of` names by group, version and kind.
+/// Returns an operation on the group, version and kind given by `of`.
 fn described(of: &Value, schema: Option<String>, action: &str, bodies: &[&str]) -> Value {
     let schema = schema.map_or_else(|| json!({}), |name| json!({"$ref": format!("{REF_PREFIX}{name}")}));
     let mut operation = json!({

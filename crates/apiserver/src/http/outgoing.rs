@@ -1,4 +1,4 @@
-//! The body of an answer on its way out, with what faults do to it.
+//! Response bodies, modified by faults where any match.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures::stream;
@@ -13,20 +13,20 @@ use super::watch;
 use crate::faults::{End, OpenWatch, StreamFaults};
 use crate::status::StatusError;
 
-/// The body as the connection takes it.
+/// Response body as sent to the connection.
 pub(super) type Outgoing = UnsyncBoxBody<Bytes, Broken>;
 
-/// A fault has broken the answer off.
+/// Error of a response body that a fault aborts.
 #[derive(Debug, thiserror::Error)]
-#[error("broken off by a fault")]
+#[error("response aborted by a fault")]
 pub(super) struct Broken;
 
-/// An answer that no fault touches.
+/// Wraps a body that no fault modifies.
 pub(super) fn untouched(body: Body) -> Outgoing {
     body.map_err(|never| match never {}).boxed_unsync()
 }
 
-/// An answer that is shaped by faults, or a watch, which can be cut.
+/// Wraps a body that faults modify, or that of a watch, which `Faults::cut_watches` can end.
 pub(super) fn shaped(
     body: Body,
     faults: Option<StreamFaults>,
@@ -49,9 +49,9 @@ struct Shaped {
     watch: Option<OpenWatch>,
     kill: Kill,
     end: Option<(Instant, End)>,
-    /// What has been taken from `body` and is still to be sent.
+    /// Bytes taken from `body` and not sent yet.
     pending: Bytes,
-    /// How an error that ends it is to be told.
+    /// Encoding of the error event that ends the watch.
     in_protobuf: bool,
     over: bool,
 }
@@ -64,7 +64,7 @@ impl Shaped {
         let (end_at, how) = self.end.map_or((None, End::Cleanly), |(at, how)| (Some(at), how));
         let cut = self.watch.as_ref().map(|watch| watch.cut.clone());
         tokio::select! {
-            // An end that is due comes before anything else, so that a busy watch cannot outrun it.
+            // First, so that a busy watch cannot postpone its end.
             biased;
             () = async { sleep_until(end_at.unwrap_or_else(Instant::now)).await }, if end_at.is_some() => self.finish(how),
             () = async { if let Some(cut) = &cut { cut.cancelled().await } }, if cut.is_some() => self.finish(End::Cleanly),
@@ -72,8 +72,8 @@ impl Shaped {
         }
     }
 
-    /// The next piece of the body, when it is due. Nothing is lost when this is dropped half way: what has been taken
-    /// from the body is pending before the first wait.
+    /// Returns the next part of the body once its delay has passed. Cancel-safe: bytes taken from the body are stored
+    /// in `pending` before the first await.
     async fn piece(&mut self) -> Option<Frame<Bytes>> {
         if self.pending.is_empty() {
             let frame = match self.body.frame().await? {
@@ -117,7 +117,7 @@ impl Shaped {
     }
 }
 
-/// The events of a watch, which come whole, each of them twice.
+/// Returns every watch event in `events` twice. The input ends at an event boundary.
 fn each_twice(mut events: &[u8], in_protobuf: bool) -> Bytes {
     let mut twice = BytesMut::with_capacity(events.len() * 2);
     while !events.is_empty() {

@@ -1,8 +1,8 @@
-//! What a path names.
+//! Parses request paths.
 
 use percent_encoding::percent_decode_str;
 
-/// The places of the API.
+/// Endpoint addressed by a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Route {
     Health,
@@ -28,7 +28,7 @@ pub(super) enum Route {
     Unknown,
 }
 
-/// A resource, an object of it, or a part of that.
+/// Path of a resource, an object, or a subresource.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ResourcePath {
     pub(super) group: String,
@@ -39,7 +39,7 @@ pub(super) struct ResourcePath {
     pub(super) subresource: Option<String>,
 }
 
-/// Reads the path of a request.
+/// Parses the path of a request; [`Route::Unknown`] if it matches no endpoint.
 pub(super) fn parse(path: &str) -> Route {
     let mut segments = Vec::new();
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
@@ -67,7 +67,8 @@ pub(super) fn parse(path: &str) -> Route {
 }
 
 fn resource(group: &str, version: &str, rest: &[&str]) -> Route {
-    // `namespaces/NAME` is an object, `namespaces/NAME/PLURAL` a namespace's content, and `namespaces/NAME/status` a part.
+    // `namespaces/NAME` is an object, `namespaces/NAME/PLURAL` a resource in a namespace, and `namespaces/NAME/status`
+    // a subresource.
     let (namespace, rest) = match rest {
         ["namespaces", _, "status" | "finalize"] | ["namespaces"] | ["namespaces", _] => (None, rest),
         ["namespaces", namespace, rest @ ..] => (Some((*namespace).to_owned()), rest),

@@ -1,4 +1,4 @@
-//! The parameters of a request.
+//! Query parameters of resource requests.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use crate::field::FieldErrors;
 use crate::selector::Selector;
 use crate::status::StatusError;
 
-/// Every parameter that this server looks at. Others are ignored, as a real server does.
+/// Parsed query parameters. Unsupported parameters are ignored, as upstream ignores unknown ones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Query {
     pub(super) watch: bool,
     pub(super) selector: Selector,
     pub(super) resource_version: Option<u64>,
     pub(super) resource_version_match: Option<VersionMatch>,
-    /// How many objects a list may have; all when absent.
+    /// Maximum number of objects in a list; `None` for no limit.
     pub(super) limit: Option<usize>,
-    /// Where a list goes on.
+    /// Position from which a list continues.
     pub(super) continuation: Option<Continuation>,
     pub(super) send_initial_events: Option<bool>,
     pub(super) allow_bookmarks: bool,
@@ -27,7 +27,7 @@ pub(super) struct Query {
     pub(super) dry_run: bool,
     pub(super) field_validation: FieldValidation,
     pub(super) field_manager: Option<String>,
-    /// An apply may take fields over from other managers.
+    /// Whether an apply may take over fields from other managers.
     pub(super) force: Option<bool>,
     pub(super) grace_period_seconds: Option<i64>,
     pub(super) propagation: Option<Propagation>,
@@ -76,12 +76,15 @@ impl Query {
         Ok(query)
     }
 
-    /// The options of a write of a client, with what the request says.
+    /// Adds the client's field validation to `options` and enables admission.
     pub(super) fn options(&self, options: WriteOptions) -> WriteOptions {
         WriteOptions { field_validation: self.field_validation, admission: true, ..options }
     }
 
-    /// Holds the options of a patch against its type.
+    /// Checks the patch options against the patch type.
+    ///
+    /// # Errors
+    /// 422 if an apply has no `fieldManager` or another patch sets `force`.
     pub(super) fn check_patch(&self, patch: &Patch) -> Result<(), StatusError> {
         let mut errors = FieldErrors::default();
         if matches!(patch, Patch::Apply(_)) {
@@ -134,7 +137,7 @@ impl Query {
     }
 }
 
-/// As Go's conversion of query parameters has it: only `false` and `0` are false.
+/// Parses a boolean as Go's `runtime.Convert_Slice_string_To_bool`: only `false` and `0` are false.
 pub(super) fn boolean(value: &str) -> bool {
     !matches!(value.to_ascii_lowercase().as_str(), "false" | "0")
 }
@@ -158,7 +161,7 @@ fn version_match(value: &str) -> Result<Option<VersionMatch>, StatusError> {
     }
 }
 
-/// The one value that `dryRun` can have.
+/// Parses `dryRun`; the only valid value is `All`.
 pub(super) fn dry_run(value: &str) -> Result<bool, StatusError> {
     match value {
         "" => Ok(false),
@@ -171,7 +174,7 @@ pub(super) fn dry_run(value: &str) -> Result<bool, StatusError> {
     }
 }
 
-/// What is to become of the dependents of a deleted object.
+/// Parses `propagationPolicy`; the default is `Background`.
 pub(super) fn propagation(value: &str) -> Result<Propagation, StatusError> {
     match value {
         "" | "Background" => Ok(Propagation::Background),

@@ -1,4 +1,4 @@
-//! Answers.
+//! Response constructors.
 
 use std::convert::Infallible;
 
@@ -27,39 +27,39 @@ fn reply(status: StatusCode, content_type: &'static str, body: Body) -> Reply {
     response
 }
 
-/// A whole JSON document.
+/// Returns a response with a complete JSON document.
 pub(super) fn json(status: StatusCode, body: impl Into<Bytes>) -> Reply {
     reply(status, "application/json", Full::new(body.into()).boxed_unsync())
 }
 
-/// A whole JSON document whose content type says more.
+/// Returns a 200 response with a complete JSON document and a more specific content type.
 pub(super) fn json_as(content_type: &'static str, body: impl Into<Bytes>) -> Reply {
     reply(StatusCode::OK, content_type, Full::new(body.into()).boxed_unsync())
 }
 
-/// A JSON document or a sequence of them, made while it is sent.
+/// Returns a 200 response with one or more JSON documents that are encoded while they are sent.
 pub(super) fn json_stream(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Reply {
     let frames = chunks.map(|chunk| Ok(Frame::data(chunk)));
     reply(StatusCode::OK, "application/json", StreamBody::new(frames).boxed_unsync())
 }
 
-/// Says that an answer is in protobuf.
+/// Sets the content type to protobuf, or to its streaming variant for a watch.
 pub(super) fn in_protobuf(mut reply: Reply, watch: bool) -> Reply {
     let media_type = if watch { protobuf::STREAM_TYPE } else { protobuf::MEDIA_TYPE };
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     reply
 }
 
-/// Plain text.
+/// Returns a 200 response with plain text.
 pub(super) fn text(body: &'static str) -> Reply {
     reply(StatusCode::OK, "text/plain; charset=utf-8", Full::new(Bytes::from_static(body.as_bytes())).boxed_unsync())
 }
 
-/// Adds what the client is to be told besides the answer.
+/// Adds one `Warning` header per message.
 pub(super) fn with_warnings(mut reply: Reply, warnings: &[String]) -> Reply {
     for warning in warnings {
         let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
-        // What cannot stand in a header is left out rather than the answer.
+        // A message that is not a valid header value is dropped; the response is still sent.
         if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
             reply.headers_mut().append(WARNING, value);
         }
@@ -67,12 +67,12 @@ pub(super) fn with_warnings(mut reply: Reply, warnings: &[String]) -> Reply {
     reply
 }
 
-/// A refusal.
+/// Returns an error response with a JSON `Status`.
 pub(super) fn refusal(error: &StatusError) -> Reply {
     json(StatusCode::from_u16(error.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), error.encode())
 }
 
-/// A refusal in the encoding that the client prefers.
+/// Returns an error response with a `Status` in the encoding that the client prefers.
 pub(super) fn refusal_for(error: &StatusError, headers: &HeaderMap) -> Reply {
     if !accept::prefers_protobuf(headers) {
         return refusal(error);

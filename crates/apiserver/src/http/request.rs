@@ -1,4 +1,4 @@
-//! One request: what it asks of which resource.
+//! Dispatches resource requests to the cluster.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
 use crate::status::{self, StatusError};
 
-/// Answers a request, whatever it is.
+/// Answers a request; errors become `Status` responses.
 pub(super) async fn respond(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: RequestBody) -> Reply {
     let reply = match carry_out(shared, route, parts, body).await {
         Ok(reply) => reply,
@@ -39,7 +39,7 @@ async fn carry_out(
     };
     let query = Query::parse(parts.uri.query())?;
     let look = Look::new(&parts.headers, query.include_object, shared.now());
-    // The table is copied out, so that the lock is not held while a body arrives.
+    // The kind is cloned, so that the lock is not held while the body is received.
     let target = Target::find(shared, resource)?;
     let look = look.of_kind(&target.kind, &parts.headers);
     let reply = if parts.method == Method::GET {
@@ -52,10 +52,10 @@ async fn carry_out(
     Ok(if look.is_protobuf() { reply::in_protobuf(reply, is_watch) } else { reply })
 }
 
-/// What a request is about.
+/// Kind, object and subresource addressed by a request.
 struct Target {
     kind: Arc<Kind>,
-    /// Absent for kinds without a namespace and for requests across all.
+    /// `None` for cluster-scoped kinds and for requests across all namespaces.
     namespace: Option<String>,
     name: Option<String>,
     part: Part,
@@ -72,7 +72,7 @@ impl Target {
             Some("status") if kind.has_status => Part::Status,
             Some(_) => return Err(StatusError::no_such_path()),
         };
-        // An object of a namespaced kind has to be asked for in its namespace, and others have none.
+        // A named object of a namespaced kind requires a namespace; cluster-scoped kinds must not have one.
         if kind.namespaced && namespace.is_none() && name.is_some() || !kind.namespaced && namespace.is_some() {
             return Err(StatusError::no_such_path());
         }
@@ -96,7 +96,10 @@ impl Target {
         }
     }
 
-    /// The object in a body, and what the client is to be told of how it is written.
+    /// Decodes the object in the body. Also returns one warning per duplicate field.
+    ///
+    /// # Errors
+    /// 400 or 415 if the body cannot be decoded; 400 for duplicate fields with strict field validation.
     fn object(&self, headers: &HeaderMap, bytes: &[u8], query: &Query) -> Result<(Value, Vec<String>), StatusError> {
         let kind = &self.kind;
         let document = Expected { api_version: &kind.api_version(), kind: &kind.name }.read(headers, bytes)?;
@@ -121,7 +124,7 @@ impl Target {
         look: Look,
     ) -> Result<Reply, StatusError> {
         let Self { kind, namespace, name, part } = self;
-        // Whether the path has a namespace where one is needed was looked at for named objects only.
+        // `find` requires a namespace only for named objects.
         let namespace = match namespace.as_deref() {
             None if kind.namespaced => return Err(StatusError::method_not_allowed()),
             namespace => namespace.unwrap_or_default(),
@@ -195,11 +198,11 @@ impl Target {
     }
 }
 
-/// The name of the object that a request wrote, for the log of requests: a create does not have it in its path.
+/// Name of the object that a request wrote, for the request log: the path of a create does not contain it.
 #[derive(Debug, Clone)]
 pub(super) struct WrittenName(pub(super) Box<str>);
 
-/// Leaves word of the policy for the log of requests: it stands in the body, which is read only here.
+/// Attaches the deletion policy for the request log: it is part of the body, which is decoded only here.
 fn with_propagation(mut reply: Reply, propagation: Propagation) -> Reply {
     reply.extensions_mut().insert(propagation);
     reply
@@ -209,7 +212,7 @@ fn object_reply(status: StatusCode, kind: &Kind, object: &Stored, look: Look) ->
     reply::json(status, look.object(kind, &object.json, true))
 }
 
-/// `warnings` are about the body as it was written, those of `written` about what it says.
+/// `warnings` concern the syntax of the body (duplicate fields), those of `written` its content.
 fn written_reply(kind: &Kind, written: &Written, warnings: &[String], look: Look) -> Reply {
     let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
     let reply = reply::with_warnings(object_reply(status, kind, &written.object, look), warnings);

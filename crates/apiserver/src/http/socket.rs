@@ -1,4 +1,4 @@
-//! A socket that can be reset.
+//! A TCP stream that can be reset and counts its bytes.
 
 use std::io;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::traffic::Meter;
 
-/// Ends a connection from within one of its requests.
+/// Handle with which a request ends its connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kill {
     token: CancellationToken,
@@ -20,7 +20,7 @@ pub(super) struct Kill {
 }
 
 impl Kill {
-    /// Has the connection reset, so that its peer sees an error and not an end.
+    /// Resets the connection: the peer gets an error, not an end of stream.
     pub(super) fn reset(&self) {
         self.by_reset.store(true, Ordering::Relaxed);
         self.token.cancel();
@@ -31,14 +31,14 @@ impl Kill {
         self.token.cancelled().await;
     }
 
-    /// Resets, and waits for the end that comes with it.
+    /// Resets the connection and never resolves; the connection task drops the future.
     pub(super) async fn reset_and_never_answer<T>(&self) -> T {
         self.reset();
         std::future::pending().await
     }
 }
 
-/// A TCP stream that is reset instead of closed when its [`Kill`] says so, and whose bytes are counted.
+/// TCP stream that sends RST instead of FIN if its [`Kill`] requests it, and that counts its bytes.
 #[derive(Debug)]
 pub(super) struct Socket {
     stream: TcpStream,
@@ -48,9 +48,9 @@ pub(super) struct Socket {
 
 impl Socket {
     pub(super) fn new(stream: TcpStream, kill: Kill, meter: Arc<Meter>) -> Self {
-        // Small frames that wait for an acknowledgement would delay every watch event.
+        // Nagle's algorithm would delay small watch events until an acknowledgement.
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "TCP_NODELAY cannot be set");
+            tracing::debug!(%error, "setting TCP_NODELAY failed");
         }
         Self { stream, kill, meter }
     }
@@ -67,7 +67,7 @@ impl Drop for Socket {
         if self.kill.by_reset.load(Ordering::Relaxed)
             && let Err(error) = self.stream.set_zero_linger()
         {
-            tracing::debug!(%error, "a connection is closed instead of reset");
+            tracing::debug!(%error, "setting SO_LINGER failed; the connection is closed instead of reset");
         }
     }
 }

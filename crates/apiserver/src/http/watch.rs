@@ -1,7 +1,8 @@
-//! Watches: the history, filtered and framed, for as long as the client stays.
+//! Watch requests.
 //!
-//! A watch pulls: it remembers up to which revision it has read and asks for more when the bell of its kind rings. So
-//! a slow client costs a writer nothing; when it falls behind the history, its connection is closed.
+//! A watch pulls: it reads the history from the revision it has reached whenever the [`Bell`](crate::bell::Bell) of its
+//! kind rings. A slow client therefore never blocks a writer; once the history no longer reaches back to its revision,
+//! its response ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,33 +23,34 @@ use crate::protobuf;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
-/// How many changes are taken out of the history at a time.
+/// Maximum number of changes read from the history at once.
 const BATCH: usize = 1_000;
-/// How much is framed before it is sent.
+/// Minimum size in bytes of the chunks in which initial events are sent, except the last.
 const CHUNK: usize = 128 * 1024;
-/// How often others that are ready may go first before a watch sends what rang. Each turn is microseconds on an idle server.
+/// Number of times a woken watch yields to other tasks before it reads the history, so that one read covers more
+/// changes. A yield takes microseconds on an idle server.
 const TURNS: usize = 4;
-/// A last bookmark is sent this long before the watch times out.
+/// Interval between the last bookmark and the timeout of the watch.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// The annotation of the bookmark that ends the initial events of a streaming list.
+/// Annotation of the bookmark that ends the initial events of a streaming list.
 const INITIAL_EVENTS_END: &str = r#","annotations":{"k8s.io/initial-events-end":"true"}"#;
 
 struct Watch {
     shared: Arc<Shared>,
     scope: Scope,
     look: Look,
-    /// How many objects have been sent; the columns of a table go with the first.
+    /// Number of events sent; the first one has the column definitions of a table.
     sent: u64,
     bell: Listener,
     lag: Option<Lag>,
-    /// Everything up to this revision has been sent or is in `initial`.
+    /// All changes up to this revision have been sent or are included in `initial`.
     revision: u64,
-    /// The state at the start, sent as additions.
+    /// Initial state, sent as `ADDED` events.
     initial: std::vec::IntoIter<Arc<Stored>>,
-    /// A bookmark is due that says that the initial state is complete.
+    /// The bookmark that ends the initial events is still to be sent.
     announce_end: bool,
-    /// The first read decides whether the client may start where it asked to.
+    /// Set by the first successful read: errors before it are sent as an event, later ones end the watch.
     started: bool,
     next_bookmark: Option<Instant>,
     deadline: Instant,
@@ -56,6 +58,10 @@ struct Watch {
 }
 
 /// Starts a watch.
+///
+/// # Errors
+/// 404 if the kind is not registered; for a streaming list 504 if its resource version is not reached yet; 410 if the
+/// history does not reach back to the initial state.
 pub(super) fn open(
     shared: &Arc<Shared>,
     scope: Scope,
@@ -72,7 +78,8 @@ pub(super) fn open(
         if streaming_list {
             check_reached(query.resource_version, arrived)?;
         }
-        // The most recent state is not sent before it has arrived; any other may be that which has.
+        // A watch without a version starts at the current state and waits until it has arrived; version 0 starts at the
+        // state that has arrived.
         let state = if query.resource_version.is_none() { current } else { arrived };
         let initial = match query.send_initial_events {
             Some(wanted) => wanted,
@@ -109,7 +116,7 @@ pub(super) fn open(
 }
 
 impl Watch {
-    /// The next events, or nothing when the watch has ended.
+    /// Returns the next events, or `None` when the watch has ended.
     async fn next_chunk(&mut self) -> Option<Bytes> {
         if self.ended {
             return None;
@@ -125,7 +132,7 @@ impl Watch {
             return Some(self.bookmark(INITIAL_EVENTS_END));
         }
         loop {
-            // Before the history is read, so that a change after the read rings again.
+            // Before the history is read, so that a change after the read wakes `wait` again.
             self.bell.mark_seen();
             let moved = self.lag.as_ref().map(Lag::listen);
             let batch = self.shared.read(|cluster| cluster.changes_after(&self.scope.kind, self.revision, BATCH));
@@ -158,7 +165,7 @@ impl Watch {
         }
     }
 
-    /// Waits until the state that the watch begins with has arrived. Returns `false` if the watch ends before.
+    /// Waits until the initial state has arrived. Returns `false` if the watch ends before.
     async fn has_arrived(&self) -> bool {
         let Some(lag) = &self.lag else { return true };
         loop {
@@ -175,14 +182,14 @@ impl Watch {
         }
     }
 
-    /// Waits for something to do: a change, or a bookmark that is due and returned, or the end.
+    /// Waits for a change, the next bookmark (which is returned) or the end of the watch.
     async fn wait(&mut self, moved: Option<Listener>) -> Option<Bytes> {
         let bookmark_at = self.next_bookmark.unwrap_or(self.deadline);
         tokio::select! {
-            // The bell first: where writers are busy, the clocks need not be set at all.
+            // The bell first: while changes arrive, no timer needs to be registered.
             biased;
             () = self.bell.changed() => {
-                // Writers that are ready go first, so that what they write leaves in one piece with what rang.
+                // Ready writers run first, so that their changes are sent together with this one.
                 for _ in 0..TURNS {
                     yield_now().await;
                 }
@@ -192,7 +199,7 @@ impl Watch {
             () = sleep_until(self.deadline) => self.ended = true,
             () = sleep_until(bookmark_at), if self.next_bookmark.is_some() => {
                 self.schedule_bookmark(bookmark_at);
-                // A watch from a version that is yet to come gets none: it would confirm what has not happened.
+                // No bookmark below the requested version: it would confirm revisions that do not exist yet.
                 let reached = self.shared.read(Cluster::revision) >= self.revision;
                 return reached.then(|| self.bookmark(""));
             }
@@ -206,12 +213,12 @@ impl Watch {
         self.next_bookmark = Some(farewell.map_or(regular, |farewell| regular.min(farewell)));
     }
 
-    /// The client is told when it asks for what is gone; one that was too slow finds its connection closed, asks again
-    /// and is told then.
+    /// Ends the watch because the history no longer reaches its revision. At the start, the error is returned as an
+    /// event; a watch that fell behind ends without one, and the client gets the error when it resumes.
     fn too_old(&mut self, error: &StatusError) -> Option<Bytes> {
         self.ended = true;
         if self.started {
-            tracing::debug!(kind = ?self.scope.kind, revision = self.revision, "a watch fell behind and is closed");
+            tracing::debug!(kind = ?self.scope.kind, revision = self.revision, "watch fell behind; closing it");
             return None;
         }
         Some(error_event(error, self.look.is_protobuf()))
@@ -240,7 +247,7 @@ impl Watch {
         buffer.freeze()
     }
 
-    /// Frames an object in the form that was asked for.
+    /// Appends an event with the object in the requested form.
     fn put(&mut self, buffer: &mut BytesMut, event: &str, json: &Bytes) {
         let object = self.look.at(self.shared.now()).object(&self.scope.kind, json, self.sent == 0);
         if self.look.is_protobuf() {
@@ -251,7 +258,8 @@ impl Watch {
         self.sent += 1;
     }
 
-    /// Frames a change as this watch sees it: what leaves its selection is deleted, what enters is added.
+    /// Appends a change as seen through the selection: objects that leave it are deleted, objects that enter it are
+    /// added.
     fn frame(&mut self, change: &Change, buffer: &mut BytesMut) {
         let before = change.previous.as_deref().is_some_and(|previous| self.scope.contains(previous));
         let after = change.kind != ChangeKind::Deleted && self.scope.contains(&change.object);
@@ -262,7 +270,7 @@ impl Watch {
             (true, false) if change.kind == ChangeKind::Deleted => {
                 self.put(buffer, "DELETED", &change.object.json);
             }
-            // The client knows the object as it was; that is what it is told has gone, at this revision.
+            // The event has the last state that was selected, at the revision of the change.
             (true, false) => match change.last_seen(&self.scope.kind) {
                 Ok(Some(last)) => self.put(buffer, "DELETED", &last.json),
                 Ok(None) => {}
@@ -272,7 +280,7 @@ impl Watch {
     }
 }
 
-/// The event by which a watch is told that something is wrong with it.
+/// Returns an `ERROR` event.
 pub(super) fn error_event(error: &StatusError, in_protobuf: bool) -> Bytes {
     if in_protobuf {
         return protobuf::watch_frame("ERROR", &protobuf::status(&error.encode())).into();

@@ -1,4 +1,4 @@
-//! Who asks: users, their tokens, and how a request is told from whom it is.
+//! Users, their tokens, and the authentication of requests.
 
 mod tokens;
 mod user;
@@ -14,12 +14,12 @@ pub(crate) use tokens::{AUDIENCE, Issued, Tokens};
 pub(crate) use user::MASTERS;
 pub use user::User;
 
-/// The tokens of a server and its policy towards those that have none.
+/// Tokens of a server, and its policy for anonymous requests.
 #[derive(Debug)]
 pub(crate) struct Identities {
     tokens: Mutex<Tokens>,
     anonymous: Anonymous,
-    /// By which the owner of the server does everything.
+    /// Bearer token of the `kubernetes-admin` user in group `system:masters`.
     pub(crate) admin_token: String,
 }
 
@@ -35,10 +35,11 @@ impl Identities {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who a request is of: of the certificate of its connection, else of its token, else of nobody in particular.
+    /// Returns the user of a request: that of the client certificate, else that of the bearer token, else
+    /// `system:anonymous`.
     ///
     /// # Errors
-    /// 401 for a token that is none, and for nobody where nobody is not served.
+    /// 401 for an invalid token, and for a request without credentials if anonymous requests are refused.
     pub(crate) fn authenticate(
         &self,
         certificate: Option<&User>,

@@ -1,7 +1,7 @@
-//! Bearer tokens: those that were configured and those that were issued.
+//! Bearer tokens: configured ones and issued ones.
 //!
-//! Tokens are opaque: random texts that mean something to this server only. What they stand for is looked up, so a
-//! token is as good as its service account, and no longer.
+//! Tokens are opaque random strings, valid on this server only. A token issued to a service account is invalid once the
+//! account is deleted.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,12 +12,12 @@ use rand::rngs::StdRng;
 
 use super::User;
 
-/// Where tokens are meant to be used unless they say otherwise.
+/// Audience of the API server; the default audience of tokens.
 pub(crate) const AUDIENCE: &str = "https://kubernetes.default.svc.cluster.local";
-/// Expired tokens are forgotten when so many have been issued since the last time.
+/// Number of tokens issued between two removals of expired ones.
 const SWEEP: usize = 1_000;
 
-/// A token that was issued to a service account.
+/// A token issued to a service account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Issued {
     pub(crate) namespace: String,
@@ -35,7 +35,7 @@ pub(crate) struct Tokens {
     issued_since_sweep: usize,
 }
 
-/// What a token stands for.
+/// User and audiences of a valid token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Holder {
     pub(crate) user: User,
@@ -47,7 +47,7 @@ impl Tokens {
         Self { users: configured.into_iter().collect(), issued: BTreeMap::new(), rng, issued_since_sweep: 0 }
     }
 
-    /// A token that stands for a user for as long as the server lives.
+    /// Issues a token for `user` that never expires.
     pub(crate) fn issue_to_user(&mut self, user: User) -> String {
         let token = self.draw();
         self.users.insert(token.clone(), user);
@@ -65,7 +65,7 @@ impl Tokens {
         token
     }
 
-    /// Ends the life of all that were issued.
+    /// Expires all issued tokens.
     pub(crate) fn expire(&mut self) {
         self.issued.values_mut().for_each(|issued| issued.expires = Timestamp::MIN);
     }
@@ -75,15 +75,16 @@ impl Tokens {
         self.rng.fill_bytes(&mut bytes);
         let mut token = "kube-dev.".to_owned();
         for byte in bytes {
-            // Writing to a text does not fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(token, "{byte:02x}");
         }
         token
     }
 
-    /// Who holds a token, if it is one, has not expired, and its service account is still the one it was issued to.
+    /// Returns the user of a token; `None` if the token is unknown or expired, or its service account no longer exists
+    /// with the same uid.
     ///
-    /// `uid_of` tells the uid of a service account that exists.
+    /// `uid_of` returns the uid of the service account with a namespace and name, if it exists.
     pub(crate) fn holder(
         &self,
         token: &str,

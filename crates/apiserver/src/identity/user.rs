@@ -1,8 +1,8 @@
-//! Who a request is of.
+//! Users and predefined groups.
 
 use serde::{Deserialize, Serialize};
 
-/// A user as authentication and authorization know one.
+/// Name, uid and groups of a user, as set by authentication and used by authorization.
 ///
 /// ```
 /// use kube_dev_apiserver::User;
@@ -14,45 +14,45 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
-    /// The name.
+    /// Name of the user, such as `alice` or `system:serviceaccount:default:builder`.
     pub name: String,
-    /// The uid; empty for all but service accounts.
+    /// Uid of the user; empty except for service accounts.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub uid: String,
-    /// The groups, without `system:authenticated`, which every user is in that says who it is.
+    /// Groups of the user. `system:authenticated` is added on authentication and need not be listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
 }
 
-/// The group that may do everything.
+/// Group that RBAC allows everything.
 pub(crate) const MASTERS: &str = "system:masters";
-/// The group of everybody who says who it is.
+/// Group of all authenticated users.
 const AUTHENTICATED: &str = "system:authenticated";
 const UNAUTHENTICATED: &str = "system:unauthenticated";
 const ANONYMOUS: &str = "system:anonymous";
 const SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
 
 impl User {
-    /// A user of this name, in no group.
+    /// Returns a user without groups.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// The same user, in this group too.
+    /// Returns the same user with `group` added.
     #[must_use]
     pub fn group(mut self, group: impl Into<String>) -> Self {
         self.groups.push(group.into());
         self
     }
 
-    /// The user that a `ServiceAccount` is.
+    /// Returns the user of a `ServiceAccount`, with its two groups.
     pub fn service_account(namespace: &str, name: &str) -> Self {
         Self::new(format!("system:serviceaccount:{namespace}:{name}"))
             .group(SERVICE_ACCOUNTS)
             .group(format!("{SERVICE_ACCOUNTS}:{namespace}"))
     }
 
-    /// The user that may do everything.
+    /// Returns the user `kubernetes-admin` in group `system:masters`.
     pub(crate) fn admin() -> Self {
         Self::new("kubernetes-admin").group(MASTERS)
     }
@@ -61,7 +61,7 @@ impl User {
         Self::new(ANONYMOUS).group(UNAUTHENTICATED)
     }
 
-    /// The same user, in the group of all that have said who they are.
+    /// Adds the group `system:authenticated`, unless the user is `system:anonymous`.
     pub(crate) fn authenticated(mut self) -> Self {
         if self.name != ANONYMOUS && !self.groups.iter().any(|group| group == AUTHENTICATED) {
             self.groups.push(AUTHENTICATED.to_owned());

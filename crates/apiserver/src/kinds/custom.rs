@@ -1,4 +1,4 @@
-//! The rules of custom kinds: metadata as everywhere, content as the schema has it.
+//! Rules of custom kinds: the common rules for metadata, and the structural schema for the rest.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
@@ -10,13 +10,13 @@ use crate::names::NameRule;
 use crate::schema::{Node, check_structure, prune};
 use crate::status::StatusError;
 
-/// See the module's documentation.
+/// [`Rules`] of custom kinds.
 pub(super) struct CustomRules;
 
-/// An object taken apart.
+/// An object split into metadata and content.
 struct Parts {
     metadata: ObjectMeta,
-    /// All but metadata, kind and apiVersion.
+    /// All fields except `metadata`, `kind` and `apiVersion`.
     content: Map<String, Value>,
 }
 
@@ -47,7 +47,7 @@ impl Parts {
         if let Value::Object(content) = content {
             self.content = content;
         }
-        // Defaults may stand on what is taken out here.
+        // The schema may define defaults for fields that were removed above.
         for name in ["kind", "apiVersion", "metadata"] {
             self.content.remove(name);
         }

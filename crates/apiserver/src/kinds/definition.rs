@@ -27,7 +27,7 @@ impl Resource for CustomResourceDefinition {
         }
     }
 
-    /// The kind is served from the moment its definition is there, so the conditions are true at once.
+    /// Sets the conditions to `True` at once: the kind is served as soon as its definition is stored.
     fn prepare_create(&mut self) {
         self.metadata.generation = Some(1);
         let condition = |type_: &str, reason: &str, message: &str| CustomResourceDefinitionCondition {

@@ -95,7 +95,7 @@ fn validate_port(field: &str, port: &EndpointPort, name_required: bool, errors: 
     }
 }
 
-/// Reports a number that is no port.
+/// Reports a port number outside of 1 to 65535.
 pub(super) fn check_port_number(field: &str, port: i32, errors: &mut FieldErrors) {
     if !(1..=65_535).contains(&port) {
         errors.invalid(field, port, "must be between 1 and 65535, inclusive");

@@ -19,8 +19,8 @@ const MAX_PORTS: usize = 20_000;
 const MAX_ADDRESSES: usize = 100;
 const MAX_HINTS: usize = 8;
 
-/// The slice itself is a type of this crate, because `k8s-openapi` changes the type of `endpoints` between Kubernetes
-/// versions and this library is built with whichever its user has chosen. What it is made of stays the same.
+/// An `EndpointSlice`. A type of this crate, because the type of `endpoints` in `k8s-openapi` depends on the selected
+/// Kubernetes version, and this library supports all of them. `Endpoint` and `EndpointPort` do not differ.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EndpointSlice {
@@ -59,7 +59,7 @@ impl Resource for EndpointSlice {
     }
 
     fn prepare_update(&mut self, old: &Self) {
-        // Labels count as content, annotations and owners do not.
+        // As upstream, changes of labels increment the generation; changes of annotations and owner references do not.
         let labels = |slice: &Self| slice.metadata.labels.clone().unwrap_or_default();
         let same = labels(self) == labels(old)
             && self.address_type == old.address_type
@@ -142,7 +142,7 @@ fn validate_address(field: &str, address: &str, address_type: &str, errors: &mut
             }
             return;
         }
-        // An unknown type is reported as such; there is nothing to hold the addresses against.
+        // The unknown type was reported already.
         _ => return,
     };
     match parse(address).filter(|ip| Family::of(*ip) == family) {
@@ -173,8 +173,8 @@ fn validate_ports(ports: &[EndpointPort], errors: &mut FieldErrors) {
             }
             Some(_) => {}
         }
-        // Upstream does not hold the number against 1-65535 here: a slice may say "all ports" or carry what a
-        // custom controller writes.
+        // As upstream, the port number is not checked: a slice may have no number (all ports), or one that a custom
+        // controller gives a meaning.
         if let Some(app_protocol) = &port.app_protocol {
             crate::names::check_qualified_name(&format!("{field}.appProtocol"), app_protocol, errors);
         }

@@ -35,7 +35,7 @@ impl Resource for Event {
     fn validate(&self, errors: &mut FieldErrors) {
         let namespace = self.metadata.namespace.as_deref().unwrap_or_default();
         match self.involved_object.namespace.as_deref() {
-            // An event about an object without a namespace lives in `default`.
+            // Events about cluster-scoped objects are in namespace `default`.
             None | Some("") => {
                 if namespace != "default" {
                     errors.invalid("involvedObject.namespace", "", "does not match event.namespace");

@@ -1,4 +1,4 @@
-//! `events.k8s.io/v1` Event: the events of the core group under newer names.
+//! `events.k8s.io/v1` Event: a view of core events with different field names.
 
 use k8s_openapi::api::core::v1::Event as Core;
 use k8s_openapi::api::events::v1::Event;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Kind, KindSchema, Typed, View};
 
-/// Name in the core group, name here.
+/// Renamed fields: name in core, name in `events.k8s.io`.
 const RENAMED: [(&str, &str); 7] = [
     ("count", "deprecatedCount"),
     ("firstTimestamp", "deprecatedFirstTimestamp"),
@@ -18,7 +18,7 @@ const RENAMED: [(&str, &str); 7] = [
     ("source", "deprecatedSource"),
 ];
 
-/// Selectable fields: name here, name in the core group.
+/// Renamed selectable fields: name in `events.k8s.io`, name in core.
 const FIELDS: [(&str, &str); 8] = [
     ("regarding.apiVersion", "involvedObject.apiVersion"),
     ("regarding.fieldPath", "involvedObject.fieldPath"),
@@ -30,7 +30,7 @@ const FIELDS: [(&str, &str); 8] = [
     ("reportingController", "reportingComponent"),
 ];
 
-/// The kind that shows what `events` stores.
+/// Returns the kind `events.k8s.io/v1` Event as a view of the core kind `events`.
 pub(super) fn kind(events: &Kind) -> Kind {
     Kind {
         index: events.index,
@@ -50,7 +50,7 @@ fn present(object: &mut Map<String, Value>) {
             object.insert(new.to_owned(), value);
         }
     }
-    // What the core group prints even when it is empty.
+    // Empty strings in core, absent in `events.k8s.io`.
     object.retain(|name, value| value != "" || !matches!(name.as_str(), "reportingController" | "reportingInstance"));
 }
 

@@ -1,4 +1,5 @@
-//! Object metadata: what a client may set, what the server sets, and what must hold.
+//! Object metadata: defaults, server-side fields and validation, as upstream's `rest.BeforeCreate` and
+//! `rest.BeforeUpdate`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use rand::RngExt as _;
@@ -9,7 +10,10 @@ use crate::field::FieldErrors;
 use crate::names::{self, NameRule, check_annotations, check_labels, check_qualified_name};
 use crate::status::StatusError;
 
-/// Readies the metadata of an object about to be created: the namespace of the path, nothing a client may not say.
+/// Prepares the metadata of a create: sets the namespace of the path and clears the fields that clients cannot set.
+///
+/// # Errors
+/// 500 if the object has a resource version (as upstream), 400 if its namespace differs from that of the path.
 pub(super) fn admit(meta: &mut ObjectMeta, context: &Context<'_>) -> Result<(), StatusError> {
     if meta.resource_version.as_deref().is_some_and(|version| !matches!(version, "" | "0")) {
         return Err(StatusError::version_on_create());
@@ -27,7 +31,7 @@ pub(super) fn admit(meta: &mut ObjectMeta, context: &Context<'_>) -> Result<(), 
             meta.namespace = Some(asked.to_owned());
             Ok(())
         }
-        // A namespace on an object that has none is dropped, as upstream does.
+        // As upstream, a namespace on a cluster-scoped object is dropped.
         (None, _) => {
             meta.namespace = None;
             Ok(())
@@ -35,7 +39,7 @@ pub(super) fn admit(meta: &mut ObjectMeta, context: &Context<'_>) -> Result<(), 
     }
 }
 
-/// Gives a new object what makes it one: a time, a uid, and a name if it asks for one. Says whether the name was made up.
+/// Sets creation time, uid and, if only `generateName` is given, a name. Returns whether the name was generated.
 pub(super) fn found(meta: &mut ObjectMeta, context: &mut Context<'_>) -> bool {
     meta.creation_timestamp = Some(Time(context.now));
     meta.uid = Some(new_uid(context.rng));
@@ -52,7 +56,10 @@ fn new_uid(rng: &mut StdRng) -> String {
     uuid::Builder::from_random_bytes(rng.random()).into_uuid().to_string()
 }
 
-/// The refusal of an object for what is wrong with its fields, if anything is.
+/// Returns an error if `errors` is not empty.
+///
+/// # Errors
+/// 422 with one cause for each field error.
 pub(super) fn check(meta: &ObjectMeta, context: &Context<'_>, errors: FieldErrors) -> Result<(), StatusError> {
     if errors.is_empty() {
         return Ok(());
@@ -60,7 +67,7 @@ pub(super) fn check(meta: &ObjectMeta, context: &Context<'_>, errors: FieldError
     Err(StatusError::invalid(context.kind, meta.name.as_deref().unwrap_or_default(), errors))
 }
 
-/// Readies the metadata of an update: what only the server sets comes from the stored object.
+/// Prepares the metadata of an update: takes server-side fields from the stored object and checks immutable fields.
 pub(super) fn carry(meta: &mut ObjectMeta, old: &ObjectMeta, errors: &mut FieldErrors) {
     clean(meta);
     meta.resource_version = None;
@@ -69,7 +76,8 @@ pub(super) fn carry(meta: &mut ObjectMeta, old: &ObjectMeta, errors: &mut FieldE
     if meta.uid.is_none() {
         meta.uid.clone_from(&old.uid);
     }
-    // An object cannot be brought back, and old clients send times cut to the second or not at all.
+    // A deletion cannot be undone. Old clients omit timestamps or truncate them to seconds, which the comparison below
+    // allows.
     if meta.creation_timestamp.is_none() {
         meta.creation_timestamp.clone_from(&old.creation_timestamp);
     }
@@ -103,7 +111,7 @@ pub(super) fn carry(meta: &mut ObjectMeta, old: &ObjectMeta, errors: &mut FieldE
     }
 }
 
-/// Takes out what this server keeps none of, and empties that mean absent.
+/// Removes fields that this server does not store, and empty strings, which mean absent.
 fn clean(meta: &mut ObjectMeta) {
     meta.managed_fields = None;
     meta.self_link = None;
@@ -114,10 +122,10 @@ fn clean(meta: &mut ObjectMeta) {
     }
 }
 
-/// What must hold of the metadata of a new object.
+/// Validates the metadata of a new object.
 pub(super) fn validate(meta: &ObjectMeta, rule: NameRule, errors: &mut FieldErrors) {
     if let Some(base) = &meta.generate_name {
-        // A trailing dash stands for the characters that will follow.
+        // As upstream, a trailing dash is valid: generated characters will follow it.
         let as_name = base.strip_suffix('-').map_or_else(|| base.clone(), |stem| format!("{stem}a"));
         rule.check("metadata.generateName", &as_name, errors);
     }
@@ -128,7 +136,7 @@ pub(super) fn validate(meta: &ObjectMeta, rule: NameRule, errors: &mut FieldErro
     validate_after_create(meta, errors);
 }
 
-/// What must hold of metadata that can change.
+/// Validates the metadata fields that can change after creation.
 pub(super) fn validate_after_create(meta: &ObjectMeta, errors: &mut FieldErrors) {
     if let Some(labels) = &meta.labels {
         check_labels("metadata.labels", labels, errors);

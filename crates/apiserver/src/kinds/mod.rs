@@ -1,4 +1,4 @@
-//! The kinds that the server knows: their names on the wire and the rules of their objects.
+//! The kinds that the server serves: names, capabilities, schemas and validation rules.
 
 mod custom;
 mod definition;
@@ -37,30 +37,30 @@ pub(crate) use namespace::FINALIZER as NAMESPACE_FINALIZER;
 pub(crate) use resource::{Context, Part, Prepared, Resource, Rules, Typed};
 pub(crate) use table::KindTable;
 
-/// A kind of object: how it is called, what can be done with it, and the rules it is stored by.
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, each named where it is set")]
+/// A served kind: its names, scope and capabilities, and the rules for storing its objects.
+#[expect(clippy::struct_excessive_bools, reason = "independent properties")]
 pub(crate) struct Kind {
-    /// Where the kind stands in the [`KindTable`].
+    /// Index of the kind in the [`KindTable`]; a view has that of the kind it shows.
     pub(crate) index: usize,
-    /// The API group; empty for core.
+    /// API group; empty for core.
     pub(crate) group: String,
     pub(crate) version: String,
-    /// The name of the kind itself: `Pod`.
+    /// Name of the kind, such as `Pod`.
     pub(crate) name: String,
     pub(crate) plural: String,
     pub(crate) singular: String,
     pub(crate) short_names: Vec<String>,
     pub(crate) categories: Vec<String>,
     pub(crate) namespaced: bool,
-    /// Whether `/status` is a subresource, and the main resource leaves the status alone.
+    /// Whether `/status` is a subresource. If so, writes of the main resource do not change the status.
     pub(crate) has_status: bool,
-    /// DELETE answers with the object instead of a `Status`.
+    /// Whether DELETE returns the object instead of a `Status`.
     pub(crate) returns_deleted: bool,
-    /// PUT to a name that does not exist creates it.
+    /// Whether PUT creates an object that does not exist.
     pub(crate) create_on_update: bool,
-    /// PUT without a resourceVersion overwrites whatever is there.
+    /// Whether PUT without a resourceVersion is allowed; it overwrites any version.
     pub(crate) unconditional_update: bool,
-    /// The object of a bookmark without its metadata: what a Go server prints of an empty object.
+    /// JSON fields after `metadata` in a bookmark object: the fields that Go encodes for an empty object of this kind.
     pub(crate) blank: &'static str,
     selectable: &'static [&'static str],
     schema: KindSchema,
@@ -68,29 +68,29 @@ pub(crate) struct Kind {
     pub(crate) rules: Box<dyn Rules>,
 }
 
-/// Another way to look at the objects of a kind.
+/// A kind whose objects are stored as those of another kind, with different field names.
 pub(crate) struct View {
-    /// The apiVersion of what is stored.
+    /// apiVersion of the stored objects.
     stored_version: &'static str,
-    /// What it calls selectable fields, and what they are called where they are stored.
+    /// Selectable fields with different names: name in the view, name in the stored kind.
     fields: &'static [(&'static str, &'static str)],
     present: fn(&mut Map<String, Value>),
     accept: fn(&mut Map<String, Value>),
 }
 
-/// Where the schema of a kind is.
+/// Schema of a kind.
 pub(crate) enum KindSchema {
-    /// Among those of the built-in types, by this name.
+    /// Name of a built-in schema.
     Builtin(Cow<'static, str>),
-    /// What the user has defined.
+    /// Schema of a custom kind, with its OpenAPI name and printer columns.
     Custom { name: String, schema: Value, columns: Vec<PrinterColumn> },
 }
 
 impl Kind {
-    /// What can be done with the objects of every kind.
+    /// Verbs that every kind supports.
     pub(crate) const VERBS: [&str; 8] =
         ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
-    /// What can be done with the status alone.
+    /// Verbs that the `status` subresource supports.
     pub(crate) const STATUS_VERBS: [&str; 3] = ["get", "patch", "update"];
 
     fn builtin<T>(plural: &'static str, singular: &'static str, short_names: &[&str]) -> Self
@@ -131,7 +131,7 @@ impl Kind {
         }
     }
 
-    /// A kind that the user has defined.
+    /// Returns the kind for a custom definition with index `index`.
     pub(crate) fn custom(index: usize, definition: &CustomKind) -> Self {
         Self {
             index,
@@ -159,37 +159,37 @@ impl Kind {
         }
     }
 
-    /// Whether the user has defined it.
+    /// Returns `true` for a custom kind.
     pub(crate) fn is_custom(&self) -> bool {
         matches!(self.schema, KindSchema::Custom { .. })
     }
 
-    /// Whether its objects define kinds.
+    /// Returns `true` for `CustomResourceDefinition`, whose objects define kinds.
     pub(crate) fn is_definition(&self) -> bool {
         self.name == "CustomResourceDefinition" && self.group == "apiextensions.k8s.io"
     }
 
-    /// `v1` or `discovery.k8s.io/v1`.
+    /// Returns the apiVersion, such as `v1` or `discovery.k8s.io/v1`.
     pub(crate) fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// `pods` or `endpointslices.discovery.k8s.io`, as messages name a resource.
+    /// Returns the resource name used in messages, such as `pods` or `endpointslices.discovery.k8s.io`.
     pub(crate) fn qualified_plural(&self) -> String {
         qualified(&self.plural, &self.group)
     }
 
-    /// `Pod` or `EndpointSlice.discovery.k8s.io`, as messages name a kind.
+    /// Returns the kind name used in messages, such as `Pod` or `EndpointSlice.discovery.k8s.io`.
     pub(crate) fn qualified_kind(&self) -> String {
         qualified(&self.name, &self.group)
     }
 
-    /// The resource as Go prints it in some messages.
+    /// Returns the resource in the format of Go's `GroupVersionResource.String`.
     pub(crate) fn display(&self) -> String {
         format!("{}/{}, Resource={}", self.group, self.version, self.plural)
     }
 
-    /// What the fields of its objects are, where that is known.
+    /// Returns the schema of the objects; `None` if a built-in type has none.
     pub(crate) fn schema(&self) -> Option<Node<'_>> {
         match &self.schema {
             KindSchema::Builtin(name) => Node::of_type(name),
@@ -197,7 +197,7 @@ impl Kind {
         }
     }
 
-    /// The schema with the name it has in OpenAPI documents.
+    /// Returns the schema and its name in OpenAPI documents.
     pub(crate) fn named_schema(&self) -> Option<(String, &Value)> {
         match &self.schema {
             KindSchema::Builtin(name) => builtin().get(&**name).map(|schema| (name.to_string(), schema)),
@@ -205,7 +205,8 @@ impl Kind {
         }
     }
 
-    /// The schema by which strategic merge patches are applied; absent for kinds that do not take them.
+    /// Returns the schema with the keys for strategic merge patches; `None` for custom kinds, which do not support
+    /// them.
     pub(crate) fn merge_schema(&self) -> Option<Node<'_>> {
         match &self.schema {
             KindSchema::Builtin(name) => Node::of_type(name),
@@ -213,7 +214,7 @@ impl Kind {
         }
     }
 
-    /// The columns that its definition names, for kinds that are defined outside of the code.
+    /// Returns the printer columns of the definition; `None` for built-in kinds.
     pub(crate) fn printer_columns(&self) -> Option<&[PrinterColumn]> {
         match &self.schema {
             KindSchema::Builtin(_) => None,
@@ -221,18 +222,18 @@ impl Kind {
         }
     }
 
-    /// Whether its objects are stored as those of another kind.
+    /// Returns `true` if the objects are stored as those of another kind.
     pub(crate) fn is_view(&self) -> bool {
         self.view.is_some()
     }
 
-    /// A selector in the terms of what is stored.
+    /// Translates field names of the view in `selector` to those of the stored kind.
     pub(crate) fn stored_selector(&self, selector: &Selector) -> Selector {
         let names = self.view.as_ref().map_or(&[][..], |view| view.fields);
         Selector { labels: selector.labels.clone(), fields: selector.fields.clone().renamed(names) }
     }
 
-    /// Turns what is stored into an object of this kind.
+    /// Converts a stored object into an object of this kind.
     pub(crate) fn present(&self, object: &mut Value) {
         if let (Some(view), Value::Object(object)) = (&self.view, object) {
             (view.present)(object);
@@ -240,7 +241,7 @@ impl Kind {
         }
     }
 
-    /// Turns an object of this kind into what is stored.
+    /// Converts an object of this kind into the stored form.
     pub(crate) fn accept(&self, object: &mut Value) {
         if let (Some(view), Value::Object(object)) = (&self.view, object) {
             (view.accept)(object);
@@ -248,7 +249,7 @@ impl Kind {
         }
     }
 
-    /// The apiVersion that its stored objects have.
+    /// Returns the apiVersion of the stored objects.
     pub(crate) fn stored_version(&self) -> String {
         self.view.as_ref().map_or_else(|| self.api_version(), |view| view.stored_version.to_owned())
     }

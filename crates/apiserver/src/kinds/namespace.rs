@@ -8,9 +8,9 @@ use super::{Resource, shape};
 use crate::field::FieldErrors;
 use crate::names::NameRule;
 
-/// The label by which a namespace can be selected by its name.
+/// Label with the name of the namespace, for namespace selectors.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
-/// What keeps a namespace until its content is gone.
+/// Entry of `spec.finalizers` that keeps a deleted namespace until its content is removed.
 pub(crate) const FINALIZER: &str = "kubernetes";
 
 impl Resource for Namespace {

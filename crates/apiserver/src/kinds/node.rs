@@ -18,7 +18,7 @@ impl Resource for Node {
     }
 
     fn apply_defaults(&mut self) {
-        // What a kubelet can give pods is all it has, unless it says otherwise.
+        // As upstream, allocatable defaults to capacity.
         if let Some(status) = &mut self.status
             && status.allocatable.is_none()
         {
@@ -26,7 +26,8 @@ impl Resource for Node {
         }
     }
 
-    // A new node keeps its status: a kubelet registers with it. No admission plugin taints it `not-ready`.
+    // A created node keeps its status, since kubelets register with one. There is no `TaintNodesByCondition` admission,
+    // so no `not-ready` taint.
 
     fn prepare_update(&mut self, old: &Self) {
         self.status.clone_from(&old.status);

@@ -1,4 +1,4 @@
-//! Kinds that are stored as they come: `ConfigMap` and `ServiceAccount`.
+//! Kinds without defaults and status: `ConfigMap` and `ServiceAccount`.
 
 use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;

@@ -70,7 +70,7 @@ impl Resource for Pod {
     fn prepare_status_update(&mut self, old: &Self) {
         self.spec.clone_from(&old.spec);
         self.metadata.owner_references.clone_from(&old.metadata.owner_references);
-        // The class follows from the spec and is never lost to a kubelet that does not send it.
+        // The class is derived from the spec; as upstream, a status without one keeps it.
         if let (Some(status), Some(old)) = (&mut self.status, &old.status)
             && status.qos_class.as_deref().is_none_or(str::is_empty)
         {
@@ -120,7 +120,8 @@ impl Resource for Pod {
         .collect()
     }
 
-    /// No node means no kubelet that could end the pod with grace, and an ended pod needs none.
+    /// Returns the grace period in seconds; 0 for a pod without a node, which has no kubelet to stop it, and for a pod
+    /// that has terminated.
     fn grace(&self, requested: Option<i64>) -> Option<i64> {
         let spec = self.spec.as_ref();
         let on_node = spec.and_then(|spec| spec.node_name.as_deref()).is_some_and(|node| !node.is_empty());
@@ -158,7 +159,7 @@ impl Resource for Pod {
     }
 }
 
-/// The singular address is what old clients know; it wins when the two disagree.
+/// Makes `podIP` and `podIPs` agree. As upstream, `podIP` wins if they differ: old kubelets set only `podIP`.
 fn align_pod_ips(status: &mut PodStatus) {
     let single = status.pod_ip.as_deref().unwrap_or_default();
     let first = status.pod_ips.as_ref().and_then(|ips| ips.first()).map(|it| it.ip.as_str());

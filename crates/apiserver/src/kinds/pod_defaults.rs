@@ -1,8 +1,8 @@
-//! What a real server fills into a pod's spec, and which of it can change afterwards.
+//! Defaults of pod specs, the quality-of-service class, and the fields of a spec that can change after creation.
 
 use k8s_openapi::api::core::v1::{Container, PodSecurityContext, PodSpec};
 
-/// What a pod is given when it does not say how long it needs to stop.
+/// Default of `terminationGracePeriodSeconds`.
 const GRACE_SECONDS: i64 = 30;
 
 pub(super) fn apply(spec: &mut PodSpec) {
@@ -22,7 +22,7 @@ fn apply_to_container(container: &mut Container, host_network: bool) {
     or(&mut container.termination_message_path, "/dev/termination-log");
     or(&mut container.termination_message_policy, "File");
     let image = container.image.as_deref().unwrap_or_default();
-    // The tag stands behind the last slash; a colon before it belongs to a registry's port.
+    // Only the part after the last slash can contain a tag; an earlier colon separates the port of the registry.
     let last = image.rsplit('/').next().unwrap_or_default();
     let floating = !last.contains('@') && last.split_once(':').is_none_or(|(_, tag)| tag == "latest");
     or(&mut container.image_pull_policy, if floating { "Always" } else { "IfNotPresent" });
@@ -64,7 +64,7 @@ fn or(field: &mut Option<String>, default: &str) {
     }
 }
 
-/// The quality-of-service class that follows from what the containers ask for.
+/// Returns the quality-of-service class derived from the requests and limits of the containers.
 pub(super) fn qos_class(spec: &PodSpec) -> &'static str {
     let mut containers = spec.containers.iter().chain(spec.init_containers.iter().flatten());
     let asks = |container: &Container| {
@@ -93,7 +93,7 @@ pub(super) fn qos_class(spec: &PodSpec) -> &'static str {
     }
 }
 
-/// Whether an update keeps to the few fields of a spec that may change.
+/// Returns `true` if two specs differ only in mutable fields, as defined by upstream's `ValidatePodUpdate`.
 pub(super) fn differs_only_where_mutable(new: &PodSpec, old: &PodSpec) -> bool {
     if new == old {
         return true;
@@ -114,7 +114,7 @@ pub(super) fn differs_only_where_mutable(new: &PodSpec, old: &PodSpec) -> bool {
     for (container, old) in munged.init_containers.iter_mut().flatten().zip(old_init) {
         container.image.clone_from(&old.image);
     }
-    // Absent and empty are the same, and the stored form knows only absent.
+    // Absent and empty fields are equal; stored specs contain no empty ones.
     same_json(&munged, old)
 }
 

@@ -1,4 +1,4 @@
-//! What every kind says about its objects, and the one road on which an object is made ready to be stored.
+//! The rules of kinds: the hooks that a kind implements, and the sequence in which creates and updates call them.
 
 use std::marker::PhantomData;
 
@@ -15,107 +15,114 @@ use crate::names::NameRule;
 use crate::service_addresses::{Held, ServiceAddresses};
 use crate::status::StatusError;
 
-/// The rules of one kind, written on its type. Each hook is what upstream's strategy of that kind does at this place;
-/// the order in which they are called is in [`Typed`].
+/// Storage rules of one kind. The hooks correspond to those of upstream's registry strategies (`RESTCreateStrategy`,
+/// `RESTUpdateStrategy`); [`Typed`] calls them.
 pub(crate) trait Resource: Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The grammar of the names.
+    /// Syntax of object names.
     const NAME_RULE: NameRule = NameRule::Subdomain;
-    /// The fields, besides name and namespace, that a field selector may ask for.
+    /// Fields that field selectors may use, besides name and namespace.
     const SELECTABLE: &'static [&'static str] = &[];
 
     fn metadata(&self) -> &ObjectMeta;
     fn metadata_mut(&mut self) -> &mut ObjectMeta;
 
-    /// Fills in what the versioned type defaults to, whoever writes.
+    /// Sets the defaults of the versioned type, on every write.
     fn apply_defaults(&mut self) {}
 
-    /// Takes out what a client may not set on create and sets what the server sets.
+    /// Clears the fields that a client cannot set on create and sets those that the server sets.
     fn prepare_create(&mut self) {}
 
-    /// The same for an object that is to be as if it had been there before, whose status counts.
+    /// Prepares an object stored by `Server::load`. Kinds whose status must be kept override it.
     fn prepare_load(&mut self) {
         self.prepare_create();
     }
 
-    /// Carries over from the stored object what an update of the main resource may not change.
+    /// Copies from the stored object what an update of the main resource cannot change.
     fn prepare_update(&mut self, _old: &Self) {}
 
-    /// Carries over from the stored object all but the status.
+    /// Copies everything except the status from the stored object.
     fn prepare_status_update(&mut self, _old: &Self) {}
 
     fn validate(&self, _errors: &mut FieldErrors) {}
 
     fn validate_update(&self, _old: &Self, _errors: &mut FieldErrors) {}
 
-    /// Picks what must be unique in the cluster. Nothing is recorded yet, see [`ServiceAddresses::replace`].
+    /// Chooses values that must be unique in the cluster, such as cluster IPs. They are reserved by
+    /// [`ServiceAddresses::replace`] when the object is stored.
     fn allocate(&mut self, _old: Option<&Self>, _context: &mut Context<'_>, _errors: &mut FieldErrors) {}
 
-    /// What the stored object has to itself.
+    /// Returns the cluster-unique values that the object occupies.
     fn held(&self) -> Vec<Held> {
         Vec::new()
     }
 
-    /// The values of the [`SELECTABLE`](Self::SELECTABLE) fields that are not empty.
+    /// Returns the non-empty values of the [`SELECTABLE`](Self::SELECTABLE) fields.
     fn fields(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 
-    /// The seconds until a deleted object goes away; `None` for kinds that know no graceful deletion.
+    /// Returns the grace period of a delete in seconds; `None` for kinds without graceful deletion.
     fn grace(&self, _requested: Option<i64>) -> Option<i64> {
         None
     }
 
-    /// Makes the JSON what a Go server would print where the Rust type differs.
+    /// Adapts the encoded JSON to Go's encoding where that of the Rust type differs.
     fn shape(_object: &mut Map<String, Value>) {}
 }
 
-/// What a write may look at besides the object.
+/// Inputs of a write besides the object.
 pub(crate) struct Context<'a> {
     pub(crate) kind: &'a Kind,
-    /// The namespace of the request's path.
+    /// Namespace in the path of the request.
     pub(crate) namespace: Option<&'a str>,
     pub(crate) now: Timestamp,
     pub(crate) rng: &'a mut StdRng,
     pub(crate) addresses: &'a ServiceAddresses,
 }
 
-/// An object that may be stored.
+/// An object that has passed its rules and can be stored.
 pub(crate) struct Prepared {
-    /// The object without `kind`, `apiVersion` and `metadata.resourceVersion`.
+    /// Object without `kind`, `apiVersion` and `metadata.resourceVersion`.
     pub(crate) object: Map<String, Value>,
     pub(crate) metadata: ObjectMeta,
     pub(crate) fields: Vec<(&'static str, String)>,
     pub(crate) held: Vec<Held>,
-    /// The name was made up by the server.
+    /// Whether the server generated the name.
     pub(crate) generated_name: bool,
 }
 
-/// Which part of an object an update is about.
+/// Part of an object that an update changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Main,
     Status,
 }
 
-/// [`Resource`] with its type forgotten, so that kinds fit into one table.
+/// Object-safe form of [`Resource`], implemented by [`Typed`] and by the rules of custom kinds.
 pub(crate) trait Rules: Send + Sync {
-    /// Makes a new object ready.
+    /// Prepares a new object.
+    ///
+    /// # Errors
+    /// 400 if it cannot be decoded, 422 if it is invalid.
     fn create(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
 
-    /// The same for an object that is to be as if it had been there before, see [`Resource::prepare_load`].
+    /// Prepares an object stored by `Server::load`, see [`Resource::prepare_load`].
     fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
 
-    /// Makes the successor of a stored object ready.
+    /// Prepares the new version of a stored object.
+    ///
+    /// # Errors
+    /// 400 if it cannot be decoded, 422 if it is invalid or changes immutable fields.
     fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
 
-    /// Makes a stored object ready again after the server itself changed its metadata.
+    /// Prepares a stored object again after the server changed its metadata. Nothing is validated.
     fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError>;
 
-    /// See [`Resource::grace`].
+    /// Returns the grace period of a delete in seconds, see [`Resource::grace`].
     fn grace(&self, object: &Value, kind: &Kind, requested: Option<i64>) -> Result<Option<i64>, StatusError>;
 }
 
-/// The rules of a [`Resource`].
+/// [`Rules`] of a [`Resource`].
 pub(crate) struct Typed<T>(PhantomData<fn() -> T>);
 
 impl<T: Resource> Typed<T> {
@@ -129,15 +136,15 @@ impl<T: Resource> Typed<T> {
             StatusError::bad_request(format!("{name} in version \"{version}\" cannot be handled as a {name}: {why}"))
         };
         times::admit(&mut body, kind.schema()).map_err(unreadable)?;
-        // The place of an error costs as much as the decoding.
+        // Decodes again to get the path of the error: tracking it on every decode would double the cost.
         T::deserialize(&body)
             .or_else(|_| serde_path_to_error::deserialize(body))
             .map_err(|error| unreadable(format!("{}: {}", error.path(), error.inner())))
     }
 
-    /// Decodes what is stored.
+    /// Decodes a stored object.
     fn decode_stored(mut stored: Value, kind: &Kind) -> Result<T, StatusError> {
-        let unreadable = |why: String| StatusError::internal(format!("a stored {} does not decode: {why}", kind.name));
+        let unreadable = |why: String| StatusError::internal(format!("stored {} cannot be decoded: {why}", kind.name));
         times::admit(&mut stored, kind.schema()).map_err(unreadable)?;
         T::deserialize(stored).map_err(|error| unreadable(error.to_string()))
     }
@@ -162,7 +169,7 @@ impl<T: Resource> Typed<T> {
     fn finish(object: &T, kind: &Kind, generated_name: bool) -> Result<Prepared, StatusError> {
         let value = serde_json::to_value(object).map_err(|error| StatusError::internal(error.to_string()))?;
         let Value::Object(mut map) = value else {
-            return Err(StatusError::internal("an object that does not encode to a JSON object"));
+            return Err(StatusError::internal("an object is not encoded as a JSON object"));
         };
         times::restore(&mut map, kind.schema());
         map.remove("kind");

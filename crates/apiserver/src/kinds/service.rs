@@ -14,7 +14,7 @@ use crate::field::FieldErrors;
 use crate::names::NameRule;
 use crate::service_addresses::Held;
 
-/// Stands in `clusterIP` of a Service that wants none.
+/// Value of `clusterIP` for a headless Service.
 pub(super) const HEADLESS: &str = "None";
 const CLIENT_IP_TIMEOUT_SECONDS: i32 = 10_800;
 

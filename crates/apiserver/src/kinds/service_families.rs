@@ -1,8 +1,7 @@
-//! The cluster IPs of a Service and their families.
+//! Cluster IPs of a Service and their families.
 //!
-//! Four fields say the same thing in part (`clusterIP`, `clusterIPs`, `ipFamilies`, `ipFamilyPolicy`), each may be left
-//! out, and an update may come from a client that knows only some of them. The functions here are called in the order
-//! in which upstream resolves that.
+//! Four fields overlap (`clusterIP`, `clusterIPs`, `ipFamilies`, `ipFamilyPolicy`). Each can be omitted, and an update
+//! can come from a client that does not support all of them. The functions here resolve that in upstream's order.
 
 use k8s_openapi::api::core::v1::ServiceSpec;
 
@@ -16,7 +15,7 @@ pub(super) const SINGLE: &str = "SingleStack";
 pub(super) const PREFER_DUAL: &str = "PreferDualStack";
 pub(super) const REQUIRE_DUAL: &str = "RequireDualStack";
 
-/// Whether Services of this type have a cluster IP (or `None` in its place).
+/// Returns `true` if Services of this type have a cluster IP or are headless.
 pub(super) fn needs_cluster_ip(spec: &ServiceSpec) -> bool {
     matches!(spec.type_.as_deref(), Some("ClusterIP" | "NodePort" | "LoadBalancer"))
 }
@@ -37,7 +36,7 @@ fn families(spec: &ServiceSpec) -> &[String] {
     spec.ip_families.as_deref().unwrap_or_default()
 }
 
-/// An update that does not mention the addresses keeps them.
+/// Keeps the stored addresses in an update that does not set them, as upstream's `patchAllocatedValues`.
 pub(super) fn carry_allocated(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
     let Some(old) = old else { return };
     if !needs_cluster_ip(old) || !needs_cluster_ip(spec) {
@@ -51,7 +50,8 @@ pub(super) fn carry_allocated(spec: &mut ServiceSpec, old: Option<&ServiceSpec>)
     }
 }
 
-/// Brings `clusterIP` and `clusterIPs` together for clients that set only one of them.
+/// Synchronizes `clusterIP` and `clusterIPs` for clients that set only one of them, as upstream's
+/// `normalizeClusterIPs`.
 pub(super) fn normalize(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
     let Some(old) = old else {
         if !ip(spec).is_empty() && ips(spec).is_empty() {
@@ -67,7 +67,8 @@ pub(super) fn normalize(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
     }
 }
 
-/// A Service that becomes an ExternalName loses its addresses, unless the client asked for other ones.
+/// Clears the addresses of a Service that becomes an `ExternalName`, unless the client changed them, as upstream's
+/// `dropTypeDependentFields`.
 pub(super) fn drop_what_the_type_has_not(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
     let Some(old) = old else { return };
     if !needs_cluster_ip(old) || needs_cluster_ip(spec) {
@@ -85,7 +86,7 @@ pub(super) fn drop_what_the_type_has_not(spec: &mut ServiceSpec, old: Option<&Se
     }
 }
 
-/// Settles policy and families from what the client said.
+/// Sets `ipFamilyPolicy` and `ipFamilies` from the given fields, as upstream's `initIPFamilyFields`.
 pub(super) fn complete(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
     if !needs_cluster_ip(spec) {
         return;
@@ -93,7 +94,7 @@ pub(super) fn complete(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
     if let Some(old) = old {
         trim_to_single(spec, old);
     }
-    // Addresses that were asked for say their family.
+    // Each requested address determines the family at its index.
     let from_ips: Vec<&'static str> =
         ips(spec).iter().map_while(|ip| address::parse(ip)).map(|ip| Family::of(ip).as_str()).collect();
     let mut list: Vec<String> = families(spec).to_vec();
@@ -101,7 +102,7 @@ pub(super) fn complete(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
         list.push((*family).to_owned());
     }
     if is_headless(spec) && spec.selector.as_ref().is_none_or(std::collections::BTreeMap::is_empty) {
-        // Nobody knows what its endpoints will be, so it is open for both families.
+        // As upstream: its endpoints are managed by the user and may have either family.
         spec.ip_family_policy.get_or_insert_with(|| REQUIRE_DUAL.to_owned());
     }
     let policy = spec.ip_family_policy.get_or_insert_with(|| SINGLE.to_owned());
@@ -117,7 +118,8 @@ pub(super) fn complete(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
     spec.ip_families = Some(list);
 }
 
-/// A change of the policy from dual to single takes away the second family and address, when the client left them.
+/// Removes the second family and address if an update changes the policy to single-stack and leaves them unchanged, as
+/// upstream's `trimFieldsForDualStackDowngrade`.
 fn trim_to_single(spec: &mut ServiceSpec, old: &ServiceSpec) {
     let was_dual = old.ip_family_policy.as_deref().is_some_and(|policy| policy != SINGLE);
     if !was_dual || spec.ip_family_policy.as_deref() != Some(SINGLE) {
@@ -133,7 +135,8 @@ fn trim_to_single(spec: &mut ServiceSpec, old: &ServiceSpec) {
     }
 }
 
-/// Picks the addresses that are missing and refuses those that cannot be had. `held` is what the stored Service has.
+/// Chooses missing addresses, and reports requested ones that are out of range or in use. `held` is what the stored
+/// Service occupies.
 pub(super) fn allocate(spec: &mut ServiceSpec, held: &[Held], context: &mut Context<'_>, errors: &mut FieldErrors) {
     if !needs_cluster_ip(spec) {
         return;

@@ -1,4 +1,4 @@
-//! The node ports of a Service.
+//! Node ports of a Service.
 
 use k8s_openapi::api::core::v1::ServiceSpec;
 
@@ -14,12 +14,12 @@ fn wants_node_ports(spec: &ServiceSpec) -> bool {
     }
 }
 
-/// The node ports in use.
+/// Returns the node ports that are set.
 pub(super) fn node_ports(spec: &ServiceSpec) -> impl Iterator<Item = i32> {
     spec.ports.iter().flatten().filter_map(|port| port.node_port).filter(|port| *port != 0)
 }
 
-/// An update that does not mention the node ports keeps them, port by port.
+/// Keeps the stored node ports in an update that does not set them, matching ports by number and protocol.
 pub(super) fn carry_node_ports(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
     let Some(old) = old else { return };
     if !wants_node_ports(spec) {
@@ -32,7 +32,7 @@ pub(super) fn carry_node_ports(spec: &mut ServiceSpec, old: Option<&ServiceSpec>
     }
 }
 
-/// Takes away what a Service of this type does not have.
+/// Clears the fields that Services of this type do not have.
 pub(super) fn drop_what_the_type_has_not(spec: &mut ServiceSpec) {
     let service_type = spec.type_.as_deref();
     if !matches!(service_type, Some("NodePort" | "LoadBalancer")) {
@@ -47,7 +47,7 @@ pub(super) fn drop_what_the_type_has_not(spec: &mut ServiceSpec) {
     }
 }
 
-/// Picks the node ports that are missing and refuses those that cannot be had.
+/// Chooses missing node ports, and reports requested ones that are out of range or in use.
 pub(super) fn allocate(spec: &mut ServiceSpec, held: &[Held], context: &mut Context<'_>, errors: &mut FieldErrors) {
     for (i, port) in spec.ports.iter().flatten().enumerate() {
         let Some(number) = port.node_port.filter(|port| *port != 0) else { continue };

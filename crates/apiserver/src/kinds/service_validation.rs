@@ -1,4 +1,4 @@
-//! What must hold of a Service.
+//! Validation of Services.
 
 use std::collections::BTreeSet;
 
@@ -147,7 +147,7 @@ fn validate_addresses(spec: &ServiceSpec, errors: &mut FieldErrors) {
 }
 
 pub(super) fn validate_update(spec: &ServiceSpec, old: &ServiceSpec, errors: &mut FieldErrors) {
-    // What the first address is can only change by way of a type that has none.
+    // The primary address and family are immutable, except by an update to `ExternalName` and back.
     if !needs_cluster_ip(spec) || !needs_cluster_ip(old) {
         return;
     }

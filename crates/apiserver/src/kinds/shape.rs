@@ -1,9 +1,9 @@
-//! The JSON that a Go server prints: empty lists and maps are absent, and so are the zero values of optional fields.
+//! Adapts encoded JSON to Go's encoding: `omitempty` drops empty lists, empty maps and zero values.
 
 use serde_json::{Map, Value};
 
-/// Maps whose emptiness means absence. Other empty objects are structs behind pointers (`emptyDir: {}`), whose presence
-/// says something.
+/// Fields with maps, which Go omits if they are empty. Other empty objects, such as `emptyDir`, are pointers to structs
+/// and are kept.
 const MAPS: [&str; 14] = [
     "allocatable",
     "annotations",
@@ -21,7 +21,7 @@ const MAPS: [&str; 14] = [
     "volumeAttributes",
 ];
 
-/// Drops nulls, empty lists and empty maps, however deep.
+/// Removes nulls, empty lists and empty maps at every depth.
 pub(super) fn prune(object: &mut Map<String, Value>) {
     object.retain(|key, value| match value {
         Value::Null => false,
@@ -42,7 +42,7 @@ pub(super) fn prune(object: &mut Map<String, Value>) {
     });
 }
 
-/// Drops the named fields where they hold the zero value of a Go field without a pointer.
+/// Removes the given fields if they have the zero value of a Go field without a pointer.
 pub(super) fn drop_zero(object: &mut Map<String, Value>, fields: &[&str]) {
     for field in fields {
         let zero = match object.get(*field) {
@@ -57,7 +57,7 @@ pub(super) fn drop_zero(object: &mut Map<String, Value>, fields: &[&str]) {
     }
 }
 
-/// Adds the named fields with these values where they are absent, because Go prints them even so.
+/// Adds the given fields if they are absent: Go encodes them without `omitempty`.
 pub(super) fn always(object: &mut Map<String, Value>, fields: &[(&str, Value)]) {
     for (field, value) in fields {
         if !object.contains_key(*field) {
@@ -66,12 +66,12 @@ pub(super) fn always(object: &mut Map<String, Value>, fields: &[(&str, Value)]) 
     }
 }
 
-/// The object in a field, made if it is absent.
+/// Returns the object in a field, inserting an empty one if the field is absent; `None` if the field is not an object.
 pub(super) fn section<'a>(object: &'a mut Map<String, Value>, field: &str) -> Option<&'a mut Map<String, Value>> {
     object.entry(field).or_insert_with(|| Value::Object(Map::new())).as_object_mut()
 }
 
-/// The objects of a list.
+/// Returns the objects in a list field; none if the field is absent.
 pub(super) fn items<'a>(
     object: &'a mut Map<String, Value>,
     field: &str,

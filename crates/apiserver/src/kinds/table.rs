@@ -1,4 +1,4 @@
-//! The kinds served.
+//! The table of served kinds.
 
 use std::sync::{Arc, LazyLock};
 
@@ -6,14 +6,14 @@ use k8s_openapi::schemars::JsonSchema as _;
 
 use super::{Kind, endpointslice, event_view};
 
-/// Every kind served, in the order of discovery.
+/// All served kinds, in the order of discovery.
 #[derive(Debug, Clone)]
 pub(crate) struct KindTable {
     kinds: Vec<Arc<Kind>>,
 }
 
 impl KindTable {
-    /// The kinds built in, made once for the process.
+    /// Returns the built-in kinds. They are constructed once per process.
     pub(crate) fn builtin() -> Self {
         static BUILTIN: LazyLock<KindTable> = LazyLock::new(KindTable::make);
         BUILTIN.clone()
@@ -127,7 +127,7 @@ impl KindTable {
         &self.kinds
     }
 
-    /// Adds a kind, in place of the one of its index if there is one.
+    /// Adds a kind, or replaces the custom kind with the same index.
     pub(crate) fn put(&mut self, kind: Kind) {
         let kind = Arc::new(kind);
         match self.kinds.iter_mut().find(|found| found.index == kind.index && found.is_custom()) {
@@ -136,12 +136,12 @@ impl KindTable {
         }
     }
 
-    /// Forgets a kind. Its index is not used again.
+    /// Removes a kind. Its index is not used again.
     pub(crate) fn remove(&mut self, index: usize) {
         self.kinds.retain(|kind| kind.index != index);
     }
 
-    /// Finds a kind by the names that stand in a path.
+    /// Returns the kind with the given path segments.
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Kind>> {
         self.kinds.iter().find(|kind| kind.plural == plural && kind.group == group && kind.version == version)
     }

@@ -1,34 +1,37 @@
-//! Times of the whole range that a real server takes.
+//! Conversion of times to the range and syntax that upstream accepts.
 //!
-//! `metav1.Time` is read by Go's `time.Parse(time.RFC3339, …)`: years 0000 to 9999, a capital `T` and `Z`, no second 60.
-//! The type of `k8s-openapi` behind our kinds ends half a day earlier and is more lenient about the rest. So times are
-//! checked here, and those beyond its end have another year while an object has its Rust type.
+//! `metav1.Time` is parsed by Go's `time.Parse(time.RFC3339, …)`: years 0000 to 9999, upper-case `T` and `Z`, no second
+//! 60. [`Timestamp`], which `k8s-openapi` uses, ends at 9999-12-30T22:00:00.999999999Z and accepts other formats. Times
+//! are therefore checked here, and later ones have a placeholder year while the object is a Rust value.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::schema::Node;
 
-/// Placeholder of the year 9999 while an object has its Rust type. No time that passes the check has a negative year.
+/// Placeholder for the year 9999. It cannot collide: times with negative years are rejected.
 const STAND_IN: &str = "-004000-";
-/// The same as `k8s-openapi` prints it.
+/// The placeholder as printed by `Timestamp`.
 const STAND_IN_PRINTED: &str = "-4000-";
 const LAST_YEAR: &str = "9999-";
-/// A year whose calendar is that of 9999: it repeats every 400 years.
+/// Year with the same calendar as 9999, since the Gregorian calendar repeats every 400 years. Used to convert times of
+/// 9999 to UTC.
 const SAME_CALENDAR: &str = "9599-";
-/// `time.Time{}`, which `metav1.Time` prints as null.
+/// Go's zero `time.Time{}`, which `metav1.Time` encodes as null.
 const ZERO: &str = "0001-01-01T00:00:00Z";
 
-/// Shape of the times that need no second look.
+/// Pattern of the common format without fraction and zone; `0` is any digit.
 const PLAIN: &[u8] = b"0000-00-00T00:00:00";
-/// Length of the shortest text that the Rust type reads as a time: `20270101T000000Z`.
+/// Strings below this length are not checked. The shortest time with seconds that `Timestamp` parses is
+/// `20270101T000000Z`.
 const SHORTEST: usize = 15;
 
-/// Checks the times of an object that a client sent or that is stored, and shifts those that its Rust type cannot hold.
-/// Undone by [`restore`].
+/// Checks and normalizes the times of an object before it is converted to its Rust type, and shifts those after the
+/// maximum of `Timestamp`. [`restore`] undoes the shift.
 ///
 /// # Errors
-/// The path and the text of a time that Go does not parse, or whose year in UTC is none of 0000 to 9999.
+/// A message with the field path and the text of a time that Go does not parse, or whose year in UTC is not 0000 to
+/// 9999.
 pub(super) fn admit(object: &mut Value, schema: Option<Node<'_>>) -> Result<(), String> {
     let Some(schema) = schema.filter(|_| any_text(object, &is_unusual)) else { return Ok(()) };
     visit(object, schema, &mut String::new(), &mut |text, optional| {
@@ -37,12 +40,12 @@ pub(super) fn admit(object: &mut Value, schema: Option<Node<'_>>) -> Result<(), 
     })
 }
 
-/// Gives the times that [`admit`] has shifted their year back.
+/// Replaces the placeholder year of the times that [`admit`] shifted with 9999.
 pub(super) fn restore(object: &mut Map<String, Value>, schema: Option<Node<'_>>) {
     let is_shifted = |text: &str| text.starts_with(STAND_IN_PRINTED);
     let Some(schema) = schema.filter(|_| object.values().any(|value| any_text(value, &is_shifted))) else { return };
     let mut whole = Value::Object(std::mem::take(object));
-    // It fails for no time: every one stays or gets its year back.
+    // Cannot fail: the closure returns a value for every time.
     let _ = visit(&mut whole, schema, &mut String::new(), &mut |text, _| {
         let rest = text.strip_prefix(STAND_IN_PRINTED);
         Some(Value::String(rest.map_or_else(|| text.to_owned(), |rest| [LAST_YEAR, rest].concat())))
@@ -52,7 +55,7 @@ pub(super) fn restore(object: &mut Map<String, Value>, schema: Option<Node<'_>>)
     }
 }
 
-/// Whether any text in a value is like that.
+/// Returns `true` if any string in `value` satisfies `is`.
 fn any_text(value: &Value, is: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::String(text) => is(text),
@@ -62,7 +65,8 @@ fn any_text(value: &Value, is: &dyn Fn(&str) -> bool) -> bool {
     }
 }
 
-/// Whether a text may be a time that is not plain. Cheap, and asked of every text of every object.
+/// Returns `true` if a string may be a time that is not in the common format. Called for every string of every object,
+/// so it must be cheap.
 fn is_unusual(text: &str) -> bool {
     let bytes = text.as_bytes();
     let starts_like_one = bytes.first().is_some_and(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b' '));
@@ -72,7 +76,8 @@ fn is_unusual(text: &str) -> bool {
         && !is_plain(bytes)
 }
 
-/// Whether a text is `yyyy-mm-ddThh:mm:ssZ`, with or without a fraction of six digits, of years that are no special case.
+/// Returns `true` for `yyyy-mm-ddThh:mm:ssZ`, with or without a fraction of six digits, except in years 0000, 0001 and
+/// 9999.
 fn is_plain(bytes: &[u8]) -> bool {
     let Some((date, end)) = bytes.split_at_checked(PLAIN.len()) else { return false };
     let ordinary = |year: &[u8]| !matches!(year, b"0000" | b"0001" | b"9999");
@@ -83,20 +88,20 @@ fn is_plain(bytes: &[u8]) -> bool {
         && &date[11..13] < b"24".as_slice()
 }
 
-/// Whether a text is like a pattern in which `0` is any digit and everything else is itself.
+/// Returns `true` if a string matches a pattern in which `0` is any digit and other bytes are literal.
 fn has_shape(text: &[u8], pattern: &[u8]) -> bool {
     let fits = |(byte, shape): (&u8, &u8)| if *shape == b'0' { byte.is_ascii_digit() } else { byte == shape };
     text.len() == pattern.len() && text.iter().zip(pattern).all(fits)
 }
 
-/// A time as its Rust type takes it; nothing for one that is refused.
+/// Converts a time to a string that the Rust type accepts; `None` if the time is invalid.
 fn admit_one(text: &str) -> Option<String> {
     if text.starts_with(STAND_IN) || text.starts_with(STAND_IN_PRINTED) {
         return None;
     }
     let text = checked(text)?;
     if let Ok(time) = text.parse::<Timestamp>() {
-        // East of Greenwich, the year 0000 begins before it does in UTC.
+        // With a positive offset, a time in year 0000 can be in year -1 in UTC.
         let printed = time.to_string();
         return (!printed.starts_with('-')).then_some(printed);
     }
@@ -105,7 +110,8 @@ fn admit_one(text: &str) -> Option<String> {
     Some([STAND_IN, time.strip_prefix(SAME_CALENDAR)?].concat())
 }
 
-/// The text if Go takes it for a time, with no more digits of a second than nine. Days are left to the parser.
+/// Returns the time with at most nine fractional digits; `None` if Go does not parse it. The day of the month is
+/// checked by the parser.
 fn checked(text: &str) -> Option<String> {
     let (date, rest) = text.split_at_checked(PLAIN.len())?;
     let number = |range: std::ops::Range<usize>| date[range].parse::<u8>().ok();
@@ -128,7 +134,10 @@ fn checked(text: &str) -> Option<String> {
     Some(if fraction.is_empty() { format!("{date}{zone}") } else { format!("{date}.{fraction}{zone}") })
 }
 
-/// Replaces every time below a value. The second argument of `replace` says whether the field may be null.
+/// Replaces every time in a value. The second argument of `replace` tells whether the field is optional.
+///
+/// # Errors
+/// A message with the path of the first time for which `replace` returns `None`.
 fn visit(
     value: &mut Value,
     schema: Node<'_>,
@@ -188,7 +197,7 @@ mod tests {
         let typed: k8s_openapi::api::core::v1::Pod = serde_json::from_value(object).map_err(|it| it.to_string())?;
         let Value::Object(mut object) = serde_json::to_value(typed).unwrap() else { panic!("a pod is an object") };
         restore(&mut object, schema);
-        assert_eq!(object["metadata"]["annotations"]["since"], time, "only times are touched");
+        assert_eq!(object["metadata"]["annotations"]["since"], time, "strings in other fields are unchanged");
         Ok(object["status"]["conditions"][0].get("lastTransitionTime").cloned().unwrap_or_default())
     }
 

@@ -1,13 +1,13 @@
-//! Merging an applied configuration into an object.
+//! Server-side apply without field ownership.
 
 use serde_json::{Map, Value};
 
 use crate::schema::Node;
 
-/// Merges what a client applies into what is there.
+/// Merges an applied configuration into an object.
 ///
-/// Nobody's ownership of fields is kept, so a field that a client once applied and now leaves out stays as it is, and
-/// what another client has set is overwritten without a conflict.
+/// Field ownership is not tracked: a field that a client applied before and now omits stays unchanged, and fields set
+/// by other clients are overwritten without a conflict.
 pub(crate) fn merge_applied(object: &mut Value, applied: Value, schema: Option<Node<'_>>) {
     match (object, applied) {
         (Value::Object(map), Value::Object(applied)) if !schema.is_some_and(Node::is_atomic_map) => {
@@ -34,7 +34,7 @@ pub(crate) fn merge_applied(object: &mut Value, applied: Value, schema: Option<N
 
 fn merge_fields(map: &mut Map<String, Value>, applied: Map<String, Value>, schema: Option<Node<'_>>) {
     for (name, value) in applied {
-        // A null is a value like another here, and means that the field is unset.
+        // As upstream, null unsets a field.
         if value.is_null() {
             map.remove(&name);
             continue;

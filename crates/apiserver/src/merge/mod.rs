@@ -1,4 +1,4 @@
-//! Merging objects by what their schema says: strategic merge patches and applied configurations.
+//! Schema-aware merging of objects: strategic merge patches and applied configurations.
 
 mod applied;
 mod order;

@@ -1,9 +1,9 @@
-//! The order of a merged list.
+//! Order of the items of a merged list.
 
-/// Brings the items of a merged list into upstream's order: those of the patch in the order of the patch (or of its
-/// `$setElementOrder`), the others where they stood, between them.
+/// Returns the items of a merged list in upstream's order: patched items in the order of the patch (or of its
+/// `$setElementOrder`), interleaved with the other items, which keep their relative order.
 ///
-/// `wanted` gives an item's place in the patch, `before` its place in the list as it was.
+/// `wanted` returns the index of an item in the patch, `before` its index in the original list.
 pub(super) fn interleave<T>(
     merged: Vec<T>,
     wanted: impl Fn(&T) -> Option<usize>,
@@ -34,7 +34,7 @@ mod tests {
 
     use super::*;
 
-    // Columns: the list as it was, the patch, the merged items in any order, the outcome.
+    // Arguments: original list, patch, merged items in any order, expected order.
     #[rstest]
     #[case::patched_in_place("abc", "b", "abc", "abc")]
     #[case::new_ones_first("ab", "x", "abx", "xab")]

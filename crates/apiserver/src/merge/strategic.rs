@@ -1,4 +1,4 @@
-//! Strategic merge patches: JSON merge patches that know the keys of lists, with directives.
+//! Strategic merge patches: merge patches with list keys from the schema, and with directives.
 
 use serde_json::{Map, Value};
 
@@ -10,26 +10,29 @@ const RETAIN_KEYS: &str = "$retainKeys";
 const ELEMENT_ORDER: &str = "$setElementOrder/";
 const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
 
-/// A patch that makes no sense.
+/// Error of an invalid patch, in upstream's wording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StrategicError {
-    /// A value of the `$patch` directive that is not known.
+    /// The `$patch` directive has an unknown value.
     #[error("Unknown patch type: {0}")]
     UnknownDirective(String),
-    /// An item of a keyed list without its key.
+    /// An item of a keyed list has no key.
     #[error("map: {item} does not contain declared merge key: {key}")]
     NoMergeKey {
-        /// The item.
+        /// JSON of the item.
         item: String,
-        /// The name of the key.
+        /// Name of the key field.
         key: String,
     },
-    /// A directive of another form than it must have.
+    /// A directive has a value of the wrong type or content.
     #[error("The format of {0} is bad")]
     BadDirective(String),
 }
 
 /// Applies a patch to an object.
+///
+/// # Errors
+/// [`StrategicError`] for an invalid patch; the object may be partly changed.
 pub(crate) fn merge_strategic(object: &mut Value, patch: Value, schema: Node<'_>) -> Result<(), StrategicError> {
     let Value::Object(patch) = patch else {
         return Err(StrategicError::BadDirective("a patch that is not an object".to_owned()));
@@ -73,7 +76,7 @@ fn merge_map(
             items.retain(|item| !values.contains(item));
         }
     }
-    // An order alone, without a change to the list, is a change of order.
+    // `$setElementOrder` without a patch of the list reorders the list.
     for field in orders.keys() {
         if !patch.contains_key(field) && map.contains_key(field) {
             patch.insert(field.clone(), Value::Array(Vec::new()));
@@ -150,7 +153,7 @@ fn merge_keyed(
             }
             Some("replace") => {
                 replaced = true;
-                // With a key it stands for its own item, without for the whole list.
+                // An item with a key replaces the item with that key; one without marks the whole list as replaced.
                 if let Value::Object(mut item) = item
                     && item.contains_key(key)
                 {
@@ -198,7 +201,7 @@ fn retain_keys(
     let bad = || StrategicError::BadDirective(RETAIN_KEYS.to_owned());
     let retained = retained.as_array().ok_or_else(bad)?;
     let is_retained = |field: &str| retained.iter().any(|it| it.as_str() == Some(field));
-    // What the patch sets has to be named as well.
+    // As upstream, every field that the patch sets must be listed.
     if patch.iter().any(|(field, value)| !value.is_null() && !field.starts_with('$') && !is_retained(field)) {
         return Err(bad());
     }
@@ -206,7 +209,10 @@ fn retain_keys(
     Ok(())
 }
 
-/// Takes the directives out whose names begin this way, by the fields they are about.
+/// Removes the directives with a name prefix from the patch, and returns their values by field name.
+///
+/// # Errors
+/// [`StrategicError::BadDirective`] if a value is not a list.
 fn take_prefixed(patch: &mut Map<String, Value>, prefix: &str) -> Result<Directives, StrategicError> {
     let names: Vec<String> = patch.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
     let mut found = Directives::new();

@@ -1,15 +1,15 @@
-//! Times as seconds and nanoseconds, to the end of the year 9999: the type of `jiff` ends half a day earlier.
+//! Times as seconds and nanoseconds, up to the end of year 9999. `Timestamp` ends at 9999-12-30T22:00:00.999999999Z.
 
 use jiff::Timestamp;
 
-/// Seconds of 400 years, after which the calendar repeats.
+/// Seconds in 400 years, the period of the Gregorian calendar.
 const CYCLE: i64 = 146_097 * 86_400;
 /// 9999-12-31T23:59:59Z.
 const LAST: i64 = 253_402_300_799;
 const LAST_YEAR: &str = "9999-";
 const YEAR_BEFORE_A_CYCLE: &str = "9599-";
 
-/// The time as `metav1.Time` or, with a fraction, `metav1.MicroTime` prints it. `None` for a time beyond the year 9999.
+/// Formats a time as `metav1.Time` or, with a fraction, as `metav1.MicroTime`. `None` if it is after year 9999.
 pub(super) fn print(seconds: i64, nanoseconds: i32, with_fraction: bool) -> Option<String> {
     let print = |time: Timestamp| if with_fraction { format!("{time:.6}") } else { format!("{time:.0}") };
     if let Ok(time) = Timestamp::new(seconds, nanoseconds) {
@@ -19,7 +19,7 @@ pub(super) fn print(seconds: i64, nanoseconds: i32, with_fraction: bool) -> Opti
     Some([LAST_YEAR, print(earlier).strip_prefix(YEAR_BEFORE_A_CYCLE)?].concat())
 }
 
-/// Seconds and nanoseconds of a printed time.
+/// Parses a time into seconds and nanoseconds; `None` if it is invalid.
 pub(super) fn parse(text: &str) -> Option<(i64, i32)> {
     let parts = |time: Timestamp| (time.as_second(), time.subsec_nanosecond());
     if let Ok(time) = text.parse::<Timestamp>() {

@@ -1,6 +1,6 @@
-//! Protobuf to JSON.
+//! Decodes protobuf to JSON.
 //!
-//! What Go would print of the message comes out: zero values of fields that are not pointers are absent.
+//! The result is the JSON that Go would encode: zero values of non-pointer fields are absent.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,12 +11,15 @@ use super::encode::SCHEMA;
 use super::schema::{Field, Instead, Shape, Type, fields};
 use super::wire::{Malformed, Reader, WireValue};
 
-/// How deep messages may lie in each other; only schemas have no depth of their own.
+/// Maximum nesting depth of messages. Only `JSONSchemaProps` is recursive.
 const MAX_DEPTH: usize = 100;
-/// The greatest integer up to which every integer is a double.
+/// 2^53: below it, every integer is representable as `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Adds the fields of a message to an object. What the table does not know is left out.
+/// Decodes the fields of a message into `object`. Fields that are not in the table are ignored.
+///
+/// # Errors
+/// [`Malformed`] if the bytes are not a valid message.
 pub(super) fn message(
     name: &str,
     bytes: &[u8],
@@ -63,7 +66,7 @@ pub(super) fn message(
     Ok(())
 }
 
-/// Numbers may come one by one or packed into one value.
+/// Decodes a repeated field. Integers can be packed into one value.
 fn repeated(field: &Field, found: WireValue<'_>, depth: usize, items: &mut Vec<Value>) -> Result<(), Malformed> {
     match (field.of, found) {
         (Type::Integer, WireValue::Bytes(packed)) => {
@@ -90,7 +93,7 @@ fn entry(field: &Field, bytes: &[u8], depth: usize) -> Result<(String, Value), M
     }
     let decoded = match decoded {
         Some(decoded) => decoded,
-        // A value that is left out is the empty one.
+        // A missing value is the zero value.
         None => value(field, WireValue::Bytes(&[]), depth)?,
     };
     Ok((key.to_owned(), decoded))
@@ -122,7 +125,7 @@ fn value(field: &Field, found: WireValue<'_>, depth: usize) -> Result<Value, Mal
     })
 }
 
-/// The last value of the first field of a message.
+/// Returns the value of field 1 of a message; the last one if it occurs more than once.
 fn only(bytes: &[u8]) -> Result<Option<WireValue<'_>>, Malformed> {
     let mut last = None;
     let mut reader = Reader::new(bytes);
@@ -134,8 +137,8 @@ fn only(bytes: &[u8]) -> Result<Option<WireValue<'_>>, Malformed> {
     Ok(last)
 }
 
-/// Whole numbers are printed without a fraction.
-#[expect(clippy::cast_possible_truncation, reason = "within the bound, and without a fraction")]
+/// Converts a double to JSON; whole numbers without a fraction, as Go.
+#[expect(clippy::cast_possible_truncation, reason = "in range and without a fraction")]
 fn double(number: f64) -> Option<Value> {
     if number.fract() == 0.0 && number.abs() < EXACT {
         return Some((number as i64).into());
@@ -143,7 +146,7 @@ fn double(number: f64) -> Option<Value> {
     Number::from_f64(number).map(Value::Number)
 }
 
-/// As `metav1.Time` and `metav1.MicroTime` are printed; nothing for no time.
+/// Decodes a time to the format of `metav1.Time` or `metav1.MicroTime`; null if the message is empty.
 fn time(number: u32, bytes: &[u8], with_fraction: bool) -> Result<Value, Malformed> {
     if bytes.is_empty() {
         return Ok(Value::Null);
@@ -211,7 +214,7 @@ fn schema_or(instead: Instead, bytes: &[u8], depth: usize) -> Result<Value, Malf
     })
 }
 
-/// What Go leaves out of JSON where it is the value of a field that is not a pointer.
+/// Returns `true` for zero values, which Go omits from JSON in non-pointer fields.
 fn is_zero(value: &Value) -> bool {
     match value {
         Value::Null => true,

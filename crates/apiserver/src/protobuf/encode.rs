@@ -1,4 +1,4 @@
-//! JSON to protobuf.
+//! Encodes JSON as protobuf.
 
 use serde_json::{Map, Value};
 
@@ -6,10 +6,10 @@ use super::calendar;
 use super::schema::{Field, Instead, Shape, Type, fields};
 use super::wire::{FIXED_64, LENGTH_DELIMITED, VARINT};
 
-/// The message of schemas.
+/// Message of `apiextensions.k8s.io/v1` schemas.
 pub(super) const SCHEMA: &str = "JSONSchemaProps";
 
-/// Appends the fields of a message. What the table does not know is left out.
+/// Appends the fields of a message. Fields that are not in the table are ignored.
 pub(super) fn message(name: &str, object: &Map<String, Value>, out: &mut Vec<u8>) {
     for field in fields(name) {
         match field.shape {
@@ -34,7 +34,7 @@ pub(super) fn message(name: &str, object: &Map<String, Value>, out: &mut Vec<u8>
     }
 }
 
-/// In the order of the keys, which is that of the JSON map too.
+/// Appends a map in the order of its keys, as Go.
 fn map(field: &Field, entries: Option<&Map<String, Value>>, out: &mut Vec<u8>) {
     let mut entries: Vec<(&String, &Value)> = entries.into_iter().flatten().collect();
     entries.sort_unstable_by_key(|(key, _)| *key);
@@ -77,7 +77,7 @@ fn value(field: &Field, found: &Value, out: &mut Vec<u8>) {
         Type::SchemaOr(instead) => delimited(number, out, |out| schema_or(instead, found, out)),
         Type::Message(inner) => delimited(number, out, |out| match found {
             Value::Object(object) => message(inner, object, out),
-            // The empty message still has those fields that are always written.
+            // A missing message still contains the fields that are always written.
             _ => message(inner, &Map::new(), out),
         }),
     }
@@ -95,7 +95,7 @@ fn schema_or(instead: Instead, found: &Value, out: &mut Vec<u8>) {
         value(&Field { number, name: "", shape: Shape::Value, of: Type::Message(SCHEMA) }, schema, out);
     };
     match (instead, found) {
-        // A Go server always writes it: schemas are allowed.
+        // As Go, `allows` is written before a schema too.
         (Instead::Boolean, Value::Object(_)) => {
             integer(other, 1, out);
             put(schema, found, out);
@@ -111,7 +111,7 @@ fn schema_or(instead: Instead, found: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Seconds and nanoseconds; nothing for no time.
+/// Writes seconds and nanoseconds; nothing if there is no time.
 fn time(found: &Value, with_fraction: bool, out: &mut Vec<u8>) {
     let Some((seconds, nanoseconds)) = found.as_str().and_then(calendar::parse) else { return };
     integer(1, seconds, out);
@@ -125,7 +125,7 @@ fn from_base64(text: &str) -> Vec<u8> {
 
 pub(super) fn varint(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
-        // The lowest seven bits, and that more follow.
+        // The lowest seven bits, with the continuation bit set.
         out.push((value & 0x7f) as u8 | 0x80);
         value >>= 7;
     }
@@ -147,13 +147,13 @@ pub(super) fn bytes(number: u32, value: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(value);
 }
 
-/// The beginning of a field of so many bytes.
+/// Writes the key and length of a field of `length` bytes.
 pub(super) fn length(number: u32, length: usize, out: &mut Vec<u8>) {
     key(number, LENGTH_DELIMITED, out);
     varint(length as u64, out);
 }
 
-/// A field whose length is known only when it has been written.
+/// Writes a field whose length is computed after writing it.
 pub(super) fn delimited(number: u32, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     key(number, LENGTH_DELIMITED, out);
     let start = out.len();

@@ -1,4 +1,4 @@
-//! What surrounds a message on the wire.
+//! The `runtime.Unknown` envelope, lists and watch frames.
 
 use serde_json::{Map, Value};
 
@@ -7,10 +7,10 @@ use super::encode::{bytes, delimited, length, message};
 use super::schema::message_of;
 use super::wire::{Malformed, Reader};
 
-/// What every document begins with.
+/// Prefix of every protobuf document.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// An object on its own; nothing of it when its kind is not in the table.
+/// Encodes an object in its envelope. The object is empty if its kind has no message.
 pub(crate) fn envelope(api_version: &str, kind: &str, object: &Map<String, Value>) -> Vec<u8> {
     let mut raw = Vec::new();
     message(message_of(api_version, kind).unwrap_or_default(), object, &mut raw);
@@ -21,18 +21,21 @@ pub(crate) fn envelope(api_version: &str, kind: &str, object: &Map<String, Value
     out
 }
 
-/// A document that was sent: what it says it is, and its bytes.
+/// A received document: apiVersion, kind and encoded object.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Document<'a> {
-    /// Empty when it does not say.
+    /// Empty if absent.
     pub(crate) api_version: &'a str,
-    /// Empty when it does not say.
+    /// Empty if absent.
     pub(crate) kind: &'a str,
     raw: &'a [u8],
 }
 
 impl<'a> Document<'a> {
-    /// Looks into the envelope.
+    /// Decodes the envelope.
+    ///
+    /// # Errors
+    /// [`Malformed`] if the prefix is missing or the envelope is invalid.
     pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let body = bytes.strip_prefix(MAGIC).ok_or(Malformed::NoPrefix)?;
         let mut document = Self::default();
@@ -56,10 +59,10 @@ impl<'a> Document<'a> {
         Ok(document)
     }
 
-    /// The JSON of the object, as one of this apiVersion and kind.
+    /// Decodes the object as the given apiVersion and kind.
     ///
     /// # Errors
-    /// [`Malformed::UnknownKind`] when that is not in the table, others for bytes that are not such an object.
+    /// [`Malformed::UnknownKind`] if the kind has no message, other variants if the bytes are not a valid message.
     pub(crate) fn read(&self, api_version: &str, kind: &str) -> Result<Map<String, Value>, Malformed> {
         let message = message_of(api_version, kind).ok_or(Malformed::UnknownKind)?;
         let mut object = Map::new();
@@ -70,7 +73,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// `runtime.Unknown` up to the bytes of the object.
+/// Writes `runtime.Unknown` up to the bytes of the object.
 fn open(api_version: &str, kind: &str, raw: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(MAGIC);
     delimited(1, out, |out| {
@@ -80,32 +83,32 @@ fn open(api_version: &str, kind: &str, raw: usize, out: &mut Vec<u8>) {
     length(2, raw, out);
 }
 
-/// Neither content encoding nor content type.
+/// Writes the empty content encoding and content type.
 fn close(out: &mut Vec<u8>) {
     bytes(3, b"", out);
     bytes(4, b"", out);
 }
 
-/// A `metav1.Status`, from its JSON.
+/// Encodes a `metav1.Status` that is given as JSON.
 pub(crate) fn status(json: &[u8]) -> Vec<u8> {
     envelope("v1", "Status", &serde_json::from_slice(json).unwrap_or_default())
 }
 
-/// An object as a list carries it.
+/// Encodes an object as an item of a list.
 pub(crate) fn list_item(api_version: &str, kind: &str, object: &Map<String, Value>) -> Vec<u8> {
     let mut out = Vec::new();
     delimited(2, &mut out, |out| message(message_of(api_version, kind).unwrap_or_default(), object, out));
     out
 }
 
-/// What stands before and after the items of a list.
+/// Bytes before and after the items of an encoded list.
 pub(crate) struct ListEnvelope {
     pub(crate) head: Vec<u8>,
     pub(crate) tail: Vec<u8>,
 }
 
 impl ListEnvelope {
-    /// `metadata` is the list's in JSON, `items` how many bytes the items have together.
+    /// `metadata` is the `ListMeta` as JSON, `items` the size of all encoded items in bytes.
     pub(crate) fn new(api_version: &str, kind: &str, metadata: &Value, items: usize) -> Self {
         let empty = Map::new();
         let mut meta = Vec::new();
@@ -119,12 +122,12 @@ impl ListEnvelope {
     }
 }
 
-/// An event of a watch, from the enveloped object: its length in four bytes, big end first, and the event.
+/// Encodes a watch event with an enveloped object: a length prefix of four bytes (big-endian), then the event.
 pub(crate) fn watch_frame(event: &str, enveloped: &[u8]) -> Vec<u8> {
     let mut body = Vec::with_capacity(enveloped.len() + 32);
     bytes(1, event.as_bytes(), &mut body);
     delimited(2, &mut body, |out| bytes(1, enveloped, out));
-    // No object is anywhere near four gigabytes.
+    // Objects are limited to 3 MiB.
     let mut out = u32::try_from(body.len()).unwrap_or(u32::MAX).to_be_bytes().to_vec();
     out.append(&mut body);
     out

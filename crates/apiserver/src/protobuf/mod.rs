@@ -1,9 +1,8 @@
-//! The protobuf encoding of objects, lists and watch events, made from their JSON by a table of messages, and read
-//! back into it.
+//! Protobuf encoding of objects, lists and watch events.
 //!
-//! A stored object is JSON; its protobuf form is made when somebody asks for it, from the table in `schema.txt`. That
-//! table says of each message which field of the JSON goes under which number and whether Go writes it even when it is
-//! empty, so that the bytes are those of a real server.
+//! Objects are stored as JSON and converted on demand, driven by the message table in `schema.txt`. For each message it
+//! lists the field numbers, JSON names and types, and whether Go writes empty values, so that the bytes equal those of
+//! a real server.
 
 mod calendar;
 mod decode;
@@ -18,7 +17,7 @@ pub(crate) use envelope::{Document, ListEnvelope, envelope, list_item, status, w
 pub(crate) use schema::speaks;
 pub(crate) use wire::Malformed;
 
-/// The media type of one document.
+/// Media type of a single document.
 pub(crate) const MEDIA_TYPE: &str = "application/vnd.kubernetes.protobuf";
-/// That of the frames of a watch.
+/// Media type of a watch stream.
 pub(crate) const STREAM_TYPE: &str = "application/vnd.kubernetes.protobuf;stream=watch";

@@ -1,15 +1,15 @@
-//! The table of messages.
+//! The message table.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// One message for each block: its name, and for each field its number, its name in JSON, its shape and its type. Made
-/// from the struct tags of the Go types of Kubernetes 1.36 (`k8s.io/api`, `k8s.io/apimachinery` and
+/// One block per message: its name, then a line per field with number, JSON name, shape and type. Generated from the
+/// struct tags of the Go types of Kubernetes 1.36 (`k8s.io/api`, `k8s.io/apimachinery` and
 /// `k8s.io/apiextensions-apiserver`, Apache-2.0).
 const TEXT: &str = include_str!("schema.txt");
 
-/// What has a protobuf form here, by apiVersion and kind; the message is called as the kind but for the one of which
-/// there are two.
+/// Kinds with a protobuf encoding, by apiVersion. The message has the name of the kind, except that of
+/// `events.k8s.io/v1` Event.
 const KINDS: [(&str, &[&str]); 9] = [
     ("v1", &["ConfigMap", "Endpoints", "Event", "Namespace", "Node", "Pod", "Service", "ServiceAccount", "Status"]),
     ("discovery.k8s.io/v1", &["EndpointSlice"]),
@@ -22,11 +22,11 @@ const KINDS: [(&str, &[&str]); 9] = [
         "authorization.k8s.io/v1",
         &["LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"],
     ),
-    // Clients name the version of what is to be deleted.
+    // Any apiVersion: clients send that of the deleted object.
     ("", &["DeleteOptions"]),
 ];
 
-/// The message of a kind; nothing when it has none here.
+/// Returns the message of a kind; `None` if it has no protobuf encoding.
 pub(super) fn message_of(api_version: &str, kind: &str) -> Option<&'static str> {
     if (api_version, kind) == ("events.k8s.io/v1", "Event") {
         return Some("EventsEvent");
@@ -35,7 +35,7 @@ pub(super) fn message_of(api_version: &str, kind: &str) -> Option<&'static str> 
     kinds.find_map(|(_, kinds)| kinds.iter().find(|it| **it == kind).copied())
 }
 
-/// Whether objects of a kind can be had and sent in protobuf.
+/// Returns `true` if a kind has a protobuf encoding.
 pub(crate) fn speaks(api_version: &str, kind: &str) -> bool {
     message_of(api_version, kind).is_some()
 }
@@ -50,14 +50,14 @@ pub(super) struct Field {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Written even when it is empty.
+    /// Non-pointer field: always written, even if empty.
     Value,
-    /// Written when it is there.
+    /// Pointer field: written if present.
     Pointer,
     Repeated,
-    /// From texts.
+    /// Map with string keys.
     Map,
-    /// A message of its own whose fields stand among those around it in JSON.
+    /// Embedded struct: its fields are inlined in JSON, but a separate message in protobuf.
     Inline,
 }
 
@@ -72,18 +72,18 @@ pub(super) enum Type {
     MicroTime,
     Quantity,
     IntOrString,
-    /// `FieldsV1`: JSON as it is.
+    /// `FieldsV1`: raw JSON.
     Fields,
-    /// Any JSON, as it is.
+    /// Raw JSON of any type.
     Json,
-    /// A list of texts that is a message of its own, so that a map can hold it.
+    /// List of strings in a message of its own, used as a map value.
     Texts,
-    /// A schema, or what can stand in its place.
+    /// `JSONSchemaProps`, or the given alternative.
     SchemaOr(Instead),
     Message(&'static str),
 }
 
-/// What can stand in the place of a schema.
+/// Alternative to a schema in `JSONSchemaPropsOrArray`, `…OrBool` and `…OrStringArray`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Instead {
     Schemas,
@@ -92,7 +92,7 @@ pub(super) enum Instead {
 }
 
 impl Instead {
-    /// The numbers of the schema and of what stands in its place.
+    /// Returns the field numbers of the schema and of the alternative.
     pub(super) fn numbers(self) -> (u32, u32) {
         match self {
             Instead::Boolean => (2, 1),
@@ -101,7 +101,7 @@ impl Instead {
     }
 }
 
-/// The fields of a message, in the order of their numbers; none of a message that is not in the table.
+/// Returns the fields of a message, ordered by number; empty if the message is not in the table.
 pub(super) fn fields(message: &str) -> &'static [Field] {
     static MESSAGES: LazyLock<HashMap<&'static str, Vec<Field>>> = LazyLock::new(parse);
     MESSAGES.get(message).map_or(&[], Vec::as_slice)

@@ -1,41 +1,41 @@
-//! The wire format: numbered values, one behind the other.
+//! Reader of the protobuf wire format.
 
 pub(super) const VARINT: u32 = 0;
 pub(super) const FIXED_64: u32 = 1;
 pub(super) const LENGTH_DELIMITED: u32 = 2;
 const FIXED_32: u32 = 5;
 
-/// Why bytes are not the message that they should be. What a Go server has words for is said in its words.
+/// Reason why bytes are not a valid message, in the wording of Go's decoder where it has one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Malformed {
-    /// Not a document at all.
+    /// The prefix of a Kubernetes protobuf document is missing.
     #[error("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")]
     NoPrefix,
-    /// Less than is announced.
+    /// The input ends before the announced length.
     #[error("unexpected EOF")]
     Truncated,
     #[error("proto: integer overflow")]
     Overflow,
     #[error("proto: illegal tag 0")]
     NoNumber,
-    /// Groups too: nothing of Kubernetes has them.
+    /// Includes groups, which no Kubernetes message uses.
     #[error("proto: illegal wireType {0}")]
     UnknownWire(u32),
     #[error("proto: wrong wireType for field {0}")]
     WrongWire(u32),
     #[error("proto: field {0} contains invalid UTF-8")]
     NotText(u32),
-    /// The value is none that its JSON could have: a time outside of the calendar, a number that is none.
+    /// The value has no JSON form, such as a time outside of years 0000 to 9999, or a NaN.
     #[error("proto: field {0} has no valid value")]
     NoValue(u32),
     #[error("proto: exceeded max nesting depth")]
     TooDeep,
-    /// What it says it is has no protobuf form here.
-    #[error("the kind has no protobuf form")]
+    /// The kind of the document has no protobuf encoding.
+    #[error("the kind has no protobuf encoding")]
     UnknownKind,
 }
 
-/// A value as the wire knows it.
+/// A decoded value of one of the wire types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WireValue<'a> {
     Varint(u64),
@@ -58,7 +58,7 @@ impl<'a> WireValue<'a> {
 
     pub(super) fn integer(self, number: u32) -> Result<i64, Malformed> {
         match self {
-            // Negative numbers are written as their two's complement.
+            // Negative integers are encoded as their two's complement.
             WireValue::Varint(value) => Ok(value.cast_signed()),
             _ => Err(Malformed::WrongWire(number)),
         }
@@ -72,7 +72,7 @@ impl<'a> WireValue<'a> {
     }
 }
 
-/// Walks over the fields of a message.
+/// Iterates over the fields of a message.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         Self { rest: bytes }
     }
 
-    /// Number and value of the next field; nothing at the end.
+    /// Returns number and value of the next field; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<(u32, WireValue<'a>)>, Malformed> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         Ok(Some((number, value)))
     }
 
-    /// A number of at most 64 bits, seven of them in each byte, the lowest first.
+    /// Reads a varint of at most 64 bits.
     pub(super) fn varint(&mut self) -> Result<u64, Malformed> {
         let mut value = 0;
         for shift in (0..u64::BITS).step_by(7) {

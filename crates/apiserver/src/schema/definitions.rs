@@ -1,4 +1,4 @@
-//! The schemas of the built-in types, made once for the process.
+//! Schemas of the built-in types, generated once per process.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -10,12 +10,12 @@ use serde_json::{Map, Value, json};
 
 use super::merge_keys;
 
-/// In front of the name of a schema where another refers to it.
+/// Prefix of references between schemas.
 pub(crate) const REF_PREFIX: &str = "#/components/schemas/";
 
 static BUILTIN: LazyLock<Map<String, Value>> = LazyLock::new(make);
 
-/// Every schema of a built-in type, by name (`io.k8s.api.core.v1.Pod`).
+/// Returns the schemas of all built-in types by name, such as `io.k8s.api.core.v1.Pod`.
 pub(crate) fn builtin() -> &'static Map<String, Value> {
     &BUILTIN
 }
@@ -62,7 +62,7 @@ fn make() -> Map<String, Value> {
         if let Some(Value::Object(schema)) = schemas.get_mut(&*name) {
             let types = json!([{"group": group, "version": version, "kind": kind}]);
             schema.insert("x-kubernetes-group-version-kind".to_owned(), types);
-            // A new object gets metadata from the path; upstream does not demand it.
+            // As upstream, `metadata` is not required.
             if let Some(Value::Array(required)) = schema.get_mut("required") {
                 required.retain(|field| field != "metadata");
             }
@@ -79,7 +79,7 @@ fn root<T: JsonSchema + Resource>(generator: &mut SchemaGenerator, roots: &mut V
     roots.push((T::schema_name().into_owned(), T::GROUP, T::VERSION, T::KIND));
 }
 
-/// The names of these schemas and of all that they refer to.
+/// Returns the names of all schemas that `roots` refer to, directly or indirectly.
 pub(crate) fn definitions_used_by<'a>(roots: impl IntoIterator<Item = &'a Value>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open: Vec<&Value> = roots.into_iter().collect();
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(pod["x-kubernetes-group-version-kind"], json!([{"group": "", "version": "v1", "kind": "Pod"}]));
         let used = definitions_used_by([pod]);
         assert!(used.contains("io.k8s.api.core.v1.Container") && !used.contains("io.k8s.api.core.v1.Service"));
-        // Every reference leads somewhere.
+        // Every reference can be resolved.
         assert!(used.iter().all(|name| builtin().contains_key(name)));
     }
 

@@ -1,11 +1,11 @@
-//! How upstream merges the lists and maps of its types; the Rust types do not carry it.
+//! Patch strategies and list keys of upstream's types, which `k8s-openapi` does not contain.
 
 use serde_json::{Map, Value, json};
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const CORE: &str = "io.k8s.api.core.v1.";
 
-/// Type, list, strategy and key of a strategic merge patch, keys of server-side apply.
+/// Type, list field, patch strategy and patch merge key, and the keys for server-side apply.
 type Rule = (&'static str, &'static str, &'static str, &'static str, &'static [&'static str]);
 
 const MERGE: &str = "merge";
@@ -50,7 +50,7 @@ const CORE_LISTS: &[Rule] = &[
 const META_LISTS: &[Rule] =
     &[("ObjectMeta", "finalizers", MERGE, "", SET), ("ObjectMeta", "ownerReferences", MERGE, "uid", &["uid"])];
 
-/// Objects that are replaced as a whole: types, and fields that are maps.
+/// Types and map fields that server-side apply replaces as a whole.
 const ATOMIC_TYPES: &[&str] = &[
     "ConfigMapKeySelector",
     "EndpointAddress",
@@ -67,7 +67,7 @@ const ATOMIC_TYPES: &[&str] = &[
 ];
 const ATOMIC_MAPS: &[(&str, &str)] = &[("PodSpec", "nodeSelector"), ("ServiceSpec", "selector")];
 
-/// Writes the rules into the schemas, under the names that OpenAPI documents of Kubernetes use.
+/// Adds the rules to the schemas, as `x-kubernetes-` extensions like those in upstream's OpenAPI documents.
 pub(super) fn add(schemas: &mut Map<String, Value>) {
     for (prefix, rules) in [(CORE, CORE_LISTS), (META, META_LISTS)] {
         for (name, list, strategy, key, keys) in rules {
@@ -100,7 +100,7 @@ pub(super) fn add(schemas: &mut Map<String, Value>) {
             schema.insert("x-kubernetes-map-type".to_owned(), json!("atomic"));
         }
     }
-    // Ports of these are known by their protocol too, which is TCP when it is left out.
+    // `protocol` is a list key of these types, and an absent one equals TCP.
     for name in ["Container", "ContainerPort", "EphemeralContainer", "ServicePort"] {
         if let Some(schema) = property(schemas, &format!("{CORE}{name}"), "protocol") {
             schema.insert("default".to_owned(), json!("TCP"));
@@ -117,8 +117,8 @@ mod tests {
     use super::super::builtin;
     use super::*;
 
-    /// A rule for a field that is not there would be forgotten in silence. Fields come with Kubernetes versions, so a
-    /// few may be missing; lists that a controller of endpoints meets may not.
+    /// A rule for a field that does not exist would have no effect, so every rule must match a field of the selected
+    /// Kubernetes version.
     #[test]
     fn rules_are_of_fields_that_exist() {
         for (prefix, rules) in [(CORE, CORE_LISTS), (META, META_LISTS)] {

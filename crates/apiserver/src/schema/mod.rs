@@ -1,5 +1,5 @@
-//! What the fields of an object are: for merging lists by their keys, for telling unknown fields, and for the OpenAPI
-//! documents. It comes from the types of `k8s-openapi`, with upstream's merge keys added.
+//! Schemas of the kinds: list keys for merging, detection of unknown fields, and OpenAPI documents. Generated from the
+//! types of `k8s-openapi`, with upstream's merge keys added.
 
 mod definitions;
 mod merge_keys;
@@ -12,28 +12,28 @@ pub(crate) use definitions::{REF_PREFIX, builtin, definitions_used_by};
 pub(crate) use structural::{check as check_structure, prune};
 pub(crate) use unknown::unknown_fields;
 
-/// How the items of a list are told apart when two versions of it are merged.
+/// How two versions of a list are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListKind<'a> {
     /// The list is replaced as a whole.
     Atomic,
-    /// Plain values, each once.
+    /// Scalars without duplicates.
     Set,
-    /// Objects known by the field of this name.
+    /// Objects identified by the field with this name.
     Keyed(&'a str),
 }
 
-/// A place in a schema.
+/// Schema of one value, with its reference resolved.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node<'a> {
-    /// What stands at the place, which may say more than what it refers to.
+    /// Schema before resolving the reference. Its keywords take precedence.
     here: &'a Value,
-    /// What it refers to.
+    /// Schema that `here` refers to; `here` itself without a reference.
     target: &'a Value,
 }
 
 impl<'a> Node<'a> {
-    /// The schema of a built-in type.
+    /// Returns the schema of a built-in type.
     pub(crate) fn of_type(name: &str) -> Option<Node<'static>> {
         builtin().get(name).map(Node::new)
     }
@@ -44,7 +44,7 @@ impl<'a> Node<'a> {
         Self { here, target }
     }
 
-    /// The schema of a field, also of one of a map.
+    /// Returns the schema of a field, or of the values of a map.
     pub(crate) fn field(self, name: &str) -> Option<Self> {
         match self.properties().and_then(|properties| properties.get(name)) {
             Some(field) => Some(Self::new(field)),
@@ -52,7 +52,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether [`field`](Self::field) returns a schema.
+    /// Returns `true` if [`field`](Self::field) would return a schema.
     pub(crate) fn has_field(self, name: &str) -> bool {
         self.properties().is_some_and(|properties| properties.contains_key(name))
             || self.target.get("additionalProperties").is_some_and(Value::is_object)
@@ -74,12 +74,12 @@ impl<'a> Node<'a> {
         self.here.get(keyword).or_else(|| self.target.get(keyword))
     }
 
-    /// Whether a time stands here.
+    /// Returns `true` if the value is a time.
     pub(crate) fn is_time(self) -> bool {
         self.text("format") == Some("date-time")
     }
 
-    /// The names of the fields that must not be absent.
+    /// Returns the names of the required fields.
     pub(crate) fn required(self) -> &'a [Value] {
         self.target.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
     }
@@ -88,7 +88,7 @@ impl<'a> Node<'a> {
         self.get(keyword)?.as_str()
     }
 
-    /// Whether fields that are not listed may stand here.
+    /// Returns `true` if unknown fields are allowed.
     pub(crate) fn is_open(self) -> bool {
         let says = |keyword: &str| self.get(keyword) == Some(&Value::Bool(true));
         says("x-kubernetes-preserve-unknown-fields")
@@ -96,7 +96,7 @@ impl<'a> Node<'a> {
             || self.properties().is_none() && self.target.get("additionalProperties").is_none()
     }
 
-    /// How a strategic merge patch treats the list.
+    /// Returns how a strategic merge patch merges the list.
     pub(crate) fn patched_as(self) -> ListKind<'a> {
         if !self.text("x-kubernetes-patch-strategy").is_some_and(|it| it.split(',').any(|it| it == "merge")) {
             return ListKind::Atomic;
@@ -104,7 +104,7 @@ impl<'a> Node<'a> {
         self.text("x-kubernetes-patch-merge-key").map_or(ListKind::Set, ListKind::Keyed)
     }
 
-    /// The fields by which server-side apply knows the items of the list; none for a list that is replaced.
+    /// Returns the fields that identify the list items in server-side apply; empty unless the list type is `map`.
     pub(crate) fn list_map_keys(self) -> Vec<&'a str> {
         if self.text("x-kubernetes-list-type") != Some("map") {
             return Vec::new();
@@ -115,17 +115,17 @@ impl<'a> Node<'a> {
             .unwrap_or_default()
     }
 
-    /// Whether server-side apply merges the plain values of the list.
+    /// Returns `true` if server-side apply merges the list as a set of scalars.
     pub(crate) fn is_set(self) -> bool {
         self.text("x-kubernetes-list-type") == Some("set")
     }
 
-    /// Whether server-side apply replaces the object as a whole.
+    /// Returns `true` if server-side apply replaces the object as a whole.
     pub(crate) fn is_atomic_map(self) -> bool {
         self.text("x-kubernetes-map-type") == Some("atomic")
     }
 
-    /// What server-side apply takes for a key that an item leaves out.
+    /// Returns the default value, which server-side apply uses for absent keys of list items.
     pub(crate) fn default_value(self) -> Option<&'a Value> {
         self.get("default")
     }

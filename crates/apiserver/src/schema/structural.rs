@@ -1,11 +1,12 @@
-//! What a structural schema of a custom resource demands: types, required fields, enumerations.
+//! Validation and pruning of custom resources by their structural schema.
 
 use serde_json::Value;
 
 use super::Node;
 use crate::field::FieldErrors;
 
-/// Reports what is not as the schema has it. Patterns, bounds, formats and rules in CEL are not looked at.
+/// Reports violations of types, required fields and enumerations. Patterns, bounds, formats and CEL rules are not
+/// checked.
 pub(crate) fn check(value: &Value, schema: Node<'_>, path: &str, errors: &mut FieldErrors) {
     let says = |keyword: &str| schema.get(keyword) == Some(&Value::Bool(true));
     if value.is_null() && says("nullable") {
@@ -63,7 +64,7 @@ fn is_of_type(value: &Value, expected: &str) -> bool {
     }
 }
 
-/// Drops the fields that the schema does not know, as a real server prunes custom resources, and fills in defaults.
+/// Removes unknown fields and sets defaults, as upstream does for custom resources.
 pub(crate) fn prune(value: &mut Value, schema: Node<'_>) {
     match value {
         Value::Object(map) => {

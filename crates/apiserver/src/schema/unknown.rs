@@ -1,13 +1,13 @@
-//! Fields that a type does not have.
+//! Detection of unknown fields.
 
 use serde_json::Value;
 
 use super::Node;
 
-/// Upstream stops counting here as well.
+/// Maximum number of unknown fields reported for an object, as upstream.
 const MAX: usize = 100;
 
-/// The paths of all fields that the schema does not know, in the order of the object.
+/// Returns the paths of the fields that the schema does not contain, in the order of the object.
 pub(crate) fn unknown_fields(object: &Value, schema: Node<'_>) -> Vec<String> {
     let mut found = Vec::new();
     visit(object, schema, &mut String::new(), &mut found);
@@ -18,7 +18,7 @@ fn visit(value: &Value, schema: Node<'_>, path: &mut String, found: &mut Vec<Str
     match value {
         Value::Object(map) => {
             for (name, value) in map {
-                // Most fields are known and hold a single value: their own schemas are not looked at.
+                // Fast path for known scalar fields, which are the most frequent.
                 if !(value.is_object() || value.is_array()) && schema.has_field(name) {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! The field selector grammar: `metadata.name=a,spec.nodeName!=b`, with `\` before a comma, an equals sign or itself.
+//! Parser of field selectors such as `metadata.name=a,spec.nodeName!=b`. `\` escapes commas, equals signs and itself.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use crate::cluster::Stored;
 use crate::kinds::Kind;
 use crate::status::StatusError;
 
-/// Requirements on selectable fields; all must hold.
+/// Requirements on selectable fields; an object must satisfy all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FieldSelector(Vec<Requirement>);
 
@@ -27,12 +27,12 @@ impl FieldSelector {
         self.0.iter().all(|Requirement { field, value, equal }| (object.field(field) == value) == *equal)
     }
 
-    /// The one name that can match, when the selector says so.
+    /// Returns the name that the selector requires, if any.
     pub(crate) fn name(&self) -> Option<&str> {
         self.0.iter().find(|it| it.equal && it.field == "metadata.name").map(|it| it.value.as_str())
     }
 
-    /// The same with other names for the fields: what a view calls them, what is stored.
+    /// Returns the selector with fields renamed from the names of a view to those of the stored kind.
     pub(crate) fn renamed(mut self, names: &[(&str, &str)]) -> Self {
         for requirement in &mut self.0 {
             if let Some((_, stored)) = names.iter().find(|(name, _)| *name == requirement.field) {
@@ -42,7 +42,10 @@ impl FieldSelector {
         self
     }
 
-    /// Refuses a field that the kind cannot be selected by.
+    /// Rejects fields that the kind cannot be selected by.
+    ///
+    /// # Errors
+    /// 400 with upstream's message.
     pub(crate) fn check(&self, kind: &Kind) -> Result<(), StatusError> {
         match self.0.iter().find(|it| !kind.is_selectable(&it.field)) {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! The label selector grammar: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>3`.
+//! Parser of label selectors such as `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>3`.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use super::SelectorError;
 use crate::field::FieldErrors;
 use crate::names::check_qualified_name;
 
-/// Requirements that must all hold.
+/// Requirements on labels; an object must satisfy all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LabelSelector(Vec<Requirement>);
 
@@ -22,7 +22,7 @@ enum Test {
     Exists,
     Absent,
     In(Vec<String>),
-    /// Also holds when the label is absent.
+    /// Also satisfied by objects without the label.
     NotIn(Vec<String>),
     Greater(i64),
     Less(i64),
@@ -85,7 +85,7 @@ impl std::fmt::Display for Token<'_> {
     }
 }
 
-/// Longer symbols stand before their prefixes.
+/// Symbols precede their prefixes.
 const SYMBOLS: [&str; 9] = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"];
 
 struct Parser<'a> {
@@ -145,7 +145,7 @@ impl<'a> Parser<'a> {
         if errors.is_empty() { Ok(key.to_owned()) } else { Err(SelectorError(errors.to_string())) }
     }
 
-    /// One value, which may be empty: `a=` selects the empty label.
+    /// Parses one value, which can be empty: `a=` selects objects with an empty label value.
     fn value(&mut self) -> Result<String, SelectorError> {
         match self.peek() {
             Token::Word(word) => {

@@ -1,4 +1,4 @@
-//! Label and field selectors as they stand in query strings.
+//! Label and field selectors of queries.
 
 mod fields;
 mod labels;
@@ -8,7 +8,7 @@ pub(crate) use labels::LabelSelector;
 
 use crate::cluster::Stored;
 
-/// Both selectors of a list or watch; what passes both is selected.
+/// Label and field selector of a list or watch; an object must satisfy both.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selector {
     pub(crate) labels: LabelSelector,
@@ -16,7 +16,7 @@ pub(crate) struct Selector {
 }
 
 impl Selector {
-    /// Whether everything is selected.
+    /// Returns `true` if every object is selected.
     pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.labels.is_empty()
     }
@@ -26,7 +26,7 @@ impl Selector {
     }
 }
 
-/// A selector that does not parse.
+/// Error of a selector that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unable to parse requirement: {0}")]
 pub(crate) struct SelectorError(String);

@@ -1,11 +1,11 @@
-//! Refusals by who asks: 401, 403, and reviews that cannot be answered.
+//! Errors of authentication, authorization and reviews.
 
 use super::{Details, StatusError};
 use crate::attributes::Attributes;
 use crate::field::FieldErrors;
 
 impl StatusError {
-    /// 422 for a review, which is of no kind that is stored.
+    /// Returns 422 for an invalid review.
     pub(crate) fn invalid_review(group: &str, kind: &str, errors: FieldErrors) -> Self {
         let mut error = Self::new(422, "Invalid", format!("{kind}.{group} \"\" is invalid: {errors}"));
         error.details = Some(Box::new(Details {
@@ -17,12 +17,12 @@ impl StatusError {
         error
     }
 
-    /// 401.
+    /// Returns 401 `Unauthorized`.
     pub(crate) fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", "Unauthorized")
     }
 
-    /// 403 for what a user may not do.
+    /// Returns 403 for a request that the user is not authorized to make.
     pub(crate) fn not_authorized(user: &str, attributes: &Attributes, why: &str) -> Self {
         let Attributes { verb, group, resource, namespace, name, path, .. } = attributes;
         let (subject, mut what) = if attributes.is_resource() {

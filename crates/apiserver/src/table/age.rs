@@ -1,8 +1,8 @@
-//! Ages as kubectl shows them: the shorter the finer.
+//! Ages in the format of kubectl, as `duration.HumanDuration` of `k8s.io/apimachinery`.
 
 use jiff::Timestamp;
 
-/// How long ago a time is.
+/// Returns the time since `time`; `<unknown>` if it cannot be parsed.
 pub(super) fn since(time: &str, now: Timestamp) -> String {
     match time.parse::<Timestamp>() {
         Ok(time) => human(now.duration_since(time).as_secs()),
@@ -18,7 +18,7 @@ fn human(seconds: i64) -> String {
         _ => format!("{big}{unit}{small}{small_unit}"),
     };
     match seconds {
-        // A clock that is a little ahead is no reason to be alarmed.
+        // As upstream, up to one second in the future is clock skew.
         ..-1 => "<invalid>".to_owned(),
         -1..0 => "0s".to_owned(),
         0..120 => format!("{seconds}s"),

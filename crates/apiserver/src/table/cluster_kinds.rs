@@ -1,4 +1,4 @@
-//! The rows of nodes, namespaces and the plain kinds.
+//! Table rows of Nodes, Namespaces and kinds with few columns.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};

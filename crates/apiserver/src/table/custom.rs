@@ -1,17 +1,17 @@
-//! The rows of custom kinds, as their definition says.
+//! Table columns and rows of custom kinds.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Column, age, name};
 
-/// A column that a definition names.
+/// A column of `additionalPrinterColumns`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PrinterColumn {
     pub(crate) name: String,
     /// `string`, `integer`, `number`, `boolean` or `date`.
     pub(crate) value_type: String,
-    /// `.spec.replicas` or `.status.conditions[0].type`; what is more than fields and indices shows nothing.
+    /// A path such as `.spec.replicas` or `.status.conditions[0].type`. Other `JSONPath` features yield empty cells.
     pub(crate) json_path: String,
     pub(crate) priority: i32,
 }

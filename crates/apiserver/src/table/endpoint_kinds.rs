@@ -1,4 +1,4 @@
-//! The rows of Endpoints and endpoint slices.
+//! Table rows of Endpoints and EndpointSlices.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub(super) fn endpoints(object: &Value, now: Timestamp) -> Vec<Value> {
 pub(super) fn slice(slice: &Value, now: Timestamp) -> Vec<Value> {
     let port = |port: &Value| match at(port, "port").and_then(Value::as_i64) {
         Some(number) => number.to_string(),
-        // No number means every port.
+        // A port without a number means all ports.
         None => "*".to_owned(),
     };
     let ports: Vec<String> = list(slice, "ports").iter().map(port).collect();

@@ -1,4 +1,4 @@
-//! The rows of events, of either group.
+//! Table rows of Events of both API groups.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::{age, at, name, or, text};
 pub(super) const COLUMNS: &str = "Last_Seen Type Reason Object Subobject+ Source+ Message First_Seen+ Count+ Name+";
 
 pub(super) fn cells(event: &Value, now: Timestamp) -> Vec<Value> {
-    // The newer group has other names for the same.
+    // Fields have different names in `events.k8s.io`.
     let either = |old: &str, new: &str| or(text(event, old), text(event, new)).to_owned();
     let since = |time: &str| age::since(time, now);
     let event_time = text(event, "eventTime");

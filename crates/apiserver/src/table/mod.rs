@@ -1,4 +1,4 @@
-//! What kubectl prints: the columns of each kind and their cells.
+//! `Table` columns and rows of the kinds, as printed by kubectl.
 
 mod age;
 mod cluster_kinds;
@@ -16,7 +16,7 @@ use crate::kinds::Kind;
 
 pub(crate) use custom::PrinterColumn;
 
-/// The head of a column.
+/// A `TableColumnDefinition`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Column {
     name: String,
@@ -24,7 +24,7 @@ pub(crate) struct Column {
     value_type: &'static str,
     format: &'static str,
     description: &'static str,
-    /// Columns of a priority above 0 are shown on request (`-o wide`).
+    /// Columns with a priority above 0 are shown with `-o wide` only.
     priority: i32,
 }
 
@@ -38,7 +38,7 @@ impl Column {
     }
 }
 
-/// The columns of a kind and how a row is made.
+/// Columns of a kind, and the function that computes their cells.
 pub(crate) struct Printer<'a> {
     pub(crate) columns: Vec<Column>,
     cells: Cells<'a>,
@@ -46,14 +46,14 @@ pub(crate) struct Printer<'a> {
 
 type BuiltinCells = fn(&Value, Timestamp) -> Vec<Value>;
 
-/// Where the cells come from.
+/// Source of the cells.
 enum Cells<'a> {
     Builtin(BuiltinCells),
     Custom(&'a [PrinterColumn]),
 }
 
 impl<'a> Printer<'a> {
-    /// The printer of a kind.
+    /// Returns the printer of a kind.
     pub(crate) fn of(kind: &'a Kind) -> Self {
         if let Some(columns) = kind.printer_columns() {
             return Self { columns: custom::heads(columns), cells: Cells::Custom(columns) };
@@ -75,7 +75,7 @@ impl<'a> Printer<'a> {
         Self { columns: heads.split(' ').map(head).collect(), cells: Cells::Builtin(cells) }
     }
 
-    /// A row without its object.
+    /// Returns the cells of a row.
     pub(crate) fn cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
         match self.cells {
             Cells::Builtin(cells) => cells(object, now),
@@ -84,7 +84,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// `Name` or `Nominated_Node+`, where `_` stands for a space and `+` for a wide column.
+/// Parses a column definition such as `Name` or `Nominated_Node+`: `_` is a space, `+` marks a wide column.
 fn head(text: &str) -> Column {
     let (text, priority) = text.strip_suffix('+').map_or((text, 0), |text| (text, 1));
     let (value_type, format) = match text {
@@ -96,7 +96,7 @@ fn head(text: &str) -> Column {
     Column::new(value_type, format, priority).named(&text.replace('_', " "))
 }
 
-/// A text somewhere in an object; empty when absent.
+/// Returns the string at a path; empty if it is absent.
 fn text<'a>(value: &'a Value, path: &str) -> &'a str {
     at(value, path).and_then(Value::as_str).unwrap_or_default()
 }
@@ -121,7 +121,7 @@ fn age(object: &Value, now: Timestamp) -> Value {
     json!(age::since(text(object, "metadata.creationTimestamp"), now))
 }
 
-/// The first of many, and how many more there are.
+/// Returns the first three items, and the number of the others.
 fn some_of(all: &[String], when_empty: &str) -> String {
     const SHOWN: usize = 3;
     if all.is_empty() {

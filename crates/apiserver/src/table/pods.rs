@@ -1,4 +1,4 @@
-//! The rows of pods.
+//! Table rows of Pods, as upstream's `printPod`.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ fn has_condition(pod: &Value, wanted: &str) -> bool {
         .any(|condition| text(condition, "type") == wanted && text(condition, "status") == "True")
 }
 
-/// What a pod is up to, in a word.
+/// Status, readiness and restarts of a Pod.
 struct Summary {
     reason: String,
     ready: usize,
@@ -80,7 +80,7 @@ impl Summary {
         summary
     }
 
-    /// Whether the pod is still initializing, and how often its sidecars have been restarted.
+    /// Returns whether the Pod is still initializing, and the number of restarts of its sidecars.
     fn visit_init_containers(&mut self, pod: &Value, specs: &[Value]) -> (bool, i64) {
         let mut sidecar_restarts = 0;
         for (i, status) in list(pod, "status.initContainerStatuses").iter().enumerate() {
@@ -151,7 +151,7 @@ fn exit_code(terminated: &Value) -> i64 {
     at(terminated, "exitCode").and_then(Value::as_i64).unwrap_or_default()
 }
 
-/// Why a container has ended.
+/// Returns the reason why a container terminated.
 fn end_of(terminated: &Value) -> String {
     match (text(terminated, "reason"), at(terminated, "signal").and_then(Value::as_i64).unwrap_or_default()) {
         ("", 0) => format!("ExitCode:{}", exit_code(terminated)),

@@ -1,4 +1,4 @@
-//! The rows of services.
+//! Table rows of Services.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Rows against what kubectl shows of the same objects in a real cluster.
+//! Compares rows with the output of kubectl for the same objects on a real cluster.
 
 use rstest::rstest;
 
@@ -13,7 +13,7 @@ fn row(plural: &str, object: &Value) -> String {
     let kind = kinds.all().iter().find(|kind| kind.plural == plural).unwrap();
     let printer = Printer::of(kind);
     let cells = printer.cells(object, NOW);
-    assert_eq!(cells.len(), printer.columns.len(), "a cell for each column");
+    assert_eq!(cells.len(), printer.columns.len(), "one cell per column");
     cells
         .iter()
         .map(|cell| cell.as_str().map_or_else(|| cell.to_string(), str::to_owned))

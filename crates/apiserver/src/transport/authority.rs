@@ -1,4 +1,4 @@
-//! The certificate authority, made anew for each server.
+//! Certificate authority of a server, generated on start.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -11,32 +11,32 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 
-/// The names by which clients reach an API server besides its address.
+/// DNS names in the server certificate.
 const NAMES: [&str; 5] =
     ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"];
 
-/// Why there is no transport security.
+/// Error of setting up TLS.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// A key or a certificate cannot be made.
-    #[error("cannot make a certificate")]
+    /// A key or certificate cannot be generated.
+    #[error("cannot generate a certificate")]
     Certificate(#[from] rcgen::Error),
-    /// The certificates that were made are not taken.
-    #[error("cannot serve with the certificates made")]
+    /// The generated certificates are rejected by rustls.
+    #[error("cannot use the generated certificates")]
     Rustls(#[from] rustls::Error),
-    /// The authority cannot be used to verify clients.
-    #[error("cannot verify clients")]
+    /// Verification of client certificates cannot be set up.
+    #[error("cannot set up the verification of client certificates")]
     Verifier(#[from] rustls::server::VerifierBuilderError),
 }
 
-/// A client certificate and its key, in PEM.
+/// A client certificate and its private key in PEM.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientCertificate {
-    /// The certificate.
+    /// Certificate in PEM.
     pub certificate: String,
-    /// The private key, in PKCS #8.
+    /// Private key in PKCS #8 PEM. Not part of the `Debug` output.
     pub key: String,
 }
 
@@ -46,7 +46,7 @@ impl std::fmt::Debug for ClientCertificate {
     }
 }
 
-/// Signs for one server.
+/// Certificate authority of one server.
 pub(crate) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
@@ -60,12 +60,12 @@ impl Authority {
         Ok(Self { issuer: CertifiedIssuer::self_signed(params, KeyPair::generate()?)? })
     }
 
-    /// The certificate by which clients know the server, in PEM.
+    /// Returns the CA certificate in PEM.
     pub(crate) fn pem(&self) -> String {
         self.issuer.pem()
     }
 
-    /// A certificate whose subject is a user (the common name) and a group (the organization).
+    /// Issues a client certificate with the user as common name and the group as organization.
     pub(crate) fn client(&self, user: &str, group: Option<&str>) -> Result<ClientCertificate, TlsError> {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, user);
@@ -78,7 +78,7 @@ impl Authority {
         Ok(ClientCertificate { certificate: certificate.pem(), key: key.serialize_pem() })
     }
 
-    /// What to accept connections with: HTTP/2 and HTTP/1.1, client certificates welcome but not demanded.
+    /// Returns the TLS configuration: HTTP/2 and HTTP/1.1, optional client certificates.
     pub(crate) fn server_config(&self, address: IpAddr) -> Result<ServerConfig, TlsError> {
         let mut params = CertificateParams::new(NAMES.map(str::to_owned))?;
         params.distinguished_name.push(DnType::CommonName, "kube-apiserver");
@@ -91,7 +91,7 @@ impl Authority {
 
         let mut roots = RootCertStore::empty();
         roots.add(self.issuer.der().clone())?;
-        // Named, because a process that links two providers has no default.
+        // Explicit, because there is no default provider if several are linked.
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
             .allow_unauthenticated()
@@ -130,7 +130,7 @@ mod tests {
             assert_eq!(user(name, Some("ops")), Some((name.to_owned(), vec!["ops".to_owned()])));
             assert_eq!(user(name, None), Some((name.to_owned(), Vec::new())));
         }
-        assert_eq!(user("", Some("ops")), None, "a certificate without a name is nobody's");
+        assert_eq!(user("", Some("ops")), None, "a certificate without a common name has no user");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Transport security: a certificate authority of the server's own, its certificate, and those of its clients.
+//! TLS: certificate authority, server certificate and client certificates.
 
 mod authority;
 mod subject;

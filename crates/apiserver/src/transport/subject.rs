@@ -1,7 +1,6 @@
-//! Who a client certificate is of.
+//! User of a client certificate.
 //!
-//! The certificate has been verified when it arrives here; only its subject is looked for, so the few shapes of DER on
-//! the way to it are all that is read.
+//! The certificate was verified by rustls; this parses only the DER structures that lead to its subject.
 
 use crate::identity::User;
 
@@ -9,15 +8,15 @@ const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
 const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
 
 const OBJECT_IDENTIFIER: u8 = 0x06;
-/// The explicit tag around the version, which old certificates go without.
+/// Tag of the version, which version 1 certificates do not have.
 const VERSION: u8 = 0xa0;
 
-/// The common name as user and the organizations as groups; nothing of a certificate without a name.
+/// Returns the common name as user and the organizations as groups; `None` without a common name.
 pub(crate) fn user_of_certificate(der: &[u8]) -> Option<User> {
     let mut certificate = Reader(Reader(der).next()?.1);
     let mut signed = Reader(certificate.next()?.1);
     let (tag, _) = signed.next()?;
-    // Serial number, algorithm, issuer and validity stand before the subject.
+    // Serial number, algorithm, issuer and validity precede the subject.
     for _ in 0..(if tag == VERSION { 4 } else { 3 }) {
         signed.next()?;
     }
@@ -39,11 +38,11 @@ pub(crate) fn user_of_certificate(der: &[u8]) -> Option<User> {
     (!user.name.is_empty()).then_some(user)
 }
 
-/// Reads one value after the other.
+/// Iterates over DER values.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// The tag and the content of the next value.
+    /// Returns tag and content of the next value; `None` at the end or if the encoding is invalid.
     fn next(&mut self) -> Option<(u8, &'a [u8])> {
         let (&tag, rest) = self.0.split_first()?;
         let (&first, mut rest) = rest.split_first()?;

@@ -1,4 +1,4 @@
-//! Rules in code that change and refuse writes.
+//! Admission rules that modify or deny writes.
 
 use std::sync::{Arc, Mutex};
 
@@ -31,7 +31,7 @@ async fn a_mutation_changes_creates_and_updates() {
     assert_eq!(created["metadata"]["labels"], json!({"team": "network"}));
     assert_eq!(created["endpoints"][0]["conditions"], json!({"ready": true}));
 
-    // The rule takes back what an update does, so that nothing changes and no version is used up.
+    // The rule reverts the update, so nothing changes and no version is assigned.
     let path = format!("{SLICES}/web");
     let (code, updated) = world.json(Method::PUT, &path, &slice("web")).await;
     assert_eq!((code, &updated), (200, &created));

@@ -1,4 +1,4 @@
-//! A client of a few lines.
+//! HTTP client for the tests.
 
 use bytes::Bytes;
 use http::{Method, Request};
@@ -13,11 +13,11 @@ use serde_json::Value;
 pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
 pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// A server and what is needed to talk to it.
+/// A server and an HTTP client for it.
 pub(crate) struct World {
     pub(crate) server: Server,
     http: Http<HttpConnector, Full<Bytes>>,
-    /// Sent as a bearer token.
+    /// Bearer token to send.
     pub(crate) token: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl World {
         self.try_send(method, path, media_type, body).await.unwrap()
     }
 
-    /// Fails when the connection does.
+    /// Sends a request; fails if the connection does.
     pub(crate) async fn try_send(
         &self,
         method: Method,
@@ -56,7 +56,7 @@ impl World {
         self.http.request(request).await
     }
 
-    /// Sends JSON and returns the code and the JSON that comes back.
+    /// Sends JSON and returns the status code and the JSON response.
     pub(crate) async fn json(&self, method: Method, path: &str, body: &Value) -> (u16, Value) {
         let media_type = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
         let body = if body.is_null() { String::new() } else { body.to_string() };
@@ -70,7 +70,7 @@ impl World {
         self.json(Method::GET, path, &Value::Null).await
     }
 
-    /// Sends a GET that says what it accepts, and returns code, content type and JSON.
+    /// Sends a GET with an `Accept` header, and returns status code, content type and JSON.
     pub(crate) async fn get_as(&self, path: &str, accept: &str) -> (u16, String, Value) {
         let response = self.send_as(Method::GET, path, "", accept, String::new()).await;
         let code = response.status().as_u16();
@@ -110,7 +110,7 @@ impl World {
     }
 }
 
-/// The events of a watch.
+/// Reader of the events of a watch.
 pub(crate) struct Events {
     body: Incoming,
     buffer: Vec<u8>,
@@ -121,12 +121,12 @@ impl Events {
         Self { body: response.into_body(), buffer: Vec::new() }
     }
 
-    /// The next event, or nothing when the stream has ended.
+    /// Returns the next event; `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         self.try_next().await.unwrap()
     }
 
-    /// Fails when the stream is broken off.
+    /// Returns the next event; fails if the stream is aborted.
     pub(crate) async fn try_next(&mut self) -> Result<Option<Value>, hyper::Error> {
         loop {
             if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
@@ -134,13 +134,13 @@ impl Events {
                 return Ok(Some(serde_json::from_slice(&line).unwrap()));
             }
             let frame = tokio::time::timeout(std::time::Duration::from_secs(10), self.body.frame());
-            let Some(frame) = frame.await.expect("10 s passed without an event") else { return Ok(None) };
+            let Some(frame) = frame.await.expect("no event within 10 s") else { return Ok(None) };
             let frame = frame?;
             self.buffer.extend_from_slice(&frame.into_data().unwrap());
         }
     }
 
-    /// The next event as `TYPE name`, with the version in place of a bookmark's name.
+    /// Returns the next event as `TYPE name`; for a bookmark, as `BOOKMARK version`; `END` at the end of the stream.
     pub(crate) async fn next_short(&mut self) -> String {
         let Some(event) = self.next().await else { return "END".to_owned() };
         let meta = &event["object"]["metadata"];

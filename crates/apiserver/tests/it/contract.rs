@@ -1,4 +1,4 @@
-//! The contract of watches over sockets: clients that list and watch while faults rain see what the server has.
+//! Watch contract over sockets: list-watch clients converge to the state of the server under injected faults.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::client::{CONFIG_MAPS, Events, World};
 
-/// Name to version.
+/// Versions by object name.
 type State = BTreeMap<String, u64>;
 
 const WRITES: u32 = 150;
@@ -33,17 +33,17 @@ async fn list(world: &World, selector: &str) -> Option<(State, u64)> {
     Some((state, version(&list)))
 }
 
-/// A client as all are made: list, watch from there, and on a refusal or an end begin again where it is known to work.
+/// Minimal reflector: lists, watches from the version of the list, and lists again after 410.
 struct Reflector<'a> {
     world: &'a World,
     selector: &'static str,
     state: State,
-    /// Of the last event or list; nothing when a list is due.
+    /// Version of the last event or list; `None` if a list is needed.
     version: Option<u64>,
 }
 
 impl Reflector<'_> {
-    /// Follows until the state is that of version `until`.
+    /// Lists and watches until the state has reached version `until`.
     async fn follow(&mut self, until: u64) {
         while self.version.is_none_or(|version| version < until) {
             let Some(from) = self.version else {
@@ -75,9 +75,9 @@ impl Reflector<'_> {
                 return;
             }
             let found = version(object);
-            assert!(Some(found) >= self.version, "back in time: {event}");
+            assert!(Some(found) >= self.version, "version decreased: {event}");
             if event["type"] != "BOOKMARK" {
-                assert!(Some(found) > self.version, "twice: {event}");
+                assert!(Some(found) > self.version, "version repeated: {event}");
                 let name = object["metadata"]["name"].as_str().unwrap().to_owned();
                 let known = self.state.contains_key(&name);
                 match event["type"].as_str() {
@@ -95,7 +95,7 @@ impl Reflector<'_> {
     }
 }
 
-/// Writes at random, past all faults, and returns the version of the last write.
+/// Sends random writes, ignoring errors, and returns the version of a last write sent without faults.
 async fn write(world: &World, rng: &mut StdRng, restarts: bool) -> u64 {
     for round in 0..WRITES {
         let path = format!("{CONFIG_MAPS}/c{}", rng.random_range(0..NAMES));
@@ -107,14 +107,14 @@ async fn write(world: &World, rng: &mut StdRng, restarts: bool) -> u64 {
             1 => (Method::POST, CONFIG_MAPS, object.to_string()),
             _ => (Method::PUT, path.as_str(), object.to_string()),
         };
-        // Whatever is answered, and whether.
+        // Faults may fail the request or drop its response.
         let _ = world.try_send(method, path, "application/json", body).await;
         if restarts && round % 50 == 25 {
             world.server.restart(if round > 100 { History::Kept } else { History::Lost });
         }
     }
     world.server.faults().clear();
-    // So that every watcher has an event of its own to wait for.
+    // A last write without faults gives every watcher an event to wait for.
     let last = json!({"metadata": {"generateName": "last-", "labels": {"app": "web"}}});
     version(&world.create(CONFIG_MAPS, last).await)
 }
@@ -152,7 +152,7 @@ async fn whoever_follows_arrives(#[case] seed: u64, #[case] watch_history: usize
             world.server.faults().inject(fault);
         }
     }
-    // The watchers run beside the writer, and each goes on until it has seen the last write.
+    // Watchers run concurrently with the writer, and stop when they have received the last write.
     let last = tokio::sync::watch::Sender::new(0);
     let follow = |selector| {
         let mut ended = last.subscribe();

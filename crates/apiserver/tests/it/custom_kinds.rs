@@ -1,4 +1,4 @@
-//! Kinds that are not built in.
+//! Custom kinds, defined by a `CustomResourceDefinition` or in the configuration.
 
 use http::Method;
 use kube_dev_apiserver::{Config, CustomKind};
@@ -72,7 +72,7 @@ async fn a_definition_makes_a_kind_and_takes_it_away() {
     assert_eq!(world.json(Method::DELETE, &format!("{DEFINITIONS}/widgets.example.com"), &Value::Null).await.0, 200);
     assert_eq!(events.next_short().await, "DELETED w");
     assert_eq!(world.get(WIDGETS).await.0, 404);
-    // A kind of the same name begins anew.
+    // A kind defined again starts without objects.
     world.create(DEFINITIONS, definition()).await;
     assert_eq!(world.get(WIDGETS).await.1["items"], json!([]));
 }

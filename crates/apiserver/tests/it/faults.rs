@@ -1,4 +1,4 @@
-//! Failures on demand, as a client sees them, and the log of requests.
+//! Injected faults as seen by a client, and the request log.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ async fn refusals(#[case] fault: Fault, #[case] code: u16, #[case] reason: &str,
     let body = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
     let status: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!((&status["kind"], &status["reason"]), (&json!("Status"), &json!(reason)));
-    assert_eq!(world.get(CONFIG_MAPS).await.0, 200, "the fault is over");
+    assert_eq!(world.get(CONFIG_MAPS).await.0, 200, "the fault applies once");
     assert_eq!(world.server.faults().states()[0].hits, 1);
 }
 
@@ -102,7 +102,7 @@ async fn events_come_twice() {
         assert_eq!(events.next_short().await, expect);
     }
     let list = world.get(CONFIG_MAPS).await.1;
-    assert_eq!(list["items"].as_array().map(Vec::len), Some(2), "a list is no watch");
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(2), "only watch events are repeated");
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn events_of_different_kinds_overtake_each_other() {
     world.create("/api/v1/nodes", named("third")).await;
     tokio::select! {
         biased;
-        event = config_maps.next_short() => panic!("{event} came first"),
+        event = config_maps.next_short() => panic!("{event} was not delayed"),
         event = nodes.next_short() => assert_eq!(event, "ADDED third"),
     }
     assert_eq!(config_maps.next_short().await, "ADDED first");
@@ -151,7 +151,7 @@ async fn a_restart(#[case] history: History) {
     world.create(CONFIG_MAPS, named("b")).await;
     assert_eq!(before.next_short().await, "ADDED b");
     world.server.restart(history);
-    assert!(before.try_next().await.is_err(), "the stream is broken off");
+    assert!(before.try_next().await.is_err(), "the restart resets the stream");
 
     let version = a["metadata"]["resourceVersion"].as_str().unwrap();
     let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={version}")).await;
@@ -160,7 +160,7 @@ async fn a_restart(#[case] history: History) {
         History::Lost => "ERROR ",
     };
     assert_eq!(events.next_short().await, expect);
-    // From the present a watch goes on in either case.
+    // A watch from the current version can resume in both cases.
     let version = world.get(CONFIG_MAPS).await.1["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
     let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={version}")).await;
     world.create(CONFIG_MAPS, named("c")).await;
@@ -248,9 +248,9 @@ async fn other_processes_cut_watches_and_restart_the_server() {
 
     world.create("/api/v1/nodes", named("o")).await;
     assert_eq!(nodes.next_short().await, "ADDED o");
-    // Whether its answer comes through is as with any restart.
+    // The restart may drop the response of its own request.
     let _ = world.try_send(Method::POST, "/debug/restart?history=lost", "", String::new()).await;
-    assert!(nodes.try_next().await.is_err(), "the stream is broken off");
+    assert!(nodes.try_next().await.is_err(), "the restart resets the stream");
     let path = format!("/api/v1/nodes?watch=true&resourceVersion={}", version.as_str().unwrap());
     assert_eq!(world.watch(&path).await.next_short().await, "ERROR ");
 }

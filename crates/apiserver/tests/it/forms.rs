@@ -1,4 +1,4 @@
-//! Answers in other forms: tables, metadata alone, discovery in one document, OpenAPI, events of the newer group.
+//! Representations: tables, partial metadata, aggregated discovery, OpenAPI, and both Event groups.
 
 use http::Method;
 use kube_dev_apiserver::Config;

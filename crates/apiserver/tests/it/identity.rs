@@ -1,4 +1,4 @@
-//! Who asks, and what that allows.
+//! Authentication and authorization.
 
 use http::Method;
 use kube_dev_apiserver::{Anonymous, Authorization, Config, On, Token, User};
@@ -11,7 +11,7 @@ const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1";
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
 
-/// A server with RBAC, as seen by its owner, and alice, who may read pods in `default` and the pod `one` elsewhere.
+/// Starts a server with RBAC and a client with all rights. User alice may read pods in namespace `default`.
 async fn guarded() -> World {
     let alice = Token { token: "alice's".to_owned(), user: User::new("alice").group("dev") };
     let config = Config { authorization: Authorization::Rbac, tokens: vec![alice], ..Config::default() };
@@ -97,7 +97,7 @@ async fn rights_change_as_roles_do() {
     let path = format!("{RBAC}/clusterrolebindings/b");
     let mut other = binding;
     other["roleRef"]["name"] = json!("cluster-admin");
-    assert_eq!(world.json(Method::PUT, &path, &other).await.0, 422, "the role of a binding stays");
+    assert_eq!(world.json(Method::PUT, &path, &other).await.0, 422, "roleRef is immutable");
     assert_eq!(world.json(Method::DELETE, &path, &Value::Null).await.0, 200);
     world.token = Some("alice's".to_owned());
     assert_eq!(world.get(nodes).await.0, 403);
@@ -154,9 +154,9 @@ async fn a_service_account_gets_a_token_and_uses_it() {
     let user = "system:serviceaccount:default:robot";
     assert_eq!(world.server.requests().count(&On::any().user(user)), 2);
     let token = world.token.replace(elsewhere.as_str().unwrap().to_owned());
-    assert_eq!(world.get("/version").await.0, 401, "meant for somebody else");
+    assert_eq!(world.get("/version").await.0, 401, "token for another audience");
 
-    // The token goes with its account, also when there is another one of its name.
+    // The token is invalid once its account is deleted, even if one with the same name is created.
     world.token = owner;
     assert_eq!(world.json(Method::DELETE, &format!("{ACCOUNTS}/robot"), &Value::Null).await.0, 200);
     world.create(ACCOUNTS, json!({"metadata": {"name": "robot"}})).await;

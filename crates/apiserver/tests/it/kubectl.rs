@@ -1,4 +1,4 @@
-//! kubectl for real. Skipped, loudly, where there is none.
+//! Tests with kubectl. Skipped with a message if it is not installed.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -48,7 +48,7 @@ spec:
     additionalPrinterColumns: [{name: Size, type: integer, jsonPath: .spec.size}]
 ";
 
-/// kubectl with a server of its own and nothing of the user's.
+/// kubectl with its own server, home directory and cache.
 struct Kubectl {
     server: Server,
     directory: PathBuf,
@@ -61,7 +61,7 @@ impl Drop for Kubectl {
 }
 
 impl Kubectl {
-    /// Nothing where kubectl is absent.
+    /// Returns `None` if kubectl is not installed.
     async fn start(name: &str) -> Option<Self> {
         Self::start_with(name, Config::default()).await
     }
@@ -69,7 +69,7 @@ impl Kubectl {
     async fn start_with(name: &str, config: Config) -> Option<Self> {
         let found = Command::new("kubectl").args(["version", "--client"]).stdout(Stdio::null()).status().await;
         if !found.is_ok_and(|status| status.success()) {
-            eprintln!("SKIPPED {name}: there is no kubectl on this machine, so nothing was tried with it");
+            eprintln!("SKIPPED {name}: kubectl is not installed");
             return None;
         }
         let server = Server::start(config).await.unwrap();
@@ -95,15 +95,15 @@ impl Kubectl {
         command
     }
 
-    /// Runs it to its end, with something to read, and returns whether it did well and all that it said.
+    /// Runs kubectl with standard input, and returns whether it succeeded and its output, standard error included.
     async fn run(&self, arguments: &[&str], input: &str) -> (bool, String) {
         let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        // One that does not read has ended or will say why.
+        // Ignore a broken pipe: kubectl may exit without reading.
         let _ = stdin.write_all(input.as_bytes()).await;
         drop(stdin);
         let output = timeout(PATIENCE, child.wait_with_output()).await;
-        let output = output.unwrap_or_else(|_| panic!("kubectl {arguments:?} did not end")).unwrap();
+        let output = output.unwrap_or_else(|_| panic!("kubectl {arguments:?} timed out")).unwrap();
         let said = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8(said).unwrap())
     }
@@ -113,14 +113,14 @@ impl Kubectl {
         line.split_whitespace().collect()
     }
 
-    /// Runs a line that has to go well and to say all of this.
+    /// Runs a command line that must succeed and whose output must contain all of `expect`.
     async fn says(&self, line: &str, input: &str, expect: &[&str]) -> String {
         let (success, said) = self.run(&Self::line(line), input).await;
         assert!(success, "kubectl {line}: {said}");
-        // However wide the columns are.
+        // Ignore column widths.
         let squeezed = said.split_whitespace().collect::<Vec<_>>().join(" ");
         for text in expect {
-            assert!(squeezed.contains(text), "kubectl {line} does not say {text:?} but: {said}");
+            assert!(squeezed.contains(text), "output of kubectl {line} does not contain {text:?}: {said}");
         }
         said
     }
@@ -195,7 +195,7 @@ async fn watches_print_a_row_for_each_change() {
     kubectl.says("apply -f -", MANIFEST, &[]).await;
     let mut watch = kubectl.command(&["get", "pods", "-n", "kx", "-w"]).spawn().unwrap();
     let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
-    let mut next = async || timeout(PATIENCE, lines.next_line()).await.expect("a row in time").unwrap().unwrap();
+    let mut next = async || timeout(PATIENCE, lines.next_line()).await.expect("no row in time").unwrap().unwrap();
     assert!(next().await.starts_with("NAME"));
     assert!(next().await.contains("Pending"));
     let status = r#"patch pod p1 -n kx --subresource=status --type=merge -p {"status":{"phase":"Running"}}"#;
@@ -204,7 +204,7 @@ async fn watches_print_a_row_for_each_change() {
     watch.kill().await.unwrap();
 }
 
-/// What kubectl makes itself it sends in protobuf.
+/// kubectl sends generated objects in protobuf.
 #[tokio::test]
 async fn what_kubectl_makes_is_created() {
     let Some(kubectl) = Kubectl::start("generators").await else { return };
@@ -241,7 +241,7 @@ async fn what_kubectl_makes_is_created() {
 
 #[tokio::test]
 async fn what_may_be_done_is_asked() {
-    // It sends no token in plain text.
+    // kubectl sends tokens over TLS only.
     let config = Config { authorization: Authorization::Rbac, transport: Transport::Tls, ..Config::default() };
     let Some(kubectl) = Kubectl::start_with("access", config).await else { return };
     kubectl.says("create clusterrole reader --verb=get --resource=pods", "", &[]).await;
@@ -262,7 +262,7 @@ async fn what_may_be_done_is_asked() {
     kubectl.says("auth whoami", "", &["Username jane"]).await;
 }
 
-/// The namespace is deleted first, as it stands first in the manifest.
+/// kubectl deletes the namespace first, since it is the first object in the manifest.
 #[tokio::test]
 async fn a_namespace_goes_with_what_the_manifest_has_in_it() {
     let config = Config { namespace_grace: Duration::MAX, ..Config::default() };

@@ -1,4 +1,4 @@
-//! Objects put in place without a request, and what is known of the bytes that went out.
+//! Bulk loading of objects, and traffic counters.
 
 use kube_dev_apiserver::{Config, LoadError, Population, Server};
 use serde_json::json;
@@ -25,7 +25,7 @@ async fn what_is_loaded_is_there_with_its_status() {
     assert_eq!(pod["metadata"]["labels"]["app"], "checkout-3");
     assert!(pod["metadata"]["uid"].is_string() && pod["metadata"]["creationTimestamp"].is_string());
     let (_, service) = world.get("/api/v1/namespaces/team-1/services/checkout-3").await;
-    assert!(service["spec"]["clusterIP"].is_string(), "the rules of the kind hold: {service}");
+    assert!(service["spec"]["clusterIP"].is_string(), "defaults and allocation apply: {service}");
 }
 
 #[tokio::test]

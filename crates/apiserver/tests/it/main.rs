@@ -1,6 +1,6 @@
-//! The server over its socket.
+//! Integration tests of the server.
 
-#![expect(clippy::unwrap_used, reason = "the client is a test's, and its failures are the test's")]
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may panic")]
 
 mod admission;
 mod client;

@@ -1,4 +1,4 @@
-//! How a namespace goes, as clients see it.
+//! Deletion of namespaces as seen by clients.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ async fn watches_see_it_end_then_its_content_go_then_itself() {
         "reason": "NamespaceTerminating", "message": "namespace shop is being terminated", "field": "metadata.namespace"
     });
     assert_eq!(refused["details"]["causes"], json!([cause]));
-    // What is there can still be looked at, and deleted.
+    // Existing content can still be read and deleted.
     assert_eq!(world.get(&format!("{SHOP}/configmaps/a")).await.0, 200);
 
     world.server.empty_namespaces();
@@ -59,6 +59,6 @@ async fn the_server_empties_it_by_itself() {
     assert_eq!(answer["status"]["phase"], "Terminating");
     assert_eq!(namespaces.next_short().await, "MODIFIED shop");
     assert_eq!(namespaces.next_short().await, "DELETED shop");
-    // The name is free again.
+    // The name can be used again.
     world.create("/api/v1/namespaces", json!({"metadata": {"name": "shop"}})).await;
 }

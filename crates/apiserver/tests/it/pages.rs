@@ -1,4 +1,4 @@
-//! Lists in pages and at versions.
+//! Paginated lists, and lists at a version.
 
 use http::Method;
 use kube_dev_apiserver::Config;
@@ -27,7 +27,7 @@ async fn pages_are_of_one_version() {
     let (_, first) = world.get(&format!("{ALL}?limit=2")).await;
     assert_eq!((names(&first).as_str(), first["metadata"]["remainingItemCount"].as_u64()), ("a b", Some(3)));
 
-    // What happens between the pages does not show in them.
+    // Changes between pages are not visible in them.
     world.json(Method::DELETE, &format!("{CONFIG_MAPS}/c"), &Value::Null).await;
     world.json(Method::PATCH, &format!("{CONFIG_MAPS}/d"), &json!({"data": {"new": "1"}})).await;
     world.create(CONFIG_MAPS, json!({"metadata": {"name": "bb"}})).await;
@@ -57,7 +57,7 @@ async fn a_page_too_late_is_refused_with_a_way_on() {
     assert_eq!((code, names(&rest).as_str()), (200, "e"));
 }
 
-/// Versions: 4 after the start, then 5 to 9 for the objects and 10 for a deletion of `a`.
+/// Versions: 4 after the start, 5 to 9 for the creates, 10 for the delete of `a`.
 #[rstest]
 #[case("", 200, "b c d e")]
 #[case("resourceVersion=6", 200, "b c d e")]
@@ -82,7 +82,7 @@ async fn versions_of_lists(#[case] query: &str, #[case] code: u16, #[case] expec
         assert_eq!(names(&list), expect);
     }
     if query.contains("labelSelector") {
-        assert_eq!(list["metadata"].get("remainingItemCount"), None, "the rest is not counted behind a selector");
+        assert_eq!(list["metadata"].get("remainingItemCount"), None, "no remainingItemCount with a selector");
     }
 }
 

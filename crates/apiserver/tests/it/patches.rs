@@ -1,4 +1,4 @@
-//! Patches of all types and what they make of unknown fields.
+//! Patches of all types, and field validation.
 
 use http::Method;
 use http_body_util::BodyExt as _;
@@ -52,7 +52,7 @@ async fn apply_creates_and_merges() {
     assert_eq!(merged["spec"]["clusterIP"], created["spec"]["clusterIP"]);
 }
 
-/// What kubectl sends after it has applied an object that it knows from client-side times.
+/// kubectl sends this patch to migrate an object from client-side to server-side apply.
 #[tokio::test]
 async fn managed_fields_are_patched_to_no_effect() {
     let world = World::start(Config::default()).await;

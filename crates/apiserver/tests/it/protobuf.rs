@@ -1,4 +1,4 @@
-//! Protobuf, as a client asks for it.
+//! Protobuf requests and responses.
 
 use http::{Method, Request};
 use http_body_util::{BodyExt as _, Full};
@@ -13,7 +13,7 @@ const SERVICES: &str = "/api/v1/namespaces/default/services";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 const BOTH: &str = "application/vnd.kubernetes.protobuf,application/json";
 
-/// Code, content type and body of a GET.
+/// Returns status code, content type and body of a GET.
 async fn get(world: &World, path: &str, accept: &str) -> (u16, String, Vec<u8>) {
     let request = Request::builder()
         .method(Method::GET)
@@ -86,7 +86,7 @@ async fn a_watch_is_framed() {
     assert!(has(&body, "k8s.io/initial-events-end") && has(&body, "Expired"));
 }
 
-/// Sends a body in protobuf and returns the code and the answer, which is asked for in JSON.
+/// Sends a protobuf body that accepts JSON, and returns the status code and the response.
 async fn send(world: &World, method: Method, path: &str, body: Vec<u8>) -> (u16, Value) {
     let response = world.send_as(method, path, PROTOBUF, "application/json", body).await;
     let code = response.status().as_u16();
@@ -106,7 +106,7 @@ async fn objects_are_created_updated_and_deleted() {
     let (code, updated) = send(&world, Method::PUT, &path, encoded::service("web", 90)).await;
     assert_eq!((code, &updated["spec"]["ports"][0]["port"]), (200, &json!(90)), "{updated}");
 
-    // A precondition that does not hold, then one that does, both with a policy.
+    // A delete with a failing precondition, then with a matching one, both with a propagation policy.
     let uid = created["metadata"]["uid"].as_str().unwrap();
     let options = |uid: &str| {
         let object = encoded::fields(&[(2, &encoded::fields(&[(1, uid.as_bytes())])), (4, b"Foreground")]);
@@ -135,7 +135,7 @@ async fn questions_are_asked_and_answered() {
     assert_eq!((code, &review["status"]["allowed"]), (201, &json!(true)), "{review}");
     let response = world.send_as(Method::POST, path, PROTOBUF, BOTH, encoded::may_i("list", "pods")).await;
     let body = response.into_body().collect().await.unwrap().to_bytes();
-    // The status (3) of the review: allowed (1).
+    // Field 3 is the status of the review, with `allowed` (1).
     assert!(body.starts_with(b"k8s\0") && has(&body[..60], "SelfSubjectAccessReview"));
     assert!(body.windows(4).any(|it| it[0] == 0x1a && it[2..] == [0x08, 1]), "{body:?}");
 

@@ -1,5 +1,5 @@
-//! What a Go kube-controller-manager and kubectl asked of a real server, each request asked here in the state it needs,
-//! and the status that the real server answered.
+//! Replays requests recorded between a Go kube-controller-manager or kubectl and a real server. Each request is sent in
+//! the state that it needs, and must return the recorded status code.
 
 use http::Method;
 use http_body_util::BodyExt as _;
@@ -27,7 +27,7 @@ struct Request {
     status: u16,
 }
 
-/// The place of an object: its collection, its name, what hangs below it.
+/// Path of a resource or object, split into its parts.
 struct Place<'a> {
     namespace: Option<&'a str>,
     collection: String,
@@ -36,7 +36,7 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Nothing for paths that are not about objects.
+    /// Returns `None` for non-resource paths.
     fn of(path: &'a str) -> Option<Self> {
         let path = path.split('?').next().unwrap();
         let segments: Vec<&str> = path.split('/').skip(1).collect();
@@ -66,13 +66,13 @@ impl<'a> Place<'a> {
             "events" => object["involvedObject"] = json!({"kind": "Pod", "name": "p", "namespace": self.namespace}),
             _ => {}
         }
-        // What the recorded patches find.
+        // The recorded patches modify this label.
         object["metadata"]["labels"] = json!({"x": "y"});
         object
     }
 }
 
-/// Makes an object be there or not.
+/// Creates or deletes an object as needed.
 async fn settle(world: &World, place: &Place<'_>, name: &str, there: bool) {
     if let Some(namespace) = place.namespace
         && world.get(&format!("/api/v1/namespaces/{namespace}")).await.0 == 404
@@ -88,7 +88,7 @@ async fn settle(world: &World, place: &Place<'_>, name: &str, there: bool) {
     }
 }
 
-/// The body where the recording has none, and the recorded one with the versions of now.
+/// Returns the body of a request: the recorded one with current versions, or a generated one where none was recorded.
 async fn body(world: &World, request: &Request, place: Option<&Place<'_>>) -> String {
     let Some(place) = place.filter(|_| !matches!(request.method.as_str(), "GET" | "DELETE")) else {
         return String::new();
@@ -120,7 +120,7 @@ async fn body(world: &World, request: &Request, place: Option<&Place<'_>>) -> St
     }
 }
 
-/// What the recording has in place of values of its run.
+/// Returns the path of a request, with placeholders replaced by values of this server.
 async fn address(world: &World, request: &Request) -> String {
     let mut address = request.path.replace("/NS/", "/ns/").replace("/NAME", "/name");
     if let Some(at) = address.find("continue=") {
@@ -139,7 +139,7 @@ async fn address(world: &World, request: &Request) -> String {
     address
 }
 
-/// The body in protobuf, where the recording has one.
+/// Returns a generated protobuf body; protobuf bodies were not recorded.
 fn encoded_body(request: &Request, place: &Place<'_>) -> Vec<u8> {
     match place.plural {
         "services" => encoded::service("new", 80),

@@ -1,4 +1,4 @@
-//! Requests that are answered and done.
+//! Requests other than watches.
 
 use http::Method;
 use http_body_util::BodyExt as _;
@@ -62,7 +62,7 @@ async fn lists_and_selectors() {
         let items = list["items"].as_array().unwrap();
         let names: Vec<&str> = items.iter().map(|item| item["metadata"]["name"].as_str().unwrap()).collect();
         assert_eq!(names.join(" "), expect, "{query}");
-        assert!(items.iter().all(|item| item.get("kind").is_none()), "items carry no kind");
+        assert!(items.iter().all(|item| item.get("kind").is_none()), "items have no kind");
     }
     let (code, list) = world.get("/api/v1/namespaces/kube-system/pods").await;
     assert_eq!((code, &list["items"]), (200, &json!([])));
@@ -188,7 +188,7 @@ async fn dependents_go_when_asked_for() {
     }
 }
 
-/// Code, message and warnings of a write.
+/// Returns status code, message and warnings of a write.
 async fn strictly(
     world: &World,
     method: Method,
@@ -249,7 +249,7 @@ async fn keys_that_stand_twice_are_told() {
     assert_eq!((code, warnings.len()), (200, 1));
 }
 
-/// The requests whose refusals were recorded from a real server.
+/// Requests whose error responses were recorded on a real server.
 #[rstest]
 #[case::not_found(Method::DELETE, "/api/v1/namespaces/default/services/nope", "", "not-found")]
 #[case::already_exists(Method::POST, SERVICES, WEB, "already-exists")]

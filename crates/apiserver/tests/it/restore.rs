@@ -1,4 +1,4 @@
-//! The store goes back to a snapshot.
+//! Restoring the store from a snapshot.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn version(object: &Value) -> u64 {
     object["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap()
 }
 
-/// Waits until the client has noticed that its connections are gone.
+/// Retries until the client has replaced its reset connections.
 async fn reconnect(world: &World) {
     while world.try_send(Method::GET, "/version", "", String::new()).await.is_err() {}
 }
@@ -33,7 +33,7 @@ async fn objects_and_versions_go_back_and_versions_are_used_again() {
     assert_eq!(watch.next_short().await, "ADDED later");
 
     world.server.restore(&snapshot);
-    assert!(watch.try_next().await.is_err(), "watches break off");
+    assert!(watch.try_next().await.is_err(), "a restore resets watches");
     reconnect(&world).await;
     assert_eq!(world.get(&format!("{CONFIG_MAPS}/kept")).await.1, kept);
     assert_eq!(world.get(&format!("{CONFIG_MAPS}/later")).await.0, 404);
@@ -64,7 +64,7 @@ async fn a_version_that_is_yet_to_come_refuses_lists_and_silences_watches() {
     for name in ["c", "d", "e"] {
         world.create(CONFIG_MAPS, map(name, "1")).await;
     }
-    // Changes up to the version asked for are never sent, and a bookmark comes only once that version is reached.
+    // Changes up to the requested version are not sent, and bookmarks start once that version is reached.
     let bookmark = format!("BOOKMARK {known}");
     loop {
         let event = watch.next_short().await;

@@ -1,4 +1,4 @@
-//! Encrypted connections, client certificates, and both versions of HTTP.
+//! TLS, client certificates, HTTP/1.1 and HTTP/2.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ fn connector(server: &Server, protocol: &str, certificate: Option<ClientCertific
     TlsConnector::from(Arc::new(config))
 }
 
-/// The code and the body of a GET over a fresh connection.
+/// Returns status code and body of a GET over a new connection.
 async fn get<S>(stream: S, protocol: &str, server: &Server, token: &str) -> (u16, Bytes)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -94,7 +94,7 @@ async fn who_a_certificate_is_of(#[values("h2", "http/1.1")] protocol: &str) {
     let users: Vec<String> = server.requests().matching(&On::any()).into_iter().map(|it| it.user).collect();
     assert_eq!(users, ["root", "alice", "", "bob"]);
 
-    // Nobody else's certificate counts.
+    // A certificate of another authority is rejected.
     let stranger = Server::start(Config { transport: Transport::Tls, ..Config::default() }).await.unwrap();
     let forged = stranger.client_certificate("root", Some("system:masters")).unwrap().unwrap();
     let stream = TcpStream::connect(server.address()).await.unwrap();
@@ -102,7 +102,7 @@ async fn who_a_certificate_is_of(#[values("h2", "http/1.1")] protocol: &str) {
     let connected = connect.connect(ServerName::try_from("localhost").unwrap(), stream).await;
     let refused = match connected {
         Err(_) => true,
-        // With TLS 1.3 the refusal arrives after the handshake.
+        // With TLS 1.3, the rejection arrives after the handshake.
         Ok(mut stream) => tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 1]).await.is_err(),
     };
     assert!(refused);
@@ -129,5 +129,5 @@ async fn who_does_not_speak_tls_does_not_get_far() {
     let mut answer = Vec::new();
     let _ = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut answer).await;
     assert!(!answer.starts_with(b"HTTP"));
-    assert_eq!(get_encrypted(&server, "h2", None, "").await.0, 200, "and the server goes on");
+    assert_eq!(get_encrypted(&server, "h2", None, "").await.0, 200, "the server still serves TLS");
 }

@@ -1,4 +1,4 @@
-//! Watches.
+//! Watch requests.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ async fn a_selector_turns_changes_into_comings_and_goings() {
     relabel(&world, "a", "db").await;
     let gone = events.next().await.unwrap();
     assert_eq!(gone["type"], "DELETED");
-    // The object as the client knew it, at the version at which it left.
+    // The object in its last selected state, at the version of the change.
     assert_eq!(gone["object"]["metadata"]["labels"]["app"], "web");
     assert_eq!(gone["object"]["metadata"]["resourceVersion"], "7");
     delete(&world, "a").await;
@@ -85,7 +85,7 @@ async fn bookmarks_come_at_the_version_reached() {
     let world = World::start(config).await;
     let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true&allowWatchBookmarks=true")).await;
     assert_eq!(events.next_short().await, "BOOKMARK 4");
-    // Another kind moves the version on.
+    // A change of another kind advances the version.
     world.create("/api/v1/nodes", json!({"metadata": {"name": "n"}})).await;
     while events.next_short().await != "BOOKMARK 5" {}
 }
@@ -112,14 +112,14 @@ async fn it_ends_in_time_and_with_the_server() {
     assert_eq!(long.next_short().await, "END");
 }
 
-/// A client that does not read holds up nobody, and finds its stream closed after what it had been sent.
+/// A client that does not read blocks no writer, and its stream is closed when it falls behind the history.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_client_is_left_behind() {
     let world = World::start(Config { watch_history: 10, ..Config::default() }).await;
     let mut slow = world.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
     let mut object = config_map("a", "web");
     world.create(CONFIG_MAPS, object.clone()).await;
-    // Far more than the buffers of two sockets hold.
+    // Far more than the socket buffers hold.
     for i in 0..200 {
         object["data"] = json!({"x": i.to_string().repeat(100_000)});
         assert_eq!(world.json(Method::PUT, &format!("{CONFIG_MAPS}/a"), &object).await.0, 200);

@@ -1,4 +1,4 @@
-//! How objects go away.
+//! Deletion: grace periods, finalizers, preconditions.
 
 use rstest::rstest;
 
@@ -14,7 +14,7 @@ fn a_pod_on_a_node_goes_with_grace() {
     assert_eq!(meta["deletionTimestamp"], "2027-01-15T08:00:30Z");
     assert_eq!((&meta["deletionGracePeriodSeconds"], &meta["generation"]), (&json!(30), &json!(2)));
 
-    // A longer grace changes nothing, a shorter one counts from when the deletion began.
+    // A longer grace period changes nothing, a shorter one counts from the start of the deletion.
     world.advance(3);
     world.delete("pods", "p", Some(60));
     world.delete("pods", "p", Some(10));

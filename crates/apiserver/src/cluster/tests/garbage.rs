@@ -1,4 +1,4 @@
-//! Owners and their dependents.
+//! Garbage collection of dependents.
 
 use super::super::garbage::Propagation;
 use super::*;
@@ -9,7 +9,7 @@ fn world() -> World {
     world
 }
 
-/// A `ConfigMap` with these owners.
+/// Creates a `ConfigMap` with these owners.
 fn owned(world: &mut World, name: &str, owners: &[&Value]) -> Value {
     let references: Vec<Value> = owners
         .iter()
@@ -109,7 +109,7 @@ fn without_being_asked_nothing_is_collected() {
     assert!(world.get("configmaps", "b").is_some());
 }
 
-// A controller whose cache lags creates dependents of an owner that is gone; the garbage collector of a cluster looks the owner up.
+// A controller with a stale cache creates dependents of a deleted owner. A real garbage collector looks the owner up.
 #[test]
 fn a_dependent_that_comes_after_its_owner_has_gone_goes_too() {
     let mut world = world();

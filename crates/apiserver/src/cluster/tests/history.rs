@@ -1,4 +1,4 @@
-//! Versions and the history of changes.
+//! Resource versions and the history of changes.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn what_has_left_the_history_is_expired() {
     for name in ["a", "b", "c"] {
         world.create("configmaps", json!({"metadata": {"name": name}}));
     }
-    // Change 5 is gone: who has seen it can go on, who has not is told.
+    // Change 5 was dropped: a watch from 5 continues, an earlier one gets 410.
     assert_eq!(world.changes("configmaps", 5), ["Added b 6", "Added c 7"]);
     let kind = world.kind("configmaps");
     let error = world.cluster.changes_after(&kind, 1, 10).map(|_| ()).unwrap_err();
@@ -39,7 +39,7 @@ fn a_full_batch_ends_at_its_last_change() {
     let kind = world.kind("configmaps");
     let batch = world.cluster.changes_after(&kind, 0, 2).unwrap();
     assert_eq!((batch.changes.len(), batch.revision), (2, 6));
-    // The rest of the history reaches to the present, which may be the version of another kind.
+    // The last batch is complete up to the current revision, which may be that of another kind.
     let batch = world.cluster.changes_after(&kind, 6, 2).unwrap();
     assert_eq!((batch.changes.len(), batch.revision), (1, 8));
 }

@@ -1,4 +1,4 @@
-//! What the server makes of object metadata.
+//! Object metadata, set and checked by the server.
 
 use rstest::rstest;
 
@@ -18,7 +18,7 @@ fn create_stamps_the_object() {
     assert_eq!(fields, ["creationTimestamp", "name", "namespace", "resourceVersion", "uid"]);
     assert_eq!(meta["creationTimestamp"], "2027-01-15T08:00:00Z");
     assert_ne!(meta["uid"], "mine");
-    assert_eq!(revision(&object), 5, "the four first namespaces have 1 to 4");
+    assert_eq!(revision(&object), 5, "the initial namespaces have versions 1 to 4");
 }
 
 #[test]
@@ -86,10 +86,10 @@ fn put_creates_only_where_upstream_lets_it() {
     let lease = json!({"metadata": {"name": "a"}, "spec": {}});
     world.try_update("leases", lease.clone(), Part::Main).unwrap();
     assert_eq!(world.try_update("configmaps", lease.clone(), Part::Main).unwrap_err().code, 404);
-    // With the uid of an object that is gone it is not created anew.
+    // A PUT with the uid of a deleted object creates nothing.
     let gone = json!({"metadata": {"name": "gone", "uid": "1"}});
     assert_eq!(world.try_update("endpoints", gone, Part::Main).unwrap_err().code, 409);
-    // A Lease, alone among these kinds, is not overwritten blindly.
+    // Of these kinds, only a Lease requires a resource version on update.
     let error = world.try_update("leases", lease, Part::Main).unwrap_err();
     assert!(error.to_string().contains("must be specified for an update"), "{error}");
 }
@@ -109,7 +109,7 @@ fn json_patch() {
     assert_eq!(written.unwrap().object.value().unwrap()["data"], json!({"x": "1", "y": "2"}));
     let error = apply(json!([{"op": "test", "path": "/data/x", "value": "2"}])).unwrap_err();
     assert_eq!(error.code, 422);
-    // A patch may not move an object to another name.
+    // A patch cannot rename an object.
     assert_eq!(apply(json!([{"op": "replace", "path": "/metadata/name", "value": "b"}])).unwrap_err().code, 400);
 }
 

@@ -1,6 +1,6 @@
-//! The rules of the cluster, asked without sockets or clocks.
+//! Tests of the store, without sockets or a real clock.
 
-#![expect(clippy::needless_pass_by_value, reason = "objects are written in place, as arguments")]
+#![expect(clippy::needless_pass_by_value, reason = "objects are literals in the argument list")]
 
 mod deletion;
 mod garbage;
@@ -24,7 +24,7 @@ use crate::status::StatusError;
 
 const START: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
-/// A cluster and the time in it.
+/// Store under test, and its current time.
 struct World {
     cluster: Cluster,
     now: Timestamp,
@@ -70,7 +70,7 @@ impl World {
         self.try_create(plural, object).unwrap()
     }
 
-    /// PUT of a whole object, to the place that its metadata says.
+    /// Replaces the object of the same name, as PUT does.
     fn try_update(&mut self, plural: &str, object: Value, part: Part) -> Result<Value, StatusError> {
         let kind = self.kind(plural);
         let name = object["metadata"]["name"].as_str().unwrap().to_owned();
@@ -106,7 +106,7 @@ impl World {
         self.try_delete(plural, name, &options).unwrap()
     }
 
-    /// What the server does some time after namespaces were deleted.
+    /// Empties all terminating namespaces, as the server does after `Config::namespace_grace`.
     fn empty_namespaces(&mut self) {
         for namespace in self.cluster.namespaces_to_empty() {
             self.cluster.empty_namespace(&namespace, self.options()).unwrap();
@@ -118,7 +118,7 @@ impl World {
         self.cluster.get(&kind, Self::namespace(&kind), name).ok().map(|object| object.value().unwrap())
     }
 
-    /// What a watch from a revision would read: kind of change, name, revision.
+    /// Returns the changes after a revision, as type of change, name and revision.
     fn changes(&self, plural: &str, after: u64) -> Vec<String> {
         let show = |change: &std::sync::Arc<Change>| {
             format!("{:?} {} {}", change.kind, change.object.name, change.object.revision)

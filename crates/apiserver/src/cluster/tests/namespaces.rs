@@ -1,4 +1,4 @@
-//! Namespaces and their content.
+//! Namespaces: initial ones, creates in them, deletion with their content.
 
 use super::*;
 
@@ -82,7 +82,7 @@ fn one_that_others_have_emptied_waits_for_its_turn() {
     let kind = world.kind("configmaps");
     world.cluster.delete(&kind, "shop", "a", &DeleteOptions::default(), world.options()).unwrap();
     assert!(world.get("namespaces", "shop").is_some());
-    // Deleting it once more changes nothing.
+    // A second delete changes nothing.
     let revision = world.cluster.revision();
     assert!(!world.delete("namespaces", "shop", None).gone);
     assert_eq!(world.cluster.revision(), revision);

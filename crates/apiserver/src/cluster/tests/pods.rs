@@ -31,7 +31,7 @@ fn main_and_status_leave_each_other_alone() {
     changed["metadata"]["ownerReferences"] = json!([{"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "1"}]);
     let stored = world.try_update("pods", changed, Part::Status).unwrap();
     assert_eq!((&stored["status"]["phase"], &stored["spec"]["nodeName"]), (&json!("Running"), &json!("n")));
-    // Labels pass through the status of a pod, owners do not.
+    // An update of `/status` can change the labels of a pod, but not its owner references.
     assert_eq!(stored["metadata"]["labels"]["by"], "status");
     assert!(stored["metadata"].get("ownerReferences").is_none());
     assert_eq!(stored["metadata"]["generation"], 1);

@@ -1,4 +1,4 @@
-//! Services: defaults, families, addresses and ports.
+//! Services: defaults, IP families, cluster IPs and node ports.
 
 use std::collections::BTreeSet;
 
@@ -74,7 +74,7 @@ fn families_on_update(#[case] spec: Value, #[case] patch: Value, #[case] expect:
     assert_eq!(families(&after), expect);
     assert_eq!(ips(&after).len(), addresses);
     if let (Some(old), Some(new)) = (ips(&before).first(), ips(&after).first()) {
-        assert_eq!(old, new, "the first address stays");
+        assert_eq!(old, new, "the first cluster IP does not change");
     }
 }
 

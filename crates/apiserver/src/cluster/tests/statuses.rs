@@ -1,4 +1,4 @@
-//! Refusals, held against what a real server said.
+//! Error responses, compared with recordings of a real server.
 
 use rstest::rstest;
 

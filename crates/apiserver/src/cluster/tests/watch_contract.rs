@@ -1,7 +1,7 @@
-//! The contract of watches, over random histories: from every version still held, a watch replayed onto a list gives the
-//! state of the server; events come in order, none twice, none lost; what is too old is refused, never silent.
+//! The watch contract, tested with random histories: a list and the events of a watch from its version give the state
+//! of the server; events arrive in order and exactly once; a watch from a version outside of the history is rejected.
 //!
-//! `WATCH_HISTORIES=100000 cargo test --release -p kube-dev-apiserver watch_contract` tries more of them.
+//! `WATCH_HISTORIES=100000 cargo test --release -p kube-dev-apiserver watch_contract` runs 100,000 histories per test.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::cluster::ChangeKind;
 
-/// How many are tried with faults, and as many without, when nobody says how many.
+/// Default number of histories per test.
 const HISTORIES: u32 = 2_000;
 const WATCHERS: usize = 3;
 
-/// Namespace and name to version.
+/// Resource version of each object, by namespace and name.
 type State = BTreeMap<(String, String), u64>;
 
 #[derive(Debug, Clone)]
@@ -27,25 +27,25 @@ enum Step {
         name: u8,
         value: u8,
     },
-    /// With grace for odd names, so that the object is marked first.
+    /// Delete with a grace period for odd names, so that the object is marked first.
     Delete {
         name: u8,
     },
     Release {
         name: u8,
     },
-    /// A change of another kind moves the version on.
+    /// Change of another kind, which increases the revision.
     Elsewhere,
-    /// A watcher reads up to so many changes.
+    /// A watcher reads up to `max` changes.
     Read {
         watcher: usize,
         max: usize,
     },
-    /// A watcher loses its connection and goes on from the last event it saw.
+    /// A watcher loses its connection and resumes from the last event.
     Cut {
         watcher: usize,
     },
-    /// The server loses its history.
+    /// The server restarts and loses its history.
     Restart,
 }
 
@@ -63,13 +63,13 @@ fn step(faults: bool) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a client makes of list and watch.
+/// State of a client that lists and watches.
 #[derive(Debug, Default, Clone)]
 struct Watcher {
     state: State,
-    /// Everything up to here has been seen.
+    /// Revision up to which the state is complete.
     version: u64,
-    /// The version of the last event, which is all that a client knows that was given no bookmark.
+    /// Revision of the last event, from which a client without bookmarks resumes.
     last_event: u64,
     listed: bool,
     refused: u32,
@@ -81,7 +81,7 @@ impl Watcher {
         Self { state: state(world, kind), version, last_event: version, listed: true, refused: 0 }
     }
 
-    /// Reads once; a refusal is answered with a list, as every client does.
+    /// Reads one batch and returns its length. Lists again after a 410, as every client does.
     fn read(&mut self, world: &World, kind: &Kind, max: usize) -> Result<usize, TestCaseError> {
         if !self.listed {
             *self = Self::list(world, kind);
@@ -94,19 +94,19 @@ impl Watcher {
         prop_assert!(batch.changes.len() <= max);
         for change in &batch.changes {
             let object = &change.object;
-            prop_assert!(object.revision > self.version, "an event twice or out of order: {change:?}");
+            prop_assert!(object.revision > self.version, "duplicate event or wrong order: {change:?}");
             prop_assert!(object.revision <= batch.revision);
             self.version = object.revision;
             self.last_event = object.revision;
             let key = (object.namespace.to_string(), object.name.to_string());
             let known = self.state.get(&key).copied();
-            prop_assert_eq!(known, change.previous.as_ref().map(|previous| previous.revision), "an event was lost");
+            prop_assert_eq!(known, change.previous.as_ref().map(|previous| previous.revision), "lost event");
             match change.kind {
                 ChangeKind::Added => prop_assert_eq!(known, None),
                 ChangeKind::Modified | ChangeKind::Deleted => prop_assert!(known.is_some()),
             }
             let inside: Value = serde_json::from_slice(&object.json).unwrap();
-            prop_assert_eq!(revision(&inside), object.revision, "the object says its own version");
+            prop_assert_eq!(revision(&inside), object.revision, "resource version inside of the object");
             match change.kind {
                 ChangeKind::Deleted => self.state.remove(&key),
                 _ => self.state.insert(key, object.revision),
@@ -131,12 +131,12 @@ fn state(world: &World, kind: &Kind) -> State {
     objects.iter().map(|it| ((it.namespace.to_string(), it.name.to_string()), it.revision)).collect()
 }
 
-/// Names are spread over two namespaces.
+/// Returns namespace and name of an object; the objects are in two namespaces.
 fn place(name: u8) -> (&'static str, String) {
     (if name.is_multiple_of(3) { "kube-system" } else { "default" }, format!("p{name}"))
 }
 
-/// Carries a step out; what the server refuses (a name that is taken, an object that is not there) is part of the play.
+/// Executes a step. Rejected writes, such as a create of an existing object, are part of a history.
 fn play(world: &mut World, kind: &Kind, step: &Step) {
     let options = world.options();
     match step {
@@ -190,13 +190,13 @@ fn check(steps: &[Step], history: usize) -> Result<(), TestCaseError> {
     for watcher in &mut watchers {
         watcher.catch_up(&world, &kind)?;
     }
-    // From every state that the server was ever in: a replay, or a refusal if and only if something has been dropped.
+    // From every past state: a watch reaches the current state, and is rejected if and only if a change was dropped.
     let held = world.cluster.changes_after(&kind, u64::MAX, 1).is_ok();
-    prop_assert!(held, "the future is nothing to be refused");
+    prop_assert!(held, "a watch from a later revision than the current one is rejected");
     let mut oldest_answered = false;
     for mut snapshot in snapshots {
         let answered = world.cluster.changes_after(&kind, snapshot.version, 1).is_ok();
-        prop_assert!(answered || !oldest_answered, "a later version is refused while an earlier one is answered");
+        prop_assert!(answered || !oldest_answered, "a later revision is rejected while an earlier one is served");
         oldest_answered = answered;
         snapshot.catch_up(&world, &kind)?;
         prop_assert_eq!(snapshot.refused, u32::from(!answered));

@@ -1,4 +1,4 @@
-//! What somebody may do.
+//! Access reviews: `SubjectAccessReview` and its variants, and `SelfSubjectRulesReview`.
 
 use std::sync::Arc;
 
@@ -15,9 +15,13 @@ use crate::identity::User;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
-/// Says whether somebody may do something.
+/// Evaluates an access review of any of the three kinds.
 ///
-/// `asker` is who asks about itself, `namespace` that of the path where there is one.
+/// `asker` is the requesting user for a `SelfSubjectAccessReview`; `namespace` that of the path for a
+/// `LocalSubjectAccessReview`.
+///
+/// # Errors
+/// 400 if the review cannot be decoded, 422 if its spec is invalid.
 pub(super) fn review_access(
     shared: &Arc<Shared>,
     kind: &'static str,
@@ -25,7 +29,7 @@ pub(super) fn review_access(
     asker: Option<&User>,
     namespace: Option<&str>,
 ) -> Result<Value, StatusError> {
-    // The spec of the others is a part of this one's.
+    // The spec of `SubjectAccessReview` has all fields of the other two.
     let spec = decode::<SubjectAccessReview>(body)?.spec;
     let mut errors = FieldErrors::default();
     let attributes = match (&spec.resource_attributes, &spec.non_resource_attributes) {
@@ -74,7 +78,10 @@ pub(super) fn review_access(
     }))
 }
 
-/// Lists what the asker may do in a namespace.
+/// Evaluates a `SelfSubjectRulesReview`: the rules that apply to `asker` in a namespace.
+///
+/// # Errors
+/// 400 if the review has no namespace.
 pub(super) fn review_rules(
     shared: &Arc<Shared>,
     asker: &User,

@@ -1,4 +1,4 @@
-//! Questions that are asked by creating an object that is not kept: who am I, whose is this token, may they do that.
+//! Virtual resources that are evaluated on create and not stored: token requests, token reviews and access reviews.
 
 mod access;
 mod tokens;
@@ -22,16 +22,16 @@ use crate::status::StatusError;
 const AUTHENTICATION: &str = "authentication.k8s.io";
 const AUTHORIZATION: &str = "authorization.k8s.io";
 
-/// Where a question is asked, and what it is. All are of version `v1`.
+/// A virtual resource: where it is served, and its kind. All have version `v1`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Question {
-    /// The group of the path; empty for core.
+    /// API group of the path; empty for core.
     pub(super) group: &'static str,
     pub(super) plural: &'static str,
-    /// What hangs below an object of the resource; empty for a resource of its own.
+    /// Subresource of `plural`; empty for a resource of its own.
     pub(super) subresource: &'static str,
     pub(super) namespaced: bool,
-    /// The group of the object that asks.
+    /// API group of the kind.
     pub(super) kind_group: &'static str,
     pub(super) kind: &'static str,
     review: Review,
@@ -48,7 +48,7 @@ enum Review {
     SelfRules,
 }
 
-/// Every question that is answered, in the order of discovery.
+/// All virtual resources, in the order of discovery.
 pub(super) const QUESTIONS: [Question; 7] = [
     Question {
         group: "",
@@ -73,10 +73,10 @@ const fn question(group: &'static str, plural: &'static str, kind: &'static str,
 }
 
 impl Question {
-    /// What can be done with each.
+    /// Verbs that each of them supports.
     pub(super) const VERBS: [&str; 1] = ["create"];
 
-    /// The question that a path asks, if it asks one.
+    /// Returns the virtual resource at `path`, if any.
     pub(super) fn of(path: &ResourcePath) -> Option<&'static Self> {
         let ResourcePath { group, version, namespace, plural, name, subresource } = path;
         QUESTIONS.iter().find(|it| {
@@ -88,21 +88,24 @@ impl Question {
         })
     }
 
-    /// Takes kind and apiVersion out of what is asked, if they are those of the question.
+    /// Removes `kind` and `apiVersion` from the body.
+    ///
+    /// # Errors
+    /// 400 if they are set and differ from those of the resource.
     fn take_type(&self, api_version: &str, body: &mut Value) -> Result<(), StatusError> {
         let Value::Object(body) = body else { return Ok(()) };
         for (field, expected) in [("kind", self.kind), ("apiVersion", api_version)] {
             let found = body.remove(field);
             if let Some(found) = found.as_ref().and_then(Value::as_str).filter(|it| !it.is_empty() && *it != expected) {
                 return Err(StatusError::bad_request(format!(
-                    "{field} {found:?} cannot be handled as {expected:?}, which the path is of"
+                    "{field} {found:?} does not match {expected:?}, the {field} of this path"
                 )));
             }
         }
         Ok(())
     }
 
-    /// As discovery has it: `serviceaccounts/token`.
+    /// Returns the name in discovery, such as `serviceaccounts/token`.
     pub(super) fn name(&self) -> String {
         if self.subresource.is_empty() {
             self.plural.to_owned()
@@ -111,18 +114,21 @@ impl Question {
         }
     }
 
-    /// As its schema is called.
+    /// Returns the name of the OpenAPI schema.
     pub(super) fn schema_name(&self) -> String {
         let group = self.kind_group.split('.').next().unwrap_or_default();
         format!("io.k8s.api.{group}.v1.{}", self.kind)
     }
 
-    /// The name of one: `tokenreview`.
+    /// Returns the singular name, such as `tokenreview`; empty for a subresource.
     pub(super) fn singular(&self) -> &'static str {
         if self.subresource.is_empty() { self.plural.strip_suffix('s').unwrap_or(self.plural) } else { "" }
     }
 
-    /// Answers it.
+    /// Evaluates the review in a request body.
+    ///
+    /// # Errors
+    /// 405 for a method other than POST, 400 or 415 if the body cannot be decoded, otherwise those of the review.
     pub(super) fn answer(
         &self,
         shared: &Arc<Shared>,
@@ -158,14 +164,14 @@ impl Question {
     }
 }
 
-/// The groups that have nothing but questions, each once.
+/// Returns the API groups that consist of virtual resources only.
 pub(super) fn question_groups() -> impl Iterator<Item = &'static str> {
     [AUTHENTICATION, AUTHORIZATION].into_iter()
 }
 
 fn decode<T: DeserializeOwned>(body: &Value) -> Result<T, StatusError> {
     serde_path_to_error::deserialize(body).map_err(|error| {
-        StatusError::bad_request(format!("the review cannot be read: {}: {}", error.path(), error.inner()))
+        StatusError::bad_request(format!("the review cannot be decoded: {}: {}", error.path(), error.inner()))
     })
 }
 

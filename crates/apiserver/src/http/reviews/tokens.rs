@@ -1,4 +1,4 @@
-//! Tokens: one is wanted, or one is asked about.
+//! `TokenRequest` and `TokenReview`.
 
 use std::sync::Arc;
 
@@ -13,11 +13,14 @@ use crate::identity::{AUDIENCE, Issued};
 use crate::shared::Shared;
 use crate::status::StatusError;
 
-/// How long a token lasts that does not say, and the least that can be asked for, in seconds.
+/// Default lifetime of a token and the minimum that can be requested, in seconds.
 const LIFETIME: i64 = 3_600;
 const LEAST_LIFETIME: i64 = 600;
 
-/// Gives a service account a token.
+/// Issues a token for the service account in `path`.
+///
+/// # Errors
+/// 404 if the service account does not exist, 422 if the requested lifetime is less than 10 minutes or at least 2^32 s.
 pub(super) fn request_token(
     shared: &Arc<Shared>,
     path: &ResourcePath,
@@ -59,18 +62,18 @@ pub(super) fn request_token(
     }))
 }
 
-/// As `metav1.Time` is printed.
+/// Formats a time without fractional seconds, as `metav1.Time`.
 fn whole_seconds(time: Timestamp) -> String {
     Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()
 }
 
-/// Says whose a token is.
+/// Evaluates a `TokenReview`: returns the user of a token and the requested audiences that it is valid for.
 pub(super) fn review_token(shared: &Arc<Shared>, review: &TokenReview) -> Value {
     let token = review.spec.token.as_str();
     let asked = review.spec.audiences.as_deref().unwrap_or_default();
     let holder =
         shared.identities.tokens().holder(token, shared.now(), |namespace, name| shared.uid_of(namespace, name));
-    // For whom is the token, of those that the asker stands for: itself when it does not say.
+    // Without audiences in the spec, the token must be valid for the API server itself.
     let accepted = holder.map(|holder| {
         let here = [AUDIENCE.to_owned()];
         let wanted = if asked.is_empty() { &here } else { asked };

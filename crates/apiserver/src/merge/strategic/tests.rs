@@ -1,4 +1,4 @@
-//! Upstream's rules, each with an object, a patch and what comes out.
+//! Cases of upstream's behaviour: object, patch and expected result.
 
 use rstest::rstest;
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! Against the bytes of a real server. Of its nodes and of the watch of its pods a choice is kept: one of each shape.
+//! Compares with recorded bytes of a real server. The recordings of Nodes and of the Pod watch are reduced to one
+//! object of each shape.
 
 use rstest::rstest;
 use serde_json::Value;
@@ -12,7 +13,7 @@ fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Where two byte strings part, with a little of what is around.
+/// Panics with the first difference of two byte strings and 60 bytes around it.
 #[track_caller]
 fn same(got: &[u8], expect: &[u8], what: &str) {
     if got == expect {
@@ -59,7 +60,7 @@ fn events_are_those_of_a_real_server(#[case] file: &str, #[case] api_version: &s
         let length = 4 + u32::from_be_bytes(recorded[..4].try_into().unwrap()) as usize;
         let (expect, rest) = recorded.split_at(length);
         same(&got, expect, &format!("{file} {}", event["type"]));
-        // What a real server writes is read without loss.
+        // Decoding and encoding again must not lose anything.
         let read = Document::open(&object).unwrap().read(api_version, kind).unwrap();
         same(&envelope(api_version, kind, &read), &object, &format!("{file} {} read", event["type"]));
         recorded = rest;

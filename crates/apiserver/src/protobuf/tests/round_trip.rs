@@ -1,4 +1,4 @@
-//! Whatever the table can say is written and read back as it was; whatever else is sent is refused, not fatal.
+//! Property tests: objects survive encoding and decoding, and invalid bytes yield errors, not panics.
 
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -10,17 +10,17 @@ use serde_json::{Map, Value, json};
 use super::super::schema::{Field, Instead, Shape, Type, fields, message_of};
 use super::*;
 
-/// How deep random messages lie in each other.
+/// Maximum nesting depth of generated messages.
 const DEPTH: u32 = 5;
 
-/// Makes objects as Go prints them: nothing that is empty but what stands behind a pointer.
+/// Generates random objects as Go encodes them: empty values only in pointer fields.
 struct Maker(StdRng);
 
 impl Maker {
     fn object(&mut self, message: &str, depth: u32) -> Map<String, Value> {
         let mut object = Map::new();
         for field in fields(message) {
-            // The fewer the deeper, or pods would be endless.
+            // Fewer fields at greater depth, to bound the size.
             if !self.0.random_ratio(9, 10 * depth) {
                 continue;
             }
@@ -142,7 +142,7 @@ proptest! {
         let mut bytes = envelope("v1", "Service", &object);
         let whole = bytes.len();
         let end = cut.index(whole);
-        // The envelope ends with two empty texts; what is cut before them is missed, or was not announced.
+        // The envelope ends with two empty strings of two bytes each, which may be missing.
         if let Ok(document) = Document::open(&bytes[..end]) {
             let read = document.read("v1", "Service").unwrap();
             prop_assert!(end >= whole - 4 || read.len() == 2, "{end} of {whole}: {read:?}");
@@ -180,7 +180,7 @@ fn schemas_that_lie_too_deep_are_refused() {
 
 #[test]
 fn packed_numbers_are_read_as_well() {
-    // PodSpec (2), PodSecurityContext (14), supplementalGroups (4): 1 and 300 in one value.
+    // PodSpec (2), PodSecurityContext (14), supplementalGroups (4): 1 and 300, packed.
     let mut bytes = b"k8s\0".to_vec();
     super::super::encode::bytes(2, &[0x12, 7, 0x72, 5, 0x22, 3, 0x01, 0xac, 0x02], &mut bytes);
     let pod = Document::open(&bytes).unwrap().read("v1", "Pod").unwrap();
@@ -199,7 +199,7 @@ fn documents_that_do_not_open(#[case] bytes: &[u8], #[case] expect: Malformed) {
 fn no_quantity_is_zero() {
     let object = json!({"spec": {"containers": [{"env": [{"valueFrom": {"resourceFieldRef": {"resource": "x"}}}]}]}});
     let bytes = envelope("v1", "Pod", object.as_object().unwrap());
-    // resourceFieldRef (2): no container name (1), resource (2), divisor (3).
+    // resourceFieldRef (2): containerName (1, empty), resource (2), divisor (3).
     let expect = [0x0a, 0, 0x12, 1, b'x', 0x1a, 3, 0x0a, 1, b'0'];
     assert!(bytes.windows(expect.len()).any(|it| it == expect), "{bytes:?}");
 }

@@ -1,4 +1,4 @@
-//! How calls and answers end early: faults, restarts, the end of the server, callers that drop them.
+//! Early ends of calls and responses: faults, restarts, shutdown, and dropped futures.
 
 use std::future::Future;
 use std::io::ErrorKind;
@@ -34,11 +34,11 @@ async fn watch(service: &InProcess) -> AnswerBody {
     body
 }
 
-/// The rest of a body: whether it has ended, and how.
+/// Reads the end of a body and returns its error, if any.
 async fn end(body: &mut AnswerBody) -> Option<ErrorKind> {
-    let frame = timeout(LATER, body.frame()).await.expect("the body goes on");
+    let frame = timeout(LATER, body.frame()).await.expect("the body has not ended");
     let error = frame.map(|frame| frame.expect_err("a frame"));
-    assert!(body.frame().now_or_never().expect("a body that has ended").is_none());
+    assert!(body.frame().now_or_never().expect("the body yields nothing after its end").is_none());
     error.map(|error| error.kind())
 }
 
@@ -74,7 +74,7 @@ enum How {
 }
 
 impl How {
-    /// Does it, and returns the server if there still is one.
+    /// Applies the action, and returns the server unless it has ended.
     fn to(self, server: Server) -> Option<Server> {
         match self {
             Self::Restart => server.restart(History::Kept),
@@ -114,7 +114,7 @@ async fn the_server_ends_calls_and_watches(#[case] how: How, #[case] watches: Op
     if let Some(server) = server {
         assert_eq!(end(not_read.as_mut().unwrap().body_mut()).await, watches);
         server.faults().clear();
-        assert_eq!(not_polled.await.unwrap().status(), 201, "the call is made after the restart");
+        assert_eq!(not_polled.await.unwrap().status(), 201, "the call starts when it is first polled");
         assert_eq!(server.objects("", "configmaps").len(), 2);
     } else {
         assert_eq!(not_polled.await.unwrap_err().kind(), ErrorKind::ConnectionRefused);

@@ -1,4 +1,4 @@
-//! An unmodified client of kube.
+//! An unmodified `kube` client.
 
 use futures::{StreamExt as _, TryStreamExt as _, pin_mut};
 use k8s_openapi::api::core::v1::ConfigMap;

@@ -1,4 +1,4 @@
-//! Requests without a socket.
+//! In-process requests.
 
 mod ends;
 mod kube_client;

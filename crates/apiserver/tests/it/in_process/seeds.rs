@@ -1,4 +1,4 @@
-//! The same seed, clock and requests give the same bytes.
+//! Determinism: the same seed, clock and requests yield the same bytes.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,10 +17,10 @@ use super::{CONFIG_MAPS, InProcess, PODS, request, send};
 const SPACES: &str = "/api/v1/namespaces";
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 
-/// All answers, in the order in which their frames arrived.
+/// Lines of all responses, in order of arrival.
 type Record = Arc<Mutex<Vec<String>>>;
 
-/// A clock that follows the paused clock of tokio.
+/// Returns a clock that follows tokio's paused clock.
 fn clock() -> Clock {
     let base = Instant::now();
     Clock::new(move || {
@@ -29,7 +29,7 @@ fn clock() -> Clock {
     })
 }
 
-/// Sends a request and records whatever comes back until its end.
+/// Sends a request and records its response until it ends.
 async fn follow(service: InProcess, who: usize, method: Method, path: String, body: Value, record: Record) {
     let put = |line: String| record.lock().unwrap().push(format!("{who}: {line}"));
     match service.oneshot(request(method, &path, &body)).await {
