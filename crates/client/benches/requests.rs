@@ -1,4 +1,4 @@
-//! What a request costs the client: one at a time, over loopback, to a server that answers without looking.
+//! Latency of single requests over loopback HTTP/1.1, to a server that returns constant responses.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -19,10 +19,10 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-/// What the server says of a write, of a list of so many bytes, and to whom it says no.
+/// Responds to GET with `lists` bytes, to DELETE with 409, and to other methods with the metadata of a slice.
 async fn answer(request: Request<Incoming>, lists: usize) -> Result<Response<Full<Bytes>>, Infallible> {
     let (parts, body) = request.into_parts();
-    // Read to its end, as a real one would.
+    // An API server reads the request body before it responds.
     let _ = body.collect().await;
     let (code, body) = match parts.method {
         Method::GET => (StatusCode::OK, Bytes::from(vec![b' '; lists])),
@@ -47,17 +47,17 @@ struct Bench {
 }
 
 impl Bench {
-    /// A server whose lists are so many bytes.
+    /// Starts a server whose GET responses have `lists` bytes.
     fn new(lists: usize) -> Bench {
-        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("build runtime");
         let mut tasks = JoinSet::new();
         let url = runtime.block_on(async {
-            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-            let url = format!("http://{}", listener.local_addr().expect("bound"));
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+            let url = format!("http://{}", listener.local_addr().expect("local address"));
             tasks.spawn(async move {
                 let mut connections = JoinSet::new();
                 while let Ok((stream, _)) = listener.accept().await {
-                    stream.set_nodelay(true).expect("an option");
+                    stream.set_nodelay(true).expect("set TCP_NODELAY");
                     connections.spawn(async move {
                         let service = service_fn(move |request| answer(request, lists));
                         let _ = auto::Builder::new(TokioExecutor::new())
@@ -74,7 +74,7 @@ impl Bench {
     fn client(&self, qps: f32, burst: u32) -> Client {
         let _in_runtime = self.runtime.enter();
         let options = ClientOptions { qps, burst, ..ClientOptions::default() };
-        Client::new(&Config::from_url(&self.url).expect("a URL"), options).expect("a client")
+        Client::new(&Config::from_url(&self.url).expect("valid URL"), options).expect("create client")
     }
 }
 
@@ -95,7 +95,7 @@ fn slice(endpoints: usize) -> EndpointSlice {
     }
 }
 
-/// A write: the object as JSON, headers, limits, and what is read of the answer. 1,000 endpoints is as long as slices get.
+/// Writes: JSON encoding, headers, rate limiter, and decoding of the response. A slice has at most 1,000 endpoints.
 fn writes(c: &mut Criterion) {
     let bench = Bench::new(0);
     let mut group = c.benchmark_group("update");
@@ -104,28 +104,28 @@ fn writes(c: &mut Criterion) {
         let slice = slice(endpoints);
         group.throughput(Throughput::Elements(endpoints as u64));
         group.bench_with_input(BenchmarkId::new("endpoints", endpoints), &slice, |b, slice| {
-            b.iter(|| bench.runtime.block_on(unlimited.update(black_box(slice))).expect("written"));
+            b.iter(|| bench.runtime.block_on(unlimited.update(black_box(slice))).expect("update"));
         });
     }
-    // So generous that nothing waits: what is left is what the limit itself costs.
+    // A limit that is never reached: measures the cost of the rate limiter itself.
     let limited = bench.client(1e9, 1_000_000_000);
     let slice = slice(1);
     group.throughput(Throughput::Elements(1));
     group.bench_function("endpoints/1/within limits", |b| {
-        b.iter(|| bench.runtime.block_on(limited.update(black_box(&slice))).expect("written"));
+        b.iter(|| bench.runtime.block_on(limited.update(black_box(&slice))).expect("update"));
     });
     group.finish();
     c.bench_function("refused", |b| {
         b.iter(|| {
             let refused = bench.runtime.block_on(unlimited.delete::<EndpointSlice>("shop", "web-x7k2p", None));
-            assert!(refused.expect_err("refused").is_conflict());
+            assert!(refused.expect_err("delete succeeded").is_conflict());
         });
     });
 }
 
 const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
 
-/// A body as it arrives: from one that fits in a packet to a page of a long list.
+/// Reads of whole response bodies, from one packet to a page of a long list.
 fn bodies(c: &mut Criterion) {
     let mut group = c.benchmark_group("list");
     for bytes in [1 << 10, 64 << 10, 1 << 20] {
@@ -133,7 +133,7 @@ fn bodies(c: &mut Criterion) {
         let client = bench.client(0.0, 0);
         group.throughput(Throughput::Bytes(bytes as u64));
         group.bench_function(BenchmarkId::new("bytes", bytes), |b| {
-            b.iter(|| bench.runtime.block_on(client.list(&PODS, None, &ListParams::default())).expect("a list"));
+            b.iter(|| bench.runtime.block_on(client.list(&PODS, None, &ListParams::default())).expect("list"));
         });
     }
     group.finish();

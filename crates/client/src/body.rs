@@ -1,4 +1,4 @@
-//! The body of an answer, as it arrives.
+//! The streamed body of a list or watch.
 
 use std::{
     pin::Pin,
@@ -13,20 +13,21 @@ use kube_wire::Encoding;
 
 use crate::{Call, Error, failure::lost, response_body::ResponseBody, transport::Replaced};
 
-/// The bytes of a list or watch as they arrive, cut anywhere. Dropping it ends the request.
+/// Stream of the response body of a list or watch, in chunks of arbitrary size. Dropping it cancels the request.
 ///
-/// A watch also ends when its connection is replaced, see [`Config::follow_files`](crate::Config::follow_files).
+/// The stream of a watch also ends when its connection is replaced after a change of the configuration, see
+/// [`Config::follow_files`](crate::Config::follow_files).
 #[derive(Debug)]
 pub struct Body {
     call: Call,
     encoding: Encoding,
     stream: BodyDataStream<ResponseBody>,
-    /// For watches: the end, before that of the stream.
+    /// For watches: resolves when the connection is replaced, which ends the stream early.
     replaced: Option<Replaced>,
 }
 
 impl Body {
-    /// Fails where the server sends something that is neither JSON nor protobuf (a proxy's page, say).
+    /// Fails with [`Error::Answer`] if the content type is neither JSON nor protobuf, such as the HTML page of a proxy.
     pub(crate) fn new(
         call: Call,
         headers: &HeaderMap,
@@ -35,11 +36,11 @@ impl Body {
     ) -> Result<Self, Error> {
         match encoding_of(headers) {
             Ok(encoding) => Ok(Self { call, encoding, stream: BodyDataStream::new(body), replaced }),
-            Err(found) => Err(Error::Answer { call, cause: format!("its content type is {found}") }),
+            Err(found) => Err(Error::Answer { call, cause: format!("unexpected content type {found}") }),
         }
     }
 
-    /// How to read the bytes, which may be another encoding than asked for: not all types have protobuf.
+    /// Returns the encoding of the body. It may differ from the requested one: not all types have protobuf.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
@@ -54,10 +55,10 @@ impl Stream for Body {
             return Poll::Ready(chunk.map(|chunk| chunk.map_err(|error| lost(&this.call, &*error))));
         }
         match &mut this.replaced {
-            // As if the server had ended the watch: the next one goes over a new connection.
+            // Ends like a watch that the server closes; the next watch uses a new connection.
             Some(replaced) => {
                 ready!(replaced.poll(context));
-                // A future must not be polled after its end, a stream may be.
+                // The stream may be polled again after its end; the completed future may not.
                 replaced.set(std::future::ready(()));
                 Poll::Ready(None)
             }
@@ -66,7 +67,7 @@ impl Stream for Body {
     }
 }
 
-/// What the headers say of the body; JSON where they say nothing, and the header itself where it is another type.
+/// Returns the encoding in `Content-Type`, JSON if the header is absent, or the header value as the error.
 pub(crate) fn encoding_of(headers: &HeaderMap) -> Result<Encoding, String> {
     let Some(header) = headers.get(CONTENT_TYPE) else { return Ok(Encoding::Json) };
     let header = String::from_utf8_lossy(header.as_bytes());

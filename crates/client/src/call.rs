@@ -1,8 +1,10 @@
-//! Which request an error is about.
+//! The [`Call`] that an error refers to.
 
 use std::fmt;
 
-/// A request in an operator's words: `update endpointslices.discovery.k8s.io shop/web-x7k2p`.
+/// Verb, resource, namespace and name of a request.
+///
+/// Formatted for messages: `update endpointslices.discovery.k8s.io shop/web-x7k2p`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     verb: &'static str,
@@ -12,12 +14,12 @@ pub struct Call {
 }
 
 impl Call {
-    /// A request for `resource` (or, without one, for a plain path). Namespace and name may be empty.
+    /// A call on `resource`, which may be a URL path. Namespace and name may be empty.
     pub(crate) fn new(verb: &'static str, resource: impl fmt::Display, namespace: &str, name: &str) -> Self {
         Self { verb, resource: resource.to_string(), namespace: namespace.to_owned(), name: name.to_owned() }
     }
 
-    /// The verb, as RBAC names it.
+    /// Returns the verb as used in RBAC rules, such as `get` or `update`.
     pub fn verb(&self) -> &'static str {
         self.verb
     }

@@ -1,4 +1,4 @@
-//! The client: requests by resource and path.
+//! The [`Client`]: requests by resource or path, with rate limit, gate, timeouts and retries.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -28,15 +28,16 @@ use crate::{
 };
 
 const JSON: HeaderValue = HeaderValue::from_static(Encoding::Json.media_type());
-/// As client-go asks for protobuf: a server without it for a type answers in JSON.
+/// Accept header of client-go for protobuf: the server falls back to JSON for types without protobuf (custom
+/// resources).
 const PROTOBUF_OR_JSON: HeaderValue = HeaderValue::from_static("application/vnd.kubernetes.protobuf,application/json");
 
-/// A client for one API server. Clones share connections and limits.
+/// A client for one API server. Clones share connections, the rate limiter and the remembered warnings.
 #[derive(Clone)]
 pub struct Client {
     shared: Arc<Shared>,
     gate: Gate,
-    /// From when on nothing is sent any more.
+    /// No request is sent after this is cancelled.
     last_call: Option<CancellationToken>,
 }
 
@@ -44,7 +45,7 @@ struct Shared {
     server: String,
     user_agent: HeaderValue,
     content_type: Encoding,
-    /// Time for an answer, and for its body.
+    /// Timeout of the response headers, and again of the whole body.
     request_timeout: Duration,
     throttle: Throttle,
     transport: Transport,
@@ -53,7 +54,7 @@ struct Shared {
     warnings: Warnings,
 }
 
-/// One request, ready to be sent more than once.
+/// A request without authentication headers, which can be sent repeatedly.
 pub(crate) struct Outgoing {
     pub(crate) method: Method,
     pub(crate) path_and_query: String,
@@ -74,12 +75,21 @@ impl Outgoing {
 }
 
 impl Client {
-    /// Sets up connections lazily: nothing is sent before the first request.
+    /// Creates a client. Connections are opened by the first request.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Connection`] if the user agent is not a valid header value, or if the certificates, keys, token
+    /// file, credential plugin or proxy of `config` cannot be used.
     pub fn new(config: &Config, options: ClientOptions) -> Result<Self, ConfigError> {
         Client::telling(config, options, Arc::new(()))
     }
 
-    /// The same, telling `metrics` of its requests.
+    /// Creates a client that reports its requests to `metrics`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`new`](Self::new).
     pub fn with_metrics(
         config: &Config,
         options: ClientOptions,
@@ -93,7 +103,7 @@ impl Client {
         let server = config.server();
         let user_agent = HeaderValue::from_str(&user_agent).map_err(|_| ConfigError::Connection {
             server: server.clone(),
-            cause: format!("user agent {user_agent:?} cannot be sent as a header"),
+            cause: format!("user agent {user_agent:?} is not a valid header value"),
         })?;
         let transport = Transport::new(config, &timeouts)?;
         let credentials = config.credentials.clone();
@@ -113,39 +123,54 @@ impl Client {
         Ok(Self { shared: Arc::new(shared), gate: Gate::default(), last_call: None })
     }
 
-    /// The same client, sharing connections and limits, that sends a write only while `gate` is open, and otherwise fails
-    /// with [`Error::Gated`]. Lists, watches and other reads pass always.
+    /// Returns a clone whose writes fail with [`Error::Gated`] while `gate` is closed. Requests with the method GET
+    /// (reads, lists, watches) are not gated.
     ///
-    /// The gate is asked right before each attempt. A write that is under way when the gate closes is dropped, so that one
-    /// that waits for a connection is not sent later; the server may have carried it out.
+    /// The gate is checked each time an attempt is polled. An attempt in flight when the gate closes is dropped, so
+    /// that a write that waits for a connection is not sent later; a write already sent may have been applied by the
+    /// server.
     #[must_use]
     pub fn gated(&self, gate: Arc<dyn WriteGate>) -> Self {
         Self { gate: Gate(Some(gate)), ..self.clone() }
     }
 
-    /// The same client, sharing connections and limits, that sends nothing more once `last_call` is cancelled: what waits
-    /// then for the limit on requests, or to be sent again, fails with [`Error::Ended`]. What is under way is finished.
+    /// Returns a clone that sends no request after `last_call` is cancelled.
     ///
-    /// So a process that is about to end does not wait for what nobody has begun.
+    /// Requests that wait for the rate limiter or for a retry then fail with [`Error::Ended`], so that they do not
+    /// delay shutdown. Requests in flight are completed.
     #[must_use]
     pub fn until(&self, last_call: CancellationToken) -> Self {
         Self { last_call: Some(last_call), ..self.clone() }
     }
 
-    /// The encoding to read `T` in: protobuf if the type has it and [`ClientOptions::content_type`] says so.
+    /// Returns the encoding to request for `T`: [`ClientOptions::content_type`], or JSON if `T` has no protobuf
+    /// decoder.
     pub fn encoding_for<T: Decode>(&self) -> Encoding {
         if T::PROTOBUF { self.shared.content_type } else { Encoding::Json }
     }
 
-    /// Lists a resource, in one namespace or (`None`) everywhere; the answer, always JSON, is for `kube_wire::decode_list`.
+    /// Lists a resource in `namespace`, or in all namespaces if `None`, and returns the whole body, to be decoded with
+    /// `kube_wire::decode_list`.
     ///
-    /// It holds the whole body: for lists that may be long there is [`list_chunks`](Self::list_chunks).
+    /// The body is always JSON: `params.accept` is ignored. [`list_chunks`](Self::list_chunks) does not buffer long
+    /// lists.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Api`], [`Error::Transport`], [`Error::Request`] or [`Error::Ended`].
     pub async fn list(&self, of: &Resource, namespace: Option<&str>, params: &ListParams) -> Result<Bytes, Error> {
         let call = Call::new("list", of, namespace.unwrap_or_default(), "");
         self.call(&call, &Outgoing::get(of.path(namespace) + &params.query())).await
     }
 
-    /// Lists a resource like [`list`](Self::list), and returns its body as it arrives, for `kube_wire::ListReader`.
+    /// Lists a resource in `namespace`, or in all namespaces if `None`, and returns the body as it arrives, to be
+    /// decoded with `kube_wire::ListReader`.
+    ///
+    /// [`Timeouts::request`](crate::Timeouts::request) bounds the time to the response headers only, not the body.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`list`](Self::list), and [`Error::Answer`] if the content type is neither JSON nor protobuf.
     pub async fn list_chunks(
         &self,
         of: &Resource,
@@ -157,9 +182,14 @@ impl Client {
         self.open(&self.shared.transport.calls(), call, &outgoing, None).await
     }
 
-    /// Watches a resource, in one namespace or (`None`) everywhere. The body is for `kube_wire::WatchReader`.
+    /// Watches a resource in `namespace`, or in all namespaces if `None`, and returns the body as it arrives, to be
+    /// decoded with `kube_wire::WatchReader`. Dropping the body ends the watch.
     ///
-    /// Not counted by the limit on requests, as in client-go; dropping the body ends the watch.
+    /// As in client-go, the first attempt does not pass the rate limiter; retries do.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`list_chunks`](Self::list_chunks).
     pub async fn watch(&self, of: &Resource, namespace: Option<&str>, params: &WatchParams) -> Result<Body, Error> {
         let call = Call::new("watch", of, namespace.unwrap_or_default(), "");
         let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(of.path(namespace) + &params.query()) };
@@ -167,16 +197,26 @@ impl Client {
         self.open(&service, call, &outgoing, Some(replaced)).await
     }
 
-    /// Gets any JSON document: discovery, `/version`.
+    /// Reads a JSON document by path, such as discovery or `/version`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`list`](Self::list), and [`Error::Answer`] if the body is not JSON.
     pub async fn get_json(&self, path: &str) -> Result<serde_json::Value, Error> {
         let call = Call::new("get", path, "", "");
         let body = self.call(&call, &Outgoing::get(path.to_owned())).await?;
         serde_json::from_slice(&body).map_err(|error| Error::Answer { call, cause: error.to_string() })
     }
 
-    /// Sends anything and returns whatever is answered; an error status is a value here and nothing is retried.
+    /// Sends an arbitrary request once and returns status code and body, also for error statuses. For development
+    /// tools.
     ///
-    /// For development tools. Counted by the limit on requests.
+    /// The request passes the rate limiter and, unless it is a GET, the write gate. It is not retried, and
+    /// [`Timeouts::request`](crate::Timeouts::request) bounds the whole exchange.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Transport`], [`Error::Request`], [`Error::Ended`] or [`Error::Gated`].
     pub async fn raw(
         &self,
         method: Method,
@@ -187,7 +227,7 @@ impl Client {
         let call = Call::new(verb(&method), path_and_query, "", "");
         let refuse = |cause: &str| Error::Request { call: call.clone(), cause: cause.to_owned() };
         let content_type = content_type.map(HeaderValue::from_str).transpose();
-        let content_type = content_type.map_err(|_| refuse("the content type cannot be sent as a header"))?;
+        let content_type = content_type.map_err(|_| refuse("the content type is not a valid header value"))?;
         let path_and_query = path_and_query.to_owned();
         let request = Outgoing { method, path_and_query, accept: Encoding::Json, content_type, body: body.into() };
         let request = self.request(&call, &request)?;
@@ -203,7 +243,7 @@ impl Client {
         self.pass(&method, &call, timeout(limit, exchange)).await?.map_err(|_| no_answer(&call, limit))?
     }
 
-    /// Runs an exchange; one that may change something, only while the gate is open.
+    /// Runs one exchange, behind the gate unless the method is GET.
     async fn pass<T>(&self, method: &Method, call: &Call, exchange: impl Future<Output = T>) -> Result<T, Error> {
         if *method == Method::GET {
             return Ok(exchange.await);
@@ -211,7 +251,7 @@ impl Client {
         self.gate.pass(exchange).await.ok_or_else(|| Error::Gated { call: call.clone() })
     }
 
-    /// Sends a request within the limits and returns the body of a successful answer.
+    /// Sends a request through the rate limiter and returns the body of a successful response.
     pub(crate) async fn call(&self, call: &Call, outgoing: &Outgoing) -> Result<Bytes, Error> {
         let answer = self.send(&self.shared.transport.calls(), call, outgoing, true).await?;
         let limit = self.shared.request_timeout;
@@ -223,8 +263,8 @@ impl Client {
         Err(refusal(call, answer, limit).await)
     }
 
-    /// Sends a request and returns the body of a successful answer as it arrives. Watches, which have an end of their own in
-    /// `replaced`, are not throttled.
+    /// Sends a request and returns the body of a successful response as it arrives. `replaced` is set for watches,
+    /// which skip the rate limiter and end when it resolves.
     async fn open(
         &self,
         service: &Service,
@@ -240,7 +280,7 @@ impl Client {
         Body::new(call, &head.headers, body, replaced)
     }
 
-    /// Waits for what comes before a request, unless it is too late to send one.
+    /// Waits for `waiting`; fails with [`Error::Ended`] if `last_call` is cancelled first.
     async fn before_last_call(&self, call: &Call, waiting: impl Future<Output = ()>) -> Result<(), Error> {
         let Some(last_call) = &self.last_call else {
             waiting.await;
@@ -249,14 +289,14 @@ impl Client {
         last_call.run_until_cancelled(waiting).await.ok_or_else(|| Error::Ended { call: call.clone() })
     }
 
-    /// Waits for the client's own limit on requests.
+    /// Waits for the rate limiter and reports the wait.
     async fn admit(&self, method: &Method) {
         let asked = Instant::now();
         self.shared.throttle.admit().await;
         self.shared.metrics.admitted(method, asked.elapsed());
     }
 
-    /// Sends a request, and again where that is right.
+    /// Sends a request with retries and reports its duration.
     async fn send(
         &self,
         service: &Service,
@@ -266,7 +306,7 @@ impl Client {
     ) -> Result<Response<ResponseBody>, Error> {
         let begun = Instant::now();
         let result = self.attempts(service, call, outgoing, throttled).await;
-        // Watches are those that are not throttled.
+        // Only watches are not throttled, and upstream does not count their duration.
         if throttled {
             self.shared.metrics.finished(&outgoing.method, begun.elapsed());
         }
@@ -300,7 +340,7 @@ impl Client {
             if let Ok(answer) = &result {
                 self.shared.credentials.answered(answer.status(), Instant::now());
                 for warning in self.shared.warnings.news(answer.headers()) {
-                    tracing::warn!(warning, %call, "The API server warns");
+                    tracing::warn!(warning, %call, "API server returned a warning");
                 }
             }
             self.shared.metrics.answered(&outgoing.method, code, outgoing.body.len());
@@ -312,9 +352,9 @@ impl Client {
                 Err(_) => Outcome::Failed,
             };
             let Some(wait) = retry::wait_before_retry(&outgoing.method, retries, outcome) else { return result };
-            tracing::debug!(%call, ?outcome, ?wait, "sending again");
+            tracing::debug!(%call, ?outcome, ?wait, "Retrying request");
             self.shared.metrics.retried(&outgoing.method, code);
-            // Only a body that was read to its end gives its connection back.
+            // An HTTP/1.1 connection returns to the pool only after its body has been read to the end.
             if let Ok(answer) = result {
                 let _ = timeout(Duration::from_secs(1), answer.into_body().collect()).await;
             }
@@ -359,13 +399,13 @@ async fn whole_body(call: &Call, body: ResponseBody, limit: Duration) -> Result<
 async fn refusal(call: &Call, answer: Response<ResponseBody>, limit: Duration) -> Error {
     let (code, retry_after) = (answer.status(), retry::retry_after(answer.headers()));
     let encoding = encoding_of(answer.headers()).unwrap_or_default();
-    // A refusal whose explanation is lost is still a refusal.
+    // If the body cannot be read, the status code alone makes the error.
     let body = whole_body(call, answer.into_body(), limit).await.unwrap_or_default();
     Error::Api { call: call.clone(), status: Box::new(status_of(code, retry_after, encoding, &body)) }
 }
 
 fn no_answer(call: &Call, limit: Duration) -> Error {
-    let cause = format!("no answer within {} s", limit.as_secs_f32());
+    let cause = format!("no response within {} s", limit.as_secs_f32());
     Error::Transport { call: call.clone(), kind: TransportKind::Timeout, cause }
 }
 

@@ -1,4 +1,4 @@
-//! How to reach an API server, and as whom.
+//! The [`Config`] of a client: server address, TLS and credentials.
 
 mod live;
 mod source;
@@ -20,49 +20,50 @@ use self::source::{Origin, Source};
 pub(crate) use self::{live::Live, source::Loaded, target::Target};
 use crate::{Client, Credentials, service_account::ServiceAccount};
 
-/// Address, trust and identity for an API server.
+/// Address, certificate authority and credentials of an API server.
 ///
-/// From a kubeconfig, from the service account of the pod we run in, or, for plain HTTP in tests, from a URL.
+/// Loaded from a kubeconfig, from the service account of the Pod, or from a URL without credentials. Clones share the
+/// loaded state.
 #[derive(Clone)]
 pub struct Config {
     pub(crate) target: Target,
-    /// The user of requests, where it is not that of `target`.
+    /// Service account whose tokens replace the credentials of `target`.
     pub(crate) account: Option<ServiceAccount>,
     pub(crate) credentials: Credentials,
 }
 
-/// A configuration that cannot be used. The text is one line that says where the mistake is.
+/// Error of loading or using a [`Config`]. The message is one line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The kubeconfig cannot be read or does not make sense.
+    /// The kubeconfig cannot be read, parsed or resolved.
     #[error("kubeconfig {path}: {cause}", path = path.display())]
     Kubeconfig {
-        /// The file.
+        /// Path of the kubeconfig.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason, without the path.
         cause: String,
     },
-    /// There is no service account to use: probably this is not running in a pod.
+    /// The service account of the Pod cannot be loaded, most often because the process does not run in a Pod.
     #[error("in-cluster configuration: {cause}")]
     InCluster {
-        /// What is missing.
+        /// Reason.
         cause: String,
     },
     /// The server's address is not an http or https URL.
     #[error("server address {url:?}: {cause}")]
     Server {
-        /// What was given.
+        /// The address as given.
         url: String,
-        /// What is wrong with it.
+        /// Reason.
         cause: String,
     },
-    /// Certificates, keys, tokens or headers that cannot be used.
+    /// A certificate, key, token, header, credential plugin or proxy cannot be used.
     #[error("cannot set up the connection to {server}: {cause}")]
     Connection {
-        /// The server.
+        /// URL of the server.
         server: String,
-        /// What is wrong.
+        /// Reason.
         cause: String,
     },
 }
@@ -77,28 +78,44 @@ impl Config {
         Self { target, account: None, credentials: Credentials::default() }
     }
 
-    /// Reads the current context of a kubeconfig file.
-    #[expect(clippy::unused_async, reason = "the interface leaves room for reading off the runtime")]
+    /// Loads the current context of a kubeconfig file. The certificate and key of the user are read, and its
+    /// credential plugin is run, when a client is created.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Kubeconfig`] if the file cannot be read or parsed, if its current context, cluster or server
+    /// address is missing or invalid, or if its `certificate-authority` contains no certificate.
+    #[expect(clippy::unused_async, reason = "async, so that a later version can read the files off the runtime")]
     pub async fn from_kubeconfig(path: &Path) -> Result<Self, ConfigError> {
         Self::of(Origin::Kubeconfig(path.to_owned()), None)
     }
 
-    /// Uses the service account mounted into the pod we run in.
+    /// Loads the service account mounted into the Pod, and the server address from `KUBERNETES_SERVICE_HOST` and
+    /// `_PORT`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::InCluster`] if one of them is missing or invalid.
     pub fn in_cluster() -> Result<Self, ConfigError> {
         Self::of(Origin::InCluster, None)
     }
 
-    /// Talks to `url` without any credentials.
+    /// Uses `url` without credentials. Without a scheme it is `http`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Server`] if it is not an http or https URL.
     pub fn from_url(url: &str) -> Result<Self, ConfigError> {
         Self::of(Origin::Url(url.to_owned()), None)
     }
 
-    /// Sends requests to `service` instead of a network address, without credentials. For tests and simulations.
+    /// Sends requests to an in-process `tower` service instead of the network, without credentials. For tests and
+    /// simulations.
     ///
-    /// The URI of a request is its path and query. All requests of all clients go to clones of `service`; no connection, TLS
-    /// or I/O driver is needed. An [`std::io::Error`] of the service or of a body, itself or as a source of another error,
-    /// decides the [kind](crate::TransportKind) of the failure as one of a connection does: `ConnectionReset`, `BrokenPipe`
-    /// and `UnexpectedEof` are [`Reset`](crate::TransportKind::Reset), for example.
+    /// The URI of a request is its path and query. Requests of all clients go to clones of `service`; no socket, TLS or
+    /// I/O driver is needed. An [`std::io::Error`] from the service or from a body, or in the source chain of such an
+    /// error, determines the [kind](crate::TransportKind) of the failure: `ConnectionReset`, `BrokenPipe` and
+    /// `UnexpectedEof` are [`Reset`](crate::TransportKind::Reset), for example.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -127,69 +144,75 @@ impl Config {
         Self::to(Target::in_process(service))
     }
 
-    /// The same identity at another address (`--master`). Without a scheme it is https if the configuration has an authority,
-    /// a client certificate or `insecure-skip-tls-verify`, as in client-go; else it is http, and credentials are not sent.
+    /// Replaces the server address (`--master`) and keeps the credentials; the configuration is loaded again.
     ///
-    /// Errors: [`ConfigError::Server`] if the address is not an http or https URL, or if this configuration is
-    /// [`over`](Self::over) a service.
+    /// As in client-go, an address without a scheme is https if the configuration has a certificate authority, a client
+    /// certificate or `insecure-skip-tls-verify`; otherwise it is http, and credentials are not sent.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Server`] if the address is not an http or https URL, or if this configuration is
+    /// [`over`](Self::over) a service; [`ConfigError::Kubeconfig`] or [`ConfigError::InCluster`] if loading fails.
     pub fn with_server(self, url: &str) -> Result<Self, ConfigError> {
         let Target::Network(live) = &self.target else {
-            let cause = "requests go to a service of this process, which has no address".to_owned();
+            let cause = "the configuration uses an in-process service, which has no address".to_owned();
             return Err(ConfigError::Server { url: url.to_owned(), cause });
         };
         let origin = live.source().origin.clone();
         Ok(Self { account: self.account, ..Self::of(origin, Some(url.to_owned()))? })
     }
 
-    /// Reads the configuration again whenever one of its files has other contents: the kubeconfig, the certificate of the
-    /// authority, the certificate and the key of the client. Looks every 30 s and never returns.
+    /// Reloads the configuration when the content of one of its files changes: the kubeconfig, the certificate
+    /// authority, the client certificate or the client key. Checks every 30 s and never returns.
     ///
-    /// Clients of this configuration and of its clones then make new connections: requests under way are finished on the
-    /// old ones, watches end. What cannot be used (half a file, a key of another certificate) is logged, and the
-    /// configuration before stays. Token files do not depend on this: clients read them every 50 s, and after a 401.
+    /// Clients of this configuration and of its clones then open new connections. Requests in flight are completed on
+    /// the old ones; watches end. If the new files cannot be used (partly written, or a key of another certificate), a
+    /// warning is logged and the previous configuration stays in use. Token files are reloaded
+    /// independently, every 50 s and after a 401 response.
     ///
-    /// client-go replaces connections when a client certificate changes (`transport/cert_rotation.go`), and never reads a
-    /// kubeconfig again.
+    /// client-go replaces connections when a client certificate changes (`transport/cert_rotation.go`), but never
+    /// reloads a kubeconfig.
     pub fn follow_files(&self) -> impl Future<Output = Infallible> + Send + use<> {
         self.target.clone().follow_files()
     }
 
-    /// Whether the API server accepts the credentials of this configuration.
+    /// Returns the state of the credentials, as updated by the responses to all clients of this configuration.
     pub fn credentials(&self) -> &Credentials {
         &self.credentials
     }
 
-    /// The same server, as one of its service accounts, and with nothing of the identity that this configuration has.
+    /// Returns a configuration for the same server that authenticates as a service account. No credentials of this
+    /// configuration are sent.
     ///
-    /// `asking` asks for the account's tokens (`TokenRequest`, an hour each) when they are needed: before the first request,
-    /// after four fifths of a token's time, and after an answer of 401. It makes the account if there is none, and its namespace
-    /// as well if it may. A request for which there is no token fails without being sent. Clients that are made of clones of
-    /// the result share tokens.
+    /// The client `asking` requests tokens for the account (`TokenRequest`, valid for 1 h): before the first request,
+    /// after 80% of a token's lifetime, and after a 401 response. It creates the account if it does not exist, and
+    /// tries to create its namespace if that does not exist. Without a token a request is not sent and fails with
+    /// [`Error::Transport`](crate::Error::Transport). Clients of clones of the result share one token.
     #[must_use]
     pub fn as_service_account(&self, asking: Client, namespace: &str, name: &str) -> Self {
         let account = Some(ServiceAccount::new(asking, namespace, name));
         Self { target: self.target.clone(), account, credentials: Credentials::default() }
     }
 
-    /// The address of the server; `http://in-process/` for a configuration [`over`](Self::over) a service.
+    /// Returns the URL of the server; `http://in-process/` for a configuration [`over`](Self::over) a service.
     pub fn server(&self) -> String {
         self.target.server()
     }
 
-    /// The host of the server, with its port if the address has one.
+    /// Returns the host of the server, with the port if the address has one.
     pub(crate) fn host(&self) -> String {
         self.target.host()
     }
 }
 
-/// Says where, never as whom: credentials do not belong into logs.
+/// Formats the server URL only; credentials are never logged.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config").field("server", &self.server()).finish_non_exhaustive()
     }
 }
 
-/// Parses an address, which has the scheme given if it has none itself.
+/// Parses a server address; `scheme` is the default scheme.
 fn server_address(url: &str, scheme: &Scheme) -> Result<Uri, ConfigError> {
     let refuse = |cause: String| ConfigError::Server { url: url.to_owned(), cause };
     let full = if url.contains("://") { url.to_owned() } else { format!("{scheme}://{url}") };
@@ -200,14 +223,15 @@ fn server_address(url: &str, scheme: &Scheme) -> Result<Uri, ConfigError> {
     }
 }
 
-/// The text of an error and of its causes, on one line. Parsers like to draw pictures of the place; logs want a sentence.
+/// Joins the messages of an error and its sources into one line. Of a multi-line message (YAML parsers print an excerpt
+/// of the file) only the first line is kept.
 pub(crate) fn one_line(error: &dyn std::error::Error) -> String {
     let mut text = String::new();
     let mut next = Some(error);
     while let Some(error) = next {
         let part = error.to_string();
         let part = part.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-        // Many errors already end with their cause.
+        // Many errors already include the message of their source.
         if !text.ends_with(part) {
             if !text.is_empty() {
                 text.push_str(": ");
@@ -251,11 +275,14 @@ users: [{name: dev, user: {}}]
     #[case::not_yaml("{{{{", "kubeconfig FILE: failed to parse kubeconfig YAML")]
     #[case::scalar("hello", "kubeconfig FILE: failed to parse kubeconfig YAML")]
     #[case::empty("", "kubeconfig FILE: ")]
-    #[case::no_context("apiVersion: v1\nkind: Config\n", "kubeconfig FILE: no current-context")]
-    #[case::unknown_context("current-context: prod\ncontexts: []\n", "kubeconfig FILE: there is no context \"prod\"")]
+    #[case::no_context("apiVersion: v1\nkind: Config\n", "kubeconfig FILE: current-context is not set")]
+    #[case::unknown_context(
+        "current-context: prod\ncontexts: []\n",
+        "kubeconfig FILE: context \"prod\" does not exist"
+    )]
     #[case::unknown_cluster(
         "current-context: a\ncontexts: [{name: a, context: {cluster: b, user: c}}]\n",
-        "kubeconfig FILE: there is no cluster \"b\""
+        "kubeconfig FILE: cluster \"b\" does not exist"
     )]
     #[case::ftp(&GOOD.replace("http://", "ftp://"), "kubeconfig FILE: server address \"ftp://127.0.0.1:8080/\": neither")]
     #[case::no_server(&GOOD.replace("server: 'http://127.0.0.1:8080'", ""), "kubeconfig FILE: the cluster has no server")]
@@ -269,7 +296,7 @@ users: [{name: dev, user: {}}]
     )]
     #[case::empty_authority(
         &GOOD.replace("server:", "certificate-authority: /dev/null, server:"),
-        "kubeconfig FILE: certificate-authority holds no certificate"
+        "kubeconfig FILE: certificate-authority has no certificate"
     )]
     #[tokio::test]
     async fn says_what_is_wrong_in_one_line(#[case] text: &str, #[case] expect: &str) {

@@ -1,4 +1,4 @@
-//! New connections: TCP, a proxy where one is wanted, then TLS.
+//! The connector: TCP, an optional proxy, then TLS.
 
 mod route;
 
@@ -20,14 +20,15 @@ use crate::{
     proxy::{Kind, Proxy},
 };
 
-/// What the connections of a pool are. Boxed, because the legacy client wants the future of its connector to be `Unpin`.
+/// Opens the connections of a pool. Boxed, because hyper-util's legacy client requires the connector's future to be
+/// `Unpin`.
 pub(crate) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<Route>, BoxError>;
 type Dialer = BoxCloneSyncService<Uri, Route, BoxError>;
 
-/// Shortest time that the kernel accepts before and between TCP keep-alives.
+/// Minimum TCP keep-alive time and interval: the kernel takes whole seconds.
 const LEAST_KEEPALIVE: Duration = Duration::from_secs(1);
 
-/// A proxy that cannot be reached, or refuses.
+/// Error of connecting through a proxy.
 #[derive(Debug, thiserror::Error)]
 #[error("proxy {proxy}")]
 struct ProxyFailed {
@@ -50,9 +51,10 @@ pub(crate) fn connector(prepared: &Prepared, timeouts: &Timeouts) -> Connector {
     BoxCloneSyncService::new(Timeout::new(https, timeouts.connect))
 }
 
-/// Connections through a proxy.
+/// Returns a connector through a proxy: a SOCKS or `CONNECT` tunnel, or a connection to the proxy itself for forwarded
+/// requests.
 fn through(proxy: &Proxy, tcp: HttpConnector, prepared: &Prepared) -> Dialer {
-    // As in Go, a proxy over TLS is checked with the authorities of the cluster.
+    // As in Go, the certificate of an https proxy is verified with the certificate authorities of the cluster.
     let builder = HttpsConnectorBuilder::new().with_tls_config(prepared.tls.clone()).https_or_http();
     let to_proxy = builder.enable_http1().wrap_connector(tcp);
     let failed = {
@@ -87,9 +89,10 @@ fn tcp<R>(resolver: R, timeouts: &Timeouts) -> HttpConnector<R> {
     let mut tcp = HttpConnector::new_with_resolver(resolver);
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
-    // hyper divides this by the number of addresses of a family; the other family is tried in parallel after 300 ms.
+    // hyper-util divides this by the number of addresses of a family. It tries the other family in parallel after
+    // 300 ms.
     tcp.set_connect_timeout(Some(timeouts.connect / 2));
-    // HTTP/1.1 has no pings; this is how a dead peer is noticed there.
+    // HTTP/1.1 has no pings: TCP keep-alives detect a dead peer there.
     tcp.set_keepalive(Some(timeouts.ping_interval.max(LEAST_KEEPALIVE)));
     tcp.set_keepalive_interval(Some(timeouts.ping_timeout.max(LEAST_KEEPALIVE)));
     tcp.set_keepalive_retries(Some(2));
@@ -105,12 +108,12 @@ mod tests {
 
     use super::*;
 
-    /// A listener whose queue is full: the kernel drops further packets, as a firewall does.
+    /// A listener with a full accept queue: the kernel drops further SYN packets, as a firewall would.
     async fn unreachable() -> (TcpListener, Vec<TcpStream>) {
-        let socket = TcpSocket::new_v4().expect("a socket");
-        socket.bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
-        let listener = socket.listen(0).expect("a listener");
-        let address = listener.local_addr().expect("bound");
+        let socket = TcpSocket::new_v4().expect("create socket");
+        socket.bind("127.0.0.1:0".parse().expect("parse address")).expect("bind");
+        let listener = socket.listen(0).expect("listen");
+        let address = listener.local_addr().expect("local address");
         let mut queued = Vec::new();
         while let Ok(Ok(stream)) = tokio::time::timeout(Duration::from_millis(300), TcpStream::connect(address)).await {
             queued.push(stream);
@@ -121,15 +124,15 @@ mod tests {
     #[tokio::test]
     async fn an_unreachable_first_address_leaves_time_for_the_second() {
         let (dead, _queued) = unreachable().await;
-        let alive = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let addresses = [&dead, &alive].map(|listener| listener.local_addr().expect("bound"));
+        let alive = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+        let addresses = [&dead, &alive].map(|listener| listener.local_addr().expect("local address"));
         let resolver =
             service_fn(
                 move |_name| async move { Ok::<array::IntoIter<SocketAddr, 2>, Infallible>(addresses.into_iter()) },
             );
         let timeouts = Timeouts { connect: Duration::from_secs(2), ..Timeouts::default() };
         let connecting = Timeout::new(tcp(resolver, &timeouts), timeouts.connect);
-        let stream = connecting.oneshot(Uri::from_static("http://api.test")).await.expect("a connection");
-        assert_eq!(stream.inner().peer_addr().expect("connected"), addresses[1]);
+        let stream = connecting.oneshot(Uri::from_static("http://api.test")).await.expect("connect");
+        assert_eq!(stream.inner().peer_addr().expect("peer address"), addresses[1]);
     }
 }

@@ -1,24 +1,25 @@
-//! Whether the API server accepts the credentials of a client.
+//! Tracks whether the API server accepts the credentials of a configuration.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::StatusCode;
 use tokio::time::Instant;
 
-/// Whether the API server accepts the credentials of a configuration, by the answers to all clients that use it. Clones share
-/// the state.
+/// Whether the API server accepts the credentials of a configuration, from the status codes of the responses to all its
+/// clients. Clones share the state.
 #[derive(Debug, Clone, Default)]
 pub struct Credentials(Arc<Mutex<Answers>>);
 
 impl Credentials {
-    /// Time of the last answer that the server gives to known users only. `None` before the first.
+    /// Returns the time of the last response with a status below 500 other than 401. `None` before the first.
     pub fn accepted_at(&self) -> Option<Instant> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).accepted_at
     }
 
-    /// Time of the first 401 since the credentials were last accepted. `None` while they are accepted, and before any answer.
+    /// Returns the time of the first 401 response since the credentials were last accepted. `None` while they are
+    /// accepted, and before the first response.
     ///
-    /// Requests that are not answered change nothing, nor do answers of 500 and more, which a load balancer may give.
+    /// Requests without a response and 5xx responses, which may come from a load balancer, do not change the state.
     pub fn rejected_since(&self) -> Option<Instant> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).rejected_since
     }
@@ -52,7 +53,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers one second apart, and the seconds at which credentials were last accepted and are rejected since.
+    /// Responses one second apart; expected seconds of `accepted_at` and `rejected_since`.
     #[rstest]
     #[case::none(&[], None, None)]
     #[case::accepted(&[200, 200], Some(1), None)]

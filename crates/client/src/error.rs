@@ -1,4 +1,4 @@
-//! What can go wrong with a request.
+//! The [`Error`] of a request.
 
 use std::time::Duration;
 
@@ -11,77 +11,79 @@ use kube_wire::{
 
 use crate::{Call, retry::bounded};
 
-/// A request that did not do what was asked.
+/// Error of a request.
 ///
-/// The text of [`Error::Api`] is the server's message and nothing else, because events repeat it to users; what was asked is in
-/// [`Error::call`]. All other texts begin with the request. Causes are part of the text, not a source chain.
+/// The message of [`Error::Api`] is the server's message only, because events show it to users; [`Error::call`] names
+/// the request. All other messages begin with the [`Call`]. Causes are part of the message; there is no source chain.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The server refused.
+    /// The server returned an error status.
     #[error("{status}")]
     Api {
-        /// What was asked.
+        /// The failed request.
         call: Call,
-        /// What the server said.
+        /// Status from the response body, or built from the HTTP status code if the body contains none.
         status: Box<Status>,
     },
-    /// The request or its answer did not get through.
+    /// The request was not sent or its response not received: connection, TLS, proxy, timeout or service account token.
     #[error("{call}: {cause}")]
     Transport {
-        /// What was asked.
+        /// The failed request.
         call: Call,
-        /// What kind of failure, as far as callers care.
+        /// Class of the failure.
         kind: TransportKind,
-        /// What happened, outermost first.
+        /// Messages of the error and its sources, outermost first, on one line.
         cause: String,
     },
-    /// The [gate](crate::Client::gated) of the client is closed: this process no longer leads, or does not yet.
+    /// The [gate](crate::Client::gated) of the client is closed: this process is not the leader. The request was not
+    /// sent, or was dropped before the response; in the latter case the server may have applied it.
     #[error("{call}: not sent, or no answer waited for: this process does not lead")]
     Gated {
-        /// What was asked.
+        /// The failed request.
         call: Call,
     },
-    /// The client [is to end](crate::Client::until), and this was not sent yet.
+    /// The request was not sent because the client is [shutting down](crate::Client::until).
     #[error("{call}: not sent: the process is about to end")]
     Ended {
-        /// What was asked.
+        /// The failed request.
         call: Call,
     },
-    /// The object could not be written as JSON, or the request could not be built.
+    /// The object could not be encoded as JSON, or the request is invalid.
     #[error("{call}: cannot build the request: {cause}")]
     Request {
-        /// What was asked.
+        /// The failed request.
         call: Call,
-        /// What is wrong with it.
+        /// Reason.
         cause: String,
     },
-    /// The server answered with something else than expected.
-    #[error("{call}: cannot read the answer: {cause}")]
+    /// The response was successful, but its body or content type is not as expected. The server may have applied the
+    /// request.
+    #[error("{call}: invalid response: {cause}")]
     Answer {
-        /// What was asked.
+        /// The failed request.
         call: Call,
-        /// What is wrong with the answer.
+        /// Reason.
         cause: String,
     },
 }
 
-/// How a request failed to get through.
+/// Class of a transport failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransportKind {
-    /// No connection: the server is away, or the TLS handshake failed. The request was not sent.
+    /// No connection: the server or proxy is unreachable, or the TLS handshake failed. The request was not sent.
     Connect,
-    /// The connection was lost; the server may or may not have acted.
+    /// The connection was lost. The server may have applied the request.
     Reset,
-    /// No answer in time; the server may or may not have acted.
+    /// The request timed out. The server may have applied it.
     Timeout,
-    /// Anything else.
+    /// Any other failure.
     Other,
 }
 
 impl Error {
-    /// What was asked.
+    /// Returns the failed request.
     pub fn call(&self) -> &Call {
         match self {
             Self::Api { call, .. }
@@ -93,7 +95,7 @@ impl Error {
         }
     }
 
-    /// What the server said, when it was the server who refused.
+    /// Returns the status of the server, for [`Error::Api`].
     pub fn status(&self) -> Option<&Status> {
         match self {
             Self::Api { status, .. } => Some(status),
@@ -101,17 +103,18 @@ impl Error {
         }
     }
 
-    /// The object does not exist.
+    /// Whether the server returned `NotFound`.
     pub fn is_not_found(&self) -> bool {
         self.is(reason::NOT_FOUND, StatusCode::NOT_FOUND)
     }
 
-    /// The object exists already.
+    /// Whether the server returned `AlreadyExists`.
     pub fn is_already_exists(&self) -> bool {
         self.status().is_some_and(|status| status.reason == reason::ALREADY_EXISTS)
     }
 
-    /// Whether the server may have carried out the request nevertheless: no answer arrived, or that of an internal error.
+    /// Whether the server may have applied the request despite the error: there was no response, an invalid one or
+    /// a 5xx, or the write gate was closed.
     pub fn is_unanswered(&self) -> bool {
         match self {
             Self::Api { status, .. } => status.code >= 500,
@@ -121,39 +124,40 @@ impl Error {
         }
     }
 
-    /// Somebody else wrote first, or a precondition does not hold.
+    /// Whether the server returned `Conflict`: the resource version is not the current one, or a precondition does not
+    /// hold.
     pub fn is_conflict(&self) -> bool {
         self.is(reason::CONFLICT, StatusCode::CONFLICT)
     }
 
-    /// The server does not allow this.
+    /// Whether the server returned `Forbidden`: RBAC or admission rejected the request.
     pub fn is_forbidden(&self) -> bool {
         self.is(reason::FORBIDDEN, StatusCode::FORBIDDEN)
     }
 
-    /// The version or continue token asked for is no longer in the server's history.
+    /// Whether the requested resource version or continue token has expired (410), which requires a relist.
     pub fn is_expired(&self) -> bool {
         self.status().is_some_and(Status::is_expired)
     }
 
-    /// The namespace of the object to create is going away: trying again is pointless.
+    /// Whether a create failed because the namespace is terminating. Retries cannot succeed.
     pub fn is_namespace_terminating(&self) -> bool {
         self.is_forbidden() && self.status().is_some_and(|status| status.has_cause(reason::NAMESPACE_TERMINATING))
     }
 
-    /// The server asks to slow down.
+    /// Whether the server returned 429 (too many requests).
     pub fn is_too_many_requests(&self) -> bool {
         self.status().is_some_and(|status| status.code == StatusCode::TOO_MANY_REQUESTS.as_u16())
     }
 
-    /// How long the server asks to wait before the next try, at most [`MAX_RETRY_AFTER`](crate::MAX_RETRY_AFTER). `None` if it
-    /// does not ask.
+    /// Returns the delay before a retry that the server requested, at most [`MAX_RETRY_AFTER`](crate::MAX_RETRY_AFTER).
+    /// `None` if it requested none.
     pub fn retry_after(&self) -> Option<Duration> {
         let seconds = self.status()?.details.as_ref()?.retry_after_seconds;
         (seconds > 0).then(|| bounded(Duration::from_secs(u64::from(seconds))))
     }
 
-    /// As client-go: by reason, and by code only where none is given or it means nothing.
+    /// Compares the reason, or the code if the reason is empty or unknown, as client-go does (`apierrors.IsNotFound`).
     fn is(&self, reason: &str, code: StatusCode) -> bool {
         self.status().is_some_and(|status| {
             status.reason == reason
@@ -162,7 +166,7 @@ impl Error {
     }
 }
 
-/// The reasons that upstream's servers give.
+/// Status reasons defined by Kubernetes (`metav1.StatusReason`).
 const KNOWN_REASONS: [&str; 18] = [
     "AlreadyExists",
     "BadRequest",
@@ -184,7 +188,8 @@ const KNOWN_REASONS: [&str; 18] = [
     "UnsupportedMediaType",
 ];
 
-/// The status in the body of an answer; one made from the code where the body is not a status (a proxy's page, say).
+/// Returns the status in a response body, or one built from the code if the body is not a status (such as a proxy's
+/// page).
 pub(crate) fn status_of(code: StatusCode, retry_after: Option<u32>, encoding: Encoding, body: &[u8]) -> Status {
     let read = match encoding {
         Encoding::Json => serde_json::from_slice(body).ok(),
@@ -214,7 +219,7 @@ fn protobuf_status(body: &[u8]) -> Result<Status, MalformedProtobuf> {
 }
 
 fn unexplained(code: StatusCode, body: &[u8]) -> Status {
-    // Enough of a proxy's page to recognise it; the rest would drown the log.
+    // The first 200 bytes identify a proxy's page without flooding the log.
     let text = String::from_utf8_lossy(&body[..body.len().min(200)]);
     let text = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let colon = if text.is_empty() { "" } else { ": " };

@@ -1,8 +1,13 @@
-//! Events: short notes to users about an object, as `kubectl describe` shows them.
+//! Recorder of core/v1 Events about objects, as shown by `kubectl describe`.
 //!
-//! Recording never waits and never fails: the [`EventRecorder`] puts the note into a queue, and drops it when the queue is
-//! full. The [`EventWriter`] takes notes from the queue, merges what repeats itself as client-go does (equal notes are counted,
-//! many similar ones combined, chatty sources silenced) and writes core/v1 Events.
+//! [`EventRecorder::event`] never blocks and never fails: it adds the event to a queue of 1,000 and drops it if the
+//! queue is full. The [`EventWriter`] takes events from the queue, correlates them as client-go does
+//! (`tools/record/events_cache.go`) and writes them:
+//!
+//! - equal events increase the count of one Event;
+//! - from the tenth different message on, events with the same object, type and reason are combined into one Event; the
+//!   messages are counted anew after 10 min without such an event;
+//! - per object and type, 25 events at once and then one per 5 min are written; the others are dropped.
 //!
 //! ```no_run
 //! use kube_controller_client::{Client, events::{EventRecorder, EventType, ObjectReference}};
@@ -33,7 +38,7 @@ pub use writer::EventWriter;
 
 use jiff::Timestamp;
 
-/// Whether a note asks for attention.
+/// Type of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventType {
     /// For information only.
@@ -51,7 +56,7 @@ impl EventType {
     }
 }
 
-/// One note, as it was recorded.
+/// A recorded event before correlation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Note {
     about: ObjectReference,

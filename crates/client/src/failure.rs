@@ -1,4 +1,4 @@
-//! What kind of failure a broken exchange was.
+//! Classification of transport errors.
 
 use std::{error::Error as StdError, io};
 
@@ -6,12 +6,12 @@ use hyper_util::client::legacy;
 
 use crate::{Call, Error, TransportKind, config::one_line};
 
-/// The error of a request that did not get through.
+/// Returns the [`Error::Transport`] of a failed exchange.
 pub(crate) fn lost(call: &Call, error: &(dyn StdError + 'static)) -> Error {
     Error::Transport { call: call.clone(), kind: kind(error), cause: one_line(error) }
 }
 
-/// Looks through the causes for the first that tells.
+/// Returns the kind of the first error in the source chain that determines one.
 fn kind(error: &(dyn StdError + 'static)) -> TransportKind {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -23,7 +23,7 @@ fn kind(error: &(dyn StdError + 'static)) -> TransportKind {
         if let Some(error) = error.downcast_ref::<hyper::Error>()
             && (error.is_incomplete_message() || error.is_closed() || error.is_canceled() || error.is_timeout())
         {
-            // A timeout here is that of an HTTP/2 ping: the connection is given up, as if it were reset.
+            // hyper reports a timeout for an unanswered HTTP/2 ping; it closes the connection, so this is a reset.
             return TransportKind::Reset;
         }
         if let Some(error) = error.downcast_ref::<io::Error>() {

@@ -1,4 +1,4 @@
-//! Writes only while something allows it.
+//! The write gate: writes are sent only while it is open.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -7,26 +7,30 @@ use std::task::Poll;
 
 use tokio::time::{Instant, sleep_until};
 
-/// Says whether writes may be sent: the fence of a leader election, say.
+/// Decides whether a client may send writes, for example the fence of a leader election. See
+/// [`Client::gated`](crate::Client::gated).
 pub trait WriteGate: Send + Sync {
-    /// The instant by which a write that is begun now has to be on its way; `None` when none may be begun. Never in the
-    /// past. Asked before each step of a write, and when that instant has come.
+    /// Returns the instant at which the gate closes unless it is extended, or `None` if it is closed. Never returns an
+    /// instant in the past.
+    ///
+    /// Called each time a write is polled and when the returned instant is reached, so it must be cheap.
     fn open_until(&self) -> Option<Instant>;
 }
 
-/// The gate of a client, if it has one.
+/// The gate of a client; `None` is always open.
 #[derive(Clone, Default)]
 pub(crate) struct Gate(pub(crate) Option<Arc<dyn WriteGate>>);
 
 impl Gate {
-    /// Runs one exchange while the gate is open. When it closes, the exchange is dropped: what was not sent by then never is.
+    /// Runs one exchange while the gate is open. Drops it and returns `None` if the gate is or becomes closed, so that
+    /// a write that still waits for a connection is never sent.
     pub(crate) async fn pass<T>(&self, exchange: impl Future<Output = T>) -> Option<T> {
         let Some(gate) = &self.0 else { return Some(exchange.await) };
         let mut exchange = std::pin::pin!(exchange);
         let mut closing = std::pin::pin!(sleep_until(gate.open_until()?));
         poll_fn(|context| {
-            // The gate is asked before each step: a process that stood still may be woken by what the exchange waited for,
-            // before any timer has rung, and would send then.
+            // The gate is checked at each poll: a process that was stopped (SIGSTOP) may be woken by the exchange, for
+            // example by a new connection, before the timer fires, and would send the write.
             while let Some(until) = gate.open_until() {
                 if closing.deadline() != until {
                     closing.as_mut().reset(until);
@@ -58,7 +62,7 @@ mod tests {
 
     use super::*;
 
-    /// Open until an instant, which may be moved.
+    /// A gate that is open until an adjustable instant.
     struct Until(Mutex<Instant>);
 
     impl WriteGate for Until {
@@ -84,12 +88,13 @@ mod tests {
             *until.0.lock().unwrap() += SECOND;
         };
         let (passed, ()) = tokio::join!(gate.pass(sleep(SECOND)), longer);
-        assert_eq!(passed, Some(()), "it was opened for longer meanwhile");
-        assert_eq!(gate.pass(sleep(SECOND)).await, None, "closed in the middle");
-        assert_eq!(gate.pass(async {}).await, None, "closed before");
+        assert_eq!(passed, Some(()), "extended while the exchange was pending");
+        assert_eq!(gate.pass(sleep(SECOND)).await, None, "closes during the exchange");
+        assert_eq!(gate.pass(async {}).await, None, "already closed");
     }
 
-    /// A process that is stopped by a signal, and goes on when what it waited for is there and the gate is closed.
+    /// A process is stopped (SIGSTOP) while a write waits for a connection. It continues after the gate closed, with
+    /// the connection ready.
     #[tokio::test(start_paused = true)]
     async fn what_stood_still_until_the_gate_was_closed_does_not_go_on() {
         let (gate, _) = gate(SECOND);
@@ -98,16 +103,16 @@ mod tests {
         let exchange = {
             let sent = Arc::clone(&sent);
             async move {
-                connection.await.expect("a connection");
+                connection.await.expect("connection future was dropped");
                 *sent.lock().unwrap() = true;
             }
         };
         let mut tasks = JoinSet::new();
         tasks.spawn(async move { gate.pass(exchange).await });
         tokio::task::yield_now().await;
-        connected.send(()).expect("somebody waits");
+        connected.send(()).expect("exchange was dropped too early");
         advance(2 * SECOND).await;
-        assert_eq!(tasks.join_next().await.expect("a task").expect("no panic"), None);
+        assert_eq!(tasks.join_next().await.expect("task set is empty").expect("task panicked"), None);
         assert!(!*sent.lock().unwrap());
     }
 }

@@ -1,9 +1,37 @@
-//! All that talks to the Kubernetes API server on behalf of a controller.
+//! A Kubernetes API client for controllers, with the connection, rate-limit, retry and event rules of client-go.
 //!
-//! `kube` loads the configuration and speaks for us to identity providers; what is added here is what controllers need
-//! and client-go gives them: one HTTP/2 connection for watches and another for lists and writes, a token bucket in front
-//! of all requests, retries only where they are safe, errors that say what the server said, and an event recorder.
-//! No other crate of this workspace knows `kube`.
+//! The crate uses `kube` to load configurations and to run credential plugins; the HTTP client, the retry rules and the
+//! events are its own. No other crate of this workspace depends on `kube`. What it is for:
+//!
+//! - **Reads, lists and watches**: [`Client::get`] decodes one object; [`Client::list_chunks`] and [`Client::watch`]
+//!   return the response body as it arrives, in protobuf or JSON, for the readers of `kube_wire`.
+//! - **Writes**: [`Client::create`], [`Client::update`], [`Client::delete`] and [`Client::merge_patch`]. A write is
+//!   retried only if the server asks for it with `Retry-After`. [`Client::gated`] ties writes to leadership.
+//! - **Connections**: one HTTP/2 connection for watches and one for all other requests, with pings, proxies and
+//!   in-cluster or kubeconfig [configuration](Config) whose files are reloaded when they change.
+//! - **Limits and errors**: a token bucket per client (20 requests per second, burst 30) and an [`Error`] that names
+//!   the call and carries the server's [`Status`].
+//! - **Events**: [`events`] records core/v1 Events without blocking, with the aggregation and spam filter of client-go.
+//!
+//! ```text
+//! Config
+//!   |
+//!   v                                                       +--> connection for watches ---+
+//! Client --> rate limiter (not watches) --> gate (writes) --+                              +--> API server
+//!   ^              ^                                        +--> connection for the rest --+
+//!   |              |                                                                       |
+//!   |              +------ retry: Retry-After, or a GET on a lost connection --------------+
+//!   |
+//! EventWriter <-- queue of 1,000 events <-- EventRecorder
+//! ```
+//!
+//! # When not to use it
+//!
+//! - Typed lists and caches: use `kube-informer`, which is built on this crate.
+//! - Server-side apply, strategic merge patches, `exec`, `log` and port forwarding: use `kube`.
+//! - HTTP/2 servers without TLS: plain HTTP is HTTP/1.1, with one connection per request in flight and per watch.
+//!
+//! # Example
 //!
 //! ```no_run
 //! use kube_controller_client::{Client, ClientOptions, Config};
@@ -18,7 +46,7 @@
 //! let endpoints = Endpoints { metadata: ObjectMeta { name, namespace, ..Default::default() }, subsets: None };
 //! match client.create(&endpoints).await {
 //!     Ok(written) => println!("created, version {:?}", written.metadata.resource_version),
-//!     Err(error) if error.is_already_exists() => println!("there already"),
+//!     Err(error) if error.is_already_exists() => println!("exists already"),
 //!     Err(error) => return Err(error.into()),
 //! }
 //! # Ok(())
@@ -69,5 +97,5 @@ pub use retry::MAX_RETRY_AFTER;
 pub use timeouts::Timeouts;
 pub use typed::{Deleted, Written};
 
-/// The definitions shared with the decoders: where a type lives, and what the server says when it refuses.
+/// Types of `kube_wire` in this crate's API: body encoding, API resource, and the error status of the server.
 pub use kube_wire::{Encoding, Resource, Status};

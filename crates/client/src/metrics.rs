@@ -1,44 +1,45 @@
-//! What clients report of their requests, and to whom.
+//! Traits for client metrics.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Method, StatusCode};
 
-/// Makes the metrics of clients.
+/// Factory of the metrics of clients.
 pub trait MetricsProvider: Send + Sync {
-    /// The metrics of a client that talks to this host, with its port if the address has one.
+    /// Returns the metrics of a client for `host`, which includes the port if the server URL has one.
     fn client(&self, host: &str) -> Arc<dyn ClientMetrics>;
 }
 
-/// What one client reports of its requests. Each method does nothing by default.
+/// Metrics of one client. The default implementation of each method does nothing.
 pub trait ClientMetrics: Send + Sync {
-    /// A request waited so long for the client's own limit on requests; often not at all.
+    /// An attempt has passed the client-side rate limiter after waiting for `waited`, which may be zero.
     fn admitted(&self, method: &Method, waited: Duration) {
         let _ = (method, waited);
     }
 
-    /// One attempt came to an end: an answer, or (`None`) none. Watches count when they are answered. `sent` is the size of
-    /// its body.
+    /// An attempt has received its response headers, or has failed without a response (`code` is `None`). `sent` is the
+    /// size of the request body in bytes. Called for watches too.
     fn answered(&self, method: &Method, code: Option<StatusCode>, sent: usize) {
         let _ = (method, code, sent);
     }
 
-    /// It is tried again after such an answer.
+    /// A request is retried after a response with `code`, or after a failure without a response (`None`).
     fn retried(&self, method: &Method, code: Option<StatusCode>) {
         let _ = (method, code);
     }
 
-    /// A request that is no watch was answered, or given up, with all its attempts and all its waiting.
+    /// A request other than a watch has received its response headers or has failed. `took` includes all attempts and
+    /// the time spent in the rate limiter.
     fn finished(&self, method: &Method, took: Duration) {
         let _ = (method, took);
     }
 
-    /// The whole body of an answer was read. Bodies that are read as they arrive are not counted.
+    /// The body of a successful response has been read; `size` is in bytes. Not called for streamed bodies.
     fn received(&self, method: &Method, size: usize) {
         let _ = (method, size);
     }
 }
 
-/// Reports nothing.
+/// No metrics.
 impl ClientMetrics for () {}

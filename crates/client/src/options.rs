@@ -1,26 +1,27 @@
-//! Options of a client.
+//! The [`ClientOptions`].
 
 use kube_wire::Encoding;
 
 use crate::Timeouts;
 
-/// How a client presents and restrains itself.
+/// User agent, rate limit, encoding and timeouts of a client.
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
-    /// Sent with every request; shows in audit logs.
+    /// `User-Agent` header of every request, as shown in audit logs. The crate's name and version by default.
     pub user_agent: String,
-    /// Requests per second in the long run; zero or less for no limit. Watches are not counted, as in client-go.
+    /// Sustained requests per second; no limit if zero or negative. The first attempt of a watch is exempt, as in
+    /// client-go.
     pub qps: f32,
-    /// Requests that may be sent at once after a pause.
+    /// Size of the token bucket: requests that may be sent at once after an idle period.
     pub burst: u32,
-    /// The encoding to read lists and watches in, for types that can be read from it (`--kube-api-content-type`). Writes are
-    /// always JSON.
+    /// Encoding requested for lists and watches of types that have a decoder for it (`--kube-api-content-type`). Writes
+    /// are always JSON.
     pub content_type: Encoding,
-    /// How long to wait for connections and answers.
+    /// Timeouts of connections and requests.
     pub timeouts: Timeouts,
 }
 
-/// kube-controller-manager's defaults: 20 requests a second, 30 at once, protobuf.
+/// The defaults of kube-controller-manager: 20 requests per second, burst 30, protobuf.
 impl Default for ClientOptions {
     fn default() -> Self {
         let user_agent = concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned();

@@ -1,4 +1,4 @@
-//! What a list, watch or delete may be narrowed by.
+//! Parameters of list, watch and delete requests.
 
 use std::fmt;
 
@@ -9,17 +9,18 @@ use crate::query::Query;
 /// Parameters of a list request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListParams {
-    /// Only objects with these labels.
+    /// Label selector, such as `app in (a,b)`.
     pub label_selector: Option<String>,
-    /// Only objects with these fields.
+    /// Field selector, such as `metadata.name=web`.
     pub field_selector: Option<String>,
-    /// Page size; `None` asks for everything at once.
+    /// Maximum number of objects in the response; `None` for no limit.
     pub limit: Option<u32>,
-    /// The next page of an earlier answer.
+    /// `metadata.continue` of the previous page.
     pub continue_token: Option<String>,
-    /// `None` asks for the most recent state, `0` for any, another value for a state at least as new.
+    /// `None` returns the most recent state, `0` any state the server has cached, another value a state at least as
+    /// new.
     pub resource_version: Option<String>,
-    /// The encoding to ask for first; JSON is asked for in any case. See [`Body::encoding`](crate::Body::encoding).
+    /// Preferred encoding; JSON is always accepted as well. See [`Body::encoding`](crate::Body::encoding).
     pub accept: Encoding,
 }
 
@@ -39,19 +40,19 @@ impl ListParams {
 /// Parameters of a watch request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WatchParams {
-    /// Only objects with these labels.
+    /// Label selector, such as `app in (a,b)`.
     pub label_selector: Option<String>,
-    /// Only objects with these fields.
+    /// Field selector, such as `metadata.name=web`.
     pub field_selector: Option<String>,
-    /// Changes after this version.
+    /// Resource version after which changes are sent; omitted from the request if empty.
     pub resource_version: String,
-    /// When the server ends the watch.
+    /// Time after which the server ends the watch, in seconds.
     pub timeout_seconds: Option<u32>,
-    /// Whether the server may say that nothing changed.
+    /// Whether the server may send bookmarks.
     pub allow_bookmarks: bool,
-    /// Asks for all objects first, and for a bookmark after them: a list as a stream.
+    /// Requests a streaming list: all objects as initial events, followed by a bookmark (`sendInitialEvents`).
     pub send_initial_events: bool,
-    /// The encoding to ask for first; JSON is asked for in any case. See [`Body::encoding`](crate::Body::encoding).
+    /// Preferred encoding; JSON is always accepted as well. See [`Body::encoding`](crate::Body::encoding).
     pub accept: Encoding,
 }
 
@@ -74,24 +75,24 @@ impl WatchParams {
         query.add("timeoutSeconds", timeout_seconds.map(|seconds| seconds.to_string()).as_deref());
         query.add("allowWatchBookmarks", allow_bookmarks.then_some("true"));
         query.add("sendInitialEvents", send_initial_events.then_some("true"));
-        // A server refuses the one without the other.
+        // The server rejects sendInitialEvents without resourceVersionMatch.
         query.add("resourceVersionMatch", send_initial_events.then_some("NotOlderThan"));
         query.into_string()
     }
 }
 
-/// What must hold of an object for it to be deleted.
+/// Preconditions of a delete.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preconditions {
-    /// It is this very object, not a later one of the same name.
+    /// UID that the object must have, which excludes a later object of the same name.
     pub uid: Option<String>,
-    /// It is in this very state.
+    /// Resource version that the object must have.
     pub resource_version: Option<String>,
 }
 
 impl Preconditions {
-    /// This very object in this very state, so that a request which comes late deletes nothing newer. What is empty is not
-    /// known and no condition.
+    /// Returns preconditions that the object has this UID and resource version, so that a delayed request does not
+    /// delete a newer object or state. An empty value is not a precondition.
     pub fn unchanged(uid: impl fmt::Display, resource_version: &ResourceVersion) -> Self {
         let known = |text: String| Some(text).filter(|it| !it.is_empty());
         Self { uid: known(uid.to_string()), resource_version: known(resource_version.to_string()) }

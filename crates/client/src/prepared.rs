@@ -1,4 +1,4 @@
-//! What connections and requests are made with: all of a configuration that can be wrong is checked here.
+//! TLS configuration, headers, credentials and proxy derived from a loaded configuration, with all validation.
 
 use http::uri::Scheme;
 use hyper_rustls::FixedServerNameResolver;
@@ -15,6 +15,7 @@ use crate::{
     token_file::TokenFile,
 };
 
+/// Everything needed to open connections and authenticate requests.
 pub(crate) struct Prepared {
     pub(crate) base: BaseUriLayer,
     pub(crate) headers: ExtraHeadersLayer,
@@ -25,31 +26,32 @@ pub(crate) struct Prepared {
     is_plain: bool,
 }
 
-/// How requests say whose they are.
+/// How requests are authenticated.
 pub(crate) enum Identity {
-    /// Not at all, or by the certificate of the connection.
+    /// By the client certificate of the connection, or not at all.
     Connection,
-    /// By a token file.
+    /// By a bearer token from a file.
     TokenFile(TokenFile),
-    /// By what `kube` puts into the header.
+    /// By an `Authorization` header from `kube`: static token, password or credential plugin.
     Header(AuthLayer),
 }
 
 impl Prepared {
-    /// Reads the certificate and the key of the client and its token file, and runs its credential plugin, if it has such.
+    /// Reads the client certificate, key and token file, and runs the credential plugin, as configured.
     ///
-    /// `proxy_url` is the kubeconfig's, which holds for every server; without it, the environment decides.
+    /// `proxy_url` is the `proxy-url` of the kubeconfig and applies to every server, regardless of `NO_PROXY`. Without
+    /// it the proxy is taken from the environment.
     pub(crate) fn new(config: &kube::Config, proxy_url: Option<&str>) -> Result<Prepared, String> {
-        // `kube` builds its TLS configuration with the process-wide provider and panics when several are compiled in and none
-        // was chosen. Choosing one here does nothing when the program has chosen already, and saves every small user a line.
+        // `kube` builds its TLS configuration with the process-wide crypto provider, and rustls panics if several are
+        // compiled in and none is installed.
         if CryptoProvider::get_default().is_none() {
-            // An error means that another thread was faster, which is just as good.
+            // An error means that another thread has installed one concurrently.
             let _ = ring::default_provider().install_default();
         }
         let tls_server_name = match &config.tls_server_name {
             None => None,
             Some(name) => {
-                let parsed = name.clone().try_into().map_err(|_| format!("tls-server-name {name:?} is not a name"))?;
+                let parsed = name.clone().try_into().map_err(|_| format!("tls-server-name {name:?} is invalid"))?;
                 Some(parsed)
             }
         };
@@ -68,7 +70,8 @@ impl Prepared {
         })
     }
 
-    /// Whether an HTTP proxy is asked to forward requests; it is asked for a tunnel if the server speaks TLS.
+    /// Whether requests are forwarded by an HTTP proxy. For https servers the proxy is used as a `CONNECT` tunnel
+    /// instead.
     pub(crate) fn forwards(&self) -> bool {
         self.is_plain && self.proxy.as_ref().is_some_and(|proxy| proxy.kind == Kind::Http)
     }
@@ -84,7 +87,7 @@ fn identity(config: &kube::Config) -> Result<Identity, String> {
         && user.username.is_none()
         && user.auth_provider.is_none()
     {
-        // As in client-go, the file goes before the token beside it, and that serves if there is no file.
+        // As in client-go, `tokenFile` has precedence over `token`, which is the fallback if the file cannot be read.
         match TokenFile::open(path.into()) {
             Ok(file) => return Ok(Identity::TokenFile(file)),
             Err(cause) if user.token.is_none() => return Err(cause),

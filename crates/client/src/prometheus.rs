@@ -1,4 +1,4 @@
-//! The metrics of client-go's clients, on a registry of the `prometheus` crate.
+//! The client metrics of client-go, on a registry of the `prometheus` crate.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use prometheus::{Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntC
 
 use crate::{ClientMetrics, MetricsProvider};
 
-/// Metrics with the names, texts, labels and buckets that Kubernetes' own binaries have:
+/// Client metrics with the names, help texts, labels and buckets of the Kubernetes binaries:
 ///
 /// | metric | type | labels |
 /// |---|---|---|
@@ -19,10 +19,12 @@ use crate::{ClientMetrics, MetricsProvider};
 /// | `rest_client_request_retries_total` | counter | code, verb, host |
 /// | `rest_client_transport_create_calls_total` | counter | result |
 ///
-/// The verb is the method of HTTP, and the code `<error>` where nothing was answered. Dashboards also ask for what belongs
-/// to Go's cache of connections and to credential plugins: those are there, and say that there is neither.
+/// The label `verb` is the HTTP method; `code` is `<error>` if there was no response. The `rest_client_exec_plugin_*`,
+/// `rest_client_transport_cache_entries` and `rest_client_transport_cert_rotation_gc_calls_total` metrics, which
+/// dashboards may query, are registered with constant values: this client has no transport cache and reports no plugin
+/// certificates.
 ///
-/// Register once, and hand it to every client.
+/// Register once per registry and pass to [`Client::with_metrics`](crate::Client::with_metrics) for every client.
 #[derive(Debug, Clone)]
 pub struct PrometheusMetrics {
     duration: HistogramVec,
@@ -37,7 +39,7 @@ pub struct PrometheusMetrics {
 const SECONDS: [f64; 12] = [0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0];
 const BYTES: [f64; 11] =
     [64.0, 256.0, 512.0, 1_024.0, 4_096.0, 16_384.0, 65_536.0, 262_144.0, 1_048_576.0, 4_194_304.0, 16_777_216.0];
-/// From ten minutes to four years.
+/// Buckets in seconds, from 10 min to 4 years.
 const AGES: [f64; 11] = [
     600.0,
     1_800.0,
@@ -62,7 +64,11 @@ fn registered<C: Collector + Clone + 'static>(
 }
 
 impl PrometheusMetrics {
-    /// Registers the metrics. Fails if one of their names is taken.
+    /// Registers the metrics.
+    ///
+    /// # Errors
+    ///
+    /// [`prometheus::Error::AlreadyReg`] if the registry contains a metric of one of these names.
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {
         let histogram = |name, help, buckets: &[f64]| {
             let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
@@ -113,7 +119,7 @@ impl PrometheusMetrics {
     }
 }
 
-/// What never changes: there is no cache of connections and no credential plugin whose certificates are counted.
+/// Registers the metrics of client-go that are constant here: transport cache and plugin certificates.
 fn idle(registry: &Registry) -> prometheus::Result<()> {
     let ttl = Gauge::new(
         "rest_client_exec_plugin_ttl_seconds",
@@ -160,7 +166,7 @@ impl OneClient {
 }
 
 fn float(size: usize) -> f64 {
-    // Bodies are far below 2^52 bytes.
+    // Exact: bodies are smaller than 2^52 bytes.
     #[expect(clippy::cast_precision_loss)]
     let float = size as f64;
     float

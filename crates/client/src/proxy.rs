@@ -1,4 +1,5 @@
-//! Which proxy is used, by the rules of Go's `http.ProxyFromEnvironment` (`golang.org/x/net/http/httpproxy`).
+//! Proxy configuration from `proxy-url` or the environment, with the rules of Go's `http.ProxyFromEnvironment`
+//! (`golang.org/x/net/http/httpproxy`).
 
 mod exceptions;
 
@@ -10,27 +11,27 @@ use percent_encoding::percent_decode_str;
 
 use self::exceptions::Exceptions;
 
-/// A proxy. Its text never has the password.
+/// A proxy. `Display` and `Debug` omit the credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Proxy {
     pub(crate) kind: Kind,
-    /// `http://host:port`, or `https://host:port` of a proxy that is spoken to over TLS.
+    /// `http://host:port`, or `https://host:port` if the connection to the proxy uses TLS.
     pub(crate) address: Uri,
     pub(crate) login: Option<(String, String)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// `CONNECT` for https, forwarding for http.
+    /// HTTP proxy: `CONNECT` tunnel for https servers, forwarding for http servers.
     Http,
-    /// SOCKS 5. The proxy resolves names.
+    /// SOCKS 5 proxy, which resolves host names.
     Socks5,
 }
 
 impl Proxy {
-    /// Parses a kubeconfig's `proxy-url`, which needs a scheme.
+    /// Parses a proxy URL, which must have a scheme.
     pub(crate) fn parse(text: &str) -> Result<Proxy, String> {
-        // Never the text itself: it may hold a password.
+        // Errors do not include the URL, which may contain a password.
         let url: Uri = text.parse().map_err(|error| format!("not a URL: {error}"))?;
         let (kind, scheme, port) = match url.scheme_str() {
             Some("http") => (Kind::Http, Scheme::HTTP, 80),
@@ -55,10 +56,11 @@ impl Proxy {
         Ok(Proxy { kind, address, login })
     }
 
-    /// The proxy that the environment names for a server; `None` where none is wanted. `variable` looks a variable up.
+    /// Returns the proxy for a server according to the environment, or `None` for a direct connection. `variable`
+    /// returns the value of an environment variable.
     ///
-    /// `HTTPS_PROXY` or `HTTP_PROXY` by the scheme of the server, unless `NO_PROXY` excepts it; each also in lower case. This
-    /// machine is never reached through a proxy.
+    /// Reads `HTTPS_PROXY` or `HTTP_PROXY`, depending on the scheme of the server, and `NO_PROXY`; the lower-case names
+    /// are used if these are unset or empty. `localhost` and loopback addresses are always direct.
     pub(crate) fn of_environment(
         variable: impl Fn(&str) -> Option<String>,
         server: &Uri,
@@ -78,7 +80,7 @@ impl Proxy {
         Proxy::parse(full.trim()).map(Some).map_err(|cause| format!("{name}: {cause}"))
     }
 
-    /// The value of `Proxy-Authorization`.
+    /// Returns the value of the `Proxy-Authorization` header.
     pub(crate) fn authorization(&self) -> Option<HeaderValue> {
         let (user, password) = self.login.as_ref()?;
         let mut header =

@@ -1,4 +1,4 @@
-//! Paths and query strings.
+//! Query strings and percent-encoding.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 pub(crate) struct Query(String);
 
 impl Query {
-    /// Adds `name=value`, unless there is no value.
+    /// Appends `name=value`; does nothing if `value` is `None`.
     pub(crate) fn add(&mut self, name: &str, value: Option<&str>) {
         let Some(value) = value else { return };
         self.0.push(if self.0.is_empty() { '?' } else { '&' });
@@ -16,13 +16,13 @@ impl Query {
         self.0.push_str(&encoded(value));
     }
 
-    /// Empty, or `?` and all that was added.
+    /// Returns the query string including the leading `?`; empty if no parameter was added.
     pub(crate) fn into_string(self) -> String {
         self.0
     }
 }
 
-/// `text` for a query value or a path segment: all but the unreserved characters of RFC 3986 escaped.
+/// Percent-encodes a query value or path segment: everything except the unreserved characters of RFC 3986.
 pub(crate) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

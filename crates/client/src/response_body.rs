@@ -1,4 +1,4 @@
-//! Bodies of answers, from the network or from a service of this process.
+//! Response bodies, from the network or from an in-process service.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,7 +9,7 @@ use http_body_util::{BodyExt as _, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
 use tower::BoxError;
 
-/// The body of an answer. One from the network is neither boxed nor converted.
+/// The body of a response. Bodies from the network are not boxed.
 #[derive(Debug)]
 pub(crate) enum ResponseBody {
     Network(Incoming),
@@ -17,7 +17,7 @@ pub(crate) enum ResponseBody {
 }
 
 impl ResponseBody {
-    /// The body of an answer of a service of this process.
+    /// Wraps the body of a response from an in-process service.
     pub(crate) fn in_process<B>(body: B) -> Self
     where
         B: Body<Data = Bytes> + Send + 'static,

@@ -1,40 +1,42 @@
-//! When a request is sent again, as client-go decides it.
+//! Retry rules of one request, as in client-go (`rest/with_retry.go`).
 //!
-//! `kube`'s own rule repeats any 429, 503 or 504, writes included. client-go repeats only what the server asked to have
-//! repeated with `Retry-After`, and reads whose connection broke; that is what a drop-in replacement must do.
+//! client-go retries responses 429 and 5xx with `Retry-After`, whatever the method, and GET requests whose connection
+//! was reset. `kube` retries every 429, 503 and 504, including writes without `Retry-After`, and is therefore not used
+//! here.
 
 use std::time::Duration;
 
 use http::{HeaderMap, Method, StatusCode, header::RETRY_AFTER};
 use kube_ambient::{Defect, has};
 
-/// How often one request is sent again at most.
+/// Maximum number of retries of one request.
 pub(crate) const MAX_RETRIES: u32 = 10;
 
-/// Longest wait that is accepted from a server's `Retry-After` or `Status.details.retryAfterSeconds`: 30 s.
+/// Upper bound of the delay from `Retry-After` or `Status.details.retryAfterSeconds`: 30 s.
 ///
-/// kube-apiserver asks for seconds (1 s when priority and fairness rejects a request). A longer value comes from a proxy or
-/// a broken server, and without a bound stops a worker or an informer for as long as it says. client-go has no bound. 30 s
-/// is the longest back-off of its reflector, so such a server is asked no more often than one that only fails.
+/// kube-apiserver sends values of a few seconds (1 s if API priority and fairness rejects a request). A longer value
+/// comes from a proxy or a broken server, and without a bound would block a worker or an informer for that time.
+/// client-go has no bound. 30 s is the maximum back-off of its reflector, so a server with a longer value gets no more
+/// requests than a failing one.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 
-/// The wait for a server that asks for `asked`.
+/// Limits a delay requested by the server to [`MAX_RETRY_AFTER`].
 pub(crate) fn bounded(asked: Duration) -> Duration {
     if has(Defect::LongRetryAfter) { asked } else { asked.min(MAX_RETRY_AFTER) }
 }
 
-/// What came of one attempt.
+/// Outcome of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// An answer; with what `Retry-After` says.
+    /// A response, with the seconds of `Retry-After`.
     Answered { code: StatusCode, retry_after: Option<u32> },
-    /// The connection broke under the request.
+    /// The connection was lost before the response.
     Reset,
-    /// Another failure.
+    /// Any other failure.
     Failed,
 }
 
-/// How long to wait before sending again; `None` when the outcome stands.
+/// Returns the delay before the next attempt, or `None` if the request is not retried.
 pub(crate) fn wait_before_retry(method: &Method, retries: u32, outcome: Outcome) -> Option<Duration> {
     if retries >= MAX_RETRIES {
         return None;
@@ -45,19 +47,20 @@ pub(crate) fn wait_before_retry(method: &Method, retries: u32, outcome: Outcome)
         {
             Some(bounded(Duration::from_secs(u64::from(seconds))))
         }
-        // A read may have been answered by a connection that the server was closing; a write may have been carried out.
+        // An idle connection may be closed by the server just as a request is sent. A write may have been applied.
         Outcome::Reset if method == Method::GET => Some(Duration::from_secs(1)),
         _ => None,
     }
 }
 
-/// Seconds in `Retry-After`, at most [`MAX_RETRY_AFTER`]. `None` for a date, which client-go ignores too.
+/// Parses the seconds of `Retry-After`, at most [`MAX_RETRY_AFTER`]. `None` for an HTTP date, which client-go ignores
+/// too.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u32> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    // Digits alone fail to parse only if the number is too large for a `u64`.
+    // A string of digits fails to parse only if it overflows `u64`.
     let seconds = bounded(Duration::from_secs(text.parse().unwrap_or(u64::MAX))).as_secs();
     u32::try_from(seconds).ok()
 }

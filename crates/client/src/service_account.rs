@@ -1,4 +1,4 @@
-//! Requests as a service account, with tokens that the API server is asked for.
+//! Authentication as a service account, with tokens from the `TokenRequest` API.
 
 mod token;
 
@@ -21,10 +21,10 @@ use crate::{Call, Client, Error, client::Outgoing, response_body::ResponseBody, 
 use kube_wire::Decode as _;
 use token::{Next, Token};
 
-/// What is asked for; a server may give less.
+/// Requested lifetime of a token, in seconds; the server may shorten it.
 const LIFETIME_SECONDS: u64 = 3_600;
 
-/// A service account to act as. Clones share its token.
+/// A service account whose tokens authenticate requests. Clones share one token.
 #[derive(Clone)]
 pub(crate) struct ServiceAccount {
     shared: Arc<Shared>,
@@ -33,12 +33,12 @@ pub(crate) struct ServiceAccount {
 struct Shared {
     namespace: String,
     name: String,
-    /// Who asks for tokens.
+    /// Client that requests the tokens and creates the account.
     asking: Client,
     token: Mutex<Token>,
 }
 
-/// Why a request was not sent.
+/// Error of a request that was not sent because there is no token for the account.
 #[derive(Debug, thiserror::Error)]
 #[error("no token for service account {account}: {cause}")]
 struct NoToken {
@@ -52,7 +52,7 @@ impl ServiceAccount {
         ServiceAccount { shared: Arc::new(Shared { namespace, name, asking, token: Mutex::default() }) }
     }
 
-    /// The same service, with a token in every request.
+    /// Wraps a service so that every request carries a token of the account.
     pub(crate) fn authenticate(&self, inner: Service) -> Service {
         let account = self.clone();
         BoxCloneSyncService::new(service_fn(move |request| {
@@ -70,13 +70,14 @@ impl ServiceAccount {
         request.headers_mut().insert(AUTHORIZATION, token.clone());
         let answer = inner.oneshot(request).await?;
         if answer.status() == StatusCode::UNAUTHORIZED {
-            // Whether to send again is for the caller to decide; the next request has another token.
+            // The caller sees the 401 and decides whether to retry; the next request uses a new token.
             self.shared.token.lock().await.rejected(&token);
         }
         Ok(answer)
     }
 
-    /// A token that is good, asked for by one request while the others wait.
+    /// Returns the `Authorization` header with a current token. One request renews the token; concurrent requests wait
+    /// for it.
     async fn token(&self) -> Result<HeaderValue, NoToken> {
         let mut token = self.shared.token.lock().await;
         match token.next(Instant::now()) {
@@ -100,7 +101,8 @@ impl ServiceAccount {
 }
 
 impl Shared {
-    /// A new token, and how many seconds it lasts. The account is made first if there is none (CM-28).
+    /// Requests a token. Returns the `Authorization` header and the lifetime in seconds. Creates the account first if
+    /// it does not exist (CM-28).
     async fn ask(&self) -> Result<(HeaderValue, u64), Error> {
         #[derive(Deserialize)]
         struct Answer {
@@ -130,7 +132,7 @@ impl Shared {
         let unreadable = |cause: String| Error::Answer { call: call.clone(), cause };
         let Answer { spec, status } = serde_json::from_slice(&body).map_err(|error| unreadable(error.to_string()))?;
         let mut header = HeaderValue::try_from(format!("Bearer {}", status.token))
-            .map_err(|_| unreadable("the token cannot be sent as a header".to_owned()))?;
+            .map_err(|_| unreadable("the token is not a valid header value".to_owned()))?;
         header.set_sensitive(true);
         Ok((header, spec.expiration_seconds))
     }
@@ -143,9 +145,9 @@ impl Shared {
         }
         if asking.get::<Namespace>("", namespace).await.is_err_and(|error| error.is_not_found()) {
             let metadata = ObjectMeta { name: Some(namespace.clone()), ..ObjectMeta::default() };
-            // Not everybody may make namespaces, and somebody else may have made it.
+            // Not fatal: the identity may lack the right, or the namespace was created concurrently.
             if let Err(err) = asking.create(&Namespace { metadata, ..Namespace::default() }).await {
-                tracing::warn!(namespace, %err, "Namespace of service accounts cannot be created");
+                tracing::warn!(namespace, %err, "Cannot create namespace of service account, continuing");
             }
         }
         let (namespace, name) = (Some(namespace.clone()), Some(name.clone()));

@@ -1,21 +1,21 @@
-//! The client's own limit on requests.
+//! Client-side rate limiter.
 
 use std::sync::{Mutex, PoisonError};
 
 use kube_workqueue::TokenBucket;
 use tokio::time::{Instant, sleep};
 
-/// Lets requests pass at a steady rate, after a first burst. Shared by all clones of a client.
+/// Token bucket in front of the requests of a client, shared by its clones. `None` inside is unlimited.
 #[derive(Debug)]
 pub(crate) struct Throttle(Option<Mutex<TokenBucket>>);
 
 impl Throttle {
-    /// `qps` of zero or less means no limit.
+    /// Creates a limiter of `qps` requests per second and bursts of `burst`; unlimited if `qps` is zero or negative.
     pub(crate) fn new(qps: f32, burst: u32) -> Self {
         Self((qps > 0.0).then(|| Mutex::new(TokenBucket::new(f64::from(qps), burst))))
     }
 
-    /// Returns when the next request may be sent.
+    /// Waits until the next request may be sent.
     pub(crate) async fn admit(&self) {
         let Some(bucket) = &self.0 else { return };
         let delay = bucket.lock().unwrap_or_else(PoisonError::into_inner).reserve(Instant::now().into_std());

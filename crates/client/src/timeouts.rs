@@ -1,22 +1,24 @@
-//! How long a client waits for connections and answers.
+//! Timeouts of connections and requests.
 
 use std::time::Duration;
 
-/// Bounds on connections and requests of one client.
+/// Timeouts of the connections and requests of one client.
 ///
-/// The defaults suit informers and writes. A client that renews a lease needs shorter ones, or a connection that died
-/// without a word costs the lease.
+/// The defaults are for informers and writes. A client that renews a lease needs shorter ones: a silently dropped
+/// connection must be detected before the lease expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Time from sending a request to its answer, and again from there to the end of its body. Watches have only the first.
-    /// 90 s: kube-apiserver ends every request but a watch after 60 s.
+    /// Timeout from sending a request to its response headers, and again from there to the end of the body. The second
+    /// does not apply to watches and [`Client::list_chunks`](crate::Client::list_chunks). 90 s by default:
+    /// kube-apiserver ends every request except watches after 60 s.
     pub request: Duration,
-    /// Time for a new connection, TLS handshake included. Half of it is for TCP, in equal shares for all addresses of one
-    /// family that the server's name has, so that an address which drops packets leaves time for the next. 30 s.
+    /// Timeout of a new connection, including TLS. 30 s by default. TCP gets half of it, divided equally among the
+    /// resolved addresses of one family, so that an address that drops packets leaves time for the next.
     pub connect: Duration,
-    /// Time without a frame from the server after which an HTTP/2 ping is sent. 30 s, as client-go.
+    /// Time without a frame from the server after which an HTTP/2 ping is sent. 30 s by default, as in client-go.
     pub ping_interval: Duration,
-    /// Time for the answer to a ping, after which the connection is closed and its requests fail. 15 s, as client-go.
+    /// Timeout of the ping response, after which the connection is closed and its requests fail. 15 s by default, as in
+    /// client-go.
     pub ping_timeout: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Bearer tokens from a file that changes, as the kubelet keeps them for service accounts.
+//! Bearer token from a file that is rotated, such as the projected service account token of a Pod.
 
 use std::{
     fs,
@@ -13,22 +13,22 @@ use tower::{ServiceExt as _, service_fn, util::BoxCloneSyncService};
 
 use crate::transport::Service;
 
-/// Time for which a token is used before its file is read again: client-go's minute, less its leeway of 10 s.
+/// Age at which the file is read again: client-go's period of 1 min less its leeway of 10 s.
 const FRESH: Duration = Duration::from_secs(50);
 
-/// A token file and the token that was last read from it. Clones share the token.
+/// A token file and the token last read from it. Clones share the token.
 #[derive(Clone)]
 pub(crate) struct TokenFile {
     path: Arc<PathBuf>,
     token: Arc<Mutex<Token>>,
 }
 
-/// Token as last read.
+/// The token last read.
 #[derive(Debug)]
 struct Token {
     header: HeaderValue,
     read_at: Instant,
-    /// The server answered 401 to it.
+    /// Whether the server returned 401 for this token.
     rejected: bool,
 }
 
@@ -39,13 +39,13 @@ impl Token {
 }
 
 impl TokenFile {
-    /// Reads the file. Fails if it cannot be read, is empty or holds no token.
+    /// Reads the file. Fails if it cannot be read, is empty, or is not a valid header value.
     pub(crate) fn open(path: PathBuf) -> Result<TokenFile, String> {
         let token = Token { header: read(&path)?, read_at: Instant::now(), rejected: false };
         Ok(TokenFile { path: Arc::new(path), token: Arc::new(Mutex::new(token)) })
     }
 
-    /// The same service, with the token in every request.
+    /// Wraps a service so that every request carries the token.
     pub(crate) fn authenticate(&self, inner: Service) -> Service {
         let file = self.clone();
         BoxCloneSyncService::new(service_fn(move |mut request: http::Request<_>| {
@@ -62,8 +62,8 @@ impl TokenFile {
         }))
     }
 
-    /// The header to send. The last token serves while the file cannot be read, since some programs remove it once it was
-    /// read (kubernetes/kubernetes#68164).
+    /// Returns the `Authorization` header; reads the file if the token is stale. If that fails, the last token stays in
+    /// use, since some programs remove the file after it was read (kubernetes/kubernetes#68164).
     fn header(&self, now: Instant) -> HeaderValue {
         let mut token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
         if token.is_stale(now) {
@@ -76,7 +76,7 @@ impl TokenFile {
         token.header.clone()
     }
 
-    /// Reads the file again for the next request, unless it was read since.
+    /// Marks the token stale after a 401, unless it has been replaced since the request was sent.
     fn rejected(&self, header: &HeaderValue) {
         let mut token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
         token.rejected |= token.header == header;
@@ -88,10 +88,10 @@ fn read(path: &PathBuf) -> Result<HeaderValue, String> {
     let text = fs::read_to_string(path).map_err(|error| refuse(&error.to_string()))?;
     let token = text.trim();
     if token.is_empty() {
-        return Err(refuse("it is empty"));
+        return Err(refuse("the file is empty"));
     }
     let mut header = HeaderValue::try_from(format!("Bearer {token}"))
-        .map_err(|_| refuse("it holds what cannot be sent in a header"))?;
+        .map_err(|_| refuse("the token is not a valid header value"))?;
     header.set_sensitive(true);
     Ok(header)
 }
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(at(49), "Bearer one");
         assert_eq!(at(50), "Bearer two");
         fs::write(folder.path().join("token"), "three").unwrap();
-        // The answer to a request that was sent with the token before.
+        // The response to a request that was sent with the previous token.
         file.rejected(&HeaderValue::from_static("Bearer one"));
         assert_eq!(at(51), "Bearer two");
         file.rejected(&at(51));
@@ -128,8 +128,8 @@ mod tests {
     }
 
     #[rstest]
-    #[case::empty(" \n", "it is empty")]
-    #[case::two_lines("a\nb", "it holds what cannot be sent in a header")]
+    #[case::empty(" \n", "the file is empty")]
+    #[case::two_lines("a\nb", "the token is not a valid header value")]
     fn mistakes_name_the_file(#[case] content: &str, #[case] expect: &str) {
         let (folder, file) = open(content);
         let expect = format!("token file {}: {expect}", folder.path().join("token").display());

@@ -1,8 +1,8 @@
-//! Connections: `kube`'s trust and identity under an HTTP/2 client of our own.
+//! Connection pools: TLS and authentication layers of `kube` around an HTTP/2 client of hyper-util.
 //!
-//! `kube`'s stock stack speaks HTTP/1.1, one connection per watch and per write in flight. Here all watches share one
-//! connection and all lists and writes another, so that a burst of watch events never delays a write; plain HTTP and servers
-//! without HTTP/2 get HTTP/1.1 connections from the same pools.
+//! The default client of `kube` uses HTTP/1.1 with one connection per watch and per request in flight. Here all watches
+//! share one HTTP/2 connection and all other requests another, so that a burst of watch events does not delay writes.
+//! Plain HTTP and servers without HTTP/2 use HTTP/1.1 connections from the same pools.
 
 use std::{
     future::pending,
@@ -34,33 +34,33 @@ use crate::{
 };
 
 pub(crate) type Service = BoxCloneSyncService<Request<Full<Bytes>>, Response<ResponseBody>, BoxError>;
-/// How far the server may run ahead on one watch or list, and on all of a connection together. The second is much larger than
-/// the first, so that one stream that is not read cannot hold up the others.
+/// HTTP/2 flow-control windows of a stream and of a connection, in bytes. The connection window is 32 times larger,
+/// so that streams that are not read do not block the others.
 const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 32 << 20;
 
-/// Larger buffers, which HTTP/1.1 connections would grow to, are returned to the system each time, and clearing the pages of
-/// the next one costs more than reading more often.
+/// Maximum size of the read buffer of an HTTP/1.1 connection, in bytes. The allocator returns larger buffers to the
+/// system after each use, and the page faults of the next one cost more than additional reads.
 const READ_BUFFER: usize = 64 << 10;
 
-/// The connections of one client, replaced when its configuration changes.
+/// Connection pools of one client, replaced when its configuration changes.
 pub(crate) struct Transport {
     config: Config,
     timeouts: Timeouts,
     pools: Mutex<Pools>,
 }
 
-/// Connections by one state of the configuration.
+/// Connection pools for one state of the configuration.
 struct Pools {
-    /// For lists and writes.
+    /// Pool for all requests except watches.
     calls: Service,
-    /// For watches.
+    /// Pool for watches.
     watches: Service,
-    /// Changes with the configuration; `None` for a service of this process, which stays.
+    /// Notifies of a changed configuration; `None` for an in-process service, which never changes.
     configuration: Option<watch::Receiver<Arc<Loaded>>>,
 }
 
-/// Resolves when the connections of a watch are replaced.
+/// Future that resolves when the connection of a watch is to be replaced.
 pub(crate) type Replaced = ReusableBoxFuture<'static, ()>;
 
 impl Transport {
@@ -69,19 +69,19 @@ impl Transport {
         Ok(Self { config: config.clone(), timeouts: *timeouts, pools })
     }
 
-    /// For lists and writes.
+    /// Returns the pool for all requests except watches.
     pub(crate) fn calls(&self) -> Service {
         self.pools().calls.clone()
     }
 
-    /// For watches, and until when.
+    /// Returns the pool for watches, and a future that resolves when it is replaced.
     pub(crate) fn watches(&self) -> (Service, Replaced) {
         let pools = self.pools();
         let replaced = match pools.configuration.clone() {
             None => ReusableBoxFuture::new(pending()),
             Some(mut configuration) => ReusableBoxFuture::new(async move {
                 if configuration.changed().await.is_err() {
-                    // The client is gone, and its configuration changes no more.
+                    // The configuration has been dropped and can no longer change.
                     pending::<()>().await;
                 }
             }),
@@ -93,7 +93,7 @@ impl Transport {
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = |configuration: &watch::Receiver<_>| configuration.has_changed().unwrap_or(false);
         if pools.configuration.as_ref().is_some_and(changed)
-            // Only a configuration that can be used becomes the present one.
+            // `Live::reload` publishes only configurations that can be used; on an error here the old pools stay.
             && let Ok(new) = Pools::new(&self.config, &self.timeouts)
         {
             *pools = new;

@@ -1,4 +1,4 @@
-//! Reads and writes of one object: of a type of `k8s-openapi`, or of one that holds only what a program reads.
+//! Reads and writes of single objects, for `k8s-openapi` types and for projections that implement [`Decode`].
 
 use http::{HeaderValue, Method};
 use kube_wire::{Decode, Resource};
@@ -9,32 +9,34 @@ use crate::{Call, Client, Error, Preconditions, client::Outgoing, query::encoded
 
 const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");
 
-/// Metadata of the object that the server answered to a patch.
+/// Metadata of the object in the response to a patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Written {
-    /// Name, also where the server generated it.
+    /// Name of the object.
     pub name: String,
-    /// Namespace; empty for cluster-scoped objects.
+    /// Namespace of the object; empty if it is cluster-scoped.
     pub namespace: String,
-    /// Identity.
+    /// UID of the object.
     pub uid: String,
-    /// Version of the state written.
+    /// Resource version after the patch.
     pub resource_version: String,
-    /// Counts changes of the specification; 0 for types that have none.
+    /// Generation of the spec; 0 for types without one.
     pub generation: i64,
 }
 
-/// Outcome of a delete that the server accepted.
+/// Result of a successful delete request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deleted<T> {
-    /// The object is gone.
+    /// The object has been removed.
     Gone,
-    /// The object waits for its finalizers, for its dependents or for a graceful end. This is its state now.
+    /// The object has a deletion timestamp and waits for finalizers (including foreground deletion of dependents) or
+    /// for its grace period. Contains its current state.
     Pending(T),
 }
 
-/// What tells whether a deleted object is gone: for most types the server answers a Status then, for some the last state.
+/// The part of a delete response that shows whether the object is gone. For a removed object the server returns a
+/// `Status`, or for some types the last state of the object.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Head {
@@ -59,17 +61,28 @@ impl Head {
     }
 }
 
-/// Any type that says where it lives will do: [`kube_wire::Decode`]. To be written, it must serialize to the whole object, `kind`
-/// and `apiVersion` included, as those of `k8s-openapi` do.
+/// Typed requests. They accept every type that implements [`kube_wire::Decode`]. A type that is written must serialize
+/// to the complete object including `kind` and `apiVersion`, as the types of `k8s-openapi` do.
 impl Client {
-    /// Reads one object, fresh from the server. The namespace is empty for cluster-scoped types.
+    /// Reads one object from the server. `namespace` is empty for cluster-scoped types.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Api`], for which [`Error::is_not_found`] is true if the object does not exist; [`Error::Answer`] if the
+    /// body cannot be decoded; [`Error::Transport`], [`Error::Request`] or [`Error::Ended`].
     pub async fn get<T: Decode>(&self, namespace: &str, name: &str) -> Result<T, Error> {
         let call = Call::new("get", T::RESOURCE, namespace, name);
         let body = self.call(&call, &Outgoing::get(path(&T::RESOURCE, namespace, name))).await?;
         read(call, &body)
     }
 
-    /// Creates an object in its namespace; returns it as the server stored it, which policies and defaults may have changed.
+    /// Creates an object and returns it as stored by the server, including changes by defaulting and admission.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Api`], for which [`Error::is_already_exists`] is true if an object of that name exists;
+    /// [`Error::Answer`] if the response cannot be decoded or has no resource version; or any other [`Error`]. After an
+    /// error for which [`Error::is_unanswered`] is true the object may have been created.
     pub async fn create<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {
         let call = Call::new("create", T::RESOURCE, object.namespace(), object.name());
         let outgoing = posted(&call, object)?;
@@ -77,24 +90,29 @@ impl Client {
         written(call, &answer)
     }
 
-    /// Asks a question that is put by creating an object, such as a `TokenReview`; nothing is stored, and the object comes
-    /// back with the answer.
+    /// Creates a virtual object, such as a `TokenReview` or a `SubjectAccessReview`, and returns it with the status
+    /// filled in by the server. Nothing is stored.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Self::create); the resource version is not checked.
     pub async fn ask<T: Decode + Serialize>(&self, question: &T) -> Result<T, Error> {
         let call = Call::new("create", T::RESOURCE, question.namespace(), "");
         let answer = self.call(&call, &posted(&call, question)?).await?;
         read(call, &answer)
     }
 
-    /// Replaces an object; returns it as the server stored it, which policies and defaults may have changed.
+    /// Replaces an object and returns it as stored by the server, including changes by defaulting and admission.
     ///
     /// # Errors
     ///
-    /// [`Error::Api`] that [is a conflict](Error::is_conflict) if the object carries a resource version and was written since.
+    /// [`Error::Api`], for which [`Error::is_conflict`] is true if the object has a resource version that is not the
+    /// current one; [`Error::Request`] if the object has no name; or as for [`create`](Self::create).
     pub async fn update<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {
         let (namespace, name) = (object.namespace(), object.name());
         let call = Call::new("update", T::RESOURCE, namespace, name);
         if name.is_empty() {
-            // Without a name the path would be that of the collection.
+            // Without a name the request would address the collection.
             return Err(Error::Request { call, cause: "the object has no name".to_owned() });
         }
         let outgoing = Outgoing::json(Method::PUT, path(&T::RESOURCE, namespace, name), body(&call, object)?);
@@ -102,12 +120,13 @@ impl Client {
         written(call, &answer)
     }
 
-    /// Deletes an object, if the preconditions hold.
+    /// Deletes an object if the preconditions hold.
     ///
     /// # Errors
     ///
-    /// [`Error::Api`] that [is not found](Error::is_not_found) or, if a precondition does not hold, [is a
-    /// conflict](Error::is_conflict).
+    /// [`Error::Api`], for which [`Error::is_not_found`] is true if the object does not exist, and
+    /// [`Error::is_conflict`] if a precondition does not hold; [`Error::Request`] if `name` is empty; or any other
+    /// [`Error`].
     pub async fn delete<T: Decode>(
         &self,
         namespace: &str,
@@ -116,8 +135,8 @@ impl Client {
     ) -> Result<Deleted<T>, Error> {
         let call = Call::new("delete", T::RESOURCE, namespace, name);
         if name.is_empty() {
-            // Without a name this would delete the whole collection.
-            return Err(Error::Request { call, cause: "no name given".to_owned() });
+            // Without a name the request would delete the whole collection.
+            return Err(Error::Request { call, cause: "the name is empty".to_owned() });
         }
         let mut options = json!({ "kind": "DeleteOptions", "apiVersion": "v1" });
         if let Some(Preconditions { uid, resource_version }) = preconditions {
@@ -132,6 +151,11 @@ impl Client {
     }
 
     /// Applies a JSON merge patch to an object or to one of its subresources.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Api`], for which [`Error::is_not_found`] is true if the object does not exist; [`Error::Request`] if
+    /// `name` is empty; or any other [`Error`].
     pub async fn merge_patch<T: Decode>(
         &self,
         namespace: &str,
@@ -141,7 +165,7 @@ impl Client {
     ) -> Result<Written, Error> {
         let call = Call::new("patch", T::RESOURCE, namespace, name);
         if name.is_empty() {
-            return Err(Error::Request { call, cause: "no name given".to_owned() });
+            return Err(Error::Request { call, cause: "the name is empty".to_owned() });
         }
         let mut path_and_query = path(&T::RESOURCE, namespace, name);
         if let Some(subresource) = subresource {
@@ -164,7 +188,7 @@ impl Client {
     }
 }
 
-/// The request that creates an object.
+/// Returns the request that creates an object.
 fn posted<T: Decode + Serialize>(call: &Call, object: &T) -> Result<Outgoing, Error> {
     Ok(Outgoing::json(Method::POST, path(&T::RESOURCE, object.namespace(), ""), body(call, object)?))
 }
@@ -173,7 +197,8 @@ fn read<T: Decode>(call: Call, answer: &[u8]) -> Result<T, Error> {
     T::from_json(answer).map_err(|error| Error::Answer { call, cause: error.to_string() })
 }
 
-/// The object in the answer to a create or update. The server gives each state that it stores a version.
+/// Decodes the response to a create or update. A stored object always has a resource version; without one the response
+/// is not from an API server.
 fn written<T: Decode>(call: Call, answer: &[u8]) -> Result<T, Error> {
     let object: T = read(call.clone(), answer)?;
     if object.resource_version().is_empty() {
@@ -182,7 +207,7 @@ fn written<T: Decode>(call: Call, answer: &[u8]) -> Result<T, Error> {
     Ok(object)
 }
 
-/// The path of an object, or of its collection when `name` is empty.
+/// Returns the path of an object, or of its collection if `name` is empty.
 pub(crate) fn path(of: &Resource, namespace: &str, name: &str) -> String {
     let mut path = of.path(Some(&encoded(namespace)));
     if !name.is_empty() {
@@ -193,7 +218,7 @@ pub(crate) fn path(of: &Resource, namespace: &str, name: &str) -> String {
 }
 
 fn body(call: &Call, object: &impl Serialize) -> Result<Vec<u8>, Error> {
-    // Few objects are smaller, so that this only saves the first steps of growing.
+    // Few objects are smaller: saves the first reallocations.
     let mut body = Vec::with_capacity(1 << 10);
     match serde_json::to_writer(&mut body, object) {
         Ok(()) => Ok(body),

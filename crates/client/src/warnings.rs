@@ -1,21 +1,21 @@
-//! What the server warns of beside its answers.
+//! `Warning` headers of responses, deduplicated for the log.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use http::{HeaderMap, header::WARNING};
 
-/// Warnings that were heard, so that each is passed on once: a server repeats them with every answer.
+/// The distinct warnings of a client so far. The server repeats a warning in every response; each is logged once.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
     heard: Mutex<HashSet<String>>,
 }
 
-/// Whoever thinks of more is not listened to any longer.
+/// Maximum number of distinct warnings remembered; later ones are dropped.
 const MOST: usize = 64;
 
 impl Warnings {
-    /// The warnings of an answer that were not heard before.
+    /// Returns the warnings of a response that have not been returned before.
     pub(crate) fn news(&self, headers: &HeaderMap) -> Vec<String> {
         let mut news = Vec::new();
         for text in headers.get_all(WARNING).iter().filter_map(|value| text(value.to_str().ok()?)) {
@@ -28,7 +28,7 @@ impl Warnings {
     }
 }
 
-/// The text of `299 - "text"`: the only code that Kubernetes knows, and like client-go no other is read.
+/// Parses `299 - "text"`. Kubernetes sends the code 299 only, and client-go ignores all others.
 fn text(value: &str) -> Option<String> {
     let (_agent, quoted) = value.trim().strip_prefix("299 ")?.split_once(' ')?;
     let quoted = quoted.trim_start().strip_prefix('"')?;

@@ -1,4 +1,4 @@
-//! A configuration that follows its files.
+//! A configuration that is reloaded when its files change.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -9,10 +9,10 @@ use super::{
     source::{Loaded, Source},
 };
 
-/// Time between two looks at the files. client-go looks at client certificates every 5 min, and never at a kubeconfig.
+/// Interval between two checks of the files. client-go checks client certificates every 5 min and never a kubeconfig.
 const INTERVAL: Duration = Duration::from_secs(30);
 
-/// A configuration and its present state, shared by all clients that use it.
+/// A configuration source and what was last loaded from it, shared by all clients of the configuration.
 pub(crate) struct Live {
     source: Source,
     loaded: watch::Sender<Arc<Loaded>>,
@@ -32,19 +32,19 @@ impl Live {
         Arc::clone(&self.loaded.borrow())
     }
 
-    /// The present state, and those to come.
+    /// Returns a receiver of the current and all later loaded states.
     pub(crate) fn subscribe(&self) -> watch::Receiver<Arc<Loaded>> {
         self.loaded.subscribe()
     }
 
-    /// Loads the configuration again if one of its files changed, and returns whether one did. The present state remains if
-    /// that fails.
+    /// Reloads the configuration if one of its files changed. Returns whether it was reloaded; on error the current
+    /// state stays in use.
     fn reload(&self) -> Result<bool, ConfigError> {
         if !self.loaded().is_outdated() {
             return Ok(false);
         }
         let loaded = self.source.load()?;
-        // So that clients, which do this in the middle of a request, find it done.
+        // Fails here rather than in the middle of a request, and keeps blocking file and plugin I/O off the runtime.
         loaded.prepared(true)?;
         loaded.prepared(false)?;
         self.loaded.send_replace(Arc::new(loaded));
@@ -56,7 +56,7 @@ impl Live {
         loop {
             sleep(INTERVAL).await;
             let live = Arc::clone(&self);
-            // A credential plugin may take its time.
+            // Reads files and may run a credential plugin.
             let reloaded = spawn_blocking(move || live.reload()).await;
             let failure = match reloaded {
                 Ok(Ok(false)) => continue,

@@ -1,4 +1,4 @@
-//! Where a configuration comes from, and what is read there.
+//! Loading of a configuration: from a kubeconfig, the service account of the Pod, or a URL.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError};
 use super::{ConfigError, one_line, server_address};
 use crate::prepared::Prepared;
 
-/// Where a configuration comes from.
+/// Origin of a configuration.
 #[derive(Debug, Clone)]
 pub(crate) enum Origin {
     Kubeconfig(PathBuf),
@@ -21,14 +21,14 @@ pub(crate) enum Origin {
     Url(String),
 }
 
-/// An origin, and the address of the server if it is given apart (`--master`).
+/// An origin, and the server address that overrides the one of the origin (`--master`).
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) origin: Origin,
     pub(crate) server: Option<String>,
 }
 
-/// A configuration as it was read once.
+/// A loaded configuration. [`Prepared`] state is created on first use.
 pub(crate) struct Loaded {
     pub(crate) inner: kube::Config,
     /// The `proxy-url` of the kubeconfig.
@@ -38,7 +38,7 @@ pub(crate) struct Loaded {
     anonymous: OnceLock<Prepared>,
 }
 
-/// The contents of files; `None` for one that cannot be read.
+/// Contents of files by path; `None` for a file that cannot be read.
 #[derive(PartialEq, Eq)]
 struct Files(BTreeMap<PathBuf, Option<Vec<u8>>>);
 
@@ -53,7 +53,7 @@ impl Files {
 }
 
 impl Source {
-    /// Reads the configuration. Certificates and keys of the client are read with [`Loaded::prepared`].
+    /// Loads the configuration. Client certificates and keys are read by [`Loaded::prepared`].
     pub(crate) fn load(&self) -> Result<Loaded, ConfigError> {
         let (mut inner, proxy_url, files) = match &self.origin {
             Origin::Kubeconfig(path) => {
@@ -65,15 +65,15 @@ impl Source {
         if let Some(server) = &self.server {
             set_server(&mut inner, server)?;
         }
-        // `kube` takes one from the environment without regard to NO_PROXY, and only with a kubeconfig.
+        // `kube` sets it from the environment for kubeconfigs only, and ignores NO_PROXY. `Proxy` replaces it.
         inner.proxy_url = None;
         Ok(Loaded { inner, proxy_url, files, own: OnceLock::new(), anonymous: OnceLock::new() })
     }
 }
 
-/// Sets the address given by `--master`. Without a scheme it is https if the configuration has an authority, a client
-/// certificate or `insecure-skip-tls-verify` (client-go: `DefaultServerUrlFor`), and else http, where no credentials are sent
-/// (client-go: `DirectClientConfig.ClientConfig`).
+/// Sets the address given by `--master`. Without a scheme it is https if the configuration has a certificate authority,
+/// a client certificate or `insecure-skip-tls-verify` (client-go: `DefaultServerUrlFor`); otherwise it is http, and the
+/// credentials are removed (client-go: `DirectClientConfig.ClientConfig`).
 fn set_server(config: &mut kube::Config, server: &str) -> Result<(), ConfigError> {
     let user = &config.auth_info;
     let has_certificate = user.client_certificate.is_some() || user.client_certificate_data.is_some();
@@ -91,12 +91,11 @@ fn set_server(config: &mut kube::Config, server: &str) -> Result<(), ConfigError
     Ok(())
 }
 
-/// What is read from a file or the Pod: with the `proxy-url`, and the contents of files.
+/// A configuration, its `proxy-url`, and the contents of its files.
 type Read = (kube::Config, Option<String>, Files);
 
 fn kubeconfig(path: &Path) -> Result<Read, String> {
-    // Contents are compared with what was there before the configuration was made of them, so that a change in between is
-    // seen the next time.
+    // The files are read before the configuration is parsed, so that a change in between is detected by the next check.
     let mut files = Files::read([path]);
     let kubeconfig = Kubeconfig::read_from(path).map_err(|error| complaint(&error))?;
     files.0.extend(Files::read(referenced(&kubeconfig).iter().map(PathBuf::as_path)).0);
@@ -113,17 +112,19 @@ fn kubeconfig(path: &Path) -> Result<Read, String> {
 
 fn in_cluster() -> Result<Read, String> {
     let load = || kube::Config::incluster().map_err(|error| one_line(&error));
-    // The path of the authority is known only from a configuration; that one is then read after its contents were.
+    // The path of the certificate authority comes from the configuration, which is therefore loaded twice: the contents
+    // to compare with must be read before the configuration that is used.
     let files = Files::read(load()?.root_cert_file.iter().map(PathBuf::as_path));
     let inner = load()?;
     has_authority(&inner)?;
     Ok((inner, None, files))
 }
 
-/// Refuses a file without certificates, as client-go does: while it is written, it may be empty.
+/// Rejects a certificate authority file without certificates, as client-go does: it may be empty while it is being
+/// written.
 fn has_authority(config: &kube::Config) -> Result<(), String> {
     match &config.root_cert {
-        Some(certificates) if certificates.is_empty() => Err("certificate-authority holds no certificate".to_owned()),
+        Some(certificates) if certificates.is_empty() => Err("certificate-authority has no certificate".to_owned()),
         _ => Ok(()),
     }
 }
@@ -133,20 +134,20 @@ fn context(kubeconfig: &Kubeconfig) -> Option<&Context> {
     contexts.find(|named| Some(&named.name) == kubeconfig.current_context.as_ref())?.context.as_ref()
 }
 
-/// The cluster of the current context.
+/// Returns the cluster of the current context.
 fn cluster(kubeconfig: &Kubeconfig) -> Option<&Cluster> {
     let name = &context(kubeconfig)?.cluster;
     kubeconfig.clusters.iter().find(|named| named.name == *name)?.cluster.as_ref()
 }
 
-/// The user of the current context.
+/// Returns the user of the current context.
 fn user(kubeconfig: &Kubeconfig) -> Option<&AuthInfo> {
     let name = context(kubeconfig)?.user.as_ref()?;
     kubeconfig.auth_infos.iter().find(|named| named.name == *name)?.auth_info.as_ref()
 }
 
-/// Certificates and keys that the current context names. A token file is not among them: it is read again by itself, and
-/// needs no new connections.
+/// Returns the certificate and key files of the current context. Token files are excluded: `TokenFile` reloads them
+/// without new connections.
 fn referenced(kubeconfig: &Kubeconfig) -> Vec<PathBuf> {
     let authority = cluster(kubeconfig).and_then(|cluster| cluster.certificate_authority.as_ref());
     let user = user(kubeconfig);
@@ -155,26 +156,26 @@ fn referenced(kubeconfig: &Kubeconfig) -> Vec<PathBuf> {
     [authority, certificate, key].into_iter().flatten().map(PathBuf::from).collect()
 }
 
-/// What is wrong with a kubeconfig, without the file's name, which the caller knows.
+/// Formats an error without the path of the kubeconfig, which the caller adds.
 fn complaint(error: &KubeconfigError) -> String {
     match error {
         KubeconfigError::ReadConfig(cause, _) => cause.to_string(),
-        KubeconfigError::CurrentContextNotSet => "no current-context".to_owned(),
-        KubeconfigError::LoadContext(context) => format!("there is no context {context:?}"),
-        KubeconfigError::LoadClusterOfContext(cluster) => format!("there is no cluster {cluster:?}"),
+        KubeconfigError::CurrentContextNotSet => "current-context is not set".to_owned(),
+        KubeconfigError::LoadContext(context) => format!("context {context:?} does not exist"),
+        KubeconfigError::LoadClusterOfContext(cluster) => format!("cluster {cluster:?} does not exist"),
         KubeconfigError::MissingClusterUrl => "the cluster has no server".to_owned(),
         other => one_line(other),
     }
 }
 
 impl Loaded {
-    /// Whether a file has other contents than when this was read.
+    /// Whether the content of a file has changed since it was loaded.
     pub(crate) fn is_outdated(&self) -> bool {
         self.files.changed()
     }
 
-    /// What connections are made with, as the user of the configuration (`own`) or without any identity. Reads certificates
-    /// and keys, and runs a credential plugin, the first time.
+    /// Returns what connections are created with: the credentials of the configuration (`own`), or none. The first call
+    /// reads certificates and keys and runs the credential plugin.
     pub(crate) fn prepared(&self, own: bool) -> Result<&Prepared, ConfigError> {
         let slot = if own { &self.own } else { &self.anonymous };
         if let Some(prepared) = slot.get() {

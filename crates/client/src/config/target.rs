@@ -1,4 +1,4 @@
-//! Where requests go.
+//! Destination of requests: an API server or an in-process service.
 
 use std::{convert::Infallible, fmt, future::pending, sync::Arc};
 
@@ -14,16 +14,16 @@ use tower::{
 use super::Live;
 use crate::{response_body::ResponseBody, transport::Service};
 
-/// Where the requests of a configuration go.
+/// Destination of the requests of a configuration.
 #[derive(Clone)]
 pub(crate) enum Target {
-    /// To the address of a configuration.
+    /// The server of a loaded configuration.
     Network(Arc<Live>),
-    /// To a service of this process.
+    /// A `tower` service of this process.
     InProcess(Service),
 }
 
-/// The address of a service in this process, for messages and metrics.
+/// URL and host of an in-process service in messages and metrics.
 const IN_PROCESS: &str = "http://in-process/";
 const IN_PROCESS_HOST: &str = "in-process";
 
@@ -41,7 +41,7 @@ impl Target {
         Target::InProcess(BoxCloneSyncService::new(service))
     }
 
-    /// The address of the server.
+    /// Returns the URL of the server.
     pub(crate) fn server(&self) -> String {
         match self {
             Target::Network(live) => live.loaded().inner.cluster_url.to_string(),
@@ -49,7 +49,7 @@ impl Target {
         }
     }
 
-    /// The host of the server, with its port if the address has one.
+    /// Returns the host of the server, with the port if the address has one.
     pub(crate) fn host(&self) -> String {
         match self {
             Target::Network(live) => {
@@ -61,7 +61,7 @@ impl Target {
         }
     }
 
-    /// Reads files again when they change. A service of this process has none.
+    /// Reloads the configuration when its files change. Never returns; does nothing for an in-process service.
     pub(crate) async fn follow_files(self) -> Infallible {
         match self {
             Target::Network(live) => live.follow().await,

@@ -1,4 +1,4 @@
-//! The stream under TLS: to the server itself, or to a proxy.
+//! The transport stream under TLS: direct, tunnelled or to a forwarding proxy.
 
 use std::{
     io,
@@ -16,10 +16,10 @@ use tokio::net::TcpStream;
 
 type Tcp = TokioIo<TcpStream>;
 
-/// A TCP connection, or TLS over one to a proxy.
+/// A TCP connection, or a TLS connection to an https proxy.
 pub(crate) struct Route {
     stream: MaybeHttpsStream<Tcp>,
-    /// Whether requests are sent to a proxy that forwards them, with the whole URL.
+    /// Whether a proxy forwards the requests, which then contain the absolute URL.
     forwarded: bool,
 }
 

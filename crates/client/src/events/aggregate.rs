@@ -1,4 +1,4 @@
-//! Many similar notes become one.
+//! Aggregation of similar events into one, as client-go's `EventAggregator` does.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,13 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{EventType, Note, ObjectReference, lru::Lru};
 
-/// From this many different messages on, notes are combined.
+/// Number of different messages at which events start to be combined (client-go: `defaultAggregateMaxEvents`).
 const SIMILAR: usize = 10;
-/// After this long without a similar note, counting starts anew.
+/// Time without a similar event after which the messages are forgotten (client-go:
+/// `defaultAggregateIntervalInSeconds`).
 const INTERVAL: SignedDuration = SignedDuration::from_secs(600);
 
-/// Notes of one key are written to one event: equal notes, or (without a message) similar ones.
+/// Key of the Event object to write to. With a message it identifies equal events; without one, similar events.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     about: ObjectReference,
@@ -20,7 +21,7 @@ pub(super) struct Key {
     message: Option<String>,
 }
 
-/// Counts the different messages per object, type and reason.
+/// Different messages per object, type and reason.
 #[derive(Debug)]
 pub(super) struct Aggregator {
     seen: Lru<Key, Seen>,
@@ -37,7 +38,7 @@ impl Aggregator {
         Self { seen: Lru::new(capacity) }
     }
 
-    /// The note to write in place of this one, and the key of the event to write it to.
+    /// Returns the event to write in place of `note`, and the key of the Event object to write it to.
     pub(super) fn aggregate(&mut self, note: Note) -> (Note, Key) {
         let similar = Key {
             about: ObjectReference { resource_version: String::new(), ..note.about.clone() },
@@ -57,7 +58,7 @@ impl Aggregator {
             let key = Key { message: Some(note.message.clone()), ..similar };
             return (note, key);
         }
-        // Enough to know that there are many; which ones does not matter.
+        // Bounds the set, which stays one below the limit; client-go drops an arbitrary message too (`PopAny`).
         seen.messages.pop_first();
         let message = format!("(combined from similar events): {}", note.message);
         (Note { message, ..note }, similar)

@@ -1,4 +1,5 @@
-//! What to write for a note, as client-go's event correlator decides it. No clock: notes carry their time.
+//! Correlation of events: aggregation, counting and spam filter, as in client-go's `EventCorrelator`. Time is in the
+//! events.
 
 use jiff::Timestamp;
 
@@ -10,21 +11,21 @@ use super::{
     spam::SpamFilter,
 };
 
-/// How many objects and notes are remembered.
+/// Maximum number of entries in each cache (client-go: `maxLruCacheEntries`).
 const CAPACITY: usize = 4096;
 
-/// What to write.
+/// An Event object to create or update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) note: Note,
-    /// Name of the event.
+    /// Name of the Event object.
     pub(super) name: String,
-    /// How often this was noted; more than once means that the event should exist already.
+    /// Number of occurrences. If greater than one, the Event object should already exist.
     pub(super) count: i32,
     pub(super) first: Timestamp,
 }
 
-/// Remembers what was written.
+/// State of the correlation: aggregated messages, counts and token buckets.
 #[derive(Debug)]
 pub(super) struct Correlator {
     aggregator: Aggregator,
@@ -44,7 +45,7 @@ impl Correlator {
         Self { aggregator: Aggregator::new(CAPACITY), written: Lru::new(CAPACITY), spam: SpamFilter::new(CAPACITY) }
     }
 
-    /// What to write for a note; `None` when its source has talked too much.
+    /// Returns what to write for an event, or `None` if the spam filter drops it.
     pub(super) fn correlate(&mut self, note: Note) -> Option<Entry> {
         let (note, key) = self.aggregator.aggregate(note);
         let observed = self.written.entry(&key, || None);
@@ -53,7 +54,7 @@ impl Correlator {
             None => Observation { name: event_name(&note.about.name, note.at), count: 1, first: note.at },
         };
         *observed = Some(seen.clone());
-        // Silenced notes are counted all the same, as upstream does.
+        // As upstream, events dropped by the spam filter are counted.
         let Observation { name, count, first } = seen;
         self.spam.admits(&note).then_some(Entry { note, name, count, first })
     }
@@ -80,7 +81,7 @@ mod tests {
         }
     }
 
-    /// Each written entry as `message xCOUNT`, a silenced one as `-`.
+    /// Formats each entry as `MESSAGE xCOUNT`, and a dropped event as `-`.
     fn play(notes: impl IntoIterator<Item = Note>) -> Vec<String> {
         let mut correlator = Correlator::new();
         let text = |entry: Entry| format!("{} x{}", entry.note.message, entry.count);

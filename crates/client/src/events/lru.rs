@@ -1,16 +1,16 @@
-//! A map that forgets what was not used for the longest time.
+//! A map with least-recently-used eviction.
 
 use std::{
     collections::{BTreeMap, HashMap},
     hash::Hash,
 };
 
-/// At most `capacity` entries.
+/// Map of at most `capacity` entries that evicts the least recently used one.
 #[derive(Debug)]
 pub(super) struct Lru<K, V> {
     capacity: usize,
     entries: HashMap<K, (V, u64)>,
-    /// When each key was used last, in uses.
+    /// Keys by the value of `clock` at their last use.
     uses: BTreeMap<u64, K>,
     clock: u64,
 }
@@ -20,7 +20,7 @@ impl<K: Clone + Eq + Hash, V> Lru<K, V> {
         Self { capacity, entries: HashMap::new(), uses: BTreeMap::new(), clock: 0 }
     }
 
-    /// The entry of `key`, made by `make` if there is none; it counts as used now.
+    /// Returns the entry of `key`, inserting the result of `make` if there is none, and marks it as most recently used.
     pub(super) fn entry(&mut self, key: &K, make: impl FnOnce() -> V) -> &mut V {
         self.clock += 1;
         let now = self.clock;
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The model is a list, most recently used first.
+        /// Compares with a model: a list of keys, most recently used first.
         #[test]
         fn forgets_the_least_recently_used(keys in prop::collection::vec(0u8..6, 0..40), capacity in 1usize..5) {
             let mut lru = Lru::new(capacity);

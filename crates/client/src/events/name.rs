@@ -1,9 +1,9 @@
-//! Names of events.
+//! Names of Event objects.
 
 use jiff::Timestamp;
 use uuid::Builder;
 
-/// `<object>.<nanoseconds since 1970 in hex>`; a random name where that would not be a valid one.
+/// Returns `<object>.<nanoseconds since 1970 in hex>`, or a random UUID if that is not a valid name.
 pub(super) fn event_name(object: &str, at: Timestamp) -> String {
     let name = format!("{object}.{:x}", at.as_nanosecond());
     if is_dns_subdomain(&name) {
@@ -13,7 +13,7 @@ pub(super) fn event_name(object: &str, at: Timestamp) -> String {
     }
 }
 
-/// RFC 1123, as the API server checks names.
+/// Whether `name` is an RFC 1123 subdomain, as the API server requires for names.
 fn is_dns_subdomain(name: &str) -> bool {
     let alphanumeric = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let is_label = |label: &str| {

@@ -1,4 +1,4 @@
-//! Where notes come in.
+//! The [`EventRecorder`].
 
 use std::sync::{
     Arc,
@@ -10,10 +10,10 @@ use tokio::sync::mpsc;
 use super::{EventType, EventWriter, Note, ObjectReference};
 use crate::Client;
 
-/// Notes that may wait for the writer.
+/// Capacity of the queue between recorder and writer, in events.
 const QUEUE: usize = 1000;
 
-/// Takes notes about objects. Clones share one queue.
+/// Records events about objects. Clones share one queue.
 #[derive(Debug, Clone)]
 pub struct EventRecorder {
     notes: mpsc::Sender<Note>,
@@ -21,15 +21,17 @@ pub struct EventRecorder {
 }
 
 impl EventRecorder {
-    /// A recorder for `component` (the name that events show as their source), and the writer that someone has to run.
+    /// Creates a recorder and the writer of its events, which the caller must [run](EventWriter::run).
     ///
-    /// The writer ends when the last clone of the recorder is gone and everything noted has been written.
+    /// `component` is the source and the reporting component of the events. The writer ends when the last clone of the
+    /// recorder is dropped and the queue is empty.
     pub fn new(client: Client, component: &str) -> (Self, EventWriter) {
         let (notes, queue) = mpsc::channel(QUEUE);
         (Self { notes, dropped: Arc::default() }, EventWriter::new(client, component, queue))
     }
 
-    /// Notes something about an object. Never waits; when the writer cannot keep up, the note is dropped.
+    /// Records an event about an object. Never blocks: the event is dropped and [counted](Self::dropped) if the queue
+    /// is full or the writer has ended.
     pub fn event(
         &self,
         about: &ObjectReference,
@@ -43,7 +45,7 @@ impl EventRecorder {
         }
     }
 
-    /// How many notes were dropped because the queue was full or the writer gone.
+    /// Returns the number of events dropped because the queue was full or the writer had ended.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }

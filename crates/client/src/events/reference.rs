@@ -1,31 +1,31 @@
-//! The object a note is about.
+//! The [`ObjectReference`] of an event.
 
 use kube_wire::Decode;
 
-/// Names an object in an event. What is unknown stays empty.
+/// Reference to the object that an event is about (`involvedObject`). Empty fields are omitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ObjectReference {
-    /// Such as `v1` or `discovery.k8s.io/v1`.
+    /// API version, such as `v1` or `discovery.k8s.io/v1`.
     pub api_version: String,
-    /// Such as `Service`.
+    /// Kind, such as `Service`.
     pub kind: String,
-    /// Empty for cluster-scoped objects; their events go to the namespace `default`.
+    /// Namespace; empty for cluster-scoped objects, whose events are created in the namespace `default`.
     pub namespace: String,
     /// Name of the object.
     pub name: String,
-    /// Identity of the object.
+    /// UID of the object.
     pub uid: String,
-    /// The state that the note is about.
+    /// Resource version of the object when the event was recorded.
     pub resource_version: String,
 }
 
 impl ObjectReference {
-    /// A reference to some object of a type, its name still to be filled in.
+    /// Returns a reference with API version and kind only; the caller sets the other fields.
     pub fn of(api_version: &str, kind: &str) -> Self {
         Self { api_version: api_version.to_owned(), kind: kind.to_owned(), ..Self::default() }
     }
 
-    /// A reference to an object as the API server knows it.
+    /// Returns a complete reference to an object read from the API server.
     pub fn to<T: Decode>(object: &T) -> Self {
         Self {
             namespace: object.namespace().to_owned(),
@@ -36,7 +36,7 @@ impl ObjectReference {
         }
     }
 
-    /// The namespace in which events about the object are kept.
+    /// Returns the namespace of the Event objects about this object.
     pub(super) fn event_namespace(&self) -> &str {
         if self.namespace.is_empty() { "default" } else { &self.namespace }
     }

@@ -1,15 +1,15 @@
-//! Silence for sources that talk too much about one object.
+//! Rate limit of events per object, as client-go's `EventSourceObjectSpamFilter`.
 
 use jiff::Timestamp;
 
 use super::{EventType, Note, ObjectReference, lru::Lru};
 
-/// Events about one object before silence.
+/// Size of a token bucket, in events (client-go: `defaultSpamBurst`).
 const BURST: f64 = 25.0;
-/// Afterwards, one event in this many seconds.
+/// Seconds until a token is added (client-go: `1 / defaultSpamQPS`).
 const REFILL_SECONDS: f64 = 300.0;
 
-/// A token bucket per object and type. It does not lend: an event without a token is dropped, not delayed.
+/// Token bucket per object and event type. An event without a token is dropped, not delayed.
 #[derive(Debug)]
 pub(super) struct SpamFilter {
     buckets: Lru<(ObjectReference, EventType), Bucket>,
@@ -26,9 +26,9 @@ impl SpamFilter {
         Self { buckets: Lru::new(capacity) }
     }
 
-    /// Whether the note may be written.
+    /// Takes a token for an event. Returns whether there was one, that is, whether the event may be written.
     pub(super) fn admits(&mut self, note: &Note) -> bool {
-        // The state of the object does not matter, only which one it is.
+        // All versions of an object share one bucket.
         let about = ObjectReference { resource_version: String::new(), ..note.about.clone() };
         let bucket = self.buckets.entry(&(about, note.event_type), || Bucket { tokens: BURST, last: note.at });
         let elapsed = note.at.duration_since(bucket.last).as_secs_f64().max(0.0);

@@ -1,4 +1,4 @@
-//! Where notes become Events.
+//! The [`EventWriter`].
 
 use std::time::Duration;
 
@@ -16,13 +16,14 @@ use super::{
 };
 use crate::{Client, Error};
 
-/// How often one event is tried, and how long after the other.
+/// Maximum number of attempts to write an event, and the delay between them (client-go: `maxTriesPerEvent`,
+/// `defaultSleepDuration`).
 const ATTEMPTS: u32 = 12;
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// Writes what an [`EventRecorder`](super::EventRecorder) takes down.
+/// Writes the events of an [`EventRecorder`](super::EventRecorder) to the API server.
 #[derive(Debug)]
-#[must_use = "nothing is written unless it runs"]
+#[must_use = "events are not written until `run` is called"]
 pub struct EventWriter {
     client: Client,
     component: String,
@@ -35,8 +36,8 @@ impl EventWriter {
         Self { client, component: component.to_owned(), queue, correlator: Correlator::new() }
     }
 
-    /// Writes until all recorders are gone and their notes are written. When `stop` is cancelled it ends at once, and what is
-    /// still waiting is lost: a shutdown must not wait for events.
+    /// Writes events until all recorders are dropped and the queue is empty. Returns at once if `stop` is cancelled,
+    /// and drops the queued events: shutdown must not wait for events.
     pub async fn run(mut self, stop: CancellationToken) {
         let _ = stop.run_until_cancelled(self.write_all()).await;
     }
@@ -49,26 +50,27 @@ impl EventWriter {
         }
     }
 
-    /// Writes one event; when the server is away, everything waits for it for a while.
+    /// Writes one event. While the server is unreachable it is retried up to [`ATTEMPTS`] times, which blocks later
+    /// events.
     async fn write(&self, entry: &Entry) {
         for attempt in 1..=ATTEMPTS {
             let Err(error) = self.try_write(entry).await else { return };
             if !matches!(error, Error::Transport { .. }) {
-                // The server has seen the event and does not want it; asking again would change nothing.
+                // As in client-go, only transport errors are retried.
                 if error.is_already_exists() || error.is_namespace_terminating() {
-                    tracing::debug!(event = entry.name, err = %error, "event refused");
+                    tracing::debug!(event = entry.name, err = %error, "Cannot write event, not retrying");
                 } else {
-                    tracing::warn!(event = entry.name, err = %error, "event refused");
+                    tracing::warn!(event = entry.name, err = %error, "Cannot write event, not retrying");
                 }
                 return;
             }
-            tracing::warn!(event = entry.name, attempt, err = %error, "cannot write event");
+            tracing::warn!(event = entry.name, attempt, err = %error, "Cannot write event");
             if attempt < ATTEMPTS {
-                // The first pause is random, so that many clients do not all come back together.
+                // The first delay is random, so that clients do not retry in step after an outage.
                 sleep(if attempt == 1 { PAUSE.mul_f64(kube_ambient::random()) } else { PAUSE }).await;
             }
         }
-        tracing::error!(event = entry.name, "event dropped, the server cannot be reached");
+        tracing::error!(event = entry.name, "Event dropped, retry limit exceeded");
     }
 
     async fn try_write(&self, entry: &Entry) -> Result<(), Error> {
@@ -80,7 +82,7 @@ impl EventWriter {
                 "message": entry.note.message,
             });
             match self.client.merge_patch::<Event>(namespace, &entry.name, None, &patch).await {
-                // It has expired: events live for an hour.
+                // The Event has expired (kube-apiserver `--event-ttl`, 1 h by default): create it again.
                 Err(error) if error.is_not_found() => {}
                 result => return result.map(drop),
             }

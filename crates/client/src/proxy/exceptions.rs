@@ -1,4 +1,4 @@
-//! `NO_PROXY`: servers that are reached without a proxy.
+//! Parser and matcher of `NO_PROXY`.
 
 use std::net::IpAddr;
 
@@ -15,7 +15,7 @@ pub(super) struct Exceptions {
 enum Entry {
     Network(IpNet),
     Address(IpAddr, Option<u16>),
-    /// `.example.com`, in lower case, and whether `example.com` itself is meant as well.
+    /// Domain suffix such as `.example.com`, in lower case; `itself` if `example.com` matches too.
     Domain {
         suffix: String,
         itself: bool,
@@ -24,8 +24,8 @@ enum Entry {
 }
 
 impl Exceptions {
-    /// Parses a comma-separated list of `*`, networks, addresses and domains; the last two may have a port. What is none of
-    /// these is ignored, as in Go.
+    /// Parses a comma-separated list of `*`, networks, addresses and domains; addresses and domains may have a port.
+    /// Invalid entries are ignored, as in Go.
     pub(super) fn parse(text: &str) -> Exceptions {
         let entries = text.split(',').map(|entry| entry.trim().to_lowercase());
         let entries: Vec<String> = entries.filter(|entry| !entry.is_empty()).collect();
@@ -33,7 +33,7 @@ impl Exceptions {
         Exceptions { all, entries: entries.iter().filter_map(|entry| Entry::parse(entry)).collect() }
     }
 
-    /// Whether a server is reached without a proxy: it is listed, or is this machine.
+    /// Whether a server is reached without a proxy: it matches an entry, is `localhost`, or has a loopback address.
     pub(super) fn contain(&self, host: &str, port: u16) -> bool {
         let host = unbracketed(host.trim()).to_lowercase();
         let address = host.parse::<IpAddr>().ok().map(|address| address.to_canonical());

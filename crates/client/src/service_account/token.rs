@@ -1,13 +1,13 @@
-//! When a token is used, and when another is asked for. Asked with `now`.
+//! State of a service account token: when to use it, when to request a new one. Time is an argument.
 
 use std::time::Duration;
 
 use http::HeaderValue;
 use tokio::time::Instant;
 
-/// The shortest lifetime that is believed, as upstream.
+/// Minimum lifetime assumed for a token; shorter lifetimes in the response are raised to it, as upstream does.
 const LEAST_LIFETIME: Duration = Duration::from_secs(600);
-/// The pause after a failure, doubled after each other up to the longest.
+/// Initial and maximum back-off after a failed token request; doubled after each failure.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(4));
 
 /// The token of one service account.
@@ -30,14 +30,14 @@ struct Failure {
     until: Instant,
 }
 
-/// What to do for a request.
+/// Action before a request is sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Send it with this.
+    /// Send the request with this `Authorization` header.
     Use(HeaderValue),
-    /// Ask for a token.
+    /// Request a token first.
     Ask,
-    /// Asking has just failed, for this reason.
+    /// Fail the request: the last token request failed for this reason, and its back-off is not over.
     Fail(String),
 }
 
@@ -52,14 +52,14 @@ impl Token {
         }
     }
 
-    /// Takes a new token that lasts so many seconds. It is renewed after four fifths of them (CM-28), counted here: the
-    /// clock of the server is not compared with ours.
+    /// Stores a new token with a lifetime in seconds. It is renewed after 80% of the lifetime (CM-28), measured on the
+    /// local monotonic clock, so that clock skew to the server does not matter.
     pub(super) fn received(&mut self, header: HeaderValue, seconds: u64, now: Instant) {
         let lifetime = Duration::from_secs(seconds.min(u64::from(u32::MAX))).max(LEAST_LIFETIME);
         *self = Token { current: Some(Current { header, renew_at: now + lifetime * 4 / 5 }), failure: None };
     }
 
-    /// Remembers that there was no new token. Returns the old one, which may still be good.
+    /// Records a failed token request and starts the back-off. Returns the previous token, which may still be valid.
     pub(super) fn failed(&mut self, cause: String, now: Instant) -> Option<HeaderValue> {
         let (shortest, longest) = PAUSE;
         let pause = self.failure.as_ref().map_or(shortest, |last| (last.pause * 2).min(longest));
@@ -67,7 +67,7 @@ impl Token {
         self.current.as_ref().map(|current| current.header.clone())
     }
 
-    /// The server does not accept this token.
+    /// Drops the token if it is the one that the server rejected with 401.
     pub(super) fn rejected(&mut self, header: &HeaderValue) {
         if self.current.as_ref().is_some_and(|current| current.header == header) {
             self.current = None;
@@ -120,7 +120,7 @@ mod tests {
         token.received(header("a"), 3_600, now);
         token.rejected(&header("a"));
         assert_eq!(token.failed("again".to_owned(), now), None);
-        assert_eq!(token.next(after(now, 500)), Next::Ask, "the pause begins anew");
+        assert_eq!(token.next(after(now, 500)), Next::Ask, "the back-off restarts");
     }
 
     #[tokio::test(start_paused = true)]
@@ -140,7 +140,7 @@ mod tests {
     async fn only_the_token_that_was_rejected_is_dropped() {
         let (mut token, now) = (Token::default(), Instant::now());
         token.received(header("b"), 3_600, now);
-        // An answer to a request that was sent with the one before.
+        // The response to a request that was sent with the previous token.
         token.rejected(&header("a"));
         assert_eq!(token.next(now), Next::Use(header("b")));
         token.rejected(&header("b"));

@@ -1,4 +1,4 @@
-//! Reads and writes, and how refusals are told apart.
+//! Reads, writes and the classification of API errors.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ async fn an_object_is_written_read_and_deleted() {
     let updated = client.update(&read).await.unwrap();
     assert_ne!(updated.metadata.resource_version, created.resource_version);
 
-    // `read` still has the version of before the update.
+    // `read` has the resource version from before the update.
     let conflict = client.update(&read).await.unwrap_err();
     assert!(conflict.is_conflict() && !conflict.is_already_exists(), "{conflict}");
 
@@ -48,7 +48,7 @@ async fn an_object_is_written_read_and_deleted() {
     assert_eq!(deleted, Deleted::Gone);
     let gone = client.delete::<ConfigMap>("default", "web", None).await.unwrap_err();
     assert!(gone.is_not_found());
-    assert_eq!(gone.to_string(), "configmaps \"web\" not found", "the server's words and nothing else");
+    assert_eq!(gone.to_string(), "configmaps \"web\" not found", "the message of the server only");
     assert_eq!(gone.call().to_string(), "delete configmaps default/web");
     server.shutdown().await;
 }
@@ -102,7 +102,7 @@ async fn what_has_no_name_is_not_sent() {
         client.merge_patch::<ConfigMap>("default", "", None, &json!({})).await.unwrap_err(),
     ];
     assert!(refused.iter().all(|error| matches!(error, Error::Request { .. })), "{refused:?}");
-    client.get::<ConfigMap>("default", "web").await.expect("still there");
+    client.get::<ConfigMap>("default", "web").await.expect("object was deleted");
     server.shutdown().await;
 }
 
@@ -120,7 +120,7 @@ async fn a_list_is_continued_by_a_watch() {
     let written = client.create(&config_map("db")).await.unwrap();
     let mut frames = LineSplitter::new("ConfigMap");
     let event: Value = loop {
-        frames.push(&watch.next().await.expect("open").expect("whole"));
+        frames.push(&watch.next().await.expect("watch ended").expect("watch failed"));
         if let Some(frame) = frames.next_frame().unwrap() {
             break serde_json::from_slice(frame).unwrap();
         }

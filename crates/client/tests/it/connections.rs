@@ -1,4 +1,4 @@
-//! What a connection does to the watches on it: they do not hold each other up, and outlive or outlast it.
+//! Behaviour of watches on a shared connection: flow control, GOAWAY and dead connections.
 
 use std::{
     pin::pin,
@@ -19,12 +19,12 @@ use tokio::time::{Instant, timeout};
 use crate::tls::{self, Fate, client, client_within, serve, serve_watches};
 
 const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
-/// For what would otherwise hang for ever.
+/// Timeout of operations that would otherwise block forever on failure.
 const LIMIT: Duration = Duration::from_secs(60);
 const MIB: usize = 1 << 20;
 
 async fn watch(client: &Client) -> Body {
-    client.watch(&PODS, None, &WatchParams::default()).await.expect("a watch")
+    client.watch(&PODS, None, &WatchParams::default()).await.expect("watch")
 }
 
 #[tokio::test]
@@ -49,26 +49,26 @@ async fn watches_that_nobody_reads_hold_up_no_other() {
     for _ in 0..UNREAD {
         unread.push(watch(&client).await);
     }
-    // As far as the server may run ahead on each of them.
+    // Wait until the flow-control window of each stream is full.
     let full = async {
         while sent.load(Ordering::Relaxed) < UNREAD * MIB {
             tokio::task::yield_now().await;
         }
     };
-    timeout(LIMIT, full).await.expect("the server runs ahead");
+    timeout(LIMIT, full).await.expect("server did not fill the windows");
 
     let mut read = 0;
     let mut last = pin!(watch(&client).await);
-    while let Some(chunk) = timeout(LIMIT, last.next()).await.expect("not held up") {
-        read += chunk.expect("whole").len();
+    while let Some(chunk) = timeout(LIMIT, last.next()).await.expect("watch is blocked") {
+        read += chunk.expect("watch failed").len();
     }
     assert_eq!(read, 4 * MIB);
 
     let mut late = unread.swap_remove(0);
     let mut read = 0;
     while read < 4 * MIB {
-        let chunk = timeout(LIMIT, late.next()).await.expect("goes on once it is read");
-        read += chunk.expect("endless").expect("whole").len();
+        let chunk = timeout(LIMIT, late.next()).await.expect("watch did not resume");
+        read += chunk.expect("watch ended").expect("watch failed").len();
     }
 }
 
@@ -76,7 +76,7 @@ async fn watches_that_nobody_reads_hold_up_no_other() {
 async fn a_retired_connection_brings_its_watches_to_their_end_and_takes_no_more() {
     let (events, body) = mpsc::unbounded();
     let first = Mutex::new(Some(body));
-    let server = serve_watches(&["h2"], move || match first.lock().expect("no panic before").take() {
+    let server = serve_watches(&["h2"], move || match first.lock().expect("lock").take() {
         Some(body) => tls::stream(body),
         None => tls::stream(stream::pending()),
     })
@@ -84,12 +84,12 @@ async fn a_retired_connection_brings_its_watches_to_their_end_and_takes_no_more(
     let directory = tempfile::tempdir().unwrap();
     let client = client(directory.path(), &server).await;
     let mut old = watch(&client).await;
-    events.unbounded_send(Bytes::from_static(b"before")).expect("open");
-    assert_eq!(old.next().await.expect("open").expect("whole"), "before");
+    events.unbounded_send(Bytes::from_static(b"before")).expect("send chunk");
+    assert_eq!(old.next().await.expect("watch ended").expect("watch failed"), "before");
     server.fate.send_replace(Fate::Retire);
 
-    // Until the client has heard of it, the old connection may take some. None is lost.
-    let connection = |at: usize| server.seen.lock().expect("no panic before")[at].0;
+    // Until the client has received GOAWAY, the old connection may accept watches. None may be lost.
+    let connection = |at: usize| server.seen.lock().expect("lock")[at].0;
     let redial = async {
         for request in 1.. {
             drop(watch(&client).await);
@@ -98,13 +98,13 @@ async fn a_retired_connection_brings_its_watches_to_their_end_and_takes_no_more(
             }
         }
     };
-    timeout(LIMIT, redial).await.expect("a new connection");
-    events.unbounded_send(Bytes::from_static(b"after")).expect("open");
-    assert_eq!(old.next().await.expect("open").expect("whole"), "after");
+    timeout(LIMIT, redial).await.expect("no new connection");
+    events.unbounded_send(Bytes::from_static(b"after")).expect("send chunk");
+    assert_eq!(old.next().await.expect("watch ended").expect("watch failed"), "after");
     drop(events);
-    // HTTP/2 may tell the end with an empty frame.
+    // HTTP/2 may signal the end of a stream with an empty frame.
     while let Some(chunk) = old.next().await {
-        assert_eq!(chunk.expect("whole"), "");
+        assert_eq!(chunk.expect("watch failed"), "");
     }
 }
 
@@ -118,7 +118,7 @@ async fn a_dead_connection_is_noticed_by_a_watch_on_which_nothing_happens() {
 
     tokio::time::pause();
     let since = Instant::now();
-    let error = body.next().await.expect("not the end").unwrap_err();
+    let error = body.next().await.expect("watch ended without an error").unwrap_err();
     assert!(
         since.elapsed() <= Duration::from_secs(46),
         "30 s until the ping, 15 s for its answer, not {:?}",
@@ -131,7 +131,7 @@ async fn a_dead_connection_is_noticed_by_a_watch_on_which_nothing_happens() {
     assert_ne!(seen[0].0, seen[1].0, "a new connection");
 }
 
-/// The timeouts of a client that renews a lease every two seconds and has ten for it.
+/// Timeouts of a client that renews a lease with a retry period of 2 s and a renew deadline of 10 s.
 fn short() -> Timeouts {
     let (two, five) = (Duration::from_secs(2), Duration::from_secs(5));
     Timeouts { request: five, connect: five, ping_interval: two, ping_timeout: two }
@@ -142,17 +142,17 @@ async fn a_dead_connection_fails_a_request_within_the_ping_of_its_client() {
     let server = serve(&["h2"]).await;
     let directory = tempfile::tempdir().unwrap();
     let client = client_within(directory.path(), &server, short()).await;
-    client.get_json("/version").await.expect("an answer");
+    client.get_json("/version").await.expect("request");
     server.fate.send_replace(Fate::Freeze);
 
     tokio::time::pause();
     let since = Instant::now();
-    // As an update of a Lease: it may have been carried out, so the client does not send it again.
+    // Like the update of a Lease: it may have been applied, so the client does not retry it.
     let error = client.raw(http::Method::PUT, "/lease", None, Vec::new()).await.unwrap_err();
     assert!(since.elapsed() <= Duration::from_millis(4_100), "{:?}", since.elapsed());
     assert!(matches!(error, Error::Transport { kind: TransportKind::Reset, .. }), "{error:?}");
     tokio::time::resume();
-    client.get_json("/version").await.expect("a new connection");
+    client.get_json("/version").await.expect("request on a new connection");
     let seen = server.seen.lock().unwrap();
     assert_ne!(seen[0].0, seen[1].0);
 }

@@ -1,4 +1,4 @@
-//! Notes become Events.
+//! The event recorder and writer.
 
 use k8s_openapi::api::core::v1::{ConfigMap, Event};
 use kube_controller_client::{
@@ -15,9 +15,9 @@ use crate::cluster::{client, cluster, config_map};
 const EVENTS: Resource = Resource::namespaced("", "v1", "events", "Event");
 
 async fn written(client: &Client) -> Vec<Event> {
-    let body = client.list(&EVENTS, None, &ListParams::default()).await.expect("a list");
-    let list: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
-    serde_json::from_value(list["items"].clone()).expect("events")
+    let body = client.list(&EVENTS, None, &ListParams::default()).await.expect("list");
+    let list: serde_json::Value = serde_json::from_slice(&body).expect("decode JSON");
+    serde_json::from_value(list["items"].clone()).expect("decode events")
 }
 
 #[tokio::test]
@@ -69,7 +69,7 @@ async fn repetition_is_counted_and_an_expired_event_is_written_anew() {
     server.shutdown().await;
 }
 
-/// Asks until the one event there is has this count.
+/// Polls until the only event has this count.
 async fn wait_for_count(client: &Client, count: i32) -> Event {
     let asking = async {
         loop {
@@ -80,12 +80,12 @@ async fn wait_for_count(client: &Client, count: i32) -> Event {
             }
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(30), asking).await.expect("the count is reached")
+    tokio::time::timeout(std::time::Duration::from_secs(30), asking).await.expect("count not reached")
 }
 
 #[tokio::test]
 async fn recording_never_waits() {
-    // Nobody runs the writer.
+    // The writer does not run.
     let (recorder, _writer) = EventRecorder::new(client("http://127.0.0.1:1"), "test-controller");
     let about = ObjectReference::of("v1", "Node");
     for _ in 0..1005 {
@@ -94,7 +94,7 @@ async fn recording_never_waits() {
     assert_eq!(recorder.dropped(), 5);
 }
 
-/// CM-33: what got lost is tried again every ten seconds, twelve times in all; what was refused is not.
+/// Transport errors are retried every 10 s, up to 12 attempts; responses of the server are not (CM-33).
 #[rstest]
 #[case::lost_once(Fault::reset().times(1), 2, true)]
 #[case::lost_eleven_times(Fault::reset().times(11), 12, true)]
@@ -114,8 +114,8 @@ async fn tries(#[case] fault: Fault, #[case] expect: usize, #[case] there: bool)
     let begun = Instant::now();
     writer.run(CancellationToken::new()).await;
 
-    // The first pause is of any length up to ten seconds.
-    let pauses = u64::try_from(expect - 1).expect("few") * 10;
+    // The first delay is random, up to 10 s.
+    let pauses = u64::try_from(expect - 1).expect("fits u64") * 10;
     assert!((pauses.saturating_sub(10)..=pauses).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
     assert_eq!(server.requests().count(&creates), expect + 1);
     let mut messages: Vec<_> = written(&client).await.into_iter().filter_map(|event| event.message).collect();
@@ -133,5 +133,5 @@ async fn a_writer_stops_when_told_though_the_server_is_away() {
     tasks.spawn(writer.run(stop.clone()));
     stop.cancel();
     let stopped = tokio::time::timeout(std::time::Duration::from_secs(30), tasks.join_all()).await;
-    stopped.expect("the writer stops");
+    stopped.expect("writer did not stop");
 }

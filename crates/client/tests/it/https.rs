@@ -1,4 +1,4 @@
-//! Over TLS the client speaks HTTP/2: one connection for watches, one for everything else.
+//! HTTP/2 over TLS: one connection for watches, one for all other requests.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ async fn watches_share_one_connection_and_everything_else_another() {
     let directory = tempfile::tempdir().unwrap();
     let client = client(directory.path(), &server).await;
     let params = WatchParams::default();
-    // All at once, as informers start: none finds a connection ready.
+    // Concurrently, as informers start: no connection is open yet.
     let watches = join_all((0..5).map(|_| client.watch(&PODS, None, &params))).await;
     let _watches: Vec<_> = watches.into_iter().map(Result::unwrap).collect();
     for result in join_all((0..50).map(|_| client.get_json("/version"))).await {
@@ -63,13 +63,13 @@ async fn protobuf_is_asked_for_where_it_can_be_read_and_never_written() {
     let accept = Encoding::Protobuf;
     let list = ListParams { accept, ..ListParams::default() };
     let body = client.list_chunks(&PODS, None, &list).await.unwrap();
-    assert_eq!(body.encoding(), Encoding::Json, "what the answer does not say");
+    assert_eq!(body.encoding(), Encoding::Json, "default without a Content-Type header");
     let _watch = client.watch(&PODS, None, &WatchParams { accept, ..WatchParams::default() }).await.unwrap();
-    // For callers that want the whole body at once.
+    // `list` requests JSON whatever `accept` is.
     client.list(&PODS, None, &list).await.unwrap();
     let metadata = ObjectMeta { namespace: Some("a".to_owned()), name: Some("b".to_owned()), ..ObjectMeta::default() };
     let written = client.create(&ConfigMap { metadata, ..ConfigMap::default() }).await;
-    assert!(written.is_err(), "an empty object is no answer to a write");
+    assert!(written.is_err(), "an empty object is not a valid response to a write");
 
     let seen = server.seen.lock().unwrap();
     let header = |request: &Request<()>, name| request.headers().get(name).map(|it| it.to_str().unwrap().to_owned());

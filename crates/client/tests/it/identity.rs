@@ -1,4 +1,4 @@
-//! What the server learns of the client, and what the client says of the server.
+//! Authentication and user agent headers, and warnings of the server.
 
 use std::fs;
 use std::io::Write;
@@ -12,31 +12,31 @@ use crate::cluster::{client, config_map};
 use crate::failures::serve;
 use crate::tls;
 
-/// A client whose token is in a file.
+/// Returns a client with a token file and its own user agent.
 pub(crate) async fn with_token_file(folder: &std::path::Path, server: &tls::Tls, token: &str) -> Client {
     let file = folder.join("token");
-    fs::write(&file, token).expect("a token");
-    // The kubeconfig of other tests, with another identity.
+    fs::write(&file, token).expect("write token");
+    // Writes the kubeconfig of other tests, in which the token is then replaced.
     drop(tls::client(folder, server).await);
-    let kubeconfig = fs::read_to_string(folder.join("admin.conf")).expect("a kubeconfig");
+    let kubeconfig = fs::read_to_string(folder.join("admin.conf")).expect("read kubeconfig");
     let kubeconfig = kubeconfig.replace("token: a-token", &format!("tokenFile: {}", file.display()));
-    fs::write(folder.join("admin.conf"), kubeconfig).expect("a kubeconfig");
-    let config = Config::from_kubeconfig(&folder.join("admin.conf")).await.expect("a good kubeconfig");
+    fs::write(folder.join("admin.conf"), kubeconfig).expect("write kubeconfig");
+    let config = Config::from_kubeconfig(&folder.join("admin.conf")).await.expect("load kubeconfig");
     let options = ClientOptions { user_agent: "part/v1 (os/arch) of/test".to_owned(), ..ClientOptions::default() };
-    Client::new(&config, options).expect("a client")
+    Client::new(&config, options).expect("create client")
 }
 
 pub(crate) fn header(server: &tls::Tls, name: &http::HeaderName) -> String {
-    let seen = server.seen.lock().expect("no panic before");
-    let value = seen.last().expect("a request").2.headers().get(name).expect("the header");
-    value.to_str().expect("text").to_owned()
+    let seen = server.seen.lock().expect("lock");
+    let value = seen.last().expect("no request").2.headers().get(name).expect("header is missing");
+    value.to_str().expect("ASCII header").to_owned()
 }
 
 #[tokio::test]
 async fn every_request_says_whose_it_is_and_of_what_program() {
-    let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("a folder"));
+    let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("tempdir"));
     let client = with_token_file(folder.path(), &server, "from-a-file").await;
-    client.get_json("/version").await.expect("an answer");
+    client.get_json("/version").await.expect("request");
     assert_eq!(header(&server, &AUTHORIZATION), "Bearer from-a-file");
     assert_eq!(header(&server, &USER_AGENT), "part/v1 (os/arch) of/test");
 }
@@ -49,7 +49,7 @@ struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().expect("no panic before").write(bytes)
+        self.0.lock().expect("lock").write(bytes)
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
@@ -66,10 +66,10 @@ async fn a_warning_of_the_server_is_logged_once() {
     let (url, mut server) = serve(vec![WARNED; 3]).await;
     let client = client(&url);
     for _ in 0..3 {
-        client.create(&config_map("web")).await.expect_err("a refusal");
+        client.create(&config_map("web")).await.expect_err("request succeeded");
     }
-    assert_eq!(server.join_next().await.expect("a task").expect("no panic"), 3);
-    let log = String::from_utf8(lines.0.lock().expect("no panic before").clone()).expect("text");
+    assert_eq!(server.join_next().await.expect("task set is empty").expect("task panicked"), 3);
+    let log = String::from_utf8(lines.0.lock().expect("lock").clone()).expect("UTF-8");
     let warned: Vec<&str> = log.lines().filter(|line| line.contains("v1 Endpoints is deprecated")).collect();
     assert_eq!(warned.len(), 1, "{log}");
     assert!(warned[0].contains("WARN") && warned[0].contains("create configmaps default/web"), "{log}");

@@ -1,4 +1,4 @@
-//! Requests to a service of this process.
+//! Requests to an in-process service.
 
 use std::convert::Infallible;
 use std::io::{self, ErrorKind};
@@ -21,16 +21,16 @@ use tower::service_fn;
 use crate::cluster::config_map;
 
 fn client(config: &Config) -> Client {
-    Client::new(config, ClientOptions::default()).expect("a client")
+    Client::new(config, ClientOptions::default()).expect("create client")
 }
 
-/// A runtime of one thread and without an I/O driver, whose time passes when nothing else can happen.
+/// Runs a future on a single-threaded runtime with paused time and without an I/O driver.
 fn run<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
-        .expect("a runtime")
+        .expect("build runtime")
         .block_on(work)
 }
 

@@ -1,4 +1,4 @@
-//! The client against the embedded API server.
+//! Integration tests of the client against the embedded API server and against misbehaving servers.
 
 mod calls;
 mod cluster;

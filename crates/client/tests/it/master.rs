@@ -1,4 +1,4 @@
-//! An address given apart from the kubeconfig (`--master`), and addresses without a scheme.
+//! Server address that overrides the kubeconfig (`--master`), with and without a scheme.
 
 use std::fs;
 
@@ -8,17 +8,17 @@ use tempfile::TempDir;
 
 async fn server(transport: Transport) -> (Server, TempDir) {
     let config = kube_dev_apiserver::Config { transport, ..kube_dev_apiserver::Config::default() };
-    let (server, folder) = (Server::start(config).await.expect("a server"), tempfile::tempdir().expect("a folder"));
-    fs::write(folder.path().join("kubeconfig"), server.kubeconfig_for(User::new("alice"))).expect("written");
+    let (server, folder) = (Server::start(config).await.expect("start server"), tempfile::tempdir().expect("tempdir"));
+    fs::write(folder.path().join("kubeconfig"), server.kubeconfig_for(User::new("alice"))).expect("write");
     (server, folder)
 }
 
-/// Makes a request with the kubeconfig in a folder, at another address.
+/// Sends a request with the kubeconfig in `folder` to the address `master`.
 async fn request(folder: &TempDir, master: &str) -> Config {
-    let config = Config::from_kubeconfig(&folder.path().join("kubeconfig")).await.expect("a kubeconfig");
-    let config = config.with_server(master).expect("an address");
-    let client = Client::new(&config, ClientOptions::default()).expect("a client");
-    client.get_json("/api/v1/configmaps").await.expect("an answer");
+    let config = Config::from_kubeconfig(&folder.path().join("kubeconfig")).await.expect("load kubeconfig");
+    let config = config.with_server(master).expect("valid address");
+    let client = Client::new(&config, ClientOptions::default()).expect("create client");
+    client.get_json("/api/v1/configmaps").await.expect("request");
     config
 }
 

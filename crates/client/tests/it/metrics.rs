@@ -1,4 +1,4 @@
-//! What a client tells of its requests.
+//! Prometheus metrics of a client.
 
 use std::time::Duration;
 
@@ -12,24 +12,24 @@ use crate::cluster::{cluster, config_map};
 #[tokio::test]
 async fn requests_are_counted_as_client_go_counts_them() {
     let (server, _) = cluster().await;
-    let (registry, config) = (Registry::new(), Config::from_url(&server.url()).expect("a good URL"));
-    let metrics = PrometheusMetrics::register(&registry).expect("names that are free");
-    assert!(PrometheusMetrics::register(&registry).is_err(), "the names are taken");
-    let client = Client::with_metrics(&config, ClientOptions::default(), &metrics).expect("a client");
+    let (registry, config) = (Registry::new(), Config::from_url(&server.url()).expect("valid URL"));
+    let metrics = PrometheusMetrics::register(&registry).expect("register metrics");
+    assert!(PrometheusMetrics::register(&registry).is_err(), "registered twice");
+    let client = Client::with_metrics(&config, ClientOptions::default(), &metrics).expect("create client");
 
-    // Refused once, and sent again.
+    // Rejected with 429 once, then retried.
     server.faults().inject(Fault::too_many_requests(Duration::ZERO).on(On::writes()).times(1));
-    client.create(&config_map("a")).await.expect("created");
-    client.get::<ConfigMap>("default", "nobody").await.expect_err("not there");
+    client.create(&config_map("a")).await.expect("create");
+    client.get::<ConfigMap>("default", "nobody").await.expect_err("object exists");
     let pods = Resource { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
-    drop(client.watch(&pods, None, &WatchParams::default()).await.expect("a watch"));
+    drop(client.watch(&pods, None, &WatchParams::default()).await.expect("watch"));
     let url = server.url();
     let away = server.shutdown();
     away.await;
-    client.get::<ConfigMap>("default", "a").await.expect_err("nobody is there");
+    client.get::<ConfigMap>("default", "a").await.expect_err("server is still running");
 
-    let text = TextEncoder::new().encode_to_string(&registry.gather()).expect("text");
-    let host = url.strip_prefix("http://").expect("plain");
+    let text = TextEncoder::new().encode_to_string(&registry.gather()).expect("encode metrics");
+    let host = url.strip_prefix("http://").expect("http URL");
     for line in [
         r#"rest_client_requests_total{code="429",host="HOST",method="POST"} 1"#,
         r#"rest_client_requests_total{code="201",host="HOST",method="POST"} 1"#,
@@ -38,7 +38,7 @@ async fn requests_are_counted_as_client_go_counts_them() {
         r#"rest_client_requests_total{code="200",host="HOST",method="GET"} 1"#,
         r#"rest_client_requests_total{code="<error>",host="HOST",method="GET"} 1"#,
         r#"rest_client_request_retries_total{code="429",host="HOST",verb="POST"} 1"#,
-        // Requests, however often they are tried; watches last, and are none.
+        // Durations are per request including retries, and exclude watches.
         r#"rest_client_request_duration_seconds_count{host="HOST",verb="POST"} 1"#,
         r#"rest_client_request_duration_seconds_count{host="HOST",verb="GET"} 2"#,
         r#"rest_client_rate_limiter_duration_seconds_count{host="HOST",verb="POST"} 2"#,

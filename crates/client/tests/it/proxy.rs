@@ -1,4 +1,4 @@
-//! The API server behind a proxy.
+//! Connections through HTTP and SOCKS proxies.
 
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -14,18 +14,18 @@ use crate::tls;
 
 const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
 
-/// A proxy that leads to one server, whatever is asked for.
+/// A proxy that connects to one server, whatever the requested address.
 struct Proxy {
     address: String,
-    /// The heads of requests, or the addresses asked for.
+    /// Heads of HTTP requests, or requested SOCKS addresses.
     heard: Arc<Mutex<Vec<String>>>,
     _tasks: JoinSet<()>,
 }
 
 impl Proxy {
     async fn to(server: &str) -> Proxy {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let address = listener.local_addr().expect("bound").to_string();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+        let address = listener.local_addr().expect("local address").to_string();
         let (heard, server) = (Arc::new(Mutex::new(Vec::new())), server.to_owned());
         let (all, mut tasks) = (Arc::clone(&heard), JoinSet::new());
         tasks.spawn(async move {
@@ -38,7 +38,7 @@ impl Proxy {
     }
 
     fn heard(&self) -> Vec<String> {
-        self.heard.lock().expect("no panic before").clone()
+        self.heard.lock().expect("lock").clone()
     }
 }
 
@@ -46,21 +46,21 @@ async fn connection(mut near: TcpStream, server: String, heard: Arc<Mutex<Vec<St
     let mut first = [0];
     let _ = near.peek(&mut first).await;
     let (asked, answer): (String, &[u8]) = if first[0] == 5 { socks(&mut near).await } else { http(&mut near).await };
-    heard.lock().expect("no panic before").push(asked.clone());
-    near.write_all(answer).await.expect("written");
+    heard.lock().expect("lock").push(asked.clone());
+    near.write_all(answer).await.expect("write");
     if asked.starts_with("CONNECT ") || first[0] == 5 {
-        let mut far = TcpStream::connect(server).await.expect("a server");
+        let mut far = TcpStream::connect(server).await.expect("connect");
         let _ = copy_bidirectional(&mut near, &mut far).await;
     }
 }
 
-/// The head of a request; forwarded ones are answered here.
+/// Reads the head of a request. Returns it with the response to `CONNECT`, or to the forwarded request.
 async fn http(near: &mut TcpStream) -> (String, &'static [u8]) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
-        head.push(near.read_u8().await.expect("a request"));
+        head.push(near.read_u8().await.expect("read request"));
     }
-    let head = String::from_utf8(head).expect("text");
+    let head = String::from_utf8(head).expect("UTF-8");
     let answer: &[u8] = match head.split(' ').next() {
         Some("CONNECT") if head.contains("api.refused") => b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
         Some("CONNECT") => b"HTTP/1.1 200 OK\r\n\r\n",
@@ -69,27 +69,27 @@ async fn http(near: &mut TcpStream) -> (String, &'static [u8]) {
     (head, answer)
 }
 
-/// SOCKS 5 without authentication: the domain and the port that are asked for.
+/// Reads a SOCKS 5 request without authentication. Returns the requested `domain:port` with the response.
 async fn socks(near: &mut TcpStream) -> (String, &'static [u8]) {
     let mut greeting = [0; 3];
-    near.read_exact(&mut greeting).await.expect("a greeting");
-    near.write_all(&[5, 0]).await.expect("written");
+    near.read_exact(&mut greeting).await.expect("read greeting");
+    near.write_all(&[5, 0]).await.expect("write");
     let mut head = [0; 5];
-    near.read_exact(&mut head).await.expect("a request");
-    assert_eq!(head[..4], [5, 1, 0, 3], "connect to a domain");
+    near.read_exact(&mut head).await.expect("read request");
+    assert_eq!(head[..4], [5, 1, 0, 3], "CONNECT with a domain name");
     let mut domain = vec![0; usize::from(head[4])];
-    near.read_exact(&mut domain).await.expect("a domain");
-    let port = near.read_u16().await.expect("a port");
-    (format!("{}:{port}", String::from_utf8(domain).expect("text")), &[5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+    near.read_exact(&mut domain).await.expect("read domain");
+    let port = near.read_u16().await.expect("read port");
+    (format!("{}:{port}", String::from_utf8(domain).expect("UTF-8")), &[5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
 }
 
 async fn client(server: &tls::Tls, address: &str, proxy_url: &str) -> Result<Client, String> {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("tempdir");
     drop(tls::client(folder.path(), server).await);
     let path = folder.path().join("admin.conf");
-    let kubeconfig = fs::read_to_string(&path).expect("a kubeconfig");
+    let kubeconfig = fs::read_to_string(&path).expect("read kubeconfig");
     let with_proxy = format!("server: '{address}', tls-server-name: localhost, proxy-url: '{proxy_url}'");
-    fs::write(&path, kubeconfig.replace(&format!("server: '{}'", server.url), &with_proxy)).expect("written");
+    fs::write(&path, kubeconfig.replace(&format!("server: '{}'", server.url), &with_proxy)).expect("write");
     let config = Config::from_kubeconfig(&path).await.map_err(|error| error.to_string())?;
     Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).map_err(|error| error.to_string())
 }
@@ -103,15 +103,15 @@ async fn https_goes_through_a_tunnel() {
     let server = tls::serve(&["h2"]).await;
     let proxy = Proxy::to(&address(&server)).await;
     let url = format!("http://Aladdin:open%20sesame@{}", proxy.address);
-    let client = client(&server, "https://api.test:6443", &url).await.expect("a client");
-    client.get_json("/version").await.expect("an answer");
-    let _watch = client.watch(&PODS, None, &WatchParams::default()).await.expect("a watch");
+    let client = client(&server, "https://api.test:6443", &url).await.expect("create client");
+    client.get_json("/version").await.expect("request");
+    let _watch = client.watch(&PODS, None, &WatchParams::default()).await.expect("watch");
     let heard = proxy.heard();
-    assert_eq!(heard.len(), 2, "one connection for calls, one for watches: {heard:?}");
+    assert_eq!(heard.len(), 2, "one connection for requests, one for watches: {heard:?}");
     for head in heard {
         assert!(head.starts_with("CONNECT api.test:6443 HTTP/1.1\r\n"), "{head}");
         assert!(head.contains("Proxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"), "{head}");
-        assert!(!head.contains("a-token"), "the server's token is not for the proxy: {head}");
+        assert!(!head.contains("a-token"), "token of the server sent to the proxy: {head}");
     }
     let seen = server.seen.lock().unwrap();
     let (_, version, request) = &seen[0];
@@ -125,8 +125,8 @@ async fn http_is_forwarded() {
     let server = tls::serve(&["h2"]).await;
     let proxy = Proxy::to(&address(&server)).await;
     let url = format!("http://user:pass@{}", proxy.address);
-    let client = client(&server, "http://api.test:8080", &url).await.expect("a client");
-    client.get_json("/version").await.expect("an answer");
+    let client = client(&server, "http://api.test:8080", &url).await.expect("create client");
+    client.get_json("/version").await.expect("request");
     let heard = proxy.heard();
     assert!(heard[0].starts_with("GET http://api.test:8080/version HTTP/1.1\r\n"), "{heard:?}");
     assert!(heard[0].contains("proxy-authorization: Basic dXNlcjpwYXNz\r\n"), "{heard:?}");
@@ -137,8 +137,8 @@ async fn socks_proxies_resolve_names() {
     let server = tls::serve(&["h2"]).await;
     let proxy = Proxy::to(&address(&server)).await;
     let url = format!("socks5://{}", proxy.address);
-    let client = client(&server, "https://api.test", &url).await.expect("a client");
-    client.get_json("/version").await.expect("an answer");
+    let client = client(&server, "https://api.test", &url).await.expect("create client");
+    client.get_json("/version").await.expect("request");
     assert_eq!(proxy.heard(), ["api.test:443"]);
 }
 
@@ -147,8 +147,8 @@ async fn a_proxy_that_refuses_is_named_without_its_password() {
     let server = tls::serve(&["h2"]).await;
     let proxy = Proxy::to(&address(&server)).await;
     let url = format!("http://user:secret@{}", proxy.address);
-    let client = client(&server, "https://api.refused", &url).await.expect("a client");
-    let error = client.get_json("/version").await.expect_err("refused");
+    let client = client(&server, "https://api.refused", &url).await.expect("create client");
+    let error = client.get_json("/version").await.expect_err("request succeeded");
     assert!(matches!(error, Error::Transport { kind: TransportKind::Connect, .. }), "{error:?}");
     let text = error.to_string();
     assert!(text.contains(&format!("proxy http://{}: tunnel error: proxy auth", proxy.address)), "{text}");
@@ -161,6 +161,6 @@ async fn a_proxy_that_refuses_is_named_without_its_password() {
 #[tokio::test]
 async fn a_proxy_url_that_cannot_be_used_is_an_error(#[case] url: &str, #[case] expect: &str) {
     let server = tls::serve(&["h2"]).await;
-    let error = client(&server, "https://api.test", url).await.expect_err("a mistake");
+    let error = client(&server, "https://api.test", url).await.expect_err("proxy-url was accepted");
     assert!(error.ends_with(expect), "{error}");
 }

@@ -1,4 +1,4 @@
-//! A server with TLS, whose connections do what a test asks of them.
+//! A TLS server whose connections can be retired or frozen by a test.
 
 use std::{
     fs,
@@ -32,7 +32,7 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-/// What the server saw: the number of the connection, the version of HTTP, and the request.
+/// Received requests with connection number and HTTP version.
 type Seen = Arc<Mutex<Vec<(u32, Version, Request<()>)>>>;
 pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
 type Watches = Arc<dyn Fn() -> Body + Send + Sync>;
@@ -41,7 +41,7 @@ pub(crate) struct Tls {
     pub(crate) url: String,
     certificate: String,
     pub(crate) seen: Seen,
-    /// What becomes of the connections that are open now.
+    /// Sets the fate of all open connections; later ones are not affected.
     pub(crate) fate: watch::Sender<Fate>,
     _tasks: JoinSet<()>,
 }
@@ -49,13 +49,13 @@ pub(crate) struct Tls {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Serve,
-    /// Takes no more requests and says so (GOAWAY).
+    /// Sends GOAWAY and accepts no more requests.
     Retire,
-    /// Neither reads nor writes any more, and does not end.
+    /// Stops reading and writing without closing the connection.
     Freeze,
 }
 
-/// A server that answers everything with an empty object, and leaves watches open.
+/// Starts a server that responds with an empty object, and to watches with a body that never ends.
 pub(crate) async fn serve(alpn: &[&str]) -> Tls {
     serve_watches(alpn, || stream(futures::stream::pending())).await
 }
@@ -64,18 +64,19 @@ pub(crate) fn stream(chunks: impl Stream<Item = Bytes> + Send + Sync + 'static) 
     BodyExt::boxed(StreamBody::new(chunks.map(|chunk| Ok(Frame::data(chunk)))))
 }
 
-/// A server that answers watches with these bodies, and everything else with an empty object.
+/// Starts a server that responds to watches with these bodies, and to other requests with an empty object.
 pub(crate) async fn serve_watches(alpn: &[&str], watches: impl Fn() -> Body + Send + Sync + 'static) -> Tls {
-    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["localhost".to_owned()]).expect("a key");
-    let key = PrivateKeyDer::try_from(signing_key.serialize_der()).expect("a key");
+    let CertifiedKey { cert, signing_key } =
+        generate_simple_self_signed(["localhost".to_owned()]).expect("generate certificate");
+    let key = PrivateKeyDer::try_from(signing_key.serialize_der()).expect("parse key");
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .and_then(|config| config.with_no_client_auth().with_single_cert(vec![cert.der().clone()], key))
-        .expect("a TLS configuration");
+        .expect("TLS configuration");
     config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
     let acceptor = TlsAcceptor::from(Arc::new(config));
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let url = format!("https://localhost:{}", listener.local_addr().expect("bound").port());
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+    let url = format!("https://localhost:{}", listener.local_addr().expect("local address").port());
     let (seen, watches): (_, Watches) = (Seen::default(), Arc::new(watches));
     let (fate, decided) = watch::channel(Fate::Serve);
     let all = seen.clone();
@@ -86,7 +87,7 @@ pub(crate) async fn serve_watches(alpn: &[&str], watches: impl Fn() -> Body + Se
         while let Ok((stream, _)) = listener.accept().await {
             let number = connections.fetch_add(1, Ordering::Relaxed);
             let mut fate = decided.clone();
-            // What was decided before does not concern this one.
+            // Ignore a fate set before this connection was opened.
             fate.mark_unchanged();
             serving.spawn(connection(number, stream, acceptor.clone(), all.clone(), watches.clone(), fate));
         }
@@ -107,7 +108,7 @@ async fn connection(
     let builder = auto::Builder::new(TokioExecutor::new());
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
-        // A client that goes away is its own business.
+        // The client may close the connection at any time.
         _ = connection.as_mut() => return,
         Ok(()) = fate.changed() => {}
     }
@@ -126,20 +127,20 @@ async fn answer(
 ) -> Result<Response<Body>, std::io::Error> {
     let (parts, body) = request.into_parts();
     let watch = parts.uri.query().is_some_and(|query| query.contains("watch=true"));
-    seen.lock().expect("no panic before").push((connection, parts.version, Request::from_parts(parts, ())));
+    seen.lock().expect("lock").push((connection, parts.version, Request::from_parts(parts, ())));
     BodyExt::collect(body).await.map_err(std::io::Error::other)?;
     let object = || BodyExt::boxed(Full::new(Bytes::from_static(b"{}")).map_err(|never| match never {}));
     Ok(Response::new(if watch { watches() } else { object() }))
 }
 
-/// A client as a kubeconfig describes it, with the server's own certificate as authority.
+/// Returns a client from a kubeconfig with the server's self-signed certificate as certificate authority.
 pub(crate) async fn client(directory: &Path, server: &Tls) -> Client {
     client_within(directory, server, Timeouts::default()).await
 }
 
 pub(crate) async fn client_within(directory: &Path, server: &Tls, timeouts: Timeouts) -> Client {
     let authority = directory.join("ca.crt");
-    fs::write(&authority, &server.certificate).expect("written");
+    fs::write(&authority, &server.certificate).expect("write");
     let kubeconfig = format!(
         "
 apiVersion: v1
@@ -153,8 +154,8 @@ users: [{{name: dev, user: {{token: a-token}}}}]
         authority.display(),
     );
     let path = directory.join("admin.conf");
-    fs::write(&path, kubeconfig).expect("written");
-    let config = Config::from_kubeconfig(&path).await.expect("a good kubeconfig");
+    fs::write(&path, kubeconfig).expect("write");
+    let config = Config::from_kubeconfig(&path).await.expect("load kubeconfig");
     let options = ClientOptions { user_agent: "test/1.0".to_owned(), qps: 0.0, timeouts, ..ClientOptions::default() };
-    Client::new(&config, options).expect("a client")
+    Client::new(&config, options).expect("create client")
 }
