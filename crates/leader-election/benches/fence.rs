@@ -1,4 +1,4 @@
-//! What the fence costs each write, and a step of the rules.
+//! Cost of the fence per write, and of one renewal in the state machine.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -13,14 +13,14 @@ fn name() -> LeaseName {
     LeaseName { namespace: "kube-system".to_owned(), name: "bench".to_owned() }
 }
 
-/// Asked by every write of the leader.
+/// The check that each write of the leader makes.
 fn fence(c: &mut Criterion) {
     let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("build runtime");
     let (server, fence, mut tasks) = runtime.block_on(async {
-        let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a server");
-        let config = Config::from_url(&server.url()).expect("a URL");
-        let client = Client::new(&config, ClientOptions::default()).expect("a client");
+        let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("start server");
+        let config = Config::from_url(&server.url()).expect("valid URL");
+        let client = Client::new(&config, ClientOptions::default()).expect("create client");
         let options = ElectionOptions {
             lease: name(),
             identity: "bench".to_owned(),
@@ -31,15 +31,15 @@ fn fence(c: &mut Criterion) {
         let (election, mut fence) = Election::new(client, options);
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn(election.run(CancellationToken::new()));
-        assert!(fence.leading().await, "elected");
+        assert!(fence.leading().await, "not elected");
         (server, fence, tasks)
     });
-    c.bench_function("fence/lead", |b| b.iter(|| black_box(&fence).lead().expect("leads")));
+    c.bench_function("fence/lead", |b| b.iter(|| black_box(&fence).lead().expect("not the leader")));
     tasks.abort_all();
     drop((runtime, server));
 }
 
-/// One renewal, without the network.
+/// One renewal of the [`Elector`], without I/O.
 fn renewal(c: &mut Criterion) {
     let mut elector = Elector::new(name(), "bench".to_owned(), Timing::default(), 1);
     let mut now = Now { at: tokio::time::Instant::now().into_std(), wall: jiff::Timestamp::UNIX_EPOCH };
@@ -53,7 +53,7 @@ fn renewal(c: &mut Criterion) {
             let resource_version = version.to_string();
             elector.answer(now, Answer::Written { uid: "u".to_owned(), resource_version });
         }
-        Next::Ended(end) => unreachable!("nothing ends it: {end:?}"),
+        Next::Ended(end) => unreachable!("election ended: {end:?}"),
     };
     c.bench_function("elector/renewal", |b| {
         b.iter(|| {

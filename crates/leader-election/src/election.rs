@@ -1,4 +1,4 @@
-//! The shell: an [`Elector`], a client, and a clock.
+//! The [`Election`]: runs an [`Elector`] with a client and the clock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,25 +14,26 @@ use crate::fence::{Standing, Term};
 use crate::watching::Watching;
 use crate::{Answer, ElectionMetrics, Elector, End, Fence, LeaseName, Next, Now, Timing, lock, spec};
 
-/// What an election needs to know.
+/// Options of an [`Election`].
 pub struct ElectionOptions {
-    /// The Lease to hold.
+    /// Lease to acquire.
     pub lease: LeaseName,
-    /// Who we are: must be another for each process and run, see [`identity`](crate::identity()). Not empty.
+    /// Holder identity of this candidate. Must not be empty, and must be unique for each run of each process, see
+    /// [`identity`](crate::identity()).
     pub identity: String,
-    /// For how long the lease is held, and how often renewed.
+    /// Lease duration, renew deadline and retry period.
     pub timing: Timing,
-    /// Where "became leader" and "stopped leading" are noted, as events about the Lease (CM-25).
+    /// Recorder of the events "became leader" and "stopped leading" about the Lease (CM-25); `None` records none.
     pub recorder: Option<EventRecorder>,
-    /// Where the state is counted.
+    /// Metrics of the election; `None` disables them.
     pub metrics: Option<Arc<dyn ElectionMetrics>>,
 }
 
-/// How much longer than the lease duration a leader may go unrenewed before it counts as stuck (CM-10).
+/// Time after the expiry of the lease from which [`Fence::is_overdue`] is true (CM-10).
 const TOLERATED: Duration = Duration::from_secs(20);
 
-/// An election that is ready to run.
-#[must_use = "nobody is elected unless it runs"]
+/// An election, started by [`run`](Self::run).
+#[must_use = "the election does not start until `run` is called"]
 pub struct Election {
     client: Client,
     options: ElectionOptions,
@@ -40,17 +41,20 @@ pub struct Election {
 }
 
 impl Election {
-    /// Prepares an election. The client must not be [gated](Client::gated) by the fence. It needs
-    /// [`Timing::timeouts`], or a connection that dies without a word costs the lease, and is best used for nothing else, so
-    /// that no other request makes renewals wait.
+    /// Creates an election and the fence that publishes its state.
+    ///
+    /// `client` must not be [gated](Client::gated) by the fence. It should have [`Timing::timeouts`], so that a
+    /// silently dropped connection does not cost the lease, and should be used for the election only, so that renewals
+    /// do not wait for other requests in its rate limiter.
     pub fn new(client: Client, options: ElectionOptions) -> (Election, Fence) {
         let (standing, fence) = Fence::new();
         (Election { client, options, standing }, fence)
     }
 
-    /// Seeks the lease, and keeps it, until it is lost or `stop` is cancelled.
+    /// Acquires and renews the lease until it is lost or `stop` is cancelled.
     ///
-    /// Cancel `stop` once all that is done in the lease's name has ended: the fence closes and the lease is given back.
+    /// Cancelling `stop` closes the fence and releases the lease. Cancel it after the work that requires the lease has
+    /// ended.
     pub async fn run(self, stop: CancellationToken) -> End {
         let Election { client, options, standing } = self;
         let ElectionOptions { lease, identity, timing, recorder, metrics } = options;
@@ -84,7 +88,8 @@ impl Shell {
                     return end;
                 }
                 Next::Send { request, give_up } => {
-                    // A term that has ended, or is about to be given back, ends before anything is sent.
+                    // Closes the fence, if the term has ended or the lease is to be released, before the request is
+                    // sent.
                     self.report.publish(&self.elector, None, None);
                     let answer = timeout_at(give_up.into(), lock::send(client, &self.report.lease, request));
                     let answer = tokio::select! {
@@ -121,7 +126,7 @@ impl Shell {
     }
 }
 
-/// Tells the rest of the world what changed.
+/// Publishes the state of the election to fence, log, metrics and events.
 struct Report {
     lease: LeaseName,
     identity: String,
@@ -134,8 +139,8 @@ struct Report {
 }
 
 impl Report {
-    /// `sent_since_boot` is the time on the clock that counts sleep when the last request was sent, if it was a renewal
-    /// that began or prolonged the term.
+    /// Publishes the state of the elector. `sent_since_boot` is the time on the clock that counts suspend at which the
+    /// last request was sent; it is used if that request started or extended the term.
     fn publish(&mut self, elector: &Elector, sent_since_boot: Option<Duration>, end: Option<End>) {
         let lead = elector.lead().filter(|_| end.is_none());
         let (timing, mut new_leader) = (self.timing, false);

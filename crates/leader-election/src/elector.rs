@@ -1,4 +1,5 @@
-//! The rules of an election: what to send next, and what an answer means. No client, no clock, no runtime.
+//! The state machine of an election: which request to send next, and the effect of its response. Without I/O; time is
+//! an argument.
 
 mod answers;
 
@@ -11,89 +12,90 @@ use rand::rngs::StdRng;
 
 use crate::{LeaseName, Timing, spec};
 
-/// The time, as a caller sees it.
+/// Current time of the monotonic clock and the wall clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Now {
-    /// What all decisions are made by.
+    /// Monotonic time; all decisions use it.
     pub at: Instant,
-    /// What is written into the Lease for people to read; nothing is decided by it.
+    /// Wall clock time, for `acquireTime` and `renewTime` of the Lease only.
     pub wall: Timestamp,
 }
 
 /// A term of leadership.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lead {
-    /// When the request was sent that began it.
+    /// Time at which the request that acquired the lease was sent.
     pub since: Instant,
-    /// When the last renewal that succeeded was sent.
+    /// Time at which the last successful acquisition or renewal was sent.
     pub renewed: Instant,
-    /// From when on nothing may be started: one renew deadline later.
+    /// End of the term, one renew deadline after `renewed`. No write may be started from then on.
     pub until: Instant,
 }
 
-/// What to do next.
-#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is moved once")]
+/// Next action of an election.
+#[expect(clippy::large_enum_variant, reason = "only one value exists at a time, and it is moved once")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// Ask again at this time, or after an [observation](Elector::observe).
+    /// Call [`Elector::next`] again at this time, or after an [observation](Elector::observe).
     Wait(Instant),
-    /// Send this, and tell what came of it with [`Elector::answer`].
+    /// Send this request and pass its result to [`Elector::answer`].
     Send {
-        /// The request.
+        /// The request to send.
         request: Request,
-        /// When to give up waiting for the answer, and say that it is [unknown](Answer::Unknown).
+        /// Deadline of the response, after which the result is [unknown](Answer::Unknown).
         give_up: Instant,
     },
     /// The election is over.
     Ended(End),
 }
 
-/// A request about the Lease.
+/// A request for the Lease.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
-    /// Read it.
+    /// Read the Lease.
     Get,
-    /// Create it.
+    /// Create the Lease.
     Create(Lease),
-    /// Replace it; carries the resourceVersion of the state that this was decided on.
+    /// Update the Lease, with the resource version of the state that the decision was based on.
     Update(Lease),
 }
 
-/// What came of a request.
-#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is moved once")]
+/// Result of a request.
+#[expect(clippy::large_enum_variant, reason = "only one value exists at a time, and it is moved once")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// The Lease that was read.
+    /// The Lease was read.
     Found(Lease),
-    /// There is no such Lease.
+    /// The Lease does not exist.
     Missing,
-    /// The write was carried out.
+    /// The write succeeded.
     Written {
-        /// Of the Lease.
+        /// UID of the Lease.
         uid: String,
-        /// Of the Lease as it is now.
+        /// Resource version of the Lease after the write.
         resource_version: String,
     },
-    /// It was not carried out, and never will be: the server refused.
+    /// The server rejected the request with a 4xx status other than 404; it was not applied.
     Refused,
-    /// Nobody knows: there was no answer.
+    /// There was no response, or a 5xx: the request may have been applied, or may still be.
     Unknown,
 }
 
-/// How an election ended.
+/// Reason for the end of an election.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// Asked to stop; the lease was held and is given back.
+    /// Stopped on request; the lease was held and has been released.
     Released,
-    /// Asked to stop; there was nothing to give back, or it could not be and will expire.
+    /// Stopped on request; the lease was not held, or could not be released and will expire.
     Stopped,
-    /// The lease could not be renewed in time, or another holds it.
+    /// The lease could not be renewed before the deadline, or has another holder.
     Lost,
 }
 
-/// One candidate's view of an election.
+/// State machine of one candidate.
 ///
-/// Ask [`next`](Self::next) what to do, do it, and report with [`answer`](Self::answer). Times may not go back.
+/// Call [`next`](Self::next), carry out its action, and pass the result of a request to [`answer`](Self::answer). The
+/// times of successive calls must not decrease.
 #[derive(Debug)]
 pub struct Elector {
     lease: LeaseName,
@@ -101,27 +103,27 @@ pub struct Elector {
     timing: Timing,
     draws: StdRng,
     state: State,
-    /// The Lease as it was last seen or written, and when that state was first seen.
+    /// The Lease as last read, observed or written, and the time at which its spec was first seen.
     seen: Option<(Lease, Instant)>,
-    /// The Lease that the request under way writes.
+    /// The Lease written by the request in flight.
     writing: Option<Lease>,
     lead: Option<Lead>,
     stopping: bool,
-    /// Whether a write of ours that makes us the holder may have been carried out unseen.
+    /// Whether a write that makes this candidate the holder may have been applied without a response.
     unsure: bool,
     slow_paths: u64,
 }
 
 #[derive(Debug)]
 enum State {
-    /// Nothing to do until then; or to begin at once.
+    /// No action until the given time; `None` starts an attempt at once.
     Idle(Option<Instant>),
-    /// A request to be sent; the attempt it belongs to began then.
+    /// A request is to be sent, as part of the attempt that started at `attempt`.
     Ready {
         step: Step,
         attempt: Instant,
     },
-    /// Sent, and not answered yet.
+    /// A request is in flight.
     Sent {
         step: Step,
         attempt: Instant,
@@ -133,23 +135,24 @@ enum State {
 /// One request of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// Renew, trusting that nobody wrote since we did.
+    /// Renew without a read, assuming that the Lease has not changed since this candidate wrote it (client-go: fast
+    /// path).
     Optimistic,
     Get,
     Create,
-    /// Take over or renew what was just read.
+    /// Acquire or renew the Lease just read.
     Update,
-    /// Give back, trusting that nobody wrote since we did.
+    /// Release without a read, assuming that the Lease has not changed since this candidate wrote it.
     Release,
     ReleaseGet,
     ReleaseUpdate,
 }
 
-/// Candidates wait up to this much longer than the retry period, times the period.
+/// Maximum random delay that candidates add to the retry period, as a multiple of it (client-go: `JitterFactor`).
 const JITTER: f64 = 1.2;
 
 impl Elector {
-    /// A candidate that has seen nothing yet. `seed` decides by how much its tries are spread.
+    /// Creates a candidate that has not read the Lease yet. `seed` initializes the jitter of its retries.
     pub fn new(lease: LeaseName, identity: String, timing: Timing, seed: u64) -> Elector {
         Elector {
             lease,
@@ -166,7 +169,8 @@ impl Elector {
         }
     }
 
-    /// What to do now. A request that was sent and not answered counts as [unknown](Answer::Unknown).
+    /// Returns the next action. A request in flight without an [`answer`](Self::answer) counts as
+    /// [unknown](Answer::Unknown).
     pub fn next(&mut self, now: Now) -> Next {
         if matches!(self.state, State::Sent { .. }) {
             self.answer(now, Answer::Unknown);
@@ -201,33 +205,33 @@ impl Elector {
         Next::Send { request, give_up }
     }
 
-    /// Asks to end the election: what is held is given back. All that was done in the lease's name has to be over, for the
-    /// fence closes with this.
+    /// Ends the election and releases the lease if it is held. The following [`next`](Self::next) ends the term, so the
+    /// work that requires the lease must have ended before.
     pub fn stop(&mut self) {
         self.stopping = true;
     }
 
-    /// The term, while this candidate leads. It may be over already: compare `until` with the time.
+    /// Returns the current term. It may already be over: compare `until` with the current time.
     pub fn lead(&self) -> Option<Lead> {
         self.lead
     }
 
-    /// The holder that was last seen; empty when there was none.
+    /// Returns the identity of the holder last seen; empty if there was none.
     pub fn leader(&self) -> &str {
         self.seen.as_ref().map(|(lease, _)| spec::holder(lease)).unwrap_or_default()
     }
 
-    /// The Lease as last seen or written.
+    /// Returns the Lease as last read, observed or written.
     pub fn lease(&self) -> Option<&Lease> {
         self.seen.as_ref().map(|(lease, _)| lease)
     }
 
-    /// How many renewals took a read, because the update that trusted the last known state failed.
+    /// Returns the number of renewals that needed a read, because the update without a read had failed.
     pub fn slow_paths(&self) -> u64 {
         self.slow_paths
     }
 
-    /// The Lease that a step writes, if it writes one.
+    /// Returns the Lease that a step writes, or `None` for a read.
     fn to_write(&self, step: Step, wall: Timestamp) -> Option<Lease> {
         let seen = self.seen.as_ref().map(|(lease, _)| lease);
         match step {
@@ -238,17 +242,17 @@ impl Elector {
         }
     }
 
-    /// Turns to giving back, once.
+    /// Switches to releasing the lease, unless that has started.
     fn begin_release(&mut self, now: Instant) {
         let releasing =
             matches!(self.state, State::Ready { step: Step::Release | Step::ReleaseGet | Step::ReleaseUpdate, .. });
         if releasing || matches!(self.state, State::Ended(_)) {
             return;
         }
-        // Nothing may be written any more once the request to give back is on its way.
+        // The term ends before the release is sent: no write may be started afterwards.
         let led = self.lead.take().is_some();
         self.state = match (led, self.unsure) {
-            // What was last written stands, as far as is known.
+            // The last write was acknowledged, so the Lease is most likely unchanged.
             (true, false) => State::Ready { step: Step::Release, attempt: now },
             (_, true) => State::Ready { step: Step::ReleaseGet, attempt: now },
             (false, false) => State::Ended(End::Stopped),

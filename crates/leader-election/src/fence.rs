@@ -1,4 +1,4 @@
-//! Until when the leader may write.
+//! The [`Fence`]: leadership state of the process, and the write gate based on it.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,36 +8,36 @@ use kube_controller_client::WriteGate;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// Who leads, as this process knows it, and until when a write may be started in the name of the lease.
+/// Current leader and term of an election, and a [`WriteGate`] that is open during the term.
 ///
-/// Clones see the same election. See [the front page](crate#what-the-fence-is-worth) for what it is worth.
+/// Clones share the state of one election. See [Guarantees of the fence](crate#guarantees-of-the-fence).
 #[derive(Clone)]
 pub struct Fence(watch::Receiver<Standing>);
 
-/// What the election publishes.
+/// State published by the election.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Standing {
-    /// The holder that was last seen.
+    /// Identity of the holder last seen; empty if there was none.
     pub(crate) leader: String,
-    /// Our own term.
+    /// Term of this process.
     pub(crate) term: Option<Term>,
-    /// Nothing will change any more.
+    /// The election has ended.
     pub(crate) ended: bool,
 }
 
-/// A term on both clocks.
+/// A term, on the monotonic clock and on the clock that counts suspend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Term {
     pub(crate) renewed: Instant,
     pub(crate) until: Instant,
-    /// The same on the clock that counts sleep.
+    /// `until` on the clock that counts suspend; `None` where there is no such clock.
     pub(crate) until_since_boot: Option<Duration>,
-    /// When others may take over, and how much more until something must be wrong with us.
+    /// Time from which [`Fence::is_overdue`] is true.
     pub(crate) overdue: Instant,
 }
 
 impl Term {
-    /// The end of the term, unless it has come on either clock.
+    /// Returns the end of the term, or `None` if it has passed on either clock.
     fn open_until(&self, now: Instant, since_boot: Option<Duration>) -> Option<Instant> {
         let slept_past = match (self.until_since_boot, since_boot) {
             (Some(until), Some(now)) => until <= now,
@@ -53,38 +53,39 @@ impl Fence {
         (sender, Fence(receiver))
     }
 
-    /// The instant by which whatever is begun now has to be on its way; `None` while this process does not lead.
+    /// Returns the end of the current term, which each renewal extends; `None` while this process is not the leader.
     ///
-    /// It moves on with each renewal.
+    /// A write started now must be sent before that instant.
     pub fn lead(&self) -> Option<Instant> {
         let term = self.0.borrow().term?;
         term.open_until(Instant::now(), since_boot())
     }
 
-    /// Waits until this process leads. `false` when it never will, because the election has ended.
+    /// Waits until this process leads. Returns `false` if the election has ended.
     pub async fn leading(&mut self) -> bool {
         let standing = self.0.wait_for(|standing| standing.term.is_some() || standing.ended).await;
         standing.is_ok_and(|standing| standing.term.is_some())
     }
 
-    /// The identity of the holder that was last seen; empty when there was none.
+    /// Returns the identity of the holder last seen; empty if there was none.
     pub fn leader(&self) -> String {
         self.0.borrow().leader.clone()
     }
 
-    /// Waits for the next renewal, loss or change of the leader. `false` when there will be none.
+    /// Waits for the next acquisition, renewal, loss or change of the leader. Returns `false` if the election has ended
+    /// and all changes have been returned.
     pub async fn changed(&mut self) -> bool {
         self.0.changed().await.is_ok()
     }
 
-    /// Whether this process believes to lead though its last renewal is older than the lease duration and 20 s (CM-10):
-    /// it should have ended long ago, and something is stuck.
+    /// Whether this process still counts as the leader although its last renewal is older than the lease duration plus
+    /// 20 s (CM-10). The election should have ended by then; a liveness check can restart the process.
     pub fn is_overdue(&self) -> bool {
         self.0.borrow().term.is_some_and(|term| term.overdue < Instant::now())
     }
 }
 
-/// Writes pass while this process leads.
+/// Open while this process leads.
 impl WriteGate for Fence {
     fn open_until(&self) -> Option<Instant> {
         self.lead()
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
     use rstest::rstest;
 
-    /// Each clock alone closes it: the one that tests can pause, and the one that counts sleep.
+    /// The fence closes when either the monotonic clock or the clock that counts suspend reaches the end of the term.
     #[rstest]
     #[case::fresh(0, Some(0), true)]
     #[case::last_moment(9_999, Some(9_999), true)]

@@ -1,10 +1,10 @@
-//! Who we are in the Lease.
+//! Default identity of a candidate.
 
 use uuid::Builder;
 
-/// A name for this run of this process, as upstream forms it (CM-21): `<hostname>_<uuid>`.
+/// Returns a new identity `<hostname>_<random UUID>`, as upstream does (CM-21).
 ///
-/// A process that is started again is another candidate: it must not take up the term of the one before.
+/// A restarted process gets another identity, so that it does not continue the term of its predecessor.
 pub fn identity() -> String {
     let host = rustix::system::uname();
     let id = Builder::from_random_bytes(kube_ambient::random()).into_uuid();

@@ -1,9 +1,32 @@
-//! Leader election on a `coordination.k8s.io/v1` Lease, as client-go does it, with a fence for what the leader writes.
+//! Leader election on a `coordination.k8s.io/v1` Lease, compatible with client-go, with a fence that gates the leader's
+//! writes.
 //!
-//! # In a program
+//! Candidates of this crate and of Go programs can share a Lease. What it is for:
 //!
-//! [`Election`] talks to the API server; [`Fence`] says who leads and until when a write may be started. A client that is
-//! [gated](kube_controller_client::Client::gated) by the fence starts no write after that:
+//! - **One active instance**: [`Election::run`] acquires and renews the Lease, and returns when it is lost or released.
+//! - **Gated writes**: [`Fence`] is a [`WriteGate`](kube_controller_client::WriteGate). A
+//!   [gated](kube_controller_client::Client::gated) client starts no write after the end of the term, even if
+//!   the process was stopped (`SIGSTOP`) in between.
+//! - **Fast failover**: candidates watch the Lease, and acquire it as soon as it is released or expires.
+//! - **Testing**: [`Elector`] is the whole state machine without I/O; time is an argument.
+//! - **Operation**: the events and metrics of client-go, and [`Fence::is_overdue`] for a liveness check.
+//!
+//! ```text
+//! Elector (state machine) <--next, answer, observe-- Election::run --get, create, update--> API server
+//!                                                     |        ^                               |
+//!                                        leader, term |        +------- watch of the Lease ----+
+//!                                                     v
+//! controllers --writes--> gated Client --checks--> Fence (clones)
+//! ```
+//!
+//! # When not to use it
+//!
+//! - Mutual exclusion without conflict detection: a fence cannot stop a write that has already been sent. Updates must
+//!   carry a resource version.
+//! - Coordinated leader election (`LeaseCandidate`): not supported.
+//! - Sharding: one Lease has one holder. Use one election per shard.
+//!
+//! # Example
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -34,18 +57,16 @@
 //!         }
 //!     }
 //! });
-//! // Cancel `stop` once the work has ended: the lease is then given back, and a successor need not wait.
+//! // Cancel `stop` after the work has ended: this releases the lease, and a successor need not wait for its expiry.
 //! match election.run(stop).await {
-//!     End::Released | End::Stopped => println!("stopped as asked"),
-//!     End::Lost => std::process::exit(1), // as upstream does: others may lead by now
+//!     End::Released | End::Stopped => println!("stopped on request"),
+//!     End::Lost => std::process::exit(1), // as upstream does: another process may lead
 //! }
 //! # }
 //! ```
 //!
-//! # The rules alone
-//!
-//! [`Elector`] is all of the logic, without client, clock or runtime: it is asked with the time what to do next, and told
-//! what came of it.
+//! The state machine alone, without client, clock or runtime: [`Elector::next`] returns the next action for the current
+//! time, [`Elector::answer`] takes its result.
 //!
 //! ```
 //! use std::time::{Duration, Instant};
@@ -61,35 +82,40 @@
 //! elector.answer(at(1), Answer::Missing);
 //! assert!(matches!(elector.next(at(1)), Next::Send { request: Request::Create(_), .. }));
 //! elector.answer(at(3), Answer::Written { uid: "u".to_owned(), resource_version: "7".to_owned() });
-//! // Ten seconds from when the request was sent, not from when it was answered.
+//! // 10 s from the time at which the request was sent, not from that of the response.
 //! assert_eq!(elector.lead().map(|lead| lead.until), Some(start + Duration::from_secs(11)));
 //! # }
 //! ```
 //!
-//! # Who leads, and until when
+//! # Rules of the election
 //!
-//! - A lease held by another is taken over when nothing in it has changed for its duration **by our clock, since we saw
-//!   the last change**. Times in the Lease are never compared with a clock (CM-24).
-//! - Every update carries the resourceVersion of the state it was decided on; a Lease that is not there is created, which
-//!   the server refuses when another was faster. Nothing is ever deleted.
-//! - The leader's term ends one renew deadline **after the last renewal that succeeded was sent**. Others count from when
-//!   they see it, so while all clocks run equally fast within the ratio of lease duration to renew deadline (15 to 10 s: one
-//!   and a half times), two terms never overlap, whatever requests are delayed, lost or applied late.
-//! - What a person does to the Lease is outside this: who empties the holder of a live leader, or shortens the duration,
-//!   has asked for a successor, and the old leader learns it with its next renewal. Its writes end at its fence all the same.
+//! - A candidate takes over the lease of another holder if the spec of the Lease has not changed for its lease
+//!   duration, **measured on the local clock from the last observed change**. The times in the Lease are never compared
+//!   with a clock (CM-24).
+//! - Every update carries the resource version of the state it is based on. A missing Lease is created, which fails
+//!   with `AlreadyExists` if another candidate was faster. The Lease is never deleted.
+//! - The term of the leader ends one renew deadline **after the last successful renewal was sent**. Candidates measure
+//!   from their observation of that renewal, which is later. So two terms never overlap, however long requests are
+//!   delayed and even if they are lost or applied late, as long as the speeds of the clocks differ by less than the
+//!   ratio of lease duration to renew deadline (15 s to 10 s: 1.5).
+//! - Manual edits are not covered: if the holder of a running leader is cleared or its lease duration shortened, a
+//!   candidate takes over at once, and the old leader detects it with its next renewal, or stops at the end of its
+//!   term.
 //!
-//! # What the fence is worth
+//! # Guarantees of the fence
 //!
-//! It is asked right before each request is handed to the connection, and a request that has not been sent when the term
-//! ends (it waits for a connection, say) is dropped. It compares with `CLOCK_MONOTONIC`, which runs on while a process is
-//! stopped (`SIGSTOP`, a debugger, a starved CPU), and on Linux with `CLOCK_BOOTTIME` too, which also runs on while the
-//! machine sleeps. A virtual machine that is paused and resumed by its host may see none of that time on any clock; then,
-//! and in the instant between the check and the socket, the resourceVersion that every update of an object carries is what
-//! protects it.
+//! The fence is checked before a request is passed to the connection, and a request that has not been sent at the end
+//! of the term, for example because it waits for a connection, is dropped. The check uses `CLOCK_MONOTONIC`, which
+//! continues while a process is stopped (`SIGSTOP`, a debugger, CPU starvation), and on Linux also `CLOCK_BOOTTIME`,
+//! which continues while the machine is suspended.
 //!
-//! # From client-go
+//! Not covered are a virtual machine that is paused by its host and does not see that time on any clock, and the
+//! instant between the check and the write to the socket. There the resource version in every update protects the
+//! objects.
 //!
-//! | client-go | here |
+//! # Names in client-go
+//!
+//! | client-go | this crate |
 //! |---|---|
 //! | `LeaderElectionConfig` | [`ElectionOptions`] and [`Timing`] |
 //! | `NewLeaderElector`, `Run` | [`Election::new`], [`Election::run`] |
@@ -97,24 +123,24 @@
 //! | `OnStoppedLeading` | [`Election::run`] returns |
 //! | `OnNewLeader`, `GetLeader` | [`Fence::leader`], [`Fence::changed`] |
 //! | `WatchDog`, `Check` | [`Fence::is_overdue`] |
-//! | `ReleaseOnCancel` | always |
+//! | `ReleaseOnCancel` | always on |
 //! | `LeaseLock`, `ResourceLockConfig` | [`LeaseName`], [`ElectionOptions::identity`] |
 //! | `MetricsProvider` | [`ElectionMetrics`]; `PrometheusMetrics` with the feature `prometheus` |
 //!
-//! Coordinated leader election (candidates, strategies, preferred holders) is not done: those two fields of the Lease are
-//! left as they are found.
+//! Coordinated leader election is not supported; the fields `strategy` and `preferredHolder` of the Lease are kept.
 //!
-//! # What differs on purpose
+//! # Differences from client-go
 //!
-//! - The term ends by the fence: upstream gives up one renew deadline after it began to try, which is later.
-//! - A leader that sees another holder stops at once; upstream goes on trying until its deadline.
-//! - Candidates watch the Lease beside polling it, and try at the moment it expires or is given back. Without the right
-//!   to watch, polling alone is as fast as upstream.
-//! - A Lease that vanished while its holder seemed alive is created again only when that holder's time is over, except by
-//!   the holder itself.
-//! - The lease is given back in one request where upstream reads it first, and also when an acquisition was under way.
-//! - Connections of the client that renews ([`Timing::timeouts`]) are pinged every two seconds, upstream's every 30 s: one that
-//!   dies without a word is replaced before it costs the lease.
+//! - The term ends one renew deadline after the last successful renewal was sent. In client-go it ends one renew
+//!   deadline after the first failed attempt started, which is later.
+//! - A leader that reads another holder stops at once. client-go retries until the deadline.
+//! - Candidates watch the Lease in addition to polling, and try when it is released and exactly when it expires.
+//!   Without the right to watch, polling alone is at least as fast as client-go.
+//! - If the Lease is deleted, other candidates create it only after the lease of the last holder would have expired.
+//! - The lease is released with one request; client-go reads it first. It is also released if an acquisition was in
+//!   flight.
+//! - With [`Timing::timeouts`] and the default timing, HTTP/2 pings are sent every 2 s; client-go uses 30 s. A silently
+//!   dropped connection is replaced before the lease is lost.
 //! - A fraction of a second in the lease duration is rounded up, not down.
 
 mod election;

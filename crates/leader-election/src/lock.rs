@@ -1,11 +1,11 @@
-//! Requests about the Lease, sent.
+//! Sends the requests of an election.
 
 use k8s_openapi::{api::coordination::v1::Lease, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube_controller_client::{Client, Error};
 
 use crate::{Answer, LeaseName, Request};
 
-/// Sends one request and says what came of it.
+/// Sends one request and returns its result. Failures are logged with the messages of client-go.
 pub(crate) async fn send(client: &Client, name: &LeaseName, request: Request) -> Answer {
     let what = match &request {
         Request::Get => "Error retrieving lease lock",
@@ -32,12 +32,12 @@ fn written(lease: Lease) -> Answer {
     Answer::Written { uid: uid.unwrap_or_default(), resource_version: resource_version.unwrap_or_default() }
 }
 
-/// What happens to every candidate: there is no Lease yet, or somebody else was faster.
+/// Whether an error is part of normal operation: no Lease yet, or a lost race with another candidate.
 fn is_routine(error: &Error) -> bool {
     error.is_not_found() || error.is_already_exists() || error.is_conflict()
 }
 
-/// A server that says "internal error" or "timeout" may have written before it said so.
+/// Classifies an error. A write that failed with a 5xx (internal error, timeout) may have been applied.
 fn answer(error: &Error) -> Answer {
     match error.status() {
         Some(_) if error.is_not_found() => Answer::Missing,
@@ -53,7 +53,7 @@ mod tests {
 
     use super::*;
 
-    /// Sends a request; says whether an operator need not hear of its failure.
+    /// Sends a request that fails. Returns whether the error is routine.
     async fn failed(client: &Client, request: impl AsyncFn(&Client) -> Result<(), Error>) -> bool {
         is_routine(&request(client).await.unwrap_err())
     }
@@ -68,12 +68,12 @@ mod tests {
         lease.metadata.namespace = Some("default".into());
         lease.metadata.name = Some("manager".into());
 
-        assert!(failed(&client, get).await, "there is none yet");
+        assert!(failed(&client, get).await, "NotFound");
         client.create(&lease).await.unwrap();
-        assert!(failed(&client, async |client| client.create(&lease).await.map(drop)).await, "there is one already");
+        assert!(failed(&client, async |client| client.create(&lease).await.map(drop)).await, "AlreadyExists");
         let mut late = lease.clone();
         late.metadata.resource_version = Some("1".into());
-        assert!(failed(&client, async |client| client.update(&late).await.map(drop)).await, "somebody was faster");
+        assert!(failed(&client, async |client| client.update(&late).await.map(drop)).await, "Conflict");
         for code in [401, 403, 500] {
             server.faults().inject(Fault::refuse(code).times(1));
             assert!(!failed(&client, get).await, "{code}");

@@ -1,18 +1,19 @@
-//! What an election reports of itself, and to whom.
+//! Traits for election metrics.
 
 use std::sync::Arc;
 
-/// Makes the metrics of named elections.
+/// Factory of the metrics of elections.
 pub trait MetricsProvider: Send + Sync {
-    /// The metrics of the election of that name, which upstream sets to the name of the Lease.
+    /// Returns the metrics of the election `name`; Kubernetes binaries use the name of the Lease.
     fn election(&self, name: &str) -> Arc<dyn ElectionMetrics>;
 }
 
-/// What happens in one election.
+/// Metrics of one election.
 pub trait ElectionMetrics: Send + Sync {
-    /// Whether this process leads from now on.
+    /// This process has become the leader (`true`) or stopped leading (`false`). Also called with `false` at the start.
     fn leading(&self, leads: bool);
 
-    /// Renewals needed a read, because the Lease was not what it was left as, so many times since the last report.
+    /// `count` renewals since the last call needed a read, because the update without a read had failed (client-go:
+    /// slow path).
     fn slow_paths(&self, count: u64);
 }

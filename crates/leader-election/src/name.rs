@@ -1,13 +1,13 @@
-//! Which Lease an election is about.
+//! The [`LeaseName`].
 
 use std::fmt;
 
-/// The Lease that is held.
+/// Namespace and name of the Lease of an election.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseName {
-    /// Its namespace.
+    /// Namespace of the Lease.
     pub namespace: String,
-    /// Its name.
+    /// Name of the Lease.
     pub name: String,
 }
 

@@ -1,4 +1,4 @@
-//! The metrics of client-go's elections, on a registry of the `prometheus` crate.
+//! The election metrics of client-go, on a registry of the `prometheus` crate.
 
 use std::sync::Arc;
 
@@ -6,14 +6,15 @@ use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registr
 
 use crate::{ElectionMetrics, MetricsProvider};
 
-/// Metrics with the names, texts and label that Kubernetes' own binaries have:
+/// Election metrics with the names, help texts and label of the Kubernetes binaries:
 ///
 /// | metric | type |
 /// |---|---|
 /// | `leader_election_master_status` | gauge: 1 for the leader, 0 for others |
 /// | `leader_election_slowpath_total` | counter |
 ///
-/// Both have one label, `name`: the Lease's. Register once, and hand it to every election.
+/// Their label `name` is the name of the Lease. Register once per registry; [`MetricsProvider::election`] returns the
+/// metrics of one election.
 #[derive(Debug, Clone)]
 pub struct PrometheusMetrics {
     master_status: IntGaugeVec,
@@ -21,7 +22,11 @@ pub struct PrometheusMetrics {
 }
 
 impl PrometheusMetrics {
-    /// Registers the two metrics. Fails if one of these names is taken.
+    /// Registers the two metrics.
+    ///
+    /// # Errors
+    ///
+    /// [`prometheus::Error::AlreadyReg`] if the registry contains a metric of one of these names.
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {
         let metrics = Self {
             master_status: IntGaugeVec::new(
@@ -60,7 +65,7 @@ impl MetricsProvider for PrometheusMetrics {
 
 struct OneElection {
     master_status: IntGauge,
-    // A series only once there is something to count, as upstream.
+    // The vector, not the counter: as upstream, the series appears with the first increment.
     slow_path: IntCounterVec,
     name: String,
 }

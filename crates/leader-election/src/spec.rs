@@ -1,4 +1,4 @@
-//! What stands in a Lease, read and written as client-go does.
+//! Reads and writes of the Lease spec, in the format of client-go.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 
 use crate::{LeaseName, Timing};
 
-/// What a lease that was given back says of its duration.
+/// Lease duration of a released Lease, in seconds, as client-go writes it.
 const RELEASED_SECONDS: i32 = 1;
 
-/// The holder; empty when nobody holds it.
+/// Returns the holder identity; empty if the Lease has no holder.
 pub(crate) fn holder(lease: &Lease) -> &str {
     lease.spec.as_ref().and_then(|spec| spec.holder_identity.as_deref()).unwrap_or_default()
 }
 
-/// How long its holder asked others to wait.
+/// Returns the lease duration; zero if absent or negative.
 pub(crate) fn duration(lease: &Lease) -> Duration {
     let seconds = lease.spec.as_ref().and_then(|spec| spec.lease_duration_seconds).unwrap_or_default();
     Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
@@ -26,7 +26,7 @@ pub(crate) fn resource_version(lease: &Lease) -> &str {
     lease.metadata.resource_version.as_deref().unwrap_or_default()
 }
 
-/// A Lease that did not exist, held by `identity`.
+/// Returns a new Lease held by `identity`.
 pub(crate) fn created(name: &LeaseName, identity: &str, timing: &Timing, wall: Timestamp) -> Lease {
     let LeaseName { namespace, name } = name.clone();
     let metadata = ObjectMeta { name: Some(name), namespace: Some(namespace), ..ObjectMeta::default() };
@@ -36,7 +36,7 @@ pub(crate) fn created(name: &LeaseName, identity: &str, timing: &Timing, wall: T
     lease
 }
 
-/// The same Lease, taken over or renewed by `identity`. What is none of ours stays.
+/// Returns the Lease as acquired or renewed by `identity`. Other metadata and spec fields are kept.
 pub(crate) fn held(lease: &Lease, identity: &str, timing: &Timing, wall: Timestamp) -> Lease {
     let mut next = lease.clone();
     let spec = next.spec.get_or_insert_default();
@@ -58,7 +58,7 @@ fn hold(lease: &mut Lease, identity: &str, timing: &Timing, wall: Timestamp) {
     spec.renew_time = Some(micros(wall));
 }
 
-/// The same Lease, given back: no holder, and a second to wait for those that would wait.
+/// Returns the Lease as released: without a holder and with a duration of 1 s.
 pub(crate) fn released(lease: &Lease, wall: Timestamp) -> Lease {
     let mut next = lease.clone();
     let spec = next.spec.get_or_insert_default();
@@ -69,7 +69,7 @@ pub(crate) fn released(lease: &Lease, wall: Timestamp) -> Lease {
     next
 }
 
-/// As precise as it is sent: a Lease that is read again must be equal to the one that was written.
+/// Truncates to microseconds, the precision of the API, so that a Lease that is read back equals the one written.
 fn micros(wall: Timestamp) -> MicroTime {
     MicroTime(Timestamp::from_microsecond(wall.as_microsecond()).unwrap_or(wall))
 }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     fn at(text: &str) -> Timestamp {
-        text.parse().expect("a time")
+        text.parse().expect("parse time")
     }
 
     fn name() -> LeaseName {
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn is_written_in_client_gos_words() {
         let lease = created(&name(), "me", &Timing::default(), at("2026-05-04T03:02:01.123456789Z"));
-        let written = serde_json::to_value(&lease).expect("JSON");
+        let written = serde_json::to_value(&lease).expect("encode JSON");
         let expect = serde_json::json!({
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
             "metadata": { "name": "it", "namespace": "kube-system" },
@@ -100,15 +100,15 @@ mod tests {
             },
         });
         assert_eq!(written, expect);
-        assert_eq!(serde_json::from_value::<Lease>(written).expect("a Lease"), lease);
+        assert_eq!(serde_json::from_value::<Lease>(written).expect("decode Lease"), lease);
     }
 
-    /// What belongs to coordinated leader election, or to whoever labelled the Lease, is left alone.
+    /// Labels and the fields of coordinated leader election are kept.
     #[test]
     fn what_is_none_of_ours_stays() {
         let mut lease = created(&name(), "they", &Timing::default(), Timestamp::UNIX_EPOCH);
         lease.metadata.labels = Some([("team".to_owned(), "a".to_owned())].into());
-        let spec = lease.spec.as_mut().expect("a spec");
+        let spec = lease.spec.as_mut().expect("no spec");
         spec.strategy = Some("OldestEmulationVersion".to_owned());
         spec.preferred_holder = Some("another".to_owned());
         let (now, later) = (at("2026-05-04T03:02:01Z"), at("2026-05-04T03:02:03Z"));
@@ -116,15 +116,15 @@ mod tests {
         let renewed = held(&taken, "me", &Timing::default(), later);
         let back = released(&renewed, later);
         for lease in [&taken, &renewed, &back] {
-            let spec = lease.spec.as_ref().expect("a spec");
+            let spec = lease.spec.as_ref().expect("no spec");
             assert_eq!(lease.metadata.labels.as_ref().map(std::collections::BTreeMap::len), Some(1));
             assert_eq!(spec.strategy.as_deref(), Some("OldestEmulationVersion"));
             assert_eq!(spec.preferred_holder.as_deref(), Some("another"));
             assert_eq!(spec.lease_transitions, Some(1));
         }
-        let renewed = renewed.spec.expect("a spec");
+        let renewed = renewed.spec.expect("no spec");
         assert_eq!((renewed.acquire_time, renewed.renew_time), (Some(MicroTime(now)), Some(MicroTime(later))));
-        let back = back.spec.expect("a spec");
+        let back = back.spec.expect("no spec");
         assert_eq!((back.holder_identity.as_deref(), back.lease_duration_seconds), (Some(""), Some(1)));
     }
 }

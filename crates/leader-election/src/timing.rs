@@ -1,10 +1,10 @@
-//! How long a lease is held, and how often it is renewed.
+//! The [`Timing`] of an election.
 
 use std::time::Duration;
 
 use kube_controller_client::Timeouts;
 
-/// How long a Lease is held and how often it is renewed.
+/// Lease duration, renew deadline and retry period of an election. 15 s, 10 s and 2 s by default, as in client-go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     lease_duration: Duration,
@@ -12,26 +12,31 @@ pub struct Timing {
     retry_period: Duration,
 }
 
-/// Why a timing makes no election (CM-22).
+/// Error of an invalid [`Timing`] (CM-22).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimingError {
-    /// The leader might still believe to lead when others already may.
+    /// The lease duration is not greater than the renew deadline: a candidate could take over before the leader stops.
     #[error("the lease duration must be greater than the renew deadline")]
     RenewDeadline,
-    /// The leader might not get to try again before its deadline.
+    /// The renew deadline is not greater than 1.2 retry periods: the leader might not retry before its deadline.
     #[error("the renew deadline must be greater than the retry period times 1.2")]
     RetryPeriod,
-    /// Nothing happens in no time.
+    /// One of the durations is zero.
     #[error("lease duration, renew deadline and retry period must be greater than zero")]
     Zero,
 }
 
-/// Retries are spread by up to this factor, in tenths.
+/// `JitterFactor` of client-go, in tenths.
 const JITTER_TENTHS: u32 = 12;
 
 impl Timing {
-    /// A timing that holds the rules of client-go.
+    /// Creates a timing, with the checks of client-go.
+    ///
+    /// # Errors
+    ///
+    /// [`TimingError`] if `lease_duration` is not greater than `renew_deadline`, `renew_deadline` not greater than 1.2
+    /// times `retry_period`, or one of them zero.
     pub fn new(
         lease_duration: Duration,
         renew_deadline: Duration,
@@ -49,39 +54,40 @@ impl Timing {
         Ok(Timing { lease_duration, renew_deadline, retry_period })
     }
 
-    /// How long others wait after the last renewal they saw before they take over.
+    /// Returns the time that candidates wait after the last observed change of the Lease before they take over.
     pub fn lease_duration(&self) -> Duration {
         self.lease_duration
     }
 
-    /// How long the leader goes on after its last successful renewal.
+    /// Returns the time after its last successful renewal at which the leader stops.
     pub fn renew_deadline(&self) -> Duration {
         self.renew_deadline
     }
 
-    /// How long everyone waits between two tries; candidates add up to 1.2 times as much.
+    /// Returns the delay between two attempts. Candidates add a random delay of up to 1.2 times the period.
     pub fn retry_period(&self) -> Duration {
         self.retry_period
     }
 
-    /// How long an answer to one request is waited for: half the renew deadline, and at least a second (CM-21).
+    /// Returns the timeout of one request: half the renew deadline, at least 1 s (CM-21).
     pub fn request_timeout(&self) -> Duration {
         (self.renew_deadline / 2).max(Duration::from_secs(1))
     }
 
-    /// Timeouts for the client that renews the Lease, so that a connection which dies without a word does not cost the lease.
+    /// Returns the timeouts for the client that renews the Lease. They are short enough to detect a silently dropped
+    /// connection before the lease is lost.
     ///
-    /// A dead connection fails a renewal within half of what lies between the retry period and the renew deadline, which
-    /// leaves the other half to renew on a new one. client-go bounds the request alone, and its connections keep HTTP/2
-    /// pings of 30 and 15 s.
+    /// A renewal on a dead connection fails within half of the time between retry period and renew deadline, which
+    /// leaves the other half for a renewal on a new connection. client-go limits the request only; its HTTP/2 pings
+    /// have the general interval of 30 s and timeout of 15 s.
     pub fn timeouts(&self) -> Timeouts {
         let request = self.request_timeout();
         let ping = (self.renew_deadline.saturating_sub(self.retry_period) / 4).min(self.renew_deadline / 5);
         Timeouts { request, connect: request, ping_interval: ping, ping_timeout: ping }
     }
 
-    /// The lease duration as it stands in the Lease: whole seconds, rounded up. Upstream rounds down, and others would
-    /// then take over before the duration is over.
+    /// Returns `leaseDurationSeconds` of the Lease, rounded up. client-go rounds down, with which candidates would take
+    /// over before the lease duration has passed.
     pub(crate) fn lease_seconds(&self) -> i32 {
         let up = u64::from(self.lease_duration.subsec_nanos() > 0);
         i32::try_from(self.lease_duration.as_secs().saturating_add(up)).unwrap_or(i32::MAX)
@@ -89,7 +95,7 @@ impl Timing {
 }
 
 impl Default for Timing {
-    /// 15 s, 10 s and 2 s, as upstream.
+    /// Lease duration 15 s, renew deadline 10 s, retry period 2 s, as in client-go.
     fn default() -> Self {
         Timing {
             lease_duration: Duration::from_secs(15),
@@ -124,7 +130,8 @@ mod tests {
     }
 
     proptest! {
-        /// A renewal is sent up to one retry period after the last; its connection may have died just before.
+        /// Worst case: the connection dies just before a renewal, which is sent one retry period after the previous
+        /// one.
         #[test]
         fn a_dead_connection_leaves_time_to_renew(lease in 2..60_000_u64, renew in 2..60_000_u64, retry in 1..60_000_u64) {
             let [lease, renew, retry] = [lease, renew, retry].map(Duration::from_millis);

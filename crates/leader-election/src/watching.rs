@@ -1,4 +1,4 @@
-//! A look at the Lease between two tries, so that a release or an expiry is noticed when it happens.
+//! Watch of the Lease between two attempts, which detects a release or renewal immediately.
 
 use std::pin::Pin;
 
@@ -11,7 +11,7 @@ use crate::LeaseName;
 
 const LEASES: Resource = Resource::namespaced("coordination.k8s.io", "v1", "leases", "Lease");
 
-/// The server ends the watch after this; it is opened again with the next try.
+/// Timeout of the watch on the server, in seconds; the next attempt opens it again.
 const SECONDS: u32 = 300;
 
 struct Frames {
@@ -21,7 +21,7 @@ struct Frames {
 
 type Opening = Pin<Box<dyn Future<Output = Result<Body, Error>> + Send>>;
 
-/// A watch of one Lease that never fails: when it breaks, nothing is seen until it is [opened](Self::open) again.
+/// A watch of one Lease. It never fails: after an error it returns nothing until it is [opened](Self::open) again.
 pub(crate) struct Watching {
     client: Client,
     name: LeaseName,
@@ -39,7 +39,7 @@ impl Watching {
         Self { client, name, state: State::Closed }
     }
 
-    /// Opens the watch after `version`, unless it is open.
+    /// Opens the watch at resource version `version`, unless it is open.
     pub(crate) fn open(&mut self, version: &str) {
         if matches!(self.state, State::Closed) {
             let (client, namespace) = (self.client.clone(), self.name.namespace.clone());
@@ -58,7 +58,7 @@ impl Watching {
         self.state = State::Closed;
     }
 
-    /// The next state of the Lease. Never returns while there is none; may be dropped at any await.
+    /// Waits for the next state of the Lease. Pending forever while the watch is closed. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Lease {
         loop {
             match &mut self.state {
@@ -70,7 +70,7 @@ impl Watching {
                             events: WatchReader::new(Encoding::Json, ResourceVersion::default()),
                         })),
                         Err(error) => {
-                            tracing::debug!(err = %error, "leader election: cannot watch the Lease");
+                            tracing::debug!(err = %error, "Cannot watch the Lease, polling only");
                             State::Closed
                         }
                     };

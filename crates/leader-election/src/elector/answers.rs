@@ -1,4 +1,4 @@
-//! What an answer, or a look at the Lease in between, means.
+//! Effect of responses and watch events on the state of an [`Elector`].
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use super::{Answer, Elector, End, JITTER, Lead, Now, State, Step};
 use crate::spec;
 
 impl Elector {
-    /// What came of the request that [`next`](Self::next) gave out. Without one, nothing happens.
+    /// Records the result of the request returned by [`next`](Self::next). Does nothing if no request is in flight.
     pub fn answer(&mut self, now: Now, answer: Answer) {
         let State::Sent { step, attempt, sent } = self.state else { return };
         let written = self.writing.take();
@@ -20,13 +20,13 @@ impl Elector {
             (Step::Create | Step::Update | Step::Optimistic, Answer::Written { uid, resource_version }) => {
                 self.wrote(written, uid, resource_version, sent, now)
             }
-            // Somebody else may have written, or our own write of before went through unseen.
+            // Another client may have written, or an earlier write of this candidate was applied without a response.
             (Step::Optimistic, answer) => {
                 self.unsure |= answer == Answer::Unknown;
                 State::Ready { step: Step::Get, attempt }
             }
             (Step::Create | Step::Update, answer) => {
-                // An earlier write without an answer shows in what was read since.
+                // An earlier write without a response is visible in the Lease read since then.
                 self.unsure = answer == Answer::Unknown || self.leader() == self.identity;
                 self.failed(attempt, now)
             }
@@ -43,7 +43,7 @@ impl Elector {
                     State::Ended(End::Stopped)
                 }
             }
-            // A renewal that was under way when the stop came has overtaken the read.
+            // A renewal in flight at the time of the stop was applied after the read.
             (Step::ReleaseUpdate, Answer::Refused) if now < attempt + self.timing.request_timeout() => {
                 State::Ready { step: Step::ReleaseGet, attempt }
             }
@@ -52,15 +52,16 @@ impl Elector {
         };
     }
 
-    /// What a watch saw. Only hints: everything is decided on a read or write of this candidate's own.
+    /// Records a state of the Lease received by a watch. It only affects when the next attempt starts and when the
+    /// holder expires; every write is based on a read or write of this candidate.
     pub fn observe(&mut self, now: Now, lease: Lease) {
         let State::Idle(until) = self.state else { return };
-        // The leader learns with its next renewal; an event may be older than what it knows.
+        // A leader ignores watch events: they may be older than its last write, and its next renewal detects changes.
         if self.lead.is_some() || !self.see(lease, now.at) {
             return;
         }
         self.state = State::Idle(match (until, self.held_until()) {
-            // Given back: whoever is first may have it.
+            // Released: try at once.
             (_, None) | (None, _) => None,
             (Some(until), Some(held)) if now.at < held => Some(until.min(held)),
             (until, _) => until,
@@ -78,7 +79,7 @@ impl Elector {
                 if self.lead.take().is_some() {
                     return State::Ended(End::Lost);
                 }
-                // A holder that has just done something is alive, however short the duration it asks for.
+                // A holder that has just renewed is alive, however short its lease duration.
                 if changed || self.held_until().is_some_and(|held| now < held) {
                     return self.failed(attempt, now);
                 }
@@ -88,7 +89,7 @@ impl Elector {
     }
 
     fn missing(&mut self, attempt: Instant, now: Instant) -> State {
-        // That the Lease is gone does not say that its holder is.
+        // The holder of a deleted Lease may still be running until its lease would have expired.
         if self.held_until().is_some_and(|held| now < held) {
             return self.failed(attempt, now);
         }
@@ -102,7 +103,7 @@ impl Elector {
             let since = self.lead.map_or(sent, |lead| lead.since);
             self.lead = Some(Lead { since, renewed: sent, until });
         }
-        // An answer that took longer than that renews nothing, and begins nothing.
+        // A response after the end of the term neither renews nor starts one.
         self.unsure = self.lead.is_none();
         State::Idle(Some(now + self.timing.retry_period()))
     }
@@ -117,14 +118,15 @@ impl Elector {
         State::Idle(Some(held.map_or(until, |held| until.min(held))))
     }
 
-    /// Until when the holder that was last seen has to be believed alive; `None` when there is none, or it is us.
+    /// Returns the time at which the lease of another holder expires; `None` if there is no other holder.
     fn held_until(&self) -> Option<Instant> {
         let (lease, since) = self.seen.as_ref()?;
         let holder = spec::holder(lease);
         (!holder.is_empty() && holder != self.identity).then(|| *since + spec::duration(lease))
     }
 
-    /// Whether this is not what was seen before. Times in the Lease count only in that they change.
+    /// Stores the Lease. Returns whether its spec differs from the last one; the times in it are only compared for
+    /// equality.
     fn see(&mut self, lease: Lease, now: Instant) -> bool {
         let changed = self.seen.as_ref().is_none_or(|(seen, _)| seen.spec != lease.spec);
         match &mut self.seen {

@@ -1,4 +1,5 @@
-//! Connections that die without a word, as when a firewall forgets them: no packet arrives any more, and no end.
+//! Silently dropped connections, as by a firewall that loses its state: packets vanish, and the connection is not
+//! closed.
 
 use std::future::pending;
 use std::net::SocketAddr;
@@ -14,7 +15,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// A TCP proxy whose connections can be cut.
+/// A TCP proxy whose connections can be frozen.
 struct Route {
     address: SocketAddr,
     cut: watch::Sender<()>,
@@ -23,8 +24,8 @@ struct Route {
 
 impl Route {
     async fn to(server: SocketAddr) -> Route {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let address = listener.local_addr().expect("bound");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+        let address = listener.local_addr().expect("local address");
         let (cut, receiver) = watch::channel(());
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
@@ -33,7 +34,7 @@ impl Route {
                 let mut cut = receiver.clone();
                 cut.mark_unchanged();
                 connections.spawn(async move {
-                    let mut far = TcpStream::connect(server).await.expect("a connection");
+                    let mut far = TcpStream::connect(server).await.expect("connect");
                     tokio::select! {
                         _ = copy_bidirectional(&mut near, &mut far) => {}
                         Ok(()) = cut.changed() => pending().await,
@@ -44,22 +45,22 @@ impl Route {
         Route { address, cut, _tasks: tasks }
     }
 
-    /// Cuts the connections that are open now.
+    /// Freezes all open connections; later ones are not affected.
     fn cut(&self) {
         self.cut.send_replace(());
     }
 }
 
-/// A leader whose connections are cut right after a renewal. Returns its fence, and the task of its election.
+/// Starts an election behind a proxy and waits until it has renewed the lease. Returns fence, task and proxy.
 async fn leader(server: &Server, timeouts: Timeouts) -> (Fence, JoinSet<End>, Route) {
     let route = Route::to(server.address()).await;
     let kubeconfig = server.kubeconfig().replace(&server.address().to_string(), &route.address.to_string());
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("tempdir");
     let path = folder.path().join("kubeconfig");
-    std::fs::write(&path, kubeconfig).expect("written");
-    let config = Config::from_kubeconfig(&path).await.expect("a kubeconfig");
+    std::fs::write(&path, kubeconfig).expect("write");
+    let config = Config::from_kubeconfig(&path).await.expect("load kubeconfig");
     let options = ClientOptions { qps: 0.0, timeouts, ..ClientOptions::default() };
-    let client = Client::new(&config, options).expect("a client");
+    let client = Client::new(&config, options).expect("create client");
     let lease = LeaseName { namespace: "kube-system".to_owned(), name: "it".to_owned() };
     let options =
         ElectionOptions { lease, identity: "a".to_owned(), timing: Timing::default(), recorder: None, metrics: None };
@@ -67,14 +68,14 @@ async fn leader(server: &Server, timeouts: Timeouts) -> (Fence, JoinSet<End>, Ro
     let mut tasks = JoinSet::new();
     tasks.spawn(election.run(CancellationToken::new()));
     assert!(fence.leading().await);
-    assert!(fence.changed().await, "renewed");
+    assert!(fence.changed().await, "not renewed");
     (fence, tasks, route)
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_dead_connection_does_not_cost_the_lease() {
     let config = kube_dev_apiserver::Config { transport: Transport::Tls, ..kube_dev_apiserver::Config::default() };
-    let server = Server::start(config).await.expect("a server");
+    let server = Server::start(config).await.expect("start server");
     let (fence, mut tasks, route) = leader(&server, Timing::default().timeouts()).await;
     route.cut();
     let later = Instant::now() + Duration::from_secs(60);
@@ -82,7 +83,7 @@ async fn a_dead_connection_does_not_cost_the_lease() {
         end = tasks.join_next() => panic!("the election ended: {end:?}"),
         () = sleep_until(later) => {}
     }
-    let lead = fence.lead().expect("still leads");
-    assert!(lead > later + Duration::from_secs(6), "renewed within the last four seconds");
+    let lead = fence.lead().expect("leadership was lost");
+    assert!(lead > later + Duration::from_secs(6), "not renewed in the last 4 s");
     server.shutdown().await;
 }

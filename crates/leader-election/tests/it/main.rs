@@ -1,4 +1,4 @@
-//! Elections: by the rules, in a simulation, and against an API server.
+//! Tests of the election rules, in a simulation, and against the embedded API server.
 
 mod dead_connection;
 mod rules;

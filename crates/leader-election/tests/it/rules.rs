@@ -1,4 +1,4 @@
-//! The rules, one answer at a time. `UPSTREAM_TESTS.md` says which test of client-go each stands for.
+//! Tests of the election rules, response by response. `UPSTREAM_TESTS.md` maps the tests of client-go to these.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use rstest::rstest;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// One elector, and a clock that is moved by hand.
+/// One elector and its clock.
 struct Bench {
     elector: Elector,
     now: Now,
@@ -25,7 +25,7 @@ impl Bench {
         Self { elector, now, start: now.at }
     }
 
-    /// A bench whose elector leads since second 0, with the Lease at version 1.
+    /// Returns a bench whose elector has led since second 0, with the Lease at resource version 1.
     fn leading() -> Self {
         let mut bench = Self::new();
         bench.sends("get", Answer::Missing);
@@ -43,7 +43,7 @@ impl Bench {
         self.elector.next(self.now)
     }
 
-    /// Lets time pass to the next request, which is to be of this verb, and takes it.
+    /// Advances the clock to the next request, which must have this verb, and returns its Lease.
     #[track_caller]
     fn asks(&mut self, verb: &str) -> Option<Lease> {
         for _ in 0..3 {
@@ -61,14 +61,14 @@ impl Bench {
                     assert_eq!(found, verb);
                     if found == "update" {
                         let version = lease.as_ref().and_then(|lease| lease.metadata.resource_version.as_deref());
-                        assert_ne!(version.unwrap_or_default(), "", "an update without a version");
+                        assert_ne!(version.unwrap_or_default(), "", "update without a resource version");
                     }
                     return lease;
                 }
                 Next::Ended(end) => panic!("{end:?} instead of {verb}"),
             }
         }
-        panic!("waits for ever instead of {verb}");
+        panic!("waits forever instead of {verb}");
     }
 
     #[track_caller]
@@ -78,7 +78,7 @@ impl Bench {
         lease
     }
 
-    /// How long it waits; nothing, when it does not.
+    /// Returns the time until the next action; zero if a request is due.
     fn waits(&mut self) -> Duration {
         match self.next() {
             Next::Wait(until) => until - self.now.at,
@@ -90,7 +90,7 @@ impl Bench {
         self.elector.lead().is_some()
     }
 
-    /// Seconds from the start to the end of the term.
+    /// Returns the seconds from the start to the end of the term.
     fn term_ends(&self) -> Option<f64> {
         self.elector.lead().map(|lead| (lead.until - self.start).as_secs_f64())
     }
@@ -100,7 +100,7 @@ fn written(version: u32) -> Answer {
     Answer::Written { uid: "uid".to_owned(), resource_version: version.to_string() }
 }
 
-/// A Lease at version 5.
+/// Returns a Lease at resource version 5.
 fn lease(holder: &str, seconds: i32) -> Lease {
     Lease {
         metadata: ObjectMeta {
@@ -124,14 +124,14 @@ fn found(holder: &str, seconds: i32) -> Answer {
 
 fn renewed_by(holder: &str, second: i64) -> Lease {
     let mut lease = lease(holder, 15);
-    let time = Timestamp::from_second(second).expect("a time");
-    lease.spec.as_mut().expect("a spec").renew_time = Some(time.into());
+    let time = Timestamp::from_second(second).expect("valid time");
+    lease.spec.as_mut().expect("no spec").renew_time = Some(time.into());
     lease
 }
 
 #[track_caller]
 fn transitions(lease: Option<Lease>) -> Option<i32> {
-    lease.expect("a Lease").spec.expect("a spec").lease_transitions
+    lease.expect("no Lease").spec.expect("no spec").lease_transitions
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn acquire_what_nobody_holds(#[case] unled: Lease) {
 fn acquire_from_led_object_after_its_own_duration() {
     let mut bench = Bench::new();
     bench.sends("get", found("bing", 3));
-    // A try in between, and one at the very end of the 3 s; not of the 15 s of our own timing.
+    // One attempt before, and one exactly at the end of the holder's 3 s, not of this elector's 15 s.
     bench.sends("get", found("bing", 3));
     bench.sends("get", found("bing", 3));
     assert_eq!(bench.now.at - bench.start, 3 * SECOND);
@@ -169,7 +169,7 @@ fn acquire_from_led_object_after_its_own_duration() {
 #[test]
 fn acquire_from_led_unacked_object() {
     let mut bench = Bench::new();
-    // A holder that names no duration still gets one retry period.
+    // A holder without a lease duration is not replaced before the next attempt.
     bench.sends("get", found("bing", 0));
     assert!(!bench.leads() && bench.waits() >= 2 * SECOND);
     bench.sends("get", found("bing", 0));
@@ -187,7 +187,7 @@ fn do_not_acquire_from_led_acked_object() {
     assert!(!bench.leads() && bench.elector.leader() == "bing");
 }
 
-/// Another's clock is off by years, and it renews all the same.
+/// A holder whose clock is wrong by years counts as alive while it renews.
 #[test]
 fn times_in_the_lease_decide_nothing() {
     let mut bench = Bench::new();
@@ -212,7 +212,7 @@ fn times_in_the_lease_decide_nothing() {
 #[test]
 fn renew_already_acquired_object() {
     let mut bench = Bench::new();
-    // A write of ours whose answer was lost.
+    // An earlier write of this candidate whose response was lost.
     bench.sends("get", found("baz", 15));
     assert_eq!(transitions(bench.sends("update", written(6))), Some(0));
     assert!(bench.leads());
@@ -223,7 +223,7 @@ fn fast_path_renews_without_reading() {
     let mut bench = Bench::leading();
     for version in 2..10 {
         assert_eq!(bench.waits(), 2 * SECOND);
-        let lease = bench.sends("update", written(version)).expect("a Lease");
+        let lease = bench.sends("update", written(version)).expect("no Lease");
         assert_eq!(lease.metadata.resource_version, Some((version - 1).to_string()));
     }
     assert_eq!((bench.elector.slow_paths(), bench.term_ends()), (0, Some(26.0)));
@@ -258,7 +258,7 @@ fn an_answer_after_the_term_renews_nothing() {
     assert_eq!(bench.next(), Next::Ended(End::Lost));
 }
 
-/// A process that was stopped for a minute between sending and hearing that it acquired the lease.
+/// A process is stopped for 1 min between sending the create and receiving the response.
 #[test]
 fn an_acquisition_that_took_too_long_begins_no_term() {
     let mut bench = Bench::new();
@@ -280,7 +280,7 @@ fn a_leader_that_cannot_renew_stops_at_its_deadline() {
         match bench.next() {
             Next::Send { give_up, .. } => {
                 sent += 1;
-                assert!(give_up <= bench.start + 10 * SECOND, "waits for an answer beyond the term");
+                assert!(give_up <= bench.start + 10 * SECOND, "deadline after the end of the term");
                 bench.elector.answer(bench.now, Answer::Unknown);
             }
             Next::Wait(until) => bench.now.at = until,
@@ -288,7 +288,7 @@ fn a_leader_that_cannot_renew_stops_at_its_deadline() {
         }
     }
     assert_eq!(bench.now.at - bench.start, 10 * SECOND);
-    assert_eq!(sent, 8, "an update and a read every two seconds");
+    assert_eq!(sent, 8, "one update and one read every 2 s");
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn a_leader_that_sees_another_holder_stops_at_once() {
     assert_eq!(bench.elector.leader(), "bing");
 }
 
-/// Edited by hand: the leader takes back what nobody holds, and counts it.
+/// The holder is cleared manually: the leader acquires the lease again, which counts as a transition.
 #[test]
 fn a_leader_whose_name_was_removed_stays() {
     let mut bench = Bench::leading();
@@ -360,7 +360,7 @@ fn a_release_seen_by_a_watch_is_taken_up_at_once() {
     bench.sends("get", Answer::Found(renewed_by("bing", 0)));
     bench.pass(SECOND);
     bench.elector.observe(bench.now, renewed_by("bing", 1));
-    assert!(bench.waits() >= SECOND, "a renewal is no reason to ask");
+    assert!(bench.waits() >= SECOND, "a renewal triggered an attempt");
     bench.elector.observe(bench.now, lease("", 1));
     assert_eq!(bench.waits(), Duration::ZERO);
     bench.sends("get", found("", 1));
@@ -391,9 +391,9 @@ fn what_a_watch_saw_counts_as_seen() {
 fn release_gives_back_in_one_request() {
     let mut bench = Bench::leading();
     bench.elector.stop();
-    let lease = bench.asks("update").expect("a Lease");
-    assert!(!bench.leads(), "the fence closes before the request is on its way");
-    let spec = lease.spec.expect("a spec");
+    let lease = bench.asks("update").expect("no Lease");
+    assert!(!bench.leads(), "still leads while the release is sent");
+    let spec = lease.spec.expect("no spec");
     assert_eq!((spec.holder_identity.as_deref(), spec.lease_duration_seconds), (Some(""), Some(1)));
     assert_eq!(spec.lease_transitions, Some(0));
     bench.elector.answer(bench.now, written(2));
@@ -405,7 +405,7 @@ fn release_while_a_renewal_is_under_way() {
     let mut bench = Bench::leading();
     bench.asks("update");
     bench.elector.stop();
-    // Whether it was carried out is not known, so the Lease is read; and it may be carried out after that.
+    // The renewal may or may not have been applied, so the Lease is read. It may also be applied after the read.
     bench.sends("get", found("baz", 15));
     bench.sends("update", Answer::Refused);
     bench.sends("get", found("baz", 15));

@@ -21,13 +21,13 @@ const NAMESPACE: &str = "kube-system";
 const NAME: &str = "it";
 
 async fn server() -> (Server, Client) {
-    let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a server");
-    let config = Config::from_url(&server.url()).expect("a URL");
-    let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client");
+    let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("start server");
+    let config = Config::from_url(&server.url()).expect("valid URL");
+    let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("create client");
     (server, client)
 }
 
-/// A candidate that runs.
+/// A running candidate.
 struct Candidate {
     fence: Fence,
     stop: CancellationToken,
@@ -56,29 +56,29 @@ fn candidate_with(client: &Client, identity: &str, recorder: Option<EventRecorde
 impl Candidate {
     async fn leads(&mut self) {
         let leads = timeout(60 * SECOND, self.fence.leading()).await;
-        assert_eq!(leads, Ok(true), "does not lead after a minute");
+        assert_eq!(leads, Ok(true), "not the leader after 1 min");
     }
 
     async fn ends(&mut self) -> End {
         let end = timeout(60 * SECOND, self.tasks.join_next()).await;
-        end.expect("ends within a minute").expect("a task").expect("no panic")
+        end.expect("did not end within 1 min").expect("task set is empty").expect("task panicked")
     }
 
     async fn renews(&mut self) {
-        let before = self.fence.lead().expect("leads");
+        let before = self.fence.lead().expect("not the leader");
         while self.fence.lead() == Some(before) {
             assert!(self.fence.changed().await);
         }
-        assert!(self.fence.lead() > Some(before), "the term did not move on");
+        assert!(self.fence.lead() > Some(before), "the term was not extended");
     }
 }
 
 async fn lease(client: &Client) -> Lease {
-    client.get(NAMESPACE, NAME).await.expect("a Lease")
+    client.get(NAMESPACE, NAME).await.expect("get Lease")
 }
 
 fn spec(lease: &Lease) -> (String, i32, i32) {
-    let spec = lease.spec.clone().expect("a spec");
+    let spec = lease.spec.clone().expect("no spec");
     (
         spec.holder_identity.unwrap_or_default(),
         spec.lease_duration_seconds.unwrap_or_default(),
@@ -123,10 +123,10 @@ async fn a_leader_that_dies_is_followed_within_lease_duration_and_retry_period()
     one.tasks.abort_all();
     other.leads().await;
     assert!(killed.elapsed() < 17 * SECOND, "{:?}", killed.elapsed());
-    assert_eq!(one.fence.lead(), None, "the term has run out by itself");
+    assert_eq!(one.fence.lead(), None, "the term has expired");
 }
 
-/// The watch only makes things faster.
+/// Failover works without the right to watch the Lease.
 #[tokio::test(start_paused = true)]
 async fn polling_alone_is_as_fast_as_upstream() {
     let (server, client) = server().await;
@@ -163,7 +163,7 @@ async fn a_renewal_that_fails_is_made_up_for(#[case] fault: Fault) {
     assert_eq!(
         server.requests().count(&On::any().verb("get").resource("leases")),
         3,
-        "at the start, once after the failure, and here"
+        "before acquiring, after the failure, and by this test"
     );
 }
 
@@ -186,18 +186,18 @@ async fn a_leader_that_cannot_renew_ends_and_its_writes_with_it() {
     let gated = client.gated(Arc::new(one.fence.clone()));
     assert!(matches!(gated.create(&config_map("early")).await, Err(Error::Gated { .. })));
     one.leads().await;
-    gated.create(&config_map("web")).await.expect("the leader may write");
+    gated.create(&config_map("web")).await.expect("write of the leader");
 
     server.faults().inject(Fault::unavailable().on(On::any().resource("leases")));
-    let until = one.fence.lead().expect("leads");
+    let until = one.fence.lead().expect("not the leader");
     assert_eq!(one.ends().await, End::Lost);
     assert_eq!(Instant::now(), until);
     assert!(matches!(gated.create(&config_map("late")).await, Err(Error::Gated { .. })));
-    let _: ConfigMap = gated.get("default", "web").await.expect("who does not lead may read");
+    let _: ConfigMap = gated.get("default", "web").await.expect("read without leadership");
     assert_eq!(server.requests().count(&On::writes().resource("configmaps")), 1);
 }
 
-/// Whoever waits for an answer, or for a connection, is let go when the term ends, and not before.
+/// A write in flight fails when the term ends, and not before.
 #[tokio::test(start_paused = true)]
 async fn a_write_under_way_is_dropped_when_the_term_ends() {
     let (server, client) = server().await;
@@ -211,10 +211,10 @@ async fn a_write_under_way_is_dropped_when_the_term_ends() {
     for _ in 0..10 {
         one.renews().await;
     }
-    assert!(tasks.try_join_next().is_none(), "dropped though the term was renewed");
+    assert!(tasks.try_join_next().is_none(), "dropped although the term was renewed");
     server.faults().inject(Fault::unavailable().on(On::any().resource("leases")));
-    let until = one.fence.lead().expect("leads");
-    let (result, ended) = tasks.join_next().await.expect("a task").expect("no panic");
+    let until = one.fence.lead().expect("not the leader");
+    let (result, ended) = tasks.join_next().await.expect("task set is empty").expect("task panicked");
     assert!(matches!(result, Err(Error::Gated { .. })), "{result:?}");
     assert_eq!(ended, until);
 }
@@ -225,11 +225,11 @@ async fn a_leader_that_was_replaced_by_hand_ends_with_its_next_renewal() {
     let mut one = candidate(&client, "one");
     one.leads().await;
     let patch = json!({ "spec": { "holderIdentity": "somebody", "leaseTransitions": 7 } });
-    client.merge_patch::<Lease>(NAMESPACE, NAME, None, &patch).await.expect("edited");
+    client.merge_patch::<Lease>(NAMESPACE, NAME, None, &patch).await.expect("patch");
     let edited = Instant::now();
     assert_eq!(one.ends().await, End::Lost);
     assert!(edited.elapsed() <= 2 * SECOND, "{:?}", edited.elapsed());
-    assert_eq!(spec(&lease(&client).await), ("somebody".to_owned(), 15, 7), "not written again");
+    assert_eq!(spec(&lease(&client).await), ("somebody".to_owned(), 15, 7), "overwritten by the old leader");
 }
 
 #[rstest]
@@ -241,16 +241,16 @@ async fn a_lease_emptied_or_deleted_by_hand_finds_a_leader_again(#[case] delete:
     let mut one = candidate(&client, "one");
     one.leads().await;
     if delete {
-        client.delete::<Lease>(NAMESPACE, NAME, None).await.expect("deleted");
+        client.delete::<Lease>(NAMESPACE, NAME, None).await.expect("delete");
     } else {
         let patch = json!({ "spec": { "holderIdentity": null } });
-        client.merge_patch::<Lease>(NAMESPACE, NAME, None, &patch).await.expect("edited");
+        client.merge_patch::<Lease>(NAMESPACE, NAME, None, &patch).await.expect("patch");
     }
     one.renews().await;
     assert_eq!(spec(&lease(&client).await), ("one".to_owned(), 15, transitions));
 }
 
-/// What a Go leader leaves behind when it dies, and what it must find to follow us.
+/// Interoperability with client-go: takes over the Lease of a dead Go leader, and writes it in a form that Go can read.
 #[tokio::test(start_paused = true)]
 async fn a_lease_of_client_go_is_taken_over_and_kept_in_its_form() {
     let (_server, client) = server().await;
@@ -262,8 +262,8 @@ async fn a_lease_of_client_go_is_taken_over_and_kept_in_its_form() {
             "leaseTransitions": 4,
         },
     }))
-    .expect("a Lease");
-    client.create(&theirs).await.expect("created");
+    .expect("decode Lease");
+    client.create(&theirs).await.expect("create");
     let started = Instant::now();
     let mut one = candidate(&client, "one");
     one.leads().await;
@@ -271,9 +271,9 @@ async fn a_lease_of_client_go_is_taken_over_and_kept_in_its_form() {
     let ours = lease(&client).await;
     assert_eq!(spec(&ours), ("one".to_owned(), 15, 5));
     assert_eq!(ours.metadata.annotations, theirs.metadata.annotations);
-    let written = serde_json::to_value(&ours.spec).expect("JSON");
+    let written = serde_json::to_value(&ours.spec).expect("encode JSON");
     for time in ["acquireTime", "renewTime"] {
-        let text = written[time].as_str().expect("a time");
+        let text = written[time].as_str().expect("time is missing");
         assert_eq!(text.len(), "2026-11-20T08:00:00.123456Z".len(), "{text}");
     }
 }
@@ -286,10 +286,10 @@ async fn events_are_upstreams() {
     one.leads().await;
     one.stop.cancel();
     assert_eq!(one.ends().await, End::Released);
-    // The recorder went with the election, so the writer ends once all is written.
+    // The election has dropped the recorder, so the writer ends when the queue is empty.
     writer.run(CancellationToken::new()).await;
-    let events = client.get_json("/api/v1/namespaces/kube-system/events").await.expect("a list");
-    let mut found: Vec<Event> = serde_json::from_value(events["items"].clone()).expect("events");
+    let events = client.get_json("/api/v1/namespaces/kube-system/events").await.expect("list");
+    let mut found: Vec<Event> = serde_json::from_value(events["items"].clone()).expect("decode events");
     found.sort_by_key(|event| event.metadata.resource_version.as_deref().and_then(|it| it.parse::<u64>().ok()));
     let found: Vec<_> = found
         .into_iter()
@@ -321,8 +321,8 @@ async fn metrics_are_upstreams() {
     use prometheus::{Registry, TextEncoder};
 
     let registry = Registry::new();
-    let metrics = PrometheusMetrics::register(&registry).expect("an empty registry");
-    let text = || TextEncoder::new().encode_to_string(&registry.gather()).expect("text");
+    let metrics = PrometheusMetrics::register(&registry).expect("register metrics");
+    let text = || TextEncoder::new().encode_to_string(&registry.gather()).expect("encode metrics");
     let (server, client) = server().await;
     let options = ElectionOptions {
         lease: LeaseName { namespace: NAMESPACE.to_owned(), name: NAME.to_owned() },

@@ -1,5 +1,5 @@
-//! Several electors on one Lease, with clocks that disagree, requests that are delayed, lost or applied late, and
-//! processes that stand still: never two leaders at once.
+//! Simulation of several electors on one Lease, with clock skew and drift, requests that are delayed, lost or applied
+//! late, and processes that are paused. There must never be two leaders at once.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 
-/// Microseconds of the simulation.
+/// Simulated time in microseconds.
 type Time = u64;
 
 const SECOND: Time = 1_000_000;
@@ -21,14 +21,14 @@ const SECOND: Time = 1_000_000;
 struct World {
     seed: u64,
     electors: usize,
-    /// How likely a request, and an answer, is lost.
+    /// Probability that a request or a response is lost.
     loss: f64,
-    /// How long a message may take. Some take ten times as long.
+    /// Maximum delay of a message; one in ten takes up to ten times as long.
     delay: Time,
-    /// How likely a process stands still when it is about to act, and for how long at most.
+    /// Probability that a process is paused before a step, and the maximum duration.
     pause: f64,
     paused: Time,
-    /// When all this ends, and the network and processes are well.
+    /// End of all faults.
     calm: Time,
 }
 
@@ -48,24 +48,24 @@ fn worlds() -> impl Strategy<Value = World> {
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// An elector may act, unless it has been told another time since.
+    /// An elector calls `next`, unless a later turn has been scheduled.
     Turn(usize, u64),
-    /// A request reaches the server, though its sender may have given up.
+    /// A request reaches the server; its sender may have given up.
     Arrives(usize, u64),
-    /// An answer reaches its sender.
+    /// A response reaches its sender.
     Answered(usize, u64),
 }
 
 struct Candidate {
     elector: Elector,
-    /// How fast its clock runs, and how far it is off.
+    /// Speed of its clock relative to simulated time, and its offset.
     rate: f64,
     skew: Time,
-    /// The number of the request that it waits for, with when it gives up.
+    /// Number and deadline of its request in flight.
     waits_for: Option<(u64, Time)>,
-    /// The number of its next turn.
+    /// Number of its next turn.
     turn: u64,
-    /// Until when, in true time, it may believe to lead.
+    /// End of its term in simulated time.
     leads_until: Option<Time>,
 }
 
@@ -92,7 +92,7 @@ impl Simulation {
         let candidates = (0..world.electors)
             .map(|n| Candidate {
                 elector: Elector::new(name.clone(), format!("elector-{n}"), Timing::default(), rng.random()),
-                // 1.2 / 0.85 is less than the ratio of lease duration to renew deadline.
+                // 1.2 / 0.85 is less than 1.5, the ratio of lease duration to renew deadline.
                 rate: rng.random_range(0.85..1.2),
                 skew: rng.random_range(0..1_000_000 * SECOND),
                 waits_for: None,
@@ -148,7 +148,7 @@ impl Simulation {
         !self.calm() && self.rng.random_bool(self.world.loss)
     }
 
-    /// What a candidate's clock shows.
+    /// Returns the time on the clock of a candidate.
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
     fn local(&self, n: usize) -> Now {
         let Candidate { rate, skew, .. } = self.candidates[n];
@@ -156,7 +156,7 @@ impl Simulation {
         Now { at: self.epoch + shown, wall: Timestamp::UNIX_EPOCH + shown }
     }
 
-    /// When a candidate's clock will show this, at the latest.
+    /// Returns an upper bound of the simulated time at which the clock of a candidate shows `at`.
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
     fn true_time(&self, n: usize, at: Instant) -> Time {
         let Candidate { rate, skew, .. } = self.candidates[n];
@@ -208,7 +208,7 @@ impl Simulation {
                 }
             }
             Next::Ended(_) => {
-                // It starts anew, as another process.
+                // Restart as a new process with another identity.
                 let name = LeaseName { namespace: "n".to_owned(), name: "l".to_owned() };
                 let (identity, seed) = (format!("elector-{n}-{}", self.count), self.rng.random());
                 self.candidates[n].elector = Elector::new(name, identity, Timing::default(), seed);
@@ -218,10 +218,10 @@ impl Simulation {
         }
     }
 
-    /// The server: compares versions, and does what is asked.
+    /// Processes a request on the server, with optimistic concurrency control.
     fn arrives(&mut self, n: usize, number: u64) {
-        let index = usize::try_from(number).expect("few requests");
-        let request = self.requests[index].take().expect("arrives once");
+        let index = usize::try_from(number).expect("fits usize");
+        let request = self.requests[index].take().expect("request arrived twice");
         let answer = match request {
             Request::Get => self.lease.clone().map_or(Answer::Missing, Answer::Found),
             Request::Create(_) if self.lease.is_some() => Answer::Refused,
@@ -252,11 +252,11 @@ impl Simulation {
             return;
         }
         if !self.calm() && self.rng.random_bool(self.world.pause) {
-            // The answer lies there, unread; giving up may come first.
+            // The process is paused before it reads the response; the deadline may pass first.
             let pause = self.rng.random_range(0..self.world.paused);
             return self.after(pause, Event::Answered(n, number));
         }
-        let answer = self.answers[usize::try_from(number).expect("few requests")].take().expect("answered once");
+        let answer = self.answers[usize::try_from(number).expect("fits usize")].take().expect("response arrived twice");
         self.candidates[n].waits_for = None;
         let local = self.local(n);
         self.candidates[n].elector.answer(local, answer);
@@ -266,7 +266,7 @@ impl Simulation {
         {
             for (other, candidate) in self.candidates.iter().enumerate() {
                 let overlap = other != n && candidate.leads_until.is_some_and(|theirs| theirs > self.now);
-                assert!(!overlap, "{n} leads at {} while {other} does until {:?}", self.now, candidate.leads_until);
+                assert!(!overlap, "{n} leads at {} and {other} until {:?}", self.now, candidate.leads_until);
             }
             self.terms += usize::from(self.candidates[n].leads_until.is_none());
             self.candidates[n].leads_until = Some(until);
@@ -287,19 +287,19 @@ proptest! {
         let calm = world.calm;
         let mut simulation = Simulation::new(world);
         simulation.run(calm);
-        // All that was under way has to arrive, whoever stands still has to wake, and then: one lease duration and two
-        // of the longest waits, on the slowest clock.
+        // 60 s for messages in flight and paused processes; then one lease duration and two of the longest retry
+        // delays, on the slowest clock.
         let settled = calm + 60 * SECOND + 30 * SECOND;
         simulation.run(settled);
-        prop_assert!(simulation.leader().is_some(), "nobody leads");
-        // And it stays.
+        prop_assert!(simulation.leader().is_some(), "no leader");
+        // The leader does not change without faults.
         let (terms, leader) = (simulation.terms, simulation.leader());
         simulation.run(settled + 600 * SECOND);
         prop_assert_eq!((simulation.terms, simulation.leader()), (terms, leader));
     }
 }
 
-/// The property would hold as well if nobody ever led, or nothing ever went wrong.
+/// Checks that the property above is not vacuous: there are leaders, and with faults there are changes of the leader.
 #[test]
 fn the_simulation_has_leaders_and_changes_of_leader() {
     let quiet = World { seed: 1, electors: 3, loss: 0.0, delay: 10_000, pause: 0.0, paused: 1, calm: 600 * SECOND };
