@@ -1,20 +1,20 @@
-//! The bytes of a stream that have arrived and are not used yet.
+//! Buffer of received bytes that are not consumed yet.
 
-/// What a buffer may keep allocated once a large piece has passed through it.
+/// Capacity in bytes that a buffer keeps after a large item or frame was consumed.
 const KEEP: usize = 128 << 10;
 
-/// A queue of bytes in one piece of memory.
+/// Contiguous queue of bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
-    /// What is before has been used.
+    /// Number of consumed bytes at the beginning of `bytes`.
     start: usize,
-    /// How much of the stream is no longer in `bytes`.
+    /// Bytes of the stream that were removed from `bytes`.
     dropped: u64,
 }
 
 impl Buffer {
-    /// Takes the next chunk. Only here bytes move: the rest of the piece that was not complete.
+    /// Appends a chunk, after moving the unconsumed bytes to the front. No other method moves bytes.
     pub(crate) fn push(&mut self, chunk: &[u8]) {
         if self.start > 0 {
             self.dropped += self.start as u64;
@@ -27,19 +27,19 @@ impl Buffer {
         self.bytes.extend_from_slice(chunk);
     }
 
-    /// What is not used yet.
+    /// Returns the unconsumed bytes.
     pub(crate) fn rest(&self) -> &[u8] {
         &self.bytes[self.start..]
     }
 
-    /// Says that the next `count` bytes are used, and returns them.
+    /// Consumes the next `count` bytes and returns them.
     pub(crate) fn take(&mut self, count: usize) -> &[u8] {
         let from = self.start;
         self.start += count;
         &self.bytes[from..self.start]
     }
 
-    /// How many bytes of the stream are used.
+    /// Returns how many bytes of the stream were consumed.
     pub(crate) fn position(&self) -> u64 {
         self.dropped + self.start as u64
     }

@@ -1,19 +1,19 @@
-//! The two encodings in which API servers answer.
+//! Encodings of responses.
 
 use std::fmt;
 
-/// How the bytes of an answer are to be read.
+/// Encoding of a response body.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Encoding {
-    /// `application/json`; every server and every type has it.
+    /// `application/json`, supported for every type.
     #[default]
     Json,
-    /// `application/vnd.kubernetes.protobuf`; smaller and faster to read. Custom resources do not have it.
+    /// `application/vnd.kubernetes.protobuf`: smaller and faster to decode. Not supported for custom resources.
     Protobuf,
 }
 
 impl Encoding {
-    /// The media type for which a client asks.
+    /// Returns the media type, for the `Accept` header.
     pub const fn media_type(self) -> &'static str {
         match self {
             Self::Json => "application/json",
@@ -21,7 +21,7 @@ impl Encoding {
         }
     }
 
-    /// What a `Content-Type` header says, parameters such as `stream=watch` aside; `None` for any other type.
+    /// Parses a `Content-Type` header, ignoring parameters such as `stream=watch`; `None` for any other media type.
     ///
     /// ```
     /// use kube_wire::Encoding;

@@ -1,130 +1,130 @@
-//! What can be wrong with bytes from an API server.
+//! Errors of decoding.
 
 use std::fmt;
 
 use crate::{ResourceVersion, protobuf::MalformedProtobuf};
 
-/// Bytes that are not what they should be.
+/// Error of decoding an object, a list or a watch stream.
 ///
-/// Every variant names the kind that was read; where the last good resourceVersion of a watch is known it is named too,
-/// so that an operator can tell which event was broken.
+/// Every variant names the kind that was decoded. Errors of a [`WatchReader`](crate::WatchReader) also carry the
+/// resource version of the last good event, which identifies the bad event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The JSON is malformed, or does not have the shape of the type.
+    /// The JSON is malformed or does not match the type.
     #[error("cannot decode {kind}{after}: {place}: {message}", after = After(resource_version))]
     Json {
-        /// What was being read.
+        /// Kind of the object, list or watch event.
         kind: String,
-        /// Where in the document.
+        /// Field, line and column.
         place: Place,
-        /// What is wrong there.
+        /// Description of the error.
         message: String,
-        /// The last good resourceVersion, when the bytes were a frame of a watch.
+        /// Resource version of the last good event; `None` outside of a watch.
         resource_version: Option<ResourceVersion>,
     },
-    /// The protobuf is malformed, or does not have the shape of the type.
+    /// The protobuf message is malformed or does not match the type.
     #[error("cannot decode {kind}{after}: {cause}", after = After(resource_version))]
     Protobuf {
-        /// What was being read.
+        /// Kind of the object, list or watch event.
         kind: String,
-        /// Which field, and what is wrong with it.
+        /// Field and description of the error.
         cause: MalformedProtobuf,
-        /// The last good resourceVersion, when the bytes were a frame of a watch.
+        /// Resource version of the last good event; `None` outside of a watch.
         resource_version: Option<ResourceVersion>,
     },
-    /// The bytes are in an encoding in which the type is not read.
-    #[error("{kind} is not read from {encoding}")]
+    /// The type does not implement decoding from this encoding.
+    #[error("cannot decode {kind} from {encoding}: not implemented for this type")]
     Encoding {
-        /// What was to be read.
+        /// Kind of the object.
         kind: String,
         /// The encoding, such as `protobuf`.
         encoding: &'static str,
     },
-    /// The document is of another kind than asked for.
+    /// The document has another kind or API version than requested.
     #[error("expected {kind}{after}, the server sent {found}", after = After(resource_version))]
     Kind {
-        /// What was asked for.
+        /// Expected kind.
         kind: String,
-        /// What came.
+        /// Kind that was received.
         found: String,
-        /// The last good resourceVersion, when the bytes were a frame of a watch.
+        /// Resource version of the last good event; `None` outside of a watch.
         resource_version: Option<ResourceVersion>,
     },
-    /// An object came without a name; it could not be stored under any key.
-    #[error("cannot decode {kind}{after}: an object without metadata.name", after = After(resource_version))]
+    /// The object has no `metadata.name`, and so no key.
+    #[error("cannot decode {kind}{after}: metadata.name is missing", after = After(resource_version))]
     Nameless {
-        /// What was being read.
+        /// Kind of the object, list or watch event.
         kind: String,
-        /// The last good resourceVersion, when the bytes were a frame of a watch.
+        /// Resource version of the last good event; `None` outside of a watch.
         resource_version: Option<ResourceVersion>,
     },
-    /// A list without `metadata.resourceVersion`, as no API server sends one.
+    /// The list has no `metadata.resourceVersion`, which every API server sets; no watch can start from it.
     #[error("{kind} without metadata.resourceVersion{after}", after = After(resource_version))]
     Unversioned {
-        /// The kind of the list.
+        /// Kind of the list.
         kind: String,
-        /// The last good resourceVersion.
+        /// Resource version of the last good event; `None` outside of a watch.
         resource_version: Option<ResourceVersion>,
     },
-    /// A watch event of a type this crate does not know.
+    /// The watch event has an unknown `type`.
     #[error("unknown watch event type {event:?} for {kind}{after}", after = After(resource_version))]
     UnknownEvent {
-        /// What is watched.
+        /// Kind of the watched objects.
         kind: String,
-        /// The `type` of the event.
+        /// `type` of the event.
         event: String,
-        /// The last good resourceVersion.
+        /// Resource version of the last good event; `None` outside of a watch.
         resource_version: Option<ResourceVersion>,
     },
-    /// A frame of a watch is longer than the limit.
+    /// A frame of a watch exceeds the limit.
     #[error("a watch frame of {kind} is longer than {limit} bytes{after}", after = After(resource_version))]
     FrameTooLong {
-        /// What is watched.
+        /// Kind of the watched objects.
         kind: String,
-        /// The limit in bytes.
+        /// Limit in bytes.
         limit: usize,
-        /// The last good resourceVersion.
+        /// Resource version of the last good event; `None` outside of a watch.
         resource_version: Option<ResourceVersion>,
     },
-    /// An item of a list is longer than the limit.
+    /// An item of a list exceeds the limit.
     #[error("items[{item}] of {kind} is longer than {limit} bytes{after}", after = After(resource_version))]
     ItemTooLong {
-        /// The kind of the list.
+        /// Kind of the list.
         kind: String,
-        /// Which item, counted from 0.
+        /// Index of the item, from 0.
         item: usize,
-        /// The limit in bytes.
+        /// Limit in bytes.
         limit: usize,
-        /// The last good resourceVersion.
+        /// Resource version of the last good event; `None` outside of a watch.
         resource_version: Option<ResourceVersion>,
     },
-    /// A watch ended within a frame.
+    /// The watch ended within a frame.
     #[error("the watch of {kind} ended {have} bytes into a frame{after}", after = After(resource_version))]
     Truncated {
-        /// What is watched.
+        /// Kind of the watched objects.
         kind: String,
-        /// How many bytes of the frame had arrived.
+        /// Bytes of the incomplete frame that were received.
         have: usize,
-        /// The last good resourceVersion.
+        /// Resource version of the last good event; `None` outside of a watch.
         resource_version: Option<ResourceVersion>,
     },
-    /// A list ended too early.
-    #[error("{kind} ended within items[{item}], {read} bytes from its beginning{after}", after = After(resource_version))]
+    /// The body of a list ended before the list was complete.
+    #[error("{kind} is truncated at items[{item}], byte {read}{after}", after = After(resource_version))]
     ListTruncated {
-        /// The kind of the list.
+        /// Kind of the list.
         kind: String,
-        /// How many items are complete.
+        /// Number of complete items.
         item: usize,
-        /// How many bytes could be used.
+        /// Bytes before the incomplete part.
         read: u64,
-        /// The last good resourceVersion.
+        /// Resource version of the last good event; `None` outside of a watch.
         resource_version: Option<ResourceVersion>,
     },
 }
 
 impl DecodeError {
-    /// The same error, saying that it came after `version` in a watch.
+    /// Sets the resource version of the last good event. No effect on [`Encoding`](Self::Encoding).
     #[must_use]
     pub fn after(mut self, version: &ResourceVersion) -> Self {
         match &mut self {
@@ -143,7 +143,7 @@ impl DecodeError {
         self
     }
 
-    /// The same error, saying that it is about the part `place` of `kind`.
+    /// Prefixes the path of the error with `place`, a path within `kind`.
     pub(crate) fn within(self, kind: &str, place: &str) -> Self {
         match self {
             Self::Json { place: Place { path, line, column }, message, resource_version, .. } => {
@@ -171,14 +171,14 @@ impl DecodeError {
     }
 }
 
-/// Where in a JSON document something is wrong.
+/// Position of an error in a JSON document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Path of the field, such as `items[3].spec.ports[0].port`; empty for the document itself.
+    /// Path of the field, such as `items[3].spec.ports[0].port`; empty for the whole document.
     pub path: String,
-    /// Line, counted from 1; 0 when unknown. Lines are counted within the object, as it stands in its list or frame.
+    /// Line within the object (not within its list or frame), from 1; 0 if unknown.
     pub line: usize,
-    /// Column, counted from 1; 0 when unknown.
+    /// Column, from 1; 0 if unknown.
     pub column: usize,
 }
 
@@ -193,7 +193,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// ` after resourceVersion 7`, or nothing.
+/// Formats ` after resourceVersion 7`, or nothing for `None`.
 struct After<'a>(&'a Option<ResourceVersion>);
 
 impl fmt::Display for After<'_> {

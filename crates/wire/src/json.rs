@@ -1,4 +1,4 @@
-//! The one-line way to read any [`serde::Deserialize`] type from JSON.
+//! Decoding of types that implement [`serde::Deserialize`], with Go's treatment of unusual JSON.
 
 mod canonical;
 
@@ -7,11 +7,15 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 pub(crate) use self::canonical::{Node, read};
 use crate::{DecodeError, Place};
 
-/// Reads `bytes` as a `D`; an error names `kind`, the field and the position.
+/// Decodes `bytes` as a `D`.
 ///
-/// A document that Go's decoder reads is read with the same meaning: a repeated member merges with the earlier one, or replaces
-/// it, and half of a surrogate pair and bytes that are not UTF-8 become U+FFFD. Only bytes that do not decode are read again, for
-/// that and to find the field that is wrong.
+/// JSON that Go's `encoding/json` accepts and `serde_json` does not is decoded as in Go: a repeated member is merged
+/// with the earlier one or replaces it, and unpaired surrogates and invalid UTF-8 become U+FFFD. Only documents that
+/// `serde_json` rejects are decoded a second time for this.
+///
+/// # Errors
+///
+/// [`DecodeError::Json`] with `kind`, the path of the field, line and column.
 ///
 /// ```
 /// let error = kube_wire::json::from_slice::<Vec<u16>>("Ports", b"[1, \"x\"]").unwrap_err();
@@ -27,7 +31,7 @@ pub fn from_slice<D: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<D, De
     })
 }
 
-/// For `deserialize_with`: the zero value for `null`, as in Go.
+/// For `deserialize_with`: decodes `null` as the default value, as in Go.
 pub(crate) fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -36,17 +40,17 @@ where
     Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// Decodes once more, tracking the path.
+/// Decodes again with path tracking, to find the field that `error` is about.
 fn explain<D: DeserializeOwned>(kind: &str, bytes: &[u8], error: &serde_json::Error) -> DecodeError {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     match serde_path_to_error::deserialize::<_, D>(&mut reader) {
         Err(traced) => located(kind, path_text(traced.path()), traced.inner()),
-        // The value itself was fine: something follows it.
+        // The value is valid; the error is about trailing characters.
         Ok(_) => located(kind, String::new(), error),
     }
 }
 
-/// The error of `serde_json` with its position taken out of the message.
+/// Converts an error of `serde_json`; the position is moved from the message to [`Place`].
 pub(crate) fn located(kind: &str, path: String, error: &serde_json::Error) -> DecodeError {
     let (line, column) = (error.line(), error.column());
     let mut message = error.to_string();
@@ -91,6 +95,6 @@ mod tests {
     fn names_the_place(#[case] text: &str, #[case] expect: &str) {
         let error = from_slice::<Pod>("Pod", text.as_bytes()).unwrap_err().to_string();
         assert!(error.starts_with(&format!("cannot decode Pod: {expect}")), "{error}");
-        assert!(!error.contains(" at line"), "the position is said once: {error}");
+        assert!(!error.contains(" at line"), "the position occurs once: {error}");
     }
 }

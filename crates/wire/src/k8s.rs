@@ -1,4 +1,4 @@
-//! The types of `k8s-openapi`, read whole.
+//! [`Object`] and [`Decode`] for the types of `k8s-openapi`.
 
 use k8s_openapi::{
     ClusterResourceScope, Metadata, NamespaceResourceScope, apimachinery::pkg::apis::meta::v1::ObjectMeta,
@@ -11,7 +11,7 @@ use crate::{
     json::{self, Node},
 };
 
-/// Whether objects of a scope live in namespaces.
+/// Scope of a resource: namespaced or cluster-scoped.
 pub trait Scope {
     #[doc(hidden)]
     const NAMESPACED: bool;
@@ -70,11 +70,11 @@ where
     }
 }
 
-/// Replaces times that `metav1.Time` can express and `jiff::Timestamp` cannot by the nearest that it can. Returns whether there were
-/// any.
+/// Replaces times that `metav1.Time` supports and `jiff::Timestamp` does not by the nearest supported one. Returns
+/// whether any was replaced.
 ///
-/// A Lease whose `renewTime` is `9999-12-31T23:59:59.000000Z`, which anyone who may write it can set, must not be unreadable: no
-/// candidate could take it over.
+/// Without this, a Lease with the `renewTime` `9999-12-31T23:59:59.000000Z`, which any client with write access can
+/// set, could not be decoded, and no candidate could acquire it.
 fn clamp_times(node: &mut Node) -> bool {
     let mut changed = false;
     match node {
@@ -104,14 +104,14 @@ fn clamp_times(node: &mut Node) -> bool {
     changed
 }
 
-/// Returns what stands in for a time out of range, in microseconds as `metav1.MicroTime` has them.
+/// Returns the replacement for a time out of range, in the format of `metav1.MicroTime`; `None` for any other text.
 fn clamped(text: &str) -> Option<&'static str> {
     if text.parse::<Timestamp>().is_ok() {
         return None;
     }
     let year = text.find('-').map(|at| &text[..at])?;
     match year.parse::<u32>() {
-        // Before the year 0, as Go writes a time that an offset brings there.
+        // A time before the year 0 (text with a leading `-`), which Go formats after applying an offset.
         Err(_) if year.is_empty() => Some("0000-01-01T00:00:00.000000Z"),
         Ok(9999..) => Some("9999-12-30T22:00:00.999999Z"),
         _ => None,

@@ -1,17 +1,41 @@
-//! How Kubernetes objects, lists and watch frames are read from bytes. No I/O.
+//! Streaming decoder for Kubernetes objects, lists and watch streams, from JSON and protobuf. No I/O.
 //!
-//! An API server answers a list with one document and a watch with a stream of frames that the network cuts wherever it
-//! likes. This crate turns those bytes into the type a program stores, directly: never through `serde_json::Value`, never
-//! through an object that carries more than the program reads.
+//! It is for programs that
 //!
-//! A type says what it is ([`Object`]) and how it is read ([`Decode`]); everything else follows from that:
+//! - decode API objects directly into their own types, without a `serde_json::Value` or unused fields in between
+//!   ([`Object`], [`Decode`]);
+//! - read a list response item by item while it arrives ([`ListReader`]), or a complete one at once ([`decode_list`]);
+//! - read a watch event by event, bookmarks and `ERROR` events included ([`WatchReader`]);
+//! - decode `application/vnd.kubernetes.protobuf` field by field without generated code ([`protobuf`]);
+//! - store many keys, UIDs and resource versions in 16 bytes each ([`ObjectKey`], [`Uid`], [`ResourceVersion`]).
+//!
+//! ```text
+//!            response body, in chunks of any size
+//!           | push                           | push
+//!           v                                v
+//!      ListReader                       WatchReader
+//!      splits a list into items         splits a watch into frames
+//!           |                                |
+//!           +---- bytes of one object -------+
+//!                           |
+//!                           v
+//!            T::from_json or T::from_protobuf      T: Decode
+//!                           |
+//!           +---------------+----------------+
+//!           v                                v
+//!      T or Undecodable, then ListMeta  WatchEvent<T>
+//! ```
+//!
+//! # Example
+//!
+//! A type implements [`Object`] (key, UID and resource version) and [`Decode`] (API resource and decoding):
 //!
 //! ```
 //! use kube_wire::{
 //!     Decode, DecodeError, Encoding, ListReader, Object, ObjectMeta, Resource, ResourceVersion, Uid, WatchEvent, WatchReader,
 //! };
 //!
-//! /// A Node, as far as this program is interested.
+//! /// The part of a Node that this program reads.
 //! #[derive(serde::Deserialize)]
 //! struct Node {
 //!     metadata: ObjectMeta,
@@ -19,7 +43,7 @@
 //!
 //! impl Object for Node {
 //!     fn namespace(&self) -> &str {
-//!         "" // of the cluster
+//!         "" // cluster-scoped
 //!     }
 //!     fn name(&self) -> &str {
 //!         &self.metadata.name
@@ -40,7 +64,7 @@
 //!     }
 //! }
 //!
-//! // Each object of a list comes out as soon as its last byte is there; the body is never held.
+//! // `next_item` returns an object as soon as its last byte was pushed; the body is not kept.
 //! let mut list = ListReader::<Node>::new(Encoding::Json);
 //! list.push(br#"{"kind":"NodeList","items":[{"metadata":{"name":"a"}},{"meta"#);
 //! assert_eq!(list.next_item()?.expect("complete")?.name(), "a");
@@ -59,14 +83,21 @@
 //! # Ok::<(), DecodeError>(())
 //! ```
 //!
-//! An object that cannot be decoded is reported in its place as [`Undecodable`], with the name of the object, and what surrounds it is
-//! read as if nothing had happened: one object does not keep a program from seeing the others.
+//! An object that cannot be decoded is returned as [`Undecodable`], with its key if that can be read, and reading
+//! continues with the next one: one bad object does not hide the others.
 //!
-//! The same type is read from protobuf once it says how ([`Decode::from_protobuf`], with the reader in [`protobuf`]); the
-//! readers then take [`Encoding::Protobuf`].
+//! A type that also implements [`Decode::from_protobuf`], with the reader in [`protobuf`], can be read with
+//! [`Encoding::Protobuf`].
 //!
-//! With the feature `k8s-openapi`, every type of that crate can be read whole. A type of one's own that keeps only what is
-//! needed is several times smaller and faster.
+//! With the feature `k8s-openapi`, every object type of that crate implements [`Object`] and [`Decode`] (JSON only). A
+//! type that keeps only the fields in use is several times smaller and faster.
+//!
+//! # When not to use it
+//!
+//! - For requests, authentication and retries: use a client, such as `kube` or `kube-controller-client`.
+//! - For complete objects that are decoded once and not cached: `serde_json` with the types of `k8s-openapi` is enough.
+//! - For types that are known only at run time, YAML or CBOR: they are not supported.
+//! - For encoding: only [`Status`], [`Uid`] and [`ResourceVersion`] implement [`serde::Serialize`].
 
 mod buffer;
 mod encoding;
@@ -104,7 +135,8 @@ pub use undecodable::Undecodable;
 pub use version::ResourceVersion;
 pub use watch::{EventType, LineSplitter, WatchEvent, WatchReader};
 
-/// The longest item of a list, or frame of a watch, that is accepted unless said otherwise.
+/// Default limit in bytes of one list item or watch frame: 16 MiB.
 ///
-/// An object is at most 1.5 MiB in etcd by default; JSON escapes can make it several times longer.
+/// etcd limits a request, and so an object, to 1.5 MiB by default; JSON escapes can make an object several times
+/// longer.
 pub const DEFAULT_LIMIT: usize = 16 << 20;

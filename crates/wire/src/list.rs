@@ -1,4 +1,4 @@
-//! Lists: the envelope around items.
+//! Decoding of lists.
 
 mod json;
 mod protobuf;
@@ -7,30 +7,34 @@ mod reader;
 pub use self::reader::ListReader;
 use crate::{Decode, DecodeError, Encoding, Resource, ResourceVersion};
 
-/// What a list says of itself.
+/// `metav1.ListMeta`: metadata of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListMeta {
-    /// The version from which a watch continues this list.
+    /// Resource version of the list, from which a watch can start.
     pub resource_version: ResourceVersion,
-    /// Present when more pages follow.
+    /// Continue token for the next page; `None` on the last page.
     pub continue_token: Option<String>,
-    /// How many objects follow, when the server says so.
+    /// Number of objects on the following pages (`remainingItemCount`), if the server sent it.
     pub remaining: Option<u64>,
 }
 
-/// The answer to a list request, or one page of it.
+/// Response to a list request, or one page of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List<T> {
-    /// What the list says of itself.
+    /// Metadata of the list.
     pub meta: ListMeta,
-    /// The objects, in the server's order.
+    /// Objects in the order in which the server sent them.
     pub items: Vec<T>,
 }
 
-/// Reads the answer to a list request that is there as a whole, from JSON; see [`ListReader`] for one that arrives in chunks.
+/// Decodes a complete list response from JSON. [`ListReader`] decodes one that arrives in chunks, or protobuf.
 ///
-/// Errors: a document of another kind (a `Status`, a `Table`), a list without `kind` or `metadata.resourceVersion`, and an item that
-/// cannot be decoded, whose place is named, such as `items[3].spec`.
+/// # Errors
+///
+/// - The document is not JSON, or an item exceeds [`DEFAULT_LIMIT`](crate::DEFAULT_LIMIT).
+/// - The document has another kind, such as `Status` or `Table`, or another API version.
+/// - The list has no `kind` or no `metadata.resourceVersion`.
+/// - An item cannot be decoded; the error contains its path, such as `items[3].spec`.
 pub fn decode_list<T: Decode>(bytes: &[u8]) -> Result<List<T>, DecodeError> {
     let mut reader = ListReader::new(Encoding::Json);
     reader.push(bytes);
@@ -41,28 +45,28 @@ pub fn decode_list<T: Decode>(bytes: &[u8]) -> Result<List<T>, DecodeError> {
     Ok(List { meta: reader.finish()?, items })
 }
 
-/// Finds the items of a list in its bytes.
+/// Splits the bytes of a list into items.
 trait Split {
     fn push(&mut self, chunk: &[u8]);
 
-    /// The bytes of the next item, once all of them are there.
+    /// Returns the bytes of the next item; `None` until it is complete.
     fn next_item(&mut self) -> Result<Option<&[u8]>, DecodeError>;
 
-    /// Called when all items were taken and no bytes follow.
+    /// Returns the metadata of the list. Called at the end of the body, after `next_item` has returned `None`.
     fn finish(self) -> Result<ListMeta, DecodeError>;
 }
 
-/// A list that does not say what it is.
+/// Returns the error for a list without `kind`.
 fn unidentified(kind: &str) -> DecodeError {
-    DecodeError::kind(kind, "an object that does not say what it is")
+    DecodeError::kind(kind, "an object without kind")
 }
 
-/// A list of another version of the API.
+/// Returns the error for a list of another API group or version.
 fn other_version(kind: &str, resource: &Resource, found: &str) -> DecodeError {
-    DecodeError::kind(&format!("{kind} of {}", resource.api_version()), &format!("one of {found}"))
+    DecodeError::kind(&format!("{kind} of {}", resource.api_version()), &format!("{kind} of {found}"))
 }
 
-/// Refuses a list from which no watch could go on.
+/// Rejects a list without a resource version, from which no watch could start.
 fn versioned(kind: &str, meta: ListMeta) -> Result<ListMeta, DecodeError> {
     if meta.resource_version.is_empty() {
         return Err(DecodeError::Unversioned { kind: kind.to_owned(), resource_version: None });
@@ -70,7 +74,7 @@ fn versioned(kind: &str, meta: ListMeta) -> Result<ListMeta, DecodeError> {
     Ok(meta)
 }
 
-/// Refuses an object that no key could name, for it would silently replace another one.
+/// Rejects an object without a name: in a cache, all such objects of a namespace would share one key.
 pub(crate) fn named<T: Decode>(object: T) -> Result<T, DecodeError> {
     if object.name().is_empty() {
         return Err(DecodeError::Nameless { kind: T::RESOURCE.kind.to_owned(), resource_version: None });

@@ -1,29 +1,32 @@
-//! The part of `metadata` that the machinery reads.
+//! The fields of `metadata` that every cached object needs.
 
 use serde::Deserialize;
 
 use crate::{ObjectKey, ResourceVersion, Text, Uid, json::nullable};
 
-/// Just enough of an object's `metadata` to store the object; a building block for projections.
+/// Subset of `metav1.ObjectMeta` that [`Object`](crate::Object) needs, for embedding in types that keep only some
+/// fields.
+///
+/// JSON `null` is decoded as the empty value, as in Go.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectMeta {
-    /// Unique within the namespace.
+    /// Name, unique per type and namespace.
     #[serde(deserialize_with = "nullable")]
     pub name: Text,
-    /// Empty for cluster-scoped objects.
+    /// Namespace; empty for a cluster-scoped object.
     #[serde(deserialize_with = "nullable")]
     pub namespace: Text,
-    /// Identity across the object's life.
+    /// UID of the object.
     #[serde(deserialize_with = "nullable")]
     pub uid: Uid,
-    /// Opaque version of this state.
+    /// Resource version of this state of the object.
     #[serde(deserialize_with = "nullable")]
     pub resource_version: ResourceVersion,
 }
 
 impl ObjectMeta {
-    /// Namespace and name.
+    /// Returns namespace and name.
     pub fn key(&self) -> ObjectKey {
         ObjectKey { namespace: self.namespace.clone(), name: self.name.clone() }
     }

@@ -1,22 +1,23 @@
-//! What a type must offer to be read and stored.
+//! Traits of types that can be decoded and cached.
 
 use crate::{DecodeError, ObjectKey, Resource, ResourceVersion, Uid};
 
-/// What the machinery must know of any stored object.
+/// The metadata of an object that readers, caches and work queues need.
 pub trait Object: Send + Sync + 'static {
-    /// The namespace; empty for a cluster-scoped object.
+    /// Returns `metadata.namespace`; empty for a cluster-scoped object.
     fn namespace(&self) -> &str;
-    /// The name, unique within the namespace.
+    /// Returns `metadata.name`, which is unique per type and namespace.
     fn name(&self) -> &str;
-    /// The identity that tells an object from a later one of the same name.
+    /// Returns `metadata.uid`, which differs between an object and a later one of the same name.
     fn uid(&self) -> Uid;
-    /// The version of this state of the object.
+    /// Returns `metadata.resourceVersion`.
     fn resource_version(&self) -> ResourceVersion;
 
-    /// Whether two states of one object that carry the same version have the same content. The default trusts the version.
+    /// Returns whether two states of an object with equal UID and resource version have equal content. The default is
+    /// `true`.
     ///
-    /// A server that was restored from a backup counts versions again, so that a version can come twice with different content.
-    /// Types with a cheap comparison override this.
+    /// An API server whose etcd was restored from a backup assigns resource versions again, so that one version can
+    /// appear with different content. Types with a cheap comparison should override this.
     fn has_content_of(&self, other: &Self) -> bool
     where
         Self: Sized,
@@ -25,31 +26,42 @@ pub trait Object: Send + Sync + 'static {
         true
     }
 
-    /// Namespace and name. Override it where the object holds them as [`Text`](crate::Text), which need not be copied.
+    /// Returns namespace and name. Types that store them as [`Text`](crate::Text) should override this to avoid a copy.
     fn key(&self) -> ObjectKey {
         ObjectKey::new(self.namespace(), self.name())
     }
 }
 
-/// How a type is read from the API server's bytes.
+/// A type that can be decoded from an API server's response.
 ///
-/// JSON is always enough. Where protobuf is worth the code, say so with [`PROTOBUF`](Self::PROTOBUF).
+/// JSON is mandatory, protobuf is optional: a type that implements [`from_protobuf`](Self::from_protobuf) sets
+/// [`PROTOBUF`](Self::PROTOBUF).
 pub trait Decode: Object + Sized {
-    /// Where the type lives in the API.
+    /// API resource of the type: group, version, plural, kind and scope.
     const RESOURCE: Resource;
 
-    /// Whether [`from_protobuf`](Self::from_protobuf) is written: informers then ask the server for protobuf first.
+    /// Whether [`from_protobuf`](Self::from_protobuf) is implemented. If so, clients and informers request protobuf by
+    /// default.
     const PROTOBUF: bool = false;
 
-    /// Reads one object from JSON: a list item or the `object` of a watch event.
+    /// Decodes one object from JSON: a list item or the `object` of a watch event.
     ///
-    /// List items carry neither `kind` nor `apiVersion`; do not insist on them. For a type that implements
-    /// [`serde::Deserialize`] this is one line, see [`crate::json::from_slice`].
+    /// List items have neither `kind` nor `apiVersion`, so implementations must not require them. A type that
+    /// implements [`serde::Deserialize`] calls [`crate::json::from_slice`].
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Json`] if the bytes are not JSON or do not match the type.
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError>;
 
-    /// Reads one object from its bare protobuf message, without an envelope: a list item or the object of a watch event.
+    /// Decodes one object from its protobuf message without the envelope: a list item or the object of a watch event.
     ///
-    /// [`crate::protobuf`] is made for this. Fails unless written.
+    /// Implementations use [`crate::protobuf`].
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Protobuf`] if the message is malformed or does not match the type. The default implementation
+    /// always returns [`DecodeError::Encoding`].
     fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {
         let _ = bytes;
         Err(DecodeError::Encoding { kind: Self::RESOURCE.kind.to_owned(), encoding: "protobuf" })

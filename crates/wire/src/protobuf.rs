@@ -1,7 +1,7 @@
-//! Protobuf messages, field by field, without a copy and without generated code.
+//! Zero-copy reader of protobuf messages, field by field, without generated code.
 //!
-//! A decoder that wants five of a Pod's four hundred fields walks the message once, descends where it must, and steps over
-//! everything else for the price of reading a length.
+//! A decoder that needs a few of the several hundred fields of a Pod iterates over the message once. Skipping a field
+//! costs reading its tag and length.
 //!
 //! ```
 //! use std::borrow::Cow;
@@ -27,7 +27,7 @@
 //!
 //! assert_eq!(name(b"\x0a\x05\x0a\x03web\x12\x02\x08\x07"), Ok("web".into()));
 //! let error = name(b"\x0a\x05\x0a\x09web").unwrap_err();
-//! assert_eq!(error.to_string(), "field 1.1: the message ends within it");
+//! assert_eq!(error.to_string(), "field 1.1: unexpected end of message");
 //! ```
 
 mod envelope;
@@ -44,96 +44,97 @@ pub(crate) use self::{
 };
 use crate::{DecodeError, text::lossy};
 
-/// The fields of one message, in the order in which they stand.
+/// Iterator over the fields of one message, in encoded order, unknown fields included.
 ///
-/// Yields each field once, unknown ones too: skipping is up to the caller and costs nothing. After an error it yields no more.
-/// Descending is explicit ([`Field::message`]), so the depth is that of the caller's code, whatever the bytes say.
+/// It ends after the first error. Nested messages are read only by [`Field::message`], so the depth of recursion does
+/// not depend on the input.
 #[derive(Debug, Clone)]
 pub struct Fields<'a> {
     rest: &'a [u8],
     path: Path,
 }
 
-/// One field of a message.
+/// Field of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field<'a> {
-    /// The tag number.
+    /// Field number.
     pub number: u32,
-    /// What the bytes hold.
+    /// Undecoded value.
     pub value: Value<'a>,
     path: Path,
 }
 
-/// The value of a field, as far as the bytes alone tell its type.
+/// Value of a field by wire type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// Integers, booleans and enumerations.
+    /// Wire type 0: integers, booleans and enums.
     Varint(u64),
-    /// Eight bytes: `fixed64`, `sfixed64` or `double`.
+    /// Wire type 1: `fixed64`, `sfixed64` or `double`.
     Fixed64(u64),
-    /// Strings, bytes, messages, map entries and packed repetitions.
+    /// Wire type 2: strings, bytes, messages, map entries and packed repeated fields.
     Bytes(&'a [u8]),
-    /// Four bytes: `fixed32`, `sfixed32` or `float`.
+    /// Wire type 5: `fixed32`, `sfixed32` or `float`.
     Fixed32(u32),
 }
 
-/// Bytes that are no message of the expected shape. Small and without allocation: use [`MalformedProtobuf::reading`] to
-/// make the error of a decoder out of it.
+/// Error of reading a message: a field and what is wrong with it.
+///
+/// It does not allocate. [`MalformedProtobuf::reading`] converts it into a [`DecodeError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
 pub struct MalformedProtobuf {
-    /// The field, by the numbers that lead to it.
+    /// Path of field numbers.
     pub path: Path,
-    /// What is wrong with it.
+    /// What is wrong with the field.
     pub problem: Problem,
 }
 
-/// What can be wrong with a field.
+/// Reasons why a field cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The length of the field, or the field itself, reaches beyond the message.
-    #[error("the message ends within it")]
+    /// The message ends within the tag, the length or the value of the field.
+    #[error("unexpected end of message")]
     Truncated,
-    /// A number takes more than 64 bits.
-    #[error("a number is too long")]
+    /// A varint has more than 64 bits.
+    #[error("varint exceeds 64 bits")]
     Overlong,
-    /// Field numbers are 1 to 2^29-1.
-    #[error("no field has this number")]
+    /// The field number is not in 1 to 2^29-1.
+    #[error("invalid field number")]
     Number,
-    /// Groups are long deprecated; Kubernetes never wrote one.
+    /// A group, a deprecated encoding that Kubernetes does not use.
     #[error("groups are not supported")]
     Group,
     /// A wire type that protobuf does not define.
     #[error("unknown wire type {0}")]
     WireType(u64),
-    /// The value is of another wire type than the field should have.
+    /// The value does not have the type that the decoder expects.
     #[error("expected {expected}")]
     Expected {
-        /// What the reader asked for.
+        /// Expected type or value.
         expected: &'static str,
     },
-    /// The bytes do not begin as Kubernetes begins protobuf.
-    #[error("no envelope of Kubernetes")]
+    /// The bytes do not begin with the envelope's magic number `k8s\0`.
+    #[error("no Kubernetes envelope")]
     NoEnvelope,
-    /// A string is not UTF-8.
-    #[error("the text is not UTF-8")]
+    /// A string of the envelope or watch event is not valid UTF-8.
+    #[error("invalid UTF-8")]
     Utf8,
 }
 
-/// A moment as Kubernetes writes it (`meta/v1` `Time`, `MicroTime`; the well-known `Timestamp`).
+/// Time as encoded by `metav1.Time`, `metav1.MicroTime` and `google.protobuf.Timestamp`.
 ///
-/// API machinery ignores `nanos` where it reads a `Time`, and keeps microseconds of a `MicroTime`.
+/// The Go decoder ignores `nanos` of a `metav1.Time` and truncates those of a `metav1.MicroTime` to microseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp {
-    /// Since the epoch; negative before it.
+    /// Seconds since the Unix epoch; negative before it.
     pub seconds: i64,
-    /// Within the second.
+    /// Nanoseconds within the second.
     pub nanos: i32,
 }
 
 impl<'a> Fields<'a> {
-    /// The fields of a message that nothing encloses.
+    /// Returns the fields of a top-level message; paths of errors start here.
     pub fn new(message: &'a [u8]) -> Self {
         Self { rest: message, path: Path::default() }
     }
@@ -185,7 +186,11 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The raw bytes of a `bytes` field, a string or a message.
+    /// Returns the bytes of a `bytes` field, a string or a message.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem::Expected`] for any other wire type.
     pub fn as_bytes(&self) -> Result<&'a [u8], MalformedProtobuf> {
         match self.value {
             Value::Bytes(bytes) => Ok(bytes),
@@ -193,17 +198,25 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A `string`. Each byte that is not UTF-8 becomes U+FFFD; Go accepts such strings.
+    /// Returns the value of a `string` field. Each byte of invalid UTF-8 becomes U+FFFD; Go accepts such strings.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem::Expected`] if the wire type is not 2.
     pub fn text(&self) -> Result<Cow<'a, str>, MalformedProtobuf> {
         self.as_bytes().map(lossy)
     }
 
-    /// A `string` of an envelope, which must be UTF-8.
+    /// Returns the value of a `string` field that must be valid UTF-8.
     pub(crate) fn utf8(&self) -> Result<&'a str, MalformedProtobuf> {
         str::from_utf8(self.as_bytes()?).map_err(|_| self.fails(Problem::Utf8))
     }
 
-    /// An `int64`.
+    /// Returns the value of an `int64` field.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem::Expected`] if the value is not a varint.
     pub fn as_i64(&self) -> Result<i64, MalformedProtobuf> {
         match self.value {
             Value::Varint(number) => Ok(number.cast_signed()),
@@ -211,18 +224,30 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// An `int32`. Like every protobuf reader, takes the lower half of a number that is larger.
+    /// Returns the value of an `int32` field. Larger values are truncated to 32 bits, as protobuf prescribes.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem::Expected`] if the value is not a varint.
     #[expect(clippy::cast_possible_truncation, reason = "what protobuf prescribes")]
     pub fn as_i32(&self) -> Result<i32, MalformedProtobuf> {
         self.as_i64().map(|number| number as i32)
     }
 
-    /// A `bool`.
+    /// Returns the value of a `bool` field.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem::Expected`] if the value is not a varint.
     pub fn as_bool(&self) -> Result<bool, MalformedProtobuf> {
         self.as_i64().map(|number| number != 0)
     }
 
-    /// The fields of an enclosed message.
+    /// Returns the fields of a nested message.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem::Expected`] if the wire type is not 2. The iterator yields the errors of the message.
     pub fn message(&self) -> Result<Fields<'a>, MalformedProtobuf> {
         match self.value {
             Value::Bytes(rest) => Ok(Fields { rest, path: self.path }),
@@ -230,7 +255,11 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Key and value of an entry of a `map<string, string>`; absent ones are empty.
+    /// Returns key and value of an entry of a `map<string, string>`; an absent key or value is empty.
+    ///
+    /// # Errors
+    ///
+    /// The field is not a message, the message is malformed, or key or value are not strings.
     pub fn entry(&self) -> Result<(Cow<'a, str>, Cow<'a, str>), MalformedProtobuf> {
         let (mut key, mut value) = (Cow::default(), Cow::default());
         for field in self.message()? {
@@ -244,7 +273,12 @@ impl<'a> Field<'a> {
         Ok((key, value))
     }
 
-    /// A `Time` or `MicroTime`. An empty one is what Kubernetes writes for none.
+    /// Returns the value of a `Time` or `MicroTime` field; `None` for an empty message, which Kubernetes sends for an
+    /// unset time.
+    ///
+    /// # Errors
+    ///
+    /// The field is not a message, the message is malformed, or seconds or nanoseconds are not varints.
     pub fn time(&self) -> Result<Option<Timestamp>, MalformedProtobuf> {
         let mut time = None;
         for field in self.message()? {
@@ -259,7 +293,7 @@ impl<'a> Field<'a> {
         Ok(time)
     }
 
-    /// This field is not as the reader wants it.
+    /// Returns the error that this field is not `expected`.
     pub fn expected(&self, expected: &'static str) -> MalformedProtobuf {
         self.fails(Problem::Expected { expected })
     }
@@ -274,29 +308,29 @@ impl Problem {
         MalformedProtobuf { path, problem: self }
     }
 
-    /// In a field of the outermost message.
+    /// Returns the error for a field of the top-level message.
     pub(crate) fn of_field(self, number: u32) -> MalformedProtobuf {
         self.at(Path::default().then(number))
     }
 }
 
 impl MalformedProtobuf {
-    /// The error of a decoder that was reading `kind`.
+    /// Converts the error into a [`DecodeError`] for an object of `kind`.
     pub fn reading(self, kind: &str) -> DecodeError {
         DecodeError::Protobuf { kind: kind.to_owned(), cause: self, resource_version: None }
     }
 }
 
-/// The field number in a tag.
+/// Returns the field number of a tag.
 fn number(tag: u64) -> Result<u32, Problem> {
     let number = u32::try_from(tag >> 3).ok().filter(|number| (1..1 << 29).contains(number));
     number.ok_or(Problem::Number)
 }
 
-/// Reads a number of seven bits a byte, the lowest first.
+/// Reads a varint: seven bits per byte, least significant first.
 #[inline]
 fn varint(rest: &mut &[u8]) -> Result<u64, Problem> {
-    // Nearly all tags and lengths are a single byte.
+    // Fast path: nearly all tags and lengths are one byte.
     if let [byte @ 0..0x80, tail @ ..] = *rest {
         *rest = tail;
         return Ok(u64::from(*byte));
@@ -307,7 +341,7 @@ fn varint(rest: &mut &[u8]) -> Result<u64, Problem> {
 fn long_varint(rest: &mut &[u8]) -> Result<u64, Problem> {
     let mut number = 0;
     for (at, byte) in rest.iter().enumerate().take(10) {
-        // The tenth byte has room for one bit.
+        // Nine bytes hold 63 bits, so the tenth byte may hold only one.
         if at == 9 && *byte > 1 {
             return Err(Problem::Overlong);
         }

@@ -3,14 +3,14 @@ use rstest::rstest;
 
 use super::*;
 
-/// Walks a message, and everything in it that can be read as one, to a fixed depth.
+/// Counts the fields of a message and of everything in it that parses as a message, down to `depth`.
 fn walk(fields: Fields<'_>, depth: u32) -> Result<usize, MalformedProtobuf> {
     let mut count = 0;
     for field in fields {
         let field = field?;
         count += 1;
         if depth > 0 && matches!(field.value, Value::Bytes(_)) {
-            // Most byte strings are no messages.
+            // Most byte strings are not messages.
             count += walk(field.message()?, depth - 1).unwrap_or_default();
         }
     }
@@ -39,17 +39,17 @@ fn reads(#[case] message: &[u8], #[case] number: u32, #[case] value: Value<'_>) 
 }
 
 #[rstest]
-#[case::tag(b"\x80", "the message: the message ends within it")]
-#[case::varint(b"\x08\x96", "field 1: the message ends within it")]
-#[case::length(b"\x1a", "field 3: the message ends within it")]
-#[case::bytes(b"\x1a\x03ab", "field 3: the message ends within it")]
-#[case::huge(b"\x1a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01ab", "field 3: the message ends within it")]
-#[case::fixed64(b"\x21\x01\0\0\0\0\0\0", "field 4: the message ends within it")]
-#[case::fixed32(b"\x2d\x01\0\0", "field 5: the message ends within it")]
-#[case::overlong(b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "field 1: a number is too long")]
-#[case::endless(b"\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", "field 1: a number is too long")]
-#[case::zero(b"\x00\x01", "the message: no field has this number")]
-#[case::too_large(b"\x80\x80\x80\x80\x10\x01", "the message: no field has this number")]
+#[case::tag(b"\x80", "the message: unexpected end of message")]
+#[case::varint(b"\x08\x96", "field 1: unexpected end of message")]
+#[case::length(b"\x1a", "field 3: unexpected end of message")]
+#[case::bytes(b"\x1a\x03ab", "field 3: unexpected end of message")]
+#[case::huge(b"\x1a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01ab", "field 3: unexpected end of message")]
+#[case::fixed64(b"\x21\x01\0\0\0\0\0\0", "field 4: unexpected end of message")]
+#[case::fixed32(b"\x2d\x01\0\0", "field 5: unexpected end of message")]
+#[case::overlong(b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "field 1: varint exceeds 64 bits")]
+#[case::endless(b"\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00", "field 1: varint exceeds 64 bits")]
+#[case::zero(b"\x00\x01", "the message: invalid field number")]
+#[case::too_large(b"\x80\x80\x80\x80\x10\x01", "the message: invalid field number")]
 #[case::group(b"\x0b\x0c", "field 1: groups are not supported")]
 #[case::group_end(b"\x0c", "field 1: groups are not supported")]
 #[case::wire_type(b"\x0e", "field 1: unknown wire type 6")]
@@ -71,7 +71,7 @@ fn numbers() {
 #[case::text(only(b"\x08\x01").text().unwrap_err(), "field 1: expected bytes")]
 #[case::number(only(b"\x12\x01a").as_i32().unwrap_err(), "field 2: expected a number")]
 #[case::message(only(b"\x25\0\0\0\0").message().unwrap_err(), "field 4: expected a message")]
-#[case::utf8(only(b"\x12\x01\xff").utf8().unwrap_err(), "field 2: the text is not UTF-8")]
+#[case::utf8(only(b"\x12\x01\xff").utf8().unwrap_err(), "field 2: invalid UTF-8")]
 #[case::nested(only(b"\x12\x02\x08\x01").entry().unwrap_err(), "field 2.1: expected bytes")]
 fn names_the_field(#[case] error: MalformedProtobuf, #[case] expect: &str) {
     assert_eq!(error.to_string(), expect);

@@ -1,8 +1,8 @@
-//! Where a type lives in the API.
+//! API resources.
 
 use std::fmt;
 
-/// A type of the Kubernetes API: its group, version and names.
+/// API resource: group, version, plural, kind and scope.
 ///
 /// ```
 /// use kube_wire::Resource;
@@ -16,18 +16,18 @@ use std::fmt;
 pub struct Resource {
     /// API group; empty for the core group.
     pub group: &'static str,
-    /// Version within the group.
+    /// API version, such as `v1`.
     pub version: &'static str,
-    /// The plural name that stands in URLs and RBAC rules.
+    /// Plural name, used in URLs and RBAC rules.
     pub plural: &'static str,
-    /// The name that stands in `kind` fields.
+    /// Kind, the value of the `kind` field.
     pub kind: &'static str,
-    /// Whether objects of this type live in namespaces.
+    /// Whether the resource is namespaced.
     pub namespaced: bool,
 }
 
 impl Resource {
-    /// A type whose objects live in namespaces.
+    /// Returns a namespaced resource.
     pub const fn namespaced(
         group: &'static str,
         version: &'static str,
@@ -37,24 +37,24 @@ impl Resource {
         Self { group, version, plural, kind, namespaced: true }
     }
 
-    /// A type whose objects belong to the cluster as a whole.
+    /// Returns a cluster-scoped resource.
     pub const fn cluster(group: &'static str, version: &'static str, plural: &'static str, kind: &'static str) -> Self {
         Self { group, version, plural, kind, namespaced: false }
     }
 
-    /// The value of `apiVersion`: `v1` or `group/version`.
+    /// Returns the value of `apiVersion`: `version` for the core group, else `group/version`.
     pub fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// Whether `text` is the [`api_version`](Self::api_version), without writing that.
+    /// Returns whether `text` equals [`api_version`](Self::api_version), without an allocation.
     pub(crate) fn is_of_version(&self, text: &str) -> bool {
         text.split_once('/').unwrap_or(("", text)) == (self.group, self.version)
     }
 
-    /// The URL path of the collection: in one namespace, or in the whole cluster with `None`.
+    /// Returns the URL path of the collection in `namespace`, or in all namespaces for `None`.
     ///
-    /// A namespace given for a cluster-scoped type, or an empty one, is ignored.
+    /// The namespace is ignored if it is empty or the resource is cluster-scoped.
     pub fn path(&self, namespace: Option<&str>) -> String {
         let root = if self.group.is_empty() { "/api" } else { "/apis/" };
         let (group, version, plural) = (self.group, self.version, self.plural);
@@ -67,7 +67,7 @@ impl Resource {
     }
 }
 
-/// `pods`, or `endpointslices.discovery.k8s.io`: as upstream names a resource in messages.
+/// Formats `pods` or `endpointslices.discovery.k8s.io`, as `schema.GroupResource.String` in Go.
 impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.plural)?;

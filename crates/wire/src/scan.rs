@@ -1,10 +1,10 @@
-//! Where a JSON value ends, however it is cut.
+//! Incremental scanner that finds the end of a JSON value.
 
-/// Looks for the end of one value. What is between is not checked: whoever decodes the value does that.
+/// Finds the end of one JSON value that arrives in chunks. Syntax is not checked; the decoder of the value does that.
 #[derive(Debug)]
 pub(crate) struct Value {
     at: At,
-    /// Open objects and arrays.
+    /// Number of open objects and arrays.
     depth: usize,
 }
 
@@ -12,24 +12,25 @@ pub(crate) struct Value {
 enum At {
     /// Before the first byte of an object, an array or a string.
     Start,
-    /// In a number or a word, which ends where something else begins.
+    /// In a number or literal, which ends before a delimiter or white space.
     Bare,
-    /// In an object or array.
+    /// In an object or array, outside of strings.
     Between,
     /// In a string.
     String,
-    /// In a string, before a byte that stands for itself.
+    /// In a string, after a backslash.
     Escape,
 }
 
 impl Value {
-    /// A value that begins with `first`, which is yet to be shown to [`end`](Self::end).
+    /// Returns a scanner for a value whose first byte is `first`. That byte must also be passed to [`end`](Self::end).
     pub(crate) fn new(first: u8) -> Self {
         let at = if matches!(first, b'{' | b'[' | b'"') { At::Start } else { At::Bare };
         Self { at, depth: 0 }
     }
 
-    /// How many of the next bytes belong to the value, if its end is among them; if not, all of them do.
+    /// Returns how many of the next `bytes` belong to the value; `None` if all of them do and the value does not end in
+    /// them.
     pub(crate) fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut seen = 0;
         while let rest @ [first, ..] = &bytes[seen..] {
@@ -61,7 +62,7 @@ impl Value {
         None
     }
 
-    /// Reads to the end of the string, into an escape, or to the end of the bytes.
+    /// Reads to the end of the string, past a backslash, or to the end of `bytes`. Returns how many bytes were read.
     #[inline]
     fn string(&mut self, bytes: &[u8]) -> usize {
         match end_of_text(bytes) {
@@ -73,7 +74,8 @@ impl Value {
         }
     }
 
-    /// Reads to the beginning of a string, to the end of the value, or to that of the bytes.
+    /// Reads past the opening quote of a string, to the end of the value, or to the end of `bytes`. Returns how many
+    /// bytes were read.
     #[inline]
     fn between(&mut self, bytes: &[u8]) -> usize {
         for (at, byte) in bytes.iter().enumerate() {
@@ -96,13 +98,14 @@ impl Value {
     }
 }
 
-/// Where the first quote or backslash is. Most bytes of an object are text, which is looked at eight bytes at a time.
+/// Returns the position of the first quote or backslash. Compares eight bytes at a time, since most bytes of an object
+/// are text.
 #[inline]
 fn end_of_text(bytes: &[u8]) -> Option<usize> {
     const fn all(byte: u8) -> u64 {
         u64::from_ne_bytes([byte; 8])
     }
-    /// Marks the highest bit of bytes that are zero; of the first one for certain, perhaps of others behind it.
+    /// Sets the highest bit of each byte that is zero. Bytes after the first zero may be marked falsely.
     const fn zeros(eight: u64) -> u64 {
         eight.wrapping_sub(all(1)) & !eight & all(0x80)
     }

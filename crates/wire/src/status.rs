@@ -1,4 +1,4 @@
-//! `metav1.Status`: what the server says when it refuses.
+//! `metav1.Status`, the body of an error response.
 
 use std::fmt;
 
@@ -6,50 +6,50 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::json::nullable;
 
-/// The values of [`Status::reason`] and [`Cause::reason`] that controllers tell apart.
+/// Values of [`Status::reason`] and [`Cause::reason`] (Go: `metav1.StatusReason`, `metav1.CauseType`).
 pub mod reason {
     /// The object does not exist.
     pub const NOT_FOUND: &str = "NotFound";
     /// The object exists already.
     pub const ALREADY_EXISTS: &str = "AlreadyExists";
-    /// The write was based on an old resourceVersion, or a precondition failed.
+    /// The write was based on an outdated resource version, or a precondition failed.
     pub const CONFLICT: &str = "Conflict";
-    /// The caller may not do this.
+    /// The request is not authorized, or admission rejected it.
     pub const FORBIDDEN: &str = "Forbidden";
-    /// The resourceVersion or continue token is too old.
+    /// The resource version or continue token is too old.
     pub const EXPIRED: &str = "Expired";
-    /// The resource or history is gone.
+    /// The resource, or the requested resource version, is no longer available.
     pub const GONE: &str = "Gone";
-    /// The server could not answer in time.
+    /// The server could not complete the request in time.
     pub const TIMEOUT: &str = "Timeout";
-    /// Cause of a [`FORBIDDEN`] write into a namespace that is going away.
+    /// Cause of a [`FORBIDDEN`] create in a terminating namespace.
     pub const NAMESPACE_TERMINATING: &str = "NamespaceTerminating";
-    /// Cause of a [`TIMEOUT`]: the server has not yet seen the resourceVersion asked for.
+    /// Cause of a [`TIMEOUT`]: the requested resource version is newer than the server's.
     pub const RESOURCE_VERSION_TOO_LARGE: &str = "ResourceVersionTooLarge";
 }
 
-/// An error (or, rarely, a success) as the API server states it.
+/// `metav1.Status`: the API server's description of a failed request, or of a successful delete.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Status {
     /// `Failure` or `Success`.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub status: String,
-    /// The HTTP status code; 0 for a number that is none.
+    /// HTTP status code; 0 if absent or out of range.
     #[serde(deserialize_with = "number")]
     pub code: u16,
-    /// A word for programs, see [`reason`].
+    /// Machine-readable reason, see [`reason`].
     #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// A sentence for people.
+    /// Human-readable message.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// What it is about.
+    /// Object and causes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
 }
 
-/// What a [`Status`] is about.
+/// `metav1.StatusDetails`: the object and the causes of a [`Status`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Details {
@@ -59,55 +59,56 @@ pub struct Details {
     /// API group of the resource.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub group: String,
-    /// The resource; in spite of the field's name usually the plural.
+    /// Resource, usually the plural in spite of the field's name.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub kind: String,
-    /// Identity of the object.
+    /// UID of the object.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub uid: String,
-    /// Single reasons, such as one per invalid field.
+    /// Causes of the error, such as one per invalid field.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
-    /// Seconds to wait before the next try; 0 if absent or negative.
+    /// Seconds to wait before a retry; 0 if absent or negative.
     #[serde(deserialize_with = "number", skip_serializing_if = "is_zero")]
     pub retry_after_seconds: u32,
 }
 
-/// One reason among several.
+/// `metav1.StatusCause`: one cause of a [`Status`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cause {
-    /// A word for programs.
+    /// Machine-readable reason.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// A sentence for people.
+    /// Human-readable message.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// The field at fault.
+    /// Path of the invalid field.
     #[serde(deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub field: String,
 }
 
 impl Status {
-    /// Whether a cause of this reason is given.
+    /// Returns whether one of the causes has this reason.
     pub fn has_cause(&self, reason: &str) -> bool {
         self.details.iter().flat_map(|details| &details.causes).any(|cause| cause.reason == reason)
     }
 
-    /// Whether the version asked for is no longer in the server's history, so that only a new list helps.
+    /// Returns whether the requested resource version is no longer available, so that the client has to relist.
     pub fn is_expired(&self) -> bool {
         self.code == 410 || self.reason == reason::EXPIRED || self.reason == reason::GONE
     }
 
-    /// Whether the version asked for is ahead of the server: it was restored, or another replica lags.
+    /// Returns whether the requested resource version is newer than the server's: the server was restored from a
+    /// backup, or its watch cache lags behind that of another replica.
     pub fn is_too_large_resource_version(&self) -> bool {
-        // Servers before 1.17 give no cause, only the text.
+        // Servers before 1.17 send only the message, without the cause.
         self.has_cause(reason::RESOURCE_VERSION_TOO_LARGE)
             || (self.reason == reason::TIMEOUT && self.message.contains("Too large resource version"))
     }
 }
 
-/// The server's message as it stands; its reason or code when there is none.
+/// Formats the message; if it is empty, the reason; if both are empty, the code.
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.message.as_str(), self.reason.as_str()) {
@@ -118,7 +119,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// For `deserialize_with`: a number that Go holds in 32 bits with a sign; 0 for null and for a number out of range.
+/// For `deserialize_with`: an `int32` in Go; 0 for `null` and for a value out of range of `N`.
 fn number<'de, D: Deserializer<'de>, N: TryFrom<i64> + Default>(deserializer: D) -> Result<N, D::Error> {
     let number: i64 = nullable(deserializer)?;
     Ok(N::try_from(number).unwrap_or_default())

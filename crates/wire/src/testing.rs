@@ -1,4 +1,4 @@
-//! A type of our own for the tests of this crate.
+//! A test type, `Thing`, and its encodings.
 
 use serde::Deserialize;
 
@@ -61,7 +61,7 @@ impl Decode for Thing {
     }
 }
 
-/// A field of bytes.
+/// Encodes a protobuf field of type `bytes`.
 pub(crate) fn bytes(number: u8, content: &[u8]) -> Vec<u8> {
     let mut field = vec![number << 3 | 2];
     let mut length = content.len();
@@ -78,31 +78,31 @@ pub(crate) fn text(number: u8, content: &str) -> Vec<u8> {
     bytes(number, content.as_bytes())
 }
 
-/// A thing in the namespace `x` in protobuf; `size` is field 2.
+/// Encodes a `Thing` in the namespace `x` as protobuf.
 pub(crate) fn thing(name: &str, version: &str, size: u8) -> Vec<u8> {
     let metadata = [text(1, name), text(3, "x"), text(5, "u"), text(6, version)].concat();
     [bytes(1, &metadata), vec![2 << 3, size]].concat()
 }
 
-/// An object in its envelope.
+/// Wraps an object of API version `v1` in the protobuf envelope.
 pub(crate) fn envelope(kind: &str, object: &[u8]) -> Vec<u8> {
     envelope_of("v1", kind, object)
 }
 
-/// An object of a version of the API in its envelope.
+/// Wraps an object in the protobuf envelope.
 pub(crate) fn envelope_of(api_version: &str, kind: &str, object: &[u8]) -> Vec<u8> {
     let type_meta = [text(1, api_version), text(2, kind)].concat();
     [b"k8s\0".to_vec(), bytes(1, &type_meta), bytes(2, object), bytes(3, b""), bytes(4, b"")].concat()
 }
 
-/// A list in its envelope; four items follow.
+/// Encodes a list in the protobuf envelope; `remainingItemCount` is 4.
 pub(crate) fn list(kind: &str, version: &str, items: &[Vec<u8>]) -> Vec<u8> {
     let metadata = [text(1, ""), text(2, version), text(3, "c"), vec![4 << 3, 4]].concat();
     let items = items.iter().map(|item| bytes(2, item)).collect::<Vec<_>>();
     envelope(kind, &[bytes(1, &metadata), items.concat()].concat())
 }
 
-/// A frame of a watch, with its length.
+/// Encodes a watch frame with its length prefix.
 pub(crate) fn frame(event: &str, object: &[u8]) -> Vec<u8> {
     let frame = [text(1, event), bytes(2, &bytes(1, object))].concat();
     [u32::try_from(frame.len()).unwrap().to_be_bytes().to_vec(), frame].concat()

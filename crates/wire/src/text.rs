@@ -1,16 +1,16 @@
-//! Strings that many objects share.
+//! Shared strings, and decoding of text with Go's treatment of invalid UTF-8.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
 use serde::de::Visitor;
 
-/// A string that is shared, not copied, by the objects that repeat it; one pointer wide.
+/// Reference-counted immutable string, one pointer wide, for text that many objects have in common.
 ///
-/// It is a string like any other (`&*text`, `Text::from("web")`); a clone counts a reference.
+/// It dereferences to `str` and is created with `Text::from("web")`; a clone increments a reference count.
 pub type Text = arcstr::ArcStr;
 
-/// Replaces each byte that is not UTF-8 by U+FFFD, as Go does where it writes or decodes JSON. A Go program accepts such bytes
-/// from protobuf as they are.
+/// Decodes UTF-8 and replaces each invalid byte by U+FFFD, as Go's `encoding/json` does. Go's protobuf decoder keeps
+/// such bytes.
 pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -28,11 +28,11 @@ fn replaced(bytes: &[u8]) -> String {
     text
 }
 
-/// Reads anything that is made from a text, without an owned copy where the input can be borrowed.
+/// Visitor that creates a `T` from a string, without an owned copy if the input can be borrowed.
 pub(crate) struct FromText<T>(&'static str, PhantomData<T>);
 
 impl<T> FromText<T> {
-    /// `what` is expected.
+    /// `what` names the expected value in error messages.
     pub(crate) fn new(what: &'static str) -> Self {
         Self(what, PhantomData)
     }

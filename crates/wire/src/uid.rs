@@ -1,13 +1,14 @@
-//! The identity of an object.
+//! `metadata.uid`.
 
 use std::{cmp::Ordering, fmt, num::NonZeroU64, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The identity that the server gave to an object; empty for one that it has not seen.
+/// UID of an object (`metadata.uid`); empty for an object that was not created yet. 16 bytes.
 ///
-/// Servers make UUIDs, which are kept as their sixteen bytes. The API promises no more than a string, so anything else is
-/// kept as it came, shared between clones. Whatever the form, it prints, compares, hashes and sorts as its text.
+/// API servers generate UUIDs; those in canonical form are stored as 16 bytes without an allocation. The API guarantees
+/// only a string, so any other text is stored unchanged and shared between clones. `Display`, equality and order are
+/// those of the text.
 ///
 /// ```
 /// use kube_wire::Uid;
@@ -20,7 +21,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Uid(Repr);
 
-// The second half of a UUID is never zero, as it holds the variant: this leaves the compiler a value to tell the forms apart.
+// The lower half of a UUID contains the variant bits and is never zero, so the compiler can use zero as the niche of
+// the enum.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Repr {
     Uuid(u64, NonZeroU64),
@@ -29,19 +31,19 @@ enum Repr {
 
 const _: () = assert!(size_of::<Uid>() == 16);
 
-/// Where the dashes of a UUID stand.
+/// Byte positions of the dashes in a UUID's text.
 const DASHES: [usize; 4] = [8, 13, 18, 23];
-/// The length of the text of a UUID.
+/// Length of a UUID's text in bytes.
 const LENGTH: usize = 36;
 const DIGITS: [u8; 16] = *b"0123456789abcdef";
 
 impl Uid {
-    /// Whether there is no identity.
+    /// Returns whether the UID is empty.
     pub fn is_empty(&self) -> bool {
         matches!(self.0, Repr::Other(None))
     }
 
-    /// Calls `use_text` with the text.
+    /// Calls `use_text` with the UID as text and returns its result.
     fn with_text<R>(&self, use_text: impl FnOnce(&str) -> R) -> R {
         match &self.0 {
             Repr::Other(text) => use_text(text.as_deref().map_or("", |text| text)),
@@ -61,7 +63,7 @@ impl Uid {
     }
 }
 
-/// The two halves of a UUID in canonical form: lower case, dashes in place.
+/// Parses a UUID in canonical form (lower case, with dashes) into its upper and lower 64 bits.
 fn parse(text: &str) -> Option<(u64, u64)> {
     let bytes: &[u8; LENGTH] = text.as_bytes().try_into().ok()?;
     let mut value = 0u128;
@@ -75,7 +77,7 @@ fn parse(text: &str) -> Option<(u64, u64)> {
         };
         value = value << 4 | u128::from(digit);
     }
-    #[expect(clippy::cast_possible_truncation, reason = "the two halves are meant")]
+    #[expect(clippy::cast_possible_truncation, reason = "splits the value into its two halves")]
     Some(((value >> 64) as u64, value as u64))
 }
 
@@ -127,7 +129,7 @@ impl PartialEq<&str> for Uid {
 impl Ord for Uid {
     fn cmp(&self, other: &Self) -> Ordering {
         match (&self.0, &other.0) {
-            // Dashes in the same places, digits in order: the texts compare as the numbers do.
+            // Canonical texts have equal length and lower-case digits, so they sort like the numbers.
             (Repr::Uuid(a, b), Repr::Uuid(c, d)) => (a, b).cmp(&(c, d)),
             _ => self.with_text(|a| other.with_text(|b| a.cmp(b))),
         }

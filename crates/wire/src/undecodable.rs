@@ -1,4 +1,4 @@
-//! An object that cannot be decoded, as far as it can be named.
+//! Objects that cannot be decoded.
 
 use crate::{
     DecodeError, Encoding, ObjectKey, ResourceVersion, Uid,
@@ -6,18 +6,19 @@ use crate::{
     protobuf::{Fields, MalformedProtobuf},
 };
 
-/// An item of a list, or the object of a watch event, that its type cannot be decoded from.
+/// Item of a list, or object of a watch event, that cannot be decoded into its type.
 ///
-/// It says nothing about the objects beside it: the list or watch goes on. The object exists, so its state is unknown, not gone.
+/// Reading of the list or watch continues with the next object. The object still exists on the server in an unknown
+/// state, so a cache must not treat it as deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undecodable {
-    /// Namespace and name; `None` if they cannot be read either.
+    /// Namespace and name; `None` if the name cannot be read.
     pub key: Option<ObjectKey>,
     /// `metadata.uid`; empty if it cannot be read.
     pub uid: Uid,
     /// `metadata.resourceVersion`; empty if it cannot be read.
     pub resource_version: ResourceVersion,
-    /// Why it cannot be decoded.
+    /// Error of decoding the object.
     pub error: DecodeError,
 }
 
@@ -28,8 +29,10 @@ impl From<Box<Undecodable>> for DecodeError {
 }
 
 impl Undecodable {
-    /// Reads the metadata of an object for which decoding returned `error`. Returns the error if it concerns more than the object:
-    /// the type is not read from this encoding, or JSON is malformed, so that its end may not be where it was found.
+    /// Reads the metadata of an object whose decoding failed with `error`.
+    ///
+    /// Returns `error` if it affects more than this object: the type does not support the encoding, or the JSON is
+    /// malformed, in which case the detected end of the object may be wrong.
     pub(crate) fn of(encoding: Encoding, object: &[u8], error: DecodeError) -> Result<Box<Self>, DecodeError> {
         let mut it = Self { key: None, uid: Uid::default(), resource_version: ResourceVersion::default(), error };
         match encoding {
@@ -38,7 +41,7 @@ impl Undecodable {
                 Some(document) => it.read_json(&document),
                 None => return Err(it.error),
             },
-            // What cannot be read of it is missing; the error is reported already.
+            // Fields after a malformed one stay empty; the object's own error is reported.
             Encoding::Protobuf => drop(it.read_protobuf(object)),
         }
         Ok(Box::new(it))
@@ -51,7 +54,7 @@ impl Undecodable {
         self.resource_version = text("resourceVersion").unwrap_or_default().into();
     }
 
-    /// Reads up to the first field that is malformed.
+    /// Reads the metadata up to the first malformed field.
     fn read_protobuf(&mut self, object: &[u8]) -> Result<(), MalformedProtobuf> {
         const METADATA: u32 = 1;
         let (mut namespace, mut name) = (String::new(), String::new());
@@ -119,7 +122,7 @@ mod tests {
         let metadata = [text(1, "a"), text(3, "n"), text(5, "u"), text(6, "7")].concat();
         let read = |object: &[u8]| read(Encoding::Protobuf, object).unwrap();
         assert_eq!(read(&bytes(1, &metadata)), "n/a u 7");
-        assert_eq!(read(&[bytes(1, &metadata), b"\x12\x7f".to_vec()].concat()), "n/a u 7", "cut behind the metadata");
+        assert_eq!(read(&[bytes(1, &metadata), b"\x12\x7f".to_vec()].concat()), "n/a u 7", "cut after the metadata");
         assert_eq!(read(&bytes(1, &[text(1, "a"), b"\x18\x01".to_vec()].concat())), "a  ", "the namespace is a number");
         assert_eq!(read(b"\x0b"), "unnamed  ");
     }

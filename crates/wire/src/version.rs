@@ -1,13 +1,14 @@
-//! The version of an object or a list.
+//! `metadata.resourceVersion` of objects and lists.
 
 use std::{cmp::Ordering, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A `resourceVersion`; empty where the server sent none.
+/// A `resourceVersion`; empty if the server sent none. 16 bytes.
 ///
-/// Kubernetes makes numbers, which are kept as such. Other servers may use any text, which is kept as it came. Equality is
-/// that of the texts. Only numbers have an order, as of Kubernetes 1.35; other texts can only be told apart.
+/// Kubernetes sends decimal numbers, which are stored as `u64`; any other text is stored unchanged. Equality is that of
+/// the texts. Numbers are ordered, as Kubernetes guarantees from 1.35 on ([KEP-5504]); two other texts are equal or not
+/// comparable.
 ///
 /// ```
 /// use kube_wire::ResourceVersion;
@@ -17,6 +18,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// assert_eq!(version.partial_cmp(&ResourceVersion::from("v2")), None);
 /// assert_eq!((version.to_string().as_str(), size_of::<ResourceVersion>()), ("41", 16));
 /// ```
+///
+/// [KEP-5504]: https://github.com/kubernetes/enhancements/issues/5504
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ResourceVersion(Repr);
 
@@ -29,12 +32,12 @@ enum Repr {
 const _: () = assert!(size_of::<ResourceVersion>() == 16);
 
 impl ResourceVersion {
-    /// Whether there is no version.
+    /// Returns whether the version is empty.
     pub fn is_empty(&self) -> bool {
         matches!(&self.0, Repr::Text(text) if text.is_empty())
     }
 
-    /// The number, if it is one.
+    /// Returns the version as a number; `None` unless its text is a decimal `u64` without sign or leading zeros.
     pub fn number(&self) -> Option<u64> {
         match self.0 {
             Repr::Number(number) => Some(number),
@@ -43,14 +46,14 @@ impl ResourceVersion {
     }
 }
 
-/// The number that prints as exactly this text.
+/// Parses `text` as a number, if formatting the number gives exactly `text` again.
 fn canonical(text: &str) -> Option<u64> {
     let canonical = match text.as_bytes() {
         [b'0'] => true,
         [first, ..] => first.is_ascii_digit() && *first != b'0',
         [] => false,
     };
-    // `parse` alone would also take a sign.
+    // `parse` alone would also accept a sign and leading zeros.
     canonical.then(|| text.parse().ok()).flatten()
 }
 

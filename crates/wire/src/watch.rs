@@ -1,4 +1,4 @@
-//! Watches: events, and how they are read from a stream.
+//! Decoding of watch streams.
 
 mod json;
 mod lengths;
@@ -9,34 +9,34 @@ mod reader;
 pub use self::{lines::LineSplitter, reader::WatchReader};
 use crate::{Decode, DecodeError, Encoding, ResourceVersion, Status, Undecodable, list::named};
 
-/// One event of a watch.
+/// Event of a watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WatchEvent<T> {
-    /// The object came into view.
+    /// `ADDED`: the object was created, or started to match the selector of the watch.
     Added(T),
-    /// The object changed.
+    /// `MODIFIED`: the object changed.
     Modified(T),
-    /// The object left the view; this is its last state.
+    /// `DELETED`: the object was deleted, or no longer matches the selector. The value is its last state.
     Deleted(T),
-    /// Nothing changed up to this version.
+    /// `BOOKMARK`: all events up to this resource version were sent.
     Bookmark {
-        /// A watch may be resumed from here.
+        /// Resource version from which a watch can resume.
         resource_version: ResourceVersion,
-        /// Everything that existed when the watch was opened has been sent.
+        /// Whether this bookmark ends the initial events of a watch with `sendInitialEvents=true`.
         initial_events_end: bool,
     },
-    /// An event of an object that cannot be decoded. The watch goes on.
+    /// Event whose object cannot be decoded. The watch continues.
     Undecodable {
-        /// What happened to the object.
+        /// Type of the event.
         event: EventType,
-        /// What can be read of it.
+        /// Metadata of the object, as far as readable, and the error.
         object: Box<Undecodable>,
     },
-    /// The server ends the watch, and says why.
+    /// `ERROR`: the server ends the watch for this reason.
     Error(Status),
 }
 
-/// What an event says of its object.
+/// Type of an event that contains an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventType {
     /// `ADDED`
@@ -47,10 +47,10 @@ pub enum EventType {
     Deleted,
 }
 
-/// The annotation of the bookmark that ends the initial events.
+/// Annotation of the bookmark that ends the initial events (Go: `metav1.InitialEventsAnnotationKey`).
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
-/// What the `type` of a frame says.
+/// Parsed `type` of a frame.
 enum FrameType {
     Object(EventType),
     Bookmark,
@@ -66,7 +66,7 @@ impl EventType {
         }
     }
 
-    /// Decodes the object of an event. An object that cannot be decoded is an event as well.
+    /// Decodes the object of an event; one that cannot be decoded becomes [`WatchEvent::Undecodable`].
     fn decode<T: Decode>(self, encoding: Encoding, bytes: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
         let object = match encoding {
             Encoding::Json => T::from_json(bytes),

@@ -1,4 +1,4 @@
-//! A body is never held: whatever its length, a reader needs room for about one object.
+//! Peak memory of the readers does not depend on the length of the body.
 
 #[path = "../benches/bodies/mod.rs"]
 mod bodies;
@@ -12,17 +12,17 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 const PODS: usize = 1_000;
 const CHUNK: usize = 16 << 10;
-/// A chunk and an incomplete Pod of 8 kB, in a buffer that doubles as it grows.
+/// Upper bound in bytes: a chunk and an incomplete Pod of 8 kB, in a buffer whose capacity doubles.
 const ENOUGH: usize = 64 << 10;
 
-/// The most heap that was in use at once while a body was read.
+/// Returns the peak heap usage of `read` in bytes.
 fn most(read: impl FnOnce() -> usize) -> usize {
     let _profiler = dhat::Profiler::builder().testing().build();
     assert_eq!(read(), PODS);
     dhat::HeapStats::get().max_bytes
 }
 
-// One test: there is one allocator.
+// A single test, since the allocator is global to the process.
 #[test]
 fn a_reader_holds_one_object() {
     for encoding in [Encoding::Json, Encoding::Protobuf] {
@@ -31,8 +31,8 @@ fn a_reader_holds_one_object() {
             let (mut reader, mut items) = (ListReader::<Found>::new(encoding), 0);
             for chunk in body.chunks(CHUNK) {
                 reader.push(chunk);
-                while let Some(item) = reader.next_item().expect("a good list") {
-                    item.expect("a good item");
+                while let Some(item) = reader.next_item().expect("the list decodes") {
+                    item.expect("the item decodes");
                     items += 1;
                 }
             }
@@ -45,7 +45,7 @@ fn a_reader_holds_one_object() {
             let (mut reader, mut events) = (WatchReader::<Found>::new(encoding, "1".into()), 0);
             for chunk in body.chunks(CHUNK) {
                 reader.push(chunk);
-                while reader.next_event().expect("a good watch").is_some() {
+                while reader.next_event().expect("the watch decodes").is_some() {
                     events += 1;
                 }
             }

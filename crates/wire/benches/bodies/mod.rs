@@ -1,4 +1,4 @@
-//! Lists and watches of Pods that a real API server wrote, over and over.
+//! Lists and watches of any length, made of recorded Pods of a real API server.
 
 use std::convert::identity;
 use std::fs;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 pub(crate) const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
 
-/// An object of which nothing is read.
+/// Pod of which nothing is decoded.
 pub(crate) struct Found;
 
 impl Object for Found {
@@ -53,7 +53,7 @@ fn recorded(name: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The recorded Pods, each encoded.
+/// Returns the recorded Pods, each encoded.
 fn pods(encoding: Encoding) -> Vec<Vec<u8>> {
     match encoding {
         Encoding::Json => {
@@ -74,7 +74,7 @@ fn envelope(kind: &str, raw: Vec<u8>) -> Vec<u8> {
     [b"k8s\0".to_vec(), unknown.encode_to_vec()].concat()
 }
 
-/// A list of so many Pods.
+/// Encodes a list of `count` Pods.
 pub(crate) fn list(encoding: Encoding, count: usize) -> Vec<u8> {
     let pods = pods(encoding);
     let items = pods.iter().cycle().take(count);
@@ -93,7 +93,7 @@ pub(crate) fn list(encoding: Encoding, count: usize) -> Vec<u8> {
             let metadata = meta::ListMeta { resource_version: Some("7".to_owned()), ..meta::ListMeta::default() };
             let mut raw = PodList { metadata: Some(metadata), items: Vec::new() }.encode_to_vec();
             for pod in items {
-                // Field 2, of bytes.
+                // Tag of field 2 (`items`), wire type 2.
                 raw.push(2 << 3 | 2);
                 prost::encoding::encode_varint(pod.len() as u64, &mut raw);
                 raw.extend_from_slice(pod);
@@ -103,14 +103,14 @@ pub(crate) fn list(encoding: Encoding, count: usize) -> Vec<u8> {
     }
 }
 
-/// A watch that changes so many Pods.
+/// Encodes a watch of `count` `MODIFIED` events.
 pub(crate) fn watch(encoding: Encoding, count: usize) -> Vec<u8> {
     let frame = |pod: &Vec<u8>| match encoding {
         Encoding::Json => [br#"{"type":"MODIFIED","object":"#, pod.as_slice(), b"}\n"].concat(),
         Encoding::Protobuf => {
             let object = Some(RawExtension { raw: Some(envelope("Pod", pod.clone())) });
             let event = meta::WatchEvent { r#type: Some("MODIFIED".to_owned()), object }.encode_to_vec();
-            [&u32::try_from(event.len()).expect("a short frame").to_be_bytes()[..], &event].concat()
+            [&u32::try_from(event.len()).expect("frame length fits into u32").to_be_bytes()[..], &event].concat()
         }
     };
     let frames: Vec<Vec<u8>> = pods(encoding).iter().map(frame).collect();

@@ -1,12 +1,12 @@
-//! Rewrites a document that Go's `encoding/json` accepts and serde does not, so that it is read with the meaning it has for Go.
+//! Rewrites JSON that Go's `encoding/json` accepts and serde rejects into JSON that serde decodes as Go does.
 //!
-//! - Members of one name: the last one counts. Objects merge member by member; the elements of a later array merge with those of
-//!   an earlier one at the same index, and the array gets the length of the later one. A later `null` clears an array and
-//!   leaves any other value; Go also clears maps and pointers, which cannot be told from structs without the type.
-//! - Half of a surrogate pair, escaped, and each byte that is not UTF-8 become U+FFFD.
-//! - `-0` is the integer zero.
+//! - Repeated members: the last one wins. Objects are merged member by member. Arrays are merged element by element and
+//!   get the length of the later one. A later `null` clears an array and leaves any other value unchanged; Go also
+//!   clears maps and pointers, which cannot be distinguished from structs without the type.
+//! - An escaped surrogate without its pair and each byte of invalid UTF-8 become U+FFFD.
+//! - `-0` becomes the integer 0.
 //!
-//! API servers write none of these. Only documents that fail to decode are rewritten.
+//! API servers send none of these. Only documents that failed to decode are rewritten.
 
 use std::borrow::Cow;
 
@@ -14,20 +14,20 @@ use serde::de::IgnoredAny;
 
 use crate::{scan, text::lossy};
 
-/// Levels of nesting that serde reads.
+/// Maximum nesting depth, the same as `serde_json`'s.
 const DEPTH: usize = 128;
 
-/// A document, or a part of one.
+/// JSON value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Node {
-    /// A string, number or word, as JSON.
+    /// String, number, `true`, `false` or `null`, as JSON text.
     Scalar(String),
     Array(Vec<Node>),
-    /// The members in the order in which their names first occur. The text is the decoded name.
+    /// Decoded names and values, in the order of the first occurrence of each name.
     Object(Vec<(String, Node)>),
 }
 
-/// Reads a document. `None` if it is no JSON by Go's rules.
+/// Parses a document. `None` if Go's `encoding/json` would reject it.
 pub(crate) fn read(document: &[u8]) -> Option<Node> {
     let mut reader = Reader { rest: document };
     let node = reader.value(DEPTH)?;
@@ -35,19 +35,19 @@ pub(crate) fn read(document: &[u8]) -> Option<Node> {
 }
 
 impl Node {
-    /// Returns the member of an object.
+    /// Returns a member of an object; `None` if it is absent or the value is not an object.
     pub(crate) fn member(&self, name: &str) -> Option<&Self> {
         let Self::Object(members) = self else { return None };
         members.iter().find(|(it, _)| it == name).map(|(_, value)| value)
     }
 
-    /// Returns the text of a string.
+    /// Returns the decoded text of a string; `None` for any other value.
     pub(crate) fn text(&self) -> Option<String> {
         let Self::Scalar(text) = self else { return None };
         serde_json::from_str(text).ok()
     }
 
-    /// Returns the document as JSON that serde accepts.
+    /// Encodes the value as JSON that serde accepts.
     pub(crate) fn to_json(&self) -> Vec<u8> {
         let mut json = Vec::new();
         self.write(&mut json);
@@ -82,7 +82,7 @@ impl Node {
         }
     }
 
-    /// Takes a later value of the same member.
+    /// Merges a later value of the same member, as Go does.
     fn merge(&mut self, later: Self) {
         match (self, later) {
             (Self::Object(members), Self::Object(later)) => {
@@ -115,7 +115,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Takes `byte` if it comes next after white space.
+    /// Skips white space, and consumes the next byte if it is `byte`. Returns whether it was.
     fn takes(&mut self, byte: u8) -> bool {
         self.rest = self.rest.trim_ascii_start();
         let found = self.rest.first() == Some(&byte);
@@ -176,7 +176,7 @@ impl Reader<'_> {
         self.rest = self.rest.trim_ascii_start();
         let first = *self.rest.first()?;
         let end = scan::Value::new(first).end(self.rest);
-        // Only a number or a word may end with the document.
+        // A number or literal may end with the document, a string may not.
         let end = end.or((first != b'"').then_some(self.rest.len()))?;
         let (taken, rest) = self.rest.split_at_checked(end)?;
         self.rest = rest;
@@ -188,7 +188,7 @@ impl Reader<'_> {
     }
 }
 
-/// Replaces escaped surrogates that are no pair.
+/// Replaces escaped surrogates that are not part of a pair by `\ufffd`.
 fn without_lone_surrogates(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -203,7 +203,7 @@ fn without_lone_surrogates(text: &str) -> String {
                 continue;
             }
             (Some(_), _) => 6,
-            // The character after the backslash may be any; the backslash itself is one byte.
+            // The backslash (one byte) and the escaped character, which may be multi-byte in invalid JSON.
             (None, _) => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
         };
         out.push_str(&rest[..length]);
@@ -212,7 +212,7 @@ fn without_lone_surrogates(text: &str) -> String {
     out + rest
 }
 
-/// Returns the UTF-16 code unit of the escape at the beginning of `text`.
+/// Returns the UTF-16 code unit of a `\u` escape at the beginning of `text`; `None` if there is none.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
@@ -225,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    // What Go 1.26 decodes these to.
+    // Expected values: results of Go 1.26.
     #[rstest]
     #[case::last_wins(r#"{"a":1,"b":2,"a":3}"#, r#"{"a":3,"b":2}"#)]
     #[case::one_name_by_two_spellings(r#"{"a":1,"\u0061":3}"#, r#"{"a":3}"#)]

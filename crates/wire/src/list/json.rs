@@ -1,4 +1,4 @@
-//! A list in JSON, cut into items.
+//! Splitting of JSON lists into items.
 
 use std::mem;
 
@@ -8,20 +8,20 @@ use super::{ListMeta, Split};
 use super::{other_version, unidentified, versioned};
 use crate::{DecodeError, Place, Resource, ResourceVersion, buffer::Buffer, json, scan::Value};
 
-/// A scanner that knows just enough JSON to find the items of a list wherever the members of the document stand.
+/// Incremental parser of the outer object of a list, with its members in any order.
 ///
-/// What an item holds is for the decoder of the items; what is neither an item nor needed is dropped as it arrives.
+/// Items are not parsed; the caller decodes them. Unknown members are skipped as they arrive, without buffering.
 #[derive(Debug)]
 pub(super) struct JsonList {
     kind: String,
     resource: Resource,
     buffer: Buffer,
     state: State,
-    /// How much of the piece that is being read has been looked at.
+    /// Number of bytes of the incomplete value that were scanned.
     scanned: usize,
-    /// The longest piece that is kept until it is whole.
+    /// Maximum length in bytes of a buffered value: an item, `metadata`, a key.
     limit: usize,
-    /// Items handed out.
+    /// Number of items returned.
     items: usize,
     meta: Option<ListMeta>,
     has_items: bool,
@@ -31,7 +31,7 @@ pub(super) struct JsonList {
 #[derive(Debug)]
 enum State {
     Document,
-    /// Before a key; after a comma there must be one.
+    /// Before a key, or the end of the object unless `needed` (after a comma).
     Key {
         needed: bool,
     },
@@ -40,7 +40,7 @@ enum State {
     Value(Member),
     InValue(Member, Value),
     AfterValue,
-    /// Before an item; after a comma there must be one.
+    /// Before an item, or the end of the array unless `needed` (after a comma).
     Item {
         needed: bool,
     },
@@ -49,7 +49,7 @@ enum State {
     End,
 }
 
-/// A member of the document.
+/// Member of the list object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Member {
     ApiVersion,
@@ -70,14 +70,14 @@ struct Metadata {
 }
 
 impl JsonList {
-    /// `kind` is that of the list, `resource` that of its items.
+    /// Returns a parser for a list of `kind` whose items are of `resource`.
     pub(super) fn new(kind: String, resource: &Resource, limit: usize) -> Self {
         let (resource, buffer, state) = (*resource, Buffer::default(), State::Document);
         let (meta, has_items, has_kind) = (None, false, false);
         Self { kind, resource, buffer, state, scanned: 0, limit, items: 0, meta, has_items, has_kind }
     }
 
-    /// The length of the piece with which the buffer begins, if its end is there.
+    /// Returns the length of the value at the beginning of the buffer; `None` until it is complete.
     fn whole(&mut self, value: &mut Value) -> Result<Option<usize>, DecodeError> {
         let rest = self.buffer.rest();
         let end = value.end(&rest[self.scanned..]).map(|length| self.scanned + length);
@@ -89,7 +89,7 @@ impl JsonList {
         Ok(end)
     }
 
-    /// Like [`whole`](Self::whole) for a value that nobody wants: it is dropped as it arrives.
+    /// Discards the available bytes of `value`. Returns whether its end was among them.
     fn skipped(&mut self, value: &mut Value) -> bool {
         let rest = self.buffer.rest();
         let end = value.end(rest);
@@ -98,7 +98,7 @@ impl JsonList {
         end.is_some()
     }
 
-    /// Goes on where no piece is being read; `next` is the next byte that is not blank.
+    /// Returns the state after `next`, the next byte that is not white space, between two values.
     fn punctuation(&mut self, state: &State, next: u8) -> Result<State, DecodeError> {
         let (taken, state) = match (state, next) {
             (State::Document, b'{') => (1, State::Key { needed: false }),
@@ -117,7 +117,7 @@ impl JsonList {
             }
             (State::AfterValue, b',') => (1, State::Key { needed: true }),
             (State::Item { needed: false } | State::AfterItem, b']') => (1, State::AfterValue),
-            // Go reads `null` as an object without fields.
+            // Go decodes a `null` item as an object without fields.
             (State::Item { .. }, b'{' | b'n') => (0, State::InItem(Value::new(next))),
             (State::AfterItem, b',') => (1, State::Item { needed: true }),
             (state, _) => return Err(self.unexpected(state.expects())),
@@ -132,8 +132,8 @@ impl JsonList {
             br#""kind""# => Member::Kind,
             br#""metadata""# => Member::Metadata,
             br#""items""# => Member::Items,
-            // Never written by a server, but it could hide a member.
-            key if key.contains(&b'\\') => return Err(self.unexpected("a plain key")),
+            // Servers send no escaped keys. One could be an escaped form of a member that must not be missed.
+            key if key.contains(&b'\\') => return Err(self.unexpected("a key without escapes")),
             _ => Member::Other,
         })
     }
@@ -172,7 +172,7 @@ impl JsonList {
                     }
                 }
             }
-            // Go writes a nil slice as `null`.
+            // Go encodes a nil slice as `null`.
             Member::Items if value == b"null" => self.has_items = true,
             Member::Items => return Err(self.unexpected("an array of items or null")),
             Member::Other => {}

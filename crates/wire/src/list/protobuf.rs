@@ -1,4 +1,4 @@
-//! A list in protobuf, cut into items.
+//! Splitting of protobuf lists into items.
 
 use super::{ListMeta, Split, other_version, unidentified, versioned};
 use crate::{
@@ -7,22 +7,22 @@ use crate::{
     protobuf::{Fields, Head, MAGIC, MalformedProtobuf, Problem, no_envelope, type_meta, unknown},
 };
 
-/// Field numbers of any typed list.
+/// Field numbers that all list types have in common.
 const METADATA: u32 = 1;
 const ITEMS: u32 = 2;
 
-/// Opens the envelope and the list in it as they arrive.
+/// Incremental parser of an envelope and the list in it.
 #[derive(Debug)]
 pub(super) struct ProtobufList {
     kind: String,
     resource: Resource,
     buffer: Buffer,
     state: State,
-    /// Bytes of a field that nobody wants, still to come.
+    /// Remaining bytes of an unknown field, which are skipped.
     skip: u64,
-    /// The longest piece that is kept until it is whole.
+    /// Maximum length in bytes of a buffered field: an item, the metadata, the type.
     limit: usize,
-    /// Items handed out.
+    /// Number of items returned.
     items: usize,
     meta: Option<ListMeta>,
     named: bool,
@@ -34,14 +34,14 @@ enum State {
     Magic,
     /// Between fields of the envelope.
     Envelope,
-    /// Between fields of the list, of which so many bytes are still to come.
+    /// Between fields of the list, `left` bytes before its end.
     List {
         left: u64,
     },
 }
 
 impl ProtobufList {
-    /// `kind` is that of the list, `resource` that of its items.
+    /// Returns a parser for a list of `kind` whose items are of `resource`.
     pub(super) fn new(kind: String, resource: &Resource, limit: usize) -> Self {
         let (resource, buffer, state) = (*resource, Buffer::default(), State::Magic);
         Self { kind, resource, buffer, state, skip: 0, limit, items: 0, meta: None, named: false, has_list: false }
@@ -51,7 +51,7 @@ impl ProtobufList {
         error.reading(&self.kind)
     }
 
-    /// Passes over what nobody wants; says whether all of it has come.
+    /// Discards available bytes of a skipped field. Returns whether the field is complete.
     fn skipped(&mut self) -> bool {
         let have = self.buffer.rest().len();
         let step = usize::try_from(self.skip).map_or(have, |skip| skip.min(have));
@@ -60,14 +60,15 @@ impl ProtobufList {
         self.skip == 0
     }
 
-    /// The length of a piece that is wanted whole, once it is there. Refused before it fills the memory.
+    /// Returns the length of a field's content; `None` until it is complete. A field that exceeds the limit is an error
+    /// before its content is buffered.
     fn whole(&self, head: Head) -> Result<Option<usize>, DecodeError> {
         let content = usize::try_from(head.content).ok().filter(|content| *content <= self.limit);
         let content = content.ok_or_else(|| DecodeError::item_too_long(&self.kind, self.items, self.limit))?;
         Ok((self.buffer.rest().len() - head.header >= content).then_some(content))
     }
 
-    /// One step within the envelope; `None` when more bytes are needed.
+    /// Reads one field of the envelope and returns the next state; `None` if more bytes are needed.
     fn envelope(&mut self) -> Result<Option<State>, DecodeError> {
         let head = Head::read(self.buffer.rest()).map_err(|error| self.malformed(error))?;
         let Some(head) = head else { return Ok(None) };
@@ -98,7 +99,7 @@ impl ProtobufList {
                 }
             }
             unknown::CONTENT_ENCODING if head.content > 0 => {
-                let expected = Problem::Expected { expected: "no content encoding" };
+                let expected = Problem::Expected { expected: "an empty content encoding" };
                 return Err(self.malformed(expected.of_field(unknown::CONTENT_ENCODING)));
             }
             _ => {
@@ -184,7 +185,7 @@ impl Split for ProtobufList {
     }
 }
 
-/// Reads a `meta/v1` `ListMeta` into `meta`.
+/// Decodes the fields of a `metav1.ListMeta` into `meta`.
 fn metadata(meta: &mut ListMeta, fields: Fields<'_>) -> Result<(), MalformedProtobuf> {
     for field in fields {
         let field = field?;

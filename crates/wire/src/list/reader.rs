@@ -1,16 +1,16 @@
-//! A list, item by item, as it arrives.
+//! Incremental decoding of a list.
 
 use std::marker::PhantomData;
 
 use super::{ListMeta, Split as _, json::JsonList, named, protobuf::ProtobufList};
 use crate::{DEFAULT_LIMIT, Decode, DecodeError, Encoding, Undecodable};
 
-/// Reads the answer to a list request, or one page of it, without ever holding its body.
+/// Decodes the response to a list request, or one page of it, item by item while it arrives.
 ///
-/// Chunks go in with [`push`](Self::push), wherever the network cut them; each object comes out of
-/// [`next_item`](Self::next_item) as soon as its last byte is there. What is buffered is one incomplete item.
+/// [`push`](Self::push) accepts chunks of any size; [`next_item`](Self::next_item) returns each object as soon as its
+/// last byte was pushed. At most one chunk and one incomplete item are buffered.
 ///
-/// The documentation of the crate has an example.
+/// See the [crate documentation](crate) for an example.
 #[derive(Debug)]
 pub struct ListReader<T> {
     kind: String,
@@ -26,12 +26,13 @@ enum Splitter {
 }
 
 impl<T: Decode> ListReader<T> {
-    /// A reader of items of up to [`DEFAULT_LIMIT`] bytes.
+    /// Returns a reader that accepts items of up to [`DEFAULT_LIMIT`] bytes.
     pub fn new(encoding: Encoding) -> Self {
         Self::with_limit(encoding, DEFAULT_LIMIT)
     }
 
-    /// A reader that refuses items longer than `limit` bytes before they fill the memory.
+    /// Returns a reader that accepts items of up to `limit` bytes. Longer ones are an error and are not buffered any
+    /// further.
     pub fn with_limit(encoding: Encoding, limit: usize) -> Self {
         let kind = format!("{}List", T::RESOURCE.kind);
         let splitter = match encoding {
@@ -41,7 +42,8 @@ impl<T: Decode> ListReader<T> {
         Self { kind, splitter, items: 0, object: PhantomData }
     }
 
-    /// Takes the next bytes of the body. Take all items out before the next chunk, or they are buffered.
+    /// Appends a chunk of the body. Call [`next_item`](Self::next_item) until it returns `None` before the next chunk,
+    /// or complete items stay in the buffer.
     pub fn push(&mut self, chunk: &[u8]) {
         match &mut self.splitter {
             Splitter::Json(list) => list.push(chunk),
@@ -49,10 +51,16 @@ impl<T: Decode> ListReader<T> {
         }
     }
 
-    /// The next object, or what can be read of one that cannot be decoded; `None` until more bytes are pushed.
+    /// Returns the next object, or an [`Undecodable`] for one that cannot be decoded; `None` until more bytes are
+    /// pushed.
     ///
-    /// A document of another kind (a `Status`, a `Table`) is refused, as is an item that is not even JSON. An error in an item names
-    /// its place, such as `items[3].spec`. After an error the rest cannot be trusted: drop the reader, and what it brought.
+    /// The error of an undecodable item contains its path, such as `items[3].spec`.
+    ///
+    /// # Errors
+    ///
+    /// The document has another kind (such as `Status` or `Table`) or API version, it is malformed, an item is
+    /// malformed JSON or exceeds the limit, or the type does not support the encoding. The reader and all items of the
+    /// list must then be discarded.
     pub fn next_item(&mut self) -> Result<Option<Result<T, Box<Undecodable>>>, DecodeError> {
         let (encoding, item) = match &mut self.splitter {
             Splitter::Json(list) => (Encoding::Json, list.next_item()?),
@@ -74,10 +82,13 @@ impl<T: Decode> ListReader<T> {
         }
     }
 
-    /// Returns the metadata of the list. To be called when all items were taken.
+    /// Returns the metadata of the list. Call it at the end of the body, after [`next_item`](Self::next_item) has
+    /// returned `None`.
     ///
-    /// Errors: the body ends too early, the list has no kind, or no `metadata.resourceVersion`. A list without them is not what an API
-    /// server answers, and taking it for an empty list would remove every object from a cache.
+    /// # Errors
+    ///
+    /// The body is truncated, or the list has no `kind` or no `metadata.resourceVersion`. API servers always send both;
+    /// a document without them must not be treated as an empty list, which would remove every object from a cache.
     pub fn finish(self) -> Result<ListMeta, DecodeError> {
         match self.splitter {
             Splitter::Json(list) => list.finish(),

@@ -6,7 +6,7 @@ use crate::{
     testing::{self, Thing, bytes, text},
 };
 
-/// Reads a list that arrives in pieces of `step` bytes. Undecodable items are in their own list, as `key@version: error`.
+/// Decodes a list in chunks of `step` bytes. Undecodable items are returned separately, as `key@version: error`.
 fn read_all(encoding: Encoding, body: &[u8], step: usize) -> Result<(List<Thing>, Vec<String>), String> {
     let mut reader = ListReader::with_limit(encoding, 100);
     let (mut items, mut undecodable) = (Vec::new(), Vec::new());
@@ -26,13 +26,13 @@ fn read_all(encoding: Encoding, body: &[u8], step: usize) -> Result<(List<Thing>
     Ok((List { meta, items }, undecodable))
 }
 
-/// The same, of a list whose items can be decoded.
+/// As `read_all`; an undecodable item is an error.
 fn read(encoding: Encoding, body: &[u8], step: usize) -> Result<List<Thing>, String> {
     let (list, undecodable) = read_all(encoding, body, step)?;
     undecodable.into_iter().next().map_or(Ok(list), Err)
 }
 
-/// The same, however it is cut.
+/// Decodes a list as a whole, and asserts that every chunk size gives the same result.
 #[track_caller]
 fn check(encoding: Encoding, body: &[u8]) -> Result<List<Thing>, String> {
     let whole = read(encoding, body, body.len().max(1));
@@ -79,16 +79,13 @@ fn reads_nothing(#[case] body: &str) {
 #[case::late_kind(r#"{"items":[],"kind":"PodList"}"#, "expected ThingList, the server sent PodList")]
 #[case::no_kind(
     r#"{"metadata":{"resourceVersion":"9"},"items":[]}"#,
-    "expected ThingList, the server sent an object that does not say what it is"
+    "expected ThingList, the server sent an object without kind"
 )]
 #[case::kind_is_null(
     r#"{"kind":null,"metadata":{"resourceVersion":"9"},"items":[]}"#,
-    "expected ThingList, the server sent an object that does not say what it is"
+    "expected ThingList, the server sent an object without kind"
 )]
-#[case::nothing_but_metadata(
-    r#"{"metadata":{}}"#,
-    "expected ThingList, the server sent an object that does not say what it is"
-)]
+#[case::nothing_but_metadata(r#"{"metadata":{}}"#, "expected ThingList, the server sent an object without kind")]
 #[case::no_version(r#"{"kind":"ThingList","metadata":{},"items":[]}"#, "ThingList without metadata.resourceVersion")]
 #[case::no_metadata(r#"{"kind":"ThingList","items":[]}"#, "ThingList without metadata.resourceVersion")]
 #[case::version_is_null(
@@ -97,11 +94,11 @@ fn reads_nothing(#[case] body: &str) {
 )]
 #[case::other_version_of_the_api(
     r#"{"kind":"ThingList","apiVersion":"v2","metadata":{"resourceVersion":"9"},"items":[]}"#,
-    "expected ThingList of v1, the server sent one of v2"
+    "expected ThingList of v1, the server sent ThingList of v2"
 )]
 #[case::other_group(
     r#"{"kind":"ThingList","apiVersion":"example.com/v1","metadata":{"resourceVersion":"9"},"items":[]}"#,
-    "expected ThingList of v1, the server sent one of example.com/v1"
+    "expected ThingList of v1, the server sent ThingList of example.com/v1"
 )]
 #[case::malformed_item(
     r#"{"items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"},"size":01}]}"#,
@@ -119,13 +116,13 @@ fn reads_nothing(#[case] body: &str) {
     "cannot decode ThingList: the document: expected an item at"
 )]
 #[case::trailing(r#"{"items":[]} {}"#, "cannot decode ThingList: the document: expected nothing more at byte 13")]
-#[case::hidden(r#"{"\u0069tems":[]}"#, "cannot decode ThingList: the document: expected a plain key at byte 13")]
-#[case::cut(r#"{"items":[{"metadata""#, "ThingList ended within items[0], 10 bytes from its beginning")]
-#[case::cut_between(
-    r#"{"items":[{"metadata":{"name":"a"}},"#,
-    "ThingList ended within items[1], 36 bytes from its beginning"
+#[case::hidden(
+    r#"{"\u0069tems":[]}"#,
+    "cannot decode ThingList: the document: expected a key without escapes at byte 13"
 )]
-#[case::empty("", "ThingList ended within items[0], 0 bytes")]
+#[case::cut(r#"{"items":[{"metadata""#, "ThingList is truncated at items[0], byte 10")]
+#[case::cut_between(r#"{"items":[{"metadata":{"name":"a"}},"#, "ThingList is truncated at items[1], byte 36")]
+#[case::empty("", "ThingList is truncated at items[0], byte 0")]
 #[case::text("upstream connect error", "cannot decode ThingList: the document: expected an object at byte 0")]
 fn refuses(#[case] body: &str, #[case] expect: &str) {
     let error = check(Encoding::Json, body.as_bytes()).unwrap_err();
@@ -155,27 +152,27 @@ fn reads_protobuf() {
     assert_eq!(items, ["x/a@7 3", "x/b@8 0"]);
 }
 
-/// The name of the type of the list.
+/// Encodes the `runtime.TypeMeta` of a list.
 fn type_meta(api_version: &str) -> Vec<u8> {
     [text(1, api_version), text(2, "ThingList")].concat()
 }
 
-/// A list that is not as it should be, from the fields of its envelope.
+/// Encodes an envelope from its fields, which may be malformed.
 fn envelope(fields: &[Vec<u8>]) -> Vec<u8> {
     [b"k8s\0".to_vec(), fields.concat()].concat()
 }
 
 #[rstest]
-#[case::json(b"{\"kind\":\"ThingList\"}".to_vec(), "cannot decode ThingList: the message: no envelope of Kubernetes")]
-#[case::empty(vec![], "ThingList ended within items[0], 0 bytes from its beginning")]
+#[case::json(b"{\"kind\":\"ThingList\"}".to_vec(), "cannot decode ThingList: the message: no Kubernetes envelope")]
+#[case::empty(vec![], "ThingList is truncated at items[0], byte 0")]
 #[case::status(testing::list("Status", "9", &[]), "expected ThingList, the server sent Status")]
-#[case::unnamed(envelope(&[bytes(2, b"")]), "expected ThingList, the server sent an object that does not say what it is")]
-#[case::zipped(envelope(&[bytes(3, b"gzip")]), "cannot decode ThingList: field 3: expected no content encoding")]
+#[case::unnamed(envelope(&[bytes(2, b"")]), "expected ThingList, the server sent an object without kind")]
+#[case::zipped(envelope(&[bytes(3, b"gzip")]), "cannot decode ThingList: field 3: expected an empty content encoding")]
 #[case::twice(envelope(&[bytes(2, b""), bytes(2, b"")]), "cannot decode ThingList: field 2: expected one list")]
-#[case::no_list(envelope(&[bytes(1, &type_meta("v1"))]), "ThingList ended within items[0], 21 bytes")]
+#[case::no_list(envelope(&[bytes(1, &type_meta("v1"))]), "ThingList is truncated at items[0], byte 21")]
 #[case::overlap(
     envelope(&[bytes(1, &type_meta("v1")), bytes(2, b"\x12\x05")]),
-    "cannot decode ThingList: field 2: the message ends within it"
+    "cannot decode ThingList: field 2: unexpected end of message"
 )]
 #[case::group(envelope(&[bytes(2, b"\x0b")]), "cannot decode ThingList: field 1: groups are not supported")]
 #[case::no_version(
@@ -184,14 +181,14 @@ fn envelope(fields: &[Vec<u8>]) -> Vec<u8> {
 )]
 #[case::other_version_of_the_api(
     envelope(&[bytes(1, &type_meta("v2")), bytes(2, b"")]),
-    "expected ThingList of v1, the server sent one of v2"
+    "expected ThingList of v1, the server sent ThingList of v2"
 )]
 fn refuses_protobuf(#[case] body: Vec<u8>, #[case] expect: &str) {
     let error = check(Encoding::Protobuf, &body).unwrap_err();
     assert!(error.starts_with(expect), "{error}");
 }
 
-/// The items beside an undecodable one are read, and it is named.
+/// The items before and after an undecodable one are decoded, and its key and error are returned.
 #[rstest]
 #[case::of_the_wrong_shape(
     r#"{"metadata":{"name":"b","namespace":"x","resourceVersion":"8"},"size":"big"}"#,
@@ -205,7 +202,7 @@ fn refuses_protobuf(#[case] body: Vec<u8>, #[case] expect: &str) {
     r#"{"metadata":{"name":"b","resourceVersion":7}}"#,
     "b@: cannot decode ThingList: items[1].metadata.resourceVersion (line 1"
 )]
-#[case::nameless(r#"{"metadata":{"resourceVersion":"8"}}"#, "@8: cannot decode Thing: an object without metadata.name")]
+#[case::nameless(r#"{"metadata":{"resourceVersion":"8"}}"#, "@8: cannot decode Thing: metadata.name is missing")]
 #[case::null("null", "@: cannot decode ThingList: items[1] (line 1")]
 fn contains_an_undecodable_item(#[case] item: &str, #[case] expect: &str) {
     let body = format!(
@@ -222,10 +219,10 @@ fn contains_an_undecodable_item(#[case] item: &str, #[case] expect: &str) {
 #[rstest]
 #[case::cut(
     [testing::thing("b", "8", 1), b"\x10\x80".to_vec()].concat(),
-    "x/b@8: cannot decode ThingList items[1]: field 2: the message ends within it"
+    "x/b@8: cannot decode ThingList items[1]: field 2: unexpected end of message"
 )]
-#[case::nameless(vec![], "@: cannot decode Thing: an object without metadata.name")]
-#[case::garbage(vec![0xff; 9], "@: cannot decode ThingList items[1]: the message: the message ends within it")]
+#[case::nameless(vec![], "@: cannot decode Thing: metadata.name is missing")]
+#[case::garbage(vec![0xff; 9], "@: cannot decode ThingList items[1]: the message: unexpected end of message")]
 fn contains_an_undecodable_item_in_protobuf(#[case] item: Vec<u8>, #[case] expect: &str) {
     let body = testing::list("ThingList", "9", &[testing::thing("a", "7", 3), item, testing::thing("c", "8", 0)]);
     for step in 1..body.len() {
@@ -251,7 +248,7 @@ fn a_list_that_is_cut_anywhere_is_an_error() {
     let json = br#"{"kind":"ThingList","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a"}}]}"#;
     for (encoding, body) in [(Encoding::Protobuf, &protobuf[..]), (Encoding::Json, &json[..])] {
         for end in 0..body.len() {
-            // What follows the list in the envelope (a content type, empty) says nothing.
+            // The fields after the list in the envelope (content encoding and content type, empty here) may be missing.
             let complete = encoding == Encoding::Protobuf && [body.len() - 4, body.len() - 2].contains(&end);
             assert_eq!(read(encoding, &body[..end], 7).is_ok(), complete, "{encoding}, {end} of {} bytes", body.len());
         }

@@ -1,8 +1,8 @@
-//! The envelope around every object that Kubernetes sends in protobuf: `k8s\0` and a `runtime.Unknown`.
+//! Envelope of every protobuf object of Kubernetes: the magic number `k8s\0` and a `runtime.Unknown` message.
 
 use super::{Fields, MalformedProtobuf, Path, Problem};
 
-/// What protobuf bodies of Kubernetes begin with.
+/// First bytes of every protobuf body of Kubernetes.
 pub(crate) const MAGIC: [u8; 4] = *b"k8s\0";
 
 /// Field numbers of `runtime.Unknown`.
@@ -12,19 +12,24 @@ pub(crate) mod unknown {
     pub(crate) const CONTENT_ENCODING: u32 = 3;
 }
 
-/// An object with the name of its type.
+/// Content of an envelope: an encoded object and its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Envelope<'a> {
     /// `kind` of the object.
     pub kind: &'a str,
     /// `apiVersion` of the object.
     pub api_version: &'a str,
-    /// The bare message.
+    /// Encoded message of the object.
     pub object: &'a [u8],
 }
 
 impl<'a> Envelope<'a> {
-    /// Opens the envelope around one object.
+    /// Parses the envelope of one object.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem::NoEnvelope`] if `bytes` do not begin with `k8s\0`; other problems if the envelope is malformed or has
+    /// a content encoding. The object itself is not checked.
     pub fn open(bytes: &'a [u8]) -> Result<Self, MalformedProtobuf> {
         let fields = bytes.strip_prefix(&MAGIC).map(Fields::new);
         let mut envelope = Envelope { kind: "", api_version: "", object: &[] };
@@ -33,9 +38,9 @@ impl<'a> Envelope<'a> {
             match field.number {
                 unknown::TYPE_META => (envelope.api_version, envelope.kind) = type_meta(field.message()?)?,
                 unknown::RAW => envelope.object = field.as_bytes()?,
-                // The server never sends such a one; what is in it could not be read.
+                // API servers do not set it; an object with one, such as `gzip`, could not be decoded.
                 unknown::CONTENT_ENCODING if !field.as_bytes()?.is_empty() => {
-                    return Err(field.expected("no content encoding"));
+                    return Err(field.expected("an empty content encoding"));
                 }
                 _ => {}
             }
@@ -44,7 +49,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// `apiVersion` and `kind`.
+/// Reads `apiVersion` and `kind` of a `runtime.TypeMeta`.
 pub(crate) fn type_meta(fields: Fields<'_>) -> Result<(&str, &str), MalformedProtobuf> {
     let (mut api_version, mut kind) = ("", "");
     for field in fields {
@@ -75,10 +80,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case::bare(b"\x0a\x02v1", "the message: no envelope of Kubernetes")]
-    #[case::empty(b"", "the message: no envelope of Kubernetes")]
-    #[case::zipped(b"k8s\0\x1a\x04gzip", "field 3: expected no content encoding")]
-    #[case::cut(b"k8s\0\x12\x04abc", "field 2: the message ends within it")]
+    #[case::bare(b"\x0a\x02v1", "the message: no Kubernetes envelope")]
+    #[case::empty(b"", "the message: no Kubernetes envelope")]
+    #[case::zipped(b"k8s\0\x1a\x04gzip", "field 3: expected an empty content encoding")]
+    #[case::cut(b"k8s\0\x12\x04abc", "field 2: unexpected end of message")]
     fn refuses(#[case] bytes: &[u8], #[case] expect: &str) {
         assert_eq!(Envelope::open(bytes).unwrap_err().to_string(), expect);
     }

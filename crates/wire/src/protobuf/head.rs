@@ -1,19 +1,19 @@
-//! Messages that arrive piece by piece.
+//! Field headers of messages that arrive in chunks.
 
 use super::{Fields, MalformedProtobuf, Path, Problem, Value, varint};
 
-/// The beginning of a field, before its content is there.
+/// Header of a field whose content may not have arrived yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) number: u32,
-    /// Bytes of tag and length.
+    /// Length of the header: tag and length prefix, and the value itself for all wire types but 2.
     pub(crate) header: usize,
-    /// Bytes of content.
+    /// Length of the content after the header; 0 for all wire types but 2.
     pub(crate) content: u64,
 }
 
 impl Head {
-    /// The head of the field with which `bytes` begin; `None` if there are not enough of them to tell.
+    /// Reads the header of the field at the beginning of `bytes`; `None` if the header is incomplete.
     pub(crate) fn read(bytes: &[u8]) -> Result<Option<Self>, MalformedProtobuf> {
         let mut rest = bytes;
         let tag = match varint(&mut rest) {
@@ -32,7 +32,7 @@ impl Head {
         let mut fields = Fields::new(bytes);
         match fields.field() {
             Ok(field) => {
-                debug_assert!(!matches!(field.value, Value::Bytes(_)), "answered above");
+                debug_assert!(!matches!(field.value, Value::Bytes(_)), "wire type 2 is handled above");
                 Ok(Some(Self { number: field.number, header: bytes.len() - fields.rest.len(), content: 0 }))
             }
             Err(MalformedProtobuf { problem: Problem::Truncated, .. }) => Ok(None),

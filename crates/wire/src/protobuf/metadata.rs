@@ -1,10 +1,14 @@
-//! `meta/v1` types that every reader needs, from protobuf.
+//! Decoding of `metav1.ObjectMeta` and `metav1.Status`.
 
 use super::{Fields, MalformedProtobuf};
 use crate::{Cause, Details, ObjectMeta, Status};
 
 impl ObjectMeta {
-    /// Reads the part of `metadata` that is kept, from the fields of a `meta/v1` `ObjectMeta`.
+    /// Decodes the fields of a `metav1.ObjectMeta`; those that are not kept are skipped.
+    ///
+    /// # Errors
+    ///
+    /// The message is malformed, or a kept field is not a string.
     pub fn from_fields(fields: Fields<'_>) -> Result<Self, MalformedProtobuf> {
         let mut meta = Self::default();
         for field in fields {
@@ -22,7 +26,11 @@ impl ObjectMeta {
 }
 
 impl Status {
-    /// Reads the fields of a `meta/v1` `Status`.
+    /// Decodes the fields of a `metav1.Status`.
+    ///
+    /// # Errors
+    ///
+    /// The message is malformed, or a field has another type than in `metav1.Status`.
     pub fn from_fields(fields: Fields<'_>) -> Result<Self, MalformedProtobuf> {
         let mut status = Self::default();
         for field in fields {

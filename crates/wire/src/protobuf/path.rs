@@ -1,13 +1,13 @@
-//! Where in a message something is, without allocation.
+//! Path of a field in a message, without allocation.
 
 use std::fmt;
 
-/// The field numbers that lead to a field, outermost first; the last eight of them.
+/// Path of a field: the innermost eight field numbers that lead to it, outermost first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Path(u64);
 
 impl Path {
-    /// One level down. A number beyond 254, of which Kubernetes has none, is shown as `255+`.
+    /// Appends a field number. Numbers above 254, which Kubernetes does not use, are formatted as `255+`.
     #[inline]
     pub(super) fn then(self, number: u32) -> Self {
         Self(self.0 << 8 | u64::from(number.min(255)))

@@ -1,4 +1,4 @@
-//! A frame of a watch in JSON.
+//! Decoding of JSON watch frames.
 
 use std::borrow::Cow;
 
@@ -39,7 +39,7 @@ struct BookmarkAnnotations {
     initial_events_end: Option<String>,
 }
 
-/// Takes apart a frame as API servers write it, without a look at the object, which is what takes time.
+/// Splits a frame in the exact form that API servers send into type and object, without scanning the object.
 fn usual(frame: &[u8]) -> Option<(&str, &[u8])> {
     let rest = frame.strip_prefix(br#"{"type":""#)?;
     let (event, rest) = rest.split_at(rest.iter().position(|byte| *byte == b'"')?);
@@ -47,7 +47,7 @@ fn usual(frame: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(event).ok()?, object))
 }
 
-/// Reads one frame; the object is decoded straight from its bytes.
+/// Decodes a frame.
 pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
     if let Some((event, object)) = usual(frame)
         && let Some(FrameType::Object(event)) = FrameType::named(event)
@@ -55,11 +55,11 @@ pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeErro
     {
         return Ok(event);
     }
-    // Anything else, and whatever may be wrong with it.
+    // Bookmarks, errors, frames in another form, and malformed frames.
     in_any_form(frame)
 }
 
-/// Reads a frame whatever its form, at the price of a look for the end of the object.
+/// Decodes a frame in any valid form. Slower, since the end of the object has to be found.
 fn in_any_form<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
     let kind = T::RESOURCE.kind;
     let rewritten;

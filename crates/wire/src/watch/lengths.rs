@@ -1,8 +1,9 @@
-//! Frames that say how long they are: watches in protobuf.
+//! Length-prefixed frames of protobuf watches.
 
 use crate::{DecodeError, buffer::Buffer};
 
-/// Cuts a stream of frames, each after its length as four bytes, the highest first.
+/// Splits a stream of frames, each preceded by its length as a big-endian `u32` (Go:
+/// `framer.NewLengthDelimitedFrameReader`).
 #[derive(Debug)]
 pub(super) struct LengthSplitter {
     kind: &'static str,
@@ -19,10 +20,10 @@ impl LengthSplitter {
         self.buffer.push(chunk);
     }
 
-    /// The next whole frame, without its length; `None` until more bytes are pushed.
+    /// Returns the next complete frame without its length prefix; `None` until more bytes are pushed.
     pub(super) fn next_frame(&mut self) -> Result<Option<&[u8]>, DecodeError> {
         let Some((length, rest)) = self.buffer.rest().split_first_chunk() else { return Ok(None) };
-        // On a machine of 16 bits, too long just the same.
+        // The conversion fails only on 16-bit targets, where such a frame exceeds any limit.
         let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
         if length > self.limit {
             let (kind, limit) = (self.kind.to_owned(), self.limit);
@@ -35,7 +36,7 @@ impl LengthSplitter {
         Ok(Some(self.buffer.take(length)))
     }
 
-    /// Bytes of a frame that is not complete.
+    /// Returns the number of buffered bytes of an incomplete frame.
     pub(super) fn pending(&self) -> usize {
         self.buffer.rest().len()
     }

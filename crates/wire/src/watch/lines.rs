@@ -1,48 +1,52 @@
-//! Frames that end with their line: watches in JSON.
+//! Newline-delimited frames of JSON watches.
 
 use memchr::memchr;
 
 use crate::{DEFAULT_LIMIT, DecodeError, buffer::Buffer};
 
-/// Cuts a stream of newline-terminated JSON documents into documents.
+/// Splits a stream of newline-terminated JSON documents, such as a watch, into documents.
 ///
-/// [`WatchReader`](crate::WatchReader) decodes them, too; this is for those who want the bytes. Chunks go in with
-/// [`push`](Self::push), whole frames come out of [`next_frame`](Self::next_frame) without a copy.
+/// It is for callers that need the undecoded frames; [`WatchReader`](crate::WatchReader) also decodes them.
+/// [`push`](Self::push) accepts chunks of any size; [`next_frame`](Self::next_frame) returns complete frames without a
+/// copy.
 #[derive(Debug)]
 pub struct LineSplitter {
     kind: String,
     limit: usize,
     buffer: Buffer,
-    /// How much of the buffer is known to hold no newline, so that long frames are searched once.
+    /// Number of buffered bytes that contain no newline, so that they are not searched again.
     searched: usize,
 }
 
 impl LineSplitter {
-    /// A splitter for a watch of `kind`, with the default limit.
+    /// Returns a splitter for a watch of `kind` that accepts frames of up to [`DEFAULT_LIMIT`] bytes.
     pub fn new(kind: &str) -> Self {
         Self { kind: kind.to_owned(), limit: DEFAULT_LIMIT, buffer: Buffer::default(), searched: 0 }
     }
 
-    /// Refuses frames longer than `limit` bytes.
+    /// Sets the maximum length of a frame in bytes.
     #[must_use]
     pub fn with_limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
-    /// Takes the next bytes of the body.
+    /// Appends a chunk of the body.
     pub fn push(&mut self, chunk: &[u8]) {
         self.buffer.push(chunk);
     }
 
-    /// The next whole frame, without its newline; `None` until more bytes are pushed. Blank lines are skipped.
+    /// Returns the next complete frame without its newline; `None` until more bytes are pushed. Blank lines are
+    /// skipped.
     ///
-    /// After an error the stream cannot be trusted any more: drop it.
+    /// # Errors
+    ///
+    /// [`DecodeError::FrameTooLong`] if a frame exceeds the limit. The stream must then be closed.
     pub fn next_frame(&mut self) -> Result<Option<&[u8]>, DecodeError> {
         loop {
             let rest = self.buffer.rest();
             let end = memchr(b'\n', &rest[self.searched..]).map(|at| self.searched + at);
             let have = end.unwrap_or(rest.len());
-            // A frame that can only become too long is refused before it fills the memory.
+            // An incomplete frame that exceeds the limit is an error at once, before more of it is buffered.
             if have > self.limit {
                 let (kind, limit) = (self.kind.clone(), self.limit);
                 return Err(DecodeError::FrameTooLong { kind, limit, resource_version: None });
@@ -60,7 +64,11 @@ impl LineSplitter {
         }
     }
 
-    /// Says whether the body ended where it may: between frames.
+    /// Checks at the end of the body that no frame is incomplete.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Truncated`] if the body ended within a frame.
     pub fn finish(&self) -> Result<(), DecodeError> {
         match self.pending() {
             0 => Ok(()),
@@ -68,7 +76,7 @@ impl LineSplitter {
         }
     }
 
-    /// Bytes of a frame that is not complete.
+    /// Returns the number of buffered bytes of an incomplete frame.
     pub(super) fn pending(&self) -> usize {
         self.buffer.rest().trim_ascii().len()
     }

@@ -1,4 +1,4 @@
-//! A frame of a watch in protobuf.
+//! Decoding of protobuf watch frames.
 
 use super::{FrameType, INITIAL_EVENTS_END, WatchEvent, unknown_event};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     protobuf::{Envelope, Fields, MalformedProtobuf},
 };
 
-/// Reads one frame: a `meta/v1` `WatchEvent`, whose object is enveloped again.
+/// Decodes a frame: a `metav1.WatchEvent` whose object has an envelope of its own.
 pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
     let kind = T::RESOURCE.kind;
     let malformed = |error: MalformedProtobuf| error.reading(&format!("WatchEvent of {kind}"));
@@ -21,7 +21,7 @@ pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeErro
     if !is_error && !T::RESOURCE.is_of_version(api_version) {
         return Err(DecodeError::kind(
             &format!("{kind} of {}", T::RESOURCE.api_version()),
-            &format!("one of {api_version}"),
+            &format!("{kind} of {api_version}"),
         ));
     }
     match event {
@@ -33,7 +33,7 @@ pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeErro
     }
 }
 
-/// The type, and the bytes of the object, which stand in a `runtime.RawExtension`.
+/// Returns the type of the event and the bytes of the object, which is wrapped in a `runtime.RawExtension`.
 fn parts(frame: &[u8]) -> Result<(&str, &[u8]), MalformedProtobuf> {
     let (mut event, mut object) = ("", &[][..]);
     for field in Fields::new(frame) {
@@ -54,7 +54,7 @@ fn parts(frame: &[u8]) -> Result<(&str, &[u8]), MalformedProtobuf> {
     Ok((event, object))
 }
 
-/// Reads what counts of the object of a bookmark: version and annotations of its metadata.
+/// Decodes resource version and annotations of the object of a bookmark.
 fn bookmark<T>(object: &[u8]) -> Result<WatchEvent<T>, MalformedProtobuf> {
     let (mut resource_version, mut initial_events_end) = (ResourceVersion::default(), false);
     for field in Fields::new(object) {

@@ -1,15 +1,16 @@
-//! A watch, event by event, as it arrives.
+//! Incremental decoding of a watch.
 
 use std::marker::PhantomData;
 
 use super::{LineSplitter, WatchEvent, json, lengths::LengthSplitter, protobuf};
 use crate::{DEFAULT_LIMIT, Decode, DecodeError, Encoding, ResourceVersion};
 
-/// Reads the body of a watch: chunks go in, wherever the network cut them, events come out.
+/// Decodes the response to a watch request, event by event while it arrives.
 ///
-/// It knows up to which version the watch was good, and its errors say so.
+/// [`push`](Self::push) accepts chunks of any size; [`next_event`](Self::next_event) returns each event as soon as its
+/// last byte was pushed. Errors contain the resource version of the last good event.
 ///
-/// The documentation of the crate has an example.
+/// See the [crate documentation](crate) for an example.
 #[derive(Debug)]
 pub struct WatchReader<T> {
     splitter: Splitter,
@@ -24,12 +25,14 @@ enum Splitter {
 }
 
 impl<T: Decode> WatchReader<T> {
-    /// A reader of frames of up to [`DEFAULT_LIMIT`] bytes, for a watch that begins after `resource_version`.
+    /// Returns a reader for a watch that starts after `resource_version`. It accepts frames of up to [`DEFAULT_LIMIT`]
+    /// bytes.
     pub fn new(encoding: Encoding, resource_version: ResourceVersion) -> Self {
         Self::with_limit(encoding, resource_version, DEFAULT_LIMIT)
     }
 
-    /// A reader that refuses frames longer than `limit` bytes before they fill the memory.
+    /// Returns a reader that accepts frames of up to `limit` bytes. Longer ones are an error and are not buffered any
+    /// further.
     pub fn with_limit(encoding: Encoding, resource_version: ResourceVersion, limit: usize) -> Self {
         let splitter = match encoding {
             Encoding::Json => Splitter::Json(LineSplitter::new(T::RESOURCE.kind).with_limit(limit)),
@@ -38,7 +41,8 @@ impl<T: Decode> WatchReader<T> {
         Self { splitter, resource_version, object: PhantomData }
     }
 
-    /// Takes the next bytes of the body. Take all events out before the next chunk, or they are buffered.
+    /// Appends a chunk of the body. Call [`next_event`](Self::next_event) until it returns `None` before the next
+    /// chunk, or complete frames stay in the buffer.
     pub fn push(&mut self, chunk: &[u8]) {
         match &mut self.splitter {
             Splitter::Json(lines) => lines.push(chunk),
@@ -46,10 +50,14 @@ impl<T: Decode> WatchReader<T> {
         }
     }
 
-    /// The next event; `None` until more bytes are pushed.
+    /// Returns the next event; `None` until more bytes are pushed.
     ///
-    /// An object that cannot be decoded is [`WatchEvent::Undecodable`]. After an error, of a frame that cannot be taken apart, the stream
-    /// cannot be trusted any more: drop it.
+    /// An object that cannot be decoded is returned as [`WatchEvent::Undecodable`].
+    ///
+    /// # Errors
+    ///
+    /// The frame is malformed or exceeds the limit, its `type` is unknown, its object has another kind or API version
+    /// (checked for protobuf only), or the type does not support the encoding. The watch must then be closed.
     pub fn next_event(&mut self) -> Result<Option<WatchEvent<T>>, DecodeError> {
         let event: Result<Option<WatchEvent<T>>, _> = match &mut self.splitter {
             Splitter::Json(lines) => lines.next_frame().and_then(|frame| frame.map(json::event).transpose()),
@@ -64,19 +72,23 @@ impl<T: Decode> WatchReader<T> {
             Some(WatchEvent::Undecodable { object, .. }) => object.resource_version.clone(),
             Some(WatchEvent::Error(_)) | None => ResourceVersion::default(),
         };
-        // An event without a version is an event all the same.
+        // An event without a resource version is still delivered; the last known version stays.
         if !version.is_empty() {
             self.resource_version = version;
         }
         Ok(event)
     }
 
-    /// The version of the last event, or the one after which the watch began.
+    /// Returns the resource version of the last event, or the one the watch started from.
     pub fn resource_version(&self) -> &ResourceVersion {
         &self.resource_version
     }
 
-    /// Says whether the body ended where it may: between frames.
+    /// Checks at the end of the body that no frame is incomplete.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Truncated`] if the body ended within a frame.
     pub fn finish(&self) -> Result<(), DecodeError> {
         let have = match &self.splitter {
             Splitter::Json(lines) => lines.pending(),

@@ -6,7 +6,7 @@ use crate::{
     testing::{self, Thing, bytes, envelope, envelope_of, frame, text},
 };
 
-/// Reads a watch that began after version 41 and arrives in pieces of `step` bytes.
+/// Decodes a watch from resource version 41, in chunks of `step` bytes.
 fn read(encoding: Encoding, body: &[u8], step: usize) -> Vec<String> {
     let mut reader = WatchReader::<Thing>::with_limit(encoding, "41".into(), 200);
     let mut seen = Vec::new();
@@ -45,7 +45,7 @@ fn print(event: &WatchEvent<Thing>) -> String {
     }
 }
 
-/// The same, however it is cut.
+/// Decodes a watch as a whole, and asserts that every chunk size gives the same result.
 #[track_caller]
 fn check(encoding: Encoding, body: &[u8]) -> String {
     let whole = read(encoding, body, body.len().max(1));
@@ -111,7 +111,7 @@ fn refuses(#[case] frame: &str, #[case] expect: &str) {
 )]
 #[case::nameless(
     r#"{"type":"ADDED","object":{"metadata":{}}}"#,
-    "undecodable Added @: cannot decode Thing: an object without metadata.name"
+    "undecodable Added @: cannot decode Thing: metadata.name is missing"
 )]
 #[case::null(r#"{"type":"ADDED","object":null}"#, "undecodable Added @: cannot decode Thing: line 1 column 4: ")]
 fn contains_an_undecodable_object(#[case] frame: &str, #[case] expect: &str) {
@@ -128,13 +128,13 @@ fn the_version_of_an_undecodable_object_counts() {
     assert_eq!(*reader.resource_version(), "42");
 }
 
-/// An object with a bookmark's metadata, in its envelope.
+/// Encodes the object of a bookmark in the protobuf envelope.
 fn bookmark(annotation: &str) -> Vec<u8> {
     let annotation = [text(1, annotation), text(2, "true")].concat();
     envelope("Thing", &bytes(1, &[text(6, "7"), bytes(12, &annotation)].concat()))
 }
 
-/// A status 410 in its envelope.
+/// Encodes a `Status` with code 410 in the protobuf envelope.
 fn expired() -> Vec<u8> {
     envelope("Status", &[text(2, "Failure"), text(4, "Expired"), b"\x30\x9a\x03".to_vec()].concat())
 }
@@ -156,23 +156,23 @@ fn expired() -> Vec<u8> {
 )]
 #[case(
     frame("ADDED", b""),
-    "cannot decode WatchEvent of Thing after resourceVersion 41: the message: no envelope of Kubernetes"
+    "cannot decode WatchEvent of Thing after resourceVersion 41: the message: no Kubernetes envelope"
 )]
 #[case(
     [frame("ADDED", &envelope("Thing", b"\x0a\x7f")), frame("ADDED", &envelope("Thing", &testing::thing("b", "43", 2)))].concat(),
-    "undecodable Added @: cannot decode Thing: field 1: the message ends within it, added x/b 2"
+    "undecodable Added @: cannot decode Thing: field 1: unexpected end of message, added x/b 2"
 )]
 #[case(
     frame("DELETED", &envelope("Thing", &[testing::thing("a", "42", 1), b"\x12\x7f".to_vec()].concat())),
-    "undecodable Deleted x/a@42: cannot decode Thing: field 2: the message ends within it"
+    "undecodable Deleted x/a@42: cannot decode Thing: field 2: unexpected end of message"
 )]
 #[case(
     frame("ADDED", &envelope("Thing", b"")),
-    "undecodable Added @: cannot decode Thing: an object without metadata.name"
+    "undecodable Added @: cannot decode Thing: metadata.name is missing"
 )]
 #[case(
     frame("ADDED", &envelope_of("v2", "Thing", &testing::thing("a", "42", 1))),
-    "expected Thing of v1 after resourceVersion 41, the server sent one of v2"
+    "expected Thing of v1 after resourceVersion 41, the server sent Thing of v2"
 )]
 #[case(
     frame("ADDED", &[0; 200]),

@@ -1,8 +1,8 @@
-//! Bytes as a bad network, disk or proxy leaves them.
+//! Random corruption of response bodies.
 
 use rand::{RngExt as _, rngs::StdRng};
 
-/// Flips bits, cuts out, doubles or overwrites some bytes.
+/// Flips bits, and removes, duplicates, overwrites or truncates bytes at random positions.
 pub(crate) fn damage(body: &mut Vec<u8>, random: &mut StdRng) {
     for _ in 0..random.random_range(1..8) {
         if body.is_empty() {

@@ -1,4 +1,4 @@
-//! However the network cuts a body, the same comes out.
+//! The result of decoding does not depend on how the body is split into chunks.
 
 use kube_wire::{Encoding, WatchEvent};
 use proptest::prelude::*;
@@ -12,9 +12,9 @@ fn encoding() -> impl Strategy<Value = Encoding> {
     prop_oneof![Just(Encoding::Json), Just(Encoding::Protobuf)]
 }
 
-/// The chunks between these places, each as a share of the whole.
+/// Splits `body` at these positions, given as fractions of its length.
 fn cut<'a>(body: &'a [u8], cuts: &[f64]) -> Vec<&'a [u8]> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "a place")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "offsets")]
     let mut places: Vec<_> = cuts.iter().map(|cut| (cut * body.len() as f64) as usize).collect();
     places.extend([0, body.len()]);
     places.sort_unstable();
@@ -22,7 +22,7 @@ fn cut<'a>(body: &'a [u8], cuts: &[f64]) -> Vec<&'a [u8]> {
 }
 
 fn cuts() -> impl Strategy<Value = Vec<f64>> {
-    // Few cuts, and so many that most items are cut.
+    // Either a few cuts, or so many that most items are cut.
     prop_oneof![prop::collection::vec(0.0..1.0, 0..5), prop::collection::vec(0.0..1.0, 300..400)]
 }
 
@@ -51,16 +51,16 @@ proptest! {
         same_watch::<Slices>(encoding, &cuts);
     }
 
-    /// Cut off anywhere, a list is an error and a watch has brought a beginning of its events.
+    /// A truncated list is an error; a truncated watch yields a prefix of its events.
     #[test]
     fn ends(encoding in encoding(), end in 0.0..0.999) {
         let body = file(&format!("pod.list.{}", suffix(encoding)));
-        let [kept, ..] = cut(&body, &[end])[..] else { unreachable!("two pieces") };
+        let [kept, ..] = cut(&body, &[end])[..] else { unreachable!("one cut gives two chunks") };
         prop_assert!(list::<Pods>(encoding, [kept]).is_err());
 
         let body = file(&format!("pod.watch.{}", suffix(encoding)));
         let (all, _) = watch::<Pods>(encoding, [&body[..]]);
-        let [kept, ..] = cut(&body, &[end])[..] else { unreachable!("two pieces") };
+        let [kept, ..] = cut(&body, &[end])[..] else { unreachable!("one cut gives two chunks") };
         let (some, _): (Vec<WatchEvent<Meta<Pods>>>, _) = watch(encoding, [kept]);
         prop_assert_eq!(&some[..], &all[..some.len()]);
     }

@@ -1,4 +1,4 @@
-//! What a real API server wrote: both encodings say the same.
+//! Recorded responses of a real API server decode to the same objects from both encodings.
 
 use kube_wire::{Encoding, ListMeta, ListReader, Object as _, Status, WatchEvent, WatchReader};
 use rstest::rstest;
@@ -10,7 +10,7 @@ pub(crate) fn file(name: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// What follows the kind in the names of files.
+/// Extension of the fixture files of an encoding.
 pub(crate) fn suffix(encoding: Encoding) -> &'static str {
     match encoding {
         Encoding::Json => "json",
@@ -18,7 +18,7 @@ pub(crate) fn suffix(encoding: Encoding) -> &'static str {
     }
 }
 
-/// Reads a list that arrives in these chunks; the text of an error ends it.
+/// Decodes a list that arrives in `chunks`; fails with the text of the first error, also of an undecodable item.
 pub(crate) fn list<'a, K: Kind>(
     encoding: Encoding,
     chunks: impl IntoIterator<Item = &'a [u8]>,
@@ -34,7 +34,7 @@ pub(crate) fn list<'a, K: Kind>(
     reader.finish().map(|meta| (meta, items)).map_err(|error| error.to_string())
 }
 
-/// Reads a watch that arrives in these chunks, and the text of the error that ended it, if any.
+/// Decodes a watch that arrives in `chunks`; returns its events, and the text of the error that ended it, if any.
 pub(crate) fn watch<'a, K: Kind>(
     encoding: Encoding,
     chunks: impl IntoIterator<Item = &'a [u8]>,
@@ -57,7 +57,7 @@ pub(crate) fn watch<'a, K: Kind>(
 
 fn list_of<K: Kind>(encoding: Encoding) -> (ListMeta, Vec<Meta<K>>) {
     let body = file(&format!("{}.list.{}", K::FILE, suffix(encoding)));
-    list(encoding, body.chunks(1000)).expect("a good list")
+    list(encoding, body.chunks(1000)).expect("the list decodes")
 }
 
 #[rstest]
@@ -74,7 +74,7 @@ fn lists_say_the_same<K: Kind>(#[case] list_of: fn(Encoding) -> (ListMeta, Vec<M
     assert_eq!(list_of(Encoding::Json), (meta, items));
 }
 
-/// All events but the bookmarks, which come when the server likes.
+/// Returns all events but bookmarks, whose number and time the server chooses.
 fn changes_of<K: Kind>(encoding: Encoding) -> Vec<WatchEvent<Meta<K>>> {
     let body = file(&format!("{}.watch.{}", K::FILE, suffix(encoding)));
     let (mut events, error) = watch(encoding, body.chunks(1000));
@@ -108,7 +108,7 @@ fn bookmarks_carry_versions(#[case] encoding: Encoding) {
 #[test]
 fn an_expired_version_is_told_within_the_watch() {
     let (events, error) = watch::<Pods>(Encoding::Json, [&file("expired.watch.json")[..]]);
-    let [WatchEvent::Error(status)] = &events[..] else { panic!("one error, not {events:?}") };
+    let [WatchEvent::Error(status)] = &events[..] else { panic!("expected one ERROR event, got {events:?}") };
     assert!(status.is_expired() && error.is_none(), "{status}");
 }
 

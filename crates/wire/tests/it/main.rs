@@ -1,4 +1,5 @@
-//! Reading what real API servers wrote, whole, cut and broken, and messages with every field set.
+//! Decoding of recorded responses of real API servers, complete, in chunks and corrupted, and of messages with every
+//! field set.
 
 mod broken;
 mod cuts;

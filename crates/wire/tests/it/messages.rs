@@ -1,4 +1,4 @@
-//! The field numbers we read are those of the published messages, all of whose fields are set here.
+//! Field numbers: decoding of the published message types with all fields set.
 
 use k8s_pb::api::core::v1::{Pod, PodList, PodSpec};
 use k8s_pb::apimachinery::pkg::{
@@ -102,7 +102,7 @@ fn lists() {
 fn frame(event: &str, object: Vec<u8>) -> Vec<u8> {
     let object = Some(RawExtension { raw: Some(object) });
     let frame = WatchEventMessage { r#type: some(event), object }.encode_to_vec();
-    [u32::try_from(frame.len()).expect("short").to_be_bytes().to_vec(), frame].concat()
+    [u32::try_from(frame.len()).expect("frame length fits into u32").to_be_bytes().to_vec(), frame].concat()
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn statuses() {
     };
     let mut reader = WatchReader::<Meta<Pods>>::new(Encoding::Protobuf, "1".into());
     reader.push(&frame("ERROR", envelope("Status", &status)));
-    let Some(WatchEvent::Error(read)) = reader.next_event().unwrap() else { panic!("an error event") };
+    let Some(WatchEvent::Error(read)) = reader.next_event().unwrap() else { panic!("expected an ERROR event") };
     let expect = serde_json::json!({
         "status": "Failure", "message": "gone", "reason": "Expired", "code": 410,
         "details": {

@@ -1,4 +1,4 @@
-//! What all kinds have in common, read from both encodings.
+//! A type with the metadata of any kind, decoded from both encodings.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt::Debug, marker::PhantomData};
 
@@ -9,10 +9,10 @@ use kube_wire::{
 };
 use serde::Deserialize;
 
-/// Which kind an object is of.
+/// Marker type of a kind.
 pub(crate) trait Kind: Debug + Send + Sync + 'static {
     const RESOURCE: Resource;
-    /// Its files are named after it.
+    /// First part of the names of its fixture files.
     const FILE: &'static str;
 }
 
@@ -36,7 +36,7 @@ kinds! {
     EndpointsOf "endpoints" Resource::namespaced("", "v1", "endpoints", "Endpoints"),
 }
 
-/// The metadata of an object.
+/// Object of kind `K`, of which only the metadata is decoded.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Meta<K> {
     metadata: Metadata,
@@ -119,7 +119,7 @@ impl More {
                 7 => more.generation = field.as_i64()?,
                 8 => {
                     let time = field.time()?;
-                    // Fuzzed seconds may be beyond what a calendar holds.
+                    // Corrupted seconds can be out of range.
                     more.creation_timestamp = time.and_then(|time| Timestamp::from_second(time.seconds).ok());
                 }
                 11 => more.labels.extend([owned(field.entry()?)]),
