@@ -1,4 +1,4 @@
-//! The command line.
+//! Command-line arguments.
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
@@ -7,88 +7,88 @@ use kube_dev_apiserver::{Authorization, Transport};
 
 use crate::bench::args::BenchArgs;
 
-/// One command to see the endpoint controllers of Kubernetes work.
+/// Demo and benchmark of the Kubernetes endpoint controllers.
 ///
-/// Without a subcommand: starts an API server on loopback, opens a small shop in it, plays the kubelet and runs the three
-/// controllers; shows how Endpoints and EndpointSlices follow a rollout and the loss of a node; then stays up for kubectl until
-/// Ctrl-C.
+/// Without a subcommand: starts an API server on loopback, creates the objects of a small web shop, simulates the
+/// kubelets and runs the three controllers; shows how Endpoints and EndpointSlices change during a rolling update and
+/// after the loss of a node; then keeps running for kubectl until Ctrl-C.
 #[derive(Debug, Parser)]
 #[command(name = "devcluster", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
-    /// What else there is.
+    /// Subcommand; the tour if absent.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// The tour.
+    /// Options of the tour.
     #[command(flatten)]
     pub(crate) tour: TourArgs,
-    /// Log more to standard error: once for information, twice for details
+    /// Increase the log level on standard error: once for info, twice for debug
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
 
-/// What else there is.
+/// Subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run the API server alone until Ctrl-C
+    /// Run only the API server, until Ctrl-C
     Serve(ServeArgs),
-    /// Measure what the controllers cost
+    /// Measure CPU, memory, writes and latencies of the controllers
     Bench(BenchArgs),
-    /// The server of the bench, which starts it
+    /// The API server process of the bench; started by the bench
     #[command(hide = true)]
     BenchServer,
-    /// The controllers with the flags of controller-manager, for tests of the bench that have no such program beside them
+    /// The controllers with the flags of controller-manager, for tests of the bench and for heap profiles
     #[command(hide = true)]
     BenchController {
-        /// As for controller-manager
+        /// Flags of controller-manager
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         flags: Vec<OsString>,
     },
 }
 
-/// The tour.
+/// Options of the tour.
 #[derive(Debug, Args)]
 pub(crate) struct TourArgs {
-    /// The server.
+    /// Options of the API server.
     #[command(flatten)]
     pub(crate) server: ServerArgs,
-    /// End after the tour; the status is 0 if all that was expected came about
+    /// Exit after the tour, with status 0 if all expectations were met
     #[arg(long)]
     pub(crate) exit: bool,
 }
 
-/// The server alone, as strict as is asked for.
+/// Options of `devcluster serve`.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// The server.
+    /// Options of the API server.
     #[command(flatten)]
     pub(crate) server: ServerArgs,
-    /// Serve over TLS, with a certificate authority made for this run; the kubeconfig knows it
+    /// Serve over TLS, with a certificate authority generated at startup and included in the kubeconfig
     #[arg(long)]
     pub(crate) tls: bool,
-    /// Who may do what: everybody everything, or what applied Roles and bindings say. The kubeconfig is an administrator's
+    /// Authorization mode. The kubeconfig has the rights of a cluster administrator in both modes
     #[arg(long, value_name = "MODE", value_enum, ignore_case = true, default_value = "AlwaysAllow")]
     pub(crate) authorization_mode: AuthorizationMode,
-    /// Remove objects whose owners are gone
+    /// Run the garbage collector, which deletes objects whose owners no longer exist
     #[arg(long)]
     pub(crate) garbage_collection: bool,
-    /// Serve /debug/faults and /debug/requests: failures on demand, and the log of requests
+    /// Serve /debug/faults (fault injection) and /debug/requests (request log)
     #[arg(long)]
     pub(crate) debug_endpoints: bool,
 }
 
-/// Who may do what.
+/// Authorization modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AuthorizationMode {
-    /// Everybody everything.
+    /// Every request is allowed.
     #[value(name = "AlwaysAllow")]
     AlwaysAllow,
-    /// What applied Roles and bindings say.
+    /// Requests are authorized by the roles and role bindings on the server.
     #[value(name = "RBAC")]
     Rbac,
 }
 
 impl ServeArgs {
-    /// What the server is told.
+    /// Returns the configuration of the API server.
     pub(crate) fn config(&self) -> kube_dev_apiserver::Config {
         let ServeArgs { server, tls, authorization_mode, garbage_collection, debug_endpoints } = self;
         kube_dev_apiserver::Config {
@@ -104,22 +104,22 @@ impl ServeArgs {
     }
 }
 
-/// The server, wherever one is run.
+/// Options of the API server, common to the tour and `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
-    /// Address to listen on; port 0 takes a free one
+    /// Listen address; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
-    /// Where to write the kubeconfig; by default a temporary file that is removed at the end
+    /// File for the kubeconfig [default: a temporary file, removed at exit]
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig_out: Option<PathBuf>,
-    /// Objects of your own to apply: a YAML or JSON file, or a directory of such files; may be repeated
+    /// Objects to apply: a YAML or JSON file, or a directory of such files; may be repeated
     #[arg(long, value_name = "DIR|FILE")]
     pub(crate) manifests: Vec<PathBuf>,
 }
 
 impl ServerArgs {
-    /// What the server is told.
+    /// Returns the configuration of the API server.
     pub(crate) fn config(&self) -> kube_dev_apiserver::Config {
         kube_dev_apiserver::Config { listen: self.listen, ..Default::default() }
     }

@@ -1,4 +1,4 @@
-//! The API server of this process, and the file that leads to it.
+//! The embedded API server and its kubeconfig file.
 
 use std::{
     fs,
@@ -16,24 +16,24 @@ use crate::{
     manifest::{ManifestError, Object, read},
 };
 
-/// A server that could not be set up.
+/// Error of setting up the API server.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HostError {
     /// A manifest cannot be read.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// The server does not start.
+    /// The server cannot be started.
     #[error(transparent)]
     Start(#[from] StartError),
     /// The kubeconfig cannot be written.
     #[error("cannot write the kubeconfig {path}", path = path.display())]
     Kubeconfig {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// I/O error.
         source: io::Error,
     },
-    /// The server's address is of no use to a client.
+    /// The client cannot be configured from the kubeconfig.
     #[error(transparent)]
     Client(#[from] ConfigError),
     /// A manifest cannot be applied.
@@ -41,16 +41,16 @@ pub(crate) enum HostError {
     Apply(#[from] ApplyError),
 }
 
-/// A running API server with its kubeconfig.
+/// Running API server with its kubeconfig file.
 #[derive(Debug)]
 pub(crate) struct Host {
     server: Server,
     kubeconfig: PathBuf,
-    // Without a place of its own the file goes when the server does: it leads nowhere then.
+    // Removes the kubeconfig when dropped, unless the user chose its path.
     _temporary: Option<TempPath>,
 }
 
-/// The user's own objects. Read before anything is started: a mistake in them should not leave traces.
+/// Reads the user's manifests. Called before the server is started, so that an invalid manifest has no side effects.
 pub(crate) fn own_objects(args: &ServerArgs) -> Result<Vec<Object>, HostError> {
     let mut objects = Vec::new();
     for path in &args.manifests {
@@ -60,7 +60,7 @@ pub(crate) fn own_objects(args: &ServerArgs) -> Result<Vec<Object>, HostError> {
 }
 
 impl Host {
-    /// Starts the server.
+    /// Starts the server and writes its kubeconfig.
     pub(crate) async fn start(args: &ServerArgs, config: kube_dev_apiserver::Config) -> Result<Self, HostError> {
         let server = Server::start(config).await?;
         let (kubeconfig, temporary) = if let Some(path) = &args.kubeconfig_out {
@@ -72,22 +72,22 @@ impl Host {
         Ok(Self { server, kubeconfig, _temporary: temporary })
     }
 
-    /// Where the server is.
+    /// Returns the URL of the server.
     pub(crate) fn url(&self) -> String {
         self.server.url()
     }
 
-    /// Where the kubeconfig is.
+    /// Returns the path of the kubeconfig.
     pub(crate) fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
 
-    /// How the server is reached: as anybody would who has the kubeconfig.
+    /// Returns a client configuration, loaded from the kubeconfig file.
     pub(crate) async fn config(&self) -> Result<Config, HostError> {
         Ok(Config::from_kubeconfig(&self.kubeconfig).await?)
     }
 
-    /// A client for the tools of this program. Its requests are not limited: nobody else is to be protected.
+    /// Returns a client for this program itself, without a rate limit, since the server has no other users.
     pub(crate) async fn client(&self) -> Result<Client, HostError> {
         let user_agent = concat!("devcluster/", env!("CARGO_PKG_VERSION")).to_owned();
         Ok(Client::new(
@@ -96,18 +96,18 @@ impl Host {
         )?)
     }
 
-    /// Applies objects; returns how many.
+    /// Applies objects; returns their number.
     pub(crate) async fn apply(&self, objects: Vec<Object>) -> Result<usize, HostError> {
         Ok(apply(&self.client().await?, objects).await?)
     }
 
-    /// Stops the server and removes what is temporary.
+    /// Stops the server and removes a temporary kubeconfig.
     pub(crate) async fn shutdown(self) {
         self.server.shutdown().await;
     }
 }
 
-/// Writes beside the file and moves it over: who waits for the file never reads half of it.
+/// Writes to a temporary file in the same directory and renames it, so that readers never see a partial file.
 fn write_to(path: &Path, text: &str) -> Result<PathBuf, HostError> {
     let write = || {
         let directory = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));

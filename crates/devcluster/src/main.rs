@@ -1,8 +1,18 @@
-//! One command to see the endpoint controllers work: an embedded API server, a small shop as workload, a kubelet that is
-//! only played, and the real controllers.
+//! Demo and benchmark of the endpoint controllers: an embedded API server, the objects of a small web shop, simulated
+//! kubelets, and the real controllers.
 //!
-//! `devcluster` alone gives a tour; `devcluster serve` runs the API server for whoever wants to connect;
-//! `devcluster bench` measures the controllers.
+//! - `devcluster` runs the tour: a scripted rollout and a node failure, whose effects on Endpoints and EndpointSlices
+//!   are printed and checked.
+//! - `devcluster serve` runs the API server alone.
+//! - `devcluster bench` measures CPU, memory, writes and latencies of the controllers.
+//!
+//! ```text
+//!  tour     script --- apply, delete ---> API server <--- controllers, simulated kubelets
+//!                                             |
+//!           screen <--- view, expect <--- cluster (informers)
+//!
+//!  bench    lab ---> world (API server process) <--- subject (controllers process, measured)
+//! ```
 
 mod apply;
 mod args;
@@ -29,7 +39,7 @@ use crate::{
     stop::Signals,
 };
 
-/// Counts nothing unless a profiler runs.
+/// Records allocations only while a profiler exists.
 #[cfg(feature = "dhat")]
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
@@ -37,7 +47,7 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        // Help and version were asked for: they are no mistakes, and go to standard output.
+        // `--help` and `--version`: printed to standard output, with exit status 0.
         Err(asked) if !asked.use_stderr() => asked.exit(),
         Err(mistake) => {
             let text = mistake.to_string();
@@ -56,7 +66,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// One line on standard error, whatever the message is made of. When that is gone too, the status has to do.
+/// Prints an error to standard error as one line. Failure to print is ignored; the exit status still reports the error.
 fn refuse(message: &str) {
     let text = message.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let _ = writeln!(io::stderr(), "devcluster: {text}");
@@ -76,11 +86,11 @@ fn run(cli: Cli) -> anyhow::Result<()> {
     })
 }
 
-/// Logs go to standard error; standard output is for what was asked for.
+/// Sends logs to standard error, so that standard output contains only results.
 fn log_to_stderr(cli: &Cli) {
     let level = match (cli.verbose, &cli.command) {
-        // A write that comes too late and is tried again is a warning of the controllers, and everyday business. Between the
-        // lines of a tour it would look like a failure; what matters there ends the tour.
+        // Controllers log retried write conflicts as warnings. They are normal and would look like failures within the
+        // tour; real failures end the tour.
         (0, None) => LevelFilter::ERROR,
         (0, Some(_)) => LevelFilter::WARN,
         (1, _) => LevelFilter::INFO,

@@ -1,4 +1,4 @@
-//! `devcluster serve`: the API server alone.
+//! `devcluster serve`: runs only the API server.
 
 use std::io::{self, Write as _};
 
@@ -10,13 +10,13 @@ use crate::{
     stop::Signals,
 };
 
-/// Serves until told to stop.
+/// Starts the server, applies the user's objects, and serves until a termination signal.
 pub(crate) async fn run(args: ServeArgs, mut signals: Signals) -> anyhow::Result<()> {
     let objects = own_objects(&args.server)?;
     let host = Host::start(&args.server, args.config()).await?;
     let prepared = async {
         let applied = host.apply(objects).await?;
-        announce(&host, applied).context("standard output")
+        announce(&host, applied).context("cannot write to standard output")
     };
     let result = tokio::select! {
         result = prepared => result,
@@ -29,7 +29,7 @@ pub(crate) async fn run(args: ServeArgs, mut signals: Signals) -> anyhow::Result
     result.map(drop)
 }
 
-/// Tells where the server is; always `true`.
+/// Prints the URL, the kubeconfig's path and the number of applied objects. Always returns `true`.
 fn announce(host: &Host, applied: usize) -> io::Result<bool> {
     let mut out = io::stdout().lock();
     writeln!(out, "API server:  {}", host.url())?;

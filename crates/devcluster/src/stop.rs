@@ -1,8 +1,8 @@
-//! When to stop: Ctrl-C, or SIGTERM where that exists.
+//! Termination signals: SIGINT and SIGTERM; Ctrl-C on systems other than Unix.
 
 use std::io;
 
-/// The signals that end the program. They are caught from the moment this exists.
+/// Handler of termination signals. From its creation on, they no longer kill the process.
 #[derive(Debug)]
 pub(crate) struct Signals {
     #[cfg(unix)]
@@ -12,7 +12,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Catches the signals.
+    /// Installs the signal handlers.
     pub(crate) fn catch() -> io::Result<Self> {
         #[cfg(unix)]
         use tokio::signal::unix::{SignalKind, signal};
@@ -24,7 +24,7 @@ impl Signals {
         })
     }
 
-    /// Waits for one of them.
+    /// Waits for SIGINT or SIGTERM.
     #[cfg(unix)]
     pub(crate) async fn received(&mut self) {
         tokio::select! {
@@ -37,7 +37,7 @@ impl Signals {
     #[cfg(not(unix))]
     pub(crate) async fn received(&mut self) {
         if tokio::signal::ctrl_c().await.is_err() {
-            // Nobody can stop us this way: then nobody does.
+            // Ctrl-C cannot be handled on this system.
             std::future::pending::<()>().await;
         }
     }

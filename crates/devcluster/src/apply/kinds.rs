@@ -1,27 +1,27 @@
-//! Where the server keeps which kind, from its discovery documents.
+//! Mapping of kinds to resources, from discovery documents.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// Where objects of a kind live.
+/// Resource of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The resource's name in paths.
+    /// Plural name, used in paths.
     pub(crate) plural: String,
-    /// Whether objects live in namespaces.
+    /// Whether the resource is namespaced.
     pub(crate) namespaced: bool,
-    /// Whether the status is written by itself.
+    /// Whether there is a `status` subresource.
     pub(crate) has_status: bool,
 }
 
-/// The kinds of some group versions.
+/// Resources by `apiVersion` and kind.
 #[derive(Debug, Default)]
 pub(crate) struct Kinds {
     places: BTreeMap<(String, String), Place>,
 }
 
-/// The part of an `APIResourceList` that says where objects are.
+/// Subset of `metav1.APIResourceList`.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct ResourceList {
     #[serde(default)]
@@ -37,7 +37,7 @@ struct ApiResource {
 }
 
 impl Kinds {
-    /// Adds what the server says of a group version.
+    /// Adds the resources of a group version.
     pub(crate) fn add(&mut self, api_version: &str, list: &ResourceList) {
         let subresources = || list.resources.iter().filter_map(|resource| resource.name.split_once('/'));
         for ApiResource { name, kind, namespaced } in &list.resources {
@@ -50,18 +50,18 @@ impl Kinds {
         }
     }
 
-    /// Where objects of this kind live, if the server knows it.
+    /// Returns the resource of a kind; `None` if the server does not serve it.
     pub(crate) fn place(&self, api_version: &str, kind: &str) -> Option<&Place> {
         self.places.get(&(api_version.to_owned(), kind.to_owned()))
     }
 }
 
-/// The discovery document of a group version.
+/// Returns the path of the discovery document of a group version.
 pub(crate) fn discovery_path(api_version: &str) -> String {
     format!("{}/{api_version}", if api_version.contains('/') { "/apis" } else { "/api" })
 }
 
-/// The path of all objects of a kind, in a namespace where the kind has one.
+/// Returns the path of a collection; `namespace` is ignored for a cluster-scoped resource.
 pub(crate) fn collection_path(api_version: &str, place: &Place, namespace: &str) -> String {
     let base = discovery_path(api_version);
     if place.namespaced {

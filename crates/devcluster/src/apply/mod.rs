@@ -1,4 +1,4 @@
-//! Objects of manifests onto the server: merged where they exist, created where not.
+//! Applies objects of manifests to the server: existing objects are patched with a merge patch, others are created.
 
 mod kinds;
 mod writes;
@@ -16,45 +16,45 @@ use self::{
 };
 use crate::manifest::{Object, Origin};
 
-/// An object that could not be applied.
+/// Error of applying objects.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ApplyError {
-    /// The server has no such kind.
-    #[error("{origin}: this server knows no kind {kind:?} in {api_version}")]
+    /// The server does not serve the kind.
+    #[error("{origin}: the server does not serve kind {kind:?} in {api_version}")]
     UnknownKind {
-        /// Where the object stands.
+        /// Position of the object in its manifest.
         origin: Origin,
-        /// Group and version.
+        /// `apiVersion` of the object.
         api_version: String,
-        /// The kind.
+        /// `kind` of the object.
         kind: String,
     },
-    /// The server refused the object.
+    /// The server rejected the object.
     #[error("{origin}: {object}: {cause}")]
     Refused {
-        /// Where the object stands.
+        /// Position of the object in its manifest.
         origin: Origin,
-        /// Which object.
+        /// Kind, namespace and name of the object.
         object: String,
-        /// What the server says.
+        /// Message of the server.
         cause: String,
     },
-    /// The server's discovery document makes no sense.
+    /// The discovery document of a group version cannot be read.
     #[error("discovery of {api_version}: {cause}")]
     Discovery {
-        /// Group and version.
+        /// `apiVersion` of the object.
         api_version: String,
-        /// What is wrong with it.
+        /// Message of the server or the decoder.
         cause: String,
     },
-    /// The server cannot be reached.
+    /// A request failed without a response.
     #[error(transparent)]
     Client(#[from] kube_controller_client::Error),
 }
 
-/// Applies objects, namespaces first and the rest in order; returns how many.
+/// Applies objects, Namespaces first and the others in the given order. Returns their number.
 ///
-/// A kind that the server does not know is found before anything is written.
+/// Kinds that the server does not serve are detected before the first write.
 pub(crate) async fn apply(client: &Client, objects: Vec<Object>) -> Result<usize, ApplyError> {
     let kinds = discover(client, &objects).await?;
     let objects = writes::in_order(objects);
@@ -72,13 +72,14 @@ pub(crate) async fn apply(client: &Client, objects: Vec<Object>) -> Result<usize
     Ok(planned.len())
 }
 
-/// Asks the server about the group versions in use; those that it does not have stay empty.
+/// Fetches the discovery documents of all group versions in use. Group versions that the server does not serve stay
+/// empty.
 async fn discover(client: &Client, objects: &[Object]) -> Result<Kinds, ApplyError> {
     let versions: BTreeSet<&str> = objects.iter().map(|object| object.api_version.as_str()).collect();
     let mut kinds = Kinds::default();
     for api_version in versions {
         let refuse = |cause: String| ApplyError::Discovery { api_version: api_version.to_owned(), cause };
-        // A version that is no path at all is as unknown as any other.
+        // An `apiVersion` that cannot be part of a path is reported as an unknown kind.
         if !api_version.chars().all(|c| c.is_ascii_alphanumeric() || "-./".contains(c)) {
             continue;
         }
@@ -102,7 +103,8 @@ enum Failure {
 
 async fn write(client: &Client, writes: &Writes) -> Result<(), Failure> {
     let Writes { collection, name, object, status } = writes;
-    // The patch comes first: what a manifest adds to an existing object need not be an object that could be created.
+    // Patch before create: a manifest may contain only some fields of an existing object, which would be rejected by a
+    // create.
     let patched = match name {
         Some(name) => Some(send(client, Method::PATCH, &format!("{collection}/{name}"), object).await?),
         None => None,
@@ -113,11 +115,11 @@ async fn write(client: &Client, writes: &Writes) -> Result<(), Failure> {
     };
     let stored = accepted(answer)?;
     let Some(status) = status else { return Ok(()) };
-    // The server may have made the name up.
+    // The name is read from the response, since the server may have generated it.
     let name = serde_json::from_slice::<Value>(&stored)
         .ok()
         .and_then(|object| Some(object.pointer("/metadata/name")?.as_str()?.to_owned()))
-        .ok_or_else(|| Failure::Refused("the server does not say the name of what it stored".to_owned()))?;
+        .ok_or_else(|| Failure::Refused("the response contains no metadata.name".to_owned()))?;
     accepted(send(client, Method::PATCH, &format!("{collection}/{name}/status"), status).await?).map(drop)
 }
 
@@ -131,7 +133,7 @@ fn accepted((code, body): (StatusCode, Bytes)) -> Result<Bytes, Failure> {
     if code.is_success() { Ok(body) } else { Err(Failure::Refused(said(code, &body))) }
 }
 
-/// The server's words on one line, or its code where it has none.
+/// Returns the message of an error response on one line, or the status code if there is none.
 fn said(code: StatusCode, body: &[u8]) -> String {
     match serde_json::from_slice::<Status>(body) {
         Ok(status) if !status.message.is_empty() => status.message.lines().collect::<Vec<_>>().join(" "),

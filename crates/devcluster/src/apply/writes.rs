@@ -1,4 +1,4 @@
-//! Which writes bring an object of a manifest about. No I/O here.
+//! Planning of the requests that apply an object, without I/O.
 
 use serde_json::{Map, Value, json};
 
@@ -8,8 +8,8 @@ use super::{
 };
 use crate::manifest::Object;
 
-/// What of an object the server sets itself. A manifest that was once read from a cluster carries it; a create that carries a
-/// resourceVersion is refused.
+/// Fields of `metadata` that the server sets. Manifests exported from a cluster contain them, but a create with a
+/// `resourceVersion` is rejected.
 const SET_BY_SERVER: [&str; 7] = [
     "creationTimestamp",
     "deletionGracePeriodSeconds",
@@ -20,26 +20,29 @@ const SET_BY_SERVER: [&str; 7] = [
     "uid",
 ];
 
-/// The writes for one object: patch it or, when it does not exist, create it; then its status.
+/// Requests that apply one object: a patch or, if it does not exist, a create; then a patch of its status.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Writes {
-    /// The path to create it under.
+    /// Path of the collection.
     pub(crate) collection: String,
-    /// Its name, unless the server generates one, or is to refuse one that cannot stand in a path.
+    /// Name for the patch; `None` if the server generates the name, or if it cannot be part of a path, so that the
+    /// create is rejected.
     pub(crate) name: Option<String>,
-    /// The object without its status, for create and as merge patch.
+    /// Object without status, the body of create and merge patch.
     pub(crate) object: Value,
-    /// The merge patch for the status, where the manifest has one that is written by itself.
+    /// Merge patch of the status subresource, if the manifest contains a status.
     pub(crate) status: Option<Value>,
 }
 
-/// Puts objects into the order of their creation: namespaces first, all else as written.
+/// Moves Namespaces to the front; the order of the other objects is kept.
 pub(crate) fn in_order(mut objects: Vec<Object>) -> Vec<Object> {
     objects.sort_by_key(|object| !(object.api_version == "v1" && object.kind == "Namespace"));
     objects
 }
 
-/// The writes for an object, if the server knows its kind.
+/// Plans the requests for an object.
+///
+/// Errors: the server does not serve its kind, or the namespace cannot be part of a path.
 pub(crate) fn writes(object: &Object, kinds: &Kinds) -> Result<Writes, ApplyError> {
     let Object { origin, api_version, kind, namespace, name, fields } = object;
     let Some(place) = kinds.place(api_version, kind) else {
@@ -51,7 +54,7 @@ pub(crate) fn writes(object: &Object, kinds: &Kinds) -> Result<Writes, ApplyErro
     };
     let namespace = namespace.as_deref().unwrap_or("default");
     if place.namespaced && !is_path_segment(namespace) {
-        let cause = format!("{namespace:?} is not the name of a namespace");
+        let cause = format!("{namespace:?} is not a valid namespace name");
         return Err(ApplyError::Refused { origin: origin.clone(), object: object.to_string(), cause });
     }
     let mut fields = fields.clone();
@@ -78,7 +81,7 @@ fn tidy(metadata: &mut Map<String, Value>, namespaced: bool, namespace: &str) {
     }
 }
 
-/// Whether a name can stand in a path as it is. Whether it is a good name is for the server to say.
+/// Returns whether a name can be used as a path segment without escapes. The server validates it further.
 fn is_path_segment(name: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c))
@@ -133,11 +136,11 @@ mod tests {
     #[rstest]
     #[case::kind(
         "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}",
-        "shop.yaml: document 1, line 1: this server knows no kind \"Deployment\" in apps/v1"
+        "shop.yaml: document 1, line 1: the server does not serve kind \"Deployment\" in apps/v1"
     )]
     #[case::namespace(
         "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: a/b}}",
-        "shop.yaml: document 1, line 1: Pod a/b/a: \"a/b\" is not the name of a namespace"
+        "shop.yaml: document 1, line 1: Pod a/b/a: \"a/b\" is not a valid namespace name"
     )]
     fn refuses(#[case] text: &str, #[case] expect: &str) {
         assert_eq!(plan(text).unwrap_err(), expect);

@@ -1,4 +1,4 @@
-//! The command line of the bench.
+//! Command-line arguments of the bench.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -9,93 +9,93 @@ use super::{
     subject::Template,
 };
 
-/// Measures CPU, memory, bytes, writes and latencies of the controllers, in a process of their own, against this program's
-/// API server in another.
+/// Measures CPU, memory, traffic, writes and latencies of the controllers. The controllers and the API server run in
+/// separate processes.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// What to measure; several are measured one after the other
+    /// Scenarios to measure, one after the other
     #[arg(value_enum, value_name = "SCENARIO", required_unless_present = "all")]
     pub(crate) scenarios: Vec<Scenario>,
-    /// Measure everything
+    /// Measure all scenarios
     #[arg(long, conflicts_with = "scenarios")]
     pub(crate) all: bool,
-    /// The controllers to measure, by default the controller-manager beside this program. `{kubeconfig}`, `{batch_period}`,
-    /// `{qps}`, `{burst}` and `{content_type}` are filled in
+    /// Command line of the controllers, in which `{kubeconfig}`, `{batch_period}`, `{qps}`, `{burst}` and
+    /// `{content_type}` are replaced [default: the controller-manager in the directory of this program]
     #[arg(long, value_name = "COMMAND")]
     controller: Option<Template>,
-    /// Have the controllers read JSON instead of protobuf
+    /// Let the controllers request JSON instead of protobuf
     #[arg(long)]
     json: bool,
-    /// Pods, instead of what the scenario has
+    /// Number of Pods [default: depends on the scenario]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     pods: Option<usize>,
-    /// Services, instead of what the scenario has
+    /// Number of Services [default: depends on the scenario]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     services: Option<usize>,
-    /// Nodes, instead of what the scenario has
+    /// Number of Nodes [default: depends on the scenario]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     nodes: Option<usize>,
-    /// How often the readiness of a Pod changes where that is measured
+    /// Total number of readiness changes [default: depends on the scenario]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     flips: Option<usize>,
-    /// Changes of Pods a second, instead of what the scenario has
+    /// Pod changes per second [default: depends on the scenario]
     #[arg(long, value_name = "NUMBER", value_parser = number)]
     rate: Option<usize>,
-    /// How long the controllers gather changes of Pods; `latency` gathers none unless this is given [default: 500ms]
+    /// Batch period of the controllers for Pod changes [default: 500ms; 0 for latency and growth]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     batch_period: Option<Duration>,
-    /// Requests a second that each controller may make
+    /// Requests per second of each controller (--kube-api-qps)
     #[arg(long, value_name = "NUMBER", default_value_t = 2_000)]
     qps: u32,
-    /// Requests that each controller may make at once
+    /// Burst of requests of each controller (--kube-api-burst)
     #[arg(long, value_name = "NUMBER", default_value_t = 4_000)]
     burst: u32,
-    /// Which Pods change, and in what order
+    /// Seed of the random selection and order of the Pods that change
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// How long each measurement may take
+    /// Timeout of each scenario
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
     timeout: Duration,
-    /// What to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value = "table")]
     pub(crate) output: Output,
-    /// A folder for results.md, results.json and plots
+    /// Directory for results.md, results.json and plots
     #[arg(long, value_name = "FOLDER")]
     pub(crate) report: Option<PathBuf>,
 }
 
-/// What can be measured.
+/// Scenarios.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Scenario {
-    /// From nothing to everything written: 20,000 Pods, 1,000 Services, 500 Nodes
+    /// Initial sync of a cluster without Endpoints and slices: 20,000 Pods, 1,000 Services, 500 Nodes
     Start,
-    /// The same with everything in place
+    /// Restart of the controllers in the same cluster, with all Endpoints and slices up to date
     Resume,
-    /// Pods of these become unready and ready again
+    /// Readiness changes of Pods in the same cluster
     Churn,
-    /// How soon a slice tells that a Pod's readiness has changed, at 20 and at 100 changes a second
+    /// Time from the change of a Pod's readiness to the change of its slice, at 20 and at 100 changes per second
     Latency,
-    /// One namespace of 3,000 Services and 3,000 Pods: filling it, then churn
+    /// One namespace with 3,000 Services and 3,000 Pods: initial sync, then readiness changes
     Namespace,
-    /// 150,000 Pods, 10,000 Services, 5,000 Nodes
+    /// Initial sync and restart with 150,000 Pods, 10,000 Services, 5,000 Nodes
     Big,
-    /// A rolling update of a Service of 5,000 Pods, 100 a second
+    /// Rolling update of a Service with 5,000 Pods, 100 Pods per second
     Rollout,
-    /// What a change of a Pod costs, and a Pod that does nothing, in clusters from small to large
+    /// CPU per Pod change and memory per Pod, for several sizes of clusters and namespaces
     Growth,
 }
 
-/// What is printed.
+/// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
-    /// A table to look at
+    /// Summary as a Markdown table
     Table,
-    /// All figures
+    /// Complete results as JSON
     Json,
 }
 
 impl BenchArgs {
-    /// What is measured, each thing once, in an order in which clusters are used again.
+    /// Returns the selected scenarios without duplicates, in an order that allows reuse of loaded clusters.
     pub(crate) fn scenarios(&self) -> Vec<Scenario> {
         let mut chosen = if self.all { Scenario::value_variants().to_vec() } else { self.scenarios.clone() };
         chosen.sort_unstable();
@@ -103,7 +103,7 @@ impl BenchArgs {
         chosen
     }
 
-    /// How it is measured.
+    /// Returns the settings of the measurements.
     pub(crate) fn settings(&self) -> Settings {
         Settings {
             controller: self.controller.clone(),
@@ -129,7 +129,7 @@ fn number(text: &str) -> Result<usize, String> {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    // A lone 0 has no unit, as in Go.
+    // As in Go, 0 needs no unit.
     let text = if text == "0" { "0s" } else { text };
     let duration: jiff::SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
     duration.try_into().map_err(|_| "must not be negative".to_owned())

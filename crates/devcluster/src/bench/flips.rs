@@ -1,4 +1,4 @@
-//! Pods that become unready and ready again.
+//! Readiness changes ("flips") of Pods.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -14,14 +14,15 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval},
 };
 
-/// A Pod and what becomes of it.
+/// Change of a Pod's readiness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Flip {
     pub(crate) pod: usize,
     pub(crate) ready: bool,
 }
 
-/// So many flips: some Pods, drawn by `seed`, become unready, then all of these ready again, and so on.
+/// Returns `count` flips. Half of that number of Pods (at most all of them), selected by `seed`, become unready, then
+/// ready again, and so on.
 pub(crate) fn flips(pods: usize, count: usize, seed: u64) -> Vec<Flip> {
     let mut all = shuffled(pods, seed);
     all.truncate(count.div_ceil(2));
@@ -29,14 +30,15 @@ pub(crate) fn flips(pods: usize, count: usize, seed: u64) -> Vec<Flip> {
     (0..).flat_map(|at| round(at % 2 == 1)).take(if pods == 0 { 0 } else { count }).collect()
 }
 
-/// All Pods, in an order drawn by `seed`.
+/// Returns the numbers of all Pods in random order.
 pub(crate) fn shuffled(pods: usize, seed: u64) -> Vec<usize> {
     let mut all: Vec<usize> = (0..pods).collect();
     all.shuffle(&mut StdRng::seed_from_u64(seed));
     all
 }
 
-/// Makes so many requests a second, as exactly as the machine can; `request` gets the number of each.
+/// Starts `count` requests at `rate` per second and returns their results, in order of completion. `request` gets the
+/// index of each request. Late requests are sent at once, so that the average rate is kept.
 pub(crate) async fn paced<T: Send + 'static, F>(
     count: usize,
     rate: NonZeroU32,
@@ -59,7 +61,7 @@ where
     Ok(all)
 }
 
-/// Flips; returns when each was acknowledged.
+/// Patches the status of Pods; returns when each patch was acknowledged.
 pub(crate) async fn drive(
     client: &Client,
     population: Population,
@@ -82,7 +84,7 @@ pub(crate) async fn drive(
     .await
 }
 
-/// Sends; anything but success is an error.
+/// Sends a request; a response with an error status is an error.
 pub(crate) async fn send(
     client: &Client,
     method: Method,
@@ -97,14 +99,14 @@ pub(crate) async fn send(
     Ok(())
 }
 
-/// What a kubelet writes when the readiness of a Pod changes.
+/// Returns the status patch that a kubelet sends when the readiness of a Pod changes.
 fn patch(ready: bool, now: Timestamp) -> String {
     let status = if ready { "True" } else { "False" };
     let condition = |kind: &str| json!({"type": kind, "status": status, "lastTransitionTime": now.to_string()});
     json!({"status": {"conditions": [condition("Ready"), condition("ContainersReady")]}}).to_string()
 }
 
-#[expect(clippy::disallowed_methods, reason = "a kubelet stamps its patches")]
+#[expect(clippy::disallowed_methods, reason = "time stamps of patches")]
 fn now() -> Timestamp {
     let now = Timestamp::now();
     now.round(Unit::Second).unwrap_or(now)

@@ -1,16 +1,16 @@
-//! The goals, what the Go controllers need, and what was found.
+//! Comparison of the measurements with the Go controllers and with the goals.
 
 use super::{
     outcome::{Outcome, mib},
     table::{number, table},
 };
 
-/// A row of the table of goals.
+/// Row of the table of goals.
 struct Goal {
-    /// The measurement.
+    /// Name of the measurement.
     name: &'static str,
     work: &'static str,
-    /// kube-controller-manager 1.36.2, see `docs/src/scale.md`.
+    /// Measurement of kube-controller-manager 1.36.2, see `docs/src/scale.md`.
     go: &'static str,
     aim: &'static str,
     measured: fn(&Outcome) -> String,
@@ -92,7 +92,7 @@ const GOALS: [Goal; 9] = [
     },
 ];
 
-/// The table of goals, with what was found of it.
+/// Formats the table of goals with the measured values.
 pub(crate) fn goals(outcomes: &[Outcome]) -> String {
     let rows = GOALS.iter().map(|goal| {
         let found = outcomes.iter().find(|it| it.name == goal.name);

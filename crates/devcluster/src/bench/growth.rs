@@ -1,27 +1,27 @@
-//! How costs grow: one row for each size.
+//! Cost by size of the cluster.
 
 use super::{
     outcome::{Outcome, mib},
     table::{number, table},
 };
 
-/// One size.
+/// Measurements of one size.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Size {
-    /// Pods, or Services of one namespace.
+    /// Number of Pods, or of Services in one namespace.
     pub(crate) count: usize,
-    /// Milliseconds of CPU for a Pod that changes.
+    /// CPU time per Pod change, in milliseconds.
     pub(crate) cpu: f64,
-    /// KiB resident for each Pod, beyond what a process needs that follows next to nothing. There are too few Pods to tell
-    /// in the smallest clusters, where it is the noise of a few pages.
+    /// Resident memory per Pod in KiB, beyond that of a process in a cluster with 4 Pods. `None` below 1,000 Pods,
+    /// where the difference is dominated by a few pages.
     pub(crate) memory: Option<f64>,
 }
 
-/// The fewest Pods that memory is divided by.
+/// Minimum number of Pods for memory per Pod.
 const ENOUGH: usize = 1_000;
 
-/// The sizes that were measured, by what grew: `pods` or `services`.
-#[expect(clippy::cast_precision_loss, reason = "figures to look at")]
+/// Returns the measured sizes of the series `what`: `pods` or `services`.
+#[expect(clippy::cast_precision_loss, reason = "for display")]
 pub(crate) fn sizes(outcomes: &[Outcome], what: &str) -> Vec<Size> {
     let find = |name: &str| outcomes.iter().find(|it| it.name == name);
     let tiny = find("growth-tiny");
@@ -38,7 +38,7 @@ pub(crate) fn sizes(outcomes: &[Outcome], what: &str) -> Vec<Size> {
     outcomes.iter().filter_map(size).collect()
 }
 
-/// Both tables in one.
+/// Formats both series as one table.
 pub(crate) fn growth(outcomes: &[Outcome]) -> String {
     let rows = [("pods", "Pods, 20 of a Service"), ("services", "Services of one namespace, 4 Pods each")];
     let rows = rows.into_iter().flat_map(|(what, text)| {

@@ -1,4 +1,4 @@
-//! Clusters and controllers, put together for a measurement and taken apart again.
+//! Setup and teardown of clusters and controllers for measurements.
 
 use std::time::Duration;
 
@@ -17,21 +17,21 @@ use super::{
     world::World,
 };
 
-/// How often the controllers are looked at.
+/// Sampling interval of a measurement.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Nothing happens for so long, and twice the batch period, when they are at rest.
+/// Time without activity after which the controllers are idle, in addition to twice the batch period.
 const QUIET: Duration = Duration::from_secs(1);
-/// What the controllers follow.
+/// Resources that the controllers watch.
 const FOLLOWED: [&str; 5] = ["endpoints", "endpointslices", "nodes", "pods", "services"];
 
-/// Where measurements are made.
+/// Environment of the measurements.
 #[derive(Debug)]
 pub(crate) struct Lab {
     pub(crate) settings: Settings,
     pub(crate) progress: Progress,
     controller: Template,
     folder: TempDir,
-    /// The last cluster, in case that the next measurement wants the same.
+    /// Cluster of the last measurement, for reuse by the next one.
     kept: Option<World>,
 }
 
@@ -41,15 +41,15 @@ impl Lab {
         Ok(Self { settings, progress, controller, folder: TempDir::new()?, kept: None })
     }
 
-    /// A cluster in which no controller has worked yet.
+    /// Loads a cluster without Endpoints and slices.
     pub(crate) async fn empty(&mut self, population: Population) -> anyhow::Result<World> {
-        // The old one goes first: there may not be room for two.
+        // Stop the previous cluster first: memory may not suffice for two.
         self.kept = None;
         self.progress.step(&format!("loading {} Pods", population.pods));
         World::start(population, self.folder.path()).await
     }
 
-    /// A cluster in which everything is written.
+    /// Returns a cluster whose Endpoints and slices are up to date.
     pub(crate) async fn filled(&mut self, population: Population) -> anyhow::Result<World> {
         if let Some(world) = self.kept.take_if(|it| it.population == population && it.filled) {
             return Ok(world);
@@ -60,12 +60,12 @@ impl Lab {
         Ok(world)
     }
 
-    /// Keeps a cluster for the next measurement.
+    /// Stores a cluster for reuse by the next measurement.
     pub(crate) fn keep(&mut self, world: World) {
         self.kept = Some(world);
     }
 
-    /// Starts the controllers.
+    /// Starts the controllers and begins a measurement.
     pub(crate) async fn run(&self, world: &mut World, pace: Pace) -> anyhow::Result<Run> {
         let counts = world.count().await?;
         let kubeconfig = world.kubeconfig.display().to_string();
@@ -86,26 +86,27 @@ impl Lab {
     }
 }
 
-/// Controllers at work.
+/// Running controllers and the current measurement.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// A client of the bench.
+    /// Client of the bench, excluded from the counts.
     pub(crate) client: Client,
     pub(crate) population: Population,
     encoding: &'static str,
     pace: Pace,
     subject: Subject,
     begun: Instant,
-    /// What had been done when the measurement began.
+    /// Requests before the measurement began.
     counts: Counts,
+    /// Usage before the measurement began.
     usage: Usage,
     settling: Settling,
-    /// What has been done since.
+    /// Requests and usage since the measurement began.
     last: (Counts, Usage),
 }
 
 impl Run {
-    /// Waits until every Service has what belongs to it.
+    /// Waits until every Service has Endpoints and a slice, and the controllers are idle.
     pub(crate) async fn fill(mut self, world: &mut World, progress: &Progress) -> anyhow::Result<Self> {
         let services = self.population.services as u64;
         let written = move |counts: &Counts| {
@@ -118,13 +119,13 @@ impl Run {
         Ok(self)
     }
 
-    /// Waits until everything is known.
+    /// Waits until the controllers watch all resources and are idle.
     pub(crate) async fn resume(mut self, world: &mut World, progress: &Progress) -> anyhow::Result<Self> {
         self.settle(world, progress, "resuming", follows_everything).await?;
         Ok(self)
     }
 
-    /// Waits until nothing happens any more, and what must have happened has.
+    /// Waits until `done` returns true and the controllers are idle.
     pub(crate) async fn settle(
         &mut self,
         world: &mut World,
@@ -149,7 +150,7 @@ impl Run {
         }
     }
 
-    /// What was measured since the last time this was asked, or since the start.
+    /// Returns the outcome of the current measurement and begins the next one.
     pub(crate) async fn outcome(&mut self, world: &mut World, name: &str) -> anyhow::Result<Outcome> {
         let (counts, usage) = std::mem::take(&mut self.last);
         let outcome = Outcome {
@@ -172,7 +173,7 @@ impl Run {
         Ok(outcome)
     }
 
-    /// Ends the controllers.
+    /// Stops the controllers.
     pub(crate) async fn end(self) -> anyhow::Result<()> {
         self.subject.end().await
     }

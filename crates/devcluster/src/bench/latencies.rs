@@ -1,31 +1,31 @@
-//! How long things took, in the order of length.
+//! Distribution of latencies.
 
 use std::{collections::HashMap, hash::Hash, time::Duration};
 
 use serde::Serialize;
 use tokio::time::Instant;
 
-/// Durations, summed up.
+/// Summary of durations, in milliseconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Latencies {
-    /// How many.
+    /// Number of durations.
     pub(crate) count: usize,
-    /// Half were at most this long, in milliseconds.
+    /// Median.
     pub(crate) p50: f64,
-    /// 99 of 100 were.
+    /// 99th percentile.
     pub(crate) p99: f64,
-    /// All were.
+    /// Maximum.
     pub(crate) max: f64,
-    /// Points of the whole distribution for a plot: of how many out of 100, and how long.
+    /// Points of the distribution for a plot: percentile and duration.
     pub(crate) curve: Vec<(f64, f64)>,
 }
 
-/// The shares that a curve shows.
+/// Percentiles of the curve.
 const CURVE: [f64; 14] = [1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 97.0, 98.0, 99.0, 99.5, 99.9, 100.0];
 
 impl Latencies {
-    /// Sums up; nothing of nothing.
+    /// Returns the summary of durations; `None` if there are none.
     pub(crate) fn of(mut all: Vec<Duration>) -> Option<Self> {
         all.sort_unstable();
         let at = |percent| percentile(&all, percent).map(|it| it.as_secs_f64() * 1_000.0);
@@ -34,7 +34,7 @@ impl Latencies {
     }
 }
 
-/// The least of `sorted` that `percent` of all do not exceed (nearest rank).
+/// Returns a percentile of `sorted` by the nearest-rank method.
 fn percentile(sorted: &[Duration], percent: f64) -> Option<Duration> {
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52")]
     let rank = (percent / 100.0 * sorted.len() as f64).ceil();
@@ -43,8 +43,8 @@ fn percentile(sorted: &[Duration], percent: f64) -> Option<Duration> {
     sorted.get(at - 1).copied()
 }
 
-/// From cause to effect: how long each took, and how many effects were never seen. An effect seen before its cause was
-/// acknowledged took no time.
+/// Returns the duration from each cause to its first effect, and the number of causes without an effect. The duration
+/// is zero if the effect was observed before the cause was acknowledged.
 pub(crate) fn between<K: Eq + Hash>(causes: Vec<(K, Instant)>, effects: Vec<(K, Instant)>) -> (Vec<Duration>, usize) {
     let mut first: HashMap<K, Instant> = HashMap::with_capacity(effects.len());
     for (key, at) in effects {

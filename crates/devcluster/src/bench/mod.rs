@@ -1,7 +1,7 @@
-//! `devcluster bench`: what the controllers cost.
+//! `devcluster bench`: measures the controllers.
 //!
-//! Three processes: this one, which makes changes and watches; one that serves the API and holds the cluster; and the
-//! controllers, which are the only ones that are measured.
+//! There are three processes: this one, which changes objects and watches slices; the API server with the cluster; and
+//! the controllers, the only process that is measured.
 
 pub(crate) mod args;
 mod flips;
@@ -43,14 +43,14 @@ use self::{
 };
 use crate::stop::Signals;
 
-/// How the requests of the bench begin their `User-Agent`, by which they are told from those of what is measured.
+/// Prefix of the `User-Agent` of the bench's own requests, which are excluded from the counts.
 const USER_AGENT: &str = "devcluster-bench";
 
-/// Measures, and tells what was found, also when not everything could be measured.
+/// Runs the scenarios and reports the results, including partial ones if a scenario fails.
 pub(crate) async fn run(args: BenchArgs, mut signals: Signals) -> anyhow::Result<()> {
     let (report, failed) = tokio::select! {
         measured = measure(&args) => measured?,
-        () = signals.received() => bail!("stopped"),
+        () = signals.received() => bail!("terminated by a signal"),
     };
     if let Some(folder) = &args.report {
         report.write(folder)?;
@@ -60,20 +60,20 @@ pub(crate) async fn run(args: BenchArgs, mut signals: Signals) -> anyhow::Result
         Output::Json => report.json()? + "\n",
     };
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")?;
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")?;
     match failed {
         None => Ok(()),
         Some(error) => Err(error),
     }
 }
 
-/// Runs the controllers as `controller-manager` does; with the feature `dhat`, writes `dhat-heap.json` at the end.
+/// Runs the controllers like `controller-manager`; with the feature `dhat`, writes `dhat-heap.json` at exit.
 pub(crate) async fn controller(flags: Vec<OsString>, mut signals: Signals) -> anyhow::Result<()> {
     #[cfg(feature = "dhat")]
     let _profiler = dhat::Profiler::new_heap();
     let program = OsString::from("controller-manager");
     let line = endpoint_controller_manager::CommandLine::parse(std::iter::once(program).chain(flags))?;
-    let kubeconfig = line.settings.client.kubeconfig.as_ref().context("no --kubeconfig")?;
+    let kubeconfig = line.settings.client.kubeconfig.as_ref().context("--kubeconfig is required")?;
     let config = Config::from_kubeconfig(kubeconfig).await?;
     let stop = CancellationToken::new();
     let ended = endpoint_controller_manager::run(config, line.settings, stop.clone());
@@ -85,7 +85,8 @@ pub(crate) async fn controller(flags: Vec<OsString>, mut signals: Signals) -> an
     Ok(ended.await?)
 }
 
-/// Measures one thing after the other; the first that fails is told at the end, and the others are measured all the same.
+/// Runs the scenarios one after the other. Returns the report and the first error; a failed scenario does not stop the
+/// others.
 async fn measure(args: &BenchArgs) -> anyhow::Result<(Report, Option<anyhow::Error>)> {
     let settings = args.settings();
     let (limit, all) = (settings.timeout, args.scenarios());
@@ -97,7 +98,7 @@ async fn measure(args: &BenchArgs) -> anyhow::Result<(Report, Option<anyhow::Err
         let name = format!("{scenario:?}").to_lowercase();
         lab.progress.begin(&name);
         let measured = timeout(limit, scenario::run(&mut lab, scenario)).await;
-        match measured.with_context(|| format!("not over after {limit:?}")).flatten().context(name.clone()) {
+        match measured.with_context(|| format!("not finished within {limit:?}")).flatten().context(name.clone()) {
             Ok(measured) => {
                 let command = format!("devcluster bench {name}");
                 outcomes.extend(measured.into_iter().map(|it| outcome::Outcome { command: command.clone(), ..it }));
@@ -109,7 +110,7 @@ async fn measure(args: &BenchArgs) -> anyhow::Result<(Report, Option<anyhow::Err
     Ok((report, failed))
 }
 
-/// What the figures depend on.
+/// Returns a description of the machine: CPUs and operating system.
 fn machine() -> String {
     use procfs::Current as _;
     let cpus = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
@@ -118,7 +119,7 @@ fn machine() -> String {
     format!("{cpus} CPUs ({model}), {}", std::env::consts::OS)
 }
 
-#[expect(clippy::disallowed_methods, reason = "a report says when it was made")]
+#[expect(clippy::disallowed_methods, reason = "the date of the report")]
 fn now() -> Timestamp {
     Timestamp::now()
 }

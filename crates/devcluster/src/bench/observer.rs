@@ -1,4 +1,4 @@
-//! Somebody who follows slices as a kube-proxy does, and notes when what changed.
+//! Observer of slices: records when the readiness of an endpoint changes, with a watch like that of kube-proxy.
 
 use std::{
     collections::HashMap,
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::flips::Flip;
 
-/// Follows slices for as long as it lives.
+/// Running informer of EndpointSlices with a record of readiness changes. Dropping this stops the informer.
 #[derive(Debug)]
 pub(crate) struct Observer {
     seen: Arc<Mutex<Vec<(String, bool, Instant)>>>,
@@ -24,7 +24,7 @@ pub(crate) struct Observer {
 }
 
 impl Observer {
-    /// Begins to follow; returns when all that is there is known.
+    /// Starts the informer and waits until it is synced, at most 60 s.
     pub(crate) async fn start(client: &Client) -> anyhow::Result<Self> {
         let seen = Arc::<Mutex<Vec<(String, bool, Instant)>>>::default();
         let informer = Informer::<EndpointSlice>::builder(client.clone()).build();
@@ -42,12 +42,12 @@ impl Observer {
         Ok(Self { seen, _informer: tasks })
     }
 
-    /// How many changes of readiness have been seen.
+    /// Returns the number of recorded readiness changes.
     pub(crate) fn count(&self) -> usize {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// What has been seen of these Pods, and forgets it.
+    /// Returns the recorded changes of `pods`, and clears the record.
     pub(crate) fn take(&self, population: Population, pods: impl Iterator<Item = usize>) -> Vec<(Flip, Instant)> {
         let names: HashMap<String, usize> = pods.map(|pod| (population.pod_name(pod), pod)).collect();
         let seen = std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner));
@@ -56,7 +56,7 @@ impl Observer {
     }
 }
 
-/// The Pods whose readiness differs, and what it is now.
+/// Returns the Pods whose readiness differs between two states of a slice, with the new readiness.
 fn changes<'a>(old: &'a EndpointSlice, new: &'a EndpointSlice) -> impl Iterator<Item = (&'a str, bool)> {
     let state = |slice: &'a EndpointSlice| {
         slice.endpoints.iter().filter_map(|it| Some((it.target_ref.as_ref()?.name().as_str(), it.is_ready())))
@@ -65,7 +65,7 @@ fn changes<'a>(old: &'a EndpointSlice, new: &'a EndpointSlice) -> impl Iterator<
     state(new).filter(move |(pod, ready)| before.get(pod).is_some_and(|before| before != ready))
 }
 
-/// How many endpoints all slices have, and how many of these are ready.
+/// Returns the number of endpoints in all slices, and how many of them are ready.
 pub(crate) async fn endpoints(client: &Client) -> anyhow::Result<(usize, usize)> {
     let list = client.list(&EndpointSlice::RESOURCE, None, &ListParams::default()).await?;
     let slices = decode_list::<EndpointSlice>(&list)?.items;

@@ -1,4 +1,4 @@
-//! What a measurement has found.
+//! Results of measurements.
 
 use kube_dev_apiserver::Population;
 use serde::{Serialize, Serializer};
@@ -7,57 +7,57 @@ use super::{
     latencies::Latencies, protocol::Counts, rollout::Upstream, settings::Pace, settling::Settling, subject::Usage,
 };
 
-/// One measurement.
+/// Result of one measurement.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Outcome {
-    /// By which it is found: `start`, `latency-20`.
+    /// Name of the measurement, such as `start` or `latency-20`.
     pub(crate) name: String,
-    /// The command, without the program.
+    /// Command that repeats the measurement.
     pub(crate) command: String,
-    /// In which encoding objects were read.
+    /// Encoding that the controllers requested.
     pub(crate) encoding: &'static str,
-    /// How the controllers were told to work.
+    /// Batch period and rate limit of the controllers.
     pub(crate) pace: Pace,
-    /// The cluster.
+    /// Size of the cluster.
     #[serde(serialize_with = "sizes")]
     pub(crate) population: Population,
-    /// CPU of this measurement alone; memory at its end, and the most since the process was started.
+    /// CPU time during the measurement, resident memory at its end, and peak memory since the start of the process.
     pub(crate) usage: Usage,
-    /// Until the last write.
+    /// Seconds until the last write.
     pub(crate) seconds: f64,
-    /// What was asked of the server meanwhile.
+    /// Requests and traffic during the measurement.
     pub(crate) counts: Counts,
-    /// Changes of Pods.
+    /// Number of Pod changes.
     pub(crate) changes: usize,
-    /// How long slices took to tell of them, where that was measured.
+    /// Latencies from Pod changes to slice changes, if measured.
     pub(crate) latencies: Option<Latencies>,
-    /// What upstream would have written, where that was computed.
+    /// Modelled writes of the upstream controller, if computed.
     pub(crate) upstream: Option<Upstream>,
-    /// Seconds, CPU seconds, and MiB resident, while the controllers came to rest.
+    /// Samples until the controllers were idle: seconds, CPU seconds, resident MiB.
     pub(crate) timeline: Vec<(f64, f64, f64)>,
 }
 
 impl Outcome {
-    /// Seconds of CPU.
+    /// Returns the CPU time in seconds.
     pub(crate) fn cpu(&self) -> f64 {
         self.usage.cpu.as_secs_f64()
     }
 
-    /// Milliseconds of CPU for each change of a Pod.
-    #[expect(clippy::cast_precision_loss, reason = "a figure to look at")]
+    /// Returns the CPU time per Pod change in milliseconds; `None` without changes.
+    #[expect(clippy::cast_precision_loss, reason = "for display")]
     pub(crate) fn cpu_of_a_change(&self) -> Option<f64> {
         (self.changes > 0).then(|| self.cpu() * 1_000.0 / self.changes as f64)
     }
 }
 
-/// KiB as MiB.
-#[expect(clippy::cast_precision_loss, reason = "a figure to look at")]
+/// Converts KiB to MiB.
+#[expect(clippy::cast_precision_loss, reason = "for display")]
 pub(crate) fn mib(kib: u64) -> f64 {
     kib as f64 / 1_024.0
 }
 
-/// The course of things as a plot wants it.
+/// Returns the samples as points for a plot, see [`Outcome::timeline`].
 pub(crate) fn timeline(settling: &Settling) -> Vec<(f64, f64, f64)> {
     let point =
         |it: &super::settling::Sample| (it.at.as_secs_f64(), it.usage.cpu.as_secs_f64(), mib(it.usage.resident_kib));

@@ -1,4 +1,4 @@
-//! Pictures of measurements.
+//! Plots of measurements as SVG.
 
 use anyhow::anyhow;
 use plotters::{
@@ -11,19 +11,19 @@ use plotters::{
 
 use super::{growth::sizes, outcome::Outcome};
 
-/// A line: what it is of, and its points.
+/// Name and points of a line.
 type Line = (String, Vec<(f64, f64)>);
 
-/// What a plot says beside its lines.
+/// Title and axes of a plot.
 struct Frame {
     title: &'static str,
     x: &'static str,
     y: &'static str,
-    /// Whether the horizontal axis is logarithmic.
+    /// Whether the x axis is logarithmic.
     log: bool,
 }
 
-/// All plots that there are points for, with the names of their files.
+/// Returns file name and SVG of each plot that has points.
 pub(crate) fn plots(outcomes: &[Outcome]) -> anyhow::Result<Vec<(&'static str, String)>> {
     let latency = Frame { title: "Readiness acknowledged to slice seen", x: "percent of all", y: "ms", log: false };
     let memory = Frame { title: "Memory until everything is written", x: "seconds", y: "MiB resident", log: false };
@@ -49,7 +49,7 @@ pub(crate) fn plots(outcomes: &[Outcome]) -> anyhow::Result<Vec<(&'static str, S
     drawn.map(|(name, frame, lines)| Ok((name, draw(&frame, &lines)?))).collect()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a figure to look at")]
+#[expect(clippy::cast_precision_loss, reason = "for display")]
 fn as_f64(count: usize) -> f64 {
     count as f64
 }

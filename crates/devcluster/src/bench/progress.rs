@@ -1,4 +1,4 @@
-//! What is being done, on standard error.
+//! Progress of the measurements on standard error.
 
 use std::{
     io::{IsTerminal as _, Write as _},
@@ -7,14 +7,14 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A line that changes on a terminal; a line for each measurement elsewhere.
+/// Progress display: a spinner line on a terminal; otherwise one line per scenario.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
-    /// On standard error.
+    /// Returns a progress display on standard error.
     pub(crate) fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new_spinner();
@@ -27,16 +27,16 @@ impl Progress {
         Self { bar }
     }
 
-    /// What is measured from now on.
+    /// Sets the current scenario.
     pub(crate) fn begin(&self, what: &str) {
         match &self.bar {
             Some(bar) => bar.set_prefix(what.to_owned()),
-            // Nobody may be listening any more.
+            // Standard error may be closed.
             None => drop(writeln!(std::io::stderr(), "devcluster: {what}")),
         }
     }
 
-    /// How far that is.
+    /// Sets the current step; shown only on a terminal.
     pub(crate) fn step(&self, message: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(message.to_owned());

@@ -1,15 +1,16 @@
-//! What the bench and its server say to each other: a line of JSON each way over standard input and output.
+//! Protocol between the bench and its API server process: one line of JSON per request and response, over stdin and
+//! stdout.
 
 use kube_dev_apiserver::Population;
 use serde::{Deserialize, Serialize};
 
-/// What the server is asked.
+/// Request to the server process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Question {
-    /// To load a cluster.
+    /// Load a cluster of this size.
     Load { pods: usize, services: usize, nodes: usize, services_of_a_namespace: usize },
-    /// To count.
+    /// Return the counts.
     Count,
 }
 
@@ -20,57 +21,57 @@ impl Question {
     }
 }
 
-/// What it answers.
+/// Response of the server process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Answer {
-    /// Said first: it is up, and reached with this kubeconfig.
+    /// First message, without a request: the server is ready. The value is its kubeconfig.
     Ready(String),
-    /// So many objects are there.
+    /// The cluster is loaded. The value is the number of objects.
     Loaded(usize),
-    /// What everybody but the bench has done.
+    /// Response to [`Question::Count`].
     Counted(Counts),
-    /// It could not be done.
+    /// The request failed with this error.
     Failed(String),
 }
 
-/// What was asked of a server since its start by all clients but the bench.
+/// Requests and traffic since the start of the server, except those of the bench.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Counts {
-    /// Bytes on the wire that were sent to them.
+    /// Bytes sent by the server.
     pub(crate) sent: u64,
-    /// Bytes on the wire that came from them.
+    /// Bytes received by the server.
     pub(crate) received: u64,
-    /// Requests that were refused.
+    /// Requests without a response or with a status of 400 or above.
     pub(crate) refused: u64,
-    /// Requests that were carried out, in the order of resource and verb.
+    /// Successful requests, sorted by resource and verb.
     pub(crate) requests: Vec<Requests>,
 }
 
-/// Requests of one sort.
+/// Number of requests of one resource and verb.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Requests {
-    /// `endpointslices`, say.
+    /// Resource, such as `endpointslices`.
     pub(crate) resource: String,
-    /// `create`, say.
+    /// Verb, such as `create`.
     pub(crate) verb: String,
-    /// How many.
+    /// Number of requests.
     pub(crate) count: u64,
-    /// The bytes of their bodies.
+    /// Total size of the request bodies in bytes.
     pub(crate) bytes: u64,
 }
 
 impl Requests {
-    /// Whether they change something.
+    /// Returns whether the verb is a write.
     pub(crate) fn is_write(&self) -> bool {
         matches!(self.verb.as_str(), "create" | "update" | "patch" | "delete" | "deletecollection")
     }
 }
 
 impl Counts {
-    /// What has been added since `before`.
+    /// Returns the difference to earlier counts.
     pub(crate) fn since(&self, before: &Self) -> Self {
         let old = |now: &Requests| {
             before
@@ -91,18 +92,18 @@ impl Counts {
         }
     }
 
-    /// All writes.
+    /// Returns the number of all writes.
     pub(crate) fn writes(&self) -> u64 {
         self.requests.iter().filter(|it| it.is_write()).map(|it| it.count).sum()
     }
 
-    /// Writes of a resource, and the bytes of their bodies.
+    /// Returns the number of writes of a resource, and the total size of their bodies in bytes.
     pub(crate) fn writes_of(&self, resource: &str) -> (u64, u64) {
         let of = self.requests.iter().filter(|it| it.is_write() && it.resource == resource);
         of.fold((0, 0), |(count, bytes), it| (count + it.count, bytes + it.bytes))
     }
 
-    /// Requests of a resource by a verb.
+    /// Returns the number of requests of a resource and verb.
     pub(crate) fn count(&self, resource: &str, verb: &str) -> u64 {
         self.requests.iter().filter(|it| it.resource == resource && it.verb == verb).map(|it| it.count).sum()
     }

@@ -1,4 +1,4 @@
-//! What is told of measurements: a table, all figures as JSON, and a folder of both with plots.
+//! Reports of the measurements: a table, JSON, and a directory with both and plots.
 
 use std::{fs, path::Path};
 
@@ -14,7 +14,7 @@ use super::{
     table::{number, table},
 };
 
-/// All that was found.
+/// Results of all measurements.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
@@ -25,7 +25,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// To look at.
+    /// Returns a Markdown table with one row per measurement.
     pub(crate) fn table(&self) -> String {
         table(
             &[
@@ -45,14 +45,14 @@ impl Report {
         )
     }
 
-    /// All figures.
+    /// Returns the complete results as JSON.
     pub(crate) fn json(&self) -> anyhow::Result<String> {
         Ok(serde_json::to_string_pretty(self)?)
     }
 
-    /// Writes results.md, results.json and plots.
+    /// Writes `results.md`, `results.json` and the plots to `folder`, which is created if it does not exist.
     pub(crate) fn write(&self, folder: &Path) -> anyhow::Result<()> {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let write = |name: &str, text: &str| {
             let path = folder.join(name);
             fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))

@@ -1,10 +1,10 @@
-//! How much upstream would write during a rolling update: its reconciler's rules, played with Pods that are only numbers.
+//! Model of the writes of the upstream EndpointSlice reconciler during a rolling update.
 //!
-//! The model favours upstream: its cache is never behind, a sync takes no time, and no write fails. What it keeps is what
-//! decides about the count: a sync comes a batch period after the first change that the last one did not see; a sync writes
-//! each slice once that lost, gained or changed an endpoint (RC-15 to RC-21); endpoints that are new fill the slices that are
-//! written anyway, the fullest first, then one other slice that has room for all that is left, then new slices; which of them
-//! goes where is decided by Go's random order of maps.
+//! The model favours upstream: its cache is never stale, a sync takes no time, and no write fails. It includes the
+//! rules that determine the number of writes: a sync starts one batch period after the first change since the previous
+//! sync; it writes each slice that lost, gained or changed an endpoint, once (RC-15 to RC-21); new endpoints fill the
+//! slices that are written anyway, fullest first, then one other slice with space for all remaining ones, then new
+//! slices. New endpoints are assigned in random order, like the iteration order of Go's maps.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,35 +15,35 @@ use std::{
 use rand::{SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};
 use serde::Serialize;
 
-/// Endpoints in a slice at most.
+/// Maximum number of endpoints per slice (Go: the default of `--max-endpoints-per-slice`).
 const MOST: usize = 100;
 
-/// A rolling update: every Pod of a Service is replaced.
+/// Parameters of a rolling update, in which every Pod of a Service is replaced.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rollout {
     pub(crate) pods: usize,
-    /// Pods replaced a second.
+    /// Replaced Pods per second.
     pub(crate) rate: NonZeroU32,
-    /// How long a Pod takes to end.
+    /// Time from the deletion of a Pod to its removal.
     pub(crate) grace: Duration,
     pub(crate) batch_period: Duration,
     pub(crate) seed: u64,
 }
 
-/// What upstream would write.
+/// Modelled syncs and writes of upstream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Upstream {
     pub(crate) syncs: u64,
-    /// Slices created, updated and deleted.
+    /// Creates, updates and deletes of slices.
     pub(crate) writes: u64,
-    /// Endpoints in these.
+    /// Total number of endpoints in the written slices.
     pub(crate) endpoints: u64,
-    /// Their bytes, at the length that an endpoint has in our slices.
+    /// Estimated total size of the written slices in bytes.
     pub(crate) bytes: u64,
 }
 
-/// A Pod as a slice knows it.
+/// State of a Pod in a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Ready,
@@ -52,7 +52,7 @@ enum State {
 
 type Slice = BTreeMap<usize, State>;
 
-/// Plays the update. `length` is that of an endpoint in bytes.
+/// Simulates the update. `length` is the average encoded size of an endpoint in bytes.
 pub(crate) fn upstream(rollout: &Rollout, length: u64) -> Upstream {
     let mut rng = StdRng::seed_from_u64(rollout.seed);
     let mut pods: Slice = (0..rollout.pods).map(|pod| (pod, State::Ready)).collect();
@@ -78,7 +78,8 @@ pub(crate) fn upstream(rollout: &Rollout, length: u64) -> Upstream {
     Upstream { bytes: total.endpoints * length, ..total }
 }
 
-/// What happens when: a Pod is replaced by a ready one and begins to end, and later is gone.
+/// Returns time, Pod and new state of each event, in order of time: each Pod gets a ready successor and is deleted at
+/// the same time, and is removed (`None`) after the grace period.
 fn events(rollout: &Rollout) -> Vec<(Duration, usize, Option<State>)> {
     let mut events = Vec::with_capacity(rollout.pods * 3);
     for pod in 0..rollout.pods {
@@ -91,7 +92,7 @@ fn events(rollout: &Rollout) -> Vec<(Duration, usize, Option<State>)> {
     events
 }
 
-/// One sync; returns how many slices it wrote and how many endpoints these had.
+/// Simulates one sync. Returns the number of written slices and the number of endpoints in them.
 fn sync(slices: &mut Vec<Slice>, pods: &Slice, rng: &mut StdRng) -> (u64, u64) {
     let mut known = BTreeSet::new();
     let mut written: Vec<bool> = Vec::with_capacity(slices.len());
@@ -117,7 +118,7 @@ fn sync(slices: &mut Vec<Slice>, pods: &Slice, rng: &mut StdRng) -> (u64, u64) {
         let left = new.len();
         let fits = |at: &usize| !written[*at] && slices[*at].len() + left <= MOST;
         let other = (0..slices.len()).filter(|_| left < MOST).filter(fits).max_by_key(|at| slices[*at].len());
-        // A slice that lost all it had is written again instead of a new one beside a deletion.
+        // Upstream reuses a slice that has become empty, instead of deleting it and creating another one.
         let at = other.or_else(|| slices.iter().position(BTreeMap::is_empty)).unwrap_or_else(|| {
             slices.push(Slice::new());
             written.push(true);
@@ -176,7 +177,7 @@ mod tests {
             seed: 1,
         };
         let played = upstream(&rollout, 10);
-        // From the first change at 0 s to the last at 3.99 s, with a sync 0.5 s after the first change of each.
+        // Changes occur from 0 s to 3.99 s; each sync starts 0.5 s after the first change since the previous one.
         assert!((7..=8).contains(&played.syncs), "{played:?}");
         assert!(played.writes >= played.syncs && played.endpoints <= played.writes * 100, "{played:?}");
         assert_eq!(played.bytes, played.endpoints * 10);

@@ -1,4 +1,4 @@
-//! What is done in each scenario.
+//! Scenarios of the bench.
 
 mod fill;
 mod growth;
@@ -18,12 +18,12 @@ use super::{
     world::World,
 };
 
-/// What the Go controllers were measured with.
+/// Batch period with which the Go controllers were measured.
 const BATCH_PERIOD: Duration = Duration::from_millis(500);
-/// The cluster of most scenarios.
+/// Cluster size of most scenarios.
 const USUAL: Population = Population { pods: 20_000, services: 1_000, nodes: 500, services_of_a_namespace: 40 };
 
-/// Measures.
+/// Runs a scenario; returns its measurements.
 pub(crate) async fn run(lab: &mut Lab, scenario: Scenario) -> anyhow::Result<Vec<Outcome>> {
     match scenario {
         Scenario::Start => fill::start(lab).await,
@@ -37,7 +37,7 @@ pub(crate) async fn run(lab: &mut Lab, scenario: Scenario) -> anyhow::Result<Vec
     }
 }
 
-/// Has Pods flip and waits until everything about that is written.
+/// Changes the readiness of Pods and waits until the controllers are idle.
 async fn flip(
     run: &mut Run,
     world: &mut World,
@@ -45,14 +45,14 @@ async fn flip(
     (count, rate): (usize, usize),
     name: &str,
 ) -> anyhow::Result<Outcome> {
-    lab.progress.step(&format!("{count} flips, {rate} a second"));
+    lab.progress.step(&format!("{count} flips, {rate} per second"));
     let flips = flips(run.population.pods, count, lab.settings.seed);
     drive(&run.client, run.population, &flips, per_second(rate)).await?;
     run.settle(world, &lab.progress, "after the flips", |_| true).await?;
     Ok(Outcome { changes: flips.len(), ..run.outcome(world, name).await? })
 }
 
-/// How many flips, and how many a second.
+/// Returns number and rate (per second) of the flips, from the settings or else the given defaults.
 fn flips_of(settings: &Settings, count: usize, rate: usize) -> (usize, usize) {
     (settings.flips.unwrap_or(count), settings.rate.unwrap_or(rate))
 }

@@ -1,4 +1,4 @@
-//! The process that serves the API to what is measured.
+//! API server process of the bench.
 
 use std::{
     collections::BTreeMap,
@@ -12,14 +12,14 @@ use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 
 use super::protocol::{Answer, Counts, Question, Requests};
 
-/// Pods of production size, as a real server listed them.
+/// Recorded list of Pods of production size.
 const RECORDED: &str = include_str!("../../../../conformance/fixtures/pod.list.json");
-/// The one that all Pods are made of. It is ready.
+/// Name of the recorded Pod that is the template of all Pods. It is ready.
 const TEMPLATE: &str = "shop-11";
-/// More requests than are made between two counts.
+/// Capacity of the request log: more than the requests between two counts.
 const LOG: usize = 1_000_000;
 
-/// Serves until standard input ends, which it does with the bench, whatever becomes of that.
+/// Serves until standard input is closed, which happens even if the bench is killed.
 pub(crate) async fn run() -> anyhow::Result<()> {
     let config = kube_dev_apiserver::Config { request_log: LOG, seed: Some(1), ..Default::default() };
     let server = Server::start(config).await?;
@@ -28,7 +28,7 @@ pub(crate) async fn run() -> anyhow::Result<()> {
     let mut refused = 0;
     let mut lines = BufReader::new(stdin()).lines();
     while let Some(line) = lines.next_line().await? {
-        match serde_json::from_str(&line).context("a question that cannot be read")? {
+        match serde_json::from_str(&line).context("invalid request on standard input")? {
             Question::Load { pods, services, nodes, services_of_a_namespace } => {
                 let population = Population { pods, services, nodes, services_of_a_namespace };
                 let template = template()?;
@@ -42,7 +42,7 @@ pub(crate) async fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Adds what has been asked since the last time.
+/// Adds the requests since the last call to `counted` and `refused`, and returns the totals.
 fn count(server: &Server, counted: &mut BTreeMap<(String, String), (u64, u64)>, refused: &mut u64) -> Counts {
     for request in server.requests().take().into_iter().filter(|request| !is_bench(&request.user_agent)) {
         if request.status.is_none_or(|status| status >= 400) {
@@ -73,12 +73,12 @@ fn is_bench(user_agent: &str) -> bool {
     user_agent.starts_with(super::USER_AGENT)
 }
 
-/// The Pod that all others are made of.
+/// Returns the Pod that is the template of all Pods.
 pub(super) fn template() -> anyhow::Result<Value> {
     let mut list: Value = serde_json::from_str(RECORDED)?;
-    let items = list["items"].as_array_mut().context("a list without items")?;
+    let items = list["items"].as_array_mut().context("the recorded list has no items")?;
     let found = items.iter_mut().find(|pod| pod["metadata"]["name"] == TEMPLATE);
-    Ok(Population::template(found.context("no such Pod")?.take()))
+    Ok(Population::template(found.context("the recorded list does not contain the template Pod")?.take()))
 }
 
 fn say(answer: &Answer) -> anyhow::Result<()> {

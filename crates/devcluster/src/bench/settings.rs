@@ -1,4 +1,4 @@
-//! How measurements are made.
+//! Settings of measurements.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::subject::Template;
 
-/// What the user has asked for; what is absent is up to the scenario.
+/// Settings given by the user; `None` selects the default of the scenario.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) controller: Option<Template>,
@@ -22,19 +22,19 @@ pub(crate) struct Settings {
     pub(crate) timeout: Duration,
 }
 
-/// How the controllers are told to work.
+/// Batch period and rate limit of the controllers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Pace {
-    /// How long they gather changes of Pods.
+    /// Batch period for Pod changes, in milliseconds.
     pub(crate) batch_period_milliseconds: u64,
-    /// Requests a second of each.
+    /// Requests per second of each controller.
     pub(crate) qps: u32,
-    /// Requests at once of each.
+    /// Burst of requests of each controller.
     pub(crate) burst: u32,
 }
 
-/// Sizes that the user wants instead of a scenario's.
+/// Cluster sizes given by the user.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sizes {
     pub(crate) pods: Option<usize>,
@@ -43,7 +43,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// A cluster of these sizes, and of a scenario's where none are given.
+    /// Returns the size of a cluster; values that are not given are taken from `usual`.
     pub(crate) fn or(self, usual: Population) -> Population {
         Population {
             pods: self.pods.unwrap_or(usual.pods),
@@ -55,7 +55,7 @@ impl Sizes {
 }
 
 impl Settings {
-    /// What the controllers are told, in a scenario whose batch period is `usual`.
+    /// Returns the pace of the controllers; `usual` is the batch period of the scenario.
     pub(crate) fn pace(&self, usual: Duration) -> Pace {
         let period = self.batch_period.unwrap_or(usual);
         Pace {
@@ -65,12 +65,12 @@ impl Settings {
         }
     }
 
-    /// How objects are read.
+    /// Returns the name of the encoding that the controllers request.
     pub(crate) fn encoding(&self) -> &'static str {
         if self.json { "json" } else { "protobuf" }
     }
 
-    /// The same as a media type.
+    /// Returns the media type that the controllers request.
     pub(crate) fn content_type(&self) -> &'static str {
         if self.json { "application/json" } else { "application/vnd.kubernetes.protobuf" }
     }

@@ -1,50 +1,50 @@
-//! When the controllers have done all that there is to do.
+//! Detection of idle controllers.
 
 use std::time::Duration;
 
 use super::subject::Usage;
 
-/// What the controllers had done at some moment.
+/// Activity of the controllers up to one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sample {
-    /// Since the measurement began.
+    /// Time since the measurement began.
     pub(crate) at: Duration,
-    /// All of their writes.
+    /// Number of writes.
     pub(crate) writes: u64,
-    /// All bytes that were sent to them.
+    /// Bytes sent to the controllers.
     pub(crate) sent: u64,
-    /// What they have used.
+    /// CPU time and memory.
     pub(crate) usage: Usage,
 }
 
-/// Waits for rest: for a while no write, next to nothing sent, and next to no CPU used.
+/// Detects idle controllers: for a given time there are no writes, hardly any traffic, and hardly any CPU time.
 #[derive(Debug, Clone)]
 pub(crate) struct Settling {
     quiet: Duration,
     samples: Vec<Sample>,
 }
 
-/// Bytes that come while nothing happens: bookmarks, pings, acknowledgements.
+/// Maximum bytes sent to idle controllers: bookmarks, HTTP/2 pings and acknowledgements.
 const CHATTER: u64 = 16 * 1024;
 
 impl Settling {
-    /// Rest is when nothing happens for so long.
+    /// Returns a detector that requires inactivity for `quiet`.
     pub(crate) fn new(quiet: Duration) -> Self {
         Self { quiet, samples: Vec::new() }
     }
 
-    /// Adds a sample, later than those before. `done` says whether what must have happened has. Returns whether it is over.
+    /// Adds a sample. Returns whether the controllers are idle and `done`, the caller's own condition, is true.
     pub(crate) fn add(&mut self, sample: Sample, done: bool) -> bool {
         self.samples.push(sample);
         let Some(begin) = sample.at.checked_sub(self.quiet) else { return false };
         let Some(before) = self.samples.iter().rev().find(|it| it.at <= begin) else { return false };
         let used = sample.usage.cpu.saturating_sub(before.usage.cpu);
-        // Timers and the like: 3 % of one CPU.
+        // Idle means at most 3 % of one CPU, for timers and the like.
         let little = used * 33 <= sample.at.saturating_sub(before.at);
         done && little && before.writes == sample.writes && sample.sent - before.sent <= CHATTER
     }
 
-    /// When the last write was, or the last bytes came when there was none.
+    /// Returns the time of the last write or, without writes, of the last traffic above the idle level.
     pub(crate) fn busy_until(&self) -> Duration {
         let changed = |of: fn(&Sample) -> u64, least: u64| {
             let last = self.samples.windows(2).rev().find(|pair| of(&pair[1]) - of(&pair[0]) > least);
@@ -53,7 +53,7 @@ impl Settling {
         changed(|it| it.writes, 0).or_else(|| changed(|it| it.sent, CHATTER)).unwrap_or_default()
     }
 
-    /// All samples.
+    /// Returns all samples in order of time.
     pub(crate) fn samples(&self) -> &[Sample] {
         &self.samples
     }
@@ -75,7 +75,7 @@ mod tests {
         assert!(!settling.add(sample(500, 0, 1_000_000, 400), true), "too soon");
         assert!(!settling.add(sample(1_500, 7, 1_000_000, 800), true), "writes");
         assert!(!settling.add(sample(2_500, 7, 1_000_100, 1_800), true), "CPU");
-        assert!(!settling.add(sample(3_500, 7, 1_000_100, 1_810), false), "what must have happened has not");
+        assert!(!settling.add(sample(3_500, 7, 1_000_100, 1_810), false), "not done");
         assert!(settling.add(sample(4_500, 7, 1_000_100, 1_820), true));
         assert_eq!(settling.busy_until(), Duration::from_millis(1_500));
     }

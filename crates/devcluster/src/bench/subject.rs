@@ -1,4 +1,4 @@
-//! The process that is measured.
+//! Process of the measured controllers.
 
 use std::{
     fs::File,
@@ -20,22 +20,22 @@ use tokio::{
 
 use super::settings::Pace;
 
-/// How the controllers of this workspace are run: alone, without a port, as fast as they may.
+/// Flags of the controllers of this workspace: no leader election, no HTTPS port, and the pace of the measurement.
 const OURS: &str = "--kubeconfig={kubeconfig} --leader-elect=false --secure-port=0 --kube-api-qps={qps} \
     --kube-api-burst={burst} --kube-api-content-type={content_type} --endpoint-updates-batch-period={batch_period} \
     --endpointslice-updates-batch-period={batch_period} \
     --mirroring-endpointslice-updates-batch-period={batch_period}";
 
-/// How long they may take to end.
+/// Maximum time for the controllers to stop after SIGTERM.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A command whose words may have places to be filled in.
+/// Command line with placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Template {
     words: Vec<String>,
 }
 
-/// What is filled in.
+/// Values of the placeholders.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Values<'a> {
     pub(crate) kubeconfig: &'a str,
@@ -53,14 +53,14 @@ impl FromStr for Template {
 }
 
 impl Template {
-    /// The controller manager beside this program.
+    /// Returns the command line of the `controller-manager` in the directory of this program.
     pub(crate) fn beside_this() -> anyhow::Result<Self> {
-        let here = std::env::current_exe().context("where this program is")?;
+        let here = std::env::current_exe().context("path of this program")?;
         let manager = here.with_file_name("controller-manager");
         if !manager.is_file() {
             bail!(
-                "there is no {}: build it with `cargo build --release -p endpoint-controller-manager`, or name another \
-                 one with --controller",
+                "{} not found: build it with `cargo build --release -p endpoint-controller-manager`, or give another \
+                 command with --controller",
                 manager.display()
             );
         }
@@ -81,16 +81,16 @@ impl Template {
     }
 }
 
-/// What the kernel counts for one process, all of its threads together.
+/// Resource usage of a process with all of its threads, from `/proc`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Usage {
-    /// Time on a CPU, in user and kernel mode, from `/proc/PID/stat`; as exact as the kernel's tick, 10 ms.
+    /// CPU time in user and kernel mode, from `/proc/PID/stat`. Its resolution is the kernel's tick, usually 10 ms.
     #[serde(rename = "cpuSeconds", serialize_with = "seconds")]
     pub(crate) cpu: Duration,
-    /// `VmRSS` of `/proc/PID/status`, in KiB.
+    /// Resident memory in KiB, `VmRSS` of `/proc/PID/status`.
     pub(crate) resident_kib: u64,
-    /// `VmHWM`: the most that was ever resident, in KiB.
+    /// Peak resident memory in KiB, `VmHWM` of `/proc/PID/status`.
     pub(crate) peak_kib: u64,
 }
 
@@ -98,7 +98,7 @@ fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S
     serializer.serialize_f64(duration.as_secs_f64())
 }
 
-/// The running controllers. Killed when dropped.
+/// Process of the controllers. It is killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Subject {
     child: Child,
@@ -107,7 +107,7 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// Starts them; what they log goes to a file in `folder`.
+    /// Starts the process; its output goes to `controller.log` in `folder`.
     pub(crate) fn start(template: &Template, values: Values<'_>, folder: &Path) -> anyhow::Result<Self> {
         let words = template.fill(values);
         let Some((program, arguments)) = words.split_first() else { bail!("no command") };
@@ -121,19 +121,19 @@ impl Subject {
             .kill_on_drop(true)
             .spawn()
             .with_context(|| format!("cannot start {program}"))?;
-        let pid = child.id().and_then(|id| i32::try_from(id).ok()).context("the controllers have ended at once")?;
-        let process = Process::new(pid).context("cannot look at the controllers in /proc")?;
+        let pid = child.id().and_then(|id| i32::try_from(id).ok()).context("the controllers exited immediately")?;
+        let process = Process::new(pid).context("cannot read /proc of the controllers")?;
         Ok(Self { child, process, log })
     }
 
-    /// What they have used so far; an error when they have ended.
+    /// Returns the resource usage so far. If the process has exited, fails with the last three lines of its output.
     pub(crate) fn usage(&mut self) -> anyhow::Result<Usage> {
         if let Some(status) = self.child.try_wait()? {
             let mut text = String::new();
             let _ = File::open(&self.log).and_then(|mut file| file.read_to_string(&mut text));
             let last: Vec<&str> = text.lines().rev().take(3).collect();
             bail!(
-                "the controllers have ended with {status}: {}",
+                "the controllers terminated with {status}: {}",
                 last.into_iter().rev().collect::<Vec<_>>().join(" / ")
             );
         }
@@ -147,13 +147,13 @@ impl Subject {
         })
     }
 
-    /// Ends them: as asked by SIGTERM, so that a profiler around or inside of them can write what it knows.
+    /// Stops the process with SIGTERM, so that profilers can write their results; kills it after 60 s.
     pub(crate) async fn end(mut self) -> anyhow::Result<()> {
         if let Some(pid) = Pid::from_raw(self.process.pid()) {
-            kill_process(pid, Signal::TERM).context("cannot end the controllers")?;
+            kill_process(pid, Signal::TERM).context("cannot stop the controllers")?;
         }
         if timeout(PATIENCE, self.child.wait()).await.is_err() {
-            self.child.kill().await.context("cannot end the controllers")?;
+            self.child.kill().await.context("cannot stop the controllers")?;
         }
         Ok(())
     }

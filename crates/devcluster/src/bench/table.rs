@@ -1,6 +1,6 @@
-//! Tables that are Markdown and can be looked at as they are.
+//! Markdown tables with aligned columns.
 
-/// A table whose columns are as wide as what is in them.
+/// Formats a Markdown table; columns are padded to equal width.
 pub(crate) fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let rows: Vec<Vec<String>> = rows.collect();
     let width = |column: usize| {
@@ -18,7 +18,7 @@ pub(crate) fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) ->
     line(header.to_vec()) + &rule + &body.collect::<String>()
 }
 
-/// A number with commas between thousands.
+/// Formats a number with commas as thousands separators.
 pub(crate) fn number(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The server's process, and how it is spoken to.
+//! Client of the API server process of the bench.
 
 use std::{
     fs,
@@ -19,14 +19,14 @@ use super::{
     protocol::{Answer, Counts, Question},
 };
 
-/// A cluster in a process of its own. It ends when this is dropped.
+/// API server process with a cluster. It is killed when dropped.
 #[derive(Debug)]
 pub(crate) struct World {
-    /// Who is in it.
+    /// Size of the cluster.
     pub(crate) population: Population,
-    /// How it is reached.
+    /// Path of the kubeconfig.
     pub(crate) kubeconfig: PathBuf,
-    /// Whether controllers have written all there is to write.
+    /// Whether the controllers have written all Endpoints and slices.
     pub(crate) filled: bool,
     questions: ChildStdin,
     answers: Lines<BufReader<ChildStdout>>,
@@ -34,7 +34,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Starts a server and loads a cluster into it; its kubeconfig goes into `folder`.
+    /// Starts a server process, writes its kubeconfig to `folder`, and loads a cluster.
     pub(crate) async fn start(population: Population, folder: &Path) -> anyhow::Result<Self> {
         let mut process = Command::new(std::env::current_exe()?)
             .arg("bench-server")
@@ -42,7 +42,7 @@ impl World {
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .context("cannot start the server")?;
+            .context("cannot start the API server process")?;
         let questions = process.stdin.take().context("no standard input")?;
         let stdout = process.stdout.take().context("no standard output")?;
         let answers = BufReader::new(stdout).lines();
@@ -50,23 +50,23 @@ impl World {
         let mut world = Self { population, kubeconfig, filled: false, questions, answers, _process: process };
         match world.answer().await? {
             Answer::Ready(kubeconfig) => fs::write(&world.kubeconfig, kubeconfig)?,
-            other => bail!("the server began with {other:?}"),
+            other => bail!("unexpected first message of the API server process: {other:?}"),
         }
         match world.ask(Question::load(population)).await? {
             Answer::Loaded(_) => Ok(world),
-            other => bail!("the cluster cannot be loaded: {other:?}"),
+            other => bail!("cannot load the cluster: {other:?}"),
         }
     }
 
-    /// What everybody but the bench has done so far.
+    /// Returns the requests and traffic so far, except those of the bench.
     pub(crate) async fn count(&mut self) -> anyhow::Result<Counts> {
         match self.ask(Question::Count).await? {
             Answer::Counted(counts) => Ok(counts),
-            other => bail!("the server does not count: {other:?}"),
+            other => bail!("unexpected response to a request for counts: {other:?}"),
         }
     }
 
-    /// A client of the bench, without limits.
+    /// Returns a client for the bench, without a rate limit.
     pub(crate) async fn client(&self) -> anyhow::Result<Client> {
         let user_agent = format!("{USER_AGENT}/{}", env!("CARGO_PKG_VERSION"));
         let options = ClientOptions { user_agent, qps: 0.0, burst: 1, ..ClientOptions::default() };
@@ -76,12 +76,12 @@ impl World {
     async fn ask(&mut self, question: Question) -> anyhow::Result<Answer> {
         let mut line = serde_json::to_vec(&question)?;
         line.push(b'\n');
-        self.questions.write_all(&line).await.context("the server does not listen")?;
+        self.questions.write_all(&line).await.context("cannot write to the API server process")?;
         self.answer().await
     }
 
     async fn answer(&mut self) -> anyhow::Result<Answer> {
-        let line = self.answers.next_line().await?.context("the server has ended")?;
+        let line = self.answers.next_line().await?.context("the API server process has exited")?;
         Ok(serde_json::from_str(&line)?)
     }
 }

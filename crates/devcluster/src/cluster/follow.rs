@@ -1,4 +1,4 @@
-//! Keeping a [`Snapshot`] up to date.
+//! Informers that keep a [`Snapshot`] up to date.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Objects, Snapshot};
 
-/// A cluster that is being followed, for as long as this value lives.
+/// Running informers and the current snapshot. Dropping this stops the informers.
 #[derive(Debug)]
 pub(crate) struct Followed {
-    /// The newest state.
+    /// Receiver of the current snapshot.
     pub(crate) state: watch::Receiver<Snapshot>,
-    // Dropping the set ends the informers.
+    // Dropping the set aborts the informers.
     _informers: JoinSet<()>,
 }
 
-/// Follows the cluster; returns once its first state is known.
+/// Starts informers for all objects of a [`Snapshot`] and waits until they are synced, at most 10 s.
 pub(crate) async fn follow(client: &Client, stop: &CancellationToken) -> Result<Followed, NotSynced> {
     let (state, newest) = watch::channel(Snapshot::default());
     let mut informers = JoinSet::new();

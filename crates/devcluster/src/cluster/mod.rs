@@ -1,4 +1,4 @@
-//! What is in the cluster right now: the part that the kubelet and the view look at.
+//! Snapshot of the cluster, for the simulated kubelets and the view.
 
 mod follow;
 
@@ -12,10 +12,10 @@ use kube_wire::ObjectKey;
 
 pub(crate) use follow::follow;
 
-/// Objects of a type by name.
+/// Objects of one type by key.
 pub(crate) type Objects<K> = BTreeMap<ObjectKey, Arc<K>>;
 
-/// The state of the cluster at some moment. Cheap to clone: the objects are shared.
+/// State of the cluster at one time. Clones share the objects.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Snapshot {
     /// Nodes.
@@ -26,17 +26,17 @@ pub(crate) struct Snapshot {
     pub(crate) services: Objects<Service>,
     /// Endpoints.
     pub(crate) endpoints: Objects<Endpoints>,
-    /// Slices.
+    /// EndpointSlices.
     pub(crate) slices: Objects<EndpointSlice>,
 }
 
-/// Whether a node says that it is ready; `None` when it says nothing yet.
+/// Returns whether the condition `Ready` of a Node is true; `None` if there is no such condition.
 pub(crate) fn node_is_ready(node: &Node) -> Option<bool> {
     let conditions = node.status.as_ref()?.conditions.as_deref()?;
     conditions.iter().find(|condition| condition.type_ == "Ready").map(|condition| condition.status == "True")
 }
 
-/// The addresses of a pod, the first one first.
+/// Returns the addresses of a Pod, primary address first.
 pub(crate) fn pod_addresses(pod: &Pod) -> Vec<IpAddr> {
     let Some(status) = &pod.status else { return Vec::new() };
     let listed = status.pod_ips.iter().flatten().map(|it| it.ip.as_str());

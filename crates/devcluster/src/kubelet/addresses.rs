@@ -1,26 +1,29 @@
-//! Which addresses pods get.
+//! Allocation of Pod addresses.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
-/// Hands out an IPv4 and an IPv6 address per pod, from one block of 253 pairs per node (and another when that is used up).
+/// Allocates an IPv4 and an IPv6 address per Pod, from a block of 253 pairs per Node. A Node whose block is exhausted
+/// gets another one. Addresses are not reused.
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
-    /// By node: its current block, and the last host given out in it.
+    /// Current block of each Node, and the last host number allocated in it.
     blocks: BTreeMap<String, (u16, u8)>,
     last_block: u16,
 }
 
-/// 10.112.0.0/12 begins right after the range of Service addresses; a block is a /24 of it.
+/// Number of the last block. Blocks are the /24 networks of 10.112.0.0/12, which follows the range of Service
+/// addresses.
 const LAST_BLOCK: u16 = 0xfff;
-/// Host 1 is the node's gateway.
+/// First host number of a block; 1 is the Node's gateway.
 const FIRST_HOST: u8 = 2;
 const LAST_HOST: u8 = 254;
 
 impl Addresses {
-    /// The next free pair for a pod on `node`, or `None` when all are used up.
+    /// Returns the next pair of addresses for a Pod on `node` that is not in `used`; `None` if all blocks are
+    /// exhausted.
     pub(super) fn assign(&mut self, node: &str, used: &BTreeSet<IpAddr>) -> Option<[IpAddr; 2]> {
         loop {
             let (block, host) = match self.blocks.get(node) {
@@ -75,7 +78,7 @@ mod tests {
         let mut given = 0_u32;
         let mut last = None;
         while let Some(pair) = addresses.assign("a", &none) {
-            // Growing, hence each once.
+            // Strictly increasing, so no address is allocated twice.
             assert!(last < Some(pair), "{pair:?} after {last:?}");
             last = Some(pair);
             given += 1;

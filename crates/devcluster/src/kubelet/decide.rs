@@ -1,4 +1,4 @@
-//! What the kubelet does next: a function of the cluster, of what it did before, and of the time.
+//! Decisions of the simulated kubelets, as a function of the cluster, earlier actions and the time.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,15 +12,15 @@ use tokio::time::Instant;
 use super::{Order, Pace, Stopping, addresses::Addresses};
 use crate::cluster::{Snapshot, node_is_ready, pod_addresses};
 
-/// The kubelet's memory. Orders are remembered as done when they are given, so that a view of the cluster that lags behind
-/// does not make them twice.
+/// State of the simulated kubelets of all Nodes. An order is recorded as executed when it is returned, so that a stale
+/// snapshot does not cause it again.
 #[derive(Debug)]
 pub(crate) struct Kubelet {
     pace: Pace,
     addresses: Addresses,
-    /// What was said of which pod, by uid.
+    /// Recorded state of each Pod, by UID.
     pods: BTreeMap<Uid, Memory>,
-    /// Nodes that were spoken for, by uid.
+    /// UIDs of the Nodes that were registered.
     nodes: BTreeSet<Uid>,
 }
 
@@ -41,17 +41,17 @@ enum Said {
     Removed,
 }
 
-/// What to do now, and when to ask again even if nothing changes.
+/// Result of [`Kubelet::decide`].
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Decision {
-    /// To be carried out in this order.
+    /// Orders to execute in this order.
     pub(crate) orders: Vec<Order>,
-    /// The next moment at which something is due.
+    /// Time of the next call of `decide` if the cluster does not change before; `None` if nothing is due.
     pub(crate) wake: Option<Instant>,
 }
 
 impl Decision {
-    /// Whether the moment has come; if not, it is remembered.
+    /// Returns whether `at` is reached. If not, `wake` is set to `at`, unless it is earlier already.
     fn is_due(&mut self, at: Instant, now: Instant) -> bool {
         if at > now {
             self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));
@@ -60,7 +60,7 @@ impl Decision {
     }
 }
 
-/// The state of the node that a pod is on.
+/// State of a Pod's Node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Home {
     Up,
@@ -69,12 +69,12 @@ enum Home {
 }
 
 impl Kubelet {
-    /// A kubelet that has seen nothing yet.
+    /// Returns a kubelet without recorded state.
     pub(crate) fn new(pace: Pace) -> Self {
         Self { pace, addresses: Addresses::default(), pods: BTreeMap::new(), nodes: BTreeSet::new() }
     }
 
-    /// Decides what to do about the cluster as it is now.
+    /// Returns the orders for the current state of the cluster.
     pub(crate) fn decide(&mut self, cluster: &Snapshot, stopping: Stopping, now: Instant) -> Decision {
         let mut decision = Decision::default();
         for node in cluster.nodes.values() {
@@ -114,7 +114,7 @@ impl Kubelet {
                 stopping == Stopping::Proceeds && decision.is_due(asked + self.pace.stop_after, now)
             }
             Home::Lost => return lose(memory, pod),
-            // As the garbage collector of pods does when there is no kubelet left to confirm anything.
+            // The Node is deleted: remove the Pod as upstream's pod garbage collector does for orphaned Pods.
             Home::Gone => true,
         };
         if !stopped || memory.said == Said::Removed {
@@ -138,7 +138,7 @@ impl Kubelet {
             return lose(memory, pod);
         }
         match memory.said {
-            // A pod that comes with an address was made as a finished picture: it is not ours to run.
+            // A Pod that was created with an address has its status from a manifest and is not managed here.
             Said::Nothing if pod_addresses(pod).is_empty() && !is_over(pod) => {
                 let addresses = self.addresses_for(cluster, pod, node)?;
                 (memory.said, memory.started) = (Said::Started, Some(now));
@@ -174,7 +174,7 @@ fn home(node: Option<&Node>) -> Home {
     }
 }
 
-/// Says once that nothing is heard of a pod which was ready.
+/// Returns the order to mark a ready Pod as lost, unless it was returned before.
 fn lose(memory: &mut Memory, pod: &Pod) -> Option<Order> {
     if memory.said == Said::Lost || !is_ready(pod) {
         return None;
@@ -193,7 +193,7 @@ fn is_over(pod: &Pod) -> bool {
     matches!(phase, Some("Succeeded" | "Failed"))
 }
 
-/// The addresses a node is reached under from within the cluster.
+/// Returns the internal addresses of a Node.
 pub(super) fn node_addresses(node: &Node) -> Vec<IpAddr> {
     let addresses = node.status.as_ref().and_then(|status| status.addresses.as_deref()).unwrap_or_default();
     let internal = addresses.iter().filter(|address| address.type_ == "InternalIP");

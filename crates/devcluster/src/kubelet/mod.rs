@@ -1,7 +1,8 @@
-//! The kubelet of every node at once, as far as endpoints can tell: pods get addresses, become ready, and go when asked.
+//! Simulation of all kubelets, limited to what affects endpoints: Pods get addresses, become ready, and are removed
+//! after deletion.
 //!
-//! A lost node is played too: its pods turn unready, as the node lifecycle controller of a real cluster makes them, and those
-//! that are asked to go stay until the node itself is gone. What to do is decided without I/O and without a clock.
+//! It also simulates the node lifecycle controller and the pod garbage collector: the Pods of a lost Node become
+//! unready, and deleted ones remain until the Node object is deleted. Decisions ([`Kubelet`]) use no I/O and no clock.
 
 mod addresses;
 mod decide;
@@ -17,54 +18,54 @@ use kube_wire::{ObjectKey, Uid};
 pub(crate) use decide::Kubelet;
 pub(crate) use run::run;
 
-/// How fast containers are.
+/// Durations of container start and stop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
-    /// From the start of a pod until it is ready.
+    /// Time from the start of a Pod until it is ready.
     pub(crate) ready_after: Duration,
-    /// From being asked to stop until a pod is gone.
+    /// Time from the deletion of a Pod until its containers have stopped.
     pub(crate) stop_after: Duration,
 }
 
-/// Whether pods that are asked to stop may finish. A tour holds them to show what a terminating endpoint looks like.
+/// Whether the containers of deleted Pods stop. The tour holds them to show terminating endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stopping {
-    /// They stop after a while.
+    /// Containers stop after [`Pace::stop_after`].
     Proceeds,
-    /// They go on serving until further notice.
+    /// Containers keep running.
     Held,
 }
 
-/// Something the kubelet does.
+/// Action of a simulated kubelet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Say for a node that says nothing yet that it is ready.
+    /// Set the condition `Ready` of a Node without one.
     RegisterNode {
-        /// The node.
+        /// Name of the Node.
         node: String,
     },
-    /// Run the pod under these addresses.
+    /// Start the Pod with these addresses.
     Start {
-        /// The pod.
+        /// Key of the Pod.
         pod: ObjectKey,
-        /// Its addresses, the first one first.
+        /// Addresses of the Pod, primary address first.
         addresses: Vec<IpAddr>,
     },
-    /// The pod passes its readiness probe.
+    /// Mark the Pod ready.
     Ready {
-        /// The pod.
+        /// Key of the Pod.
         pod: ObjectKey,
     },
-    /// Nothing is heard of the pod's node any more.
+    /// Mark the Pod unready, since its Node is lost.
     Lost {
-        /// The pod.
+        /// Key of the Pod.
         pod: ObjectKey,
     },
-    /// The pod has stopped; its object can go.
+    /// Delete the Pod object, since its containers have stopped.
     Remove {
-        /// The pod.
+        /// Key of the Pod.
         pod: ObjectKey,
-        /// Its identity: never remove a newer one of the same name.
+        /// UID of the Pod, the precondition of the delete, which protects a new Pod of the same name.
         uid: Uid,
     },
 }

@@ -1,24 +1,25 @@
-//! What the kubelet writes, as merge patches of statuses.
+//! Merge patches of the status of Nodes and Pods.
 
 use std::net::IpAddr;
 
 use k8s_openapi::api::core::v1::{Pod, PodCondition};
 use serde_json::{Value, json};
 
-/// A node that says it is ready. Its other conditions, if any, are kept out of it: only a node without any is registered.
+/// Returns the patch that marks a Node ready. It replaces all conditions; only Nodes without a `Ready` condition are
+/// registered.
 pub(super) fn registered(stamp: &str) -> Value {
     let ready = json!({
         "type": "Ready",
         "status": "True",
         "reason": "KubeletReady",
-        "message": "devcluster plays the kubelet of this node",
+        "message": "kubelet simulated by devcluster",
         "lastHeartbeatTime": stamp,
         "lastTransitionTime": stamp,
     });
     json!({ "status": { "conditions": [ready] } })
 }
 
-/// A pod whose containers have just begun to run.
+/// Returns the patch of a Pod whose containers have started and are not ready yet.
 pub(super) fn started(pod: &Pod, addresses: &[IpAddr], host: &[IpAddr], stamp: &str) -> Value {
     let listed = |addresses: &[IpAddr]| -> Value {
         addresses.iter().map(|address| json!({ "ip": address.to_string() })).collect()
@@ -38,13 +39,14 @@ pub(super) fn started(pod: &Pod, addresses: &[IpAddr], host: &[IpAddr], stamp: &
     json!({ "status": status })
 }
 
-/// A pod that passes its readiness probes.
+/// Returns the patch of a Pod that has become ready.
 pub(super) fn ready(pod: &Pod, stamp: &str) -> Value {
     let conditions = conditions(pod, true, stamp);
     json!({ "status": { "conditions": conditions, "containerStatuses": containers(pod, true, stamp) } })
 }
 
-/// A pod on a node that is not heard of any more. Whether its containers are ready is not known, so only the pod is not.
+/// Returns the patch of a Pod on a lost Node. Only `Ready` becomes false; the state of the containers is unknown and
+/// stays.
 pub(super) fn lost(pod: &Pod, stamp: &str) -> Value {
     let conditions = with(known_conditions(pod), &[("Ready", false)], stamp);
     json!({ "status": { "conditions": conditions } })
@@ -59,7 +61,8 @@ fn known_conditions(pod: &Pod) -> Vec<PodCondition> {
     pod.status.as_ref().and_then(|status| status.conditions.clone()).unwrap_or_default()
 }
 
-/// The conditions with news worked in. A condition that stays as it is keeps the time of its last change.
+/// Returns the conditions `known`, updated by `news`. A condition whose status does not change keeps its transition
+/// time.
 fn with(known: Vec<PodCondition>, news: &[(&str, bool)], stamp: &str) -> Value {
     let mut conditions: Vec<Value> = known.into_iter().map(|condition| json!(condition)).collect();
     for (name, is_true) in news {

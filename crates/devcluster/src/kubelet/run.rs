@@ -1,4 +1,4 @@
-//! The kubelet at work: decisions carried out against the API server.
+//! Execution of the simulated kubelets' orders against the API server.
 
 use http::{Method, StatusCode};
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ use tokio::{
 use super::{Kubelet, Order, Stopping, decide::node_addresses, patches};
 use crate::cluster::Snapshot;
 
-/// Plays the kubelet until the server is gone or refuses something that a kubelet may do.
+/// Runs the simulated kubelets until a sender of `cluster` or `stopping` is dropped. Fails if a request fails.
 pub(crate) async fn run(
     client: Client,
     mut kubelet: Kubelet,
@@ -26,7 +26,7 @@ pub(crate) async fn run(
         let held = *stopping.borrow_and_update();
         let decision = kubelet.decide(&snapshot, held, Instant::now());
         for order in &decision.orders {
-            tracing::debug!(?order, "kubelet");
+            tracing::debug!(?order, "executing kubelet order");
             carry_out(&client, order, &snapshot).await?;
         }
         let due = async {
@@ -43,9 +43,9 @@ pub(crate) async fn run(
     }
 }
 
-/// The last whole second, as objects carry it.
+/// Returns the current time in the format of `metav1.Time`, in whole seconds.
 fn stamp() -> String {
-    #[expect(clippy::disallowed_methods, reason = "a shell that stamps objects; decisions are made on monotonic time")]
+    #[expect(clippy::disallowed_methods, reason = "time stamps of objects; decisions use monotonic time")]
     let now = Timestamp::now();
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
@@ -74,7 +74,7 @@ async fn carry_out(client: &Client, order: &Order, cluster: &Snapshot) -> Result
         Order::Remove { pod: key, uid } => remove(client, key, uid).await,
     };
     match done {
-        // Somebody was faster: there is nothing left to run.
+        // The object was deleted meanwhile.
         Err(error) if error.is_not_found() => Ok(()),
         done => done,
     }
@@ -84,7 +84,7 @@ async fn write_status(client: &Client, pod: &ObjectKey, patch: &serde_json::Valu
     client.merge_patch::<Pod>(&pod.namespace, &pod.name, Some("status"), patch).await.map(drop)
 }
 
-/// Deletes without grace: the containers have stopped.
+/// Deletes a Pod with grace period 0, as a kubelet does after the containers have stopped.
 async fn remove(client: &Client, pod: &ObjectKey, uid: &Uid) -> Result<(), Error> {
     let path = format!("{}/{}", <Pod as Decode>::RESOURCE.path(Some(&pod.namespace)), pod.name);
     let options = json!({
@@ -95,9 +95,9 @@ async fn remove(client: &Client, pod: &ObjectKey, uid: &Uid) -> Result<(), Error
     });
     let body = options.to_string().into_bytes();
     let (code, _) = client.raw(Method::DELETE, &path, Some("application/json"), body).await?;
-    // Not found and conflict both mean that this very pod is gone.
+    // Both NotFound and Conflict (of the UID precondition) mean that this Pod no longer exists.
     if !code.is_success() && code != StatusCode::NOT_FOUND && code != StatusCode::CONFLICT {
-        tracing::warn!(%pod, %code, "a stopped pod could not be removed");
+        tracing::warn!(%pod, %code, "cannot delete a stopped Pod; it stays in Terminating");
     }
     Ok(())
 }

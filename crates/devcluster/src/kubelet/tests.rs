@@ -1,4 +1,4 @@
-//! What the kubelet decides about which cluster.
+//! Decisions of the simulated kubelets.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ where
     objects.insert(object.key(), Arc::new(object));
 }
 
-/// A node that is `up`, `lost` or `mute`.
+/// Adds a Node that is `up`, `lost` or `mute` (without conditions).
 fn node(cluster: &mut Snapshot, name: &str, state: &str) {
     let ready = match state {
         "up" => json!([{"type": "Ready", "status": "True"}]),
@@ -34,7 +34,7 @@ fn node(cluster: &mut Snapshot, name: &str, state: &str) {
     put(&mut cluster.nodes, json!({"metadata": {"name": name, "uid": name}, "status": status}));
 }
 
-/// A pod as bare as it is created.
+/// Returns a Pod as created, without addresses.
 fn bare(name: &str, node: &str) -> Value {
     json!({
         "metadata": {"name": name, "namespace": "shop", "uid": name},
@@ -55,7 +55,7 @@ fn deleted(mut pod: Value) -> Value {
     pod
 }
 
-/// The orders in short: `start a 10.112.1.2`.
+/// Formats the orders, such as `start a 10.112.1.2`.
 fn told(decision: &decide::Decision) -> String {
     let orders = decision.orders.iter().map(|order| match order {
         Order::RegisterNode { node } => format!("register {node}"),
@@ -86,7 +86,7 @@ fn first_look(#[case] state: &str, #[case] pod: Value, #[case] expect: &str) {
     let mut kubelet = Kubelet::new(PACE);
     let now = Instant::now();
     assert_eq!(told(&kubelet.decide(&cluster, Stopping::Proceeds, now)), expect);
-    assert_eq!(told(&kubelet.decide(&cluster, Stopping::Proceeds, now)), "", "an order is given once");
+    assert_eq!(told(&kubelet.decide(&cluster, Stopping::Proceeds, now)), "", "the same order is not returned again");
 }
 
 #[test]

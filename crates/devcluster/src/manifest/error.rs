@@ -1,17 +1,17 @@
-//! What can be wrong with a manifest, in one line that says where.
+//! Errors of reading manifests. Their messages are one line with the position.
 
 use std::{fmt, io, path::PathBuf};
 
-/// Where in which file an object stands.
+/// Position of an object in a manifest file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// The file, as the user named it.
+    /// Path of the file as given by the user.
     pub(crate) file: String,
-    /// Which document of the file, counted from 1.
+    /// Number of the document in the file, from 1.
     pub(crate) document: usize,
-    /// The line of the file that the document begins in.
+    /// First line of the document, from 1; in errors of syntax, the line of the error.
     pub(crate) line: usize,
-    /// Which item of the document, counted from 1, where the document is a list.
+    /// Number of the item, from 1, if the document is a list.
     pub(crate) item: Option<usize>,
 }
 
@@ -23,37 +23,37 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A manifest that cannot be read as objects.
+/// Error of reading a manifest.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ManifestError {
     /// The file or directory cannot be read.
     #[error("{path}: {cause}", path = path.display())]
     Read {
-        /// The file or directory.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// I/O error.
         cause: io::Error,
     },
-    /// There is nothing to apply, which is hardly what was meant.
-    #[error("{path}: no manifests here (*.yaml, *.yml or *.json)", path = path.display())]
+    /// The directory contains no manifests; probably the path is wrong.
+    #[error("{path}: no manifests (*.yaml, *.yml or *.json) in this directory", path = path.display())]
     NoFiles {
-        /// The directory.
+        /// Path of the directory.
         path: PathBuf,
     },
-    /// The text is not YAML or not JSON. The line of the origin is that of the mistake.
+    /// The text is not valid YAML or JSON.
     #[error("{origin}: {cause}")]
     Syntax {
-        /// Where the mistake is.
+        /// Position of the error.
         origin: Origin,
-        /// What the parser says.
+        /// Message of the parser.
         cause: String,
     },
     /// The document is not a Kubernetes object.
     #[error("{origin}: {cause}")]
     Shape {
-        /// The document.
+        /// Position of the document.
         origin: Origin,
-        /// What is missing or wrong.
+        /// Missing or invalid field.
         cause: String,
     },
 }

@@ -1,6 +1,6 @@
-//! Manifests: objects in files, YAML or JSON.
+//! Manifests: YAML or JSON files with Kubernetes objects.
 //!
-//! Reading is apart from parsing, so that all that can be wrong with a text is decided without a file system.
+//! Parsing is separate from file access, so that it can be tested without a file system.
 
 mod error;
 mod parse;
@@ -17,24 +17,24 @@ pub(crate) use error::{ManifestError, Origin};
 pub(crate) use parse::{Syntax, objects};
 pub(crate) use read::read;
 
-/// One object of a manifest.
+/// Object of a manifest.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Object {
-    /// Where it stands, for messages.
+    /// Position in the manifest, for messages.
     pub(crate) origin: Origin,
-    /// Group and version.
+    /// `apiVersion`.
     pub(crate) api_version: String,
-    /// Kind, as written.
+    /// `kind`.
     pub(crate) kind: String,
-    /// Namespace, where given.
+    /// `metadata.namespace`, if set.
     pub(crate) namespace: Option<String>,
-    /// Name; `None` where the server is to generate one.
+    /// `metadata.name`; `None` for an object with `generateName`.
     pub(crate) name: Option<String>,
-    /// The whole object.
+    /// Complete object.
     pub(crate) fields: Map<String, Value>,
 }
 
-/// `Service shop/web`, as a reader would look for it.
+/// Formats kind, namespace and name, such as `Service shop/web`.
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name.as_deref().unwrap_or("(generated name)");

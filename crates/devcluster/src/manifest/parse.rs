@@ -1,19 +1,20 @@
-//! The text of a manifest as objects, or a line that says where it is wrong.
+//! Parsing of manifests into objects.
 
 use serde_json::{Map, Value};
 
 use super::{ManifestError, Object, Origin, split};
 
-/// How a file is written. Only the name says so: JSON is YAML to the eye, but streams of JSON need no separators.
+/// Syntax of a manifest, selected by the file's extension: a stream of JSON values without separators is not valid
+/// YAML.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
-    /// `*.json`: any number of JSON values.
+    /// `*.json`: a stream of JSON values.
     Json,
-    /// All else: any number of YAML documents, which may be written as JSON.
+    /// Any other extension: a stream of YAML documents, which includes JSON documents.
     Yaml,
 }
 
-/// Reads all objects of a file, in order; lists are unfolded.
+/// Parses the objects of a file, in order. Lists are replaced by their items.
 pub(crate) fn objects(file: &str, syntax: Syntax, text: &str) -> Result<Vec<Object>, ManifestError> {
     let documents = match syntax {
         Syntax::Json => json_documents(file, text)?,
@@ -46,14 +47,15 @@ fn yaml_documents(file: &str, text: &str) -> Result<Vec<(Origin, Value)>, Manife
         .collect()
 }
 
-/// The line that a reader would say the document begins in: the first that is neither blank nor a comment.
+/// Returns the number of the first line that is not blank, a comment or a directive; `line` is the number of the first
+/// line of `text`.
 fn first_line(line: usize, text: &str) -> usize {
     let skipped =
         text.lines().map(str::trim).take_while(|line| line.is_empty() || line.starts_with(['#', '%'])).count();
     line + skipped
 }
 
-/// What the parser says, without the place: its lines count from the beginning of the document, ours from that of the file.
+/// Returns the parser's message without its line number, which is relative to the document instead of the file.
 fn yaml_complaint(error: &serde_saphyr::Error) -> String {
     let text = error.to_string();
     let text = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
@@ -85,10 +87,10 @@ fn json_documents(file: &str, text: &str) -> Result<Vec<(Origin, Value)>, Manife
     }
 }
 
-/// A list is as good as its items, one after the other.
+/// Appends the object, or the items of a list, to `objects`.
 fn unfold(origin: Origin, value: Value, objects: &mut Vec<Object>) -> Result<(), ManifestError> {
     let Value::Object(mut fields) = value else {
-        let cause = "not a Kubernetes object: expected fields such as apiVersion and kind".to_owned();
+        let cause = "not a Kubernetes object: expected a mapping with apiVersion and kind".to_owned();
         return Err(ManifestError::Shape { origin, cause });
     };
     let is_list = fields.get("kind").and_then(Value::as_str).is_some_and(|kind| kind.ends_with("List"));
@@ -96,7 +98,7 @@ fn unfold(origin: Origin, value: Value, objects: &mut Vec<Object>) -> Result<(),
         objects.push(object(origin, fields)?);
         return Ok(());
     }
-    // The items of a typed list, as the API server sends it, leave out what the list says for all of them.
+    // Items of a typed list from an API server have no `kind` and `apiVersion`; they are derived from the list's.
     let item_kind = fields.get("kind").and_then(Value::as_str).and_then(|kind| kind.strip_suffix("List"));
     let item_kind = item_kind.filter(|kind| !kind.is_empty()).map(str::to_owned);
     let api_version = fields.get("apiVersion").cloned();

@@ -1,4 +1,4 @@
-//! Manifests from the file system.
+//! Reading of manifests from files and directories.
 
 use std::{
     fs,
@@ -7,7 +7,7 @@ use std::{
 
 use super::{ManifestError, Object, Syntax, objects};
 
-/// Reads a file, or all manifests directly in a directory in the order of their names.
+/// Reads a file, or all manifests of a directory in the order of their names. Subdirectories are ignored.
 pub(crate) fn read(path: &Path) -> Result<Vec<Object>, ManifestError> {
     if !path.is_dir() {
         return read_file(path);

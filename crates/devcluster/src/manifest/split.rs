@@ -1,30 +1,30 @@
-//! Where one document of a YAML stream ends and the next begins.
+//! Splitting of YAML streams into documents.
 
-/// One document of a stream: its text, and the line of the file that its first line is.
+/// Document of a YAML stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece<'a> {
-    /// The first line of `text`, counted from 1.
+    /// Line number of the first line of `text`, from 1.
     pub(crate) line: usize,
-    /// Everything between the separators.
+    /// Text between the separators.
     pub(crate) text: &'a str,
 }
 
 /// Splits a YAML stream at its `---` and `...` lines.
 ///
-/// A marker at the beginning of a line ends a document whatever it is inside of, block scalars included, so this needs no
-/// parser; and splitting first means that a mistake in one document does not hide the number of the next.
-/// Documents without content (comments, blank lines, directives only) are left out, as kubectl does.
+/// In YAML, a marker at the beginning of a line ends the document even within a block scalar, so no parser is needed.
+/// Splitting before parsing keeps document numbers correct after a syntax error. Documents without content (only
+/// comments, blank lines or directives) are skipped, as in kubectl.
 pub(crate) fn documents(stream: &str) -> Vec<Piece<'_>> {
     let stream = stream.strip_prefix('\u{feff}').unwrap_or(stream);
     let mut pieces = Vec::new();
-    // Where the current document begins: offset and line.
+    // Offset and line of the beginning of the current document.
     let (mut from, mut from_line) = (0, 1);
     let mut offset = 0;
     let mut lines = 0;
     for (at, line) in stream.split_inclusive('\n').enumerate() {
         if let Some(marker) = Marker::of(line) {
             pieces.push(Piece { line: from_line, text: &stream[from..offset] });
-            // What follows `---` on its line belongs to the document it begins.
+            // The rest of a `---` line belongs to the next document.
             let (skipped, first) = match marker {
                 Marker::Begin => (3, at + 1),
                 Marker::End => (line.len(), at + 2),
@@ -34,7 +34,7 @@ pub(crate) fn documents(stream: &str) -> Vec<Piece<'_>> {
         offset += line.len();
         lines = at + 1;
     }
-    debug_assert!(from_line <= lines + 1, "a document begins within the stream or right after it");
+    debug_assert!(from_line <= lines + 1, "the last document begins after the end of the stream");
     pieces.push(Piece { line: from_line, text: &stream[from..] });
     pieces.retain(has_content);
     pieces

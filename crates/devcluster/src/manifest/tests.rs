@@ -1,4 +1,4 @@
-//! What is read from which text, and what is said of a text that cannot be read.
+//! Parsing of valid manifests, and errors of invalid ones.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use rstest::rstest;
 
 use super::*;
 
-/// One word per object: where it stands and what it is.
+/// Formats the objects of a manifest as `document/item@line object`.
 fn outline(syntax: Syntax, text: &str) -> Result<String, String> {
     let objects = objects("shop.yaml", syntax, text).map_err(|error| error.to_string())?;
     let outline = objects.iter().map(|object| {
@@ -120,7 +120,7 @@ fn reads_a_directory_in_order_and_only_manifests() {
 fn an_empty_directory_and_a_missing_file_are_named() {
     let directory = tempfile::tempdir().unwrap();
     let text = read(directory.path()).unwrap_err().to_string();
-    assert!(text.ends_with("no manifests here (*.yaml, *.yml or *.json)"), "{text}");
+    assert!(text.ends_with("no manifests (*.yaml, *.yml or *.json) in this directory"), "{text}");
     let missing = directory.path().join("missing.yaml");
     let text = read(&missing).unwrap_err().to_string();
     assert!(text.starts_with(&missing.display().to_string()), "{text}");

@@ -1,4 +1,4 @@
-//! What must be seen in the cluster before a tour goes on.
+//! Expectations on the cluster, which a stage of the tour waits for.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -10,30 +10,30 @@ use crate::{
     view::{Counts, SERVICE_NAME},
 };
 
-/// The namespace of everything in the tour.
+/// Namespace of all objects of the tour.
 pub(super) const NAMESPACE: &str = "shop";
 
-/// Says who keeps a slice.
+/// Label of an EndpointSlice with the name of its controller (Go: `discovery.LabelManagedBy`).
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 
-/// A state of the cluster that the tour waits for.
+/// Expected state of the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expectation {
-    /// As many nodes are ready.
+    /// Number of ready Nodes.
     ReadyNodes(usize),
-    /// The Endpoints of a Service count as many addresses.
+    /// Number of addresses in the Endpoints object of a Service, by state.
     Endpoints(&'static str, Counts),
-    /// The slices of a Service in one family count as many endpoints together.
+    /// Total number of endpoints in the slices of a Service and an address family, by state.
     Slices(&'static str, Family, Counts),
-    /// Endpoints of a Service carry exactly these host names.
+    /// Set of host names of the endpoints in the slices of a Service.
     HostNames(&'static str, &'static [&'static str]),
-    /// Every endpoint of a Service is meant for the zone that it is in.
+    /// Every endpoint in the slices of a Service has a hint for exactly its own zone.
     OwnZones(&'static str),
-    /// The slices of a Service are kept by this controller.
+    /// Controller in the label managed-by of slices of a Service.
     ManagedBy(&'static str, &'static str),
 }
 
-/// An address family, as slices name it.
+/// Address type of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     V4,
@@ -50,7 +50,8 @@ impl fmt::Display for Family {
 }
 
 impl Expectation {
-    /// What is wanting, if anything: `Endpoints shop/web: expected 3 ready, found none`.
+    /// Returns a description of the difference, such as `Endpoints shop/web: expected 3 ready, found none`; `None` if
+    /// the expectation is met.
     pub(super) fn unmet(&self, cluster: &Snapshot) -> Option<String> {
         let complain = |what: String, expected: &dyn fmt::Display, found: &dyn fmt::Display| {
             let (expected, found) = (expected.to_string(), found.to_string());
@@ -85,7 +86,7 @@ impl Expectation {
             Self::OwnZones(service) => {
                 let wrong = endpoints(cluster, service).filter(|endpoint| !is_for_own_zone(endpoint));
                 let wrong = wrong.flat_map(|endpoint| endpoint.addresses.clone()).collect();
-                let what = format!("endpoints of {NAMESPACE}/{service} without a hint for just their zone");
+                let what = format!("endpoints of {NAMESPACE}/{service} without a hint for exactly their own zone");
                 complain(what, &list(&BTreeSet::new()), &list(&wrong))
             }
             Self::ManagedBy(service, controller) => {
@@ -93,7 +94,7 @@ impl Expectation {
                     let labels = slice.metadata.labels.as_ref();
                     labels.and_then(|labels| labels.get(MANAGED_BY)).cloned().unwrap_or_default()
                 });
-                complain(format!("keeper of the slices of {NAMESPACE}/{service}"), controller, &list(&found.collect()))
+                complain(format!("managed-by of slices of {NAMESPACE}/{service}"), controller, &list(&found.collect()))
             }
         }
     }

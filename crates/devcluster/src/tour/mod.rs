@@ -1,4 +1,4 @@
-//! The tour: a small shop opens, rolls out, and loses a node, while the controllers keep its endpoints.
+//! The tour: deployment, rolling update and loss of a Node, while the controllers update the endpoints.
 
 mod expect;
 mod place;
@@ -29,16 +29,16 @@ use crate::{
     view::Screen,
 };
 
-/// Long enough to be seen, short enough not to be waited for.
+/// Start and stop times of containers: long enough to show intermediate states.
 const PACE: Pace = Pace { ready_after: Duration::from_secs(1), stop_after: Duration::from_secs(1) };
 
-/// How long the controllers may take to end.
+/// Maximum time for the controllers to stop.
 const GRACE: Duration = Duration::from_secs(6);
 
-/// Something that runs beside the tour.
+/// Result of a task that runs during the tour: the kubelets or the controllers.
 type Part = anyhow::Result<()>;
 
-/// Gives the tour; unless it is to end then, stays up until told to stop.
+/// Runs the tour; afterwards, unless `--exit` is given, keeps the cluster running until a termination signal.
 pub(crate) async fn run(args: TourArgs, mut signals: Signals) -> anyhow::Result<()> {
     let start = Instant::now();
     let TourArgs { server, exit } = args;
@@ -49,14 +49,14 @@ pub(crate) async fn run(args: TourArgs, mut signals: Signals) -> anyhow::Result<
     let result = tokio::select! {
         result = guide(&host, own, exit, start, &stop, &mut parts) => result,
         () = signals.received() => {
-            // Who runs the tour as a test must not take half of it for a pass.
-            if exit { Err(anyhow!("told to stop before the tour was over")) } else { Ok(()) }
+            // With `--exit`, the tour serves as a test: an incomplete tour is a failure.
+            if exit { Err(anyhow!("terminated by a signal before the end of the tour")) } else { Ok(()) }
         }
     };
     stop.cancel();
     let ended = async { while parts.join_next().await.is_some() {} };
     if timeout(GRACE, ended).await.is_err() {
-        tracing::warn!("the controllers are slow to stop and are left behind");
+        tracing::warn!("the controllers have not stopped in time and are aborted");
     }
     host.shutdown().await;
     result
@@ -73,13 +73,13 @@ async fn guide(
     let screen = Screen::stdout();
     screen.text(&format!("API server:  {}\nkubeconfig:  {}", host.url(), host.kubeconfig().display()))?;
     let client = host.client().await?;
-    let followed = follow(&client, stop).await.context("cannot follow the cluster")?;
+    let followed = follow(&client, stop).await.context("informers of the view")?;
     let (stopping, held) = watch::channel(Stopping::Proceeds);
 
     let kubelet = kubelet::run(client.clone(), Kubelet::new(PACE), followed.state.clone(), held);
-    parts.spawn(async { kubelet.await.context("the kubelet") });
+    parts.spawn(async { kubelet.await.context("simulated kubelets") });
     let controllers = endpoint_controller_manager::run(host.config().await?, Settings::default(), stop.clone());
-    parts.spawn(async { controllers.await.context("the controllers") });
+    parts.spawn(async { controllers.await.context("controllers") });
 
     let mut player = Player { client, cluster: followed.state.clone(), stopping, screen, own, start };
     let show = async {
@@ -87,35 +87,35 @@ async fn guide(
             player.play(stage).await?;
         }
         if exit {
-            player.screen.text(&format!("\nAll as expected, in {:.1} s.", start.elapsed().as_secs_f64()))?;
+            player.screen.text(&format!("\nAll expectations met in {:.1} s.", start.elapsed().as_secs_f64()))?;
             return Ok(());
         }
         player.screen.text(&farewell(host.kubeconfig()))?;
         player.look_on().await
     };
     tokio::select! {
-        shown = show => shown.map_err(|error: TourError| anyhow!(error).context("the tour")),
+        shown = show => shown.map_err(|error: TourError| anyhow!(error).context("tour")),
         ended = parts.join_next() => Err(why(ended)),
     }
 }
 
-/// Why a part ended that should not have.
+/// Returns the error for a task that ended during the tour.
 fn why(ended: Option<Result<Part, JoinError>>) -> anyhow::Error {
     match ended {
         Some(Ok(Err(error))) => error,
-        Some(Err(panic)) => anyhow!(panic).context("a part of the tour"),
-        Some(Ok(Ok(()))) | None => anyhow!("a part of the tour ended too early"),
+        Some(Err(panic)) => anyhow!(panic).context("a task of the tour panicked"),
+        Some(Ok(Ok(()))) | None => anyhow!("a task of the tour ended unexpectedly"),
     }
 }
 
 fn farewell(kubeconfig: &Path) -> String {
     let kubectl = format!("kubectl --kubeconfig {}", kubeconfig.display());
     format!(
-        "\nThat was the tour; the cluster stays up until Ctrl-C. To look around:\n\n  \
+        "\nEnd of the tour. The cluster keeps running until Ctrl-C; to inspect it:\n\n  \
          {kubectl} get services,endpoints,endpointslices -A\n  \
          {kubectl} -n shop get endpointslices -l kubernetes.io/service-name=web -o yaml\n  \
          {kubectl} -n shop get pods -o wide\n  \
          {kubectl} -n shop delete pod web-v2-1\n\n\
-         What changes shows here:\n"
+         Changes are printed below:\n"
     )
 }

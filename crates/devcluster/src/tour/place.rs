@@ -1,6 +1,6 @@
-//! Nodes for the user's own pods.
+//! Assignment of Nodes to the user's Pods.
 //!
-//! There is no scheduler here, and a node cannot be given to a pod later than at its creation.
+//! There is no scheduler, so `spec.nodeName` is set before the Pods are created.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::{
     manifest::Object,
 };
 
-/// Gives every pod that asks for no node the one with the fewest pods; the first by name among equals.
+/// Assigns each Pod without a Node to the ready Node with the fewest Pods; of several such Nodes, the first by name.
 pub(super) fn give_nodes(objects: &mut [Object], cluster: &Snapshot) {
     let up = cluster.nodes.iter().filter(|(_, node)| node_is_ready(node) == Some(true));
     let mut load: BTreeMap<&str, usize> = up.map(|(key, _)| (&*key.name, 0)).collect();
@@ -27,7 +27,7 @@ pub(super) fn give_nodes(objects: &mut [Object], cluster: &Snapshot) {
     }
 }
 
-/// The spec of a pod without a node.
+/// Returns the spec of a Pod; `None` if it has a Node already.
 fn homeless_spec(pod: &mut Object) -> Option<&mut Map<String, Value>> {
     let Some(Value::Object(spec)) = pod.fields.get_mut("spec") else { return None };
     let node = spec.get("nodeName").and_then(Value::as_str).unwrap_or_default();

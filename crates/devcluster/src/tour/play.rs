@@ -1,4 +1,4 @@
-//! The player of the script: does what stands there, shows what comes of it, and insists on it.
+//! Execution of the script: runs the steps of each stage, prints changes, and waits for the expectations.
 
 use std::{io, time::Duration};
 
@@ -24,57 +24,57 @@ use crate::{
     view::{Board, Rows, Screen},
 };
 
-/// How long anything expected may take. On an idle machine all of it is there within two seconds.
+/// Timeout of the expectations of a stage. On an idle machine they are met within two seconds.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Changes that come within so short a time are told together.
+/// Interval in which changes are collected and printed together.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// In the live view, tables follow when nothing has changed for so long.
+/// Time without changes after which the live view prints the tables.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// A tour that did not go as it should.
+/// Error of the tour.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TourError {
-    /// What a stage should bring about did not come.
-    #[error("{stage:?}: not within {} s: {wanting}", PATIENCE.as_secs())]
+    /// An expectation was not met in time.
+    #[error("{stage:?}: not met within {} s: {wanting}", PATIENCE.as_secs())]
     Unmet {
-        /// The stage.
+        /// Title of the stage.
         stage: &'static str,
-        /// What is wanting, and what was found instead.
+        /// Unmet expectations and the actual state.
         wanting: String,
     },
-    /// A manifest of this program is wrong.
+    /// A manifest that ships with this program is invalid.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     /// An object cannot be applied.
     #[error(transparent)]
     Apply(#[from] ApplyError),
-    /// The server refused something.
+    /// A request failed.
     #[error("{call}: {error}", call = .0.call(), error = .0)]
     Client(#[from] kube_controller_client::Error),
-    /// The cluster is not followed any more.
-    #[error("the cluster is not followed any more")]
+    /// The informers of the view have ended.
+    #[error("the informers of the view have ended")]
     Blind,
-    /// The tour cannot be shown.
-    #[error("standard output")]
+    /// Standard output cannot be written.
+    #[error("cannot write to standard output")]
     Output(#[from] io::Error),
 }
 
-/// Plays stages, one after the other.
+/// Executor of stages.
 pub(super) struct Player {
     pub(super) client: Client,
     pub(super) cluster: watch::Receiver<Snapshot>,
     pub(super) stopping: watch::Sender<Stopping>,
     pub(super) screen: Screen,
-    /// The user's own objects.
+    /// Objects of the user.
     pub(super) own: Vec<Object>,
-    /// When the program started.
+    /// Start time of the program.
     pub(super) start: Instant,
 }
 
 impl Player {
-    /// Plays one stage to its end: all that it expects has been seen.
+    /// Runs the steps of a stage, waits until its expectations are met, and prints the tables.
     pub(super) async fn play(&mut self, stage: &Stage) -> Result<(), TourError> {
         let Stage { title, text, steps, show, expect } = stage;
         self.screen.heading(title, text)?;
@@ -86,7 +86,7 @@ impl Player {
         Ok(self.screen.tables(&board, *show)?)
     }
 
-    /// Shows changes for ever.
+    /// Prints changes until the informers end.
     pub(super) async fn look_on(&mut self) -> Result<(), TourError> {
         let mut stale = false;
         loop {
@@ -118,7 +118,7 @@ impl Player {
             Step::ApplyOwn => {
                 let mut own = std::mem::take(&mut self.own);
                 if !own.is_empty() {
-                    self.wait(stage, |cluster| cluster.nodes.is_empty().then(|| "no node yet".to_owned())).await?;
+                    self.wait(stage, |cluster| cluster.nodes.is_empty().then(|| "no Nodes yet".to_owned())).await?;
                     give_nodes(&mut own, &self.cluster.borrow());
                     apply(&self.client, own).await?;
                 }
@@ -146,7 +146,7 @@ impl Player {
         Ok(())
     }
 
-    /// Shows changes until nothing is wanting any more.
+    /// Prints changes until `wanting` returns `None`.
     async fn wait(
         &mut self,
         stage: &'static str,
@@ -164,7 +164,7 @@ impl Player {
             if now >= deadline {
                 return Err(TourError::Unmet { stage, wanting });
             }
-            // Untold changes are told at the end of the breath even if nothing more happens.
+            // Wake up at the end of the interval, to print collected changes even if no other follows.
             let next = if now < breath_ends { breath_ends } else { deadline };
             match timeout_at(next, self.cluster.changed()).await {
                 Ok(Ok(())) if now >= breath_ends => breath_ends = Instant::now() + BREATH,
@@ -174,14 +174,14 @@ impl Player {
         }
     }
 
-    /// Shows what changed since the last time, if anything did.
+    /// Prints the changes since the last call. Returns whether there were any.
     fn tell(&mut self) -> io::Result<bool> {
         let board = Board::of(&self.cluster.borrow_and_update());
         self.screen.news(board, self.start.elapsed())
     }
 }
 
-/// All that is wanting, on one line.
+/// Returns all unmet expectations on one line; `None` if all are met.
 fn wanting(expect: &[Expectation], cluster: &Snapshot) -> Option<String> {
     let unmet: Vec<_> = expect.iter().filter_map(|expectation| expectation.unmet(cluster)).collect();
     (!unmet.is_empty()).then(|| unmet.join("; "))

@@ -1,4 +1,4 @@
-//! The tour, as data: what is done at each stage, and what must come of it.
+//! The tour as data: the steps and expectations of each stage.
 
 use super::expect::{
     Expectation::{self, Endpoints, HostNames, ManagedBy, OwnZones, ReadyNodes, Slices},
@@ -9,16 +9,16 @@ use crate::{
     view::{Counts, Rows},
 };
 
-/// A manifest that ships with this program.
+/// Manifest that ships with this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shipped {
-    /// Its name, for messages.
+    /// File name, for messages.
     pub(super) name: &'static str,
-    /// What is in it.
+    /// Content.
     pub(super) text: &'static str,
 }
 
-/// A manifest out of the crate's `manifests` folder.
+/// Embeds a manifest from the folder `manifests` of the crate.
 macro_rules! shipped {
     ($name:literal) => {
         Shipped {
@@ -28,37 +28,37 @@ macro_rules! shipped {
     };
 }
 
-/// Something that happens to the cluster.
+/// Step of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Objects are created.
+    /// Apply a manifest.
     Apply(Shipped),
-    /// The user's own objects are created.
+    /// Apply the user's objects.
     ApplyOwn,
-    /// Pods are asked to stop.
+    /// Delete Pods with their default grace period.
     DeletePods(&'static [&'static str]),
-    /// The tour waits until a pod is gone.
+    /// Wait until a Pod no longer exists.
     AwaitPodGone(&'static str),
-    /// Whether pods that are asked to stop finish.
+    /// Set whether containers of deleted Pods stop.
     Stopping(Stopping),
-    /// A node is not heard of any more.
+    /// Set the condition `Ready` of a Node to `Unknown`.
     LoseNode(&'static str),
-    /// A node is given up.
+    /// Delete a Node.
     DeleteNode(&'static str),
 }
 
-/// A part of the tour.
+/// Stage of the tour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stage {
-    /// In a few words.
+    /// Heading.
     pub(super) title: &'static str,
-    /// What to look at.
+    /// Explanation, printed below the heading.
     pub(super) text: &'static str,
-    /// What happens.
+    /// Steps, executed in order.
     pub(super) steps: Vec<Step>,
-    /// Which rows of the tables are shown at the end.
+    /// Rows of the tables that are printed at the end.
     pub(super) show: Rows,
-    /// What must come of it before the tour goes on.
+    /// Expectations that must be met before the next stage.
     pub(super) expect: Vec<Expectation>,
 }
 
@@ -70,7 +70,7 @@ const fn ready(ready: usize) -> Counts {
 
 const MIRRORING: &str = "endpointslicemirroring-controller.k8s.io";
 
-/// The whole tour.
+/// Returns all stages in order.
 pub(super) fn stages() -> Vec<Stage> {
     let mut stages = vec![opening()];
     stages.extend(rollout());
@@ -80,9 +80,9 @@ pub(super) fn stages() -> Vec<Stage> {
 
 fn opening() -> Stage {
     Stage {
-        title: "The shop opens",
-        text: "Four nodes in three zones, five Services, eleven Pods. The kubelet gives the Pods addresses;\n\
-           a moment later they are ready.",
+        title: "Deploying the shop",
+        text: "Four Nodes in three zones, five Services, eleven Pods. The kubelets report the Pods' addresses;\n\
+           one second later the Pods are ready.",
         steps: vec![
             Step::Apply(shipped!("nodes.yaml")),
             Step::Apply(shipped!("services.yaml")),
@@ -112,8 +112,8 @@ fn opening() -> Stage {
 fn rollout() -> [Stage; 3] {
     [
         Stage {
-            title: "A rollout of web: new Pods come",
-            text: "Three Pods of the next version start beside the old ones.",
+            title: "A rollout of web: new Pods start",
+            text: "Three Pods of the next version start alongside the old ones.",
             steps: vec![Step::Apply(shipped!("rollout.yaml"))],
             show: Rows::News,
             expect: vec![Endpoints("web", ready(6)), Slices("web", V4, ready(6))],
@@ -128,7 +128,7 @@ fn rollout() -> [Stage; 3] {
         },
         Stage {
             title: "A rollout of web: old Pods are gone",
-            text: "The containers have ended and the kubelet lets go of the Pods.",
+            text: "The containers have stopped, and the kubelets remove the Pods.",
             steps: vec![Step::Stopping(Stopping::Proceeds)],
             show: Rows::News,
             expect: vec![Endpoints("web", ready(3)), Slices("web", V4, ready(3))],
@@ -140,7 +140,7 @@ fn node_loss() -> [Stage; 3] {
     [
         Stage {
             title: "A node is lost",
-            text: "node-b1, the only one in zone-b, stops answering. Its Pods count as not ready.",
+            text: "node-b1, the only Node in zone-b, stops reporting its status. Its Pods become not ready.",
             steps: vec![Step::LoseNode("node-b1")],
             show: Rows::News,
             expect: vec![
@@ -156,8 +156,8 @@ fn node_loss() -> [Stage; 3] {
         },
         Stage {
             title: "Its Pods are replaced",
-            text: "They are deleted, but nobody on the node can confirm that they have stopped. A Deployment replaces\n\
-                   them at once, a StatefulSet must wait.",
+            text: "They are deleted, but no kubelet confirms that their containers have stopped. A Deployment replaces\n\
+                   them at once; a StatefulSet waits until the old Pod is gone.",
             steps: vec![
                 Step::DeletePods(&["web-v2-2", "assets-2", "db-1"]),
                 Step::Apply(shipped!("replacements.yaml")),
@@ -173,8 +173,8 @@ fn node_loss() -> [Stage; 3] {
             ],
         },
         Stage {
-            title: "The node is given up",
-            text: "Its Node object is deleted and its Pods go with it. db-1 can start elsewhere, under the same name.",
+            title: "The Node is deleted",
+            text: "Its Pods are deleted with it. db-1 can then be created again on another Node.",
             steps: vec![Step::DeleteNode("node-b1"), Step::AwaitPodGone("db-1"), Step::Apply(shipped!("db-1.yaml"))],
             show: Rows::All,
             expect: vec![

@@ -1,4 +1,4 @@
-//! The script against itself, and the expectations against clusters that meet them or do not.
+//! Consistency of the script, and evaluation of expectations.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -18,12 +18,12 @@ use crate::{
     view::{Counts, SERVICE_NAME},
 };
 
-/// Pods are created once, deleted only when there, and run on nodes that are up at that moment.
+/// Pods are created once, deleted only after they were created, and run on Nodes that are up at that time.
 #[test]
 fn the_script_makes_sense() {
     let (mut pods, mut nodes) = (BTreeSet::new(), BTreeSet::new());
     for stage in stages() {
-        assert!(!stage.expect.is_empty(), "{}: a stage without expectations shows nothing", stage.title);
+        assert!(!stage.expect.is_empty(), "{}: a stage without expectations checks nothing", stage.title);
         for step in stage.steps {
             match step {
                 Step::Apply(shipped) => {
@@ -103,10 +103,10 @@ const TWO: Counts = Counts { ready: 2, ..ONE };
 #[case(Expectation::HostNames("web", &["web-1"]), Some("host names of shop/web: expected web-1, found web-0"))]
 #[case(
     Expectation::OwnZones("web"),
-    Some("endpoints of shop/web without a hint for just their zone: expected none, found three")
+    Some("endpoints of shop/web without a hint for exactly their own zone: expected none, found three")
 )]
 #[case(Expectation::ManagedBy("web", "tests"), None)]
-#[case(Expectation::ManagedBy("web", "others"), Some("keeper of the slices of shop/web: expected others, found tests"))]
+#[case(Expectation::ManagedBy("web", "others"), Some("managed-by of slices of shop/web: expected others, found tests"))]
 fn expectations(#[case] expectation: Expectation, #[case] expect: Option<&str>) {
     assert_eq!(expectation.unmet(&shop()).as_deref(), expect);
 }

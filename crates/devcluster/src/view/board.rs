@@ -1,4 +1,4 @@
-//! The two tables of the live view: Services with their Endpoints, and the slices.
+//! Tables of the live view: Services with their Endpoints, and EndpointSlices.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -16,21 +16,21 @@ use super::{
 };
 use crate::cluster::Snapshot;
 
-/// The label that says which Service a slice belongs to.
+/// Label of an EndpointSlice with the name of its Service (Go: `discovery.LabelServiceName`).
 pub(crate) const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
-/// What is shown of a cluster.
+/// View of a cluster: a table of Services and a table of EndpointSlices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Board {
     services: Table<5>,
     slices: Table<6>,
 }
 
-/// The column of both tables that changes are told by.
+/// Index of the column of each table whose changes are reported by [`Board::news`].
 const SERVICE_STATE: usize = 4;
 const SLICE_STATE: usize = 4;
 
-/// What is shown of an empty cluster.
+/// View of an empty cluster.
 impl Default for Board {
     fn default() -> Self {
         Self::of(&Snapshot::default())
@@ -38,7 +38,7 @@ impl Default for Board {
 }
 
 impl Board {
-    /// What to show of a cluster.
+    /// Returns the view of a cluster.
     pub(crate) fn of(cluster: &Snapshot) -> Self {
         let services = cluster.services.iter().map(|(key, service)| {
             let endpoints = cluster.endpoints.get(key).map(|endpoints| Counts::of_endpoints(endpoints));
@@ -58,7 +58,7 @@ impl Board {
         }
     }
 
-    /// Both tables, with what changed since `before` marked.
+    /// Formats both tables; rows that differ from `before` are marked.
     pub(crate) fn render(&self, before: Option<&Self>, rows: Rows, ink: Ink) -> String {
         let services = self.services.render(before.map(|board| &board.services), rows, ink);
         let slices = self.slices.render(before.map(|board| &board.slices), rows, ink);
@@ -66,7 +66,7 @@ impl Board {
         format!("{services}{gap}{slices}")
     }
 
-    /// What changed since `before`, a line for each.
+    /// Returns a line for each Endpoints object and slice whose state differs from `before`.
     pub(crate) fn news(&self, before: &Self) -> Vec<String> {
         let mut news = Vec::new();
         let tell = |what: String, old: Option<&str>, new: Option<&str>| match (old, new) {
@@ -85,7 +85,7 @@ impl Board {
     }
 }
 
-/// The rows of two tables by key, with one column of each; `-` is as good as no row.
+/// Joins two tables by key; returns the key and the cell of `column` in both. A cell `-` is treated as a missing row.
 fn changes<'a, const N: usize>(
     old: &'a Table<N>,
     new: &'a Table<N>,
@@ -129,7 +129,7 @@ fn cluster_ips(spec: &ServiceSpec) -> String {
     if several.is_empty() { spec.cluster_ip.clone().unwrap_or_default() } else { several.join(",") }
 }
 
-/// `http 80->http,metrics 9090`: the ports with their targets where these differ.
+/// Formats the ports of a Service, with the target port if it differs, such as `80->http,9090`.
 fn service_ports(service: &Service) -> String {
     let ports = service.spec.iter().flat_map(|spec| spec.ports.iter().flatten());
     let ports = ports.map(|port| {
@@ -143,7 +143,7 @@ fn service_ports(service: &Service) -> String {
     ports.collect::<Vec<_>>().join(",")
 }
 
-/// `http:8080,metrics:9100`.
+/// Formats the ports of a slice, such as `http:8080,metrics:9100`.
 fn slice_ports(slice: &EndpointSlice) -> String {
     let ports = slice.ports.iter().flatten().map(|port| {
         let number = port.port.map_or_else(|| "*".to_owned(), |number| number.to_string());
@@ -156,7 +156,7 @@ fn slice_ports(slice: &EndpointSlice) -> String {
     if ports.is_empty() { "-".to_owned() } else { ports }
 }
 
-/// `zone-a:2 zone-b:1`: how many endpoints are meant for which zone.
+/// Formats the number of endpoints with a hint for each zone, such as `zone-a:2 zone-b:1`.
 fn hints(slice: &EndpointSlice) -> String {
     let mut zones: BTreeMap<&str, usize> = BTreeMap::new();
     let hints = slice.endpoints.iter().flatten().filter_map(|endpoint| endpoint.hints.as_ref());

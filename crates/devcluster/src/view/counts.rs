@@ -1,4 +1,4 @@
-//! How many endpoints are in which state.
+//! Number of endpoints by state.
 
 use std::{collections::BTreeSet, fmt, ops::AddAssign};
 
@@ -7,25 +7,25 @@ use k8s_openapi::api::{
     discovery::v1::{EndpointConditions, EndpointSlice},
 };
 
-/// Endpoints by state. Each endpoint counts once.
+/// Number of endpoints in each state. An endpoint has exactly one state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Take traffic.
+    /// Ready.
     pub(crate) ready: usize,
-    /// Do not.
+    /// Neither ready nor terminating.
     pub(crate) not_ready: usize,
-    /// Are asked to stop and still answer.
+    /// Terminating and still serving.
     pub(crate) draining: usize,
-    /// Are asked to stop, and nobody knows whether they answer.
+    /// Terminating and not serving.
     pub(crate) terminating: usize,
 }
 
 impl Counts {
-    /// The endpoints of a slice.
+    /// Counts the endpoints of a slice.
     pub(crate) fn of_slice(slice: &EndpointSlice) -> Self {
         let mut counts = Self::default();
         for endpoint in slice.endpoints.iter().flatten() {
-            // Conditions that are not given mean what is usual: ready, serving, not terminating.
+            // Defaults of the API for absent conditions: ready, `serving` like `ready`, not terminating.
             let EndpointConditions { ready, serving, terminating } = endpoint.conditions.clone().unwrap_or_default();
             match (terminating.unwrap_or(false), serving.or(ready).unwrap_or(true), ready.unwrap_or(true)) {
                 (true, true, _) => counts.draining += 1,
@@ -37,10 +37,10 @@ impl Counts {
         counts
     }
 
-    /// The addresses of Endpoints. Pods that are asked to stop do not appear there.
+    /// Counts the distinct addresses of an Endpoints object, which contains no terminating Pods.
     pub(crate) fn of_endpoints(endpoints: &Endpoints) -> Self {
         let subsets = || endpoints.subsets.iter().flatten();
-        // An address may be in several subsets, one for each set of ports.
+        // An address can be in several subsets with different ports.
         let distinct = |addresses: &mut dyn Iterator<Item = &EndpointAddress>| {
             addresses.map(|address| address.ip.clone()).collect::<BTreeSet<_>>().len()
         };
@@ -62,7 +62,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// `2 ready, 1 not ready`.
+/// Formats the states with a non-zero count, such as `2 ready, 1 not ready`; `none` if all are zero.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { ready, not_ready, draining, terminating } = self;

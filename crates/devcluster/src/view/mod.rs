@@ -1,4 +1,4 @@
-//! The cluster as text: tables, and what changed between two of them. All but the screen is pure.
+//! The cluster as text: tables, and their changes. Only [`Screen`] performs I/O.
 
 mod board;
 mod counts;

@@ -1,4 +1,4 @@
-//! Standard output as this program uses it.
+//! Output of the tour.
 
 use std::{
     env,
@@ -11,19 +11,20 @@ use super::{
     table::{Ink, Rows, ink},
 };
 
-/// Where the tour is shown. Remembers the last tables, so that the next ones can say what is new.
+/// Standard output, with the previously printed state, so that changes can be printed and marked.
 #[derive(Debug)]
 pub(crate) struct Screen {
     out: io::Stdout,
     ink: Ink,
-    /// The tables as they were last printed.
+    /// Tables printed last.
     printed: Option<Board>,
-    /// The state that the last line of news led to.
+    /// State after the last printed change.
     told: Option<Board>,
 }
 
 impl Screen {
-    /// Standard output: coloured on a terminal, unless the user does not want that.
+    /// Returns a screen on standard output. Colours are used on a terminal, unless `NO_COLOR` is set or `TERM` is
+    /// `dumb`.
     pub(crate) fn stdout() -> Self {
         let unwanted = env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|it| it == "dumb");
@@ -32,17 +33,18 @@ impl Screen {
         Self { out, ink, printed: None, told: None }
     }
 
-    /// A heading with a sentence below it.
+    /// Prints a heading and a text below it.
     pub(crate) fn heading(&self, title: &str, text: &str) -> io::Result<()> {
         self.write(&format!("\n{}\n{text}\n\n", self.ink.paint(ink::HEADING, &format!("== {title}"))))
     }
 
-    /// Some lines.
+    /// Prints a text and a newline.
     pub(crate) fn text(&self, text: &str) -> io::Result<()> {
         self.write(&format!("{text}\n"))
     }
 
-    /// What changed since the last call, as lines with the time since the start.
+    /// Prints the changes since the last call, one line each, with the time since the start. Returns whether there were
+    /// any.
     pub(crate) fn news(&mut self, board: Board, since_start: Duration) -> io::Result<bool> {
         let before = self.told.get_or_insert_with(Board::default);
         let news = board.news(before);
@@ -55,7 +57,7 @@ impl Screen {
         Ok(!news.is_empty())
     }
 
-    /// The tables.
+    /// Prints the tables; rows that differ from the tables printed before are marked.
     pub(crate) fn tables(&mut self, board: &Board, rows: Rows) -> io::Result<()> {
         self.write(&format!("\n{}", board.render(self.printed.as_ref(), rows, self.ink)))?;
         self.printed = Some(board.clone());

@@ -1,8 +1,8 @@
-//! Rows and columns as text.
+//! Formatting of tables as text.
 
 use std::fmt::Write as _;
 
-/// What became of a row since the table was last shown.
+/// Difference between a row and the row with the same key in the previous table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
     Same,
@@ -10,44 +10,44 @@ pub(crate) enum Mark {
     Changed,
 }
 
-/// A table of `N` columns.
+/// Table with `N` columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Table<const N: usize> {
-    /// The names of the columns.
+    /// Column names.
     pub(crate) header: [&'static str; N],
-    /// The rows in their order.
+    /// Rows in display order.
     pub(crate) rows: Vec<Row<N>>,
 }
 
-/// One line of a table.
+/// Row of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row<const N: usize> {
-    /// What the row is about; rows of two tables with the same key are about the same thing.
+    /// Identity of the row across tables: namespace and name of its object.
     pub(crate) key: String,
-    /// What stands in the columns.
+    /// Texts of the columns.
     pub(crate) cells: [String; N],
 }
 
-/// Which rows to show.
+/// Selection of rows to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rows {
-    /// All of them.
+    /// All rows.
     All,
-    /// Those that are new or changed.
+    /// New and changed rows.
     News,
 }
 
-/// Whether text may be coloured.
+/// Output style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ink {
-    /// Plain columns, for files and pipes.
+    /// Without escape sequences, for files and pipes.
     Plain,
-    /// For a terminal.
+    /// With colours, for terminals.
     Colour,
 }
 
 impl Ink {
-    /// The text between an escape sequence and its end.
+    /// Returns `text` with the SGR code `code` applied, or unchanged without colours.
     pub(crate) fn paint(self, code: &str, text: &str) -> String {
         match self {
             Self::Plain => text.to_owned(),
@@ -56,7 +56,7 @@ impl Ink {
     }
 }
 
-/// SGR codes by what they say here.
+/// SGR codes by meaning.
 pub(crate) mod ink {
     pub(crate) const HEADING: &str = "1";
     pub(crate) const FAINT: &str = "2";
@@ -64,18 +64,18 @@ pub(crate) mod ink {
     pub(crate) const CHANGED: &str = "33";
 }
 
-/// Between two columns.
+/// Separator of columns.
 const GAP: &str = "   ";
 
 impl<const N: usize> Table<N> {
-    /// The row about something.
+    /// Returns the row with this key.
     fn row(&self, key: &str) -> Option<&Row<N>> {
         self.rows.iter().find(|row| row.key == key)
     }
 
-    /// What became of a row since this table was shown.
+    /// Compares a row with the previous table.
     fn mark(before: Option<&Self>, row: &Row<N>) -> Mark {
-        // The first time nothing is news.
+        // Without a previous table, no row is marked.
         match before.map(|table| table.row(&row.key)) {
             None => Mark::Same,
             Some(None) => Mark::New,
@@ -84,8 +84,8 @@ impl<const N: usize> Table<N> {
         }
     }
 
-    /// The table as lines, each ending with a line feed; nothing at all when there is no row to show. Rows that changed since
-    /// `before` are marked: `+` new, `*` changed.
+    /// Formats the table, one line per row after a header. Rows that differ from `before` are marked: `+` new, `*`
+    /// changed. Empty if there is no row to print.
     pub(crate) fn render(&self, before: Option<&Self>, rows: Rows, ink: Ink) -> String {
         let shown = self.rows.iter().map(|row| (Self::mark(before, row), row));
         let shown: Vec<_> = shown.filter(|(mark, _)| rows == Rows::All || *mark != Mark::Same).collect();

@@ -1,4 +1,4 @@
-//! What is shown of which cluster.
+//! Views of clusters and their changes.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ fn shows_services_and_slices() {
   shop/web   web-a   IPv4     http:8080,9100   1 ready, 1 not ready   a:1 b:1
   shop/web   web-b   IPv6     http:8080,9100   1 ready                -
 ";
-    // Widths are the table's own subject; here only what stands where.
+    // Column widths are tested in `table`; compare words only.
     let words = |text: &str| text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     let got: Vec<String> = words(&Board::of(&shop()).render(None, Rows::All, Ink::Plain));
     let expect: Vec<String> = words(expect);

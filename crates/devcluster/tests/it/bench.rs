@@ -1,4 +1,4 @@
-//! `devcluster bench`, small: that it measures what it says, not how fast that is.
+//! `devcluster bench` with small clusters: correctness of the counts, not performance.
 
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ fn everything_is_written_once_and_every_flip_is_seen() {
         assert_eq!(count(start, followed, "watch"), 1, "{followed}: {start:#}");
     }
     assert_eq!(start["counts"]["refused"], 0, "{start:#}");
-    // Each Pod is sent once, and has 4 KiB at least in protobuf.
+    // Each Pod is sent once and has at least 4 KiB in protobuf.
     assert!(start["counts"]["sent"].as_u64().unwrap() > 60 * 4 * 1_024, "{start:#}");
     assert!(start["usage"]["peakKib"].as_u64().unwrap() > 1_024, "{start:#}");
 
@@ -52,7 +52,7 @@ fn everything_is_written_once_and_every_flip_is_seen() {
     for name in ["churn", "latency-50"] {
         let flipped = outcome(&report, name);
         assert_eq!(flipped["changes"], 20);
-        // Two flips of Pods of one Service may be told in one write.
+        // Changes of two Pods of one Service may be combined into one write.
         assert!((1..=20).contains(&count(flipped, "endpointslices", "update")), "{flipped:#}");
         assert!((1..=20).contains(&count(flipped, "endpoints", "update")), "{flipped:#}");
     }
@@ -83,6 +83,6 @@ fn a_report_is_written() {
 #[test]
 fn controllers_that_do_not_start_are_said_in_one_line() {
     let ended = run(&["bench", "start", "--pods=1", "--services=1", "--nodes=1", "--controller", "false"]);
-    assert!(ended.stderr.contains("the controllers have ended with exit status: 1"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the controllers terminated with exit status: 1"), "{}", ended.stderr);
     assert_eq!(ended.status.code(), Some(1));
 }

@@ -1,6 +1,6 @@
-//! The program as its users run it.
+//! Tests that run the program as a process.
 
-#![expect(clippy::unwrap_used, reason = "a test ends where something is not as expected, helpers included")]
+#![expect(clippy::unwrap_used, reason = "tests, helpers included, fail by panics")]
 
 mod bench;
 mod program;

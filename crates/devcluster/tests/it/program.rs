@@ -1,4 +1,4 @@
-//! A running `devcluster` and what it says.
+//! The program as a child process, and its output.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
@@ -8,21 +8,21 @@ use std::{
     time::Duration,
 };
 
-/// Longer than anything here takes on a slow machine.
+/// Timeout of every wait, sufficient for slow machines.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running program. Killed when dropped, so that a failed test leaves nothing behind.
+/// Running program. It is killed when dropped, so that a failed test leaves no process behind.
 pub(crate) struct Program {
     child: Child,
     lines: Receiver<String>,
     errors: thread::JoinHandle<String>,
 }
 
-/// What a program left behind.
+/// Result of a program that has exited.
 pub(crate) struct Ended {
-    /// How it ended.
+    /// Exit status.
     pub(crate) status: ExitStatus,
-    /// What was not read of standard output before.
+    /// Lines of standard output that were not read before.
     pub(crate) stdout: Vec<String>,
     /// Standard error.
     pub(crate) stderr: String,
@@ -49,7 +49,7 @@ impl Program {
         Self { child, lines, errors }
     }
 
-    /// Waits for a line that begins like this and returns its rest.
+    /// Waits for a line with this prefix and returns the rest of the line. Lines before it are discarded.
     pub(crate) fn line(&mut self, beginning: &str) -> String {
         let mut seen = Vec::new();
         loop {
@@ -58,21 +58,21 @@ impl Program {
                     Some(rest) => return rest.trim().to_owned(),
                     None => seen.push(line),
                 },
-                Err(error) => panic!("no line {beginning:?} ({error}); seen: {seen:#?}"),
+                Err(error) => panic!("no line that starts with {beginning:?} ({error}); read: {seen:#?}"),
             }
         }
     }
 
-    /// Asks the program to end, as an operator does.
+    /// Sends SIGTERM.
     pub(crate) fn terminate(&self) {
         let killed = Command::new("sh").args(["-c", &format!("kill {}", self.child.id())]).status().unwrap();
         assert!(killed.success());
     }
 
-    /// Waits for the end.
+    /// Waits until the program exits.
     pub(crate) fn end(mut self) -> Ended {
         let mut stdout = Vec::new();
-        // Standard output is closed by the end of the program.
+        // The channel is disconnected when the program closes standard output.
         loop {
             match self.lines.recv_timeout(PATIENCE) {
                 Ok(line) => stdout.push(line),
@@ -88,19 +88,19 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It has ended already in every test that passes.
+        // In a test that passes, the program has exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Runs the program to its end.
+/// Runs the program until it exits.
 pub(crate) fn run(args: &[&str]) -> Ended {
     Program::start(args).end()
 }
 
 impl Ended {
-    /// Insists that the program refused, and returns its one line of complaint.
+    /// Asserts exit status 1 and one line on standard error, and returns that line.
     pub(crate) fn refusal(&self) -> &str {
         assert_eq!(self.status.code(), Some(1), "{}", self.stderr);
         assert_eq!(self.stderr.lines().count(), 1, "{}", self.stderr);

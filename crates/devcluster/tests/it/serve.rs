@@ -1,4 +1,4 @@
-//! `devcluster serve`.
+//! `devcluster serve`: the API server alone.
 
 use std::{fs, net::TcpListener, path::Path};
 
@@ -9,7 +9,7 @@ use rstest::rstest;
 use crate::program::{Program, run};
 
 const SHOP: &str = "\
-# Services first: the order is kept, but namespaces go before everything.
+# The Service is before its Namespace: Namespaces are applied first, other objects in order.
 apiVersion: v1
 kind: Service
 metadata: {name: web, namespace: corner, labels: {version: one}}
@@ -54,10 +54,10 @@ async fn serves_own_objects_until_told_to_stop() {
     assert_eq!(config.server().trim_end_matches('/'), url);
     let client = Client::new(&config, ClientOptions::default()).unwrap();
     let web: Service = client.get("corner", "web").await.unwrap();
-    assert_eq!(web.metadata.labels.unwrap()["version"], "two", "the second file changes what the first created");
-    assert_eq!(web.spec.unwrap().selector.unwrap()["app"], "web", "what it does not mention stays");
+    assert_eq!(web.metadata.labels.unwrap()["version"], "two", "the second file patches an object of the first");
+    assert_eq!(web.spec.unwrap().selector.unwrap()["app"], "web", "fields that are not in the second file are kept");
     let node: Node = client.get("", "a").await.unwrap();
-    assert_eq!(node.status.unwrap().conditions.unwrap()[0].status, "True", "a status is written too");
+    assert_eq!(node.status.unwrap().conditions.unwrap()[0].status, "True", "the status is applied");
 
     program.terminate();
     let ended = program.end();
@@ -90,7 +90,7 @@ fn a_port_in_use_is_said_in_one_line() {
 #[case::shape("---\n\nkind: Node\n", "bad.yaml: document 1, line 3: apiVersion is missing")]
 #[case::kind(
     "{apiVersion: v1, kind: Node, metadata: {name: a}}\n---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}",
-    "bad.yaml: document 2, line 3: this server knows no kind \"Deployment\" in apps/v1"
+    "bad.yaml: document 2, line 3: the server does not serve kind \"Deployment\" in apps/v1"
 )]
 #[case::missing_namespace(
     "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: nowhere}, spec: {containers: [{name: a, image: a}]}}",
@@ -146,7 +146,7 @@ async fn a_strict_server_takes_the_kubeconfig_and_nobody_else() {
     assert_eq!(web.metadata.name.as_deref(), Some("web"));
     assert!(client.get_json("/debug/requests").await.is_ok());
 
-    // The same server without what the kubeconfig knows: its authority, and who is asking.
+    // Without the kubeconfig's certificate authority and credentials, the server is not usable.
     let stranger = Client::new(&Config::from_url(&url).unwrap(), ClientOptions::default()).unwrap();
     assert!(stranger.get_json("/api/v1/nodes").await.is_err());
 

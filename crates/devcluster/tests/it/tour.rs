@@ -1,4 +1,4 @@
-//! The tour, which asserts by itself what it shows.
+//! `devcluster` without a subcommand: the tour, which checks its own expectations.
 
 use std::{fs, path::Path};
 
@@ -19,24 +19,24 @@ fn goes_through_and_ends() {
     let lines = [
         "API server:  http://127.0.0.1:",
         "kubeconfig:  ",
-        "== The shop opens",
+        "== Deploying the shop",
         "SERVICE         TYPE",
         "shop/payments   ClusterIP, no selector",
         "zone-a:1 zone-b:1 zone-c:1",
-        "== A rollout of web: new Pods come",
+        "== A rollout of web: new Pods start",
         "6 ready",
         "3 ready, 3 draining",
         "== A node is lost",
         "3 ready, 1 terminating",
         "zone-a:2 zone-c:1",
-        "All as expected, in ",
+        "All expectations met in ",
     ];
     let positions: Vec<_> = lines.iter().map(|line| position(line)).collect();
-    assert!(positions.is_sorted(), "in another order: {positions:?} in {:#?}", ended.stdout);
+    assert!(positions.is_sorted(), "wrong order: {positions:?} in {:#?}", ended.stdout);
     let text = ended.stdout.join("\n");
-    assert!(!text.contains('\u{1b}'), "colours are for terminals only");
+    assert!(!text.contains('\u{1b}'), "escape sequences without a terminal");
     let kubeconfig = text.lines().find_map(|line| line.strip_prefix("kubeconfig:")).unwrap();
-    assert!(!Path::new(kubeconfig.trim()).exists(), "a temporary kubeconfig goes with the server");
+    assert!(!Path::new(kubeconfig.trim()).exists(), "a temporary kubeconfig is removed at exit");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -58,15 +58,15 @@ spec: {containers: [{name: mine, image: mine}]}
     let kubeconfig = directory.path().join("kubeconfig");
     let out = kubeconfig.display().to_string();
     let mut program = Program::start(&["--manifests", &manifests, "--kubeconfig-out", &out]);
-    program.line("That was the tour");
+    program.line("End of the tour");
 
     let client = Client::new(&Config::from_kubeconfig(&kubeconfig).await.unwrap(), ClientOptions::default()).unwrap();
     let mine: Endpoints = client.get("default", "mine").await.unwrap();
     assert_eq!(mine.subsets.unwrap()[0].addresses.as_ref().map(Vec::len), Some(1));
 
-    // The controllers are still at work.
+    // The controllers are still running: they create a deleted slice again.
     client.delete::<EndpointSlice>("default", &slice_of(&client).await, None).await.unwrap();
-    program.line("What changes shows here:");
+    program.line("Changes are printed below:");
     loop {
         if program.line("").contains("  slice default/mine-") {
             break;

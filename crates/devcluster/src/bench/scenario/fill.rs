@@ -1,4 +1,4 @@
-//! Clusters that are filled, found filled, and changed a little all the time.
+//! Scenarios `start`, `resume`, `churn`, `namespace` and `big`.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ pub(super) async fn fill(lab: &mut Lab, population: Population, name: &str) -> a
     fill_at(lab, population, BATCH_PERIOD, name).await
 }
 
-/// From nothing to everything written, which is looked at.
+/// Measures the initial sync of a new cluster, and checks that all Pods are in slices and ready.
 pub(super) async fn fill_at(
     lab: &mut Lab,
     population: Population,
@@ -78,7 +78,7 @@ pub(super) async fn fill_at(
     let outcome = run.outcome(&mut world, name).await?;
     let (all, ready) = endpoints(&run.client).await?;
     let pods = population.pods;
-    ensure!(all == pods && ready == pods, "of {pods} Pods, {all} are in slices and {ready} of these ready");
+    ensure!(all == pods && ready == pods, "of {pods} Pods, {all} are in slices, {ready} of them ready");
     Ok((outcome, run, world))
 }
 

@@ -1,7 +1,7 @@
-//! How costs grow with the cluster.
+//! Scenario `growth`: cost by size of the cluster.
 //!
-//! Nothing is gathered, so that every change is written, whatever the size: in a small cluster the changes of a batch period
-//! would fall on the same few Services, and be written together.
+//! The batch period is 0, so that every change is written in clusters of any size. With a batch period, the changes in
+//! a small cluster would affect the same few Services and be combined into fewer writes.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use kube_dev_apiserver::Population;
 use super::{fill::fill_at, flip, flips_of};
 use crate::bench::{lab::Lab, outcome::Outcome};
 
-/// Pods in all, 20 of a Service.
+/// Total numbers of Pods, with 20 per Service.
 const PODS: [usize; 3] = [1_000, 10_000, 100_000];
-/// Services in one namespace, 4 Pods each.
+/// Numbers of Services in one namespace, with 4 Pods each.
 const SERVICES: [usize; 3] = [10, 1_000, 5_000];
 
 pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
@@ -34,7 +34,7 @@ pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
     Ok(outcomes)
 }
 
-/// A cluster that does nothing, then one whose Pods change.
+/// Measures the initial sync, then readiness changes.
 async fn measure(lab: &mut Lab, population: Population, name: &str) -> anyhow::Result<[Outcome; 2]> {
     let (filled, mut run, mut world) = fill_at(lab, population, Duration::ZERO, name).await?;
     let flips = flips_of(&lab.settings, 2_000, 200);

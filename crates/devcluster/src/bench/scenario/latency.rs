@@ -1,4 +1,4 @@
-//! How soon slices tell of a change.
+//! Scenario `latency`: time from the change of a Pod's readiness to the change of its slice.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use crate::bench::{
     outcome::Outcome,
 };
 
-/// How long a slice may take at most.
+/// Maximum time to wait for the last slice change.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long is measured at each rate.
+/// Duration of the measurement at each rate, in seconds.
 const SECONDS: usize = 20;
 
 pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
@@ -30,20 +30,20 @@ pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
         run.settle(&mut world, &lab.progress, "before the flips", |_| true).await?;
         run.outcome(&mut world, "").await?;
         let count = lab.settings.flips.unwrap_or(rate * SECONDS);
-        // Each Pod flips there and back once, so that every effect has one cause.
+        // Each Pod changes at most once in each direction, so that every slice change can be attributed to one cause.
         let all = flips(population.pods, count.min(population.pods * 2), lab.settings.seed);
-        lab.progress.step(&format!("{} flips, {rate} a second", all.len()));
+        lab.progress.step(&format!("{} flips, {rate} per second", all.len()));
         let causes = drive(&run.client, population, &all, per_second(rate)).await?;
         let seen = async {
             while observer.count() < all.len() {
                 sleep(Duration::from_millis(20)).await;
             }
         };
-        // Those that are missing are counted below.
+        // After a timeout, missing changes are counted below.
         let _ = timeout(PATIENCE, seen).await;
         let effects = observer.take(population, all.iter().map(|it| it.pod));
         let (took, missing) = between(causes, effects);
-        ensure!(missing == 0, "{missing} of {} changes of readiness were never seen in a slice", all.len());
+        ensure!(missing == 0, "{missing} of {} readiness changes were not observed in a slice", all.len());
         run.settle(&mut world, &lab.progress, "after the flips", |_| true).await?;
         let outcome = run.outcome(&mut world, &format!("latency-{rate}")).await?;
         outcomes.push(Outcome { changes: all.len(), latencies: Latencies::of(took), ..outcome });

@@ -1,4 +1,4 @@
-//! A rolling update of one large Service.
+//! Scenario `rollout`: rolling update of a large Service.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::bench::{
 };
 
 const CLUSTER: Population = Population { pods: 5_000, services: 1, nodes: 500, services_of_a_namespace: 1 };
-/// How long a Pod takes to end.
+/// Time from the deletion of a Pod to its removal.
 const GRACE: Duration = Duration::from_secs(1);
 
 pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
@@ -27,8 +27,8 @@ pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
     let (filled, mut run, mut world) = fill(lab, population, "rollout-fill").await?;
     let rate = per_second(lab.settings.rate.unwrap_or(100));
     let template = template()?;
-    lab.progress.step(&format!("replacing {} Pods, {rate} a second", population.pods));
-    // Pods go in no order that the controllers could gain by, as a ReplicaSet picks them.
+    lab.progress.step(&format!("replacing {} Pods, {rate} per second", population.pods));
+    // Random order, like a ReplicaSet's choice of Pods; replacing them slice by slice would need fewer writes.
     let order = shuffled(population.pods, lab.settings.seed);
     paced(population.pods, rate, |at| {
         let at = order[at];
@@ -65,7 +65,7 @@ pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
     Ok(vec![filled, Outcome { changes: population.pods, upstream: Some(upstream), ..outcome }])
 }
 
-/// The Pod that takes the place of another, and its name.
+/// Returns name and object of the Pod that replaces Pod `at`.
 fn successor(population: Population, template: &Value, at: usize) -> (String, Value) {
     let mut pod = population.pod(template, at);
     let name = format!("{}-2", population.pod_name(at));
