@@ -1,4 +1,4 @@
-//! What a call costs, with and without a simulation, next to the system's own.
+//! Cost of a call with and without a simulation, compared with `jiff` and `rand`.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use jiff::Timestamp;
 use kube_ambient::{Clock, now, random, simulate};
 
-#[expect(clippy::disallowed_methods, reason = "what the crate is compared with")]
+#[expect(clippy::disallowed_methods, reason = "the baseline of the comparison")]
 fn calls(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("ambient");
     group.bench_function("now/jiff", |it| it.iter(Timestamp::now));

@@ -1,4 +1,4 @@
-//! Known defects that a test switches on, to see whether a simulation finds them.
+//! Known defects that tests enable, to check that a simulation finds them.
 
 #[cfg(feature = "defects")]
 mod enabled;
@@ -6,36 +6,39 @@ mod enabled;
 #[cfg(feature = "defects")]
 pub use enabled::{Enabled, enable, has};
 
-/// A defect that Kubernetes or these crates had.
+/// Former defect of Kubernetes or of these crates.
 ///
-/// The code that had it asks [`has`] and behaves as before the fix. Without the feature `defects` no defect can be enabled.
+/// Code that had the defect checks [`has`] and, if it is enabled, behaves as before the fix. Without the feature
+/// `defects`, no defect can be enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Defect {
-    /// A `Retry-After` of any length is obeyed by clients and informers, so that one answer stops a worker for a day.
+    /// Clients and informers wait for a `Retry-After` of any length, so one response can block a worker for a day.
     LongRetryAfter,
-    /// A slice that the server stored with other content than was sent is written again by every sync.
+    /// Every sync updates a slice again whose stored content differs from the content sent, for example after a
+    /// mutating webhook.
     AlteredWriteRepeated,
-    /// The retry of a create whose answer was lost uses a new name, so that there are two slices.
+    /// The retry of a create whose response was lost uses a new name, which leaves two slices.
     NewNameForRetry,
-    /// The mirroring controller ignores the end of the deletion of a slice, as the slice controller does.
+    /// The mirroring controller ignores the removal of a slice that was already terminating, as the slice controller
+    /// does.
     TerminatingMirrorIgnored,
-    /// The answers to own writes are not put into the caches.
+    /// Responses to a controller's own writes are not stored in the informer caches.
     OwnWritesNotCached,
-    /// Two states of an object are taken to be equal if uid and resource version are, although the store was restored.
+    /// Two states of an object with equal UID and resource version are treated as equal, even after a restore of etcd.
     EqualVersionsEqualContent,
-    /// A watch is continued after a broken connection without a check that the server is not behind its version.
+    /// A watch is resumed after a broken connection without a check that the server has reached its resource version.
     WatchNotVerified,
-    /// A new leader starts its controllers before its caches have the writes of the previous leader.
+    /// A new leader starts its controllers before its caches contain the writes of the previous leader.
     LeaderWithOldCaches,
-    /// kubernetes/kubernetes#127370: an update that leaves the resource version of an Endpoints object as it is makes this very
-    /// version count as stale, and every later sync fails.
+    /// kubernetes/kubernetes#127370: after an update that does not change the resource version of an Endpoints object,
+    /// this version is treated as stale, and every later sync fails.
     NoOpUpdateStaysStale,
-    /// kubernetes/kubernetes#141592: a slice whose deletion arrives before the answer to its create stays expected for ever, and
-    /// every later sync of its Service fails.
+    /// kubernetes/kubernetes#141592: a slice whose deletion is observed before the response to its create stays in the
+    /// tracker, and every later sync of its Service fails.
     GhostSlice,
-    /// kubernetes/kubernetes#125359: the mirroring controller ignores the deletion of slices that it has not written since its
-    /// start.
+    /// kubernetes/kubernetes#125359: the mirroring controller ignores deletions of slices that it has not written since
+    /// it started.
     UntrackedMirrorIgnored,
 }
 

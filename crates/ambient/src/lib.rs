@@ -1,9 +1,25 @@
-//! The wall clock and the random numbers of the current thread, real or simulated.
+//! Wall clock, boot-time clock and random numbers of the current thread, from the system or from a simulation.
 //!
-//! Controllers read a few values that differ from run to run: the wall clock for time stamps, a clock that counts suspend, and
-//! random numbers for names and jitter. All of them are read through this crate, so that a simulation can replace them for the
-//! thread it runs on. Monotonic time is not among them: it is `tokio::time`, which a test pauses. Programs also register
-//! counts of [pending work](count_pending), which a simulation reads at its end.
+//! It is for programs whose runs have to be repeatable from a seed. With it they
+//!
+//! - read the wall clock, for time stamps ([`now`]);
+//! - read a clock that includes the time in suspend, for leases ([`since_boot`]);
+//! - draw random numbers, for names and jitter ([`random`], [`random_range`]);
+//! - replace all three on one thread by given clocks and a seeded generator ([`simulate`]);
+//! - check at the end of a simulation that no work is pending ([`count_pending`], [`pending`]).
+//!
+//! ```text
+//!          now  since_boot  random  random_range
+//!                         |
+//!        does the thread have a simulation?
+//!           | no                    | yes
+//!           v                       v
+//!    system: wall clock,     innermost simulation: Clock,
+//!    CLOCK_BOOTTIME,         generator with the seed,
+//!    thread-local generator  counts of pending work
+//! ```
+//!
+//! # Example
 //!
 //! ```
 //! use std::time::Duration;
@@ -19,6 +35,12 @@
 //! assert_ne!(now(), start);
 //! # Ok::<(), jiff::Error>(())
 //! ```
+//!
+//! # When not to use it
+//!
+//! - For timeouts, intervals and latencies: use `tokio::time`, whose monotonic clock tests can pause.
+//! - For keys and tokens: under a simulation, random numbers are predictable.
+//! - For programs with several threads that have to be simulated as one: a simulation applies to a single thread.
 
 mod defects;
 mod pending;
@@ -38,19 +60,20 @@ pub use defects::{Enabled, enable};
 pub use pending::{CountedWork, count_pending, pending};
 pub use simulation::{Clock, Simulated, is_simulated, simulate};
 
-/// Returns the time of the wall clock.
+/// Returns the wall-clock time.
 pub fn now() -> Timestamp {
     simulation::clock().map_or_else(system::now, |clock| (clock.now)())
 }
 
-/// Returns the time since the machine started, including the time for which it was suspended.
+/// Returns the time since boot, including time in suspend (`CLOCK_BOOTTIME`).
 ///
-/// `None` where the system has no such clock, which is everywhere but on Linux. On macOS the monotonic clock counts suspend.
+/// `None` on systems other than Linux, unless the thread is simulated. On macOS, the monotonic clock includes time in
+/// suspend.
 pub fn since_boot() -> Option<Duration> {
     simulation::clock().map_or_else(system::since_boot, |clock| Some((clock.since_boot)()))
 }
 
-/// Returns a random value, as [`rand::random`] does.
+/// Returns a random value; replaces [`rand::random`].
 pub fn random<T>() -> T
 where
     StandardUniform: Distribution<T>,
@@ -61,7 +84,7 @@ where
     }
 }
 
-/// Returns a random value of a range, as [`rand::random_range`] does.
+/// Returns a random value in `range`; replaces [`rand::random_range`].
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Pending work of a program, which a simulation expects to be zero at its end.
+//! Counts of pending work, which have to be zero at the end of a simulation.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,12 +10,12 @@ use crate::simulation;
 
 type Count = dyn Fn() -> usize + Send + Sync;
 
-/// Counts of one simulation, by name.
+/// Registered counts of one simulation, with their names. A count whose guard was dropped cannot be upgraded.
 pub(crate) type Counted = Rc<RefCell<Vec<(&'static str, Weak<Count>)>>>;
 
-/// Registers a count of pending work with the simulation of this thread, until the guard is dropped.
+/// Registers `count`, a function that returns the number of pending work items, with the simulation of this thread.
 ///
-/// Does nothing without a simulation.
+/// It stays registered until the returned guard is dropped. Without a simulation, this does nothing.
 #[must_use = "the count ends when the guard is dropped"]
 pub fn count_pending(name: &'static str, count: impl Fn() -> usize + Send + Sync + 'static) -> CountedWork {
     let Some(counted) = simulation::counted() else { return CountedWork(None) };
@@ -24,7 +24,7 @@ pub fn count_pending(name: &'static str, count: impl Fn() -> usize + Send + Sync
     CountedWork(Some(count))
 }
 
-/// Guard of [`count_pending`].
+/// Guard of [`count_pending`]: unregisters the count when dropped.
 pub struct CountedWork(Option<Arc<Count>>);
 
 impl fmt::Debug for CountedWork {
@@ -33,7 +33,7 @@ impl fmt::Debug for CountedWork {
     }
 }
 
-/// Returns the sums of pending work in the simulation of this thread, by name, without those that are zero.
+/// Returns the pending work items of the simulation of this thread: per name the sum of its counts, if it is not zero.
 ///
 /// Empty without a simulation.
 pub fn pending() -> BTreeMap<&'static str, usize> {

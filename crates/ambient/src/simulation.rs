@@ -1,4 +1,4 @@
-//! What replaces the system on one thread.
+//! Simulation of clocks and random numbers on one thread.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -15,11 +15,11 @@ thread_local! {
     static CURRENT: RefCell<Option<Simulation>> = const { RefCell::new(None) };
 }
 
-/// The clocks of a simulation.
+/// Clocks of a simulation.
 pub struct Clock {
-    /// Returns the time of the wall clock, for [`now`](crate::now).
+    /// Returns the wall-clock time, for [`now`](crate::now).
     pub now: Box<dyn Fn() -> Timestamp>,
-    /// Returns the time since the machine started, for [`since_boot`](crate::since_boot).
+    /// Returns the time since boot, for [`since_boot`](crate::since_boot).
     pub since_boot: Box<dyn Fn() -> Duration>,
 }
 
@@ -36,12 +36,12 @@ struct Simulation {
     counted: Counted,
 }
 
-/// Replaces the clocks and the random numbers of this thread until the guard is dropped.
+/// Replaces the clocks and the random numbers of this thread until the returned guard is dropped.
 ///
-/// Random numbers come from a new xoshiro256++ generator whose state is `seed` expanded by `SplitMix64`: the same numbers on
-/// every platform, whatever ran on the thread before. Simulations nest: the innermost is read, and the guard restores the one
-/// before it. Guards are dropped in the reverse order of their creation. Other threads are not affected, and threads that this
-/// one starts are not either.
+/// Random numbers come from a new xoshiro256++ generator whose state is `seed` expanded by `SplitMix64`, so a seed
+/// gives the same numbers on every platform. Simulations nest: the innermost one is active, and dropping its guard
+/// restores the previous one. Guards must be dropped in the reverse order of their creation. Other threads are not
+/// affected, including those started by this one.
 #[must_use = "the simulation ends when the guard is dropped"]
 pub fn simulate(seed: u64, clock: Clock) -> Simulated {
     let generator = Rc::new(RefCell::new(Xoshiro256PlusPlus::seed_from_u64(seed)));
@@ -49,20 +49,20 @@ pub fn simulate(seed: u64, clock: Clock) -> Simulated {
     Simulated { former: CURRENT.replace(Some(simulation)) }
 }
 
-/// Whether a simulation runs on this thread: then invariants may be checked that are too expensive otherwise.
+/// Returns whether a simulation is active on this thread, for invariant checks that are too expensive in production.
 pub fn is_simulated() -> bool {
     current(|_| ()).is_some()
 }
 
-/// Guard of a simulation: restores what was before when it is dropped, on the same thread.
+/// Guard of [`simulate`]: restores the previous simulation, or the system, when dropped. It is not `Send`.
 pub struct Simulated {
-    /// Its `Rc`s also keep the guard on its thread.
+    /// Simulation to restore. Its `Rc`s make the guard `!Send`.
     former: Option<Simulation>,
 }
 
 impl Drop for Simulated {
     fn drop(&mut self) {
-        // Fails only while the thread ends, when there is nothing left to restore.
+        // Fails only after the thread-local value was destroyed, at the end of the thread.
         let _ = CURRENT.try_with(|current| current.replace(self.former.take()));
     }
 }
@@ -73,23 +73,24 @@ impl fmt::Debug for Simulated {
     }
 }
 
-/// The clock of the simulation, if there is one. It is cloned, so that it may itself use this crate.
+/// Returns the clocks of the active simulation. They are cloned so that no borrow is held while a clock calls this
+/// crate.
 pub(crate) fn clock() -> Option<Rc<Clock>> {
     current(|simulation| Rc::clone(&simulation.clock))
 }
 
-/// The generator of the simulation, if there is one.
+/// Returns the random number generator of the active simulation.
 pub(crate) fn generator() -> Option<Rc<RefCell<Xoshiro256PlusPlus>>> {
     current(|simulation| Rc::clone(&simulation.generator))
 }
 
-/// What the simulation counts, if there is one.
+/// Returns the registered counts of the active simulation.
 pub(crate) fn counted() -> Option<Counted> {
     current(|simulation| Rc::clone(&simulation.counted))
 }
 
 fn current<T>(read: impl FnOnce(&Simulation) -> T) -> Option<T> {
-    // Destructors of other thread-local values may run after this one is gone.
+    // Destructors of other thread-local values may run after this one was destroyed.
     CURRENT.try_with(|current| current.borrow().as_ref().map(read)).ok().flatten()
 }
 
@@ -116,10 +117,10 @@ mod tests {
         assert_ne!(numbers(1), numbers(2));
         let _outer = simulate(1, clock(0));
         let _: u64 = random();
-        assert_eq!(numbers(1), numbers(1), "whatever was drawn before");
+        assert_eq!(numbers(1), numbers(1), "independent of numbers drawn before");
     }
 
-    // A recorded seed must repeat its run on another machine and after an update.
+    // Recorded seeds must stay reproducible on other machines and after updates of dependencies.
     #[test]
     fn the_numbers_of_a_seed_are_fixed() {
         let (numbers, letters) = numbers(42);
@@ -149,7 +150,7 @@ mod tests {
         drop(outer);
         assert!(now() >= real);
         let _simulated = simulate(1, clock(1_000));
-        assert_eq!((first, second), (random(), random()), "the inner simulation drew from its own generator");
+        assert_eq!((first, second), (random(), random()), "the inner simulation has its own generator");
     }
 
     #[test]

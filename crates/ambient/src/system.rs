@@ -1,16 +1,16 @@
-//! The clocks and the random numbers of the system.
+//! Clocks and random numbers of the system.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use rand::rngs::ThreadRng;
 
-#[expect(clippy::disallowed_methods, reason = "the one read of the wall clock outside of simulations")]
+#[expect(clippy::disallowed_methods, reason = "the only read of the system's wall clock")]
 pub(crate) fn now() -> Timestamp {
     Timestamp::now()
 }
 
-/// `None` on systems other than Linux.
+/// Returns `CLOCK_BOOTTIME`; `None` on systems other than Linux.
 pub(crate) fn since_boot() -> Option<Duration> {
     #[cfg(target_os = "linux")]
     {
@@ -22,7 +22,7 @@ pub(crate) fn since_boot() -> Option<Duration> {
     None
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one source of random numbers outside of simulations")]
+#[expect(clippy::disallowed_methods, reason = "the only use of the system's random numbers")]
 pub(crate) fn generator() -> ThreadRng {
     rand::rng()
 }

@@ -1,4 +1,4 @@
-//! The defect that is enabled on a thread.
+//! The enabled defect of a thread.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -10,7 +10,8 @@ thread_local! {
     static ENABLED: Cell<Option<Defect>> = const { Cell::new(None) };
 }
 
-/// Enables a defect on this thread until the guard is dropped, in place of the one that was enabled before.
+/// Enables a defect on this thread until the returned guard is dropped. At most one defect is enabled per thread; the
+/// previous one is disabled meanwhile.
 #[must_use = "the defect is disabled when the guard is dropped"]
 pub fn enable(defect: Defect) -> Enabled {
     Enabled { former: ENABLED.replace(Some(defect)), on_this_thread: PhantomData }
@@ -18,11 +19,11 @@ pub fn enable(defect: Defect) -> Enabled {
 
 /// Returns whether a defect is enabled on this thread; always `false` without the feature `defects`.
 pub fn has(defect: Defect) -> bool {
-    // Destructors of other thread-local values may run after this one is gone.
+    // Destructors of other thread-local values may run after this one was destroyed.
     ENABLED.try_with(|enabled| enabled.get() == Some(defect)).unwrap_or_default()
 }
 
-/// Guard of a defect: restores what was enabled before when it is dropped.
+/// Guard of [`enable`]: restores the previously enabled defect, if any, when dropped.
 #[derive(Debug)]
 pub struct Enabled {
     former: Option<Defect>,
@@ -31,7 +32,7 @@ pub struct Enabled {
 
 impl Drop for Enabled {
     fn drop(&mut self) {
-        // Fails only while the thread ends, when there is nothing left to restore.
+        // Fails only after the thread-local value was destroyed, at the end of the thread.
         let _ = ENABLED.try_with(|enabled| enabled.set(self.former));
     }
 }
