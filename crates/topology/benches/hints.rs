@@ -1,4 +1,4 @@
-//! What hints cost one sync: when nothing changes, when one slice changes, and from nothing.
+//! Time to compute the hints of one Service: without changes, with one changed slice, and with new slices.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use kube_endpoint_model::{
 };
 use kube_topology::{SliceSet, TrafficDistribution, ZoneRatios, add_hints, traffic_hints};
 
-/// As many as the controller puts into one slice by default.
+/// Default maximum number of endpoints per slice of the controller.
 const PER_SLICE: usize = 100;
 
-/// Zones and their CPU, slightly uneven, as clusters have them.
+/// Zones and their CPU, slightly uneven.
 const ZONES: [(&str, i64); 5] =
     [("region-1a", 16_000), ("region-1b", 16_500), ("region-1c", 17_000), ("region-1d", 17_500), ("region-1e", 18_000)];
 
@@ -22,7 +22,7 @@ fn ratios(zones: usize) -> ZoneRatios {
     ZoneRatios::from_nodes(&ZONES[..zones].iter().map(node).collect::<Vec<_>>())
 }
 
-/// Endpoints as they come from Pods. More than half of them run in the first zone, so that hints have to move.
+/// Endpoints as built from Pods. More than half of them run in the first zone, so that hints must move.
 fn slices(zones: usize, endpoints: usize) -> Vec<EndpointSlice> {
     let zones: Vec<Text> = ZONES[..zones].iter().map(|(zone, _)| Text::from(*zone)).collect();
     let endpoint = |at: usize| Endpoint {
@@ -52,7 +52,7 @@ fn bench(criterion: &mut Criterion, name: &str, endpoints: usize, create: Vec<En
     let mut check = steady.clone();
     hint(&mut check);
     assert!(check == steady, "the bench must measure a steady state");
-    // The first slice is being written, and its endpoints come from Pods, without hints.
+    // The first slice is to be written, and its endpoints have no hints.
     let changed = SliceSet {
         update: vec![new.create[0].clone()],
         unchanged: steady.unchanged[1..].to_vec(),

@@ -1,30 +1,30 @@
-//! How many endpoints each zone should get, and may get.
+//! Desired and maximum number of endpoints per zone.
 
 use kube_endpoint_model::Text;
 
 use crate::ZoneRatios;
 use crate::event::Obstacle;
 
-/// An endpoint may get up to a fifth more traffic than with all endpoints alike. The reciprocal is what upstream
-/// multiplies with; dividing by 1.2 would round otherwise now and then, and with it the ceiling.
+/// Reciprocal of the overload threshold: an endpoint may get up to 20% more than the average traffic. Upstream
+/// multiplies by the reciprocal; dividing by 1.2 would sometimes round differently before the ceiling.
 const WITHIN_THRESHOLD: f64 = 1.0 / (1.0 + 0.2);
 
-/// What one zone is due (TP-7).
+/// Allocation of one zone (TP-7).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Allocation {
     pub(crate) zone: Text,
-    /// More would leave too few for the other zones.
+    /// Maximum number of endpoints; more would leave another zone below its minimum.
     pub(crate) maximum: i64,
-    /// The share the zone should have: its part of the CPU, but not less than its minimum.
+    /// Desired number of endpoints: the zone's share of the CPU, but at least its minimum.
     pub(crate) desired: f64,
 }
 
-/// What every zone is due, sorted by zone.
+/// Allocations of all zones, sorted by zone.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Allocations(Vec<Allocation>);
 
 impl Allocations {
-    /// Shares `endpoints` out, or says why that cannot be done (TP-6).
+    /// Allocates `endpoints` to the zones, or returns why that is impossible (TP-6).
     pub(crate) fn new(ratios: &ZoneRatios, endpoints: usize) -> Result<Allocations, Obstacle> {
         let shares = ratios.shares();
         let zones = shares.len();
@@ -50,7 +50,7 @@ impl Allocations {
         Ok(Allocations(shares.iter().zip(minimums).map(allocation).collect()))
     }
 
-    /// The position of `zone`, if it has a share.
+    /// Returns the index of `zone`; `None` if it has no share.
     pub(crate) fn position(&self, zone: &str) -> Option<usize> {
         self.0.binary_search_by(|it| (*it.zone).cmp(zone)).ok()
     }
@@ -65,9 +65,9 @@ impl Allocations {
     }
 }
 
-/// The fewest endpoints that keep a zone within the threshold, if it should have `desired` of them.
+/// Returns the minimum number of endpoints that keeps a zone with `desired` endpoints within the overload threshold.
 pub(crate) fn minimum(desired: f64) -> i64 {
-    #[expect(clippy::cast_possible_truncation, reason = "a whole number, and at most the number of endpoints")]
+    #[expect(clippy::cast_possible_truncation, reason = "an integer, and at most the number of endpoints")]
     let minimum = (desired * WITHIN_THRESHOLD).ceil() as i64;
     minimum
 }
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    // TP-6, in its order.
+    // In the order of TP-6.
     #[rstest]
     #[case::no_node_yet(ZoneRatios::default(), 0, Obstacle::NodesReadyInOneZoneOnly)]
     #[case::no_node_yet_but_endpoints(ZoneRatios::default(), 9, Obstacle::NodesReadyInOneZoneOnly)]
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(Allocations::new(&ratios, endpoints), Err(expected));
     }
 
-    // TP-7: due 6, 3 and 3 of 12; at least 5, 3 and 3, which leaves one to whoever wants it.
+    // TP-7: of 12 endpoints the zones should get 6, 3 and 3, at least 5, 3 and 3; one endpoint may go to any of them.
     #[test]
     fn allocations() {
         let ratios = ZoneRatios::of(&[("a", 0.5), ("b", 0.25), ("c", 0.25)]);
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(allocations.as_slice()[1].desired.to_bits(), 1.0_f64.to_bits());
     }
 
-    // Upstream's rounding to the bit: 0.4 of 12 endpoints is a trace more than 4.8, and the minimum 5 instead of 4.
+    // Bit-exact with upstream: 0.4 * 12.0 is slightly more than 4.8, so the minimum is 5 instead of 4.
     #[rstest]
     #[case(0.0, 0)]
     #[case(0.5, 1)]

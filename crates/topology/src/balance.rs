@@ -1,8 +1,8 @@
-//! Which zones give endpoints away, and to which.
+//! Numbers of endpoints to move between zones.
 
 use crate::allocation::{Allocations, count_as_float};
 
-/// How many endpoints each zone still gives and receives, by position in the allocations.
+/// Number of endpoints that each zone still gives and receives, by index in the allocations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Quotas {
     pub(crate) give: Vec<usize>,
@@ -10,10 +10,10 @@ pub(crate) struct Quotas {
 }
 
 impl Quotas {
-    /// Turns fractions of endpoints into whole ones (TP-10).
+    /// Computes how many endpoints each zone gives and receives (TP-10).
     ///
-    /// The zone with the greatest surplus gives one to the zone with the greatest deficit, over and over, as long as
-    /// that improves matters by more than leaving an endpoint to its own zone is worth. The first by name wins a tie.
+    /// Repeatedly moves one endpoint from the zone with the greatest surplus to the zone with the greatest deficit,
+    /// while both are at least 0.5 and one of them is at least 1. Ties go to the first zone by name.
     pub(crate) fn new(allocations: &Allocations, hinted: &[usize]) -> Quotas {
         let surplus = |(allocation, hinted): (&crate::allocation::Allocation, &usize)| {
             count_as_float(*hinted) - allocation.desired
@@ -21,7 +21,7 @@ impl Quotas {
         Quotas::from_surplus(allocations.as_slice().iter().zip(hinted).map(surplus).collect())
     }
 
-    /// The same, of what each zone has too much.
+    /// Computes the quotas from the surplus of each zone; negative for a deficit.
     fn from_surplus(mut surplus: Vec<f64>) -> Quotas {
         let mut quotas = Quotas { give: vec![0; surplus.len()], receive: vec![0; surplus.len()] };
         let mut deficit: Vec<f64> = surplus.iter().map(|it| -it).collect();
@@ -38,8 +38,8 @@ impl Quotas {
         quotas
     }
 
-    /// Takes one from what zone `giver` still gives and returns the zone it goes to, the first by name that still
-    /// receives; `None` if it gives no more or nobody receives.
+    /// Moves one endpoint from zone `giver` to the first zone by name that still receives, and returns that zone;
+    /// `None` if there is nothing left to give or to receive.
     pub(crate) fn take(&mut self, giver: usize) -> Option<usize> {
         let left = self.give[giver].checked_sub(1)?;
         let receiver = self.receive.iter().position(|left| *left > 0)?;
@@ -48,13 +48,13 @@ impl Quotas {
         Some(receiver)
     }
 
-    /// Whether nothing is left to give.
+    /// Returns whether no zone has anything left to give.
     pub(crate) fn is_done(&self) -> bool {
         self.give.iter().all(|left| *left == 0)
     }
 }
 
-/// The first of the greatest values above zero.
+/// Returns the index of the greatest positive value; the first one of equals.
 fn greatest(values: &[f64]) -> Option<usize> {
     let mut found: Option<usize> = None;
     for (position, value) in values.iter().enumerate() {
@@ -72,8 +72,8 @@ mod tests {
     use super::*;
     use crate::allocation::Allocation;
 
-    // upstream: Test_getGivingAndReceivingZones (topologycache/utils_test.go). Zones are numbered; counts are floats
-    // here because two of the cases have negative ones, which no caller can.
+    // upstream: Test_getGivingAndReceivingZones (topologycache/utils_test.go). Zones are numbered. Counts are floats
+    // because two cases have negative ones, which callers cannot pass.
     #[rstest]
     #[case::empty(&[], &[], &[], &[])]
     #[case::simple_allocation_with_no_need_for_rebalancing(&[1.2, 1.1, 1.0], &[1.0, 1.0, 1.0], &[0, 0, 0], &[0, 0, 0])]

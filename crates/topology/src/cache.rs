@@ -1,4 +1,4 @@
-//! What a controller remembers between syncs.
+//! Allocations of Services between syncs.
 
 use std::collections::BTreeMap;
 
@@ -7,51 +7,52 @@ use kube_endpoint_model::{AddressType, Node, ObjectKey, Text};
 use crate::ZoneRatios;
 use crate::allocation::{count_as_float, minimum};
 
-/// The zones of the cluster, and how the hints of each Service are spread over them.
+/// The CPU ratios of the zones, and the allocation of each Service to zones.
 ///
-/// Not locked; a controller with several workers wraps it in a mutex and holds that only to read before a sync and to
-/// write after it.
+/// Not synchronized. A controller with several workers wraps it in a mutex, locked to read before a sync and to write
+/// after it.
 #[derive(Clone, Debug, Default)]
 pub struct TopologyCache {
     ratios: ZoneRatios,
-    /// Services without any hints are not in here.
+    /// Allocation by Service, address type and zone; only Services with topology hints have an entry.
     services: BTreeMap<ObjectKey, BTreeMap<AddressType, BTreeMap<Text, usize>>>,
 }
 
 impl TopologyCache {
-    /// Takes in the Nodes of the cluster, all of them, after any of them changed.
-    /// [`overloaded_services`](TopologyCache::overloaded_services) then says whom that concerns.
+    /// Recomputes the zone ratios from all Nodes of the cluster. Call it after a Node changed, then sync the
+    /// [`overloaded_services`](TopologyCache::overloaded_services).
     pub fn set_nodes<'a>(&mut self, nodes: impl IntoIterator<Item = &'a Node>) {
         self.ratios = ZoneRatios::from_nodes(nodes);
     }
 
-    /// The shares of the zones, for [`add_hints`](crate::add_hints).
+    /// Returns the CPU ratios of the zones, for [`add_hints`](crate::add_hints).
     pub fn ratios(&self) -> ZoneRatios {
         self.ratios.clone()
     }
 
-    /// Whether any address type of the Service has topology hints.
+    /// Returns whether any address type of the Service has topology hints.
     pub fn is_enabled(&self, service: &ObjectKey) -> bool {
         self.services.contains_key(service)
     }
 
-    /// The address types of the Service that have topology hints.
+    /// Returns the address types of the Service that have topology hints.
     ///
-    /// Whoever works out several address types before recording any of them keeps such a list up to date meanwhile:
-    /// the Service is enabled as long as it is not empty.
+    /// A caller that computes several address types before it records any of them must update its copy of this list in
+    /// between: the Service counts as enabled while the list is not empty.
     pub fn enabled_types(&self, service: &ObjectKey) -> Vec<AddressType> {
         self.services.get(service).into_iter().flat_map(BTreeMap::keys).cloned().collect()
     }
 
-    /// How many endpoints of one address type are hinted at each zone.
+    /// Returns the number of endpoints of one address type with a hint for each zone.
     pub fn counts(&self, service: &ObjectKey, address_type: &AddressType) -> Option<&BTreeMap<Text, usize>> {
         self.services.get(service)?.get(address_type)
     }
 
-    /// Remembers the outcome of [`add_hints`](crate::add_hints); `None` forgets the address type.
+    /// Stores [`HintsOutcome::allocated`](crate::HintsOutcome::allocated) of one address type; `None` removes its
+    /// entry.
     ///
-    /// The other address type of a dual-stack Service is not touched: a Service stays enabled until the last of them
-    /// is gone (EC-18; upstream starts over with every failure of either, and repeats the event).
+    /// Other address types of the Service are not affected: it stays enabled until the last one is removed. Upstream
+    /// marks it as disabled at the first one, and repeats the enabled event (EC-18).
     pub fn record(
         &mut self,
         service: &ObjectKey,
@@ -68,14 +69,16 @@ impl TopologyCache {
         }
     }
 
-    /// Forgets a Service that is deleted (EC-14) or no longer asks for topology hints (RC-33), and says whether it had
-    /// any. In the latter case that calls for a [`disabled_event`](crate::disabled_event); asked again for the next
-    /// address type the answer is no, so that there is one event.
+    /// Removes a Service that was deleted (EC-14) or no longer uses topology hints (RC-33), and returns whether it had
+    /// any.
+    ///
+    /// In the case of RC-33 the controller emits one [`disabled_event`](crate::disabled_event) if the result is true;
+    /// further calls, for instance for the next address type, return false.
     pub fn remove_service(&mut self, service: &ObjectKey) -> bool {
         self.services.remove(service).is_some()
     }
 
-    /// The Services with too few endpoints hinted at some zone, which need a sync; sorted (TP-15).
+    /// Returns the Services with too few endpoints allocated to some zone, sorted; they need a sync (TP-15).
     pub fn overloaded_services(&self) -> Vec<ObjectKey> {
         let overloaded = |counts: &BTreeMap<Text, usize>| is_overloaded(&self.ratios, counts);
         (self.services.iter())
@@ -85,8 +88,8 @@ impl TopologyCache {
     }
 }
 
-/// Whether a zone gets more traffic for its endpoints than the threshold allows. Without shares nothing can be said
-/// for the hints there are, and they have to go.
+/// Returns whether some zone has fewer endpoints than its minimum. Without ratios every allocation counts as
+/// overloaded, since its hints must be removed.
 fn is_overloaded(ratios: &ZoneRatios, counts: &BTreeMap<Text, usize>) -> bool {
     if counts.is_empty() {
         return false;
@@ -126,7 +129,7 @@ mod tests {
         TopologyCache { ratios, ..TopologyCache::default() }
     }
 
-    /// One address type of a sync, as a controller does it; returns how often the enabled event came.
+    /// Runs one sync of one address type as a controller does; returns the number of enabled events.
     fn sync(cache: &mut TopologyCache, address_type: &AddressType, slices: &mut SliceSet) -> usize {
         let key = service("web");
         let outcome = add_hints(&cache.ratios(), cache.is_enabled(&key), address_type, slices);
@@ -182,10 +185,10 @@ mod tests {
         assert_eq!(cache.overloaded_services(), []);
         assert!(!cache.is_enabled(&service("web")));
         assert_eq!(cache.enabled_types(&service("web")), []);
-        assert!(!cache.remove_service(&service("web")), "the event of RC-33 comes once");
+        assert!(!cache.remove_service(&service("web")), "RC-33: one disabled event only");
     }
 
-    // Upstream: every failure of the one type makes the other repeat the event, at every sync.
+    // Upstream repeats the enabled event at every sync in which the other address type fails.
     #[test]
     fn ec_18_one_type_without_hints_does_not_disable_the_other() {
         let mut cache = cache(&[("a", 0.5), ("b", 0.5)]);
@@ -199,14 +202,14 @@ mod tests {
         assert_eq!(cache.counts(&service("web"), &V4), Some(&counts(&[("a", 1), ("b", 1)])));
         assert_eq!(cache.counts(&service("web"), &V6), None);
 
-        // Gone altogether and back: the event comes again.
+        // After the last address type is removed, the enabled event is emitted again.
         assert_eq!(sync(&mut cache, &V4, &mut set("a")), 0);
         assert!(!cache.is_enabled(&service("web")));
         assert_eq!(sync(&mut cache, &V4, &mut set("a b")), 1);
         assert_eq!(sync(&mut cache, &V6, &mut set("a b")), 0);
     }
 
-    // upstream: TestTopologyCacheRace. There is no lock inside to get wrong; what is left is that one outside is enough.
+    // upstream: TestTopologyCacheRace. The cache has no lock of its own; this covers the use behind a mutex.
     #[test]
     fn workers_share_it_behind_a_mutex() {
         let node = |zone: &str, cpu_milli| Node { zone: zone.into(), cpu_milli, ready: true, ..Node::default() };
@@ -217,6 +220,6 @@ mod tests {
             scope.spawn(|| sync(&mut cache.lock().unwrap(), &V4, &mut set("a b")));
         });
         assert!(cache.lock().unwrap().ratios().is_known());
-        assert!(!cache.lock().unwrap().is_enabled(&service("web")), "too few zones before the Nodes, too many after");
+        assert!(!cache.lock().unwrap().is_enabled(&service("web")), "no zones, or more zones than endpoints");
     }
 }

@@ -1,22 +1,22 @@
-//! What the Service's owner is told about topology hints.
+//! Events about topology hints.
 
 use std::fmt;
 
 use kube_endpoint_model::AddressType;
 
-/// An event to be recorded on the Service, after the slices are written (RC-35).
+/// An event to record on the Service after its slices were written (RC-35).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopologyEvent {
-    /// Whether its type is `Normal`; otherwise it is `Warning`.
+    /// Whether the event's type is `Normal`; otherwise `Warning`.
     pub normal: bool,
-    /// The reason, as upstream spells it.
+    /// Reason of the event; equals upstream's.
     pub reason: &'static str,
-    /// The message, as upstream spells it.
+    /// Message of the event; equals upstream's.
     pub message: String,
 }
 
 impl TopologyEvent {
-    /// The type of the event, as the API writes it.
+    /// Returns the event's type, `Normal` or `Warning`.
     pub fn type_name(&self) -> &'static str {
         if self.normal { "Normal" } else { "Warning" }
     }
@@ -38,21 +38,21 @@ impl TopologyEvent {
     }
 }
 
-/// The event of a Service that had topology hints and no longer asks for them (RC-33).
+/// Returns the event for a Service that had topology hints and no longer uses them (RC-33).
 ///
-/// Once per Service, for the first address type at hand: see [`TopologyCache::remove_service`].
+/// Emit it once per Service, with the first address type; see [`TopologyCache::remove_service`].
 ///
 /// [`TopologyCache::remove_service`]: crate::TopologyCache::remove_service
 pub fn disabled_event(address_type: &AddressType) -> TopologyEvent {
     TopologyEvent::disabled("Topology Aware Hints has been disabled", address_type)
 }
 
-/// TP-14.
+/// Appends the address type to a message (TP-14).
 fn with_address_type(text: impl fmt::Display, address_type: &AddressType) -> String {
     format!("{text}, addressType: {}", address_type.as_str())
 }
 
-/// Why a Service that asks for topology hints gets none. Its text is what users read in the event.
+/// Reason why a Service gets no topology hints; its text is the message of the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
     InsufficientNodeInfo,
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    // Section 15 of the contract: these texts are API.
+    // The texts are part of the API.
     #[rstest]
     #[case(
         Obstacle::InsufficientNodeInfo,

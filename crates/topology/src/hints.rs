@@ -1,4 +1,4 @@
-//! Topology hints: zones get endpoints according to their share of the cluster's CPU.
+//! Topology aware hints: endpoints are allocated to zones in proportion to the zones' CPU.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -11,25 +11,25 @@ use crate::event::Obstacle;
 use crate::tally::Tally;
 use crate::{SliceSet, TopologyEvent, ZoneRatios, strip_hints};
 
-/// What became of the hints of one Service and address type.
+/// Result of computing the hints of one Service and address type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HintsOutcome {
-    /// How many endpoints are hinted at each zone; `None` if there are no topology hints. Either way to be handed to
-    /// [`TopologyCache::record`](crate::TopologyCache::record).
+    /// Number of endpoints with a hint for each zone; `None` if there are no topology hints. To be passed to
+    /// [`TopologyCache::record`](crate::TopologyCache::record) in both cases.
     pub allocated: Option<BTreeMap<Text, usize>>,
-    /// What to tell the Service's owner.
+    /// Events to record on the Service.
     pub events: Vec<TopologyEvent>,
 }
 
-/// Hints every ready endpoint at one zone, so that each zone's endpoints match its share of the CPU; where that cannot
-/// be done, strips all hints (TP-5 to TP-12).
+/// Gives every ready endpoint a zone hint so that the zones' endpoints match their share of the CPU; if that is
+/// impossible, strips all hints (TP-5 to TP-12).
 ///
-/// An unchanged slice is left alone as long as its hints fit, even if others would be closer to the ideal. Endpoints
-/// that are not ready keep the hints they have unless all are stripped (EC-17). `was_enabled` says whether any address
-/// type of the Service has hints already; if not, success comes with an event. Failure comes with one every time.
+/// An unchanged slice whose hints satisfy the bounds stays unchanged, even if other hints were closer to the ideal.
+/// Endpoints that are not ready keep their hints unless all hints are stripped (EC-17). `was_enabled` is whether any
+/// address type of the Service has topology hints already; if it has none, success emits an event. Failure always emits
+/// one.
 ///
-/// Unlike upstream, a slice that ends up with the very hints it came with stays unchanged: writing it would change
-/// nothing.
+/// Unlike upstream, a slice whose hints stay the same is not moved to the updates.
 pub fn add_hints(
     ratios: &ZoneRatios,
     was_enabled: bool,
@@ -48,10 +48,10 @@ pub fn add_hints(
     }
 }
 
-/// Does the work of [`add_hints`]. On failure nothing has been touched.
+/// Implements [`add_hints`]. On failure `slices` is not modified.
 ///
-/// Success means at least one hint: there are as many ready endpoints as zones, and each has or gets one. Upstream's
-/// event for "no hints allocated" (TP-11) can thus never be seen, and is not here.
+/// Success implies at least one hint: there are at least as many ready endpoints as zones, and each of them has one or
+/// gets one. Upstream's event "no hints allocated" (TP-11) is therefore unreachable and not implemented.
 fn assign(ratios: &ZoneRatios, slices: &mut SliceSet) -> Result<BTreeMap<Text, usize>, Obstacle> {
     let allocations = Allocations::new(ratios, slices.ready_endpoints())?;
     let mut tally = Tally::new(&allocations);
@@ -80,7 +80,7 @@ fn assign(ratios: &ZoneRatios, slices: &mut SliceSet) -> Result<BTreeMap<Text, u
     Ok(tally.into_counts())
 }
 
-/// Starts from every endpoint in its own zone (TP-9).
+/// Starts with a hint of every endpoint for its own zone (TP-9).
 fn hint_own_zones(assignable: &mut [&mut Endpoint], tally: &mut Tally<'_>) {
     for endpoint in assignable {
         if let Some(own) = zone(endpoint).cloned() {
@@ -90,7 +90,7 @@ fn hint_own_zones(assignable: &mut [&mut Endpoint], tally: &mut Tally<'_>) {
     }
 }
 
-/// Moves hints from zones with too many to zones with too few, the first endpoints first (TP-10).
+/// Moves hints from zones with a surplus to zones with a deficit, in the order of the endpoints (TP-10).
 fn redistribute(
     assignable: &mut [&mut Endpoint],
     allocations: &Allocations,
@@ -109,12 +109,12 @@ fn redistribute(
     }
 }
 
-/// The zone an endpoint runs in; the empty name is none.
+/// Returns the zone of an endpoint; an empty name counts as none.
 fn zone(endpoint: &Endpoint) -> Option<&Text> {
     endpoint.zone.as_ref().filter(|zone| !zone.is_empty())
 }
 
-/// Makes `zone` the only hint; hints for Nodes go as well.
+/// Replaces all hints, those for Nodes included, by one hint for `zone`.
 fn set_hint(endpoint: &mut Endpoint, zone: Text) {
     endpoint.hints = Some(EndpointHints { for_nodes: Vec::new(), for_zones: vec![zone] }.into());
 }
@@ -138,7 +138,7 @@ mod tests {
         pairs.iter().map(|(zone, count)| (Text::from(*zone), *count)).collect()
     }
 
-    /// Runs `add_hints` for a Service without hints so far; returns the counts and the one message.
+    /// Runs `add_hints` for a Service without hints; returns the allocation and the message of the only event.
     fn hint(shares: &[(&str, f64)], slices: &mut SliceSet) -> (Option<BTreeMap<Text, usize>>, String) {
         let mut outcome = add_hints(&ratios(shares), false, &AddressType::IPv4, slices);
         let event = outcome.events.pop().unwrap();
@@ -179,7 +179,7 @@ mod tests {
         &[("a", 4), ("b", 3), ("c", 3)],
         "Topology Aware Hints has been enabled",
     )]
-    // Beyond upstream's cases.
+    // Not in upstream's tests.
     #[case::too_uneven(
         &[("a", 0.9), ("b", 0.05), ("c", 0.05)],
         "| | a>a a b>b c>c",
@@ -238,7 +238,7 @@ mod tests {
         assert!(outcome.1.ends_with(", addressType: IPv4"), "{}", outcome.1);
     }
 
-    // upstream: Test_redistributeHints (topologycache/utils_test.go). Quotas by zone, what becomes of the hints, and of
+    // upstream: Test_redistributeHints (topologycache/utils_test.go): quotas by zone, expected hints, and expected
     // counts that start at 9.
     #[rstest]
     #[case::empty("", ([0, 0, 0], [0, 0, 0]), "", [9, 9, 9])]
@@ -298,7 +298,8 @@ mod tests {
     #[case::created("a>a b b -", "a b b - | |")]
     #[case::empty_name("a b b _", "a b b _ | |")]
     #[case::updated("| a b>a - | a>a !a", "| a b -, a !a |")]
-    // Upstream writes the last two slices at every sync, to no effect: it moves them before it finds the zone missing.
+    // Upstream moves the last two slices to the updates before it finds the missing zone, and writes them at every
+    // sync.
     #[case::unchanged_without_hints("| | a b, b -", "| | a b, b -")]
     fn an_endpoint_without_zone_takes_all_hints_away(#[case] given: &str, #[case] expected: &str) {
         let mut slices = set(given);
@@ -324,8 +325,8 @@ mod tests {
         assert_eq!(shared.endpoints[0].hints, None);
     }
 
-    // Zone a is due 3.55 endpoints and may have 3, but an endpoint of surplus is not worth a move before half of one is
-    // over. Upstream writes this slice at every sync, to no effect.
+    // The allocation of zone a is 3.55 with a maximum of 3, but a surplus below 0.5 moves no endpoint. Upstream writes
+    // this slice at every sync without a change.
     #[test]
     fn a_slice_that_gets_the_hints_it_has_stays_unchanged() {
         let shares = &[("a", 0.71), ("b", 0.145), ("c", 0.145)];

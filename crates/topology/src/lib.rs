@@ -1,17 +1,36 @@
-//! Topology hints and traffic distribution for EndpointSlices, as pure functions: no client, no clock, no runtime.
+//! Topology hints and traffic distribution for EndpointSlices, as pure functions without client, clock or runtime.
 //!
-//! A hint tells consumers such as kube-proxy which clients should prefer an endpoint. There are two ways to give them,
-//! and a Service asks for at most one ([`HintPolicy`]):
+//! A hint tells consumers such as kube-proxy which clients should prefer an endpoint. What the crate is for:
 //!
-//! - **Topology** ([`add_hints`]): zones get endpoints according to their share of the cluster's CPU ([`ZoneRatios`]),
-//!   so that no endpoint gets a fifth more traffic than its equals; where that cannot be done there are no hints at all,
-//!   and an event says why ([`TopologyEvent`]). A [`TopologyCache`] remembers the outcome of each Service and says which
-//!   ones need a sync after the Nodes changed.
-//! - **Traffic distribution** ([`traffic_hints`]): each endpoint is hinted at its own zone, or Node, whatever the others
-//!   do.
+//! - [`add_hints`]: topology aware hints (`service.kubernetes.io/topology-mode: Auto`). Endpoints are allocated to
+//!   zones in proportion to the zones' CPU ([`ZoneRatios`]), such that no endpoint is expected to get more than 20%
+//!   above the average traffic. If that is impossible, all hints are removed and an event gives the reason
+//!   ([`TopologyEvent`]).
+//! - [`traffic_hints`]: `spec.trafficDistribution`. Each endpoint gets a hint for its own zone, and optionally for its
+//!   own Node, independently of other endpoints.
+//! - [`strip_hints`]: removes all hints of a Service that uses neither.
+//! - [`HintPolicy`]: selects and applies one of the three for a Service.
+//! - [`TopologyCache`]: the allocation of each Service between syncs, and which Services need a sync after Nodes
+//!   changed.
 //!
-//! Both work on a [`SliceSet`], and move a slice from the unchanged to the updates only where a hint has to change. Equal
-//! input gives equal output: where upstream lets map order decide between zones, the first by name is taken.
+//! ```text
+//! Nodes ----> TopologyCache --ZoneRatios--+
+//!                                         v
+//! Service --> HintPolicy ------> add_hints, traffic_hints or strip_hints --> SliceSet with new hints
+//!                                         |
+//!                                         +--> HintsOutcome: events, and the allocation for TopologyCache::record
+//! ```
+//!
+//! The functions edit a [`SliceSet`], and move an unchanged slice to the updates only if one of its hints changes.
+//! Equal input gives equal output: where upstream depends on map order, zones are taken in order of their names.
+//!
+//! # When not to use it
+//!
+//! - To decide which endpoints go into which slice: that is `kube-endpointslice`, which calls this crate.
+//! - To route traffic by hints: this crate only writes them.
+//! - For topology keys other than zone and Node: the API has hints for these two only.
+//!
+//! # Example
 //!
 //! ```
 //! use kube_endpoint_model::{AddressType, Endpoint, EndpointConditions, EndpointSlice, Node, ObjectKey, ObjectMeta};
@@ -48,20 +67,20 @@
 //! assert_eq!(cache.overloaded_services(), [service]);
 //! ```
 //!
-//! # Where this differs from upstream
+//! # Deliberate differences from upstream
 //!
-//! The ids in the documentation (TP-6, EC-18 and so on) name upstream behaviour: Kubernetes 1.36. The hints that a settled
-//! cluster shows are upstream's. What differs only costs there:
+//! Ids such as TP-6 and EC-18 name behaviour of upstream, Kubernetes 1.36. Once a cluster has settled, its hints equal
+//! upstream's. The differences avoid events, writes and memory:
 //!
-//! - EC-14: a deleted Service leaves nothing behind ([`TopologyCache::remove_service`]).
-//! - EC-18: hints are remembered per address type. Upstream forgets that a Service has hints when one of its types loses
-//!   them, and announces them again at every sync.
-//! - A slice is not written only to get the hints it has. Upstream does so at every sync where a zone has more than its
-//!   maximum (rounding may allow that), and where an endpoint without zone stands in the way of hints.
+//! - A deleted Service is removed from the cache ([`TopologyCache::remove_service`], EC-14).
+//! - Allocations are cached per address type. Upstream marks the whole Service as disabled when one of its address
+//!   types loses its hints, and repeats the enabled event at every sync (EC-18).
+//! - A slice is not written if its hints stay the same. Upstream writes it at every sync if a zone exceeds its maximum
+//!   (possible by rounding), or if an endpoint without a zone makes the allocation fail.
 //!
-//! # Upstream's tests
+//! # Counterparts of upstream's tests
 //!
-//! Every case of upstream's has a counterpart of the same name here, unless noted.
+//! Every case of an upstream test has a counterpart of the same name, unless noted.
 //!
 //! | upstream | here |
 //! |---|---|
@@ -75,8 +94,8 @@
 //! | `trafficdist`: `TestReconcileHints` (9) | `traffic::tests::reconcile_hints` |
 //! | `TestReconcileHints_doesNotMutateUnchangedSlices` | `traffic::tests::shared_slices_are_left_alone` |
 //!
-//! Beyond them, `tests/laws` says by property what holds for any slices and Nodes, and holds [`add_hints`] against the
-//! contract read word by word.
+//! `tests/laws` adds properties of arbitrary slices and Nodes, and compares [`add_hints`] with a literal implementation
+//! of the rules.
 
 mod allocation;
 mod balance;

@@ -1,7 +1,7 @@
-//! Slices as a line of text, for tests: `a@n1>b !c, a>a | b | c` is two slices to create, one to update, and one that is
-//! unchanged. An endpoint is written `zone@node>hints`, with `!` before it for not ready and `?` for unknown, `-` for no
-//! zone, `_` for the empty one, and hints as `zone+zone/node`; what is absent is left out, and `>` alone is hints without
-//! a hint. `()` is a slice without endpoints.
+//! A text notation of slices for tests: `a@n1>b !c, a>a | b | c` is two slices to create, one to update and one
+//! unchanged. An endpoint is `zone@node>hints`, prefixed with `!` if it is not ready and with `?` if its readiness is
+//! unknown. The zone is `-` if absent and `_` if empty; hints are `zone+zone/node`. Absent parts are omitted; `>` alone
+//! is an empty hints object. `()` is a slice without endpoints.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) fn slice(text: &str) -> EndpointSlice {
     }
 }
 
-/// Reads `create | update | unchanged`.
+/// Parses `create | update | unchanged`.
 pub(crate) fn set(text: &str) -> SliceSet {
     let mut groups = text.split('|').map(|group| -> Vec<EndpointSlice> {
         group.split(',').filter(|it| !it.trim().is_empty()).map(slice).collect()

@@ -1,4 +1,4 @@
-//! Which of the two ways of hinting a Service asks for.
+//! The hint policy of a Service.
 
 use kube_endpoint_model::{AddressType, Service, TopologyMode};
 
@@ -6,25 +6,25 @@ use crate::{
     HintsOutcome, SliceSet, TrafficDistribution, ZoneRatios, add_hints, disabled_event, strip_hints, traffic_hints,
 };
 
-/// What decides about the hints of a Service.
+/// How the hints of a Service are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HintPolicy {
-    /// The topology annotation: hints follow the CPU of the zones.
+    /// Topology annotation: hints are allocated by the zones' CPU.
     Topology,
-    /// The field `spec.trafficDistribution`: hints follow from where each endpoint runs.
+    /// Field `spec.trafficDistribution`: hints follow the endpoint's own zone and Node.
     Traffic(TrafficDistribution),
-    /// Neither: no hints.
+    /// Neither is set: no hints.
     ClusterWide,
 }
 
 impl HintPolicy {
-    /// Reads annotation and field (RC-29, RC-30). The annotation wins, even where it leads to no hints at all (TD-7,
-    /// EC-30).
+    /// Returns the policy of a Service (RC-29, RC-30). The annotation takes precedence over the field, even if the
+    /// allocation fails and there are no hints (TD-7, EC-30).
     pub fn of(service: &Service) -> HintPolicy {
         HintPolicy::new(service.topology_mode(), service.traffic_distribution.as_deref())
     }
 
-    /// The same for users without a Service. A traffic distribution that is not known counts as none.
+    /// Returns the policy for the given annotation and field. An unrecognized traffic distribution counts as unset.
     pub fn new(topology: TopologyMode, traffic_distribution: Option<&str>) -> HintPolicy {
         match (topology, traffic_distribution.and_then(TrafficDistribution::parse)) {
             (TopologyMode::Auto, _) => HintPolicy::Topology,
@@ -33,10 +33,10 @@ impl HintPolicy {
         }
     }
 
-    /// Brings the hints of one address type in line (RC-32 to RC-34). `was_enabled` says whether any address type of
-    /// the Service has topology hints already.
+    /// Updates the hints of one address type (RC-32 to RC-34). `was_enabled` is whether any address type of the Service
+    /// has topology hints already.
     ///
-    /// Afterwards a controller calls [`record`] under [`HintPolicy::Topology`], and [`remove_service`] otherwise.
+    /// Afterwards the controller calls [`record`] under [`HintPolicy::Topology`], and [`remove_service`] otherwise.
     ///
     /// [`record`]: crate::TopologyCache::record
     /// [`remove_service`]: crate::TopologyCache::remove_service
@@ -66,7 +66,7 @@ mod tests {
 
     const CLOSE: HintPolicy = HintPolicy::Traffic(TrafficDistribution::PreferClose);
 
-    // RC-29, RC-30; the annotation itself is read by the model.
+    // RC-29, RC-30; the annotation is parsed by kube-endpoint-model.
     #[rstest]
     #[case::neither(TopologyMode::Disabled, None, HintPolicy::ClusterWide)]
     #[case::field(TopologyMode::Disabled, Some("PreferClose"), CLOSE)]

@@ -1,30 +1,30 @@
-//! How the CPU of a cluster is spread over its zones.
+//! CPU ratios of the zones of a cluster.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kube_endpoint_model::{Node, Text};
 
-/// Each zone's share of the cluster's CPU, which is taken for its share of the traffic. Cheap to clone.
+/// Each zone's share of the cluster's CPU, used as its share of the traffic. A clone shares the data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ZoneRatios(State);
 
 #[derive(Clone, Debug, Default, PartialEq)]
 enum State {
-    /// No Node has been seen yet. Differs from `Insufficient` in the reason users are given (TP-1, EC-15).
+    /// No Node event yet. A Service gets another reason than with `Insufficient` (TP-1, EC-15).
     #[default]
     BeforeFirstNode,
-    /// The Nodes do not say enough.
+    /// A Node lacks its zone or CPU, or fewer than two zones have Nodes.
     Insufficient,
-    /// Sorted by zone, two zones at least.
+    /// Sorted by zone; at least two zones.
     Known(Arc<[(Text, f64)]>),
 }
 
 impl ZoneRatios {
-    /// Works out the shares (TP-2, TP-3).
+    /// Computes the ratios (TP-2, TP-3).
     ///
-    /// Only ready Nodes outside the control plane count. One of them without a zone or without allocatable CPU makes
-    /// the whole insufficient, and so does a single zone.
+    /// Only ready Nodes without a control-plane role count. The result is insufficient if one of them has no zone or no
+    /// allocatable CPU, or if there are fewer than two zones.
     ///
     /// ```
     /// use kube_endpoint_model::Node;
@@ -52,17 +52,17 @@ impl ZoneRatios {
         ZoneRatios(State::Known(by_zone.into_iter().map(share).collect()))
     }
 
-    /// Whether the Nodes said enough to work out shares.
+    /// Returns whether the ratios could be computed.
     pub fn is_known(&self) -> bool {
         matches!(self.0, State::Known(_))
     }
 
-    /// Whether Nodes have been seen and did not say enough; false before the first.
+    /// Returns whether the Nodes were insufficient; false before the first Node event.
     pub fn is_insufficient(&self) -> bool {
         self.0 == State::Insufficient
     }
 
-    /// The zones and their shares, by zone; empty where they are not known.
+    /// Returns the ratios sorted by zone; empty if they are unknown.
     pub fn shares(&self) -> &[(Text, f64)] {
         match &self.0 {
             State::BeforeFirstNode | State::Insufficient => &[],
@@ -70,19 +70,19 @@ impl ZoneRatios {
         }
     }
 
-    /// The share of `zone`.
+    /// Returns the ratio of `zone`.
     pub fn get(&self, zone: &str) -> Option<f64> {
         self.shares().iter().find(|(it, _)| &**it == zone).map(|(_, share)| *share)
     }
 
-    /// Shares as tests want them.
+    /// Creates ratios from literal values.
     #[cfg(test)]
     pub(crate) fn of(shares: &[(&str, f64)]) -> ZoneRatios {
         ZoneRatios(State::Known(shares.iter().map(|(zone, share)| (Text::from(*zone), *share)).collect()))
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "upstream does the same, and its results are to be met to the bit")]
+#[expect(clippy::cast_precision_loss, reason = "upstream does the same, and the results must be bit-exact")]
 fn as_float(milli: i64) -> f64 {
     milli as f64
 }
@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    /// Nodes as `zone cpu`, with `!` before it for not ready and `^` for the control plane.
+    /// Parses Nodes from `zone cpu`, prefixed with `!` if not ready and with `^` for a control-plane role.
     fn nodes(texts: &[&str]) -> Vec<Node> {
         let node = |text: &&str| {
             let (zone, cpu) = text.split_once(' ').unwrap();
@@ -142,7 +142,7 @@ mod tests {
         } else {
             assert_eq!(ratios, ZoneRatios::of(expected));
         }
-        // The order of the Nodes is of no account.
+        // The order of the Nodes does not matter.
         assert_eq!(ZoneRatios::from_nodes(nodes(given).iter().rev()), ratios);
     }
 

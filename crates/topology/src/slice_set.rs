@@ -1,38 +1,37 @@
-//! The slices a sync decides about.
+//! The slices of one sync.
 
 use std::mem;
 use std::sync::Arc;
 
 use kube_endpoint_model::{Endpoint, EndpointSlice};
 
-/// The slices of one Service and address type while a sync decides about them.
+/// The slices of one Service and address type during a sync.
 ///
-/// Slices to create and to update are owned and may be edited freely. Unchanged slices are those of a cache: whoever
-/// needs another hint in one of them copies it into [`update`](SliceSet::update) and leaves the shared one alone.
-/// Slices to delete have no part in hints and are not here (RC-31).
+/// Slices to create and to update are owned and edited in place. Unchanged slices are shared with a cache: to change a
+/// hint, the slice is copied to [`update`](SliceSet::update). Slices to delete play no part in hints (RC-31).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SliceSet {
     /// Slices that do not exist yet.
     pub create: Vec<EndpointSlice>,
     /// Slices that exist and will be written.
     pub update: Vec<EndpointSlice>,
-    /// Slices that exist and need no write so far.
+    /// Slices that exist and need no write.
     pub unchanged: Vec<Arc<EndpointSlice>>,
 }
 
 impl SliceSet {
-    /// Every slice: those to create, to update, and the unchanged, each in order.
+    /// Returns all slices: those to create, those to update, and the unchanged.
     pub fn iter(&self) -> impl Iterator<Item = &EndpointSlice> {
         self.create.iter().chain(&self.update).chain(self.unchanged.iter().map(|slice| &**slice))
     }
 
-    /// How many endpoints are ready; a condition that is absent counts as not ready (TP-5).
+    /// Returns the number of ready endpoints; an absent condition counts as not ready (TP-5).
     pub fn ready_endpoints(&self) -> usize {
         self.iter().flat_map(|slice| &slice.endpoints).filter(|endpoint| endpoint.is_ready()).count()
     }
 
-    /// Applies `fix` to every endpoint that will be written, after moving there the unchanged slices with an endpoint
-    /// that is `wrong`.
+    /// Applies `fix` to every endpoint to be written, after moving the unchanged slices with a `wrong` endpoint to the
+    /// updates.
     pub(crate) fn edit(&mut self, wrong: impl Fn(&Endpoint) -> bool, fix: impl Fn(&mut Endpoint)) {
         for slice in mem::take(&mut self.unchanged) {
             if slice.endpoints.iter().any(&wrong) {
@@ -45,9 +44,9 @@ impl SliceSet {
     }
 }
 
-/// Takes the hints off every endpoint, ready or not (TP-12, TD-5).
+/// Removes the hints of every endpoint, ready or not (TP-12, TD-5).
 ///
-/// An unchanged slice moves to the updates exactly if it has hints to lose, for zones or for nodes.
+/// An unchanged slice moves to the updates exactly if one of its endpoints has hints, for zones or for Nodes.
 pub fn strip_hints(slices: &mut SliceSet) {
     slices.edit(|endpoint| endpoint.hints.is_some(), |endpoint| endpoint.hints = None);
 }
@@ -61,7 +60,7 @@ mod tests {
 
     type Sizes = &'static [(usize, usize)];
 
-    // upstream: Test_getTotalReadyEndpoints (topologycache/sliceinfo_test.go). Slices as (ready, not ready).
+    // upstream: Test_getTotalReadyEndpoints (topologycache/sliceinfo_test.go). Slices are (ready, not ready).
     #[rstest]
     #[case::empty(&[], &[], &[], 0)]
     #[case::empty_slice(&[(0, 0)], &[], &[], 0)]

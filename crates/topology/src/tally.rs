@@ -1,4 +1,4 @@
-//! How many endpoints are hinted at each zone so far.
+//! Number of hints per zone.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use kube_endpoint_model::{EndpointSlice, Text};
 
 use crate::allocation::Allocations;
 
-/// Hints by zone: by position for the zones that are due some, by name for all others.
+/// Hints per zone: by index for zones with an allocation, by name for other zones.
 ///
-/// Others arise where an endpoint runs in a zone that has no share, for instance because none of its Nodes is ready;
-/// such an endpoint still gets a hint for its own zone.
+/// Other zones occur if an endpoint runs in a zone without a ratio, for instance because none of its Nodes is ready.
+/// Such an endpoint gets a hint for its own zone.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tally<'a> {
     allocations: &'a Allocations,
@@ -22,12 +22,12 @@ impl<'a> Tally<'a> {
         Tally { allocations, due: vec![0; allocations.as_slice().len()], others: BTreeMap::new() }
     }
 
-    /// Hints by position in the allocations.
+    /// Returns the number of hints by index in the allocations.
     pub(crate) fn due(&self) -> &[usize] {
         &self.due
     }
 
-    /// Counts a hint for `zone`.
+    /// Adds one hint for `zone`.
     pub(crate) fn add(&mut self, zone: &Text) {
         match self.allocations.position(zone) {
             Some(position) => self.due[position] += 1,
@@ -35,14 +35,14 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Counts one hint less at the first position and one more at the second.
+    /// Moves one hint from one zone to another.
     pub(crate) fn shift(&mut self, from: usize, to: usize) {
         self.due[from] -= 1;
         self.due[to] += 1;
     }
 
-    /// Counts the hints of a slice, if the slice can stay as it is (TP-8): every ready endpoint has a zone hint, each
-    /// is for a zone with a share, and none of these zones gets more than its maximum. Otherwise counts nothing.
+    /// Adds the hints of a slice if the slice can stay unchanged, and returns whether it can (TP-8): every ready
+    /// endpoint has a zone hint, each zone has an allocation, and no zone exceeds its maximum. Otherwise adds nothing.
     pub(crate) fn keep(&mut self, slice: &EndpointSlice) -> bool {
         let mut hinted = vec![0; self.due.len()];
         for endpoint in slice.endpoints.iter().filter(|endpoint| endpoint.is_ready()) {
@@ -55,7 +55,7 @@ impl<'a> Tally<'a> {
             }
         }
         let exceeds = self.allocations.as_slice().iter().zip(&self.due).zip(&hinted).any(
-            // Zones that the slice does not hint at are none of its business, whatever they have.
+            // As upstream, only the zones that this slice has hints for are checked.
             |((allocation, due), hinted)| {
                 *hinted > 0 && i64::try_from(due + hinted).is_ok_and(|sum| sum > allocation.maximum)
             },
@@ -69,7 +69,7 @@ impl<'a> Tally<'a> {
         true
     }
 
-    /// The zones with hints and how many each has.
+    /// Returns the number of hints of each zone that has any.
     pub(crate) fn into_counts(self) -> BTreeMap<Text, usize> {
         let mut counts = self.others;
         let due = self.allocations.as_slice().iter().zip(self.due).filter(|(_, due)| *due > 0);
@@ -117,7 +117,7 @@ mod tests {
     #[case::invalid_by_endpoints_with_nil_hints("a", &[], &[("a", 3)], None)]
     #[case::invalid_by_endpoint_with_no_hints("a>", &[], &[("a", 3)], None)]
     #[case::invalid_by_hints_that_would_make_minimum_allocations_impossible("a>a a>a", &["a"], &[("a", 2)], None)]
-    // TP-8, beyond upstream's cases.
+    // TP-8; not in upstream's tests.
     #[case::every_hinted_zone_counts("a>a+b", &[], &[("a", 1), ("b", 1)], Some(vec![1, 1]))]
     #[case::without_ready_endpoints("!a ?a>gone", &["a"], &[("a", 0)], Some(vec![1]))]
     #[case::other_zones_may_be_over("b>b", &["a", "a"], &[("a", 1), ("b", 1)], Some(vec![2, 1]))]

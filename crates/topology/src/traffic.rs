@@ -1,31 +1,31 @@
-//! Traffic distribution: hints that follow from where each endpoint runs, whatever the others do.
+//! Traffic distribution: hints that depend only on the endpoint itself.
 
 use kube_endpoint_model::{Endpoint, EndpointHints, Text};
 
 use crate::SliceSet;
 
-/// A value of a Service's `spec.trafficDistribution` that asks for hints.
+/// A recognized value of a Service's `spec.trafficDistribution`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrafficDistribution {
-    /// The older name of [`PreferSameZone`](TrafficDistribution::PreferSameZone).
+    /// Older name of [`PreferSameZone`](TrafficDistribution::PreferSameZone).
     PreferClose,
-    /// Prefer endpoints in the client's zone.
+    /// Prefers endpoints in the client's zone.
     PreferSameZone,
-    /// Prefer endpoints on the client's Node, then in its zone.
+    /// Prefers endpoints on the client's Node, then endpoints in its zone.
     PreferSameNode,
 }
 
 impl TrafficDistribution {
-    /// Every value.
+    /// All values.
     pub const ALL: [TrafficDistribution; 3] =
         [TrafficDistribution::PreferClose, TrafficDistribution::PreferSameZone, TrafficDistribution::PreferSameNode];
 
-    /// Reads the field; `None` for a value this version does not know, which counts as unset (RC-30).
+    /// Parses the field; `None` for an unrecognized value, which counts as unset (RC-30).
     pub fn parse(text: &str) -> Option<TrafficDistribution> {
         Self::ALL.into_iter().find(|it| it.as_str() == text)
     }
 
-    /// As the API writes it.
+    /// Returns the value as it is written in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             TrafficDistribution::PreferClose => "PreferClose",
@@ -35,10 +35,10 @@ impl TrafficDistribution {
     }
 }
 
-/// Gives every ready endpoint the hints that `distribution` asks for, and moves the unchanged slices where a ready
-/// endpoint has others to the updates (TD-1 to TD-4).
+/// Sets the hints of every ready endpoint according to `distribution`, and moves an unchanged slice to the updates if a
+/// ready endpoint's hints differ (TD-1 to TD-4).
 ///
-/// Endpoints that are not ready keep the hints they have, and give no reason for a write (EC-17).
+/// Endpoints that are not ready keep their hints and cause no write (EC-17).
 pub fn traffic_hints(distribution: TrafficDistribution, slices: &mut SliceSet) {
     let node_hints = distribution == TrafficDistribution::PreferSameNode;
     slices.edit(
@@ -51,7 +51,7 @@ pub fn traffic_hints(distribution: TrafficDistribution, slices: &mut SliceSet) {
     );
 }
 
-/// The hints an endpoint should have: at most one zone and one Node.
+/// Expected hints of an endpoint: at most one zone and one Node.
 struct Wanted<'a> {
     zone: Option<&'a Text>,
     node: Option<&'a Text>,
@@ -62,7 +62,7 @@ impl<'a> Wanted<'a> {
         Wanted { zone: endpoint.zone.as_ref(), node: endpoint.node_name.as_ref().filter(|_| node_hints) }
     }
 
-    /// Empty hints and no hints are the same to a consumer, so that neither is worth a write.
+    /// Compares with the endpoint's hints. Empty and absent hints are equivalent to consumers and compare equal.
     fn is_met(&self, endpoint: &Endpoint) -> bool {
         let (zones, nodes): (&[Text], &[Text]) = match &endpoint.hints {
             Some(hints) => (&hints.for_zones, &hints.for_nodes),
@@ -90,7 +90,7 @@ mod tests {
     use crate::notation::{assert_set, set};
     use crate::strip_hints;
 
-    /// As the slice controller does: hints where the value is known, none where it is not.
+    /// Sets hints as the slice controller does: none for an unrecognized value.
     fn hint(distribution: Option<&str>, slices: &mut SliceSet) {
         match distribution.and_then(TrafficDistribution::parse) {
             Some(distribution) => traffic_hints(distribution, slices),
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(shared.endpoints[0].hints, None);
     }
 
-    // TD-3: what is wrong with a ready endpoint of an unchanged slice.
+    // TD-3: deviations of a ready endpoint in an unchanged slice.
     #[rstest]
     #[case::two_zones("PreferClose", "| | a>a+b", "| a>a |")]
     #[case::stale_zone("PreferClose", "| | ->a", "| - |")]
@@ -162,7 +162,7 @@ mod tests {
     #[case::node_wrong("PreferSameNode", "| | a@n>a/m", "| a@n>a/n |")]
     #[case::node_without_node("PreferSameNode", "| | a>a/m", "| a>a |")]
     #[case::hints_without_a_hint("PreferSameNode", "| | ->", "| | ->")]
-    // TD-4: what is written for another reason gets exact hints.
+    // TD-4: slices to create or update get exact hints.
     #[case::written_anyway("PreferClose", "-> | -@n>b/m |", "- | -@n |")]
     fn deviations(#[case] distribution: &str, #[case] given: &str, #[case] expected: &str) {
         let mut slices = set(given);

@@ -1,4 +1,4 @@
-//! What holds for hints whatever the slices, the zones and the Nodes are.
+//! Properties of hints for arbitrary slices, zones and Nodes.
 
 mod reference;
 mod topology;

@@ -1,5 +1,5 @@
-//! Sections 5.2 and 5.3 of the contract word by word, with maps and floats and no thought for speed, to hold the real
-//! thing against. What upstream takes in map order is taken by zone name here too.
+//! A literal implementation of TP-6 to TP-11 with maps and floats, as the reference for `add_hints`. Where upstream
+//! depends on map order, zones are taken in order of their names here too.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ struct Due {
     desired: f64,
 }
 
-/// The slices as (create, update, unchanged) and the counts, or `None` if no hints can be given.
+/// Slices to create, to update and unchanged, and the counts by zone; `None` if no hints can be given.
 pub(crate) type Result = Option<(Vec<EndpointSlice>, Vec<EndpointSlice>, Vec<EndpointSlice>, BTreeMap<Text, i32>)>;
 
 pub(crate) fn add_hints(ratios: &ZoneRatios, set: &SliceSet) -> Result {
@@ -70,11 +70,11 @@ fn allocate(ratios: &ZoneRatios, ready: usize) -> Option<BTreeMap<Text, Due>> {
     if !ratios.is_known() || shares.len() < 2 || shares.len() > ready {
         return None;
     }
-    let ready = i32::try_from(ready).expect("a handful");
+    let ready = i32::try_from(ready).expect("few endpoints");
     let mut due = BTreeMap::new();
     for (zone, share) in shares {
         let desired = share * f64::from(ready);
-        #[expect(clippy::cast_possible_truncation, reason = "a whole number no greater than `ready`")]
+        #[expect(clippy::cast_possible_truncation, reason = "an integer no greater than `ready`")]
         let minimum = (desired * (1.0 / (1.0 + 0.2))).ceil() as i32;
         due.insert(zone.clone(), Due { minimum, maximum: 0, desired: desired.max(f64::from(minimum)) });
     }

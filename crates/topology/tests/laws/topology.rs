@@ -1,4 +1,4 @@
-//! Laws of topology hints.
+//! Properties of topology hints.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ fn add_hints(ratios: &ZoneRatios, slices: &mut SliceSet) -> HintsOutcome {
     kube_topology::add_hints(ratios, false, &AddressType::IPv4, slices)
 }
 
-/// Zone hints of ready endpoints, counted.
+/// Returns the number of zone hints of ready endpoints by zone.
 fn hinted(set: &SliceSet) -> BTreeMap<Text, usize> {
     let mut counts = BTreeMap::new();
     for endpoint in set.iter().flat_map(|slice| &slice.endpoints).filter(|it| it.is_ready()) {
@@ -37,7 +37,7 @@ proptest! {
             return Ok(());
         };
         prop_assert_eq!(&slices.create, &create);
-        // Slices that upstream would write as they are stay unchanged instead.
+        // Slices that upstream writes without a change stay unchanged here.
         let (written, moved) = update.split_at(given.update.len());
         let is_same = |it: &EndpointSlice| given.unchanged.iter().any(|old| **old == *it);
         let (same, moved): (Vec<_>, Vec<_>) = moved.iter().cloned().partition(is_same);
@@ -80,7 +80,7 @@ proptest! {
         let mut slices = given.clone();
         let copies: Vec<EndpointSlice> = given.unchanged.iter().map(|it| EndpointSlice::clone(it)).collect();
         add_hints(&ratios, &mut slices);
-        // Shared slices are never edited, and whatever left them differs.
+        // Shared slices are not modified, and every slice moved to the updates differs from the original.
         prop_assert!(given.unchanged.iter().zip(&copies).all(|(shared, copy)| **shared == *copy));
         prop_assert!(slices.unchanged.iter().all(|it| given.unchanged.iter().any(|old| Arc::ptr_eq(old, it))));
         let moved = &slices.update[given.update.len()..];
@@ -103,7 +103,7 @@ proptest! {
                 [counts.get(zone).copied().unwrap_or(0), own, ready].map(|it| f64::from(u32::try_from(it).unwrap()));
             let due = share * ready;
             let due = due.max((due / 1.2).ceil());
-            // A zone never moves away from its share by more than the half endpoint that rounding takes.
+            // Rounding moves a zone away from its share by at most half an endpoint.
             prop_assert!(count >= own.min(due - 0.5) - 1e-9 && count <= own.max(due + 0.5) + 1e-9);
         }
     }

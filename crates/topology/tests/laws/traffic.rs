@@ -1,4 +1,4 @@
-//! Laws of traffic distribution and of stripping.
+//! Properties of traffic distribution and of `strip_hints`.
 
 use kube_topology::{TrafficDistribution, strip_hints, traffic_hints};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Clusters and slices to try the laws on.
+//! Strategies for clusters and slices.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use kube_topology::{SliceSet, ZoneRatios};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Enough cases to meet the rare combinations, such as an allocation that exceeds a zone's maximum.
+/// Enough cases for rare combinations, such as an allocation that exceeds a zone's maximum.
 pub(crate) const CASES: u32 = 2_000;
 
-/// Zones of the cluster. Endpoints may also run in `x`, which has no Node that counts.
+/// Zones of the cluster. Endpoints may also run in zone `x`, which has no ready Node.
 const ZONES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// Shares of two to five zones, from even to very uneven.
+/// Ratios of two to five zones, from even to very uneven.
 pub(crate) fn ratios() -> impl Strategy<Value = ZoneRatios> {
     let cpu = prop_oneof![3 => Just(4_000_i64), 2 => 500_i64..8_000, 1 => 1_i64..100_000];
     vec(cpu, 2..=ZONES.len()).prop_map(|cpus| {
@@ -28,7 +28,7 @@ pub(crate) fn ratios() -> impl Strategy<Value = ZoneRatios> {
     })
 }
 
-/// An endpoint in one of the zones, with or without hints of any kind.
+/// An endpoint in one of the zones, with arbitrary hints or none.
 fn endpoint(zone: impl Strategy<Value = Option<Text>>) -> impl Strategy<Value = Endpoint> {
     let name = || prop::sample::select(vec!["a", "b", "c", "x"]).prop_map(Text::from);
     let hints = (vec(name(), 0..3), vec(name(), 0..2))
@@ -59,14 +59,14 @@ fn slices(endpoint: impl Strategy<Value = Endpoint>) -> impl Strategy<Value = Ve
     })
 }
 
-/// Gives every endpoint a host name of its own, so that it can be found again.
+/// Gives every endpoint a unique host name, by which tests identify it.
 fn number(slices: &mut [EndpointSlice]) {
     for (at, endpoint) in slices.iter_mut().flat_map(|slice| &mut slice.endpoints).enumerate() {
         endpoint.hostname = Some(format!("e{at}").into());
     }
 }
 
-/// Slices in all three states, with whatever hints.
+/// Slices to create, to update and unchanged, with arbitrary hints.
 pub(crate) fn any_slices() -> impl Strategy<Value = SliceSet> {
     let zone = prop_oneof![
         60 => prop::sample::select(ZONES.to_vec()).prop_map(|it| Some(Text::from(it))),
@@ -88,7 +88,7 @@ pub(crate) fn any_slices() -> impl Strategy<Value = SliceSet> {
     })
 }
 
-/// A cluster, and slices of endpoints in its zones that have no hints yet.
+/// A cluster, and new slices without hints whose endpoints are in its zones.
 pub(crate) fn new_slices() -> impl Strategy<Value = (ZoneRatios, SliceSet)> {
     let position = prop_oneof![0..ZONES.len(), Just(0), Just(1)];
     let zone = position.prop_map(|position| Some(Text::from(ZONES[position])));
@@ -101,7 +101,7 @@ pub(crate) fn new_slices() -> impl Strategy<Value = (ZoneRatios, SliceSet)> {
     })
 }
 
-/// The endpoints of all slices by their host names.
+/// Returns the endpoints of all slices by host name.
 pub(crate) fn endpoints(set: &SliceSet) -> BTreeMap<Text, Endpoint> {
     set.iter()
         .flat_map(|slice| &slice.endpoints)
@@ -109,12 +109,12 @@ pub(crate) fn endpoints(set: &SliceSet) -> BTreeMap<Text, Endpoint> {
         .collect()
 }
 
-/// The endpoint without its hints.
+/// Returns the endpoint without its hints.
 pub(crate) fn without_hints(endpoint: &Endpoint) -> Endpoint {
     Endpoint { hints: None, ..endpoint.clone() }
 }
 
-/// As a sync finds what the one before it wrote.
+/// Returns the slices as the next sync sees them, all unchanged.
 pub(crate) fn settled(set: SliceSet) -> SliceSet {
     let written = set.create.into_iter().chain(set.update).map(Arc::new);
     SliceSet { unchanged: written.chain(set.unchanged).collect(), ..SliceSet::default() }
