@@ -1,5 +1,5 @@
-//! Bytes of heap per key, the keys themselves apart. Run with `cargo bench -p kube-workqueue --bench memory`.
-#![expect(clippy::print_stdout, reason = "the report")]
+//! Heap bytes per key, without the key itself. Run with `cargo bench -p kube-workqueue --bench memory`.
+#![expect(clippy::print_stdout, reason = "prints its report")]
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn main() {
     }
 }
 
-/// What a queue holds after `fill`, divided by the number of keys.
+/// Returns the heap bytes of a queue after `fill`, divided by `count`.
 fn per_key(count: usize, fill: impl FnOnce(&Queue<std::sync::Arc<str>>)) -> usize {
     let profiler = dhat::Profiler::builder().testing().build();
     let (queue, timer) = Queue::builder().build();

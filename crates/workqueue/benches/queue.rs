@@ -1,6 +1,6 @@
-//! What the operations of a queue cost. Run with `cargo bench -p kube-workqueue --bench queue`.
+//! Time per operation of a queue. Run with `cargo bench -p kube-workqueue --bench queue`.
 #![expect(clippy::disallowed_methods, reason = "benches read the clock")]
-#![allow(missing_docs, reason = "criterion's macros write a public function")]
+#![allow(missing_docs, reason = "criterion's macros generate a public function")]
 
 use std::{
     pin::{Pin, pin},
@@ -24,7 +24,7 @@ fn queue() -> (Queue<Key>, Timer<Key>) {
     Queue::builder().build()
 }
 
-/// The value of a future that need not wait.
+/// Returns the output of a future that is ready at its first poll.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
@@ -66,7 +66,7 @@ fn cycle(c: &mut Criterion) {
     group.finish();
 }
 
-/// One producer and eight workers, from the first add to the end of the drain.
+/// Measures one producer and eight workers, from the first add to the end of the drain.
 fn workers(c: &mut Criterion) {
     let mut group = c.benchmark_group("add, get and done by 8 workers");
     let keys: Arc<[Key]> = keys(10_000).into();

@@ -1,4 +1,4 @@
-//! How a queue is configured.
+//! The builder of a queue.
 
 use std::{fmt, hash::Hash};
 
@@ -7,10 +7,9 @@ use crate::{
     sync::Arc,
 };
 
-/// Configures a queue; from [`Queue::builder`].
+/// Builder of a [`Queue`] and its [`Timer`], from [`Queue::builder`].
 ///
-/// Unless told otherwise a queue has no name and no metrics, one lane, and the
-/// [limiter of most controllers](default_controller_limiter).
+/// Defaults: no name, no metrics, one lane, and [`default_controller_limiter`].
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder<K> {
     name: Option<String>,
@@ -24,31 +23,31 @@ impl<K: Clone + Eq + Hash + Send + 'static> Builder<K> {
         Self { name: None, limiter: None, metrics: None, lanes: Lanes::ONE }
     }
 
-    /// The name under which the queue is measured. Without one there are no metrics.
+    /// Sets the queue's name, the label of its metrics. Without a name the queue has no metrics.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Decides how long [`Queue::add_rate_limited`] waits.
+    /// Sets the rate limiter that [`Queue::add_rate_limited`] takes its delays from.
     pub fn limiter(mut self, limiter: impl RateLimiter<K> + 'static) -> Self {
         self.limiter = Some(Box::new(limiter));
         self
     }
 
-    /// Where the metrics go. Without a provider nothing is measured, and nothing is spent on it.
+    /// Sets the provider of the queue's metrics. Without a provider nothing is measured.
     pub fn metrics(mut self, provider: impl MetricsProvider + 'static) -> Self {
         self.metrics = Some(Box::new(provider));
         self
     }
 
-    /// Priority lanes.
+    /// Sets the priority lanes; [`Lanes::ONE`] by default.
     pub fn lanes(mut self, lanes: Lanes) -> Self {
         self.lanes = lanes;
         self
     }
 
-    /// The queue, and the timer that its owner has to [run](Timer::run).
+    /// Builds the queue, and the timer whose [`run`](Timer::run) the owner must spawn.
     pub fn build(self) -> (Queue<K>, Timer<K>) {
         let Self { name, limiter, metrics, lanes } = self;
         let limiter = limiter.unwrap_or_else(|| Box::new(default_controller_limiter()));

@@ -1,4 +1,4 @@
-//! Waiting for a key.
+//! The futures of `get` and `get_key`.
 
 use std::{
     future::Future,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::{Item, Queue, core::Lease, waiters::Place};
 
-/// Waits for a key; see [`Queue::get`].
+/// Future of the next key and its guard; returned by [`Queue::get`].
 #[derive(Debug)]
 #[must_use = "a key is handed out when this is awaited"]
 pub struct Get<'a, K> {
@@ -25,7 +25,7 @@ impl<'a, K: Clone + Eq> Future for Get<'a, K> {
     }
 }
 
-/// Waits for a key; see [`Queue::get_key`].
+/// Future of the next key; returned by [`Queue::get_key`].
 #[derive(Debug)]
 #[must_use = "a key is handed out when this is awaited"]
 pub struct GetKey<'a, K> {
@@ -42,7 +42,7 @@ impl<K: Clone + Eq> Future for GetKey<'_, K> {
     }
 }
 
-/// What both have in common.
+/// The part that [`Get`] and [`GetKey`] share: the registration of a waiting worker.
 #[derive(Debug)]
 pub(crate) struct NextKey<'a, K> {
     queue: &'a Queue<K>,
@@ -59,7 +59,7 @@ impl<'a, K> NextKey<'a, K> {
 impl<K: Clone + Eq> NextKey<'_, K> {
     #[inline]
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Lease<K>>> {
-        // A worker that always finds a key would otherwise never let its thread go.
+        // Without tokio's budget, a worker whose queue is never empty would never yield to other tasks of its thread.
         #[cfg(not(loom))]
         let budget = ready!(tokio::task::coop::poll_proceed(cx));
         let poll = self.queue.shared.poll_get(&mut self.place, cx);

@@ -1,4 +1,4 @@
-//! The guard of a key that is being processed.
+//! The guard of a key in process.
 
 use std::{borrow::Cow, fmt, ops::Deref};
 
@@ -7,23 +7,23 @@ use crate::{
     core::{Index, Lease},
 };
 
-/// A key handed to a worker. The key is being processed until this is dropped.
+/// A key in process, from [`Queue::get`]. Dropping the guard ends the processing, as [`done`](Item::done) does.
 ///
-/// It borrows the queue; [`into_owned`](Item::into_owned) lets it go to a task of its own.
+/// It borrows the queue; [`into_owned`](Item::into_owned) makes a guard for a task of its own.
 #[must_use = "dropping it ends the processing of its key"]
 pub struct Item<'a, K> {
     turn: Turn<'a, K>,
     key: K,
 }
 
-/// The hand-out that ends with the item. The key is apart from it, so that it can change hands.
+/// The processing of one key; dropping it calls `done`. Separate from the key so that a guard can be taken apart.
 struct Turn<'a, K> {
-    /// Borrowed unless asked for: a counted handle would be counted up and down for every key.
+    /// Borrowed by default: cloning an `Arc` would cost two atomic operations per key.
     queue: Cow<'a, Queue<K>>,
     index: Index,
     ticket: u32,
     lane: u8,
-    /// Not when another guard has taken over.
+    /// `false` once [`Item::into_owned`] has moved the processing to another guard.
     is_mine: bool,
 }
 
@@ -34,17 +34,17 @@ impl<'a, K> Item<'a, K> {
         Self { turn: Turn { queue: Cow::Borrowed(queue), index, ticket, lane, is_mine: true }, key }
     }
 
-    /// The key.
+    /// Returns the key.
     pub fn key(&self) -> &K {
         &self.key
     }
 
-    /// The lane it was handed out from.
+    /// Returns the lane that the key was queued in.
     pub fn lane(&self) -> Lane {
         Lane(self.turn.lane)
     }
 
-    /// The same guard with a handle of the queue of its own, for a task that outlives the borrow.
+    /// Returns a guard that owns a handle of the queue, for a task that outlives the borrow.
     pub fn into_owned(self) -> Item<'static, K> {
         let Self { mut turn, key } = self;
         turn.is_mine = false;
@@ -53,7 +53,7 @@ impl<'a, K> Item<'a, K> {
         Item { turn: Turn { queue, index, ticket, lane, is_mine: true }, key }
     }
 
-    /// Ends the processing; dropping does the same. If the key was added meanwhile, it is queued now.
+    /// Ends the processing of the key, as dropping does. If the key was added meanwhile, it is queued again.
     #[inline]
     pub fn done(self) {
         drop(self);

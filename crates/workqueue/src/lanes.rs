@@ -1,17 +1,17 @@
-//! Priority lanes, off unless asked for.
+//! Priority lanes of a queue; one lane by default.
 
 use std::num::{NonZeroU8, NonZeroU32};
 
-/// How urgent a key is: lane 0 is the most urgent. A lane that the queue does not have means its least urgent one.
+/// A priority lane; 0 is the most urgent. A number beyond the queue's last lane means its last lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Lane(pub u8);
 
-/// The lanes of a queue, for [`Builder::lanes`](crate::Builder::lanes). A queue has one lane unless told otherwise.
+/// Number, fairness and default of a queue's lanes, for [`Builder::lanes`](crate::Builder::lanes).
 ///
-/// Within a lane, keys are handed out first in, first out; a more urgent lane goes before a less urgent one. So that no
-/// lane starves, a lane that keys wait in is passed over [`patience`](Lanes::patience) times and then has its turn:
-/// the key at its head waits for at most `patience + count - 1` other hand-outs, whatever is added elsewhere.
-/// The promise counts hand-outs, not seconds: it needs no clock and holds under any load.
+/// Keys of one lane are handed out first in, first out; keys of a more urgent lane come first. To prevent starvation, a
+/// non-empty lane that was passed over [`patience`](Lanes::patience) times takes precedence: at most
+/// `patience + count - 1` other keys are handed out before the key at the head of a lane. The bound counts keys, not
+/// time, and therefore holds under any load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lanes {
     count: NonZeroU8,
@@ -20,24 +20,24 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// The patience unless told otherwise: about one hand-out in ten goes to a lane that is passed over all the time.
+    /// Default patience: a lane that is always passed over gets about one of every ten keys handed out.
     const PATIENCE: NonZeroU32 = NonZeroU32::new(10).expect("ten is not zero");
 
-    /// One lane: first in, first out.
+    /// One lane: first in, first out. The default.
     pub const ONE: Self = Self { count: NonZeroU8::MIN, patience: Self::PATIENCE, usual: Lane(0) };
 
-    /// `count` lanes. Plain [`add`](crate::Queue::add) uses the most urgent one.
+    /// Configures `count` lanes, a patience of 10, and lane 0 for [`Queue::add`](crate::Queue::add).
     pub const fn new(count: NonZeroU8) -> Self {
         Self { count, patience: Self::PATIENCE, usual: Lane(0) }
     }
 
-    /// How many times a lane with waiting keys may be passed over before it has its turn.
+    /// Sets how many times a non-empty lane may be passed over before it is served; 10 by default.
     #[must_use]
     pub const fn patience(self, patience: NonZeroU32) -> Self {
         Self { patience, ..self }
     }
 
-    /// The lane of keys that are added without naming one.
+    /// Sets the lane of keys that are added without a lane; lane 0 by default.
     #[must_use]
     pub const fn usual(self, usual: Lane) -> Self {
         Self { usual, ..self }
@@ -55,7 +55,7 @@ impl Lanes {
         self.usual
     }
 
-    /// The index of `lane` among the lanes there are.
+    /// Returns the index of `lane`, or of the last lane if the queue has fewer.
     pub(crate) fn clamp(self, lane: Lane) -> u8 {
         lane.0.min(self.count() - 1)
     }

@@ -1,6 +1,32 @@
-//! A keyed work queue for controllers: each key once, delays, rate limits, requeue counts.
+//! A keyed, deduplicating work queue for controllers, with the semantics of client-go's `workqueue`.
 //!
-//! It has the semantics of client-go's `workqueue`, and no Kubernetes type. A worker with retries:
+//! It contains no Kubernetes types. What it is for:
+//!
+//! - **Deduplication**: a key that is added many times before a worker gets it is processed once.
+//! - **One worker per key**: a key that is added while it is being processed is queued again when that worker is done.
+//! - **Delays and retries**: [`Queue::add_after`], and [`Queue::add_rate_limited`] with exponential back-off per key
+//!   and a token bucket for all keys.
+//! - **Shutdown**: [`Queue::shut_down`] refuses new keys; [`Queue::shut_down_with_drain`] also waits until the queued
+//!   keys are processed.
+//! - **Metrics**: depth, adds, latency, work duration and retries per queue, under upstream's names with the feature
+//!   `prometheus`.
+//!
+//! ```text
+//! add ----------------------------------------> ready keys --get--> keys in process --done--> removed
+//! add_after ---------> delayed keys --Timer-------^  ^                     |
+//! add_rate_limited --------^                         +---------------------+
+//!   (delay from a RateLimiter)                     done, if the key was added meanwhile
+//! ```
+//!
+//! # When not to use it
+//!
+//! - Items with data: an add carries only the key, and repeated adds are merged. Use a channel.
+//! - Work that must survive a restart: the queue is in memory only.
+//! - Controllers on kube-rs' `Controller`: it brings its own scheduler.
+//!
+//! # Example
+//!
+//! A worker loop with retries:
 //!
 //! ```
 //! use std::time::Duration;
@@ -64,18 +90,19 @@
 //! | `MetricsProvider` | [`MetricsProvider`] and [`QueueMetrics`]; `PrometheusMetrics` with the feature `prometheus` |
 //! | `ParallelizeUntil` | [`parallelize_until`] |
 //!
-//! # What differs on purpose
+//! # Deliberate differences
 //!
-//! - A drain waits for keys that are still queued, not only for those in process.
-//! - Delayed keys are forgotten with the shutdown, not within ten seconds of it.
-//! - Keys that are due at the same instant are added in the order in which they were asked for; upstream has no order.
+//! - [`shut_down_with_drain`](Queue::shut_down_with_drain) waits for keys that are still queued, not only for those in
+//!   process.
+//! - Delayed keys are dropped at shutdown; upstream drops them within ten seconds of it.
+//! - Keys with the same deadline are added in the order of the calls; upstream's order is undefined.
 //! - [`done`](Queue::done) for a key that is not being processed does nothing; upstream may queue it a second time.
-//! - Asking for a delay never blocks; upstream's `AddAfter` waits while 1,000 requests are unread.
-//! - A clock that goes back mints no tokens.
-//! - Without a name and a provider nothing is measured: there is no global provider.
-//! - Lanes are new, and so is [`add_after_about`](Queue::add_after_about), for delays that may end together.
+//! - [`add_after`](Queue::add_after) never blocks; upstream's `AddAfter` blocks while 1,000 requests are unread.
+//! - A clock that goes back adds no tokens to a [`TokenBucket`].
+//! - There is no global metrics provider: a queue without a name and a provider has no metrics.
+//! - [`Lanes`] and [`add_after_about`](Queue::add_after_about) have no counterpart upstream.
 //!
-//! # Upstream's tests and ours
+//! # Counterparts of upstream's tests
 //!
 //! | client-go | here |
 //! |---|---|
@@ -105,9 +132,10 @@
 //! | `TestParallelizeUntil` | `tests/parallel.rs` `every_piece_is_done_once` |
 //! | `BenchmarkQueue`, `BenchmarkDelayingQueue_AddAfter` | `benches/queue.rs` |
 //!
-//! Beyond those, `tests/contention.rs` lets threads fight for a queue in earnest, `src/core/tests.rs` compares 10,000 random histories with a reference of plain lists,
-//! `tests/interleavings.rs` runs small programs under every schedule with up to three interruptions, and
-//! `tests/loom.rs` does so with loom's threads: `RUSTFLAGS="--cfg loom" cargo test -p kube-workqueue --test loom --release`.
+//! Further tests: `tests/contention.rs` runs contending operating-system threads; `src/core/tests.rs` compares 10,000
+//! random histories with a reference implementation; `tests/interleavings.rs` runs small programs under every schedule
+//! with at most three preemptions; `tests/loom.rs` does the same with loom's threads:
+//! `RUSTFLAGS="--cfg loom" cargo test -p kube-workqueue --test loom --release`.
 
 #![expect(unexpected_cfgs, reason = "cfg(loom) swaps the lock for a model checker's, as in tokio")]
 

@@ -1,6 +1,6 @@
-//! How long a key that failed has to wait.
+//! Rate limiters: the delay before the next retry of a key.
 //!
-//! Limiters are asked with `now`: they know no clock. Each can be used alone.
+//! Limiters read no clock: the caller passes `now`. Each can be used without a queue.
 
 mod bucket;
 mod combine;
@@ -20,15 +20,16 @@ pub use self::{
     fast_slow::ItemFastSlow,
 };
 
-/// Decides how long a key waits before it is tried again.
+/// Policy of the delay before a key is retried; client-go's `TypedRateLimiter`.
 pub trait RateLimiter<K>: Send {
-    /// How long the key has to wait from `now` on. Every call counts as one more try.
+    /// Returns the delay of `key` from `now` on, and counts one more retry of it.
     fn when(&mut self, key: &K, now: Instant) -> Duration;
 
-    /// The key is well again, or is given up: its next try is a first one.
+    /// Resets the retries of `key`, after it succeeded or was given up.
     fn forget(&mut self, key: &K);
 
-    /// How many times [`when`](RateLimiter::when) was called for the key since it was last forgotten.
+    /// Returns the number of calls of [`when`](RateLimiter::when) for `key` since the last
+    /// [`forget`](RateLimiter::forget).
     fn requeues(&self, key: &K) -> u32;
 }
 
@@ -46,23 +47,23 @@ impl<K, L: RateLimiter<K> + ?Sized> RateLimiter<K> for Box<L> {
     }
 }
 
-/// The limiter of most controllers: 5 ms, doubling up to 1,000 s for each key, and 10 a second with a burst of 100 for
-/// all keys together, whichever is longer.
+/// Returns client-go's default limiter, the longer of two delays: per key 5 ms, doubling up to 1,000 s; for all keys
+/// together, a token bucket of 10 per second with a burst of 100.
 pub fn default_controller_limiter<K: Clone + Eq + Hash + Send + 'static>() -> MaxOf<K> {
     controller_limiter(Duration::from_millis(5))
 }
 
-/// The limiter of the EndpointSlice controllers: as [`default_controller_limiter`], but starting at 1 s.
+/// Returns the limiter of the EndpointSlice controllers: [`default_controller_limiter`] with a first delay of 1 s.
 pub fn endpoint_slice_limiter<K: Clone + Eq + Hash + Send + 'static>() -> MaxOf<K> {
     controller_limiter(Duration::from_secs(1))
 }
 
-/// A limiter that counts each key's failures and nothing else: 1 ms, doubling up to 1,000 s.
+/// Returns a limiter with per-key delays only: 1 ms, doubling up to 1,000 s.
 pub fn default_item_limiter<K: Clone + Eq + Hash + Send + 'static>() -> ItemExponential<K> {
     ItemExponential::new(Duration::from_millis(1), LONGEST)
 }
 
-/// The longest wait of all three.
+/// Cap of the per-key delay of all three limiters.
 const LONGEST: Duration = Duration::from_secs(1_000);
 
 fn controller_limiter<K: Clone + Eq + Hash + Send + 'static>(base: Duration) -> MaxOf<K> {

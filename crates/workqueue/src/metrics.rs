@@ -1,4 +1,4 @@
-//! What a queue reports of itself, and to whom.
+//! The metrics interface of a queue.
 
 use std::{
     fmt,
@@ -8,9 +8,9 @@ use std::{
 
 use crate::core::Index;
 
-/// Makes the metrics of named queues.
+/// Factory of the metrics of named queues.
 pub trait MetricsProvider: Send + Sync {
-    /// The metrics of the queue of that name. Asked once, when the queue is built.
+    /// Returns the metrics of the queue `name`. Called once, by [`Builder::build`](crate::Builder::build).
     fn queue(&self, name: &str) -> Arc<dyn QueueMetrics>;
 }
 
@@ -20,29 +20,30 @@ impl<P: MetricsProvider + ?Sized> MetricsProvider for Arc<P> {
     }
 }
 
-/// What happens in one queue. Called under the queue's lock: be quick, and do not call the queue.
+/// Events of one queue. The methods are called with the queue's lock held: they must be fast and must not call the
+/// queue.
 pub trait QueueMetrics: Send + Sync {
-    /// A key was accepted: one more add, and the queue one deeper. Keys that were queued already do not count, those
-    /// added while they are being processed do.
+    /// A key was accepted: increments adds and depth. Not called for a key that is queued already; called for the first
+    /// add of a key while it is being processed.
     fn added(&self);
 
-    /// A key was handed out, `waited` after it was first added: the queue one less deep.
+    /// A worker got a key, `waited` after its first add: decrements the depth.
     fn taken(&self, waited: Duration);
 
-    /// A key was done with, `worked` after it was handed out.
+    /// A worker is done with a key, `worked` after it got the key.
     fn finished(&self, worked: Duration);
 
-    /// A key was added with a delay, be it zero, or rate limited.
+    /// A key was added with a delay (a zero delay included) or rate limited.
     fn retried(&self);
 
-    /// Twice a second: for how long the keys in process have been with their workers, in all and at the longest.
+    /// Called every 500 ms with the sum and the maximum of the times that the keys now in process have taken so far.
     fn unfinished(&self, total: Duration, longest: Duration);
 }
 
-/// How often the gauges of the keys in process are set.
+/// Interval of [`QueueMetrics::unfinished`].
 pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(500);
 
-/// Takes the times of keys and hands durations to the metrics.
+/// Records timestamps per key and reports durations to the metrics.
 pub(crate) struct Meter {
     sink: Arc<dyn QueueMetrics>,
     /// By index of the key's entry.
@@ -51,9 +52,9 @@ pub(crate) struct Meter {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Times {
-    /// The first add that no worker has picked up yet.
+    /// Time of the first add since the key was last handed out.
     added: Option<Instant>,
-    /// The hand-out.
+    /// Time at which a worker got the key.
     taken: Option<Instant>,
 }
 
@@ -83,7 +84,7 @@ impl Meter {
         self.sink.retried();
     }
 
-    /// Reports on the keys in process, the longest in process first.
+    /// Reports the ages of the keys in process; `processing` must begin with the oldest.
     pub(crate) fn report(&self, processing: impl Iterator<Item = Index>, now: Instant) {
         let mut ages = processing
             .filter_map(|index| self.times.get(index as usize)?.taken)

@@ -1,4 +1,4 @@
-//! Many small pieces of work on a few threads.
+//! Parallel execution of many small pieces of work.
 
 use std::{
     num::NonZeroUsize,
@@ -6,23 +6,25 @@ use std::{
     thread,
 };
 
-/// How [`parallelize_until`] divides the work.
+/// Number of threads and chunk size of [`parallelize_until`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parallelism {
-    /// The most threads at work.
+    /// Maximum number of threads.
     pub workers: NonZeroUsize,
-    /// How many pieces in a row a thread takes at a time: more for pieces that are small.
+    /// Number of consecutive pieces that a thread takes at once; larger for cheaper pieces.
     pub chunk: NonZeroUsize,
 }
 
-/// Runs `work` for each of the pieces `0..pieces`, on no more threads than there are chunks, and returns when all are
-/// done. From when `cancelled` says so, no piece is begun; those begun are waited for.
+/// Runs `work` for each piece of `0..pieces` and returns when all are done; client-go's `ParallelizeUntil`.
 ///
-/// It blocks, and is meant for work that computes: within an async runtime, call it where blocking is allowed.
+/// At most `workers` threads run, and no more than there are chunks. Once `cancelled` returns true, no further piece is
+/// started; running pieces are waited for.
+///
+/// This function blocks and is meant for computation. In an async runtime, call it from `spawn_blocking`.
 ///
 /// # Panics
 ///
-/// If `work` does.
+/// If `work` panics.
 pub fn parallelize_until(
     pieces: usize,
     Parallelism { workers, chunk }: Parallelism,
@@ -32,7 +34,7 @@ pub fn parallelize_until(
     let chunks = pieces.div_ceil(chunk.get());
     let next = AtomicUsize::new(0);
     let run = || {
-        // Each index is taken once: one thread's increment is seen by the next, in whatever order.
+        // `Relaxed` is enough: only the counter is shared, and each value is returned once.
         let mine = || Some(next.fetch_add(1, Relaxed)).filter(|at| *at < chunks);
         while let Some(at) = mine() {
             let first = at * chunk.get();

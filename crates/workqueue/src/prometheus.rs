@@ -1,4 +1,4 @@
-//! The metrics of client-go's queues, on a registry of the `prometheus` crate.
+//! Upstream's queue metrics on a registry of the `prometheus` crate.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use prometheus::{
 
 use crate::{MetricsProvider, QueueMetrics};
 
-/// Metrics with the names, texts, label and buckets that Kubernetes' own binaries have:
+/// The queue metrics of Kubernetes' own binaries, with the same names, help texts, label and buckets:
 ///
 /// | metric | type |
 /// |---|---|
@@ -21,7 +21,7 @@ use crate::{MetricsProvider, QueueMetrics};
 /// | `workqueue_longest_running_processor_seconds` | gauge |
 /// | `workqueue_retries_total` | counter |
 ///
-/// All have one label, `name`: the queue's. Register once, and hand a clone to every queue.
+/// The only label is `name`, the name of the queue. Register once, and pass a clone to the builder of each queue.
 #[derive(Debug, Clone)]
 pub struct PrometheusMetrics {
     depth: IntGaugeVec,
@@ -37,9 +37,13 @@ pub struct PrometheusMetrics {
 const LABELS: &[&str] = &["name"];
 
 impl PrometheusMetrics {
-    /// Registers the seven metrics. Fails if one of these names is taken.
+    /// Registers the seven metrics with `registry`.
+    ///
+    /// # Errors
+    ///
+    /// If one of these names is registered already; metrics registered before it stay registered.
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {
-        // From ten nanoseconds to ten seconds.
+        // 10 ns to 10 s.
         let buckets = exponential_buckets(1e-8, 10.0, 10)?;
         let duration = |name, help| HistogramVec::new(HistogramOpts::new(name, help).buckets(buckets.clone()), LABELS);
         let metrics = Self {

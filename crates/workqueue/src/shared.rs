@@ -1,7 +1,8 @@
-//! What all handles of one queue share: the state machine behind its lock, and who sleeps on it.
+//! The state that all handles of a queue share. One lock protects the state machine and the waiting tasks, another one
+//! the rate limiter.
 //!
-//! No foreign code runs under the lock but the key's `Eq` and `Clone` and the metrics: keys are hashed before, and
-//! wakers are called and spare keys dropped after.
+//! The only caller-supplied code that runs under the first lock is the key's `Eq` and `Clone` and the metrics: keys are
+//! hashed before it is taken; wakers are called and unused keys dropped after it is released.
 
 use std::{
     hash::{BuildHasher, Hash},
@@ -25,7 +26,7 @@ pub(crate) struct Shared<K> {
     state: Mutex<State<K>>,
     limiter: Mutex<Box<dyn RateLimiter<K>>>,
     hasher: DefaultHashBuilder,
-    /// Where the grids of deadlines begin.
+    /// Origin of the grids of [`Queue::add_after_about`](crate::Queue::add_after_about).
     built: std::time::Instant,
     pub(crate) lanes: Lanes,
 }
@@ -34,27 +35,27 @@ pub(crate) struct Shared<K> {
 #[repr(align(128))]
 struct State<K> {
     core: Core<K>,
-    /// Whether the shutdown in progress is one that is waited for.
+    /// Whether the latest shutdown was [`shut_down_with_drain`](crate::Queue::shut_down_with_drain).
     draining: bool,
     getters: Waiters,
     yields: Yields,
     drainers: Waiters,
-    /// The timer task, when it sleeps.
+    /// Waker of the timer task, if it sleeps.
     timer: Option<Waker>,
     meter: Option<Meter>,
 }
 
-/// When the timer task has to look again.
+/// When the timer task polls again.
 pub(crate) enum Next {
     /// At this instant, or when woken.
     At(Instant),
-    /// When woken.
+    /// Only when woken.
     Woken,
-    /// Never.
+    /// Never: the queue is shut down.
     ShutDown,
 }
 
-/// Deadlines fired in one go. More than that wait for the next go, so that workers get the lock meanwhile.
+/// Maximum number of deadlines fired per lock acquisition, so that workers get the lock in between.
 const BATCH: usize = 64;
 
 impl<K> Shared<K> {
@@ -105,7 +106,7 @@ impl<K> Shared<K> {
         drop(dropped);
     }
 
-    /// Ends a hand-out.
+    /// Ends the processing of a key.
     pub(crate) fn done(&self, index: Index, ticket: u32) {
         self.finish(|core| core.done(index, ticket));
     }
@@ -139,7 +140,7 @@ impl<K> Shared<K> {
         drop(finished);
     }
 
-    /// Whether everything accepted before the shutdown was processed.
+    /// Completes once no key is queued or in process, or once the drain is cancelled by a plain shutdown.
     pub(crate) fn poll_drained(&self, place: &mut Option<Place>, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = lock(&self.state);
         let (waker, poll) = if state.core.is_drained() || !state.draining {
@@ -152,13 +153,13 @@ impl<K> Shared<K> {
         poll
     }
 
-    /// A `shut_down_with_drain` that is not waited for any more.
+    /// Ends the registration of a dropped `shut_down_with_drain`.
     pub(crate) fn cancel_drain(&self, place: &mut Option<Place>) {
         let waker = lock(&self.state).drainers.leave(place);
         drop(waker);
     }
 
-    /// A `get` that is not waited for any more. If it was woken, the key that woke it is the next one's.
+    /// Ends the registration of a dropped `get`. If it was woken, the wake-up passes to the next waiting call.
     pub(crate) fn cancel_get(&self, place: &mut Option<Place>) {
         let mut state = lock(&self.state);
         let waker = state.getters.leave(place);
@@ -193,7 +194,7 @@ impl<K: Clone + Eq> Shared<K> {
         poll.map(|()| lease)
     }
 
-    /// Adds what is due, reports to the metrics if it is time to, and says when to look again.
+    /// Queues the keys that are due, reports to the metrics if the interval has passed, and returns when to poll again.
     pub(crate) fn poll_timer(&self, now: Instant, report_at: &mut Instant, cx: &mut Context<'_>) -> Next {
         let mut guard = lock(&self.state);
         let state = &mut *guard;
@@ -261,8 +262,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         drop(added);
     }
 
-    /// Adds a key after `delay`, at an instant that is a multiple of `grid` after the queue was built; at any if that is
-    /// zero.
+    /// Queues a key after `delay`, rounded up to a multiple of `grid` since the queue was built unless `grid` is zero.
     pub(crate) fn add_after(&self, key: K, delay: Duration, grid: Duration, lane: u8) {
         let hash = self.hash(&key);
         let mut guard = lock(&self.state);
@@ -296,22 +296,22 @@ impl<K: Clone + Eq + Hash> Shared<K> {
     }
 }
 
-/// A delay too long for the clock to add: thirty years.
+/// Replaces a delay that the clock cannot represent: 30 years.
 const NEVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
-/// The first instant from `due` on that lies a multiple of `grid` after `start`.
+/// Rounds `due` up to a multiple of `grid` after `start`.
 fn next_of_grid(due: std::time::Instant, start: std::time::Instant, grid: Duration) -> std::time::Instant {
     let past = due.saturating_duration_since(start).as_nanos().checked_rem(grid.as_nanos()).unwrap_or_default();
     match u64::try_from(past) {
-        // It stands on the grid, or there is none.
+        // Already on the grid, or `grid` is zero.
         Ok(0) | Err(_) => due,
         Ok(past) => due.checked_add(grid.saturating_sub(Duration::from_nanos(past))).unwrap_or(due),
     }
 }
 
 impl<K> State<K> {
-    /// The getter to wake after a key was queued, or after a woken one left: none while as many are on their way as
-    /// there are keys.
+    /// Returns the worker to wake after a key was queued or a woken worker left; `None` if as many workers were woken
+    /// and have not polled yet as there are keys.
     fn wake_getter(&mut self) -> Option<Waker> {
         if self.getters.woken() < self.core.len() { self.getters.wake_one() } else { None }
     }
@@ -321,7 +321,7 @@ impl<K> State<K> {
         !self.core.is_shutting_down() && self.yields.spend(self.core.handed_out())
     }
 
-    /// Reads the clock only for a queue with metrics.
+    /// Records a metric; the clock is read only if the queue has metrics.
     fn measure(&mut self, record: impl FnOnce(&mut Meter, std::time::Instant)) {
         if let Some(meter) = &mut self.meter {
             record(meter, Instant::now().into_std());

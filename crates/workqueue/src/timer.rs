@@ -1,4 +1,4 @@
-//! The one task per queue that sleeps.
+//! The timer task of a queue.
 
 use std::{
     fmt,
@@ -16,10 +16,10 @@ use crate::{
     sync::Arc,
 };
 
-/// The timer of a queue: adds delayed keys when they are due, and keeps the gauges of a queue with metrics current.
+/// The timer of a queue: queues delayed keys when they are due, and reports the ages of keys in process to the metrics.
 ///
-/// Spawn [`run`](Timer::run) into the set of tasks that owns the queue's workers. A queue whose timer does not run
-/// works, but its delayed keys never come.
+/// Spawn [`run`](Timer::run) into the set of tasks that owns the queue's workers. Without it the queue works, but
+/// delayed keys are never queued.
 #[must_use = "delayed keys are added only while the timer runs"]
 pub struct Timer<K> {
     shared: Arc<Shared<K>>,
@@ -34,7 +34,7 @@ impl<K> Timer<K> {
 impl<K: Clone + Eq> Timer<K> {
     /// Runs until the queue is shut down.
     ///
-    /// However many keys wait, this is one sleep until the earliest deadline. It needs tokio's timer, nothing else.
+    /// One sleep until the earliest deadline serves all delayed keys. Requires a tokio runtime with time enabled.
     pub async fn run(self) {
         let start = Instant::now();
         let mut report_at = start + REPORT_EVERY;
@@ -54,7 +54,7 @@ impl<K: Clone + Eq> Timer<K> {
     }
 }
 
-/// Timers are exact only so far ahead; looking once a day costs nothing.
+/// Longest single sleep. Tokio's timer is limited to about two years, and a wake-up per day costs nothing.
 const LONGEST_SLEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl<K> fmt::Debug for Timer<K> {

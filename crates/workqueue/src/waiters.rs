@@ -1,21 +1,20 @@
-//! The tasks that sleep until the queue has something for them.
+//! Tasks that wait for the queue.
 //!
-//! A wake-up is a promise: whoever was woken either comes back and looks, or says that it never will (it was dropped),
-//! so that the promise can be handed to the next. The number of promises in flight is known, so no more tasks are
-//! woken than there are keys, and none too few.
+//! Every wake-up is accounted for: a woken task either polls again or is dropped, and then its wake-up passes to the
+//! next task. With the number of wake-ups in flight, the queue wakes exactly as many tasks as there are keys.
 
 use std::{collections::VecDeque, task::Waker};
 
-/// The place of a sleeping task.
+/// Registration of a waiting task. Numbers only grow and are never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place(u64);
 
-/// Sleeping tasks, the longest asleep first.
+/// Waiting tasks, the longest waiting first.
 #[derive(Debug, Default)]
 pub(crate) struct Waiters {
-    /// Ordered by place, since places only grow.
+    /// Sorted by `Place`.
     asleep: VecDeque<(Place, Waker)>,
-    /// Woken, but not yet back.
+    /// Number of tasks that were woken and have not polled again yet.
     woken: usize,
     places: u64,
 }
@@ -29,8 +28,8 @@ impl Waiters {
         self.woken
     }
 
-    /// Puts a task to sleep, or keeps it asleep at its place with its newest waker. The caller drops the old one
-    /// outside its lock: a waker can be the last owner of a task.
+    /// Registers a task, or replaces the waker of a registered one. The caller drops the returned old waker after it
+    /// released the lock: a waker can be the last owner of a task.
     pub(crate) fn sleep(&mut self, place: &mut Option<Place>, waker: &Waker) -> Option<Waker> {
         if let Some(at) = place.and_then(|place| self.position(place)) {
             let kept = &mut self.asleep[at].1;
@@ -44,7 +43,8 @@ impl Waiters {
         None
     }
 
-    /// The task is up, woken or not, and wants nothing any more. The caller drops its waker outside its lock.
+    /// Ends the registration of a task, whether it was woken or not. The caller drops the waker after it released the
+    /// lock.
     pub(crate) fn leave(&mut self, place: &mut Option<Place>) -> Option<Waker> {
         let place = place.take()?;
         let at = self.position(place);
@@ -54,14 +54,14 @@ impl Waiters {
         self.asleep.remove(at?).map(|(_, waker)| waker)
     }
 
-    /// The longest asleep, to be woken by the caller outside its lock.
+    /// Removes the longest waiting task; the caller wakes it after it released the lock.
     pub(crate) fn wake_one(&mut self) -> Option<Waker> {
         let (_, waker) = self.asleep.pop_front()?;
         self.woken += 1;
         Some(waker)
     }
 
-    /// All that sleep, to be woken by the caller outside its lock.
+    /// Removes all tasks; the caller wakes them after it released the lock.
     pub(crate) fn wake_all(&mut self) -> impl Iterator<Item = Waker> + use<> {
         self.woken += self.asleep.len();
         std::mem::take(&mut self.asleep).into_iter().map(|(_, waker)| waker)

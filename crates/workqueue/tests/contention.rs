@@ -1,5 +1,5 @@
-//! Threads that really contend: what the schedules of `interleavings.rs` and `loom.rs` leave out, the lock of the
-//! operating system and the length of a real run, is in here. Counts are asserted, times are not.
+//! Contention of operating-system threads: covers the real lock and long runs, which the schedules of
+//! `interleavings.rs` and `loom.rs` do not. Asserts counts, not times.
 
 use std::{
     sync::{
@@ -22,15 +22,15 @@ const KEYS: usize = 16;
 const PRODUCERS: usize = 3;
 const WORKERS: usize = 8;
 
-/// Only a test that fails takes so long.
+/// Timeout of a wait; reached only if the test fails.
 const FOREVER: Duration = Duration::from_secs(60);
 
-/// What the threads see of one key.
+/// Counters of one key.
 #[derive(Default)]
 struct Seen {
-    /// Counted up before every add.
+    /// Incremented before every add.
     wanted: AtomicU32,
-    /// What was wanted when it was processed last.
+    /// Value of `wanted` when the key was last processed.
     processed: AtomicU32,
     workers: AtomicU32,
 }
@@ -39,14 +39,14 @@ impl Seen {
     async fn process(&self) {
         assert_eq!(self.workers.fetch_add(1, SeqCst), 0, "two workers at once");
         let wanted = self.wanted.load(SeqCst);
-        // Adds come while it is being processed.
+        // Lets adds happen while the key is in process.
         yield_now().await;
         self.processed.store(wanted, SeqCst);
         self.workers.fetch_sub(1, SeqCst);
     }
 }
 
-/// The forms in which a worker may take its keys.
+/// How a worker takes its keys.
 #[derive(Clone, Copy)]
 enum Form {
     Guard,
@@ -76,11 +76,11 @@ async fn work(queue: Queue<usize>, seen: Arc<[Seen; KEYS]>, form: Form) {
     }
 }
 
-/// No add is lost: whatever was wanted last was processed, by one worker at a time, when the drain ends.
+/// When the drain completes, every key was processed after its last add, by one worker at a time.
 #[test]
 fn what_was_wanted_last_was_processed() {
     let runtime = runtime::Builder::new_multi_thread().worker_threads(3).build().unwrap();
-    // Only the last adds of a round can be lost unseen, so there are many rounds.
+    // Only the last adds of a round can be lost undetected, hence many rounds.
     for _ in 0..300 {
         round(&runtime);
     }
@@ -116,7 +116,7 @@ fn round(runtime: &Runtime) {
     assert_eq!(processed, wanted);
 }
 
-/// One worker sees the keys of each producer in the order in which they were added.
+/// A single worker gets the keys of each producer in the order of the adds.
 #[test]
 fn the_order_of_each_producer_is_kept() {
     const ADDS: usize = 20_000;
@@ -146,7 +146,7 @@ fn the_order_of_each_producer_is_kept() {
     }
 }
 
-/// As many workers are busy at once as there are keys: no round ends before all of them have one in hand.
+/// With as many keys as workers, all workers are busy at once: each round ends when all of them hold a key.
 #[test]
 fn no_worker_sleeps_while_keys_wait() {
     let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();

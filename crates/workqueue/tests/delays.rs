@@ -1,4 +1,4 @@
-//! Delays and rate limits on a queue: counterparts of client-go's `delaying_queue_test.go` and
+//! Delayed and rate-limited adds: counterparts of client-go's `delaying_queue_test.go` and
 //! `rate_limiting_queue_test.go`.
 
 use std::{hash::Hash, time::Duration};
@@ -12,7 +12,7 @@ use tokio::{
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A queue whose timer runs for as long as the set lives.
+/// Returns a queue, and the task set that runs its timer.
 fn queue<K: Clone + Eq + Hash + Send + 'static>() -> (Queue<K>, JoinSet<()>) {
     let (queue, timer) = Queue::builder().limiter(ItemExponential::new(MS, 1000 * MS)).build();
     let mut set = JoinSet::new();
@@ -24,7 +24,7 @@ async fn take<K: Clone + Eq + Hash + Send + 'static>(queue: &Queue<K>) -> Item<'
     timeout(MS, queue.get()).await.expect("a key is queued").expect("not shut down")
 }
 
-/// Lets `time` pass and the timer act on it.
+/// Advances the time by `time`, and 1 ms more for the timer task to run.
 async fn pass(time: Duration) {
     advance(time).await;
     sleep(MS).await;
@@ -48,7 +48,7 @@ async fn waits_for_the_delay() {
 #[tokio::test(start_paused = true)]
 async fn the_earlier_deadline_wins() {
     let (queue, _set) = queue();
-    // The later one comes second and is ignored ...
+    // A second, later deadline is ignored.
     queue.add_after("foo", 50 * MS);
     queue.add_after("foo", 70 * MS);
     assert_eq!(queue.waiting(), 1);
@@ -56,7 +56,7 @@ async fn the_earlier_deadline_wins() {
     take(&queue).await.done();
     pass(20 * MS).await;
     assert_eq!(queue.len(), 0);
-    // ... or comes first and is brought forward.
+    // A second, earlier deadline replaces the first.
     queue.add_after("foo", 50 * MS);
     queue.add_after("foo", 30 * MS);
     assert_eq!(queue.waiting(), 1);
@@ -154,7 +154,7 @@ async fn delayed_and_queued_at_the_same_time() {
     queue.add_after("foo", 50 * MS);
     queue.add("foo");
     take(&queue).await.done();
-    assert_eq!((queue.len(), queue.waiting()), (0, 1), "the delayed add still comes");
+    assert_eq!((queue.len(), queue.waiting()), (0, 1), "add does not cancel the delayed add");
     pass(60 * MS).await;
     take(&queue).await.done();
 }
@@ -177,7 +177,7 @@ async fn nothing_fires_after_shutdown() {
     queue.add_after("foo", 50 * MS);
     pass(10 * MS).await;
     queue.shut_down();
-    set.join_next().await.expect("the timer").expect("ended well");
+    set.join_next().await.expect("the timer task ends").expect("the timer task does not panic");
     assert_eq!(queue.waiting(), 0);
     queue.add_after("bar", 10 * MS);
     queue.add_after("bar", Duration::ZERO);
@@ -191,22 +191,22 @@ async fn drain_does_not_wait_for_the_delayed() {
     queue.add_after("foo", 50 * MS);
     let start = Instant::now();
     queue.shut_down_with_drain().await;
-    set.join_next().await.expect("the timer").expect("ended well");
+    set.join_next().await.expect("the timer task ends").expect("the timer task does not panic");
     assert_eq!(start.elapsed(), Duration::ZERO);
 }
 
-// Not in client-go, whose every deadline is its own.
+// No counterpart in client-go, which never merges deadlines.
 #[tokio::test(start_paused = true)]
 async fn delays_that_gather_changes_end_together() {
     let (queue, _set) = queue();
     let start = Instant::now();
-    // Alone and on the grid a deadline is exact.
+    // The clock is still at the grid's origin, so this deadline needs no rounding.
     queue.add_after_about("first", 500 * MS);
     for key in ["a", "b", "c"] {
         advance(10 * MS).await;
         queue.add_after_about(key, 500 * MS);
     }
-    // What is to be on time is not held up, and has the earlier deadline.
+    // `add_after` is not rounded, and its deadline is the earlier one.
     queue.add_after("c", 495 * MS);
     let mut taken = Vec::new();
     for _ in 0..4 {
@@ -220,11 +220,11 @@ async fn delays_that_gather_changes_end_together() {
 }
 
 proptest! {
-    /// Never early, late by less than a tenth, and at no more than ten instants in the time of one delay.
+    /// No key is early, none is late by more than a tenth of the delay, and the deadlines fall on few instants.
     #[test]
     fn a_tenth_bounds_lateness_and_wake_ups(
         delay in 200_u32..2_000,
-        // Together shorter than the delay, so that nothing is due before it is looked for.
+        // At most 2 s in total, the shortest delay, so that no deadline passes before the first `get`.
         pauses in proptest::collection::vec(0_u32..50, 1..40),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
@@ -242,7 +242,7 @@ proptest! {
             for _ in 0..due.len() {
                 let item = queue.get().await.expect("not shut down");
                 let late = start.elapsed().checked_sub(due[*item.key()]).expect("not early");
-                // Timers of the runtime have a resolution of a millisecond.
+                // tokio's timer has a resolution of 1 ms.
                 assert!(late < delay / 10 + MS, "{late:?} late after {delay:?}");
                 instants.push(start.elapsed());
             }

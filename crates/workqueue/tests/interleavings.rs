@@ -1,14 +1,14 @@
-//! The interleavings of small programs of producers, workers and a shutdown, one by one.
+//! Exhaustive schedules of small programs with producers, workers and a shutdown.
 //!
-//! All state of the queue sits behind one lock, so threads can interleave only between whole operations (a poll of
-//! `get` is one; that it may let others go first before it looks is for loom to explore). That makes the schedules of a
-//! few tasks enumerable: this explorer runs a program once for each of them, always polling real futures of the real
-//! queue. As in loom and CHESS, the number of times that a schedule may interrupt a task that could go on is bounded;
-//! switches where a task sleeps or ends are free.
+//! One lock protects the queue's state, so threads can interleave only between whole operations, such as a poll of
+//! `get` (except that `get` may yield before it looks, which only loom explores). The schedules of a few tasks can
+//! therefore be enumerated: the explorer runs a program once per schedule, with the real queue and its real futures. As
+//! in loom and CHESS, the number of preemptions per schedule is bounded; switches where a task waits or ends are not
+//! counted.
 //!
-//! A shutdown wakes everybody, and so would hide a wake-up that was lost before it. Programs without a shutdown are run
-//! until all tasks sleep: no key may be left then. Only after that the explorer shuts the queue down.
-//! `tests/loom.rs` checks the same with loom's threads and lock.
+//! A shutdown wakes every task and would hide a lost wake-up. Programs without a shutdown therefore run until all tasks
+//! wait; then no key may be queued. Only after this check does the explorer shut the queue down. `tests/loom.rs` checks
+//! the same with loom's threads and lock.
 
 use std::{
     cell::RefCell,
@@ -27,7 +27,7 @@ use kube_workqueue::Queue;
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 
-/// A task can be polled when its flag is up.
+/// Waker of a task; the task can be polled when the flag is set.
 struct Flag(AtomicBool);
 
 impl Wake for Flag {
@@ -36,10 +36,10 @@ impl Wake for Flag {
     }
 }
 
-/// What happened to the keys in one run.
+/// Pending and running keys of one run.
 #[derive(Default)]
 struct Log {
-    /// Adds of each key that no processing has begun after.
+    /// Adds of each key since its processing last began.
     pending: BTreeMap<u8, u32>,
     processing: Vec<u8>,
 }
@@ -70,7 +70,7 @@ impl World {
     }
 }
 
-/// Lets another task go first, or not: a place where the explorer decides.
+/// A point at which the explorer may switch to another task.
 async fn step() {
     let mut stepped = false;
     poll_fn(|cx| {
@@ -109,7 +109,7 @@ async fn work(world: World) {
     }
 }
 
-/// A worker that processes one key and leaves.
+/// A worker that processes one key and ends.
 fn leaving_worker(world: &World) -> Task {
     let world = world.clone();
     Box::pin(async move {
@@ -121,7 +121,7 @@ fn leaving_worker(world: &World) -> Task {
     })
 }
 
-/// A worker that gives up on its first `get`, if it has to wait, at some time after it went to sleep, woken or not.
+/// A worker that drops its first `get` at some time after it returned `Pending`, woken or not.
 fn fickle_worker(world: &World) -> Task {
     let world = world.clone();
     Box::pin(async move {
@@ -156,17 +156,17 @@ fn drain(world: &World) -> Task {
     })
 }
 
-/// How often a schedule may interrupt a task that could go on.
+/// Maximum number of preemptions per schedule.
 const INTERRUPTIONS: usize = 3;
 
-/// One place where a schedule had a choice.
+/// One point at which a schedule had a choice.
 #[derive(Debug)]
 struct Decision {
     taken: usize,
     of: usize,
 }
 
-/// Runs the program under every schedule; the answer is how many there were.
+/// Runs the program under every schedule and returns the number of schedules.
 fn explore(program: fn(&World) -> Vec<Task>) -> usize {
     let mut decisions: Vec<Decision> = vec![];
     for schedules in 1.. {
@@ -175,7 +175,7 @@ fn explore(program: fn(&World) -> Vec<Task>) -> usize {
         let log = world.log.borrow();
         assert_eq!(log.processing, [], "left in process by {decisions:?}");
         assert_eq!(log.pending, BTreeMap::new(), "lost by {decisions:?}");
-        // The next schedule: the last decision that could have been another one.
+        // The next schedule: advance the last decision that has another choice.
         while decisions.pop_if(|it| it.taken + 1 == it.of).is_some() {}
         let Some(last) = decisions.last_mut() else { return schedules };
         last.taken += 1;
@@ -183,7 +183,7 @@ fn explore(program: fn(&World) -> Vec<Task>) -> usize {
     unreachable!("the range has no end")
 }
 
-/// Runs the tasks by the decisions there are; from then on the first choice is taken, and noted.
+/// Runs the tasks by the given decisions; after them, takes the first choice and records it.
 fn run(world: &World, tasks: Vec<Task>, decisions: &mut Vec<Decision>) {
     let new = |task| Some((task, Arc::new(Flag(AtomicBool::new(true)))));
     let mut tasks: Vec<Option<(Task, Arc<Flag>)>> = tasks.into_iter().map(new).collect();
@@ -197,13 +197,13 @@ fn run(world: &World, tasks: Vec<Task>, decisions: &mut Vec<Decision>) {
             if asleep == 0 {
                 return;
             }
-            assert!(!world.queue.is_shutting_down(), "{asleep} tasks sleep for ever under {decisions:?}");
-            assert_eq!(world.queue.len(), 0, "keys wait while {asleep} tasks sleep under {decisions:?}");
+            assert!(!world.queue.is_shutting_down(), "{asleep} tasks wait forever under {decisions:?}");
+            assert_eq!(world.queue.len(), 0, "keys are queued while {asleep} tasks wait under {decisions:?}");
             world.queue.shut_down();
             choices = (0..tasks.len()).filter(|it| is_awake(&tasks[*it])).collect();
-            assert_ne!(choices, [], "the shutdown wakes nobody under {decisions:?}");
+            assert_ne!(choices, [], "the shutdown wakes no task under {decisions:?}");
         }
-        // Going on comes first.
+        // The first choice is to continue the current task.
         choices.sort_by_key(|it| *it != current);
         let can_go_on = choices[0] == current;
         if can_go_on && interruptions == INTERRUPTIONS {
@@ -228,7 +228,7 @@ fn run(world: &World, tasks: Vec<Task>, decisions: &mut Vec<Decision>) {
 #[track_caller]
 fn check(program: fn(&World) -> Vec<Task>, least: usize) {
     let schedules = explore(program);
-    assert!(schedules >= least, "only {schedules} schedules: the program does not interleave as meant");
+    assert!(schedules >= least, "only {schedules} schedules: the program does not interleave as intended");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn a_key_added_while_processing_wakes_a_worker() {
 
 #[test]
 fn a_worker_that_gives_up_takes_no_wake_up_with_it() {
-    // What it does not take, the other worker must be woken for.
+    // The other worker must be woken for the key that this worker did not take.
     check(|world| vec![producer(world, &[1, 2]), fickle_worker(world), worker(world)], 100);
     check(|world| vec![producer(world, &[1, 2]), fickle_worker(world), fickle_worker(world), worker(world)], 1_000);
 }
@@ -269,7 +269,7 @@ fn a_drain_that_is_released() {
     check(|world| vec![producer(world, &[1, 1]), worker(world), drain_or_release(world), shut_down(world)], 100);
 }
 
-/// A drain that a later shutdown may cut short.
+/// A drain that a later `shut_down` may end early.
 fn drain_or_release(world: &World) -> Task {
     let world = world.clone();
     Box::pin(async move {

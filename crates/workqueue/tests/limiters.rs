@@ -1,5 +1,5 @@
-//! The limiters alone: counterparts of client-go's `default_rate_limiters_test.go`.
-#![expect(clippy::disallowed_methods, reason = "some instant to start from")]
+//! Rate limiters without a queue: counterparts of client-go's `default_rate_limiters_test.go`.
+#![expect(clippy::disallowed_methods, reason = "needs a start time")]
 
 use std::time::{Duration, Instant};
 
@@ -88,7 +88,7 @@ fn max_of() {
 #[test]
 fn with_max_wait() {
     let mut limiter = WithMaxWait::new(BucketLimiter::new(10.0, 100), SEC);
-    // The burst, then a tenth of a second more each time, but never more than the cap.
+    // The burst, then delays that grow by 100 ms up to the cap.
     check(&mut limiter, "any", &[Duration::ZERO; 100]);
     let now = Instant::now();
     let last = (0..100).map(|_| limiter.when(&"any", now)).last();
@@ -113,10 +113,10 @@ fn the_usual_ones() {
     }
     check(&mut limiter, "busy", &[1_000 * SEC]);
     let waits = (0..20).map(|_| limiter.when(&"other", now)).collect::<Vec<_>>();
-    assert_eq!(waits[..3], [SEC, 2 * SEC, 4 * SEC], "the key's own wait is the longer one");
+    assert_eq!(waits[..3], [SEC, 2 * SEC, 4 * SEC], "the per-key delay is longer than the bucket's");
     let mut limiter = default_controller_limiter::<u32>();
     let last = (0..110).map(|key| limiter.when(&key, now)).last().expect("110 keys");
-    assert!(last.abs_diff(SEC) < MS, "the bucket holds back the 110th key by a second, not {last:?}");
+    assert!(last.abs_diff(SEC) < MS, "the bucket delays the 110th key by {last:?}, not 1 s");
 }
 
 #[test]
@@ -126,8 +126,8 @@ fn bucket_lends_and_refills() {
     assert_eq!(bucket.reserve(start), Duration::ZERO);
     assert_eq!(bucket.reserve(start), 500 * MS);
     assert_eq!(bucket.reserve(start + 500 * MS), 500 * MS);
-    assert_eq!(bucket.reserve(start + 10 * SEC), Duration::ZERO, "never more than the burst is saved up");
-    assert_eq!(bucket.reserve(start + 9 * SEC), 500 * MS, "a clock that goes back mints no tokens");
+    assert_eq!(bucket.reserve(start + 10 * SEC), Duration::ZERO, "the bucket holds at most the burst");
+    assert_eq!(bucket.reserve(start + 9 * SEC), 500 * MS, "a clock that goes back adds no tokens");
 }
 
 #[test]

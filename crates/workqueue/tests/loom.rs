@@ -1,7 +1,7 @@
-//! The queue under loom: every interleaving of real threads at the lock, up to a bound on preemptions.
+//! The queue under loom: every interleaving of threads at the lock, up to a bound on preemptions.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p kube-workqueue --test loom --release`
-#![expect(unexpected_cfgs, reason = "set by whoever runs the model checker")]
+#![expect(unexpected_cfgs, reason = "passed in RUSTFLAGS to run the model checker")]
 #![cfg(loom)]
 
 use kube_workqueue::Queue;
@@ -15,11 +15,11 @@ use loom::{
     thread::{self, JoinHandle},
 };
 
-/// What the threads of one execution share.
+/// State shared by the threads of one execution.
 #[derive(Clone)]
 struct World {
     queue: Queue<usize>,
-    /// By key: how many workers have it, and how often it was processed.
+    /// Per key: the number of workers that process it now, and how often it was processed.
     held: Arc<[AtomicUsize; 2]>,
     processed: Arc<[AtomicUsize; 2]>,
 }
@@ -60,7 +60,7 @@ fn model(check: impl Fn() + Sync + Send + 'static) {
     builder.check(check);
 }
 
-/// A shutdown wakes everybody, so here it only comes when all is done: a wake-up lost before it is a deadlock.
+/// A shutdown wakes every worker, so it happens only after both keys were processed: a lost wake-up is a deadlock.
 #[test]
 fn every_key_wakes_a_worker() {
     model(|| every_key_wakes_one_of(2));
@@ -141,7 +141,7 @@ fn a_second_producer() {
     });
 }
 
-/// Whether the add or the shutdown comes first: the key is processed once or refused, and everybody goes home.
+/// In either order of add and shutdown, the key is processed once or refused, and all threads end.
 #[test]
 fn a_shutdown_beside_an_add_and_a_done() {
     model(|| {

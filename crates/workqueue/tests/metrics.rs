@@ -1,4 +1,4 @@
-//! What a queue tells its metrics: counterparts of client-go's `metrics_test.go`.
+//! Calls of a queue to its metrics: counterparts of client-go's `metrics_test.go`.
 
 use std::{
     fmt::Write as _,
@@ -11,12 +11,12 @@ use tokio::{task::JoinSet, time::advance};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Writes down what it is told.
+/// Records the calls of `QueueMetrics`.
 #[derive(Default)]
 struct Log(Mutex<String>);
 
 impl Log {
-    /// What was written since last asked.
+    /// Returns and clears the recorded calls.
     fn read(&self) -> String {
         std::mem::take(&mut self.0.lock().expect("no writer panicked"))
     }
@@ -24,7 +24,7 @@ impl Log {
     fn write(&self, line: std::fmt::Arguments<'_>) {
         let mut log = self.0.lock().expect("no writer panicked");
         let gap = if log.is_empty() { "" } else { ", " };
-        write!(log, "{gap}{line}").expect("a string takes it all");
+        write!(log, "{gap}{line}").expect("writing to a string cannot fail");
     }
 }
 
@@ -77,7 +77,7 @@ async fn a_key_s_life() {
     let item = queue.get().await.unwrap();
     assert_eq!(log.read(), "taken after 50ms", "since the first add");
     advance(25 * MS).await;
-    // Added while processing: counts at once, and its wait begins now.
+    // An add while in process is counted at once, and its queue duration starts now.
     queue.add("foo");
     assert_eq!(log.read(), "added");
     queue.add("foo");
@@ -90,7 +90,7 @@ async fn a_key_s_life() {
     queue.add("bar");
     let other = queue.get().await.unwrap();
     assert_eq!(log.read(), "added, taken after 0ns");
-    // The gauges follow twice a second.
+    // The gauges are set every 500 ms.
     advance(500 * MS).await;
     tokio::task::yield_now().await;
     assert_eq!(log.read(), "unfinished 1s, longest 500ms");

@@ -14,7 +14,7 @@ fn by(workers: usize, chunk: usize) -> Parallelism {
     }
 }
 
-// upstream: TestParallelizeUntil, with its four cases
+// upstream: TestParallelizeUntil, its four cases
 #[rstest::rstest]
 #[case(1_000, 10, 1)]
 #[case(1_000, 10, 10)]

@@ -1,15 +1,15 @@
-//! The exposition, compared with what the Go kube-controller-manager printed.
+//! The text exposition, compared with that of the Go kube-controller-manager.
 
 use std::collections::BTreeMap;
 
 use kube_workqueue::{PrometheusMetrics, Queue};
 use prometheus::{Registry, TextEncoder};
 
-/// Lines of `/metrics` of kube-controller-manager 1.36 about the queue `endpoint`.
+/// The lines about the queue `endpoint` in `/metrics` of kube-controller-manager 1.36.
 const UPSTREAM: &str = include_str!("fixtures/upstream-metrics.txt");
 
-/// Help and type lines, and series without their values; `le` as a number, since Go writes `1e-08` where Rust writes
-/// `0.00000001`.
+/// Returns the help and type lines, and the series without values. `le` is parsed, since Go formats `1e-08` where Rust
+/// formats `0.00000001`.
 fn schema(exposition: &str) -> Vec<String> {
     let mut lines: Vec<String> = exposition
         .lines()

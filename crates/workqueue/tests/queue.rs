@@ -1,4 +1,4 @@
-//! The queue proper: counterparts of client-go's `queue_test.go`, and what it does not test.
+//! The queue without delays: counterparts of client-go's `queue_test.go`, and further cases.
 
 use std::{sync::Mutex, time::Duration};
 
@@ -12,12 +12,12 @@ fn queue() -> Queue<&'static str> {
     Queue::builder().build().0
 }
 
-/// A queued key, now.
+/// Returns a queued key without waiting.
 async fn take<K: Clone + Eq + std::hash::Hash + Send + 'static>(queue: &Queue<K>) -> Item<'_, K> {
     timeout(Duration::ZERO, queue.get()).await.expect("a key is queued").expect("the queue is not shut down")
 }
 
-/// Whether a `get` would have to wait.
+/// Returns whether `get` would wait.
 async fn would_wait(queue: &Queue<&'static str>) -> bool {
     timeout(Duration::ZERO, queue.get()).await.is_err()
 }
@@ -271,7 +271,7 @@ async fn without_a_guard() {
     queue.done(&"never seen");
     queue.add("foo");
     queue.done(&"foo");
-    assert_eq!(queue.len(), 1, "done with a key that is only queued means nothing");
+    assert_eq!(queue.len(), 1, "done has no effect on a key that is only queued");
     assert_eq!(queue.get_key().await, Some("foo"));
     queue.add("foo");
     assert!(would_wait(&queue).await);
@@ -303,7 +303,7 @@ async fn a_cancelled_get_passes_its_wake_up_on() {
     assert!(futures_poll(&mut first).is_pending());
     assert!(futures_poll(&mut second).is_pending());
     queue.add("foo");
-    // The first is woken; it goes away without having looked.
+    // The first call is woken and dropped before it is polled again.
     drop(first);
     let item = timeout(Duration::from_secs(1), second).await.expect("woken").expect("a key");
     assert_eq!(*item, "foo");

@@ -1,4 +1,4 @@
-//! Keys as controllers have them.
+//! Keys of the form that controllers use.
 
 use std::sync::Arc;
 

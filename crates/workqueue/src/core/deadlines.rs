@@ -1,12 +1,12 @@
-//! A binary heap of deadlines that knows where each entry sits, so that a deadline can be moved forward in place.
+//! A binary heap of deadlines that reports positions, so that a deadline can be moved forward in place.
 //!
-//! There is exactly one deadline per waiting entry, whatever is asked of it: memory is bounded by the number of keys.
+//! Each delayed entry has exactly one deadline, so memory is bounded by the number of keys.
 
 use std::time::Instant;
 
 use super::{Index, NIL};
 
-/// One waiting entry. Equal deadlines fire in the order in which they were asked for.
+/// Deadline of one entry. Equal deadlines fire in the order of the calls, which `asked` numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Deadline {
     due: Instant,
@@ -14,8 +14,7 @@ struct Deadline {
     index: Index,
 }
 
-/// The deadlines, earliest first. Every method that moves an entry reports its new position to `moved`;
-/// `NIL` says that it left.
+/// The deadlines as a min-heap. Methods call `moved` with each entry that changes position; `NIL` means removed.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
     heap: Vec<Deadline>,
@@ -27,7 +26,7 @@ impl Deadlines {
         self.heap.len()
     }
 
-    /// The earliest deadline and whose it is.
+    /// Returns the earliest deadline and its entry.
     pub(super) fn first(&self) -> Option<(Instant, Index)> {
         self.heap.first().map(|it| (it.due, it.index))
     }
@@ -39,7 +38,7 @@ impl Deadlines {
         self.rise(at, moved);
     }
 
-    /// Brings the deadline at `position` forward to `due`, unless it is that early already.
+    /// Moves the deadline at `position` forward to `due`; no effect if `due` is not earlier.
     pub(super) fn bring_forward(&mut self, position: u32, due: Instant, moved: impl FnMut(Index, u32)) {
         let at = position as usize;
         if due < self.heap[at].due {
@@ -62,7 +61,7 @@ impl Deadlines {
         Some(first.index)
     }
 
-    /// Forgets every deadline and gives the memory back.
+    /// Removes all deadlines, releases the memory and returns the entries.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Index> + use<> {
         std::mem::take(&mut self.heap).into_iter().map(|it| it.index)
     }

@@ -1,7 +1,7 @@
-//! Where the entries live: one growing array, whose free places are a list through themselves.
+//! Storage of the entries: one growing array with a free list through its unused slots.
 //!
-//! An entry never moves and is never copied as a whole: its fields are written one by one, and reading them back in one
-//! wide load soon after would stall the processor on every operation.
+//! An entry never moves and is never copied as a whole: its fields are written one by one, and reading them in one wide
+//! load soon afterwards would cause a store-forwarding stall in every operation.
 
 use std::{
     mem,
@@ -10,45 +10,45 @@ use std::{
 
 use super::{Index, NIL};
 
-/// What the ready lists and the workers know of a key.
+/// State of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// Neither queued nor processed: only a deadline keeps the entry.
+    /// Neither queued nor in process; the entry exists only for its deadline.
     Waiting,
-    /// In a lane, for the next free worker.
+    /// Queued in a lane.
     Queued,
-    /// With a worker.
+    /// In process.
     Processing,
-    /// With a worker, and added again since: queued once more when the worker is done.
+    /// In process and added again: queued when the worker is done.
     ProcessingDirty,
 }
 
 #[derive(Debug)]
 pub(super) struct Entry<K> {
-    /// `None` in a free place.
+    /// `None` if the slot is free.
     pub(super) key: Option<K>,
     pub(super) hash: u32,
-    /// Links of the list the entry is in: a lane when queued, the keys in process when processing, the free places.
+    /// Links of the list that the entry is in: its lane, the keys in process, or the free list.
     pub(super) next: Index,
     pub(super) prev: Index,
-    /// Position in the heap of deadlines, or `NIL`.
+    /// Position in the heap of deadlines; `NIL` if the key is not delayed.
     pub(super) deadline: u32,
-    /// The latest hand-out; a guard with another ticket is out of date.
+    /// Ticket of the latest `get`; a guard with another ticket is stale.
     pub(super) ticket: u32,
     pub(super) state: State,
-    /// The lane of the queued (or dirty) key.
+    /// Lane of the queued or dirty key.
     pub(super) lane: u8,
-    /// The lane it will join when its deadline passes.
+    /// Lane that the key joins at its deadline.
     pub(super) deadline_lane: u8,
 }
 
-// A million of these may wait.
+// Queues of a million keys are supported, so the entry's size matters.
 const _: () = assert!(size_of::<Entry<std::sync::Arc<str>>>() == 40);
 
 #[derive(Debug)]
 pub(super) struct Entries<K> {
     places: Vec<Entry<K>>,
-    /// The first free place.
+    /// Head of the free list.
     free: Index,
 }
 
@@ -61,17 +61,17 @@ impl<K> Entries<K> {
         self.places.get(index as usize).filter(|it| it.key.is_some())
     }
 
-    /// The keys there are.
+    /// Returns all keys.
     #[cfg(test)]
     pub(super) fn iter(&self) -> impl Iterator<Item = &K> {
         self.places.iter().filter_map(|it| it.key.as_ref())
     }
 
-    /// Puts a key that is in no list and has no deadline into a free place.
+    /// Stores a new key that is in no list and has no deadline.
     ///
     /// # Panics
     ///
-    /// With four billion keys.
+    /// At 2^32 - 1 keys.
     #[inline]
     pub(super) fn insert(&mut self, key: K, hash: u32, state: State, lane: u8) -> Index {
         let index = self.free;
@@ -100,7 +100,7 @@ impl<K> Entries<K> {
         index
     }
 
-    /// Frees the place of a key that is in no list and has no deadline.
+    /// Frees the slot of a key that is in no list and has no deadline, and returns the key.
     #[inline]
     pub(super) fn remove(&mut self, index: Index) -> Option<K> {
         let free = mem::replace(&mut self.free, index);

@@ -1,8 +1,8 @@
-//! Doubly linked lists threaded through the entries, so that moving a key costs no allocation and no search.
+//! Doubly linked lists through the entries: moving a key needs no allocation and no search.
 
 use super::{Index, NIL, entries::Entries};
 
-/// A first-in, first-out list of entries. An entry is in one list at most.
+/// First-in, first-out list of entries. An entry is in at most one list.
 #[derive(Debug)]
 pub(super) struct List {
     head: Index,
@@ -50,7 +50,7 @@ impl List {
         }
     }
 
-    /// The entries from the oldest to the newest.
+    /// Returns the entries, oldest first.
     pub(super) fn iter<'a, K>(&self, entries: &'a Entries<K>) -> impl Iterator<Item = Index> + use<'a, K> {
         std::iter::successors(self.head(), |&at| Some(entries[at].next).filter(|&next| next != NIL))
     }

@@ -1,8 +1,8 @@
-//! The queue as a state machine: no lock, no clock, no runtime.
+//! The queue as a state machine without lock, clock or runtime.
 //!
-//! Every key known to the queue has exactly one [`Entry`], found through one hash table. The entry says whether the key
-//! is queued or being processed and whether it also waits for a deadline; it is freed when none of that holds. Queue
-//! order, the keys in process and the deadlines all refer to entries by index, so a key is stored and hashed once.
+//! A hash table maps each key to its one [`Entry`](entries::Entry), which records whether the key is queued or in
+//! process and whether it is delayed, and is freed when neither holds. The lanes, the keys in process and the deadlines
+//! refer to entries by index, so a key is stored and hashed once.
 
 mod deadlines;
 mod entries;
@@ -23,29 +23,29 @@ use self::{
 };
 use crate::Lanes;
 
-/// Where an entry is. An index is reused once its entry is gone; a ticket never is (for four billion hand-outs).
+/// Index of an entry. Reused once the entry is freed; tickets are not reused until they wrap after 2^32 calls of `get`.
 pub(crate) type Index = u32;
 
-/// No entry, no position.
+/// No entry, or no position.
 const NIL: u32 = u32::MAX;
 
-/// One bucket of the hash table. It keeps the hash so that growing and missing touch no entry.
+/// Hash table bucket. It keeps the hash so that growth and misses do not read the entry.
 #[derive(Debug, Clone, Copy)]
 struct Bucket {
     hash: u32,
     index: Index,
 }
 
-/// What became of an add. Keys that are not kept ride along, so that the caller drops them outside its lock.
+/// Result of an add. An unused key is returned so that the caller can drop it after releasing its lock.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Added<K> {
-    /// Newly queued: a worker can have it.
+    /// Queued; a worker can take it.
     Queued(Index),
-    /// Being processed: queued once more on `done`.
+    /// In process; queued again by `done`.
     Dirty(Index, K),
-    /// Queued, or dirty, already.
+    /// Already queued, or already dirty.
     Duplicate(K),
-    /// The queue is shutting down.
+    /// Refused: the queue is shutting down.
     Refused(K),
 }
 
@@ -58,38 +58,38 @@ pub(crate) struct Lease<K> {
     pub(crate) lane: u8,
 }
 
-/// What became of a key that a worker is done with.
+/// Result of ending a key's processing.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Finished<K> {
-    /// Added again meanwhile: queued.
+    /// Queued again, since it was added meanwhile.
     Requeued(Index),
-    /// Nothing more to do for it now, but a deadline is still to come.
+    /// Neither queued nor in process; kept for its deadline.
     Kept(Index),
-    /// Forgotten.
+    /// Removed from the queue.
     Removed(Index, Option<K>),
-    /// It was not being processed, or not under this ticket: nothing happened.
+    /// No effect: the key was not in process, or under another ticket.
     Stale,
 }
 
-/// What became of a request to wait.
+/// Result of a delayed add.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Scheduled<K> {
-    /// The key, if it was not kept.
+    /// The key, if the queue has one already or refused it.
     pub(crate) spare: Option<K>,
-    /// Whether the earliest deadline changed: whoever sleeps until then must look again.
+    /// Whether the earliest deadline changed, so that the timer must be woken.
     pub(crate) first_changed: bool,
 }
 
-/// What [`Core::fire`] did.
+/// Result of [`Core::fire`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fired {
-    /// A deadline passed and the key counts as added (it may be queued, or dirty).
+    /// A deadline passed and the key was added: it is queued, or dirty.
     Added(Index),
-    /// A deadline passed for a key that was queued, or dirty, already.
+    /// A deadline passed for a key that was queued or dirty already.
     Duplicate,
-    /// Nothing is due before this instant.
+    /// The earliest deadline; nothing is due before it.
     NotBefore(Instant),
-    /// Nothing waits.
+    /// There are no deadlines.
     Idle,
 }
 
@@ -117,13 +117,13 @@ impl<K> Core<K> {
         }
     }
 
-    /// Keys ready for a worker; not those being processed, nor those that wait for a deadline.
+    /// Returns the number of queued keys, without those in process and those delayed.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.ready.len()
     }
 
-    /// Keys that wait for a deadline.
+    /// Returns the number of delayed keys.
     pub(crate) fn waiting(&self) -> usize {
         self.deadlines.len()
     }
@@ -132,18 +132,18 @@ impl<K> Core<K> {
         self.shutting_down
     }
 
-    /// Whether every accepted key was processed.
+    /// Returns whether no key is queued or in process.
     #[inline]
     pub(crate) fn is_drained(&self) -> bool {
         self.ready.is_empty() && self.processing.is_empty()
     }
 
-    /// Keys handed out so far. The number wraps.
+    /// Returns the number of keys handed out so far, modulo 2^32.
     pub(crate) fn handed_out(&self) -> u32 {
         self.tickets
     }
 
-    /// The entries being processed, in the order in which they were handed out.
+    /// Returns the entries in process, in the order in which they were handed out.
     pub(crate) fn processing(&self) -> impl Iterator<Item = Index> {
         self.processing.iter(&self.entries)
     }
@@ -168,7 +168,7 @@ impl<K: Eq> Core<K> {
         }
     }
 
-    /// Ends whatever hand-out of `key` there is.
+    /// Ends the processing of `key`, whatever its ticket.
     #[inline]
     pub(crate) fn done_key(&mut self, hash: u32, key: &K) -> Finished<K> {
         let same = |it: &Bucket| it.hash == hash && self.entries[it.index].key.as_ref() == Some(key);
@@ -178,7 +178,7 @@ impl<K: Eq> Core<K> {
         }
     }
 
-    /// Adds `key` at `due`; of two deadlines for one key, the earlier is kept.
+    /// Schedules an add of `key` at `due`; if it is scheduled already, the earlier deadline is kept.
     pub(crate) fn schedule(&mut self, hash: u32, key: K, due: Instant, lane: u8) -> Scheduled<K> {
         if self.shutting_down {
             return Scheduled { spare: Some(key), first_changed: false };
@@ -197,7 +197,7 @@ impl<K: Eq> Core<K> {
         Scheduled { spare, first_changed: self.deadlines.first() != before }
     }
 
-    /// The entry of a key; a new one, in no list yet, takes the key, an old one leaves it.
+    /// Returns the entry of a key. A new entry is in no list yet and takes the key; otherwise the key is returned.
     #[inline]
     fn find_or_insert(&mut self, hash: u32, key: K, state: State, lane: u8) -> (Index, Option<K>) {
         let same = |it: &Bucket| it.hash == hash && self.entries[it.index].key.as_ref() == Some(&key);
@@ -216,7 +216,7 @@ impl<K: Clone> Core<K> {
     #[inline]
     pub(crate) fn get(&mut self) -> Option<Lease<K>> {
         let index = self.ready.peek()?;
-        // A foreign `clone` may panic: nothing has changed yet.
+        // `clone` is the caller's code and may panic, so it runs before any change.
         let key = self.entries[index].key.clone()?;
         self.ready.take(&mut self.entries, index);
         self.tickets = self.tickets.wrapping_add(1);
@@ -230,7 +230,7 @@ impl<K: Clone> Core<K> {
 }
 
 impl<K> Core<K> {
-    /// Ends the hand-out that `ticket` stands for.
+    /// Ends the processing that began with `ticket`.
     #[inline]
     pub(crate) fn done(&mut self, index: Index, ticket: u32) -> Finished<K> {
         match self.entries.get(index) {
@@ -239,7 +239,7 @@ impl<K> Core<K> {
         }
     }
 
-    /// Adds the first key whose deadline has passed.
+    /// Adds the key with the earliest deadline if it is due.
     pub(crate) fn fire(&mut self, now: Instant) -> Fired {
         match self.deadlines.first() {
             None => return Fired::Idle,
@@ -257,8 +257,8 @@ impl<K> Core<K> {
         }
     }
 
-    /// Refuses adds from now on and forgets all deadlines. Queued keys are still handed out.
-    /// Returns the keys that nothing needs any more.
+    /// Refuses further adds and removes all deadlines; queued keys are still handed out. Returns the keys that were
+    /// only delayed.
     pub(crate) fn shut_down(&mut self) -> Vec<K> {
         self.shutting_down = true;
         let mut dropped = Vec::new();
@@ -272,7 +272,7 @@ impl<K> Core<K> {
         dropped
     }
 
-    /// Counts a known key as added.
+    /// Marks the key of an existing entry as added.
     #[inline]
     fn mark(&mut self, index: Index, lane: u8) -> Marked {
         let entry = &mut self.entries[index];
@@ -323,7 +323,7 @@ impl<K> Core<K> {
         }
     }
 
-    /// Forgets an entry that is in no list and has no deadline.
+    /// Removes an entry that is in no list and has no deadline.
     #[inline]
     fn remove(&mut self, index: Index) -> Option<K> {
         let hash = self.entries[index].hash;
@@ -334,14 +334,14 @@ impl<K> Core<K> {
     }
 }
 
-/// What [`Core::mark`] did.
+/// Result of [`Core::mark`].
 enum Marked {
     Queued,
     Dirty,
     Already,
 }
 
-/// The table takes its buckets from the low bits of a hash and its tags from the high ones: 32 bits must reach both.
+/// Repeats the hash in both halves: the table takes buckets from the low bits of a hash and tags from the high bits.
 #[inline]
 fn spread(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)

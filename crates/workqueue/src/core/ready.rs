@@ -1,4 +1,4 @@
-//! The keys that wait for a worker: one list per lane, and the rule that says which lane is served next.
+//! The queued keys: one list per lane, and the selection of the next lane.
 
 use super::{Index, entries::Entries, list::List};
 use crate::Lanes;
@@ -6,15 +6,15 @@ use crate::Lanes;
 #[derive(Debug)]
 struct ReadyLane {
     keys: List,
-    /// Hand-outs from other lanes since this one was served, counted while keys wait here.
+    /// Number of keys handed out from other lanes since this lane was served; counted while this lane is not empty.
     passed_over: u32,
 }
 
-/// The ready keys, by lane, most urgent lane first.
+/// The queued keys by lane, most urgent lane first.
 ///
-/// A lane passed over `patience` times is overdue, and the lane passed over most goes first. All counts grow together
-/// and serving a lane clears its own, so every other lane can be served at most once between a lane becoming overdue
-/// and its turn: no key at the head of its lane waits for more than `patience + lanes - 1` other hand-outs.
+/// A lane that was passed over `patience` times is overdue; the lane passed over most often is served first. All counts
+/// grow together and serving a lane resets its count, so each other lane is served at most once after a lane becomes
+/// overdue. At most `patience + lanes - 1` other keys are therefore handed out before the key at the head of a lane.
 #[derive(Debug)]
 pub(super) struct Ready {
     lanes: Box<[ReadyLane]>,
@@ -37,7 +37,7 @@ impl Ready {
         self.len == 0
     }
 
-    /// Queues an entry at the end of its lane.
+    /// Appends an entry to its lane.
     #[inline]
     pub(super) fn push<K>(&mut self, entries: &mut Entries<K>, index: Index) {
         let lane = usize::from(entries[index].lane);
@@ -57,13 +57,13 @@ impl Ready {
         self.lanes[usize::from(lane)].keys.push_back(entries, index);
     }
 
-    /// The next entry to hand out, left where it is.
+    /// Returns the next entry to hand out, without removing it.
     #[inline]
     pub(super) fn peek(&self) -> Option<Index> {
         self.lanes[self.next_lane()].keys.head()
     }
 
-    /// Takes the entry that [`Ready::peek`] answered with.
+    /// Removes the entry that [`Ready::peek`] returned.
     #[inline]
     pub(super) fn take<K>(&mut self, entries: &mut Entries<K>, index: Index) {
         let served = usize::from(entries[index].lane);
@@ -86,7 +86,7 @@ impl Ready {
                 continue;
             }
             let overdue = (lane.passed_over >= self.patience).then_some(lane.passed_over);
-            // Going from the least urgent lane up: a more urgent lane wins unless one below it is overdue for longer.
+            // From the least to the most urgent lane: the more urgent wins unless the other is overdue for longer.
             if overdue >= longest {
                 next = at;
                 longest = overdue;

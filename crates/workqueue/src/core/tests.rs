@@ -1,5 +1,5 @@
-//! The state machine beside a reference that is too simple to be wrong: lists that are searched from end to end.
-#![expect(clippy::disallowed_methods, reason = "some instant to start from")]
+//! The state machine, compared with a reference implementation of plain lists with linear search.
+#![expect(clippy::disallowed_methods, reason = "needs a start time")]
 
 use std::{
     num::{NonZeroU8, NonZeroU32},
@@ -13,7 +13,7 @@ use crate::Lanes;
 
 type Key = u8;
 
-/// Two hashes for all keys, so that keys collide.
+/// Returns one of two hashes, so that keys collide.
 fn hash(key: Key) -> u32 {
     u32::from(key % 2) * 0x9e37_79b9
 }
@@ -24,9 +24,9 @@ enum Op {
     AddAfter(Key, u64, u8),
     Pass(u64),
     Get,
-    /// Done with one of the keys in process, by its guard.
+    /// Ends the processing of one of the keys in process, by index and ticket.
     Done(prop::sample::Index),
-    /// Done with a key, be it in process or not.
+    /// Ends the processing of a key by its name, in process or not.
     DoneKey(Key),
     ShutDown,
 }
@@ -52,14 +52,14 @@ struct Delayed {
     lane: u8,
 }
 
-/// What the documentation says, word by word.
+/// Reference implementation of the documented behaviour.
 #[derive(Debug)]
 struct Reference {
     patience: u32,
-    /// The queued keys of each lane, and how often the lane was passed over.
+    /// Per lane: its queued keys, and how often it was passed over.
     lanes: Vec<(Vec<Key>, u32)>,
     processing: Vec<Key>,
-    /// Added while being processed, and the lane to join.
+    /// Keys that were added while in process, and the lane to join.
     dirty: Vec<(Key, u8)>,
     delayed: Vec<Delayed>,
     asked: usize,
@@ -78,7 +78,7 @@ impl Reference {
         self.lanes.iter().map(|(keys, _)| keys.len()).sum()
     }
 
-    /// Whether the key counts as added.
+    /// Returns whether the key was queued or marked dirty by this add.
     fn add(&mut self, key: Key, lane: u8) -> bool {
         if self.shutting_down {
             return false;
@@ -160,7 +160,7 @@ impl Reference {
     }
 }
 
-/// Runs a history on both and compares all that can be seen after every step.
+/// Runs a history on both implementations and compares the observable state after every step.
 fn compare(ops: Vec<Op>, lanes: u8, patience: u32) -> Result<(), TestCaseError> {
     let start = Instant::now();
     let at = |millis| start + Duration::from_millis(millis);
@@ -220,9 +220,9 @@ fn compare(ops: Vec<Op>, lanes: u8, patience: u32) -> Result<(), TestCaseError> 
         prop_assert_eq!(core.waiting(), reference.delayed.len());
         prop_assert_eq!(core.is_drained(), reference.queued() + reference.processing.len() == 0);
         let processing: Vec<_> = core.processing().filter_map(|it| core.entries[it].key).collect();
-        prop_assert_eq!(&processing, &reference.processing, "the oldest first");
+        prop_assert_eq!(&processing, &reference.processing, "oldest first");
         let known = core.entries.iter().count();
-        prop_assert_eq!(core.table.len(), known, "one bucket for each entry");
+        prop_assert_eq!(core.table.len(), known, "one bucket per entry");
         let delayed_only = reference.delayed.iter().filter(|it| {
             !reference.processing.contains(&it.key) && !reference.lanes.iter().any(|(keys, _)| keys.contains(&it.key))
         });
@@ -257,7 +257,7 @@ proptest! {
         compare(ops.into_iter().map(clamp).collect(), lanes, patience)?;
     }
 
-    /// Whatever is added to the other lanes, a key at the head of its lane has its turn.
+    /// A key at the head of its lane is handed out within the bound, whatever is added to the other lanes.
     #[test]
     fn no_lane_starves(lanes in 2..=5_u8, lane in 0..5_u8, patience in 1..20_u32, others in vec(0..5_u8, 60)) {
         let lane = lane.min(lanes - 1);
@@ -269,7 +269,7 @@ proptest! {
             next += 1;
             core.add(next, next, lane);
         };
-        // The others come first and always have keys; whatever comes later into its own lane is behind it.
+        // The other lanes are filled first and never run empty; later keys of this lane queue behind the first.
         for other in (0..lanes).filter(|it| *it != lane) {
             add(&mut core, other);
         }
@@ -285,6 +285,6 @@ proptest! {
             add(&mut core, lease.lane);
             add(&mut core, other.min(lanes - 1));
         }
-        prop_assert!(waited < patience + u32::from(lanes), "waited for {waited} hand-outs");
+        prop_assert!(waited < patience + u32::from(lanes), "{waited} other keys were handed out first");
     }
 }

@@ -1,17 +1,17 @@
-//! A token bucket that lends.
+//! A token bucket with reservations.
 
 use std::time::{Duration, Instant};
 
 use super::RateLimiter;
 
-/// The answer of a bucket that will never have a token: some 292 years.
+/// The delay returned by a bucket that never gains a token; about 292 years.
 pub const FOREVER: Duration = Duration::from_nanos(i64::MAX as u64);
 
-/// A token bucket that lends from the future: a reservation always succeeds, and says how long to wait until its token
-/// is there. It behaves as `Reserve().Delay()` of Go's `golang.org/x/time/rate`.
+/// A token bucket with reservations, as `Reserve().Delay()` of Go's `golang.org/x/time/rate`: taking a token always
+/// succeeds and returns the delay until it is available.
 ///
-/// The bucket starts full. A rate of infinity never waits; a rate of zero (or less) hands out the burst and then waits
-/// [`FOREVER`], and so does, from the start, a burst of zero.
+/// The bucket starts full. With an infinite rate the delay is always zero. With a rate of zero or less, the delay is
+/// [`FOREVER`] once the burst is used up; with a burst of zero and a finite rate, it is [`FOREVER`] from the start.
 ///
 /// ```
 /// # use std::time::{Duration, Instant};
@@ -28,21 +28,21 @@ pub const FOREVER: Duration = Duration::from_nanos(i64::MAX as u64);
 pub struct TokenBucket {
     rate: f64,
     burst: u32,
-    /// Negative when tokens are lent.
+    /// Negative if tokens of the future are reserved.
     tokens: f64,
-    /// When `tokens` was right.
+    /// Time at which `tokens` was computed.
     last: Option<Instant>,
 }
 
 impl TokenBucket {
-    /// A full bucket of `burst` tokens that gains `rate` tokens a second.
+    /// Creates a full bucket that holds at most `burst` tokens and gains `rate` tokens per second.
     pub fn new(rate: f64, burst: u32) -> Self {
         Self { rate, burst, tokens: f64::from(burst), last: None }
     }
 
-    /// Takes one token and says how long from `now` until it is there.
+    /// Takes one token and returns the delay from `now` until it is available.
     ///
-    /// A `now` earlier than the last one counts as the last one: a clock that goes back mints no tokens.
+    /// A `now` before that of an earlier call is treated as that earlier time: a clock that goes back adds no tokens.
     pub fn reserve(&mut self, now: Instant) -> Duration {
         if self.rate == f64::INFINITY {
             return Duration::ZERO;
@@ -71,14 +71,14 @@ impl TokenBucket {
     }
 }
 
-/// One [`TokenBucket`] for all keys together. It knows no key, so it can forget none.
+/// One [`TokenBucket`] for all keys. It counts no retries per key: `requeues` is always 0.
 #[derive(Debug, Clone)]
 pub struct BucketLimiter {
     bucket: TokenBucket,
 }
 
 impl BucketLimiter {
-    /// At most `rate` keys a second in the long run and `burst` at once.
+    /// Limits all keys together to `rate` per second on average, with bursts of at most `burst`.
     pub fn new(rate: f64, burst: u32) -> Self {
         Self { bucket: TokenBucket::new(rate, burst) }
     }

@@ -1,4 +1,4 @@
-//! Limiters made of limiters.
+//! Combinations of rate limiters.
 
 use std::{
     fmt,
@@ -7,19 +7,19 @@ use std::{
 
 use super::RateLimiter;
 
-/// The longest wait of several limiters. All of them count every try.
+/// The longest delay of several limiters. Each of them counts every retry.
 #[derive(Default)]
 pub struct MaxOf<K> {
     limiters: Vec<Box<dyn RateLimiter<K>>>,
 }
 
 impl<K> MaxOf<K> {
-    /// No limiter yet: no wait.
+    /// Creates a limiter without members; its delay is zero.
     pub fn new() -> Self {
         Self { limiters: Vec::new() }
     }
 
-    /// One more limiter.
+    /// Adds a limiter.
     #[must_use]
     pub fn and(mut self, limiter: impl RateLimiter<K> + 'static) -> Self {
         self.limiters.push(Box::new(limiter));
@@ -47,7 +47,7 @@ impl<K> fmt::Debug for MaxOf<K> {
     }
 }
 
-/// Another limiter's wait, but never longer than `longest`.
+/// A limiter whose delays are capped.
 #[derive(Debug, Clone)]
 pub struct WithMaxWait<L> {
     limiter: L,
@@ -55,7 +55,7 @@ pub struct WithMaxWait<L> {
 }
 
 impl<L> WithMaxWait<L> {
-    /// Caps the waits of `limiter`.
+    /// Caps the delays of `limiter` at `longest`.
     pub fn new(limiter: L, longest: Duration) -> Self {
         Self { limiter, longest }
     }

@@ -1,4 +1,4 @@
-//! Waits that double with every failure of a key.
+//! Exponential back-off per key.
 
 use std::{
     hash::Hash,
@@ -7,7 +7,7 @@ use std::{
 
 use super::{RateLimiter, tries::Tries};
 
-/// For each key `base`, then twice that, then four times, and so on, but never more than `cap`.
+/// Exponential back-off per key: `base`, doubling with each retry, at most `cap`.
 #[derive(Debug, Clone)]
 pub struct ItemExponential<K> {
     base: Duration,
@@ -16,13 +16,13 @@ pub struct ItemExponential<K> {
 }
 
 impl<K> ItemExponential<K> {
-    /// A limiter that starts at `base` and stops doubling at `cap`.
+    /// Creates a limiter with a first delay of `base` and a longest delay of `cap`.
     pub fn new(base: Duration, cap: Duration) -> Self {
         Self { base, cap, failures: Tries::new() }
     }
 
-    /// The wait after so many failures before this one, right for any number of them. A wait that a signed 64-bit
-    /// count of nanoseconds cannot hold counts as the cap, as in client-go.
+    /// Returns the delay after `failures` earlier retries. A delay that overflows an `i64` of nanoseconds is the cap,
+    /// as in client-go.
     fn after(&self, failures: u32) -> Duration {
         let nanos = self.base.as_nanos().saturating_mul(1 << failures.min(63));
         i64::try_from(nanos).map_or(self.cap, |nanos| Duration::from_nanos(nanos.unsigned_abs()).min(self.cap))

@@ -1,4 +1,4 @@
-//! A few quick tries, then slow ones.
+//! A short delay for the first retries of a key, then a long one.
 
 use std::{
     hash::Hash,
@@ -7,7 +7,7 @@ use std::{
 
 use super::{RateLimiter, tries::Tries};
 
-/// For each key `fast` for the first tries, then `slow`.
+/// A limiter per key with the delay `fast` for the first retries and `slow` for all later ones.
 #[derive(Debug, Clone)]
 pub struct ItemFastSlow<K> {
     fast: Duration,
@@ -17,7 +17,7 @@ pub struct ItemFastSlow<K> {
 }
 
 impl<K> ItemFastSlow<K> {
-    /// A limiter that says `fast` for the first `fast_tries` tries of a key and `slow` afterwards.
+    /// Creates a limiter with the delay `fast` for the first `fast_tries` retries of a key, and `slow` afterwards.
     pub fn new(fast: Duration, slow: Duration, fast_tries: u32) -> Self {
         Self { fast, slow, fast_tries, tries: Tries::new() }
     }

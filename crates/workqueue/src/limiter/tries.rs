@@ -1,10 +1,10 @@
-//! How often each key was tried.
+//! Retry counts per key.
 
 use std::hash::Hash;
 
 use hashbrown::HashMap;
 
-/// The tries of each key since it was last forgotten. A key that is well takes no memory.
+/// Retries of each key since it was last forgotten. A key without retries takes no memory.
 #[derive(Debug, Clone)]
 pub(super) struct Tries<K> {
     counts: HashMap<K, u32>,
@@ -17,7 +17,7 @@ impl<K> Tries<K> {
 }
 
 impl<K: Clone + Eq + Hash> Tries<K> {
-    /// Counts one more try; the answer is the number of those before.
+    /// Counts one more retry and returns the number of earlier ones.
     pub(super) fn count(&mut self, key: &K) -> u32 {
         if let Some(count) = self.counts.get_mut(key) {
             return std::mem::replace(count, count.saturating_add(1));
