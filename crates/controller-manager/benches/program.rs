@@ -1,7 +1,7 @@
-//! What the program does that is not the controllers' work: it reads its command line, and is scraped.
+//! Cost of the program outside of the controllers: parsing the command line, and a scrape of `/metrics`.
 
 #[path = "../tests/it/https.rs"]
-#[expect(dead_code, reason = "shared with tests, which ask for more")]
+#[expect(dead_code, reason = "shared with tests, which use more of it")]
 mod https;
 
 use std::ffi::OsString;
@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use https::Caller;
 
-/// As the manifest of a kube-controller-manager has it.
+/// The arguments of kube-controller-manager in a static Pod of kubeadm.
 const ARGUMENTS: &str = include_str!("../tests/fixtures/kcm-args.txt");
 
 fn command_line(c: &mut Criterion) {
@@ -34,7 +34,7 @@ fn command_line(c: &mut Criterion) {
     c.bench_function("command line", |b| b.iter(|| CommandLine::parse(black_box(&line).clone()).expect("understood")));
 }
 
-/// The controllers on an embedded API server, whose metrics anybody may ask for.
+/// The controllers on an embedded API server, with `/metrics` served without authorization.
 struct Program {
     sender: SendRequest<Empty<Bytes>>,
     client: Client,
@@ -49,7 +49,7 @@ impl Program {
         let config = Config::from_url(&server.url()).expect("a URL");
         let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client");
         let folder = tempfile::tempdir().expect("a folder");
-        // Free a moment ago is good enough for a bench.
+        // Another process could take the port before it is bound; accepted in a benchmark.
         let free = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound");
         let mut settings = Settings::default();
         settings.client.qps = 0.0;
@@ -70,7 +70,7 @@ impl Program {
         assert!(status.is_success(), "{path}: {}", String::from_utf8_lossy(&answer));
     }
 
-    /// A life in a few seconds, so that all there is to show is shown.
+    /// Creates, changes and deletes objects for a few seconds, so that all metrics have series.
     async fn live(&mut self) {
         const PODS: &str = "/api/v1/namespaces/default/pods";
         self.send(Method::POST, "/api/v1/nodes", &json!({"metadata": {"name": "n1"}})).await;
@@ -102,7 +102,7 @@ impl Program {
         tokio::time::sleep(Duration::from_secs(2)).await;
     }
 
-    /// One scrape over a connection that is there already.
+    /// One scrape over the open connection.
     async fn scrape(&mut self, accept: &str) -> Bytes {
         let request = Request::get("/metrics").header("host", "it").header("accept", accept);
         let request = request.body(Empty::new()).expect("a request");
@@ -126,7 +126,7 @@ async fn connect(tasks: &mut JoinSet<()>, address: SocketAddr, folder: &TempDir)
     }
 }
 
-/// All of a scrape: what is read of the process, the text, TLS.
+/// A whole scrape: reading `/proc`, encoding, TLS.
 fn metrics(c: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.expect("a runtime");

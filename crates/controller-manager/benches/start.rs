@@ -1,5 +1,5 @@
-//! What a simulation pays for each run of the program: a client, and starting and stopping the controllers over a service of this
-//! process, in virtual time.
+//! Fixed cost of a simulation run: building a client, and starting and stopping the controllers over an in-process
+//! service in virtual time.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime")
 }
 
-/// Over a server that answers 503 to everything.
+/// Configuration of a server that answers every request with 503.
 fn config() -> Config {
     Config::over(tower::service_fn(async |_| {
         let mut answer = Response::new(Full::<Bytes>::default());
@@ -27,7 +27,7 @@ fn config() -> Config {
     }))
 }
 
-/// Runs the program for a virtual time.
+/// Runs the program for `time` of virtual time.
 fn run_for(time: Duration, settings: Settings) {
     runtime().block_on(async {
         let stop = CancellationToken::new();
@@ -37,7 +37,7 @@ fn run_for(time: Duration, settings: Settings) {
         };
         let running = Box::pin(run(config(), settings, stop.clone()));
         let (ended, ()) = tokio::join!(running, stopped);
-        ended.expect("a server that is away does not end the program");
+        ended.expect("503 answers do not end the program");
     });
 }
 

@@ -1,4 +1,4 @@
-//! One cache of each kind, whoever reads it.
+//! The informers of the process: one per resource, shared by the controllers.
 
 use std::future::{Ready, ready};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::controllers::Controllers;
 use crate::discovery::{RESOURCE, SliceApi};
 
-/// The informers of the process. One that no controller needs is never run, and asks the server for nothing.
+/// The informers of the process. An informer that no enabled controller reads is not started and sends no requests.
 pub(crate) struct Caches {
     pub(crate) services: Informer<Service, ServiceIndex>,
     pub(crate) pods: Informer<Pod, PodIndex>,
@@ -23,23 +23,26 @@ pub(crate) struct Caches {
     pub(crate) slices: Informer<EndpointSlice, SliceIndex>,
 }
 
-/// What health checks read of a running informer.
+/// State of a running informer for the health checks.
 pub(crate) struct Cache {
     /// Plural name of the resource.
     pub(crate) resource: &'static str,
-    /// Synced after the first list.
+    /// Synced once the first list is stored.
     pub(crate) synced: HandlerHandle,
     pub(crate) progress: Progress,
 }
 
 impl Caches {
-    /// `min_resync_period`: how often handlers are told of everything again, at least; zero for never.
+    /// Builds the informers without starting them.
+    ///
+    /// Each resync period is drawn at random between `min_resync_period` and twice that, as upstream's
+    /// `ResyncPeriod`; zero disables resyncs.
     pub(crate) fn new(
         client: &Client,
         min_resync_period: Duration,
         metrics: Option<&kube_informer::PrometheusMetrics>,
     ) -> Caches {
-        // Spread, so that the kinds do not fall into step.
+        // Random, so that the informers do not resync at the same time.
         let resync = || min_resync_period.mul_f64(kube_ambient::random_range(1.0..2.0));
         let restores = RestoreSignal::default();
         let builders = (client, metrics, &restores);
@@ -52,7 +55,8 @@ impl Caches {
         }
     }
 
-    /// Runs the informers that the controllers need. That of slices starts once `discovery` finds them served.
+    /// Starts the informers that `controllers` read. The informer of EndpointSlices starts once `discovery` finds them
+    /// served.
     pub(crate) fn spawn(
         &self,
         supervisor: &mut Supervisor,
@@ -86,12 +90,13 @@ impl Caches {
     }
 }
 
-/// How long a new leader waits for its watches to arrive at the state of the server before it lists what is missing.
+/// Time that a new leader waits for a watch to reach the current resource version of the server before it lists
+/// instead.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Caches {
-    /// Brings the caches that the controllers read up to the state that the server has now, so that a new leader sees all writes
-    /// of the previous one.
+    /// Waits until the caches that `controllers` read contain the server's state at the time of the call, so that a new
+    /// leader sees all writes of the previous one.
     pub(crate) async fn catch_up(&self, client: &Client, controllers: Controllers) {
         let Controllers { endpoints, endpointslice, mirroring } = controllers;
         tokio::join!(
@@ -105,18 +110,18 @@ impl Caches {
 }
 
 async fn catch_up<T: Decode, X: Clone + Send + Sync + 'static>(client: &Client, cache: &Informer<T, X>, is_read: bool) {
-    // A cache without its initial list gets that from now on.
+    // A cache that has not synced does not need it: its initial list is still to come and will be recent enough.
     if is_read && !has(Defect::LeaderWithOldCaches) && cache.store_synced().has_synced() {
         cache.catch_up(client, PATIENCE).await;
     }
 }
 
-/// For an informer that need not wait.
+/// The `may_start` of an informer that starts at once.
 fn at_once() -> Ready<bool> {
     ready(true)
 }
 
-/// Runs one informer, once `may_start` returns `true`.
+/// Starts the task of one informer, which runs the informer once `may_start` returns `true`.
 fn spawn<T: Decode, X: Clone + Send + Sync + 'static>(
     supervisor: &mut Supervisor,
     resource: &'static str,

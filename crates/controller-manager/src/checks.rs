@@ -1,9 +1,10 @@
 //! The health checks of the process.
 //!
 //! `/readyz` fails for every reason for which a controller cannot work: the API server was not reached, rejects the
-//! credentials or does not serve EndpointSlices, a cache has not started, has not synced or stands still, or shutdown has
-//! started. A standby is ready. `/livez` and `/healthz` fail only if the lease, while held, is not renewed in time: a restart repairs neither an API server that is away nor a cache that waits for it, and would lose the
-//! caches that the process still works with.
+//! credentials or does not serve EndpointSlices, a cache has not started, has not synced or has stalled, or shutdown
+//! has started. A standby is ready. `/livez` and `/healthz` fail only if the lease, while held, is not renewed in time:
+//! a restart repairs neither an unreachable API server nor a cache that waits for it, and would drop the caches that
+//! the process still works with.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -20,11 +21,11 @@ use crate::discovery::{GROUP_VERSION, SliceApi};
 use crate::serving::{Health, Probe};
 use crate::settings::LeaderElection;
 
-/// A cache that has stored no list, event or bookmark for this long is stalled. API servers send a bookmark on every watch
-/// about once a minute, and a watch that was lost is opened again within a minute at most.
+/// A cache that has stored no list, event or bookmark for this long is stalled. API servers send a bookmark on every
+/// watch about once a minute, and a broken watch is reopened within a minute.
 const STALLED: Duration = Duration::from_secs(180);
 
-/// The health checks of the process. Clones share them.
+/// The registered health checks and the state that they read. Clones share both.
 #[derive(Clone)]
 pub(crate) struct Checks {
     health: Health,
@@ -33,7 +34,8 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
-    /// The checks that exist from the start: `leaderElection` (CM-10), `informer-sync`, `credentials` and `shutdown`.
+    /// Registers the checks that exist from the start: `leaderElection` (CM-10; with leader election only),
+    /// `informer-sync`, `credentials` and `shutdown`.
     pub(crate) fn new(
         stop: &CancellationToken,
         election: Option<&LeaderElection>,
@@ -59,7 +61,7 @@ impl Checks {
         checks.health.add("credentials", &[Probe::Readyz], move || credentials::check(&credentials, Instant::now()));
         let stop = stop.clone();
         checks.health.add("shutdown", &[Probe::Readyz], move || {
-            if stop.is_cancelled() { Err("the process is about to end".to_owned()) } else { Ok(()) }
+            if stop.is_cancelled() { Err("the process is shutting down".to_owned()) } else { Ok(()) }
         });
         checks
     }
@@ -68,7 +70,7 @@ impl Checks {
         &self.health
     }
 
-    /// Adds the check of the API that the slice controllers write to.
+    /// Adds the check `api/discovery.k8s.io/v1`, which fails until the API server serves EndpointSlices.
     pub(crate) fn slice_api(&self, api: SliceApi) {
         self.health.add(&format!("api/{GROUP_VERSION}"), &[Probe::Readyz], move || api.missing());
     }
@@ -80,16 +82,16 @@ impl Checks {
             let name = format!("informer-{resource}");
             self.health.add(&name, &[Probe::Readyz], move || advances(progress.at(Instant::now())));
         }
-        // Called once.
+        // Fails only if already set, and this method is called once.
         let _ = self.caches.set(caches.into_iter().map(|cache| cache.synced).collect());
     }
 
-    /// The election that the process takes part in.
+    /// Sets the fence that `leaderElection` and [`leads`](Self::leads) read. Later calls have no effect.
     pub(crate) fn election(&self, fence: &Fence) {
         let _ = self.fence.set(fence.clone());
     }
 
-    /// Whether this process holds the lease. `false` before its election has begun.
+    /// Returns whether this process holds the lease; `false` before [`election`](Self::election) was called.
     pub(crate) fn leads(&self) -> bool {
         self.fence.get().is_some_and(|fence| fence.lead().is_some())
     }
@@ -100,7 +102,7 @@ impl Checks {
     }
 }
 
-/// Whether a cache follows the cluster; if not, the reason.
+/// Returns `Err` with the reason if the cache has not started, has not synced or has stalled.
 fn advances(state: CacheState) -> Result<(), String> {
     match state {
         CacheState::NotStarted => Err("not started".to_owned()),
@@ -136,7 +138,7 @@ mod tests {
         assert_eq!(advances(state).err().as_deref(), expect);
     }
 
-    /// The answers of `/readyz?verbose`, `/livez` and `/healthz`.
+    /// The body of `/readyz?verbose` and the status codes of `/livez` and `/healthz`.
     fn probes(checks: &Checks) -> (String, u16, u16) {
         let ask = |probe| checks.health().all(probe, true, Vec::new());
         (ask(Probe::Readyz).1, ask(Probe::Livez).0.as_u16(), ask(Probe::Healthz).0.as_u16())
@@ -177,6 +179,6 @@ mod tests {
         source.bookmark("3");
         assert_eq!(probes(&checks), ready);
         stop.cancel();
-        assert!(probes(&checks).0.contains("[-]shutdown failed: the process is about to end\n"));
+        assert!(probes(&checks).0.contains("[-]shutdown failed: the process is shutting down\n"));
     }
 }

@@ -1,4 +1,5 @@
-//! What `/configz` shows: the parts of upstream's configuration that there are here, under upstream's names (CM-11).
+//! The document at `/configz`: the fields of upstream's `KubeControllerManagerConfiguration` that this program has
+//! (CM-11).
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::settings::{ClientSettings, LeaderElection, Settings};
 
 const GROUP: &str = "kubecontrollermanager.config.k8s.io";
 
-/// The whole document.
+/// Returns the document, with upstream's group and field names.
 pub(crate) fn configz(settings: &Settings) -> Value {
     let mut configuration = json!({
         "kind": "KubeControllerManagerConfiguration",

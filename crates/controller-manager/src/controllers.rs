@@ -1,10 +1,10 @@
-//! Which controllers run: the flag `--controllers`.
+//! The flag `--controllers`: which controllers run.
 
 mod elsewhere;
 
 use elsewhere::ELSEWHERE;
 
-/// The controllers of this program.
+/// The set of enabled controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Controllers {
     /// `endpoints-controller`.
@@ -16,27 +16,27 @@ pub struct Controllers {
 }
 
 impl Default for Controllers {
-    /// All of them.
+    /// All controllers enabled.
     fn default() -> Self {
         Controllers { endpoints: true, endpointslice: true, mirroring: true }
     }
 }
 
-/// A name in `--controllers` that is no controller of Kubernetes 1.36.
+/// The error for a name in `--controllers` that is no controller of kube-controller-manager 1.36.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{name:?} is not in the list of known controllers")]
 pub struct UnknownController {
     name: String,
 }
 
-/// `endpoints-controller`, as upstream calls it.
+/// Upstream's name of the Endpoints controller.
 pub(crate) const ENDPOINTS: &str = "endpoints-controller";
-/// `endpointslice-controller`, as upstream calls it.
+/// Upstream's name of the EndpointSlice controller.
 pub(crate) const ENDPOINTSLICE: &str = "endpointslice-controller";
-/// `endpointslice-mirroring-controller`, as upstream calls it.
+/// Upstream's name of the EndpointSlice mirroring controller.
 pub(crate) const MIRRORING: &str = "endpointslice-mirroring-controller";
 
-/// Those that are here, with their names before Kubernetes 1.28.
+/// The controllers of this program: canonical name, and alias (the name before Kubernetes 1.28).
 const HERE: [(&str, &str); 3] =
     [(ENDPOINTS, "endpoint"), (ENDPOINTSLICE, "endpointslice"), (MIRRORING, "endpointslicemirroring")];
 
@@ -46,9 +46,15 @@ fn is_known(name: &str) -> bool {
 }
 
 impl Controllers {
-    /// Resolves a list such as `*,-endpoints-controller` (CM-4): for each controller the first entry that names it, with
-    /// or without a dash in front, decides; one that is not named runs if there is a `*`. Controllers of
-    /// kube-controller-manager that are not here are known and change nothing, and so does an empty element.
+    /// Resolves the value of `--controllers`, such as `*,-endpoints-controller`, by upstream's rules (CM-4).
+    ///
+    /// For each controller the first entry with its name or alias decides: `name` enables it, `-name` disables it. A
+    /// controller that no entry names is enabled if there is a `*`. Names of other controllers of
+    /// kube-controller-manager and empty entries are accepted and ignored.
+    ///
+    /// # Errors
+    ///
+    /// One [`UnknownController`] for each name that is no controller of kube-controller-manager 1.36.
     pub fn parse(list: &[String]) -> Result<Controllers, Vec<UnknownController>> {
         let unknown: Vec<_> = list
             .iter()
@@ -74,13 +80,13 @@ impl Controllers {
         Ok(Controllers { endpoints, endpointslice, mirroring })
     }
 
-    /// The names of those that write EndpointSlices.
+    /// Returns the names of the enabled controllers that write EndpointSlices.
     pub(crate) fn of_slices(self) -> Vec<&'static str> {
         let both = [(ENDPOINTSLICE, self.endpointslice), (MIRRORING, self.mirroring)];
         both.into_iter().filter(|(_, runs)| *runs).map(|(name, _)| name).collect()
     }
 
-    /// Those of them that are compiled in.
+    /// Returns the enabled controllers that are compiled in, and logs a warning for each other one.
     pub(crate) fn compiled_in(self) -> Controllers {
         let among = |wanted: bool, name: &str, there: bool| {
             if wanted && !there {

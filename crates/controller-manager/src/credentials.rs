@@ -1,25 +1,25 @@
-//! What the process does while the API server rejects its credentials.
+//! Reaction to rejected credentials: the process becomes unready after 60 s of 401 answers and ends after 300 s.
 
 use std::time::Duration;
 
 use kube_controller_client::Credentials;
 use tokio::time::{Instant, sleep};
 
-/// Time of answers of 401 after which the process is not ready. Shorter than [`END_AFTER`], and long enough for a token or
-/// certificate that is replaced as it expires.
+/// Time of 401 answers after which the process is not ready: long enough for a token or certificate to be replaced when
+/// it expires.
 const UNREADY_AFTER: Duration = Duration::from_secs(60);
-/// Time of answers of 401 after which a process that works ends. Rotated files are read every 30 s, so that what is wrong by
-/// then does not mend by itself, and another replica may have other credentials.
+/// Time of 401 answers after which the process ends, if it is the leader or runs without leader election. Files are
+/// reloaded every 30 s, so that waiting longer is unlikely to help, and another replica may have valid credentials.
 const END_AFTER: Duration = Duration::from_secs(300);
-/// Time between two looks at the answers.
+/// Interval between two checks.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Time for which the server has answered 401 only, zero if it has not.
+/// Returns the time since `rejected_since`; zero if it is `None`.
 fn rejected_for(rejected_since: Option<Instant>, now: Instant) -> Duration {
     rejected_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
 }
 
-/// The readiness check `credentials`: fails once they have been rejected for a minute.
+/// The readiness check `credentials`: fails once the credentials have been rejected for [`UNREADY_AFTER`].
 pub(crate) fn check(credentials: &Credentials, now: Instant) -> Result<(), String> {
     match rejected_for(credentials.rejected_since(), now) {
         rejected if rejected < UNREADY_AFTER => Ok(()),
@@ -27,7 +27,8 @@ pub(crate) fn check(credentials: &Credentials, now: Instant) -> Result<(), Strin
     }
 }
 
-/// Returns once the credentials have been rejected for five minutes while `works` says that this process has work to do.
+/// Waits until the credentials have been rejected for [`END_AFTER`] or longer and `works` returns `true` (this process
+/// leads or has no leader election). Returns the time of rejection.
 pub(crate) async fn rejected(credentials: &Credentials, works: impl Fn() -> bool) -> Duration {
     loop {
         sleep(INTERVAL).await;

@@ -1,9 +1,9 @@
-//! Whether the API server serves EndpointSlices.
+//! Discovery of the EndpointSlice API.
 //!
-//! Without them, the slice controllers cannot work. Upstream's `startEndpointSliceController` does not ask: the informers fail
-//! with 404 and try again for ever. (Versions before asked once, with `AvailableResources`, and never started the controllers if
-//! the answer was no.) Here the cache of slices waits instead, so that a server which does not have them is not asked to list
-//! them, and `/readyz` gives the reason. The other caches and the Endpoints controller do not wait.
+//! The slice controllers cannot work without it. Upstream's `startEndpointSliceController` does not check: the
+//! informers fail with 404 and retry without end. (Earlier versions checked once, with `AvailableResources`, and never
+//! started the controllers if the API was missing.) Here the informer of EndpointSlices waits until the API is served,
+//! and `/readyz` gives the reason. The other informers and the Endpoints controller do not wait.
 
 use std::time::Duration;
 
@@ -13,30 +13,30 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// The API version the slice controllers write.
+/// API version that the slice controllers write.
 pub(crate) const GROUP_VERSION: &str = "discovery.k8s.io/v1";
-/// The resource they write.
+/// Resource that the slice controllers write.
 pub(crate) const RESOURCE: &str = "endpointslices";
 const PATH: &str = "/apis/discovery.k8s.io/v1";
-/// The first pause between two requests; it doubles.
+/// First back-off between two requests; it doubles after each.
 const PAUSE: Duration = Duration::from_millis(500);
-/// The longest pause while the API server cannot be asked.
+/// Maximum back-off while requests fail.
 const LONGEST_AWAY: Duration = Duration::from_secs(2);
-/// The longest pause while it answers that it does not serve EndpointSlices.
+/// Maximum back-off while the API server answers that it does not serve EndpointSlices.
 const LONGEST_MISSING: Duration = Duration::from_secs(30);
 
-/// What is known of the API.
+/// Result of the last discovery request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Availability {
     /// The API server has not answered yet.
     Unknown,
-    /// It does not serve EndpointSlices.
+    /// The API server does not serve EndpointSlices.
     Missing,
-    /// It does. This is final.
+    /// The API server serves EndpointSlices. Final: it is not checked again.
     Served,
 }
 
-/// The availability of EndpointSlices, as last discovered. Clones share it.
+/// Availability of the EndpointSlice API, as last discovered. Clones share the state.
 #[derive(Debug, Clone)]
 pub(crate) struct SliceApi {
     state: watch::Sender<Availability>,
@@ -44,13 +44,13 @@ pub(crate) struct SliceApi {
 }
 
 impl SliceApi {
-    /// `gauge`, labelled with API version and resource, becomes 1 when EndpointSlices are served and 0 while they are not. It
-    /// has no such series before the API server has answered.
+    /// Creates the state before discovery. `gauge`, labelled with API version and resource, becomes 1 when
+    /// EndpointSlices are served and 0 while they are not; the series is absent until the API server has answered.
     pub(crate) fn new(gauge: Option<IntGaugeVec>) -> SliceApi {
         SliceApi { state: watch::Sender::new(Availability::Unknown), gauge }
     }
 
-    /// The reason for which the slice controllers cannot work, if there is one.
+    /// The readiness check `api/discovery.k8s.io/v1`: `Err` with the reason until EndpointSlices are served.
     pub(crate) fn missing(&self) -> Result<(), String> {
         match *self.state.borrow() {
             Availability::Unknown => Err("the API server has not been reached yet".to_owned()),
@@ -59,9 +59,9 @@ impl SliceApi {
         }
     }
 
-    /// Asks until EndpointSlices are served. Returns `false` if `stop` is cancelled first.
+    /// Polls the API server until it serves EndpointSlices. Returns `false` if `stop` is cancelled first.
     ///
-    /// `waiting` are the controllers that are named in the log.
+    /// `waiting` are the names of the waiting controllers, for the log.
     pub(crate) async fn served(&self, client: &Client, waiting: &[&str], stop: &CancellationToken) -> bool {
         let mut pause = PAUSE;
         loop {
@@ -78,7 +78,7 @@ impl SliceApi {
                         pause = PAUSE;
                         for name in waiting {
                             tracing::warn!(
-                                "Not starting {name} since {GROUP_VERSION} resources are not available, asking again"
+                                "Not starting {name} since {GROUP_VERSION} resources are not available, retrying"
                             );
                         }
                     }
@@ -99,7 +99,7 @@ impl SliceApi {
         }
     }
 
-    /// Sets what is known and returns what was known before.
+    /// Sets state and gauge; returns the previous state.
     fn set(&self, now: Availability) -> Availability {
         if let Some(gauge) = &self.gauge {
             gauge.with_label_values(&[GROUP_VERSION, RESOURCE]).set((now == Availability::Served).into());
@@ -108,7 +108,8 @@ impl SliceApi {
     }
 }
 
-/// What an answer of the API server means; `None` if it means neither.
+/// Returns whether EndpointSlices are served, by an answer to the discovery request; `None` if the answer is
+/// inconclusive.
 fn served(answer: &Result<Value, Error>) -> Option<bool> {
     match answer {
         Ok(list) => {
@@ -116,7 +117,7 @@ fn served(answer: &Result<Value, Error>) -> Option<bool> {
             Some(resources.any(|it| it["name"] == RESOURCE))
         }
         Err(error) if error.is_not_found() => Some(false),
-        // A client that may not read discovery may still list and write slices; if not, those requests report it.
+        // An identity that may not read discovery may still list and write slices; if not, those requests report it.
         Err(error) if error.is_forbidden() => Some(true),
         Err(_) => None,
     }

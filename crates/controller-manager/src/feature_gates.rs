@@ -1,4 +1,4 @@
-//! Feature gates: the flag `--feature-gates`.
+//! The flag `--feature-gates`.
 
 mod known;
 
@@ -7,21 +7,21 @@ use std::sync::{Arc, LazyLock};
 
 use kube_endpoint_model::parse_go_bool;
 
-/// How far a feature is, in upstream's terms.
+/// Maturity of a feature, in upstream's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Off unless asked for; may go away.
+    /// Off by default; may be removed without notice.
     Alpha,
-    /// Stays, may change.
+    /// May still change in detail.
     Beta,
-    /// Stays as it is.
+    /// Generally available (GA).
     Stable,
-    /// Goes away.
+    /// Will be removed.
     Deprecated,
 }
 
 impl Stage {
-    /// As the metric `kubernetes_feature_enabled` names it: a stable feature has no name there.
+    /// Returns the value of the label `stage` in the metric `kubernetes_feature_enabled`; empty for stable features.
     pub fn label(self) -> &'static str {
         match self {
             Stage::Alpha => "ALPHA",
@@ -35,31 +35,32 @@ impl Stage {
 /// One feature gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gate {
-    /// As it is written in `--feature-gates`.
+    /// Name of the gate in `--feature-gates`.
     pub name: &'static str,
-    /// How far the feature is in Kubernetes 1.36.
+    /// Stage of the feature in Kubernetes 1.36.
     pub stage: Stage,
-    /// Whether it is on when nothing is said.
+    /// Whether the feature is enabled by default.
     pub default: bool,
-    /// Whether nothing else may be said.
+    /// Whether the gate is locked to its default.
     pub locked: bool,
 }
 
-/// Whether the slice controllers run, as before Kubernetes 1.25. Ours: on by default.
+/// The gate `EndpointSlice`, which upstream removed in Kubernetes 1.25. If disabled, the two slice controllers do not
+/// start. On by default.
 pub(crate) const ENDPOINT_SLICE: &str = "EndpointSlice";
 
-/// Every alpha gate that is not named itself.
+/// The gate `AllAlpha`: sets every alpha gate that is not set by name.
 const ALL_ALPHA: Gate = Gate { name: "AllAlpha", stage: Stage::Alpha, default: false, locked: false };
-/// Every beta gate that is not named itself.
+/// The gate `AllBeta`: sets every beta gate that is not set by name.
 const ALL_BETA: Gate = Gate { name: "AllBeta", stage: Stage::Beta, default: false, locked: false };
 
-/// Rules of the Endpoints controller before Kubernetes 1.36, see [`kube_endpoint::Legacy`].
+// Gates for rules of the Endpoints controller in earlier versions of Kubernetes, see `kube_endpoint::Legacy`.
 const TOLERATE_UNREADY: &str = "LegacyTolerateUnreadyEndpoints";
 const SINGLE_STACK: &str = "LegacySingleStackEndpoints";
 const RESTART_POLICY: &str = "LegacyRestartPolicyMembership";
 
-/// Gates that this program adds to upstream's, and the only ones that change what it does. Older rules stand where
-/// upstream has its own: deprecated and off, so that `AllAlpha` leaves them so.
+/// Gates that this program adds to upstream's; the only ones that have an effect. Those for earlier rules are
+/// deprecated and off, so that neither `AllAlpha` nor `AllBeta` sets them.
 const OURS: &[Gate] = &[
     Gate { name: ENDPOINT_SLICE, stage: Stage::Stable, default: true, locked: false },
     Gate { name: TOLERATE_UNREADY, stage: Stage::Deprecated, default: false, locked: false },
@@ -67,41 +68,41 @@ const OURS: &[Gate] = &[
     Gate { name: RESTART_POLICY, stage: Stage::Deprecated, default: false, locked: false },
 ];
 
-/// Why a text for `--feature-gates` is refused, in upstream's words.
+/// The error for an invalid entry of `--feature-gates`. The messages are upstream's.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FeatureGateError {
-    /// There is no such gate.
+    /// The gate does not exist.
     #[error("unrecognized feature gate: {0}")]
     Unknown(String),
-    /// A gate that is locked was to be changed.
+    /// The gate is locked, and the value is not its default.
     #[error("cannot set feature gate {name} to {value}, feature is locked to {}", !value)]
     Locked {
-        /// The gate.
+        /// Name of the gate.
         name: &'static str,
-        /// What it was to be.
+        /// The rejected value.
         value: bool,
     },
-    /// There is a name and no value.
+    /// The entry has a name and no value.
     #[error("missing bool value for {0}")]
     NoValue(String),
-    /// The value is no boolean.
+    /// The value is not a boolean.
     #[error("invalid value of {name}={value}, err: strconv.ParseBool: parsing {value:?}: invalid syntax")]
     NoBool {
-        /// The gate.
+        /// Name of the gate.
         name: String,
-        /// What was given for it.
+        /// The value as given.
         value: String,
     },
-    /// It is for a program that this is not: `wardle:Foo=true`.
+    /// The entry is for another component: `wardle:Foo=true`. Only `kube:` is accepted.
     #[error("component not registered: {0}")]
     Component(String),
 }
 
-/// What is on and what is off.
+/// All feature gates and whether each is enabled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureGates {
-    /// Shared until a gate is set.
+    /// Copied on write: shared by all clones until a gate is set.
     states: Arc<States>,
 }
 
@@ -113,24 +114,24 @@ static DEFAULTS: LazyLock<Arc<States>> = LazyLock::new(|| {
 });
 
 impl Default for FeatureGates {
-    /// Kubernetes 1.36's defaults.
+    /// The defaults of Kubernetes 1.36, and of the gates that this program adds.
     fn default() -> Self {
         FeatureGates { states: Arc::clone(&DEFAULTS) }
     }
 }
 
 impl FeatureGates {
-    /// Whether a feature is on. A gate that does not exist is off.
+    /// Returns whether a gate is enabled; `false` for a gate that does not exist.
     pub fn enabled(&self, name: &str) -> bool {
         self.states.get(name).is_some_and(|(_, on)| *on)
     }
 
-    /// Every gate and whether it is on, by name: what the metric `kubernetes_feature_enabled` shows.
+    /// Returns every gate and whether it is enabled, ordered by name.
     pub fn all(&self) -> impl Iterator<Item = (Gate, bool)> {
         self.states.values().copied()
     }
 
-    /// The older rules that hold.
+    /// Returns the rules of earlier versions that are enabled.
     #[cfg(feature = "endpoint")]
     pub(crate) fn legacy(&self) -> kube_endpoint::Legacy {
         kube_endpoint::Legacy {
@@ -140,8 +141,9 @@ impl FeatureGates {
         }
     }
 
-    /// Sets what texts such as `A=true,kube:B=false` say, later ones winning, and collects what is wrong with them.
-    /// Gives what an operator should be told.
+    /// Sets gates from texts such as `A=true,kube:B=false`. Of several entries for one gate the last wins, and an entry
+    /// for a gate wins over `AllAlpha` and `AllBeta`, in any order. Invalid entries are appended to `errors`. Returns
+    /// warnings for the log.
     pub(crate) fn set(&mut self, texts: &[String], errors: &mut Vec<FeatureGateError>) -> Vec<String> {
         let mut wanted = BTreeMap::new();
         for pair in texts.iter().flat_map(|text| text.split(',')).filter(|pair| !pair.trim().is_empty()) {
@@ -179,7 +181,8 @@ impl FeatureGates {
         remarks
     }
 
-    /// One pair. Nothing is set by it yet: `AllBeta` must not undo what stands before it.
+    /// Parses one entry. The caller sets the gates after all entries are parsed, so that `AllBeta` does not override an
+    /// entry before it.
     fn read(&self, pair: &str) -> Result<(&'static str, bool), FeatureGateError> {
         let (name, value) = match pair.split_once('=') {
             Some((name, value)) => (name.trim(), Some(value.trim())),
@@ -221,11 +224,11 @@ mod tests {
         assert!(gates.all().all(|(gate, on)| gate.default == on));
     }
 
-    /// As the Go program tells of its gates: name, stage, and whether it is on.
+    /// Name, stage and state of each gate are those of the metric `kubernetes_feature_enabled` of the Go program.
     #[test]
     fn they_are_upstreams() {
         const METRICS: &str = include_str!("../../../conformance/fixtures/kcm-metrics.txt");
-        // Added by the distribution that the program was taken from.
+        // Gates of the vendor build that the metrics were recorded from; Kubernetes does not have them.
         const CARRIED: [&str; 3] =
             ["MinimumKubeletVersion", "RouteExternalCertificate", "StoragePerformantSecurityPolicy"];
         let lines = METRICS.lines().filter_map(|line| line.strip_prefix("kubernetes_feature_enabled{name=\""));

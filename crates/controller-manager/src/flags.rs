@@ -1,4 +1,4 @@
-//! The command line, with the flags of kube-controller-manager.
+//! The command line: the flags of kube-controller-manager that apply to the endpoint controllers.
 
 mod authentication;
 mod authorization;
@@ -27,11 +27,11 @@ use split::{Given, split};
 
 use crate::settings::Settings;
 
-/// Runs the endpoint controllers of Kubernetes: endpoints, endpointslice and endpointslice-mirroring, in place of those of
-/// kube-controller-manager.
+/// Runs the endpoint controllers of Kubernetes: endpoints, endpointslice and endpointslice-mirroring, in place of those
+/// of kube-controller-manager.
 ///
-/// Switch those off first (`--controllers=*,-endpoints-controller,-endpointslice-controller,
-/// -endpointslice-mirroring-controller`): two writers of the same objects would fight.
+/// Disable those first (`--controllers=*,-endpoints-controller,-endpointslice-controller,
+/// -endpointslice-mirroring-controller`): two controllers that write the same objects overwrite each other.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "controller-manager", args_override_self = true, disable_help_flag = true)]
 struct Flags {
@@ -59,30 +59,30 @@ struct Flags {
     global: misc::Global,
 }
 
-/// What a command line asks for.
+/// A parsed command line.
 #[derive(Clone, Debug)]
 pub struct CommandLine {
-    /// How the program is to work.
+    /// The settings that the flags give. [`Settings::flags`] is empty; the binary moves `flags` there.
     pub settings: Settings,
-    /// What an operator should be told: flags without effect, gates that will go.
+    /// Warnings for the log: flags and feature gates without effect, deprecated gates.
     pub warnings: Vec<String>,
-    /// Every flag and its value, whether given or by default: what `/flagz` shows.
+    /// Every flag and its value, given or default, for `/flagz`.
     pub flags: BTreeMap<String, String>,
 }
 
-/// Why a command line cannot be run.
+/// Why a command line does not start the program.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UsageError {
-    /// All that is wrong with it, on one line.
+    /// The command line is invalid: all errors, which `Display` joins on one line.
     #[error("{}", aggregate(.0))]
     Mistakes(Vec<String>),
-    /// It asks for help or the version: the text to print on standard output, which is no failure.
+    /// `--help` or `--version` was given: the text to print on standard output before exiting with code 0.
     #[error("{0}")]
     Information(String),
 }
 
-/// Upstream's way to say several things.
+/// Joins messages as upstream's `utilerrors.Aggregate` does.
 fn aggregate(mistakes: &[String]) -> String {
     match mistakes {
         [only] => only.clone(),
@@ -91,7 +91,12 @@ fn aggregate(mistakes: &[String]) -> String {
 }
 
 impl CommandLine {
-    /// Reads a command line, the name of the program first. All mistakes are reported together.
+    /// Parses a command line whose first argument is the name of the program.
+    ///
+    /// # Errors
+    ///
+    /// [`UsageError::Mistakes`] with all errors of the command line, [`UsageError::Information`] for `--help` and
+    /// `--version`.
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, UsageError> {
         let (mut mistakes, mut warnings) = (Vec::new(), Vec::new());
         let command = Flags::command();
@@ -125,9 +130,9 @@ impl CommandLine {
     }
 }
 
-/// What the flags ask for.
+/// Converts parsed flags into settings. Appends validation errors to `mistakes`.
 fn settings(flags: &Flags, mistakes: &mut Vec<String>, warnings: &mut Vec<String>) -> Settings {
-    // Taken apart whole, so that a group that nobody reads does not compile.
+    // Destructured without `..`, so that a new group of flags that is not used here does not compile.
     let Flags {
         generic,
         leader_election,
@@ -162,7 +167,7 @@ fn settings(flags: &Flags, mistakes: &mut Vec<String>, warnings: &mut Vec<String
     settings
 }
 
-/// The arguments but for the name of the program. One that is no text is a mistake.
+/// Returns the arguments without the name of the program. An argument that is not UTF-8 is appended to `mistakes`.
 fn utf8(arguments: impl IntoIterator<Item = OsString>, mistakes: &mut Vec<String>) -> Vec<String> {
     let texts = arguments.into_iter().skip(1).map(OsString::into_string);
     texts
@@ -170,13 +175,14 @@ fn utf8(arguments: impl IntoIterator<Item = OsString>, mistakes: &mut Vec<String
         .collect()
 }
 
-/// Whether a flag of ours goes without a value; nothing for others.
+/// Returns whether the value of a flag of this program is optional; `None` if the flag is not one of this program.
 fn is_switch(command: &Command, name: &str) -> Option<bool> {
     let argument = command.get_arguments().find(|it| it.get_long() == Some(name))?;
     Some(!argument.get_action().takes_values() || argument.get_num_args().is_some_and(|it| it.min_values() == 0))
 }
 
-/// Reads the flags that can be read, and says of each other what is wrong with it.
+/// Parses flags with clap. Each invalid flag is appended to `mistakes` and left out, so that one run reports all
+/// errors.
 fn read(command: &Command, given: &[Given], mistakes: &mut Vec<String>) -> (Flags, BTreeMap<String, String>) {
     let argument = |it: &Given| match &it.value {
         Some(value) => format!("--{}={value}", it.name),
@@ -206,7 +212,7 @@ fn read(command: &Command, given: &[Given], mistakes: &mut Vec<String>) -> (Flag
     })
 }
 
-/// Every flag and its value.
+/// Returns every flag, except `--help` and `--version`, and its value.
 fn values(command: &Command, matches: &ArgMatches) -> BTreeMap<String, String> {
     let flags = command.get_arguments().filter_map(|argument| Some((argument.get_id(), argument.get_long()?)));
     flags
@@ -219,7 +225,7 @@ fn values(command: &Command, matches: &ArgMatches) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What `--version` prints, if it is asked for.
+/// Returns the text for `--version`; `None` for `--version=false` and invalid values.
 fn version(how: &str, mistakes: &mut Vec<String>) -> Option<String> {
     let version = env!("CARGO_PKG_VERSION");
     match (how, parse_go_bool(how)) {
@@ -236,7 +242,7 @@ fn version(how: &str, mistakes: &mut Vec<String>) -> Option<String> {
     }
 }
 
-/// The least and the most a number may be.
+/// Bounds of a numeric flag, both inclusive.
 struct Bounds {
     flag: &'static str,
     least: i64,
@@ -248,7 +254,8 @@ impl Bounds {
         Bounds { flag, least, most }
     }
 
-    /// The number, or the nearest that may be after a mistake in upstream's words (CM-1).
+    /// Returns the number, clamped to the bounds. A number out of bounds is appended to `mistakes` in upstream's
+    /// wording (CM-1).
     fn check<T: TryFrom<i64> + Default>(&self, number: i64, mistakes: &mut Vec<String>) -> T {
         let Bounds { flag, least, most } = self;
         if number < *least {
@@ -260,12 +267,12 @@ impl Bounds {
     }
 }
 
-/// A boolean as the value of a flag.
+/// Parses the value of a boolean flag, with the spellings of Go's `strconv.ParseBool`.
 fn go_bool_parser(text: &str) -> Result<bool, String> {
     parse_go_bool(text).ok_or_else(|| "expected true or false".to_owned())
 }
 
-/// A path; none where upstream's empty default stands.
+/// Returns a path; `None` for the empty string, upstream's default.
 fn path(text: &str) -> Option<PathBuf> {
     Some(PathBuf::from(text)).filter(|_| !text.is_empty())
 }

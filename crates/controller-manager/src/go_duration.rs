@@ -1,9 +1,9 @@
-//! Durations as Go writes them: `500ms`, `1m30s`, `1.5h`, `0`.
+//! Go's notation for durations (`time.ParseDuration`): `500ms`, `1m30s`, `1.5h`, `0`.
 
 use std::fmt::{self, Display, Write};
 use std::time::Duration;
 
-/// Why a text is no duration.
+/// Why a text cannot be parsed as a duration.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum DurationError {
     #[error("invalid duration {0:?}: expected a number with a unit, such as 500ms or 1m30s")]
@@ -14,7 +14,7 @@ pub(crate) enum DurationError {
     Range(String),
 }
 
-/// The units, in nanoseconds.
+/// Units and their lengths in nanoseconds. The two spellings of `µs` are U+00B5 and U+03BC.
 const UNITS: [(&str, u64); 8] = [
     ("ns", 1),
     ("us", 1_000),
@@ -26,11 +26,11 @@ const UNITS: [(&str, u64); 8] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// Go counts nanoseconds in 63 bits.
+/// Maximum in nanoseconds: Go's `time.Duration` is an `int64`.
 const LIMIT: u128 = i64::MAX as u128;
 
-/// Reads a duration. A negative one is zero: the batch periods of upstream treat it so (K-4), and every other flag has
-/// zero either as "not at all" or out of its bounds.
+/// Parses a duration. A negative one becomes zero: upstream treats negative batch periods as zero (K-4), and for every
+/// other flag zero either disables the function or is out of bounds.
 pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
     let syntax = || DurationError::Syntax(text.to_owned());
     let (negative, mut rest) = match text.as_bytes().first().ok_or_else(syntax)? {
@@ -66,23 +66,23 @@ pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
     }
 }
 
-/// The same as the value of a flag.
+/// Parses the value of a flag: [`parse`] as a clap value parser.
 pub(crate) fn value(text: &str) -> Result<GoDuration, DurationError> {
     parse(text).map(GoDuration)
 }
 
-/// A decimal number times a scale, rounded down.
+/// Returns a decimal number times `scale`, rounded down.
 fn scaled(number: &str, scale: u128) -> u128 {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits =
         |text: &str| text.bytes().fold(0u128, |sum, it| sum.saturating_mul(10).saturating_add(u128::from(it - b'0')));
-    // More digits than these are less than a nanosecond of an hour.
+    // Digits beyond the 18th are less than a nanosecond even for hours.
     let fraction = &fraction[..fraction.len().min(18)];
     let part = fraction.bytes().fold(digits(fraction) * scale, |part, _| part / 10);
     digits(whole).saturating_mul(scale).saturating_add(part)
 }
 
-/// A duration as Go prints it: `12h0m0s`, `1.5s`, `500ms`, `0s`.
+/// A duration whose `Display` is that of Go's `time.Duration`: `12h0m0s`, `1.5s`, `500ms`, `0s`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GoDuration(pub(crate) Duration);
 

@@ -1,6 +1,7 @@
-//! Whole numbers as the flags of Kubernetes take them, in Go's notation: `100`, `1_000`, `0x64`, and `010`, which is eight.
+//! Go's notation for integers (`strconv.ParseInt` with base 0), which the flags of Kubernetes accept: `100`, `1_000`,
+//! `0x64`, and `010` for 8.
 
-/// Why a text is no number.
+/// Why a text cannot be parsed as an integer.
 #[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum IntError {
     #[error("expected a whole number")]
@@ -9,7 +10,7 @@ pub(crate) enum IntError {
     Range,
 }
 
-/// Reads a number in the base that its beginning names.
+/// Parses an integer in the base that its prefix gives: `0x`, `0o` or `0`, `0b`, otherwise decimal.
 pub(crate) fn parse(text: &str) -> Result<i64, IntError> {
     let (sign, rest) = match text.as_bytes().first() {
         Some(b'-') => ("-", &text[1..]),
@@ -24,7 +25,7 @@ pub(crate) fn parse(text: &str) -> Result<i64, IntError> {
         None if lower.len() > 1 && lower.starts_with('0') => (lower.as_str(), 8),
         None => (lower.as_str(), 10),
     };
-    // One underscore may stand between two digits.
+    // Go allows one underscore between two digits, and between prefix and digits.
     let good = |group: &str| !group.is_empty() && group.chars().all(|it| it.is_digit(radix));
     if !digits.split('_').all(good) {
         return Err(IntError::Syntax);

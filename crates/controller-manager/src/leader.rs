@@ -1,4 +1,4 @@
-//! Work that is only done while the lease is held.
+//! Runs the controllers under leader election.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -16,24 +16,31 @@ use crate::manager::{GRACE, RunError};
 use crate::metrics::Metrics;
 use crate::settings::LeaderElection;
 
-/// How long giving back the lease, and telling of it, may hold up the end of the process.
+/// Time limit for releasing the lease at shutdown.
 const GIVE_BACK: Duration = Duration::from_secs(1);
+/// Time limit for writing the last election event at shutdown.
 const TELL: Duration = Duration::from_millis(500);
 
-/// Who is told how the election goes.
+/// Observers of the election: health checks and metrics.
 #[derive(Clone, Copy)]
 pub(crate) struct Told<'a> {
     pub(crate) checks: &'a Checks,
     pub(crate) metrics: Option<&'a Metrics>,
 }
 
-/// Runs `standby` from the beginning, and what `start` adds once the lease is held, until `stop` is cancelled, a part
-/// fails, or the lease is lost.
+/// Runs the tasks of `standby` at once and those that `start` adds once the lease is held, until `stop` is cancelled, a
+/// task fails, or the lease is lost.
 ///
-/// `caught_up` runs after the lease is acquired and before `start`: it brings the caches to what the previous leader wrote.
+/// `caught_up` runs after the lease is acquired and before `start`: it waits until the caches contain the writes of the
+/// previous leader.
 ///
-/// The lease is given back when all work has ended. It is not when some work did not end in time: whoever follows then
-/// waits until it expires.
+/// The lease is released after all tasks have ended. If a task fails, or does not end within [`GRACE`], it is not
+/// released, and the next leader waits until it expires.
+///
+/// # Errors
+///
+/// [`RunError::LeaseLost`] if the lease is lost, [`RunError::Part`] if a task failed or did not end in time, and errors
+/// of `start`.
 pub(crate) async fn lead(
     client: Client,
     settings: LeaderElection,
@@ -46,7 +53,7 @@ pub(crate) async fn lead(
     settings.warn();
     let LeaderElection { lease, timing } = settings;
     let (recorder, writer) = EventRecorder::new(client.clone(), "endpoint-controller-manager");
-    // Ends when the election has ended and its last event is written.
+    // Ends once the election, which holds the recorder, has ended and the last event is written.
     let mut events = JoinSet::new();
     events.spawn(writer.run(CancellationToken::new()));
     let metrics = told.metrics.map(|metrics| metrics.elections.election(&lease.name));
@@ -84,7 +91,7 @@ pub(crate) async fn lead(
         }
     }
     if !matches!(result, Err(RunError::Part(_))) {
-        // Nobody is helped by waiting longer.
+        // Events are best effort: a timeout is not an error.
         let _ = timeout(TELL, events.join_next()).await;
     }
     result

@@ -1,6 +1,41 @@
-//! The endpoint controllers of Kubernetes as one program: what the binary `controller-manager` is made of.
+//! The endpoint controllers of Kubernetes (endpoints, endpointslice and endpointslice-mirroring) in one process; the
+//! library of the binary `controller-manager`.
 //!
-//! The binary reads a [`CommandLine`], and with its [`Settings`] calls [`run`]. Other programs call [`run`] themselves:
+//! It is for:
+//!
+//! - running the three controllers in place of those of kube-controller-manager ([`run`]),
+//! - accepting kube-controller-manager's command line, the flags of its other controllers included ([`CommandLine`],
+//!   [`FeatureGates`]),
+//! - running several replicas, one of them active: leader election on a Lease, with caches synced on the standbys
+//!   ([`LeaderElection`]),
+//! - serving health checks, metrics and debug pages over HTTPS, with delegated authentication and authorization
+//!   ([`ServingSettings`]),
+//! - running the same controllers inside another process, such as a test or a simulation, without flags ([`Settings`]).
+//!
+//! ```text
+//! arguments --CommandLine::parse--> Settings --+
+//!                                              v
+//! kubeconfig or Pod ----------> Config ----> run
+//!                                             |
+//!                        +--------------------+--------------------+
+//!                        v                    v                    v
+//!              informers, one for      leader election        HTTPS server:
+//!              each resource,          (optional)             /healthz /livez /readyz
+//!              shared                         |               /metrics /configz
+//!                        |                    v               /flagz /statusz
+//!                        +-----------> controllers
+//! ```
+//!
+//! # When not to use it
+//!
+//! Do not run it next to a kube-controller-manager that still runs these controllers: both would write the same
+//! objects. To embed one controller in a manager of your own, use `kube-endpoint`, `kube-endpointslice` or
+//! `kube-endpointslice-mirroring`; to write another controller, `kube-controller` and `kube-informer`. It needs Unix:
+//! signals and the modes of key files.
+//!
+//! # Example
+//!
+//! The binary passes the [`Settings`] of its [`CommandLine`] to [`run`]. Other programs call [`run`] directly:
 //!
 //! ```no_run
 //! use endpoint_controller_manager::{Settings, run};

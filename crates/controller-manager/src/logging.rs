@@ -1,4 +1,4 @@
-//! Logs: one line an event, to standard error, as text or as JSON.
+//! Logging to standard error: one line per event, as text or as JSON.
 
 mod line;
 
@@ -8,27 +8,31 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// What is logged, and how.
+/// Verbosity and format of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoggingSettings {
-    /// `-v`, counted as in Kubernetes: 0 is what an operator should know, 4 and more each step, 6 and more each request.
+    /// `-v`, on klog's scale: 0 to 3 log errors, warnings and info; 4 and 5 also debug events (steps of the
+    /// controllers); 6 and more also trace events (each request). Other crates log warnings and errors only, at any
+    /// verbosity.
     pub verbosity: u32,
     /// `--logging-format`.
     pub format: LogFormat,
 }
 
-/// How a line is written.
+/// Format of a log line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
-    /// As klog does: `I1121 11:55:54.123456       1 manager.rs:50] "Starting controllers" server="https://10.0.0.1"`.
+    /// klog's text format:
+    /// `I1121 11:55:54.123456       1 manager.rs:50] "Starting controllers" server="https://10.0.0.1"`.
     #[default]
     Text,
-    /// An object with `ts`, in milliseconds, `caller`, `msg`, `v` and the rest by their own keys.
+    /// A JSON object with `ts` (milliseconds since the Unix epoch), `caller`, `msg`, `v` (absent for errors) and the
+    /// fields of the event under their own keys, as upstream's JSON format.
     Json,
 }
 
-/// The crates of this program. Of others only warnings are logged: at higher levels, some print the headers of requests,
-/// and with them credentials.
+/// Target prefixes of the workspace's crates. Other crates log warnings and errors only: at lower levels, some print
+/// request headers, which contain credentials.
 const OURS: [&str; 2] = ["kube_", "controller_manager"];
 
 fn filter(verbosity: u32) -> Targets {
@@ -38,19 +42,19 @@ fn filter(verbosity: u32) -> Targets {
         _ => LevelFilter::TRACE,
     };
     let ours = OURS.into_iter().chain(["endpoint_controller_manager"]).map(|target| (target, level));
-    // `kube` itself is a stranger: `kube_` does not match its modules, but those of its parts.
+    // `kube_` also matches crates of kube-rs, which are not part of this workspace.
     let strangers = ["kube_client", "kube_core"].map(|target| (target, LevelFilter::WARN));
     Targets::new().with_default(LevelFilter::WARN).with_targets(ours).with_targets(strangers)
 }
 
-/// Starts logging to standard error. Does nothing where the process logs already.
+/// Installs the global `tracing` subscriber, which logs to standard error. Does nothing if one is installed already.
 pub fn start_logging(settings: &LoggingSettings) {
     let LoggingSettings { verbosity, format } = *settings;
     let lines = tracing_subscriber::fmt::layer()
         .event_format(line::Lines { format, now: kube_ambient::now, pid: std::process::id() })
         .with_writer(std::io::stderr)
         .with_filter(filter(verbosity));
-    // An error says that a subscriber is there already: whoever embeds this has chosen.
+    // The only error is that a subscriber is installed already, by the program that embeds this crate.
     let _ = tracing_subscriber::registry().with(lines).try_init();
 }
 

@@ -1,4 +1,4 @@
-//! The endpoint controllers of Kubernetes as one program; see `--help`.
+//! The binary `controller-manager`: parses the flags, handles signals and runs the controllers. See `--help`.
 
 use std::io::Write;
 use std::process::{ExitCode, exit};
@@ -12,14 +12,14 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// How long after the request to stop the process ends, whatever holds it up.
+/// Time from the first signal until the process is ended, whatever tasks are still running.
 const LIMIT: Duration = Duration::from_millis(4_800);
 
 fn main() -> ExitCode {
     let line = match CommandLine::parse(std::env::args_os()) {
         Ok(line) => line,
         Err(UsageError::Information(text)) => {
-            // Nobody is left to tell when standard output is closed.
+            // An error means that standard output is closed; there is no other place to print to.
             let _ = std::io::stdout().write_all(text.as_bytes());
             return ExitCode::SUCCESS;
         }
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     start_logging(&line.settings.logging);
     let ended = Runtime::new().context("cannot start the runtime").and_then(|runtime| {
         let ended = runtime.block_on(Box::pin(work(line)));
-        // Some things cannot be interrupted, the lookup of a name say, and are not waited for.
+        // Blocking tasks, such as a DNS lookup, cannot be cancelled; do not wait for them.
         runtime.shutdown_background();
         ended
     });
@@ -38,16 +38,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// One line on standard error.
+/// Prints the error and its causes as one line on standard error; returns the exit code 1.
 fn failed(error: &anyhow::Error) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "controller-manager: {error:#}");
     ExitCode::FAILURE
 }
 
-/// Ends the process in time even if it is too busy, or stuck, to see that its time is over.
+/// Exits with code 1 after [`LIMIT`], even if the runtime is blocked and no timer of it fires.
 fn last_resort() {
     thread::spawn(|| {
-        #[expect(clippy::disallowed_methods, reason = "a thread of its own, which needs nothing that may be stuck")]
+        #[expect(clippy::disallowed_methods, reason = "independent of the runtime, which may be blocked")]
         thread::sleep(LIMIT);
         failed(&anyhow::anyhow!("still running {LIMIT:?} after the request to stop"));
         exit(1);
@@ -94,7 +94,7 @@ async fn work(line: CommandLine) -> anyhow::Result<()> {
         }
     };
     tokio::select! {
-        // Signals first: they take no time, and work must not hide them.
+        // Signals are polled first: polling them is cheap, and a busy `run` must not delay them.
         biased;
         again = signals => anyhow::bail!("{again} received again, not waiting any longer"),
         ended = run(config, settings, stop) => Ok(ended?),

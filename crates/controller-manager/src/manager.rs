@@ -1,4 +1,4 @@
-//! The controllers on shared caches, in one set of tasks.
+//! Starts the controllers on shared informers and supervises all tasks of the process.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -24,14 +24,15 @@ use crate::serving::ServingError;
 use crate::settings::{ClientSettings, LeaderElection, Settings};
 use crate::user_agent::user_agent;
 
-/// Why the controllers ended without being asked to, or never began.
+/// Why [`run`] failed: the controllers could not be started, or ended before `stop` was cancelled.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The API server cannot be talked to with this configuration.
+    /// No client can be built from the configuration of the API server.
     #[error("cannot set up a client for the API server")]
     Client(#[from] ConfigError),
-    /// The lease could not be renewed in time, or another holds it: the process has to end, as upstream's does.
+    /// The lease was not renewed within the renew deadline, or another process holds it. The process has to end, as
+    /// upstream's does.
     #[error("the leader election lease is lost")]
     LeaseLost,
     /// The API server has answered every request of this process with 401 for five minutes.
@@ -40,36 +41,48 @@ pub enum RunError {
         .rejected.as_secs()
     )]
     Credentials {
-        /// Time since the first of these answers.
+        /// Time since the first of these answers; at least 300 s.
         rejected: Duration,
     },
-    /// What is to be served cannot be.
+    /// The HTTPS server cannot be started: see [`ServingError`].
     #[error(transparent)]
     Serving(#[from] ServingError),
-    /// Two metrics are of one name.
+    /// A metric cannot be registered: its name is already in use, or invalid.
     #[error("cannot register metrics")]
     Metrics(#[from] prometheus::Error),
-    /// A part failed.
+    /// A task (informer, controller, event writer, server) failed, panicked, or did not end within 3 s after `stop` was
+    /// cancelled.
     #[error(transparent)]
     Part(#[from] SupervisorError),
 }
 
-/// How long syncs under way may take to end after the request to stop.
+/// Time that tasks have to end after `stop` is cancelled.
 ///
-/// With what giving back the lease takes, the process ends within five seconds.
+/// Together with the time for releasing the lease (1 s) and for its event (500 ms), the process ends within 5 s.
 pub(crate) const GRACE: Duration = Duration::from_secs(3);
-/// How long after that request syncs may begin requests of their own. One that waits for the limit on requests, of which a
-/// sync may need hundreds, would not come to its end in time; what is left undone, the successor finds.
+/// Time after `stop` is cancelled during which running syncs may still start requests. A sync may need hundreds of
+/// requests and wait for the rate limiter before each, which takes longer than [`GRACE`]; the next leader does the
+/// rest.
 const LAST_CALL: Duration = Duration::from_millis(1_500);
 
-/// Runs the controllers until `stop` is cancelled or a part fails.
+/// Runs the controllers until `stop` is cancelled or a task fails.
 ///
-/// One cache of each kind serves all controllers that read it; each controller writes with a client, and so a rate limit,
-/// of its own, and as a service account of its own if so wanted. An API server that is away is waited for; one that does not
-/// serve EndpointSlices is asked again until it does, while the Endpoints controller works. With leader election, caches are
-/// kept from the beginning and controllers start once the lease is held; no write of theirs starts after it may have gone to
-/// another. Files of the configuration are read again when they change. Health and metrics are served from the very beginning
-/// to the very end.
+/// - The controllers share one informer per resource. Each controller writes with its own client, which has its own
+///   rate limiter and, with [`ClientSettings::service_account_credentials`], its own service account.
+/// - An unreachable API server is retried without end. While it does not serve EndpointSlices, the slice controllers
+///   wait and the Endpoints controller works.
+/// - With leader election, informers run from the start, controllers start once the lease is held, and no write of a
+///   controller starts after the lease may have gone to another process.
+/// - The files that `config` was read from are reloaded when they change (checked every 30 s).
+/// - Health checks and metrics are served until everything else has ended.
+///
+/// After `stop` is cancelled, running syncs may start requests for another 1.5 s, and tasks have 3 s to end. The lease
+/// is released afterwards, unless a task is still running.
+///
+/// # Errors
+///
+/// See [`RunError`]. A lost lease, a failed or panicked task, and answers of 401 to every request for 300 s (while this
+/// process leads or runs without leader election) end the run.
 pub async fn run(config: Config, settings: Settings, stop: CancellationToken) -> Result<(), RunError> {
     let is_served = settings.serving.port != 0;
     let metrics = is_served.then(|| Metrics::register(&settings.feature_gates)).transpose()?;
@@ -85,7 +98,7 @@ pub async fn run(config: Config, settings: Settings, stop: CancellationToken) ->
         tokio::select! {
             biased;
             worked = work => worked,
-            // A standby waits instead: it does no harm, and may be given new credentials.
+            // A standby writes nothing and may get new credentials, so that it keeps running.
             rejected = credentials::rejected(&credentials, || !elects || health.leads()) => {
                 Err(RunError::Credentials { rejected })
             }
@@ -102,7 +115,7 @@ pub async fn run(config: Config, settings: Settings, stop: CancellationToken) ->
     }
 }
 
-/// All but serving.
+/// Runs everything except the HTTPS server: informers, leader election and controllers.
 async fn work(
     config: Config,
     settings: Settings,
@@ -158,7 +171,8 @@ fn client_within(
     }
 }
 
-/// The same client, which sends writes only while the lease is held.
+/// Returns the client gated by `fence`: its writes are sent only while the lease is held. Without a fence, the client
+/// itself.
 fn fenced(client: Client, fence: Option<&Fence>) -> Client {
     match fence {
         Some(fence) => client.gated(Arc::new(Fence::clone(fence))),
@@ -166,7 +180,7 @@ fn fenced(client: Client, fence: Option<&Fence>) -> Client {
     }
 }
 
-/// The controllers that are to run: those of the flags that are compiled in and whose feature gate is on.
+/// Returns the controllers to run: those enabled by `--controllers`, compiled in, and not disabled by a feature gate.
 fn controllers(settings: &Settings) -> Controllers {
     let mut controllers = settings.controllers.compiled_in();
     if !settings.feature_gates.enabled(ENDPOINT_SLICE) {
@@ -179,41 +193,42 @@ fn controllers(settings: &Settings) -> Controllers {
     controllers
 }
 
-/// What controllers are started with.
+/// Everything that the controllers are built from.
 struct Manager {
     config: Config,
     settings: Settings,
-    /// The client of the caches.
+    /// Client of the informers.
     reader: Client,
     controllers: Controllers,
     caches: Caches,
     checks: Checks,
-    /// `None` if nothing is served, since metrics have no other reader.
+    /// `None` if `--secure-port` is 0: metrics are read at `/metrics` only.
     metrics: Option<Metrics>,
     stop: CancellationToken,
-    /// From when on controllers begin no more requests.
+    /// Cancelled [`LAST_CALL`] after `stop`: from then on the clients of the controllers start no requests.
     last_call: CancellationToken,
 }
 
-/// Where controllers are started: what runs them, what their writes must pass, and whose they are.
+/// What a controller is started with: its supervisor, its fence and the source of its service account's tokens.
 struct Stage<'a> {
     supervisor: &'a mut Supervisor,
     fence: Option<&'a Fence>,
-    /// Who asks for tokens of the controllers' service accounts, if they have such.
+    /// Client that requests the tokens of the controllers' service accounts. `None`: controllers use the credentials of
+    /// the process.
     accounts: Option<Client>,
 }
 
-/// Where service accounts of controllers live.
+/// Namespace of the controllers' service accounts.
 const ACCOUNTS_NAMESPACE: &str = "kube-system";
 
 impl Manager {
-    /// Runs what `standby` holds, and the controllers when it is their time, to the end.
+    /// Runs the tasks of `standby`, and the controllers: at once without `election`, otherwise while the lease is held.
     async fn run(&self, election: Option<LeaderElection>, mut standby: Supervisor) -> Result<(), RunError> {
         let Some(election) = election else {
             self.start(&mut standby, None)?;
             return Ok(standby.run(GRACE).await?);
         };
-        // One request every few seconds, of which none may be late: a limit would only ever cost the lease.
+        // Renewals are a request every few seconds; a rate limiter could only delay one past the renew deadline.
         let unlimited = ClientSettings { qps: 0.0, ..self.settings.client.clone() };
         let timeouts = election.timing.timeouts();
         let client = client_within(&self.config, &unlimited, timeouts, self.metrics.as_ref(), "leader-election")?;
@@ -223,7 +238,7 @@ impl Manager {
         lead(client, election, told, standby, caught_up, start, self.stop.clone()).await
     }
 
-    /// Announces the last call some time after the request to stop. Never returns.
+    /// Cancels `last_call` [`LAST_CALL`] after `stop` is cancelled. Never returns.
     async fn close(&self) -> Infallible {
         self.stop.cancelled().await;
         sleep(LAST_CALL).await;
@@ -231,7 +246,7 @@ impl Manager {
         std::future::pending().await
     }
 
-    /// Starts the controllers. What they write passes the fence, if there is one.
+    /// Starts the controllers. Their writes pass `fence`, if there is one.
     fn start(&self, supervisor: &mut Supervisor, fence: Option<&Fence>) -> Result<(), RunError> {
         tracing::info!(server = %self.config.server(), controllers = ?self.controllers, "Starting controllers");
         let asking = || client(&self.config, &self.settings.client, self.metrics.as_ref(), "service-accounts");
@@ -253,8 +268,9 @@ impl Manager {
         Ok(())
     }
 
-    /// A client for a controller's writes and events, and the recorder of the events. `part` is the name of its service
-    /// account as well.
+    /// Returns the client that a controller writes with, and a recorder for its events. `part` is the name of the
+    /// controller's service account, and the last part of the user agent when the controllers use the credentials of
+    /// the process.
     fn writer(
         &self,
         stage: &mut Stage<'_>,

@@ -1,4 +1,4 @@
-//! What the process measures, on one registry.
+//! The Prometheus metrics of the process, on one registry.
 
 #[cfg(target_os = "linux")]
 mod process;
@@ -9,10 +9,11 @@ use prometheus::{IntGaugeVec, Opts, Registry};
 
 use crate::feature_gates::FeatureGates;
 
-/// How upstream's process calls itself in the metrics of informers. Dashboards know it by that.
+/// Value of the label `name` in informer metrics: upstream's, so that existing dashboards match.
 const UPSTREAM: &str = "kube-controller-manager";
 
-/// The metrics of all parts, registered once. Those of a controller are registered when it starts, as upstream's.
+/// The metrics shared by all components. Metrics of a controller are registered when the controller starts, as upstream
+/// does.
 #[derive(Clone)]
 pub(crate) struct Metrics {
     pub(crate) registry: Registry,
@@ -21,7 +22,7 @@ pub(crate) struct Metrics {
     pub(crate) clients: kube_controller_client::PrometheusMetrics,
     pub(crate) queues: kube_workqueue::PrometheusMetrics,
     pub(crate) controllers: PrometheusControllers,
-    /// Whether the API server serves what controllers need, by API version and resource.
+    /// Gauge `endpoint_controllers_api_available`, labelled `group_version` and `resource`.
     pub(crate) api_available: IntGaugeVec,
 }
 
@@ -56,7 +57,7 @@ fn api_available(registry: &Registry) -> prometheus::Result<IntGaugeVec> {
     registered(registry, IntGaugeVec::new(options, &["group_version", "resource"])?)
 }
 
-/// Which gates are on.
+/// Registers `kubernetes_feature_enabled`: 1 for each enabled feature gate, 0 for the others.
 fn features(registry: &Registry, gates: &FeatureGates) -> prometheus::Result<()> {
     let options = Opts::new(
         "kubernetes_feature_enabled",
@@ -69,7 +70,8 @@ fn features(registry: &Registry, gates: &FeatureGates) -> prometheus::Result<()>
     Ok(())
 }
 
-/// What this is, and which Kubernetes it stands in for.
+/// Registers `kubernetes_build_info` (the version of this program) and `version_info` (the emulated version of
+/// Kubernetes).
 fn versions(registry: &Registry) -> prometheus::Result<()> {
     let options = Opts::new(
         "kubernetes_build_info",

@@ -1,4 +1,4 @@
-//! What of the process is served: its health, its metrics, its flags.
+//! Starts the HTTPS server for health checks, metrics and debug pages.
 
 use std::path::Path;
 
@@ -14,14 +14,19 @@ use crate::serving::{Contents, Pages, Reviewers, Server};
 use crate::settings::Settings;
 use crate::user_agent::user_agent;
 
-/// Requests a second, and at once, of each kind of review: what upstream allows, so that scrapes never wait for each other.
+/// Rate limit of each review client, in requests per second and burst; upstream's values
+/// (`DelegatingAuthenticationOptions`), so high that scrapes do not wait for each other.
 const REVIEW_QPS: f32 = 200.0;
 const REVIEW_BURST: u32 = 400;
 
-/// Listens and starts to serve. What is served ends with the supervisor.
+/// Binds the socket and starts serving. Serving ends when the returned supervisor is dropped.
+///
+/// # Errors
+///
+/// [`RunError::Client`] for an unusable kubeconfig of the review clients, and [`RunError::Serving`].
 pub(crate) async fn serve(settings: &Settings, checks: &Checks, metrics: &Metrics) -> Result<Supervisor, RunError> {
     let serving = &settings.serving;
-    // Served until the very end: a process that shuts down is alive, and has metrics.
+    // Its own token: `/livez` and `/metrics` are served during shutdown, too.
     let mut supervisor = Supervisor::new(CancellationToken::new());
     let (kubeconfig, part) = (serving.authentication.kubeconfig.as_deref(), "authentication");
     let tokens = reviewer(kubeconfig, metrics, part, &mut supervisor).await?;
@@ -46,7 +51,8 @@ pub(crate) async fn serve(settings: &Settings, checks: &Checks, metrics: &Metric
     Ok(supervisor)
 }
 
-/// A client for reviews, whose configuration follows its files; none outside of a Pod without a kubeconfig.
+/// Returns a client for `TokenReview` or `SubjectAccessReview` requests, with a task that reloads its configuration
+/// when its files change. Without a kubeconfig it uses the service account of the Pod; `None` outside of a Pod.
 async fn reviewer(
     kubeconfig: Option<&Path>,
     metrics: &Metrics,

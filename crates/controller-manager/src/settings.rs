@@ -1,4 +1,4 @@
-//! What the program needs to know, whoever asked for it.
+//! Settings of the program: made from the command line, or by a program that embeds this crate.
 
 mod client;
 mod election;
@@ -19,46 +19,50 @@ use crate::controllers::Controllers;
 use crate::feature_gates::FeatureGates;
 use crate::logging::LoggingSettings;
 
-/// How the controllers work. The default is upstream's, where this program can do it.
+/// All settings of [`run`](crate::run).
+///
+/// The defaults are those of kube-controller-manager's flags, except that nothing is served and no leader is elected: a
+/// library must not open ports or write a Lease without being configured to.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Which controllers run. One that is not compiled in does not run, whatever this says.
+    /// The controllers to run. One that is not compiled in does not run, with a warning in the log.
     pub controllers: Controllers,
-    /// The Endpoints controller.
+    /// Settings of the Endpoints controller.
     #[cfg(feature = "endpoint")]
     pub endpoint: kube_endpoint::Config,
-    /// The slice controller.
+    /// Settings of the EndpointSlice controller.
     #[cfg(feature = "endpointslice")]
     pub endpointslice: kube_endpointslice::controller::Config,
-    /// The mirroring controller.
+    /// Settings of the mirroring controller.
     #[cfg(feature = "mirroring")]
     pub mirroring: kube_endpointslice_mirroring::Config,
-    /// How the API server is talked to.
+    /// Rate limits, encoding and credentials for the API server.
     pub client: ClientSettings,
-    /// Handlers are told of everything again after this long, or up to twice as long; zero for never.
+    /// `--min-resync-period`: each informer resyncs at a period drawn between this and twice this; zero disables
+    /// resyncs.
     pub min_resync_period: Duration,
-    /// What is on and what is off.
+    /// `--feature-gates`.
     pub feature_gates: FeatureGates,
-    /// Whether work is only done while a Lease is held. Off unless asked for; on the command line it is on by default.
+    /// Leader election; `None`, the default, disables it. On the command line it is enabled by default.
     pub leader_election: Option<LeaderElection>,
-    /// Health and metrics.
+    /// The HTTPS server for health checks and metrics.
     pub serving: ServingSettings,
-    /// The log.
+    /// The log. [`run`](crate::run) does not read it; see [`start_logging`](crate::start_logging).
     pub logging: LoggingSettings,
-    /// Every flag and its value, for `/flagz` to show; empty where there was no command line.
+    /// Every flag and its value, for `/flagz`; empty if the settings were not made from a command line.
     pub flags: BTreeMap<String, String>,
 }
 
-/// Services synced at once by each controller.
+/// Default number of workers of each controller.
 pub(crate) const CONCURRENT_SYNCS: u16 = 5;
-/// Endpoints a slice is filled with.
+/// Default of `--max-endpoints-per-slice`.
 pub(crate) const MAX_ENDPOINTS_PER_SLICE: u16 = 100;
-/// Addresses of a subset that are mirrored.
+/// Default of `--mirroring-max-endpoints-per-subset`.
 pub(crate) const MAX_ENDPOINTS_PER_SUBSET: u16 = 1_000;
-/// How often handlers are told of everything again.
+/// Default of `--min-resync-period`: 12 h.
 pub(crate) const MIN_RESYNC_PERIOD: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// A limit that flags or constants keep above zero.
+/// Converts a number that the bounds of a flag, or a constant, keep above zero.
 #[cfg(any(feature = "endpointslice", feature = "mirroring"))]
 pub(crate) fn at_least_one(number: u16) -> NonZeroUsize {
     NonZeroUsize::new(usize::from(number)).unwrap_or(NonZeroUsize::MIN)

@@ -1,6 +1,7 @@
-//! How the program names itself to the API server.
+//! The user agent of the program.
 
-/// The pattern of Kubernetes components (CM-27): program and version, platform, and the part that asks.
+/// Returns the user agent in the pattern of Kubernetes components (CM-27):
+/// `controller-manager/v<version> (<os>/<arch>) kube-endpoints/<part>`. `part` is the component that sends the request.
 pub(crate) fn user_agent(part: &str) -> String {
     let arch = match std::env::consts::ARCH {
         "x86_64" => "amd64",
@@ -15,7 +16,7 @@ pub(crate) fn user_agent(part: &str) -> String {
 mod tests {
     use super::*;
 
-    // CM-27, but for the commit of Kubernetes, which this is not.
+    // CM-27, except that `kube-endpoints` replaces the commit of Kubernetes.
     #[test]
     fn is_of_the_pattern_of_kubernetes_components() {
         let agent = user_agent("leader-election");
@@ -26,7 +27,7 @@ mod tests {
         assert!(version.split('.').count() == 3 && version.starts_with(|it: char| it.is_ascii_digit()), "{agent}");
         let (os, arch) = platform.split_once('/').expect("an architecture");
         assert_eq!(os, std::env::consts::OS);
-        // As Go calls them.
+        // Go's names: `amd64`, `arm64`.
         assert!(!["x86_64", "aarch64"].contains(&arch), "{agent}");
     }
 }

@@ -1,6 +1,6 @@
-//! The controllers of kube-controller-manager 1.36 that are not here.
+//! The controllers of kube-controller-manager 1.36 that this program does not implement.
 
-/// Canonical names and, where there is one, the name before Kubernetes 1.28.
+/// Canonical names, and aliases (names before Kubernetes 1.28) where upstream has one.
 pub(super) const ELSEWHERE: &[(&str, Option<&str>)] = &[
     ("bootstrap-signer-controller", Some("bootstrapsigner")),
     ("certificatesigningrequest-approving-controller", Some("csrapproving")),

@@ -1,21 +1,21 @@
-//! The feature gates kube-controller-manager 1.36 knows, by stage, default and lock.
+//! The feature gates of kube-controller-manager 1.36, by stage, default and lock.
 //!
-//! None of them changes what the three controllers do; they are here so that an existing command line is understood, and
-//! a misspelt one refused.
+//! None of them has an effect on the three controllers. The list exists so that command lines of
+//! kube-controller-manager are accepted and misspelt names are rejected.
 
 use super::{Gate, Stage};
 
-/// Gates that share a stage, a default and a lock.
+/// Stage, default, whether the gates are locked to the default, and their names.
 type Group = (Stage, bool, bool, &'static [&'static str]);
 
-/// All of them, sorted by stage; `AllAlpha` and `AllBeta` stand for groups and are not in it.
+/// Returns all gates of kube-controller-manager except `AllAlpha` and `AllBeta`.
 pub(super) fn upstream() -> impl Iterator<Item = Gate> {
     GROUPS.iter().flat_map(|(stage, on, locked, names)| {
         names.iter().map(|name| Gate { name, stage: *stage, default: *on, locked: *locked })
     })
 }
 
-/// Stage, default, whether it is locked to the default, and the names.
+/// All gates, grouped by stage, default and lock.
 const GROUPS: &[Group] = &[
     // Alpha.
     (
@@ -74,7 +74,7 @@ const GROUPS: &[Group] = &[
             "WorkloadWithJob",
         ],
     ),
-    // Beta, off unless asked for.
+    // Beta, off by default.
     (
         Stage::Beta,
         false,
@@ -93,7 +93,7 @@ const GROUPS: &[Group] = &[
             "StorageVersionMigrator",
         ],
     ),
-    // Beta, on unless told otherwise.
+    // Beta, on by default.
     (
         Stage::Beta,
         true,
@@ -189,7 +189,7 @@ const GROUPS: &[Group] = &[
             "WindowsGracefulNodeShutdown",
         ],
     ),
-    // Stable, and still not locked.
+    // Stable, not locked.
     (
         Stage::Stable,
         true,
@@ -202,7 +202,7 @@ const GROUPS: &[Group] = &[
             "MutatingAdmissionPolicy",
         ],
     ),
-    // Stable and locked.
+    // Stable, locked on.
     (
         Stage::Stable,
         true,
@@ -281,7 +281,7 @@ const GROUPS: &[Group] = &[
             "WinOverlay",
         ],
     ),
-    // Deprecated and off.
+    // Deprecated, off by default.
     (
         Stage::Deprecated,
         false,
@@ -303,7 +303,7 @@ const GROUPS: &[Group] = &[
         true,
         &["AllowOverwriteTerminationGracePeriodSeconds", "GitRepoVolumeDriver", "SeparateCacheWatchRPC"],
     ),
-    // Deprecated and still on.
+    // Deprecated, on by default.
     (
         Stage::Deprecated,
         true,

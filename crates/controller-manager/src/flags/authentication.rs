@@ -1,4 +1,4 @@
-//! Who asks for health and metrics.
+//! Flags for the authentication of the HTTPS server's clients.
 
 use clap::Args;
 
@@ -10,31 +10,32 @@ use crate::settings::AuthenticationSettings;
 #[expect(clippy::struct_field_names, reason = "the names of the flags")]
 #[command(next_help_heading = "Authentication flags")]
 pub(super) struct Authentication {
-    /// Kubeconfig of the API server that is asked whose a token is. Without it, the service account of the
-    /// Pod asks; outside of a Pod, every token is as good as none.
+    /// Kubeconfig for `TokenReview` requests, which authenticate bearer tokens. Without it, the service account of the
+    /// Pod is used; outside of a Pod, bearer tokens are ignored and requests are anonymous.
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     authentication_kubeconfig: String,
 
-    /// Do not ask the API server whose client certificates are believed, where --client-ca-file does not say it.
+    /// Do not look up the CA bundle for client certificates in the cluster if --client-ca-file is not given. Client
+    /// certificates are then ignored.
     #[arg(
         long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
         default_value = "false", default_missing_value = "true"
     )]
     authentication_skip_lookup: bool,
 
-    /// Go on, and believe no client certificate, where the API server refuses to say that.
+    /// Start even if the API server forbids that lookup. Client certificates are ignored until a later lookup succeeds.
     #[arg(
         long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
         default_value = "false", default_missing_value = "true"
     )]
     authentication_tolerate_lookup_failure: bool,
 
-    /// How long its answers are good for.
+    /// Time for which the result of a `TokenReview` is cached.
     #[arg(long, value_name = "DURATION", default_value_t = GoDuration(AuthenticationSettings::default().token_ttl), value_parser = go_duration::value)]
     authentication_token_webhook_cache_ttl: GoDuration,
 
-    /// The authorities whose client certificates are believed, in PEM. Without it, those of
-    /// configmap/extension-apiserver-authentication in kube-system.
+    /// CA bundle in PEM that client certificates are verified against. Without it, the one in
+    /// configmap/extension-apiserver-authentication of kube-system.
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     client_ca_file: String,
 }

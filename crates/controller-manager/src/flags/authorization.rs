@@ -1,4 +1,4 @@
-//! Who may see health and metrics.
+//! Flags for the authorization of requests to the HTTPS server.
 
 use clap::{ArgAction, Args};
 
@@ -10,23 +10,23 @@ use crate::settings::AuthorizationSettings;
 #[expect(clippy::struct_field_names, reason = "the names of the flags")]
 #[command(next_help_heading = "Authorization flags")]
 pub(super) struct Authorization {
-    /// Paths open to everyone; one that ends in '*' stands for all that begin so.
+    /// Paths that are served without authorization; a trailing '*' matches any suffix.
     #[arg(
         long, value_name = "PATHS", value_delimiter = ',', action = ArgAction::Append,
         default_values_t = AuthorizationSettings::default().always_allow_paths
     )]
     authorization_always_allow_paths: Vec<String>,
 
-    /// Kubeconfig of the API server that is asked what a caller may do. Without it, the service account of
-    /// the Pod asks; outside of a Pod, only the paths that are always open are.
+    /// Kubeconfig for `SubjectAccessReview` requests, which authorize all other paths. Without it, the service account
+    /// of the Pod is used; outside of a Pod, other paths are forbidden except for members of system:masters.
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     authorization_kubeconfig: String,
 
-    /// How long a yes is good for.
+    /// Time for which an allowed `SubjectAccessReview` is cached.
     #[arg(long, value_name = "DURATION", default_value_t = GoDuration(AuthorizationSettings::default().authorized_ttl), value_parser = go_duration::value)]
     authorization_webhook_cache_authorized_ttl: GoDuration,
 
-    /// How long a no is good for.
+    /// Time for which a denied `SubjectAccessReview` is cached.
     #[arg(long, value_name = "DURATION", default_value_t = GoDuration(AuthorizationSettings::default().unauthorized_ttl), value_parser = go_duration::value)]
     authorization_webhook_cache_unauthorized_ttl: GoDuration,
 }

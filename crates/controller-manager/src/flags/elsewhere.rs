@@ -1,8 +1,8 @@
-//! The flags of kube-controller-manager 1.36 that mean nothing here.
+//! The flags of kube-controller-manager 1.36 that have no effect in this program.
 //!
-//! Only whether one takes a value matters, to know where the next flag begins.
+//! Whether a flag takes a value decides where the next flag begins.
 
-/// Flags that are on when nothing is said after them: `--profiling`, `--profiling=false`.
+/// Flags with an optional value: `--profiling`, `--profiling=false`.
 pub(super) const SWITCHES: &[&str] = &[
     "allocate-node-cidrs",
     "allow-untagged-cloud",
@@ -22,7 +22,7 @@ pub(super) const SWITCHES: &[&str] = &[
     "profiling",
 ];
 
-/// Flags with a value: `--cluster-cidr=10.244.0.0/16`, `--cluster-cidr 10.244.0.0/16`.
+/// Flags with a required value: `--cluster-cidr=10.244.0.0/16`, `--cluster-cidr 10.244.0.0/16`.
 pub(super) const WITH_VALUE: &[&str] = &[
     "allow-metric-labels",
     "allow-metric-labels-manifest",

@@ -1,4 +1,4 @@
-//! How the Endpoints controller works.
+//! Flags of the Endpoints controller.
 
 use clap::Args;
 
@@ -10,11 +10,12 @@ use crate::settings::{CONCURRENT_SYNCS, Settings};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Endpoints-controller flags")]
 pub(super) struct Endpoints {
-    /// Services synced at once, at least 1.
+    /// Number of Services synced concurrently, 1 to 65535.
     #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(CONCURRENT_SYNCS))]
     concurrent_endpoint_syncs: i64,
 
-    /// How long changes of Pods are gathered before they are acted on, such as 500ms.
+    /// Delay between a change of a Pod and the sync of its Services, such as 500ms; changes during the delay are synced
+    /// together.
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::value)]
     endpoint_updates_batch_period: GoDuration,
 }
@@ -22,7 +23,7 @@ pub(super) struct Endpoints {
 impl Endpoints {
     pub(super) fn apply(&self, settings: &mut Settings, mistakes: &mut Vec<String>) {
         let Endpoints { concurrent_endpoint_syncs, endpoint_updates_batch_period } = self;
-        // Upstream takes 0 for starting no worker, and then silently does nothing (EC-49).
+        // Upstream accepts 0, starts no worker and silently does nothing (EC-49).
         let syncs: u16 = Bounds::new("concurrent-endpoint-syncs", 1, i64::from(u16::MAX))
             .check(*concurrent_endpoint_syncs, mistakes);
         #[cfg(feature = "endpoint")]

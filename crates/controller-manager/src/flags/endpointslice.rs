@@ -1,4 +1,4 @@
-//! How the slice controller works.
+//! Flags of the EndpointSlice controller.
 
 use clap::Args;
 
@@ -10,15 +10,16 @@ use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SLICE, Settings};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Endpointslice-controller flags")]
 pub(super) struct EndpointSlice {
-    /// Services synced at once, 1 to 50.
+    /// Number of Services synced concurrently, 1 to 50.
     #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(CONCURRENT_SYNCS))]
     concurrent_service_endpoint_syncs: i64,
 
-    /// How long changes of Pods are gathered before they are acted on, such as 500ms.
+    /// Delay between a change of a Pod and the sync of its Services, such as 500ms; changes during the delay are synced
+    /// together.
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::value)]
     endpointslice_updates_batch_period: GoDuration,
 
-    /// The most endpoints an EndpointSlice is filled with, 1 to 1000.
+    /// Maximum number of endpoints that are added to an EndpointSlice, 1 to 1000.
     #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(MAX_ENDPOINTS_PER_SLICE))]
     max_endpoints_per_slice: i64,
 }

@@ -1,4 +1,4 @@
-//! What concerns the program as a whole.
+//! Flags of the program as a whole.
 
 use std::time::Duration;
 
@@ -15,39 +15,42 @@ use crate::settings::{ClientSettings, MIN_RESYNC_PERIOD};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Generic flags")]
 pub(super) struct Generic {
-    /// Controllers to run. '*' stands for all, 'foo' runs the controller named foo, '-foo' does not. Those here are
-    /// endpoints-controller, endpointslice-controller and endpointslice-mirroring-controller; other controllers of
-    /// kube-controller-manager may be named and nothing comes of it.
+    /// Controllers to run. '*' enables all, 'foo' enables the controller named foo, '-foo' disables it. This program
+    /// has endpoints-controller, endpointslice-controller and endpointslice-mirroring-controller; names of other
+    /// controllers of kube-controller-manager are accepted and ignored.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "*", action = ArgAction::Append)]
     controllers: Vec<String>,
 
-    /// Feature gates to set, as name=true or name=false. `EndpointSlice=false` keeps the two slice controllers from
-    /// starting. Three bring back older rules of the endpoints controller: with `LegacyTolerateUnreadyEndpoints`, an
-    /// annotation overrides publishNotReadyAddresses; with `LegacySingleStackEndpoints`, the primary address of a Pod is
-    /// published whatever the families of its Service; with `LegacyRestartPolicyMembership`, Pods that are not ready leave
-    /// by their restart policy. Gates of Kubernetes 1.36 are known; one that changes nothing here says so in the log.
+    /// Feature gates to set, as name=true or name=false. `EndpointSlice=false` disables the two slice controllers.
+    /// Three gates restore earlier rules of the endpoints controller: with `LegacyTolerateUnreadyEndpoints`, the
+    /// annotation service.alpha.kubernetes.io/tolerate-unready-endpoints overrides publishNotReadyAddresses; with
+    /// `LegacySingleStackEndpoints`, the primary address of a Pod is published regardless of the IP families of its
+    /// Service; with `LegacyRestartPolicyMembership`, the restart policy of a Pod that is not ready decides whether it
+    /// is removed once it has finished. Other gates of Kubernetes 1.36 are accepted, with a warning that they have no
+    /// effect.
     #[arg(long, value_name = "GATES", action = ArgAction::Append)]
     feature_gates: Vec<String>,
 
-    /// Requests a second to the API server, for each controller; 0 or less for no limit.
+    /// Sustained requests per second to the API server, for each controller; 0 or less disables the limit.
     #[arg(long, value_name = "NUMBER", default_value_t = ClientSettings::default().qps)]
     kube_api_qps: f32,
 
-    /// Requests to the API server that each controller may make at once.
+    /// Requests that each controller may send to the API server at once before --kube-api-qps applies.
     #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(ClientSettings::default().burst))]
     kube_api_burst: i64,
 
-    /// How objects are read from the API server, where it has them so: application/vnd.kubernetes.protobuf or
-    /// application/json. They are written in JSON.
+    /// Preferred encoding of objects read from the API server: application/vnd.kubernetes.protobuf or application/json.
+    /// Objects that the server does not offer in protobuf are read as JSON. Objects are always written as JSON.
     #[arg(long, value_name = "TYPE", default_value = ClientSettings::default().content_type.media_type())]
     kube_api_content_type: String,
 
-    /// Everything is looked at again after this long, or up to twice as long; 0 for never.
+    /// Minimum resync period of informers. Each informer resyncs at a random period between this and twice this; 0
+    /// disables resyncs.
     #[arg(long, value_name = "DURATION", default_value_t = GoDuration(MIN_RESYNC_PERIOD), value_parser = go_duration::value)]
     min_resync_period: GoDuration,
 
-    /// Write as a service account of its own for each controller: endpoint-controller, endpointslice-controller and
-    /// endpointslicemirroring-controller in kube-system, with tokens that the API server is asked for.
+    /// Use a separate service account in kube-system for the writes of each controller: endpoint-controller,
+    /// endpointslice-controller and endpointslicemirroring-controller. Tokens are requested from the API server.
     #[arg(
         long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
         default_value = "false", default_missing_value = "true"
@@ -55,7 +58,7 @@ pub(super) struct Generic {
     use_service_account_credentials: bool,
 }
 
-/// The ways to read objects.
+/// The valid values of `--kube-api-content-type`.
 const ENCODINGS: [Encoding; 2] = [Encoding::Json, Encoding::Protobuf];
 
 impl Generic {
@@ -77,13 +80,13 @@ impl Generic {
         self.min_resync_period.0
     }
 
-    /// The limits, and the rest of what concerns the client as it is by default.
+    /// Returns the client settings of these flags; the other fields have their defaults.
     pub(super) fn client(&self, mistakes: &mut Vec<String>) -> ClientSettings {
         let Generic { kube_api_qps, kube_api_burst, kube_api_content_type, use_service_account_credentials, .. } = self;
         if !kube_api_qps.is_finite() {
             mistakes.push(format!("kube-api-qps must be a number, but got {kube_api_qps}"));
         }
-        // With a limit, client-go wants a burst, too.
+        // As in client-go, a rate limit needs a burst of at least 1.
         let least = i64::from(*kube_api_qps > 0.0);
         let burst = Bounds::new("kube-api-burst", least, i64::from(i32::MAX)).check(*kube_api_burst, mistakes);
         let content_type = ENCODINGS.into_iter().find(|it| it.media_type() == kube_api_content_type);

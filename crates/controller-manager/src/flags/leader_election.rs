@@ -1,4 +1,4 @@
-//! Whether and how a leader is elected.
+//! Flags of leader election.
 
 use clap::Args;
 use kube_lease_election::{LeaseName, Timing};
@@ -11,40 +11,41 @@ use crate::settings::{self, RESOURCE_NAME, RESOURCE_NAMESPACE};
 #[expect(clippy::struct_field_names, reason = "the names of the flags")]
 #[command(next_help_heading = "Generic flags")]
 pub(super) struct LeaderElection {
-    /// Work only while holding a Lease, so that several instances can run and one works.
+    /// Run the controllers only while this instance holds a Lease, so that one of several instances is active.
     #[arg(
         long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
         default_value = "true", default_missing_value = "true"
     )]
     leader_elect: bool,
 
-    /// How long others wait after the last renewal they saw before they take over.
+    /// Time that other instances wait after the last observed renewal before they acquire the Lease.
     #[arg(long, value_name = "DURATION", default_value_t = GoDuration(Timing::default().lease_duration()), value_parser = go_duration::value)]
     leader_elect_lease_duration: GoDuration,
 
-    /// How long the leader goes on after its last successful renewal; less than the lease duration.
+    /// Time after its last successful renewal at which the leader stops; must be less than the lease duration.
     #[arg(long, value_name = "DURATION", default_value_t = GoDuration(Timing::default().renew_deadline()), value_parser = go_duration::value)]
     leader_elect_renew_deadline: GoDuration,
 
-    /// How long is waited between two tries; the renew deadline must be more than 1.2 times as long.
+    /// Time between two attempts to acquire or renew the Lease; the renew deadline must be greater than 1.2 times this.
     #[arg(long, value_name = "DURATION", default_value_t = GoDuration(Timing::default().retry_period()), value_parser = go_duration::value)]
     leader_elect_retry_period: GoDuration,
 
-    /// The kind of object that is held: leases, the only one there is.
+    /// Kind of the lock object; leases is the only valid value.
     #[arg(long, value_name = "KIND", default_value = "leases")]
     leader_elect_resource_lock: String,
 
-    /// The name of the Lease. With kube-controller-manager, its own Lease, every other controller of it stops.
+    /// Name of the Lease. The name kube-controller-manager is that of kube-controller-manager's own Lease: while this
+    /// program holds it, no controller of kube-controller-manager runs.
     #[arg(long, value_name = "NAME", default_value = RESOURCE_NAME)]
     leader_elect_resource_name: String,
 
-    /// The namespace of the Lease.
+    /// Namespace of the Lease.
     #[arg(long, value_name = "NAMESPACE", default_value = RESOURCE_NAMESPACE)]
     leader_elect_resource_namespace: String,
 }
 
 impl LeaderElection {
-    /// What they ask for; nothing when leader election is off.
+    /// Returns the settings; `None` with `--leader-elect=false`, in which case the other flags are not validated.
     pub(super) fn settings(&self, mistakes: &mut Vec<String>) -> Option<settings::LeaderElection> {
         let LeaderElection {
             leader_elect,

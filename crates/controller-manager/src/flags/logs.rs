@@ -1,4 +1,4 @@
-//! What is logged, and how.
+//! Flags of the log.
 
 use clap::Args;
 
@@ -8,11 +8,12 @@ use crate::logging::{LogFormat, LoggingSettings};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Logs flags")]
 pub(super) struct Logs {
-    /// Verbosity of the log: 0 for what an operator should know, 4 for each step, 6 for each request.
+    /// Verbosity of the log: 0 logs errors, warnings and info, 4 adds the steps of the controllers, 6 adds each
+    /// request.
     #[arg(short, long = "v", value_name = "LEVEL", default_value_t = 0)]
     v: i64,
 
-    /// How the log is written: text or json.
+    /// Format of the log: text or json.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     logging_format: String,
 }

@@ -1,4 +1,4 @@
-//! How the mirroring controller works.
+//! Flags of the EndpointSlice mirroring controller.
 
 use clap::Args;
 
@@ -11,15 +11,16 @@ use crate::settings::{CONCURRENT_SYNCS, MAX_ENDPOINTS_PER_SUBSET, Settings};
 #[expect(clippy::struct_field_names, reason = "the names of the flags")]
 #[command(next_help_heading = "Endpointslice-mirroring-controller flags")]
 pub(super) struct Mirroring {
-    /// Services synced at once, 1 to 50.
+    /// Number of Services synced concurrently, 1 to 50.
     #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(CONCURRENT_SYNCS))]
     mirroring_concurrent_service_endpoint_syncs: i64,
 
-    /// How long changes of EndpointSlices are gathered before they are acted on, such as 500ms.
+    /// Delay between a change of an EndpointSlice and the sync of its Service, such as 500ms; changes during the
+    /// delay are synced together.
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = go_duration::value)]
     mirroring_endpointslice_updates_batch_period: GoDuration,
 
-    /// The most addresses of a subset that are mirrored, 1 to 1000.
+    /// Maximum number of addresses of an Endpoints subset that are mirrored, 1 to 1000.
     #[arg(long, value_name = "NUMBER", value_parser = go_int::parse, default_value_t = i64::from(MAX_ENDPOINTS_PER_SUBSET))]
     mirroring_max_endpoints_per_subset: i64,
 }

@@ -1,4 +1,4 @@
-//! Where the API server is, and what to do with the flags of others.
+//! Flags for the address of the API server, for flags of kube-controller-manager, for help and version.
 
 use clap::{ArgAction, Args};
 
@@ -8,18 +8,17 @@ use crate::settings::ClientSettings;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Misc flags")]
 pub(super) struct Misc {
-    /// Kubeconfig that says where the API server is and how to authenticate; without it and without --master, the service
-    /// account of the Pod this runs in.
+    /// Kubeconfig with the address of the API server and the credentials. Without it and without --master, the service
+    /// account of the Pod is used.
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     kubeconfig: String,
 
-    /// Address of the API server; wins over the one in the kubeconfig. Without a kubeconfig, it is asked without
-    /// credentials.
+    /// URL of the API server; overrides the one in the kubeconfig. Without a kubeconfig, requests carry no credentials.
     #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
     master: String,
 
-    /// Ignore flags of kube-controller-manager that mean nothing here, with a warning each, so that its manifest can be
-    /// used as it is. Not a flag of kube-controller-manager.
+    /// Ignore flags of kube-controller-manager that have no effect in this program, with a warning for each, so that
+    /// its manifest can be used unchanged. Not a flag of kube-controller-manager.
     #[arg(
         long, value_name = "BOOL", value_parser = go_bool_parser, num_args = 0..=1, require_equals = true,
         default_value = "false", default_missing_value = "true"
@@ -42,7 +41,7 @@ pub(super) struct Global {
     #[arg(short, long, action = ArgAction::Help)]
     help: Option<bool>,
 
-    /// Print the version; raw prints all that is known of it.
+    /// Print the version; raw also prints operating system and architecture.
     #[arg(long, value_name = "BOOL|raw", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(super) version: Option<String>,
 }

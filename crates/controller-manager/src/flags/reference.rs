@@ -1,4 +1,4 @@
-//! The reference of the flags, made of the flags themselves.
+//! The flag reference in Markdown, generated from the clap definitions.
 
 use std::fmt::Write;
 
@@ -8,19 +8,19 @@ use super::{Flags, elsewhere};
 
 const INTRODUCTION: &str = "# Flags
 
-Made from the flags of `controller-manager` itself; a test keeps it so. Names, defaults, units and bounds are those of
-kube-controller-manager 1.36, but for what is said below. Durations are written as Go writes them: `500ms`, `1m30s`,
-`12h`. A switch may be given alone or with a value: `--leader-elect`, `--leader-elect=false`. Names may be written with
-`_` instead of `-`. All mistakes on a command line are reported together, and the program does not start.
+Generated from the flags of `controller-manager`; a test fails when it is out of date. Names, defaults, units and bounds
+are those of kube-controller-manager 1.36, unless stated otherwise. Durations are in Go's notation: `500ms`, `1m30s`,
+`12h`. A boolean flag may be given with or without a value: `--leader-elect`, `--leader-elect=false`. In names, `_` is
+equivalent to `-`. All errors of a command line are reported together, and the program does not start.
 ";
 
 const ELSEWHERE: &str = "
 ## Flags of kube-controller-manager without effect here
 
-Refused, unless `--allow-upstream-flags` is given: then each is ignored with a warning.
+Rejected by default. With `--allow-upstream-flags`, each is ignored with a warning.
 ";
 
-/// The reference of the flags in Markdown, as it stands in `docs/src/flags.md`.
+/// Returns the flag reference in Markdown: the contents of `docs/src/flags.md`.
 pub fn flag_reference() -> String {
     let command = Flags::command();
     let mut text = INTRODUCTION.to_owned();
@@ -61,7 +61,7 @@ fn default(argument: &Arg) -> String {
     format!("`{}`", values.join(","))
 }
 
-/// What a flag does. Stars and bars are Markdown's own.
+/// Returns the help text of a flag for a Markdown table: on one line, `*` and `|` escaped.
 fn help(argument: &Arg) -> String {
     let help = argument.get_long_help().or_else(|| argument.get_help()).map(ToString::to_string).unwrap_or_default();
     let sentence = help.split_whitespace().collect::<Vec<_>>().join(" ").replace('*', "\\*").replace('|', "\\|");

@@ -1,4 +1,4 @@
-//! Where health and metrics are served.
+//! Flags for address and certificate of the HTTPS server.
 
 use std::net::IpAddr;
 
@@ -13,28 +13,29 @@ use crate::settings::{
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Secure serving flags")]
 pub(super) struct SecureServing {
-    /// The address to serve health and metrics on; 0.0.0.0 or :: for every interface.
+    /// Address to serve health checks and metrics on; 0.0.0.0 or :: for all interfaces.
     #[arg(long, value_name = "ADDRESS", default_value_t = ServingSettings::default().bind_address)]
     bind_address: IpAddr,
 
-    /// The port to serve health and metrics on, over HTTPS; 0 for none.
+    /// Port to serve health checks and metrics on, with HTTPS; 0 disables serving.
     #[arg(long, value_name = "PORT", value_parser = go_int::parse, default_value_t = i64::from(PORT))]
     secure_port: i64,
 
-    /// The folder of the certificate made at start, where no --tls-cert-file is given. Without it, the certificate is
-    /// in memory only.
+    /// Directory of the self-signed certificate that is generated if --tls-cert-file is not given. Without it, the
+    /// certificate is in memory only.
     #[arg(long, value_name = "FOLDER", default_value = "", hide_default_value = true)]
     cert_dir: String,
 
-    /// The certificate to serve with, in PEM, followed by those of its authorities. Without it, one is made at start.
+    /// Server certificate in PEM, followed by its intermediate CA certificates. Without it, a self-signed one is
+    /// generated at start.
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     tls_cert_file: String,
 
-    /// The private key of that certificate, in PEM.
+    /// Private key of the server certificate, in PEM.
     #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
     tls_private_key_file: String,
 
-    /// The oldest TLS spoken: `VersionTLS12` or `VersionTLS13`.
+    /// Minimum TLS version: `VersionTLS12` or `VersionTLS13`.
     #[arg(long, value_name = "VERSION", default_value = "VersionTLS12")]
     tls_min_version: String,
 }
@@ -79,7 +80,7 @@ fn tls_version(text: &str, mistakes: &mut Vec<String>) -> TlsVersion {
         "" | "VersionTLS12" => return TlsVersion::Tls12,
         "VersionTLS13" => return TlsVersion::Tls13,
         "VersionTLS10" | "VersionTLS11" => {
-            mistakes.push(format!("tls-min-version {text} is broken and not spoken, use VersionTLS12 or VersionTLS13"));
+            mistakes.push(format!("tls-min-version {text} is not supported, use VersionTLS12 or VersionTLS13"));
         }
         _ => mistakes.push(format!("unknown tls version {text:?}")),
     }

@@ -1,20 +1,20 @@
-//! A command line as flags with their values, the way the flag package of Kubernetes reads it: `--name=value`,
+//! Splits a command line into flags and values as pflag, the flag package of Kubernetes, does: `--name=value`,
 //! `--name value`, `--switch`, `-v=2`, `-v 2`, `-v2`, and `_` for `-` in names.
 
 use super::elsewhere::{SWITCHES, WITH_VALUE};
 
-/// A flag as it was given.
+/// A flag on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Given {
-    /// Without dashes in front, with `-` for `_`.
+    /// Name without leading dashes, `_` replaced by `-`.
     pub(super) name: String,
-    /// None where a switch is given alone.
+    /// `None` for a switch without a value.
     pub(super) value: Option<String>,
-    /// Whether it is a flag of this program, and not one that only kube-controller-manager knows.
+    /// `true` for a flag of this program, `false` for one of kube-controller-manager only.
     pub(super) ours: bool,
 }
 
-/// What is known of a flag.
+/// Whether a flag takes a value.
 enum Kind {
     /// The value is optional and follows `=`.
     Switch,
@@ -22,8 +22,8 @@ enum Kind {
     WithValue,
 }
 
-/// Splits arguments, the name of the program left out. `is_switch` says of a flag of this program whether it goes
-/// without a value, and nothing of others. Mistakes are in upstream's words.
+/// Splits arguments that do not include the name of the program. `is_switch` returns whether a flag of this program is
+/// a switch, and `None` for other flags. Errors are appended to `mistakes` in upstream's wording.
 pub(super) fn split(
     arguments: impl IntoIterator<Item = String>,
     is_switch: impl Fn(&str) -> Option<bool>,
@@ -60,7 +60,7 @@ pub(super) fn split(
                 let value = Some(rest.strip_prefix('=').unwrap_or(rest)).filter(|_| !rest.is_empty());
                 (name.to_owned(), value.map(str::to_owned), argument.clone())
             }
-            // Upstream lets empty arguments pass.
+            // Upstream ignores empty arguments.
             _ if argument.is_empty() => continue,
             _ => {
                 positional.push(argument);
@@ -76,7 +76,7 @@ pub(super) fn split(
             None => {
                 mistakes.push(format!("unknown flag: {display}"));
                 if value.is_none() {
-                    // Most likely its value, and no mistake of its own.
+                    // The next argument is probably the value of the unknown flag; do not report it as well.
                     arguments.next_if(|next| !next.starts_with('-'));
                 }
                 continue;

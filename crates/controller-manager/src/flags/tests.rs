@@ -25,7 +25,7 @@ fn mistakes(arguments: &[&str]) -> Vec<String> {
 #[test]
 fn without_flags_everything_is_by_default() {
     let line = with(&[]).unwrap();
-    // Two things that a library must not do unasked.
+    // By default, the command line serves and elects a leader; the library does neither.
     let serving = ServingSettings { port: 10_257, ..ServingSettings::default() };
     let expected = Settings { leader_election: Some(LeaderElection::default()), serving, ..Settings::default() };
     assert_eq!(format!("{:?}", line.settings), format!("{expected:?}"));
@@ -79,7 +79,7 @@ fn lists_and_durations() {
     assert_eq!(it.endpoint.batch_period, Duration::from_secs(90));
     let it = settings(&["--controllers", "-endpoints-controller,endpointslice"]);
     assert!(it.controllers.endpointslice && !it.controllers.endpoints && !it.controllers.mirroring);
-    // As in upstream, the first of several replaces the default and the others add to it.
+    // As upstream, the first occurrence replaces the default, later ones add to it.
     let it = settings(&["--controllers=endpoint", "--controllers=endpointslice"]);
     assert!(it.controllers.endpoints && it.controllers.endpointslice && !it.controllers.mirroring);
     let it = settings(&["--controllers="]);
@@ -194,7 +194,7 @@ fn every_group_reaches_the_settings() {
 #[case("--tls-cert-file=/c", "tls-cert-file and tls-private-key-file must be given together")]
 #[case(
     "--tls-min-version=VersionTLS11",
-    "tls-min-version VersionTLS11 is broken and not spoken, use VersionTLS12 or VersionTLS13"
+    "tls-min-version VersionTLS11 is not supported, use VersionTLS12 or VersionTLS13"
 )]
 #[case("--tls-min-version=1.2", "unknown tls version \"1.2\"")]
 #[case("--authorization-always-allow-paths=/a*b", "only trailing * allowed in \"/a*b\"")]
@@ -221,7 +221,7 @@ fn all_mistakes_are_reported_together() {
     );
 }
 
-/// The argument list of a kube-controller-manager as kubeadm starts it.
+/// The argument list with which kubeadm starts kube-controller-manager.
 #[test]
 fn the_arguments_of_kubeadm_are_understood() {
     let mut arguments: Vec<&str> = include_str!("../../tests/fixtures/kcm-args.txt").lines().collect();
@@ -245,7 +245,7 @@ fn one_warning_for_each_flag_without_effect() {
 
 #[test]
 fn leader_election_can_be_switched_off() {
-    // What belongs to it is then not looked at.
+    // The other flags of leader election are then not validated.
     assert_eq!(settings(&["--leader-elect=false", "--leader-elect-retry-period=0s"]).leader_election, None);
 }
 
@@ -255,7 +255,7 @@ fn leader_election_can_be_switched_off() {
 #[case("--help", "\nEndpointslice-mirroring-controller flags:\n")]
 #[case("-h", "\nSecure serving flags:\n")]
 fn information_is_no_failure(#[case] argument: &str, #[case] expected: &str) {
-    // Whatever else is wrong.
+    // Other errors on the command line are not reported.
     match with(&["--nonsense", argument]) {
         Err(UsageError::Information(text)) => assert!(text.contains(expected), "{text}"),
         other => panic!("{other:?}"),
@@ -273,7 +273,7 @@ fn no_flag_of_ours_is_in_the_tables_of_others() {
 }
 
 proptest! {
-    /// Whatever the arguments, there is an answer.
+    /// Parsing never panics, and `Mistakes` is never empty.
     #[test]
     fn any_arguments_are_read_or_refused(arguments in prop::collection::vec(argument(), 0..6)) {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -283,7 +283,7 @@ proptest! {
     }
 }
 
-/// Names that there are with values that may be, and text of any kind.
+/// Existing flags with plausible values, and arbitrary text.
 fn argument() -> impl Strategy<Value = String> {
     let names: Vec<String> = Flags::command()
         .get_arguments()

@@ -1,4 +1,4 @@
-//! One line of the log.
+//! Formats `tracing` events as klog text lines or as JSON lines.
 
 use std::fmt::{self, Debug};
 
@@ -12,7 +12,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::LogFormat;
 
-/// Writes events as lines.
+/// Event formatter: one line per event.
 pub(super) struct Lines {
     pub(super) format: LogFormat,
     pub(super) now: fn() -> Timestamp,
@@ -85,18 +85,18 @@ impl Lines {
     }
 }
 
-/// Where in the source a line comes from, the folder left out.
+/// Returns file name (without its directory) and line number of the log call.
 fn caller<'a>(metadata: &'a Metadata<'_>) -> (&'a str, u32) {
     let file = metadata.file().unwrap_or("unknown");
     (file.rsplit('/').next().unwrap_or(file), metadata.line().unwrap_or_default())
 }
 
-/// A string in JSON, quotes and all.
+/// Encodes a string as JSON, with quotes.
 fn json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// What an event says.
+/// Message and fields of an event, in the order in which they were recorded.
 #[derive(Default)]
 struct Said {
     message: String,
@@ -104,9 +104,9 @@ struct Said {
 }
 
 enum Value {
-    /// Goes into quotes.
+    /// A string, written in quotes.
     Text(String),
-    /// A number or a boolean.
+    /// A number or a boolean, written without quotes.
     Bare(String),
 }
 
@@ -141,7 +141,7 @@ impl Visit for Said {
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
-        // JSON has neither infinity nor NaN.
+        // JSON has no literals for infinity and NaN.
         let text = value.to_string();
         self.add(field, if value.is_finite() { Value::Bare(text) } else { Value::Text(text) });
     }
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// What is written, without the number of the line here.
+    /// Returns the output of `log`, with the line number of the log call removed.
     fn logged(format: LogFormat, log: impl FnOnce()) -> String {
         let buffer = Buffer::default();
         let now = || Timestamp::from_microsecond(1_763_726_154_000_123).unwrap();

@@ -1,4 +1,5 @@
-//! What the system knows of the process, under the names that Go's client library gives it.
+//! Process metrics from `/proc`, with the names and help texts of the collector of Prometheus' Go client
+//! (`client_golang`).
 
 use procfs::net::DeviceStatus;
 use procfs::process::{LimitValue, Process};
@@ -7,13 +8,13 @@ use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{Counter, Gauge, Opts};
 
-/// Counters, and their texts.
+// Counters: name and help text.
 const CPU: (&str, &str) = ("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.");
 const RECEIVED: (&str, &str) =
     ("process_network_receive_bytes_total", "Number of bytes received by the process over the network.");
 const SENT: (&str, &str) =
     ("process_network_transmit_bytes_total", "Number of bytes sent by the process over the network.");
-/// Gauges.
+// Gauges: name and help text.
 const OPEN_FILES: (&str, &str) = ("process_open_fds", "Number of open file descriptors.");
 const MOST_FILES: (&str, &str) = ("process_max_fds", "Maximum number of open file descriptors.");
 const RESIDENT: (&str, &str) = ("process_resident_memory_bytes", "Resident memory size in bytes.");
@@ -22,7 +23,7 @@ const MOST_VIRTUAL: (&str, &str) =
     ("process_virtual_memory_max_bytes", "Maximum amount of virtual memory available in bytes.");
 const STARTED: (&str, &str) = ("process_start_time_seconds", "Start time of the process since unix epoch in seconds.");
 
-/// Reads anew whenever it is asked. What cannot be read is left out.
+/// Collector that reads `/proc` on every scrape. After the first value that cannot be read, the rest is left out.
 #[derive(Debug)]
 pub(super) struct ProcessMetrics {
     descriptions: Vec<Desc>,
@@ -44,7 +45,7 @@ impl Collector for ProcessMetrics {
     fn collect(&self) -> Vec<MetricFamily> {
         let mut read = Read::default();
         if let Err(error) = read.all() {
-            tracing::debug!(err = %error, "Not everything can be read of the process");
+            tracing::debug!(err = %error, "Unable to read all process metrics");
         }
         read.0
     }
@@ -86,7 +87,7 @@ impl Read {
     }
 }
 
-/// No limit is the largest number there is, as Go's library has it.
+/// Returns a limit as a number; unlimited is `u64::MAX`, as in `client_golang`.
 fn limit(limit: LimitValue) -> f64 {
     match limit {
         LimitValue::Unlimited => float(u64::MAX),
@@ -95,7 +96,7 @@ fn limit(limit: LimitValue) -> f64 {
 }
 
 fn float(number: u64) -> f64 {
-    // What is lost above 2^53 is lost in every metric.
+    // Samples are 64-bit floats in any case: integers above 2^53 are rounded.
     #[expect(clippy::cast_precision_loss)]
     let float = number as f64;
     float

@@ -1,4 +1,4 @@
-//! Answers.
+//! Builds HTTP responses.
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -46,7 +46,7 @@ pub(super) fn method_not_allowed() -> Answer {
     text(StatusCode::METHOD_NOT_ALLOWED, "405 method not allowed\n")
 }
 
-/// A refusal in the words of an API server.
+/// Returns an error as a `Status` object of the API.
 pub(super) fn status(code: StatusCode, reason: &str, message: &str) -> Answer {
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",

@@ -1,4 +1,4 @@
-//! Whose request it is.
+//! Authentication of requests: client certificates, and bearer tokens with `TokenReview`.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -14,33 +14,36 @@ use tokio::time::{Instant, timeout};
 use super::recent::Recent;
 use super::user::User;
 
-/// How long the API server may take to review.
+/// Time limit of one review, including the wait while [`AT_ONCE`] others are running.
 pub(super) const REVIEW: Duration = Duration::from_secs(10);
-/// How many reviews may be under way: whoever sends garbage must not keep the API server busy through us.
+/// Maximum number of concurrent reviews, so that a client with invalid tokens cannot overload the API server through
+/// this process.
 const AT_ONCE: usize = 16;
+/// Maximum number of cached results.
 const REMEMBERED: usize = 4096;
 
 type TokenDigest = [u8; 32];
 
-/// Finds out who asks, with `TokenReview` for tokens.
+/// Authenticates requests; results of token reviews are cached.
 #[derive(Debug)]
 pub(super) struct Authentication {
     client: Option<Client>,
     lasts: Duration,
-    /// By digest: a token is a secret, and is not kept.
+    /// Results by SHA-256 digest: tokens are secrets and are not kept in memory.
     recent: Mutex<Recent<TokenDigest, Option<User>>>,
     under_way: Semaphore,
 }
 
 impl Authentication {
-    /// Without a client, every token is as good as none.
+    /// Returns an authenticator that caches results for `lasts`. Without a client, tokens are ignored and requests are
+    /// anonymous.
     pub(super) fn new(client: Option<Client>, lasts: Duration) -> Self {
         let recent = Mutex::new(Recent::new(REMEMBERED));
         Self { client, lasts, recent, under_way: Semaphore::new(AT_ONCE) }
     }
 
-    /// The user of a request; nobody, when it claims to be somebody's and cannot show it. A verified client certificate
-    /// comes first, as upstream.
+    /// Returns the user of a request, or `None` if its token was rejected or could not be reviewed. As upstream, a
+    /// verified client certificate takes precedence over a token, and a request with neither is anonymous.
     pub(super) async fn user(&self, certificate: Option<&User>, headers: &HeaderMap) -> Option<User> {
         if let Some(user) = certificate {
             return Some(user.clone());
@@ -71,7 +74,7 @@ impl Authentication {
                 recent().put(key, user.clone(), Instant::now().into_std(), self.lasts);
                 user
             }
-            // Not remembered: the next request may find the API server well.
+            // Failures are not cached: the next review may succeed.
             Ok(Ok(_)) => None,
             Ok(Err(error)) => {
                 tracing::warn!(err = %error, "Unable to authenticate the request");
@@ -85,7 +88,7 @@ impl Authentication {
     }
 }
 
-/// As upstream: the scheme in any case, and an empty token is no token.
+/// Returns the bearer token of a request. As upstream, the scheme is case-insensitive and an empty token is ignored.
 fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.trim().split_once(' ')?;
     let token = token.trim();

@@ -1,4 +1,4 @@
-//! Whose client certificates are believed: the authorities in a file, or those the cluster names.
+//! CA bundle for client certificates: from a file, or from the cluster.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -12,32 +12,36 @@ use super::ServingError;
 use super::certificate::{self, CertificateError};
 use crate::settings::AuthenticationSettings;
 
-/// Where the API server publishes with what it knows its own clients.
+// The `ConfigMap` in which the API server publishes the CA bundle for its own clients.
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "extension-apiserver-authentication";
 const KEY: &str = "client-ca-file";
-/// How errors call it.
+/// Name of the looked-up bundle in errors.
 const LOOKED_UP: &str = "client-ca-file of ConfigMap kube-system/extension-apiserver-authentication";
 
-/// How long the first answer is waited for: an API server that is away keeps nobody from asking how we are.
+/// Time limit of the first lookup: short, because health checks are served only afterwards.
 const FIRST: Duration = Duration::from_secs(2);
-/// How long later ones are.
+/// Time limit of later lookups.
 const LATER: Duration = Duration::from_secs(10);
 
-/// Where the authorities are from.
+/// Source of the CA bundle.
 #[derive(Debug)]
 pub(super) enum Authorities {
-    /// No client certificate is believed.
+    /// No bundle: client certificates are not requested.
     Nobody,
     File(PathBuf),
     Cluster(Lookup),
 }
 
 impl Authorities {
-    /// The file that was given, else the cluster's, unless it is not to be asked or there is nobody to ask.
+    /// Returns the source: the configured file; else the cluster, looked up once before returning. No bundle with
+    /// `skip_lookup` or without a client.
     ///
-    /// An API server that is away is asked again later. One that refuses is an error, unless that is to be tolerated:
-    /// upstream would let both end the process.
+    /// A failed lookup is logged and repeated later. Upstream ends the process instead.
+    ///
+    /// # Errors
+    ///
+    /// [`ServingError::Lookup`] if the API server answers 403, unless `tolerate_lookup_failure` is set.
     pub(super) async fn new(
         settings: &AuthenticationSettings,
         client: Option<&Client>,
@@ -67,7 +71,7 @@ impl Authorities {
         }
     }
 
-    /// Asks the cluster again, if that is where they are from. What was found last stays when there is no answer.
+    /// Repeats the lookup if the source is the cluster. If it fails, the bundle found last stays in use.
     pub(super) async fn look_again(&self) {
         let Authorities::Cluster(lookup) = self else { return };
         match timeout(LATER, lookup.ask()).await {
@@ -77,12 +81,12 @@ impl Authorities {
         }
     }
 
-    /// Whether the cluster is to be asked and has not answered yet.
+    /// Returns whether the source is the cluster and no lookup has succeeded yet.
     pub(super) fn are_awaited(&self) -> bool {
         matches!(self, Authorities::Cluster(lookup) if matches!(lookup.found(), Found::Nothing))
     }
 
-    /// The certificates, in PEM; nothing, where none are to be believed.
+    /// Returns the bundle in PEM; `None` if there is none.
     pub(super) fn read(&self) -> Result<Option<Vec<u8>>, CertificateError> {
         match self {
             Authorities::Nobody => Ok(None),
@@ -94,7 +98,7 @@ impl Authorities {
         }
     }
 
-    /// How errors call them.
+    /// Returns the path or name of the bundle for errors.
     pub(super) fn path(&self) -> &Path {
         match self {
             Authorities::File(path) => path,
@@ -104,10 +108,10 @@ impl Authorities {
 }
 
 fn warn(error: &dyn std::fmt::Display) {
-    tracing::warn!(err = %error, "Unable to look up {LOOKED_UP}, client certificates are treated as before");
+    tracing::warn!(err = %error, "Unable to look up {LOOKED_UP}, the last known CA bundle, if any, stays in use");
 }
 
-/// Asks the cluster.
+/// Looks up the CA bundle in the cluster, and keeps the last result.
 #[derive(Debug)]
 pub(super) struct Lookup {
     client: Client,
@@ -116,11 +120,12 @@ pub(super) struct Lookup {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Found {
-    /// There has been no answer.
+    /// No lookup has succeeded.
     #[default]
     Nothing,
-    /// The cluster names none.
+    /// The cluster publishes no bundle.
     Nobody,
+    /// The bundle in PEM.
     Authorities(String),
 }
 
@@ -133,7 +138,7 @@ impl Lookup {
         };
         let found = match found {
             None => Found::Nobody,
-            // What cannot be used must not keep what else has changed from being used.
+            // Not an error: an invalid bundle must not prevent the reload of a changed server certificate.
             Some(pem) => match certificate::certificates(Path::new(LOOKED_UP), pem.as_bytes()) {
                 Ok(_) => Found::Authorities(pem),
                 Err(error) => {

@@ -1,4 +1,4 @@
-//! Who may ask what.
+//! Authorization of requests, with `SubjectAccessReview`.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -13,13 +13,15 @@ use super::recent::Recent;
 use super::user::{MASTERS, User};
 use crate::settings::AuthorizationSettings;
 
+/// Maximum number of cached results.
 const REMEMBERED: usize = 4096;
-/// Longer paths are asked about each time, lest strangers fill our memory.
+/// Maximum length of verb and path, in bytes, of a cached result. Bounds the memory that unauthenticated clients can
+/// use.
 const LONGEST: usize = 1024;
-/// How many reviews may be under way.
+/// Maximum number of concurrent reviews.
 const AT_ONCE: usize = 16;
 
-/// Decides who may ask what, with `SubjectAccessReview` for all that is not open.
+/// Authorizes requests to paths that are not always allowed; results of reviews are cached.
 #[derive(Debug)]
 pub(super) struct Authorization {
     client: Option<Client>,
@@ -38,7 +40,7 @@ struct Question {
 }
 
 impl Authorization {
-    /// Without a client, only what is open is allowed, and whatever [`MASTERS`] ask.
+    /// Returns an authorizer. Without a client, only always allowed paths and members of [`MASTERS`] are authorized.
     pub(super) fn new(client: Option<Client>, settings: &AuthorizationSettings) -> Self {
         let AuthorizationSettings { kubeconfig: _, always_allow_paths, authorized_ttl, unauthorized_ttl } = settings;
         Self {
@@ -51,7 +53,11 @@ impl Authorization {
         }
     }
 
-    /// Whether `user` may do this. The error says why it is not known.
+    /// Returns whether `user` may use `verb` on `path`.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no decision: the review failed or took longer than [`REVIEW`].
     pub(super) async fn allows(&self, user: &User, verb: &str, path: &str) -> Result<bool, String> {
         if is_open(&self.open, path) || user.groups.iter().any(|group| group == MASTERS) {
             return Ok(true);

@@ -1,4 +1,4 @@
-//! The certificate that is presented: read from files, or made.
+//! The server certificate: read from files, or generated.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -13,27 +13,27 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::settings::CertificateFiles;
 
-/// Why there is no certificate to serve with, or why clients' cannot be checked.
+/// Why the server certificate or the CA bundle for client certificates cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CertificateError {
-    /// A file cannot be read or written, or does not hold what it should.
+    /// A file cannot be read or written, or does not contain a certificate or key in PEM.
     #[error("{path}: {cause}", path = path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         cause: String,
     },
-    /// A certificate cannot be made.
-    #[error("cannot make a certificate: {0}")]
+    /// A self-signed certificate cannot be generated.
+    #[error("cannot generate a self-signed certificate: {0}")]
     Make(#[from] rcgen::Error),
-    /// What was read is of a kind that is not known, or does not go together.
+    /// The key does not match the certificate, or an algorithm is not supported.
     #[error("cannot serve with {what}: {cause}")]
     Use {
-        /// The file, or files.
+        /// Paths of the files.
         what: String,
-        /// What is wrong.
+        /// The error.
         cause: String,
     },
 }
@@ -44,27 +44,30 @@ impl CertificateError {
     }
 }
 
-/// A certificate with those of its authorities, and its key, as text.
+/// A certificate chain and its private key, in PEM.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Pem {
     pub(super) certificate: Vec<u8>,
     pub(super) key: Vec<u8>,
 }
 
-/// Where the certificate is from, and how an error calls it.
+/// Source of the server certificate.
 #[derive(Clone)]
 pub(super) enum Origin {
+    /// Configured files, or the generated pair in `--cert-dir`.
     Files(CertificateFiles),
+    /// A pair generated for this run, in memory only.
     Made(Pem),
 }
 
-/// The name of a pair in `--cert-dir`, as upstream.
+/// File name, without extension, of the generated pair in `--cert-dir`; upstream's.
 const PAIR: &str = "kube-controller-manager";
-/// A process may live long, and so may a pair that is kept.
+/// Validity of a generated certificate. It is not renewed, and one in `--cert-dir` outlives the process.
 const YEARS: i32 = 10;
 
 impl Origin {
-    /// The files that were given; else the pair in `folder`, made if it is not there; else a pair for this run only.
+    /// Returns `files` if given; else the pair in `folder`, generated if it does not exist; else a generated pair in
+    /// memory.
     pub(super) fn new(
         files: Option<&CertificateFiles>,
         folder: Option<&Path>,
@@ -86,12 +89,12 @@ impl Origin {
         }
     }
 
-    /// Certificates and key of what was read.
+    /// Parses certificate chain and private key.
     pub(super) fn parse(
         &self,
         pem: &Pem,
     ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), CertificateError> {
-        let made = Path::new("the certificate that was made");
+        let made = Path::new("the generated certificate");
         let (certificate, key) = match self {
             Origin::Files(files) => (files.certificate.as_path(), files.key.as_path()),
             Origin::Made(_) => (made, made),
@@ -101,13 +104,13 @@ impl Origin {
         Ok((certificates(certificate, &pem.certificate)?, parsed))
     }
 
-    /// An error of both together.
+    /// Returns the error that certificate and key cannot be used together.
     pub(super) fn refuse(&self, cause: &dyn ToString) -> CertificateError {
         let what = match self {
             Origin::Files(CertificateFiles { certificate, key }) => {
                 format!("{} and {}", certificate.display(), key.display())
             }
-            Origin::Made(_) => "the certificate that was made".to_owned(),
+            Origin::Made(_) => "the generated certificate".to_owned(),
         };
         CertificateError::Use { what, cause: cause.to_string() }
     }
@@ -117,7 +120,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, CertificateError> {
     fs::read(path).map_err(|error| CertificateError::file(path, &error))
 }
 
-/// The certificates in a file, one at least.
+/// Parses the certificates of a PEM file; an error if there is none.
 pub(super) fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match found {
@@ -127,7 +130,7 @@ pub(super) fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer
     }
 }
 
-/// The pair of a folder; made, unless both of it are there.
+/// Returns the paths of the pair in `folder`; generates it unless both files exist.
 fn kept(folder: &Path, address: IpAddr) -> Result<CertificateFiles, CertificateError> {
     let file = |extension: &str| folder.join(format!("{PAIR}.{extension}"));
     let (certificate, key) = (file("crt"), file("key"));
@@ -140,18 +143,18 @@ fn kept(folder: &Path, address: IpAddr) -> Result<CertificateFiles, CertificateE
     Ok(CertificateFiles { certificate, key })
 }
 
-/// Replaces a file in one step, so that it is never there by half, and never with more rights than `mode`.
+/// Replaces a file atomically. The new file has `mode` from its creation on, so that a key is never readable by others.
 fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), CertificateError> {
     let mut new = path.as_os_str().to_owned();
     new.push(".new");
-    // One that was left over may have other rights.
+    // `create_new` fails if a file is left over, and its mode may differ.
     let _ = fs::remove_file(&new);
     let file = OpenOptions::new().create_new(true).write(true).mode(mode).open(&new);
     let written = file.and_then(|mut file| file.write_all(bytes)).and_then(|()| fs::rename(&new, path));
     written.map_err(|error| CertificateError::file(path, &error))
 }
 
-/// A pair that nobody but ourselves vouches for: for `localhost`, 127.0.0.1 and the address listened on.
+/// Generates a self-signed certificate for `localhost`, 127.0.0.1 and the listening address, and its key.
 fn self_signed(address: IpAddr) -> Result<Pem, CertificateError> {
     let mut params = CertificateParams::new(["localhost".to_owned()])?;
     params.distinguished_name.push(DnType::CommonName, "localhost");
@@ -161,7 +164,7 @@ fn self_signed(address: IpAddr) -> Result<Pem, CertificateError> {
     if !address.is_unspecified() && address != loopback {
         params.subject_alt_names.push(SanType::IpAddress(address));
     }
-    // Clocks that are a little behind ours must not find it invalid.
+    // Valid from yesterday, for clients whose clock is behind.
     let today = kube_ambient::now().to_zoned(TimeZone::UTC).date();
     let day = |date: jiff::civil::Date| {
         date_time_ymd(date.year().into(), date.month().unsigned_abs(), date.day().unsigned_abs())
@@ -192,7 +195,7 @@ mod tests {
         assert!(first == read());
         let mode = |name: &str| fs::metadata(folder.join(name)).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode("kube-controller-manager.key"), mode("kube-controller-manager.crt")), (0o600, 0o644));
-        // Half a pair is no pair.
+        // With one of the two files missing, both are generated again.
         fs::remove_file(folder.join("kube-controller-manager.key")).unwrap();
         assert!(first != read());
     }

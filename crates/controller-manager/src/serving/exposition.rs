@@ -1,4 +1,4 @@
-//! Metrics as text: Prometheus' own format, or `OpenMetrics` where it is asked for.
+//! Encodes metrics in Prometheus' text format, or as `OpenMetrics` if the client accepts it.
 
 use std::fmt::Write as _;
 
@@ -7,15 +7,17 @@ use prometheus::proto::{LabelPair, Metric, MetricFamily, MetricType};
 
 use super::answer::{self, Answer};
 
-/// The two formats. They differ in the names of counters, in some numbers, in what is escaped, and in the end.
+/// The two formats. They differ in the names of counters, in numbers, in escaping, and in the final `# EOF`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
+    /// Prometheus' text format 0.0.4.
     Plain,
+    /// `OpenMetrics` 1.0.0.
     Open,
 }
 
 impl Format {
-    /// What the client prefers.
+    /// Returns `OpenMetrics` if the `Accept` header lists it, at any quality.
     fn wanted(accept: &str) -> Format {
         let open = accept.split(',').any(|range| range.trim_start().starts_with("application/openmetrics-text"));
         if open { Format::Open } else { Format::Plain }
@@ -37,20 +39,22 @@ impl Format {
     }
 }
 
-/// All metrics, in the form that the client prefers.
+/// Returns the response with all metrics, in the format that the `Accept` header selects.
 pub(super) fn answer(families: &[MetricFamily], accept: &str) -> Answer {
     let format = Format::wanted(accept);
     answer::of(StatusCode::OK, format.content_type(), exposition(families, format))
 }
 
-/// The `prometheus` crate writes its own format only, and numbers as Rust does: a bucket that Go calls `1.048576e+06` would
-/// become another series. This writes as Go does.
+/// Encodes metric families as Prometheus' Go library does.
+///
+/// The encoder of the `prometheus` crate has no `OpenMetrics` and formats numbers as Rust does: the bucket that Go
+/// writes as `le="1.048576e+06"` would become a different series.
 fn exposition(families: &[MetricFamily], format: Format) -> String {
     let mut out = String::new();
     for family in families {
         let kind = family.get_field_type();
         let (base, total) = match (kind, format) {
-            // A counter is named without its suffix, its sample with it.
+            // In OpenMetrics, the family of a counter is named without `_total`, its samples with it.
             (MetricType::COUNTER, Format::Open) => {
                 (family.name().strip_suffix("_total").unwrap_or(family.name()), "_total")
             }
@@ -60,7 +64,7 @@ fn exposition(families: &[MetricFamily], format: Format) -> String {
             MetricType::COUNTER => "counter",
             MetricType::GAUGE => "gauge",
             MetricType::HISTOGRAM => "histogram",
-            // None of ours.
+            // Not used by this program.
             MetricType::SUMMARY | MetricType::UNTYPED => continue,
         };
         let help = escaped(family.help(), format == Format::Open);
@@ -82,7 +86,7 @@ fn exposition(families: &[MetricFamily], format: Format) -> String {
     out
 }
 
-/// The samples of a family.
+/// Writes the samples of one metric family.
 struct Lines<'a> {
     out: &'a mut String,
     base: &'a str,
@@ -119,7 +123,8 @@ fn braces(labels: &[LabelPair], bound: Option<&str>) -> String {
     if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) }
 }
 
-/// The shortest text of a number as Go's `%g` has it: with an exponent below a ten-thousandth and from a million on.
+/// Formats a number as Go's `strconv.FormatFloat(value, 'g', -1, 64)`: the shortest text that parses to the same
+/// number, in exponent form below 10^-4 and from 10^6 on.
 fn go_float(value: f64) -> String {
     if value.is_nan() {
         return "NaN".to_owned();

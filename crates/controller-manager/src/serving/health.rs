@@ -1,4 +1,4 @@
-//! Health: named checks, in upstream's words.
+//! Named health checks, with upstream's response format.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,22 +7,22 @@ use http::StatusCode;
 
 use super::outcomes::Outcomes;
 
-/// Whether something is well; if not, why.
+/// A check: `Err` with the reason if it fails.
 type Test = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
-/// A question about health.
+/// A health endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Probe {
-    /// What upstream serves.
+    /// `/healthz`, the only one that upstream's kube-controller-manager serves.
     Healthz,
-    /// Whether the process is to go on.
+    /// `/livez`: fails if the process has to be restarted.
     Livez,
-    /// Whether its caches are filled.
+    /// `/readyz`: fails if the controllers cannot work, and during shutdown.
     Readyz,
 }
 
 impl Probe {
-    /// Its path, without the slash.
+    /// Returns the path without the leading slash.
     pub(super) fn name(self) -> &'static str {
         match self {
             Probe::Healthz => "healthz",
@@ -32,7 +32,7 @@ impl Probe {
     }
 }
 
-/// The checks of the process, and how they went. Clones share them.
+/// The registered checks and counts of their results. Clones share both.
 #[derive(Clone, Default)]
 pub(crate) struct Health {
     checks: Arc<Mutex<Vec<Check>>>,
@@ -47,7 +47,7 @@ struct Check {
 }
 
 impl Health {
-    /// Adds a check to some of the probes.
+    /// Registers a check under `name` for `probes`.
     pub(crate) fn add(
         &self,
         name: &str,
@@ -58,12 +58,12 @@ impl Health {
         self.checks.lock().unwrap_or_else(PoisonError::into_inner).push(check);
     }
 
-    /// How checks went, for `/metrics/slis`.
+    /// Returns the counts of results, for `/metrics/slis`.
     pub(super) fn outcomes(&self) -> &Outcomes {
         &self.outcomes
     }
 
-    /// The checks of a probe, by name. One that has none has `ping`, which always passes.
+    /// Returns the checks of a probe in the order of registration; `ping`, which always passes, if there are none.
     fn checks(&self, probe: Probe) -> Vec<(String, Test)> {
         let checks = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
         let of_probe = checks.iter().filter(|check| check.probes.contains(&probe));
@@ -74,10 +74,10 @@ impl Health {
         found
     }
 
-    /// Answers for all checks of a probe (CM-9).
+    /// Runs all checks of a probe except those in `excluded`; returns status and body of the response (CM-9).
     ///
-    /// Everyone may ask. `/readyz?verbose`, which upstream's kube-controller-manager does not serve, gives the reason of each
-    /// failure; the other answers withhold it, as upstream's do.
+    /// These paths need no authorization by default. `/readyz?verbose`, which upstream's kube-controller-manager does
+    /// not serve, gives the reason of each failure; the other responses withhold it, as upstream's do.
     pub(crate) fn all(&self, probe: Probe, verbose: bool, mut excluded: Vec<String>) -> (StatusCode, String) {
         let (mut text, mut failed) = (String::new(), false);
         // Writing to a string cannot fail.
@@ -114,7 +114,8 @@ impl Health {
         }
     }
 
-    /// Answers for one check, with the reason: its path is not open to all.
+    /// Runs one check; returns status and body of the response, or `None` if there is no such check. The body contains
+    /// the reason of a failure, since the path needs authorization.
     pub(super) fn one(&self, probe: Probe, name: &str) -> Option<(StatusCode, String)> {
         let (_, test) = self.checks(probe).into_iter().find(|(it, _)| it == name)?;
         let outcome = test();

@@ -1,4 +1,4 @@
-//! Connections: accepted, encrypted, and not waited for longer than is due.
+//! Accepts TLS connections and serves HTTP/1.1 and HTTP/2 on them, with limits on time, size and number.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -17,31 +17,33 @@ use super::routes::Routes;
 use super::tls::{H2, Tls};
 use super::user::User;
 
-/// How long a client may take to agree on encryption, and to send the head of a request, the first and each later one.
+/// Time limit of the TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Time limit for the head of each HTTP/1.1 request on a connection.
 const HEAD: Duration = Duration::from_secs(30);
-/// The head of a request, in bytes; also the least that hyper reads at once.
+/// Maximum size of a request head, in bytes. hyper allows no HTTP/1.1 buffer below 8 KiB.
 const HEAD_SIZE: u16 = 16 << 10;
-/// A client on HTTP/2 that does not answer a ping within the second, sent after the first, is gone.
+/// Interval of HTTP/2 pings.
 const PING: Duration = Duration::from_secs(30);
+/// Time limit of the answer to an HTTP/2 ping, after which the connection is closed.
 const PONG: Duration = Duration::from_secs(15);
-/// Requests of one connection that are answered at once.
+/// Maximum number of concurrent requests on one HTTP/2 connection.
 const AT_ONCE: u32 = 16;
-/// Connections that are open at once, well under the 1,024 files that a process may usually open. When one more comes, the
-/// oldest goes: whoever holds many idle ones must not keep others out.
+/// Maximum number of open connections, half the usual limit of 1,024 file descriptors. A further connection closes the
+/// oldest, so that a client with many idle connections cannot exclude others.
 const MOST: usize = 512;
 
-/// Serves connections, for ever. Those that are open end when this is dropped.
+/// Accepts and serves connections. Never returns; dropping the future closes all connections.
 pub(super) async fn serve(listener: &TcpListener, tls: &Tls, routes: &Arc<Routes>) {
     let mut connections = JoinSet::new();
     let mut oldest_first: VecDeque<AbortHandle> = VecDeque::new();
     loop {
         tokio::select! {
-            // Ended ones first: there are no more of them than were accepted, so that both get their turn.
+            // Ended connections first: there are no more of them than accepted ones, so that neither branch starves.
             biased;
             Some(ended) = connections.join_next() => {
                 if let Err(error) = ended && error.is_panic() {
-                    tracing::error!(err = %error, "A connection ended in a panic");
+                    tracing::error!(err = %error, "A connection's task panicked");
                 }
             }
             accepted = listener.accept() => match accepted {
@@ -50,9 +52,10 @@ pub(super) async fn serve(listener: &TcpListener, tls: &Tls, routes: &Arc<Routes
                     let connection = serve_connection(stream, tls.acceptor(), Arc::clone(routes));
                     oldest_first.push_back(connections.spawn(connection));
                 }
-                // A connection that broke before it was accepted, or no file left: neither ends the server.
+                // The client disconnected before `accept`, or there is no free file descriptor: close the oldest
+                // connection and continue.
                 Err(error) => {
-                    tracing::warn!(err = %error, "A connection could not be accepted");
+                    tracing::warn!(err = %error, "Unable to accept a connection, closing the oldest");
                     oldest_first.retain(|connection| !connection.is_finished());
                     if let Some(oldest) = oldest_first.pop_front() {
                         oldest.abort();
@@ -64,7 +67,7 @@ pub(super) async fn serve(listener: &TcpListener, tls: &Tls, routes: &Arc<Routes
     }
 }
 
-/// Ends the oldest connection when there are as many as there may be.
+/// Closes the oldest connection if [`MOST`] are open.
 fn make_room(oldest_first: &mut VecDeque<AbortHandle>) {
     if oldest_first.len() >= MOST {
         oldest_first.retain(|connection| !connection.is_finished());
@@ -79,8 +82,8 @@ fn make_room(oldest_first: &mut VecDeque<AbortHandle>) {
 async fn serve_connection(stream: TcpStream, acceptor: TlsAcceptor, routes: Arc<Routes>) {
     let stream = match timeout(HANDSHAKE, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => stream,
-        Ok(Err(error)) => return tracing::debug!(err = %error, "A TLS handshake failed"),
-        Err(_) => return tracing::debug!("A TLS handshake took too long"),
+        Ok(Err(error)) => return tracing::debug!(err = %error, "TLS handshake failed"),
+        Err(_) => return tracing::debug!("TLS handshake timed out"),
     };
     let session = stream.get_ref().1;
     let certificate = session.peer_certificates().and_then(<[_]>::first);
@@ -102,7 +105,7 @@ async fn serve_connection(stream: TcpStream, acceptor: TlsAcceptor, routes: Arc<
         builder.serve_connection(stream, service).await
     };
     if let Err(error) = ended {
-        tracing::debug!(err = %error, "A connection ended early");
+        tracing::debug!(err = %error, "Connection ended with an error");
     }
 }
 
@@ -119,12 +122,12 @@ mod tests {
             make_room(&mut oldest_first);
             oldest_first.push_back(connections.spawn(pending::<()>()));
         }
-        assert_eq!(oldest_first.len(), MOST, "nobody had to go");
+        assert_eq!(oldest_first.len(), MOST, "expected no connection to be closed");
         let oldest = oldest_first[0].id();
         make_room(&mut oldest_first);
         assert_eq!(oldest_first.len(), MOST - 1);
         assert_eq!(connections.join_next().await.unwrap().unwrap_err().id(), oldest);
-        // One that went by itself leaves room.
+        // Connections that have ended do not count.
         oldest_first[5].abort();
         oldest_first.push_back(connections.spawn(async {}));
         while connections.len() > MOST - 2 {

@@ -1,7 +1,8 @@
-//! What is served over HTTPS: health, metrics, and what is to be known of the running process.
+//! The HTTPS server: health checks, metrics, and the debug pages `/configz`, `/flagz` and `/statusz`.
 //!
-//! Who asks is found out and checked as in upstream's delegated authentication and authorisation: client certificates,
-//! `TokenReview`, `SubjectAccessReview`. Only the health paths are open to all.
+//! Requests are authenticated and authorized as by upstream's delegated authentication and authorization: client
+//! certificates, `TokenReview`, `SubjectAccessReview`. By default only `/healthz`, `/livez` and `/readyz` need no
+//! authorization.
 
 mod answer;
 mod authentication;
@@ -38,42 +39,43 @@ use self::routes::Routes;
 use self::tls::Tls;
 use crate::settings::ServingSettings;
 
-/// Why nothing is served.
+/// Why the HTTPS server cannot be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServingError {
-    /// There is no certificate to be had.
+    /// The server certificate or the CA bundle for client certificates cannot be used.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
-    /// The API server does not say whose client certificates are believed.
+    /// The API server forbids (403) the lookup of the CA bundle for client certificates.
     #[error("unable to load configmap based client CA file: {0}; see --authentication-tolerate-lookup-failure")]
     Lookup(kube_controller_client::Error),
-    /// The address cannot be listened on.
+    /// The socket cannot be bound.
     #[error("cannot listen on {address}")]
     Listen {
-        /// The address.
+        /// The configured address and port.
         address: SocketAddr,
-        /// What the system says.
+        /// Error of the operating system.
         source: std::io::Error,
     },
 }
 
-/// The clients that reviews are sent with. Without the first, tokens are as good as none; without the second, nothing is
-/// allowed but what is open to all.
+/// Clients for reviews.
 #[derive(Debug, Default)]
 pub(crate) struct Reviewers {
+    /// For `TokenReview`. `None`: tokens are ignored and requests are anonymous.
     pub(crate) tokens: Option<Client>,
+    /// For `SubjectAccessReview`. `None`: only always allowed paths and members of `system:masters` are authorized.
     pub(crate) access: Option<Client>,
 }
 
-/// What there is to serve.
+/// Sources of the responses.
 pub(crate) struct Contents {
     pub(crate) health: Health,
     pub(crate) registry: Registry,
     pub(crate) pages: Pages,
 }
 
-/// A socket that is listened on, with all that is needed to answer.
+/// A bound socket with its TLS configuration and routes.
 pub(crate) struct Server {
     listener: TcpListener,
     tls: Arc<Tls>,
@@ -81,7 +83,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Reads or makes certificates and listens. Port 0 is any that is free.
+    /// Loads or generates certificates and binds the socket. Port 0 binds any free port.
+    ///
+    /// # Errors
+    ///
+    /// See [`ServingError`].
     pub(crate) async fn bind(
         settings: &ServingSettings,
         reviewers: Reviewers,
@@ -103,12 +109,12 @@ impl Server {
         Ok(Server { listener, tls: Arc::new(tls), routes: Arc::new(routes) })
     }
 
-    /// The address that is listened on.
+    /// Returns the address of the socket.
     pub(crate) fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves, for ever.
+    /// Serves connections and reloads certificates. Never returns.
     pub(crate) async fn run(self) {
         let Server { listener, tls, routes } = self;
         tokio::join!(listener::serve(&listener, &tls, &routes), Arc::clone(&tls).reload());

@@ -1,8 +1,8 @@
-//! Which form of `/flagz` and `/statusz` a client accepts (CM-14).
+//! Content negotiation for `/flagz` and `/statusz` (CM-14).
 //!
 //! Follows `NegotiateMediaTypeOptions` of k8s.io/apiserver with the restrictions of its statusz and flagz packages.
 
-/// A form of a page.
+/// Representation of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// `text/plain`, for people.
@@ -21,10 +21,10 @@ pub(super) enum Encoding {
     Yaml,
 }
 
-/// Media types of all forms, in order of preference where a client accepts several with one range.
+/// Media types of all representations, in order of preference if one range matches several.
 pub(super) const MEDIA_TYPES: [&str; 3] = ["application/json", "application/yaml", "text/plain"];
 pub(super) const GROUP: &str = "config.k8s.io";
-/// Answers in this version carry a `Warning` header.
+/// API version that is deprecated: responses have a `Warning` header.
 pub(super) const DEPRECATED: &str = "v1alpha1";
 const VERSIONS: [&str; 2] = ["v1beta1", DEPRECATED];
 
@@ -54,17 +54,17 @@ impl<'a> Range<'a> {
     fn matches(&self, media_type: &str) -> bool {
         let is = |pattern: &str, value: &str| pattern == "*" || pattern == value;
         media_type.split_once('/').is_some_and(|(it, subtype)| {
-            // `*` with a subtype is no range.
+            // `*/subtype` is not a valid range.
             is(self.media_type, it) && is(self.subtype, subtype) && (self.media_type != "*" || self.subtype == "*")
         })
     }
 
-    /// A parameter, unless it is absent. The last one of a name counts.
+    /// Returns the value of a parameter; of the last one if the name occurs more than once.
     fn parameter(&self, name: &str) -> Option<&'a str> {
         self.parameters.iter().rev().find(|(it, _)| *it == name).map(|(_, value)| *value)
     }
 
-    /// The form for a media type that matches; `None` if the parameters rule it out.
+    /// Returns the representation for a media type that matches the range; `None` if the parameters exclude it.
     fn form(&self, media_type: &str, kind: &str) -> Option<Form> {
         if ["stream", "sv"].iter().any(|name| self.parameter(name).is_some_and(|value| !value.is_empty())) {
             return None;
@@ -80,10 +80,11 @@ impl<'a> Range<'a> {
     }
 }
 
-/// The form that a client prefers; text without an `Accept` header, `None` if it accepts none of them.
+/// Returns the representation that an `Accept` header selects: text if the header is absent or empty, `None` if no
+/// representation is acceptable.
 ///
-/// Ranges are tried by quality, those with wildcards after the others, and otherwise in order. JSON and YAML need the
-/// parameters `g`, `v` and `as`, which text may not have.
+/// Ranges are tried by descending quality, those with wildcards after the others, otherwise in order. JSON and YAML
+/// require the parameters `g`, `v` and `as` (group, version and kind); text must not have them.
 pub(super) fn negotiate(accept: &str, kind: &str) -> Option<Form> {
     if accept.trim().is_empty() {
         return Some(Form::Text);

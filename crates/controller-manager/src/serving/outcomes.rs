@@ -1,4 +1,4 @@
-//! How health checks went: the indicators at `/metrics/slis` that upstream's components have.
+//! Results of health checks as metrics, for upstream's `/metrics/slis`.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use prometheus::{IntCounterVec, IntGaugeVec, Opts};
 
 use super::health::Probe;
 
-/// Counts by check and probe. Clones share them.
+/// Last result and counts of results by check and probe. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Outcomes(Arc<Mutex<BTreeMap<(String, &'static str), Outcome>>>);
 
@@ -28,12 +28,12 @@ impl Outcomes {
         *(if passed { &mut outcome.passed } else { &mut outcome.failed }) += 1;
     }
 
-    /// Starts counting anew, as a DELETE asks for (MT-12).
+    /// Removes all series; for a DELETE of `/metrics/slis` (MT-12).
     pub(super) fn reset(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// The two metrics.
+    /// Returns `kubernetes_healthcheck` and `kubernetes_healthchecks_total`.
     pub(super) fn families(&self) -> prometheus::Result<Vec<MetricFamily>> {
         let last =
             Opts::new("kubernetes_healthcheck", "[STABLE] This metric records the result of a single healthcheck.");

@@ -1,4 +1,4 @@
-//! `/configz`, `/flagz` and `/statusz`.
+//! The debug pages `/configz`, `/flagz` and `/statusz`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ const WARNING: &str = "Warning: This endpoint is not meant to be machine parseab
                        guarantees and is for debugging purposes only.";
 const PATHS: [&str; 6] = ["/configz", "/flagz", "/healthz", "/livez", "/metrics", "/readyz"];
 
-/// What is known of the process since it started.
+/// Contents of the pages, and the start time of the process.
 pub(crate) struct Pages {
     flags: BTreeMap<String, String>,
     configuration: Value,
@@ -29,12 +29,12 @@ impl Pages {
         Self { flags, configuration, started: kube_ambient::now(), start: Instant::now() }
     }
 
-    /// What the process was told, in the form of a configuration (CM-11).
+    /// Returns the configuration as JSON (CM-11).
     pub(super) fn configz(&self) -> Answer {
         answer::json(&self.configuration)
     }
 
-    /// The flags, as text, or as JSON or YAML with the full media type (CM-12).
+    /// Returns the flags as text; as JSON or YAML if the media type has group, version and kind (CM-12).
     pub(super) fn flagz(&self, accept: &str) -> Answer {
         Self::negotiated(accept, "Flagz", &json!({ "flags": self.flags_object() }), |text| {
             for (name, value) in &self.flags {
@@ -43,7 +43,7 @@ impl Pages {
         })
     }
 
-    /// Start time, version and paths, in the same forms (CM-13).
+    /// Returns start time, version and paths in the same representations (CM-13).
     pub(super) fn statusz(&self, accept: &str) -> Answer {
         let up = self.start.elapsed().as_secs();
         let version = env!("CARGO_PKG_VERSION");
@@ -99,7 +99,7 @@ impl Pages {
     }
 }
 
-/// The warning of upstream's pages in a deprecated version, for the header `Warning`.
+/// Returns upstream's value of the `Warning` header for a deprecated version of a page.
 fn deprecation(page: &str) -> Option<HeaderValue> {
     let text = format!(r#"299 - "This version of the {page} endpoint is deprecated. Please use a newer version.""#);
     HeaderValue::from_str(&text).ok()

@@ -86,7 +86,7 @@ async fn accepted(#[case] accept: &str, #[case] content_type: &str, #[case] vers
 #[case::of_no_version("application/yaml;g=config.k8s.io;as=Flagz")]
 #[case::text_with_kind("text/plain;v=v1beta1;g=config.k8s.io;as=Flagz")]
 #[case::stream("application/json;v=v1beta1;g=config.k8s.io;as=Flagz;stream=watch")]
-// Only with CBORServingAndStorage, which is off by default.
+// Upstream accepts it with the gate CBORServingAndStorage only, which is off by default.
 #[case::cbor("application/cbor;v=v1beta1;g=config.k8s.io;as=Flagz")]
 #[tokio::test]
 async fn not_accepted(#[case] accept: &str) {

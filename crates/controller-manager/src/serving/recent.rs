@@ -1,10 +1,10 @@
-//! What was asked not long ago.
+//! A bounded cache with expiry.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-/// Answers kept for a while, a bounded number of them.
+/// Cache of at most `most` answers, each with its own expiry time.
 #[derive(Debug)]
 pub(super) struct Recent<K, V> {
     answers: HashMap<K, (V, Instant)>,
@@ -25,7 +25,7 @@ impl<K: Hash + Eq, V: Clone> Recent<K, V> {
             self.answers.retain(|_, (_, until)| now < *until);
         }
         if self.answers.len() >= self.most {
-            // A flood of questions: forgetting the answers costs less than finding the oldest each time.
+            // No entry has expired: clearing the cache is cheaper than searching for the oldest on every insertion.
             self.answers.clear();
         }
         self.answers.insert(key, (answer, now + lasts));
@@ -43,7 +43,7 @@ mod tests {
         recent.put("a", 1, now, second);
         assert_eq!((recent.get(&"a", now), recent.get(&"a", now + second)), (Some(1), None));
         recent.put("b", 2, now, 3 * second);
-        // The one that is over makes room, not the one that is not.
+        // The expired entry is evicted, the other one stays.
         recent.put("c", 3, now + second, second);
         assert_eq!((recent.get(&"b", now + second), recent.get(&"c", now + second)), (Some(2), Some(3)));
         for key in ["d", "e", "f", "g"] {

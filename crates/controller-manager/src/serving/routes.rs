@@ -1,4 +1,4 @@
-//! Which path is answered with what, and to whom.
+//! Routes requests: authenticates and authorizes them, then answers by path.
 
 use http::header::ACCEPT;
 use http::{Method, Request, StatusCode};
@@ -12,10 +12,10 @@ use super::health::{Health, Probe};
 use super::pages::Pages;
 use super::user::User;
 
-/// How health checks went.
+/// Path of the metrics of health checks.
 const SLIS: &str = "/metrics/slis";
 
-/// All that is served.
+/// Everything needed to answer a request.
 pub(super) struct Routes {
     pub(super) authentication: Authentication,
     pub(super) authorization: Authorization,
@@ -25,7 +25,8 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    /// Answers a request of the holder of a verified certificate, or of whoever its headers say. Bodies are not read.
+    /// Answers a request. `certificate` is the user of the connection's verified client certificate; without one, the
+    /// headers decide. Request bodies are not read.
     pub(super) async fn answer<B>(&self, certificate: Option<&User>, request: &Request<B>) -> Answer {
         let path = request.uri().path();
         let Some(user) = self.authentication.user(certificate, request.headers()).await else {
@@ -84,7 +85,7 @@ impl Routes {
     }
 }
 
-/// Whether all checks are to be told of, and which are left out.
+/// Parses the query of a probe: whether `verbose` is set, and the names of `exclude`.
 fn parameters(query: &str) -> (bool, Vec<String>) {
     let (mut verbose, mut excluded) = (false, Vec::new());
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {

@@ -1,4 +1,4 @@
-//! With what connections are accepted; read again when the files change.
+//! The TLS configuration of the server, reloaded when certificates change.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -17,12 +17,12 @@ use super::authorities::Authorities;
 use super::certificate::{self, CertificateError, Origin, Pem};
 use crate::settings::{ServingSettings, TlsVersion};
 
-/// How often files and the cluster are looked at again. Upstream looks at files each minute.
+/// Interval of reloads of files and of the cluster's CA bundle. Upstream polls files every minute.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
-/// How often while the cluster has not said yet whose client certificates are believed.
+/// Interval of reloads until the first lookup of the cluster's CA bundle succeeds.
 const AWAITING: Duration = Duration::from_secs(5);
 
-/// What connections are accepted with.
+/// The current TLS configuration and its sources.
 pub(super) struct Tls {
     origin: Origin,
     minimum: TlsVersion,
@@ -30,7 +30,7 @@ pub(super) struct Tls {
     current: RwLock<(Material, Arc<ServerConfig>)>,
 }
 
-/// All that was read, to tell whether it changed.
+/// Contents of all sources, compared to detect changes.
 #[derive(Clone, PartialEq, Eq)]
 struct Material {
     pem: Pem,
@@ -38,7 +38,7 @@ struct Material {
 }
 
 impl Tls {
-    /// Reads files, or makes a certificate. `address` is that listened on.
+    /// Loads the certificate or generates one for the listening address `address`.
     pub(super) fn new(
         settings: &ServingSettings,
         address: IpAddr,
@@ -47,17 +47,18 @@ impl Tls {
         let origin = Origin::new(settings.certificate.as_ref(), settings.cert_dir.as_deref(), address)?;
         let minimum = settings.min_tls_version;
         let current = load(&origin, minimum, &authorities, None)?;
-        // Something always differs from nothing.
+        // Without previous material, `load` never returns `None`.
         let current = current.ok_or_else(|| origin.refuse(&"nothing was read"))?;
         Ok(Self { origin, minimum, authorities, current: RwLock::new(current) })
     }
 
-    /// For the next connection.
+    /// Returns the acceptor for a new connection, with the current configuration.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner).1))
     }
 
-    /// Looks again at files and the cluster, for ever. What cannot be used is told of, and the last that could stays.
+    /// Reloads files and the cluster's CA bundle periodically. Errors are logged, and the last valid configuration
+    /// stays in use. Never returns.
     pub(super) async fn reload(self: Arc<Self>) {
         loop {
             sleep(if self.authorities.are_awaited() { AWAITING } else { LOOK_AGAIN }).await;
@@ -65,18 +66,18 @@ impl Tls {
         }
     }
 
-    /// Once.
+    /// Reloads files and the cluster's CA bundle once.
     pub(super) async fn look_again(self: Arc<Self>) {
         self.authorities.look_again().await;
         match spawn_blocking(move || self.reload_once()).await {
             Ok(Ok(true)) => tracing::info!("Certificates were read again"),
             Ok(Ok(false)) => {}
             Ok(Err(error)) => tracing::warn!(err = %error, "Changed certificates cannot be used"),
-            Err(error) => tracing::warn!(err = %error, "Certificates could not be read again"),
+            Err(error) => tracing::warn!(err = %error, "The task that reloads certificates failed"),
         }
     }
 
-    /// Whether anything changed.
+    /// Reads all sources; returns whether the configuration changed.
     fn reload_once(&self) -> Result<bool, CertificateError> {
         let before = self.current.read().unwrap_or_else(PoisonError::into_inner).0.clone();
         let loaded = load(&self.origin, self.minimum, &self.authorities, Some(&before))?;
@@ -88,7 +89,7 @@ impl Tls {
     }
 }
 
-/// Reads everything; nothing, if it is as before.
+/// Reads all sources and builds the configuration; `None` if the contents equal `before`.
 fn load(
     origin: &Origin,
     minimum: TlsVersion,
@@ -101,7 +102,7 @@ fn load(
         return Ok(None);
     }
     let (chain, key) = origin.parse(&material.pem)?;
-    // Named, because a process that links two providers has no default.
+    // Explicit: rustls has no default provider if the process links more than one.
     let provider = Arc::new(ring::default_provider());
     let versions: &[&SupportedProtocolVersion] = match minimum {
         TlsVersion::Tls12 => &[&rustls::version::TLS13, &rustls::version::TLS12],
@@ -118,10 +119,10 @@ fn load(
     Ok(Some((material, Arc::new(config))))
 }
 
-/// How HTTP/2 is called when client and server agree on a protocol.
+/// ALPN identifier of HTTP/2.
 pub(super) const H2: &[u8] = b"h2";
 
-/// Clients need no certificate; one that is shown has to be of these authorities.
+/// Returns a verifier for client certificates: optional, but must chain to the CA bundle `pem` if presented.
 fn verifier(path: &Path, pem: &[u8]) -> Result<Arc<dyn ClientCertVerifier>, CertificateError> {
     let refuse = |cause: &dyn ToString| CertificateError::Use {
         what: format!("the authorities in {}", path.display()),
@@ -147,7 +148,7 @@ mod tests {
     use super::*;
     use crate::settings::CertificateFiles;
 
-    /// Writes a new pair.
+    /// Writes a new certificate and key.
     fn renew(folder: &Path) {
         let key = KeyPair::generate().unwrap();
         let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
@@ -186,7 +187,7 @@ mod tests {
         assert!(tls.reload_once().unwrap());
     }
 
-    /// What is wrong with a folder, and how the error begins, after the name of the folder.
+    /// Cases: file, its content (`None`: missing), and the expected error after the path of the folder.
     #[rstest]
     #[case::no_certificate("a.crt", None, "a.crt: No such file")]
     #[case::no_key("a.key", None, "a.key: No such file")]

@@ -1,15 +1,15 @@
-//! Who asks.
+//! The user of a request.
 
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::authentication::v1::UserInfo;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-/// The group that may do everything, without being asked about.
+/// The group whose members are authorized for everything, without a `SubjectAccessReview`.
 pub(super) const MASTERS: &str = "system:masters";
 const AUTHENTICATED: &str = "system:authenticated";
 
-/// A user as the API server knows it.
+/// User info, with the fields of the API's `UserInfo`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct User {
     pub(super) name: String,
@@ -19,13 +19,13 @@ pub(super) struct User {
 }
 
 impl User {
-    /// Whoever does not say who it is.
+    /// Returns the user of requests without credentials.
     pub(super) fn anonymous() -> User {
         let (name, groups) = ("system:anonymous".to_owned(), vec!["system:unauthenticated".to_owned()]);
         User { name, groups, ..User::default() }
     }
 
-    /// Whom the API server named.
+    /// Returns the user that a `TokenReview` authenticated.
     pub(super) fn reviewed(info: UserInfo) -> User {
         let UserInfo { username, uid, groups, extra } = info;
         User {
@@ -37,8 +37,8 @@ impl User {
         .authenticated()
     }
 
-    /// The common name of a certificate, with the organizations as groups. The certificate has been verified. One without
-    /// a name is nobody's.
+    /// Returns the user of a verified client certificate: the common name, with the organizations as groups. `None`
+    /// without a common name.
     pub(super) fn of_certificate(der: &[u8]) -> Option<User> {
         let (_, certificate) = X509Certificate::from_der(der).ok()?;
         let subject = certificate.subject();

@@ -1,32 +1,36 @@
-//! How the API server is found and talked to.
+//! Settings of the API server's clients.
 
 use std::path::PathBuf;
 
 use kube_controller_client::Encoding;
 
-/// How the API server is found and talked to. The binary makes a configuration of `kubeconfig` and `master`; [`crate::run`]
-/// is given one, and does not read these.
+/// Address, credentials, rate limits and encoding of the API server's clients.
+///
+/// `kubeconfig` and `master` are for the binary, which makes a [`Config`](kube_controller_client::Config) of them.
+/// [`run`](crate::run) gets that configuration as an argument and shows `kubeconfig` at `/configz` only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientSettings {
-    /// `--kubeconfig`: where the API server is and how to authenticate. None, without `master`, for the service account of
-    /// the Pod.
+    /// `--kubeconfig`: file with the address of the API server and the credentials. `None`, if `master` is `None` as
+    /// well: the service account of the Pod.
     pub kubeconfig: Option<PathBuf>,
-    /// `--master`: the address of the API server, over the one in the kubeconfig.
+    /// `--master`: URL of the API server; overrides the one in the kubeconfig.
     pub master: Option<String>,
-    /// `--kube-api-qps`: requests a second of each controller, on average; 0 or less for no limit.
+    /// `--kube-api-qps`: sustained requests per second of each client (one for each controller and one for the
+    /// informers); 0 or less disables the limit.
     pub qps: f32,
-    /// `--kube-api-burst`: requests a controller may make at once before that limit is felt.
+    /// `--kube-api-burst`: requests that a client may send at once before `qps` applies.
     pub burst: u32,
-    /// `--kube-api-content-type`: how objects are read, where server and type have it. They are written in JSON.
+    /// `--kube-api-content-type`: preferred encoding of reads; types and servers without protobuf are read as JSON.
+    /// Writes are always JSON.
     pub content_type: Encoding,
-    /// `--use-service-account-credentials`: whether each controller writes as a service account of its own, in
-    /// `kube-system`: `endpoint-controller`, `endpointslice-controller` and `endpointslicemirroring-controller`, to which
-    /// Kubernetes binds the roles they need.
+    /// `--use-service-account-credentials`: each controller writes as its own service account in `kube-system`
+    /// (`endpoint-controller`, `endpointslice-controller`, `endpointslicemirroring-controller`), to which Kubernetes
+    /// binds the roles it needs.
     pub service_account_credentials: bool,
 }
 
 impl Default for ClientSettings {
-    /// 20 requests a second and 30 at once, and protobuf, as upstream.
+    /// Upstream's defaults: 20 requests per second, burst 30, protobuf.
     fn default() -> Self {
         ClientSettings {
             kubeconfig: None,

@@ -1,25 +1,25 @@
-//! How the lease is sought.
+//! Settings of leader election.
 
 use kube_lease_election::{LeaseName, Timing};
 
-/// How this program seeks the lease.
+/// Lease and timing of leader election.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaderElection {
-    /// `--leader-elect-resource-namespace` and `--leader-elect-resource-name`: the Lease to hold. Leases are the only kind
-    /// of lock that Kubernetes still has.
+    /// `--leader-elect-resource-namespace` and `--leader-elect-resource-name`: the Lease to acquire. Kubernetes 1.36
+    /// has no other kind of lock.
     pub lease: LeaseName,
-    /// `--leader-elect-lease-duration`, `--leader-elect-renew-deadline` and `--leader-elect-retry-period`: for how long it
-    /// is held, and how often renewed.
+    /// `--leader-elect-lease-duration`, `--leader-elect-renew-deadline` and `--leader-elect-retry-period`.
     pub timing: Timing,
 }
 
-/// The Lease of this program. Upstream's name would stop every other controller of a kube-controller-manager.
+/// Default name of the Lease. With upstream's name, a kube-controller-manager would not get its Lease, and none of its
+/// controllers would run.
 pub(crate) const RESOURCE_NAME: &str = "endpoint-controller-manager";
 const UPSTREAM_RESOURCE_NAME: &str = "kube-controller-manager";
-/// The namespace of both.
+/// Default namespace of the Lease, upstream's and ours.
 pub(crate) const RESOURCE_NAMESPACE: &str = "kube-system";
 
-/// Our own Lease, with upstream's timing.
+/// The Lease `kube-system/endpoint-controller-manager`, with upstream's timing: 15 s, 10 s and 2 s.
 impl Default for LeaderElection {
     fn default() -> Self {
         let lease = LeaseName { namespace: RESOURCE_NAMESPACE.to_owned(), name: RESOURCE_NAME.to_owned() };
@@ -28,7 +28,7 @@ impl Default for LeaderElection {
 }
 
 impl LeaderElection {
-    /// Warns of what is allowed and hardly ever meant.
+    /// Logs a warning if the Lease is that of kube-controller-manager: allowed, but rarely intended.
     pub(crate) fn warn(&self) {
         if self.lease.name == UPSTREAM_RESOURCE_NAME && self.lease.namespace == RESOURCE_NAMESPACE {
             tracing::warn!(

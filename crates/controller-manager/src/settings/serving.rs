@@ -1,40 +1,39 @@
-//! Where health and metrics are served, and to whom.
+//! Settings of the HTTPS server for health checks and metrics.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Where health and metrics are served, and to whom.
+/// Address, certificate and access rules of the HTTPS server for health checks and metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServingSettings {
-    /// `--bind-address`: the address listened on; an unspecified one is every interface.
+    /// `--bind-address`: address to listen on; an unspecified address (`0.0.0.0`, `::`) is all interfaces.
     pub bind_address: IpAddr,
-    /// `--secure-port`: the port; 0 for serving nothing, which is what happens unless asked for. On the command line it is
-    /// 10257 by default.
+    /// `--secure-port`: port to listen on. 0, the default, disables serving; the default of the command line is 10257.
     pub port: u16,
-    /// `--tls-cert-file` and `--tls-private-key-file`. None for a self-signed certificate.
+    /// `--tls-cert-file` and `--tls-private-key-file`. `None`: a self-signed certificate is generated.
     pub certificate: Option<CertificateFiles>,
-    /// `--cert-dir`: where a self-signed certificate is kept, as `kube-controller-manager.crt` and `.key`. None for in
-    /// memory only.
+    /// `--cert-dir`: directory in which a self-signed certificate is stored, as `kube-controller-manager.crt` and
+    /// `.key`, and found again after a restart. `None`: in memory only.
     pub cert_dir: Option<PathBuf>,
-    /// `--tls-min-version`: the oldest TLS spoken.
+    /// `--tls-min-version`: minimum TLS version.
     pub min_tls_version: TlsVersion,
-    /// Who asks.
+    /// How clients are authenticated.
     pub authentication: AuthenticationSettings,
-    /// What they may.
+    /// How requests are authorized.
     pub authorization: AuthorizationSettings,
 }
 
 /// A certificate and its key, both in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertificateFiles {
-    /// The certificate, and after it those of the authorities up to the root.
+    /// The server's certificate, followed by its intermediate CA certificates.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// The private key of the certificate.
     pub key: PathBuf,
 }
 
-/// A version of TLS that may be the oldest spoken. Older ones are broken, and no rustls speaks them.
+/// Minimum TLS version. rustls implements no older versions than these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TlsVersion {
     /// `VersionTLS12`, the default.
@@ -44,40 +43,43 @@ pub enum TlsVersion {
     Tls13,
 }
 
-/// How callers are told apart.
+/// How clients are authenticated: by client certificate, or by bearer token with `TokenReview`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthenticationSettings {
-    /// `--client-ca-file`: the authorities whose client certificates are believed. None for those the cluster names, in the map
-    /// `extension-apiserver-authentication` of `kube-system`.
+    /// `--client-ca-file`: CA bundle that client certificates are verified against. `None`: the one that the cluster
+    /// publishes in the `ConfigMap` `kube-system/extension-apiserver-authentication`.
     pub client_ca_file: Option<PathBuf>,
-    /// `--authentication-skip-lookup`: the cluster is not asked.
+    /// `--authentication-skip-lookup`: that `ConfigMap` is not read; without `client_ca_file`, client certificates are
+    /// then not requested.
     pub skip_lookup: bool,
-    /// `--authentication-tolerate-lookup-failure`: it does not matter whether it refuses.
+    /// `--authentication-tolerate-lookup-failure`: a 403 for that `ConfigMap` does not end the process.
     pub tolerate_lookup_failure: bool,
-    /// `--authentication-kubeconfig`: the API server asked about tokens. None for the service account of the Pod; outside of
-    /// a Pod, for treating every token as none.
+    /// `--authentication-kubeconfig`: API server for `TokenReview` requests and for that `ConfigMap`. `None`: the
+    /// service account of the Pod; outside of a Pod, bearer tokens are ignored and requests are anonymous.
     pub kubeconfig: Option<PathBuf>,
-    /// `--authentication-token-webhook-cache-ttl`: how long its answers are good for.
+    /// `--authentication-token-webhook-cache-ttl`: time for which the result of a `TokenReview` is cached; 10 s by
+    /// default.
     pub token_ttl: Duration,
 }
 
-/// What callers may do.
+/// How requests are authorized: by path, by group, or with `SubjectAccessReview`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorizationSettings {
-    /// `--authorization-kubeconfig`: the API server asked. None for the service account of the Pod; outside of a Pod, for
-    /// forbidding all but [`Self::always_allow_paths`].
+    /// `--authorization-kubeconfig`: API server for `SubjectAccessReview` requests. `None`: the service account of the
+    /// Pod; outside of a Pod, only [`Self::always_allow_paths`] and members of `system:masters` are authorized.
     pub kubeconfig: Option<PathBuf>,
-    /// `--authorization-always-allow-paths`: paths open to everyone; one that ends in `*` stands for all that begin so.
+    /// `--authorization-always-allow-paths`: paths that are served without authorization; a trailing `*` matches any
+    /// suffix.
     pub always_allow_paths: Vec<String>,
-    /// `--authorization-webhook-cache-authorized-ttl`: how long a yes is good for.
+    /// `--authorization-webhook-cache-authorized-ttl`: time for which an allowed review is cached; 10 s by default.
     pub authorized_ttl: Duration,
-    /// `--authorization-webhook-cache-unauthorized-ttl`: how long a no is good for.
+    /// `--authorization-webhook-cache-unauthorized-ttl`: time for which a denied review is cached; 10 s by default.
     pub unauthorized_ttl: Duration,
 }
 
-/// The port of kube-controller-manager.
+/// Default of `--secure-port`, that of kube-controller-manager.
 pub(crate) const PORT: u16 = 10_257;
-/// How long answers about callers are good for.
+/// Default time for which results of reviews are cached.
 const TTL: Duration = Duration::from_secs(10);
 
 impl Default for ServingSettings {

@@ -1,9 +1,9 @@
-//! ARCHITECTURE.md, "What must stay true": every `select!` is `biased`, so that the order in which futures are polled depends on
-//! nothing but the code. Without it, tokio draws the first branch at random and runs are not repeatable.
+//! ARCHITECTURE.md, "What must stay true": every `select!` is `biased`, so that the order in which futures are polled
+//! depends on nothing but the code. Without it, tokio draws the first branch at random and runs are not repeatable.
 
 use std::path::{Path, PathBuf};
 
-/// Crates and files that may poll in random order.
+/// Crates and files whose `select!` may be unbiased.
 const EXEMPT: &[&str] = &["devcluster/", "apiserver/src/emptying.rs", "apiserver/src/http/connection.rs"];
 
 fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -17,7 +17,7 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines at which a `select!` begins that is not biased; comments do not count.
+/// Line numbers of every `select!` that is not biased; comments are ignored.
 fn unbiased(source: &str) -> Vec<usize> {
     let code = |line: &&str| !line.is_empty() && !line.starts_with("//");
     let lines: Vec<&str> = source.lines().map(str::trim).collect();
@@ -48,7 +48,7 @@ fn every_select_is_biased() {
             found.extend(unbiased(&source).into_iter().map(|line| format!("crates/{name}:{line}")));
         }
     }
-    assert!(found.is_empty(), "write `biased;` first, and the branches in an order that starves none: {found:#?}");
+    assert!(found.is_empty(), "start with `biased;` and order the branches so that none starves: {found:#?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! An embedded API server to try the controllers on.
+//! The embedded API server and helpers to create objects in it.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
-/// An API server, a client for it, and a kubeconfig in a folder of its own.
+/// An API server, a client for it, and a temporary directory with a kubeconfig.
 pub(crate) struct Cluster {
     pub(crate) server: Server,
     client: Client,
@@ -40,7 +40,7 @@ impl Cluster {
         assert!(status.is_success(), "{path}: {status} {}", String::from_utf8_lossy(&answer));
     }
 
-    /// A request that may be refused; patches are JSON merge patches, and no body is none.
+    /// Sends a request and returns the status. Patches are JSON merge patches; a null `body` is sent as an empty one.
     pub(crate) async fn try_call(&self, method: Method, path: &str, body: &Value) -> StatusCode {
         let bytes = if body.is_null() { Vec::new() } else { serde_json::to_vec(body).expect("JSON") };
         let content_type = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
@@ -90,7 +90,7 @@ impl Cluster {
         self.create("/api/v1/nodes", &object).await;
     }
 
-    /// How many addresses each Service has, in Endpoints and, summed over its slices, in EndpointSlices.
+    /// Number of addresses of each Service, in Endpoints and, summed over its slices, in EndpointSlices.
     pub(crate) async fn addresses(&self) -> (BTreeMap<String, usize>, BTreeMap<String, usize>) {
         let mut endpoints = BTreeMap::new();
         for item in self.list("/api/v1/endpoints").await {
@@ -106,7 +106,7 @@ impl Cluster {
         (endpoints, slices)
     }
 
-    /// A document, if it is there.
+    /// Gets an object or another document; `None` if the request fails.
     pub(crate) async fn document(&self, path: &str) -> Option<Value> {
         self.client.get_json(path).await.ok()
     }
@@ -116,7 +116,7 @@ impl Cluster {
         list["items"].as_array().cloned().unwrap_or_default()
     }
 
-    /// Waits until every Service has these addresses, in both kinds of objects.
+    /// Waits until every Service has the expected number of addresses, in Endpoints and EndpointSlices.
     pub(crate) async fn settles(&self, expected: &BTreeMap<String, usize>) {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
@@ -130,7 +130,7 @@ impl Cluster {
     }
 }
 
-/// Polls until `look` sees what is expected.
+/// Polls `look` until it returns `expected`; fails after 60 s.
 pub(crate) async fn eventually<T, F>(what: &str, expected: &T, look: impl Fn() -> F)
 where
     T: PartialEq + Debug,

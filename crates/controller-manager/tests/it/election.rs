@@ -1,4 +1,4 @@
-//! Two instances of the binary and one Lease: what happens to the leader, and that its writes end with its term.
+//! Two instances of the binary and one Lease: failover, and no writes of a leader after its term.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,13 +13,13 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::cluster::{Cluster, text};
 
-/// A shorter election, so that the tests are short.
+// Shorter than the defaults, to keep the tests short.
 const LEASE: Duration = Duration::from_secs(6);
 const DEADLINE: Duration = Duration::from_secs(4);
 const RETRY: Duration = Duration::from_secs(2);
 const LEASE_PATH: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";
 
-/// A process with a user of its own, by which the server's log tells it apart.
+/// A process with its own user, by which the server's request log identifies it.
 struct Instance {
     name: &'static str,
     child: Child,
@@ -54,7 +54,8 @@ impl Instance {
         status.expect("a status").code()
     }
 
-    /// Writes of controllers: not of the Lease, and no events, which are told of after the term as well.
+    /// Writes of Endpoints and EndpointSlices. Without the Lease, and without events, which may be written after the
+    /// term.
     fn writes(&self, cluster: &Cluster) -> Vec<LoggedRequest> {
         let requests = cluster.server.requests();
         let mut writes = requests.matching(&On::writes().user(self.name).resource("endpoints"));
@@ -63,7 +64,8 @@ impl Instance {
         writes
     }
 
-    /// When the server saw the last renewal that it carried out. Its sender began to count a little earlier.
+    /// Time at which the server received the last successful renewal. The term started earlier, when the request was
+    /// sent.
     fn last_renewal(&self, cluster: &Cluster) -> Timestamp {
         let renewals = cluster.server.requests().matching(&On::writes().user(self.name).resource("leases"));
         let done = renewals.iter().filter(|request| request.status.is_some_and(|status| status < 300));
@@ -87,7 +89,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Two instances, the leader at work, the other with its caches filled.
+    /// Starts a leader that has written objects, and a standby with synced caches.
     async fn start() -> Pair {
         let cluster = Cluster::start().await;
         let folder = tempfile::tempdir().expect("a folder");
@@ -104,7 +106,7 @@ impl Pair {
         pair
     }
 
-    /// A Service with one Pod.
+    /// Adds a Service with one ready Pod.
     async fn add(&mut self, name: &str) {
         self.cluster.service("default", name).await;
         let address = format!("10.1.0.{}", self.expected.len() + 1);
@@ -112,7 +114,7 @@ impl Pair {
         self.expected.insert(name.to_owned(), 1);
     }
 
-    /// How long after `since` the successor wrote for the first time, by the server's log.
+    /// Waits for the first write of the successor; returns the time from `since`, by the server's request log.
     async fn successor_writes(&self, since: Timestamp) -> Duration {
         wait("a write of the successor", || async { !self.standby.writes(&self.cluster).is_empty() }).await;
         let first = self.standby.writes(&self.cluster)[0].started;
@@ -134,7 +136,7 @@ async fn holder(cluster: &Cluster) -> String {
     cluster.document(LEASE_PATH).await.map(|lease| text(&lease["spec"]["holderIdentity"])).unwrap_or_default()
 }
 
-#[expect(clippy::disallowed_methods, reason = "compared with the server's log, which tells the time")]
+#[expect(clippy::disallowed_methods, reason = "compared with times in the server's log")]
 fn now() -> Timestamp {
     Timestamp::now()
 }
@@ -150,15 +152,16 @@ async fn sigterm_hands_over_within_three_seconds() {
     pair.cluster.settles(&pair.expected).await;
     pair.leader.wrote_nothing_after_its_term(&pair.cluster);
     let mut reads = pair.cluster.server.requests().matching(&On::any().user("standby"));
-    // As a list, or as a watch that begins with one.
+    // Lists, and watches that start with the initial events.
     reads.retain(|it| it.verb == "list" || it.path.contains("sendInitialEvents=true"));
-    assert!(reads.iter().any(|it| it.started < asked), "so that this is how caches are filled");
-    // Taking over takes one look at the version of each kind, and one stream at most from there on.
+    assert!(reads.iter().any(|it| it.started < asked), "expected initial lists of the standby");
+    // To catch up, the new leader lists one object of each kind for its resource version, and lists or streams each
+    // kind at most once from there on.
     let late: Vec<_> = reads.iter().filter(|it| it.started > asked).collect();
     let looks = late.iter().filter(|it| it.path.ends_with("?limit=1")).count();
     let streams = late.iter().filter(|it| it.path.contains("resourceVersionMatch=NotOlderThan")).count();
     assert!(looks == 5 && streams <= 5 && looks + streams == late.len(), "{late:?}");
-    // The last one gives the lease back too.
+    // The last instance releases the lease, too.
     pair.standby.signal("TERM").await;
     assert_eq!(pair.standby.exit_code().await, Some(0));
     assert_eq!(holder(&pair.cluster).await, "");
@@ -181,19 +184,19 @@ async fn sigkill_is_made_up_for_within_lease_duration_and_retry_period() {
 async fn a_leader_that_stood_still_writes_nothing_when_it_goes_on() {
     let mut pair = Pair::start().await;
     pair.leader.signal("STOP").await;
-    // What it has not seen yet, and will want to write when it does.
+    // A change that the stopped leader has not seen, and would write when it continues.
     pair.add("meanwhile").await;
     pair.successor_writes(now()).await;
     pair.cluster.settles(&pair.expected).await;
     pair.leader.signal("CONT").await;
     pair.add("after").await;
-    assert_eq!(pair.leader.exit_code().await, Some(1), "as upstream: a lost lease ends the process");
+    assert_eq!(pair.leader.exit_code().await, Some(1), "a lost lease ends the process, as upstream");
     pair.cluster.settles(&pair.expected).await;
     pair.leader.wrote_nothing_after_its_term(&pair.cluster);
 }
 
-/// Stopped for less than the lease duration and longer than the term: nobody else leads, and still nothing is written
-/// before the lease is renewed.
+/// The leader is stopped for longer than its renew deadline and less than the lease duration. No other instance leads,
+/// and the leader still writes nothing after its term.
 #[tokio::test]
 async fn a_leader_that_stood_still_for_its_term_only_asks_before_it_writes() {
     let mut pair = Pair::start().await;
@@ -212,7 +215,7 @@ async fn a_leader_that_stood_still_for_its_term_only_asks_before_it_writes() {
 async fn a_restarted_api_server_loses_nothing() {
     let mut pair = Pair::start().await;
     pair.cluster.server.restart(History::Lost);
-    // Our own connection is gone as well.
+    // The connection of the test's client is closed as well.
     wait("the server", || async { pair.cluster.document("/version").await.is_some() }).await;
     pair.add("after").await;
     pair.cluster.settles(&pair.expected).await;
@@ -229,5 +232,5 @@ async fn a_lease_edited_by_hand_ends_the_leader_and_is_waited_out() {
     pair.cluster.settles(&pair.expected).await;
     pair.leader.wrote_nothing_after_its_term(&pair.cluster);
     let lease: Value = pair.cluster.document(LEASE_PATH).await.expect("a Lease");
-    assert_eq!(lease["spec"]["leaseTransitions"], json!(1), "one that we made, none that we did not");
+    assert_eq!(lease["spec"]["leaseTransitions"], json!(1), "one transition, by the successor");
 }

@@ -1,4 +1,4 @@
-//! Writes that fail, one at a time: whatever an API server answers, the objects come out right in the end.
+//! Failing writes, one at a time: whatever the API server answers, the objects converge to the expected state.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Cluster, eventually, text};
 
-/// What can become of a write: refused, or carried out and then answered wrongly or not at all.
+/// Faults of one write: rejected, or applied with a lost or failed response.
 fn faults() -> Vec<(&'static str, Fault)> {
     vec![
         ("conflict", Fault::refuse(409)),
@@ -28,11 +28,10 @@ fn faults() -> Vec<(&'static str, Fault)> {
     ]
 }
 
-/// The writes of a walk to one kind of object: its creation, then the updates.
+/// Number of writes of one kind of object in [`walk`]: the creation and the updates.
 const POSITIONS: u32 = 3;
 
-/// The addresses in the slices of a namespace, and in its Endpoints, with their readiness. One that is there twice is
-/// counted twice.
+/// Counts of each address with its readiness, in the EndpointSlices and in the Endpoints of a namespace.
 async fn published(cluster: &Cluster, namespace: &str) -> (BTreeMap<String, usize>, BTreeMap<String, usize>) {
     let mut in_slices = BTreeMap::new();
     for slice in cluster.list(&format!("/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices")).await {
@@ -54,7 +53,7 @@ async fn published(cluster: &Cluster, namespace: &str) -> (BTreeMap<String, usiz
     (in_slices, in_endpoints)
 }
 
-/// A Service and Pods that come and change, in a namespace of their own.
+/// Creates a namespace with a Service and Pods and changes them, checking the published addresses after each step.
 async fn walk(cluster: &Cluster, namespace: &str) {
     let check = async |expected: &[&str]| {
         let expected: BTreeMap<String, usize> = expected.iter().map(|it| ((*it).to_owned(), 1)).collect();
@@ -109,5 +108,5 @@ async fn every_write_may_fail_in_every_way() {
     while let Some(ended) = tasks.join_next().await {
         ended.expect("no panic");
     }
-    assert!(unused.is_empty(), "every fault was to strike: {unused:?}");
+    assert!(unused.is_empty(), "faults that were never triggered: {unused:?}");
 }

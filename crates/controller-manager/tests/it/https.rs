@@ -1,4 +1,4 @@
-//! A client of what is served, as plain as can be: a connection for each request.
+//! A minimal HTTPS client for the program's server: one connection per request.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// Who asks, and how.
+/// A client: server address, credentials and protocol.
 pub(crate) struct Caller {
     pub(crate) address: SocketAddr,
-    /// The authority of the server's certificate, in PEM.
+    /// Root certificate that the server's certificate is verified against, in PEM.
     pub(crate) authority: Vec<u8>,
     pub(crate) certificate: Option<ClientCertificate>,
     pub(crate) token: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) struct Caller {
     pub(crate) protocol: &'static str,
 }
 
-/// What was answered.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) code: u16,
@@ -37,13 +37,13 @@ pub(crate) struct Reply {
 }
 
 impl Caller {
-    /// Without a name, over HTTP/1.1.
+    /// A client without credentials, over HTTP/1.1.
     pub(crate) fn stranger(address: SocketAddr, authority: Vec<u8>) -> Caller {
         let (certificate, token) = (None, None);
         Caller { address, authority, certificate, token, versions: rustls::ALL_VERSIONS, protocol: "http/1.1" }
     }
 
-    /// An encrypted connection, or why there is none.
+    /// Connects with TLS. The error is that of TCP or of the handshake.
     pub(crate) async fn connect(&self) -> std::io::Result<TlsStream<TcpStream>> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(&self.authority).expect("PEM")).expect("a root");

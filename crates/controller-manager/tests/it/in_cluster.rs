@@ -1,4 +1,4 @@
-//! In a Pod, without a kubeconfig: the service account is where the kubelet puts it.
+//! Configuration in a Pod: the service account at the path where the kubelet mounts it.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -11,7 +11,8 @@ use tokio::process::{Child, Command};
 use crate::cluster::Cluster;
 use crate::process::stop;
 
-/// Runs the rest of the arguments where the folder given first is the one of the service account, and nobody else sees it.
+/// Shell script for a new mount namespace: links the directory `$0` to the path of the service account, then runs
+/// `"$@"`.
 const MOUNTED: &str = "mount -t tmpfs none /var/run && mkdir -p /var/run/secrets/kubernetes.io && \
                        ln -s \"$0\" /var/run/secrets/kubernetes.io/serviceaccount && exec \"$@\"";
 
@@ -38,7 +39,7 @@ async fn the_service_account_of_the_pod_is_used() {
     match in_a_pod(folder.path(), address, &["true"]).status().await {
         Ok(status) if status.success() => {}
         other => {
-            eprintln!("SKIPPED: what only a Pod sees cannot be mounted here: {other:?}");
+            eprintln!("SKIPPED: cannot set up a mount namespace for the service account: {other:?}");
             return;
         }
     }

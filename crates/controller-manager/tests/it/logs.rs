@@ -1,4 +1,4 @@
-//! The log of a process that has done a bit of everything, at its most talkative.
+//! The log at its highest verbosity contains no secrets, and its keys are upstream's.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,12 +17,13 @@ use crate::https::Caller;
 use crate::process::{binary, stop};
 use crate::serving::free_port;
 
-/// A token that is nobody's, and what no log may hold of it.
+/// An invalid token, which must not be logged either.
 const GARBAGE: &str = "hunter2-hunter2";
-/// How tokens of the embedded API server begin, and what else is nobody's business.
+/// Texts that must not be logged: the prefix of the embedded API server's tokens, of invalid ones, and of other
+/// secrets.
 const SECRETS: [&str; 5] = ["kube-dev.", "hunter2", "Bearer", "PRIVATE KEY", "authorization: "];
 
-/// Runs the binary with secrets of every kind, and returns what it logged.
+/// Runs the binary with credentials of every kind and returns its log.
 async fn logged(arguments: &[&str]) -> String {
     let (anonymous, authorization) = (Anonymous::Refused, Authorization::Rbac);
     let config = Config { transport: Transport::Tls, anonymous, authorization, ..Config::default() };
@@ -45,7 +46,7 @@ async fn logged(arguments: &[&str]) -> String {
         sleep(std::time::Duration::from_millis(20)).await;
     }
 
-    // Service accounts of the controllers may do nothing, until they are told that they may do all.
+    // The controllers' service accounts have no rights until the binding below grants them all.
     cluster.node().await;
     cluster.service("default", "web").await;
     let refused = On::writes().resource("endpoints").user("system:serviceaccount:kube-system:endpoint-controller");
@@ -77,7 +78,7 @@ async fn logged(arguments: &[&str]) -> String {
 #[tokio::test]
 async fn no_secret_is_ever_logged(#[case] arguments: &[&str]) {
     let log = logged(arguments).await;
-    assert!(log.contains("Request") && log.contains("FLAG"), "each request and each flag are told of: {log}");
+    assert!(log.contains("Request") && log.contains("FLAG"), "requests and flags are logged: {log}");
     for secret in SECRETS {
         let found: Vec<&str> = log.lines().filter(|line| line.contains(secret)).collect();
         assert!(found.is_empty(), "{secret}: {found:#?}");
@@ -88,7 +89,7 @@ async fn no_secret_is_ever_logged(#[case] arguments: &[&str]) {
 async fn keys_are_those_of_upstream_and_verbosity_decides() {
     let log = logged(&["--logging-format=json"]).await;
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
-    assert!(lines.iter().all(|line| line["v"].is_null() || line["v"] == 0), "without -v nothing of the steps: {log}");
+    assert!(lines.iter().all(|line| line["v"].is_null() || line["v"] == 0), "above level 0 without -v: {log}");
     let failed = lines.iter().find(|line| line["msg"] == "Error syncing, retrying").expect("a sync that failed");
     assert_eq!(failed["key"], "default/web");
     assert!(failed["err"].as_str().expect("a text").contains("forbidden"), "{failed}");

@@ -1,4 +1,4 @@
-//! The controllers as one program: against API servers that behave and ones that do not.
+//! Integration tests of the program, against the embedded API server with and without faults.
 
 mod biased;
 mod cluster;

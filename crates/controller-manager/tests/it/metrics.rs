@@ -1,4 +1,4 @@
-//! `/metrics` against what the Go kube-controller-manager shows, so that dashboards and alerts work unchanged.
+//! Compares `/metrics` with that of the Go kube-controller-manager, so that dashboards and alerts work unchanged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,18 +12,18 @@ use crate::cluster::{Cluster, eventually};
 use crate::reference::hold;
 use crate::serving::start;
 
-/// A metric, whatever its values.
+/// A metric family without its values.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Family {
     help: String,
     pub(crate) kind: String,
-    /// The names of the labels, each combination once.
+    /// Every combination of label names among the series.
     pub(crate) labels: BTreeSet<Vec<String>>,
-    /// Upper bounds, as they are written.
+    /// Upper bounds of the buckets, as text.
     buckets: BTreeSet<String>,
 }
 
-/// Reads the text format; anything that is not in it ends the test.
+/// Parses Prometheus' text format; panics if it is malformed.
 fn families(text: &str) -> BTreeMap<String, Family> {
     let mut families: BTreeMap<String, Family> = BTreeMap::new();
     let mut current = "";
@@ -62,8 +62,8 @@ fn families(text: &str) -> BTreeMap<String, Family> {
 }
 
 const UPSTREAMS: &str = include_str!("../fixtures/kcm-metrics.txt");
-/// Upstream's metrics that its output shows only once there is something to show, by the tables of its source: name, type,
-/// labels.
+/// Upstream's metrics that are missing in the recording, since they have no series until they are first set: name,
+/// type, labels (from upstream's source).
 const SHOWN_LATER: &[(&str, &str, &[&str])] = &[
     ("endpoint_slice_controller_services_count_by_traffic_distribution", "gauge", &["traffic_distribution"]),
     ("endpoint_slice_mirroring_controller_addresses_skipped_per_sync", "histogram", &[]),
@@ -78,23 +78,23 @@ const SHOWN_LATER: &[(&str, &str, &[&str])] = &[
     ("leader_election_slowpath_total", "counter", &["name"]),
     ("rest_client_request_retries_total", "counter", &["code", "host", "verb"]),
 ];
-/// How metrics begin that upstream does not have.
+/// Prefixes of metrics that upstream does not have.
 const OURS: [&str; 2] = ["endpoint_controllers_", "kube_informer_"];
-/// Those of them that are seen once something went wrong, or changed while a controller was at work.
+/// Metrics with these prefixes that have no series until a fault, or a change, occurs.
 const OURS_SHOWN_LATER: [&str; 3] = [
     "endpoint_controllers_propagation_duration_seconds",
     "endpoint_controllers_propagation_stage_duration_seconds",
     "kube_informer_relists_total",
 ];
 
-/// What a process shows that has done a bit of everything, at `/metrics` and at `/metrics/slis`.
+/// Runs the program until every metric has a series; returns the families of `/metrics` and `/metrics/slis`.
 pub(crate) async fn shown() -> (BTreeMap<String, Family>, BTreeMap<String, Family>) {
     let cluster = Cluster::start().await;
     let served = start(&cluster, &[]);
     cluster.node().await;
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
-    // Something to mirror, and a Service with a preference.
+    // Endpoints to mirror, and Services with a traffic distribution.
     let ports = json!([{"name": "http", "port": 80}]);
     for name in ["mine", "near"] {
         let spec = json!({"ports": ports, "trafficDistribution": "PreferClose"});
@@ -109,7 +109,7 @@ pub(crate) async fn shown() -> (BTreeMap<String, Family>, BTreeMap<String, Famil
     let one = |name: &str| (name.to_owned(), 1);
     cluster.settles(&[one("web"), one("mine"), one("close")].into()).await;
     cluster.readiness("default", "web-0", "False", "2026-01-01T00:00:01Z").await;
-    // What is counted once something goes wrong: a refused renewal, another that comes too late, a history that is lost.
+    // Faults that are counted: a renewal answered with 429, a renewal with a conflict, an expired watch.
     let leases = On::any().verb("update").resource("leases");
     cluster.server.faults().inject(Fault::too_many_requests(Duration::from_secs(1)).on(leases).times(1));
     let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";
@@ -121,7 +121,7 @@ pub(crate) async fn shown() -> (BTreeMap<String, Family>, BTreeMap<String, Famil
     let master = served.master(&cluster).await;
     let upstreams = families(UPSTREAMS);
     let scrape = async || families(&master.get("/metrics").await.text);
-    // What was written is counted when the answer has come.
+    // A write is counted once its response has arrived, after the object is visible.
     let missing = async || {
         let ours = scrape().await;
         let all = upstreams.keys().map(String::as_str).chain(SHOWN_LATER.iter().map(|it| it.0)).chain(OURS_SHOWN_LATER);
@@ -150,7 +150,7 @@ async fn metrics_are_those_of_upstream_and_a_few_of_ours() {
     let known = |name: &str| upstreams.contains_key(name) || SHOWN_LATER.iter().any(|it| it.0 == name);
     for (name, family) in ours.iter().filter(|(name, _)| !known(name)) {
         assert!(OURS.iter().any(|prefix| name.starts_with(prefix)), "{name}: neither upstream's nor with our prefix");
-        // What promtool asks of a name.
+        // The rules of `promtool check metrics`.
         assert_eq!(family.kind == "counter", name.ends_with("_total"), "{name}");
         assert!(name.chars().all(|it| it.is_ascii_lowercase() || it == '_') && !name.contains("__"), "{name}");
         assert!(!family.help.is_empty() && !name.contains("milli"), "{name}");
@@ -161,7 +161,7 @@ async fn metrics_are_those_of_upstream_and_a_few_of_ours() {
     hold("metrics", &reference(ours, health));
 }
 
-/// The sections of the book's page, and how the names of their metrics begin. The first that fits counts.
+/// Sections of the page in the book: title, and prefixes of the metrics in it. The first match counts.
 const SECTIONS: &[(&str, &[&str])] = &[
     ("endpointslice-controller", &["endpoint_slice_controller_"]),
     ("endpointslice-mirroring-controller", &["endpoint_slice_mirroring_controller_"]),
@@ -173,7 +173,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("Health, at `/metrics/slis`", &["kubernetes_healthcheck"]),
     ("Not of Kubernetes", &OURS),
 ];
-/// Metrics of kube-controller-manager that say something of these controllers, or seem to, and are not here.
+/// Metrics of kube-controller-manager that concern these controllers, or seem to, and that this program does not have.
 const NOT_HERE: &[&str] = &[
     "hidden_metrics_total",
     "informer_store_resource_version",
@@ -184,7 +184,7 @@ const NOT_HERE: &[&str] = &[
     "running_managed_controllers",
 ];
 
-/// The part of the page that lists all metrics.
+/// Returns the generated part of the page: tables of all metrics.
 fn reference(metrics: BTreeMap<String, Family>, health: BTreeMap<String, Family>) -> String {
     let mut sections = vec![String::new(); SECTIONS.len()];
     for (name, family) in metrics.into_iter().chain(health) {

@@ -1,4 +1,4 @@
-//! The binary as a process of its own, against an API server over HTTP.
+//! The binary as a separate process, against an API server over HTTP.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,12 +16,12 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::cluster::Cluster;
 
 pub(crate) fn controllers(cluster: &Cluster, arguments: &[&str]) -> Child {
-    // Elections and serving have tests of their own.
+    // Leader election and serving are tested separately.
     let alone = ["--leader-elect=false"];
     controllers_as(&cluster.kubeconfig(), &[&alone, arguments].concat())
 }
 
-/// The same as somebody else, and electing a leader unless told otherwise.
+/// Starts the binary with a kubeconfig, without serving; with leader election unless `arguments` disable it.
 pub(crate) fn controllers_as(kubeconfig: &Path, arguments: &[&str]) -> Child {
     let mut command = binary();
     command.arg("--kubeconfig").arg(kubeconfig).args(arguments);
@@ -29,7 +29,7 @@ pub(crate) fn controllers_as(kubeconfig: &Path, arguments: &[&str]) -> Child {
     command.spawn().expect("the binary starts")
 }
 
-/// Stops it as an operator does; returns its log.
+/// Sends SIGTERM and waits for a successful exit; returns the log.
 pub(crate) async fn stop(child: Child) -> String {
     let pid = child.id().expect("still running").to_string();
     Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().await.expect("kill");
@@ -73,12 +73,12 @@ async fn killed_half_way_and_started_again_it_comes_to_the_same() {
         }
         expected.insert(app, 3);
         if number == SERVICES / 2 {
-            // Events of the last objects are under way: some are written, others not.
+            // Changes of the last objects are in progress: some are written, others not.
             child.kill().await.expect("killed");
         }
     }
     let (endpoints, _) = cluster.addresses().await;
-    assert!(!endpoints.is_empty() && endpoints.len() < SERVICES, "was to be killed half way: {}", endpoints.len());
+    assert!(!endpoints.is_empty() && endpoints.len() < SERVICES, "expected a kill half way: {}", endpoints.len());
 
     let _again = controllers(&cluster, &[]);
     cluster.settles(&expected).await;
@@ -89,7 +89,8 @@ async fn killed_half_way_and_started_again_it_comes_to_the_same() {
 async fn the_endpoints_controller_can_be_switched_off() {
     let cluster = Cluster::start().await;
     cluster.node().await;
-    // Two objects that it would write on: one of a Service that is to come, one that was left behind.
+    // Two objects that the controller would write: the first gets a Service below, the second has none and would be
+    // deleted.
     for name in ["web", "gone"] {
         let subsets = json!([{"addresses": [{"ip": "192.0.2.1"}]}]);
         cluster
@@ -112,7 +113,7 @@ async fn the_endpoints_controller_can_be_switched_off() {
     assert_eq!(cluster.server.requests().count(&ours), 0);
     assert_eq!(cluster.list("/api/v1/endpoints").await, before);
     let slices = On::writes().resource("endpointslices").user_agent("controller-manager");
-    assert!(cluster.server.requests().count(&slices) > 0, "so that the user agent is right");
+    assert!(cluster.server.requests().count(&slices) > 0, "expected writes with the binary's user agent");
     cluster.server.shutdown().await;
 }
 
@@ -135,7 +136,7 @@ async fn a_feature_gate_is_obeyed() {
     cluster.server.shutdown().await;
 }
 
-/// With a kubeconfig that points elsewhere, and with none.
+/// `--master` with a kubeconfig for another address, and without a kubeconfig.
 #[rstest]
 #[case::over_the_kubeconfig(true)]
 #[case::alone(false)]
@@ -160,7 +161,7 @@ async fn the_address_of_the_server_can_be_given(#[case] with_kubeconfig: bool) {
     cluster.server.shutdown().await;
 }
 
-/// A name that does not exist is reached through the proxy that the environment names, and not where `NO_PROXY` lists it.
+/// Requests go through the proxy of the environment, unless `NO_PROXY` contains the host. The host does not exist.
 #[rstest]
 #[case::proxy("", true)]
 #[case::excepted("192.0.2.0/24,.test", false)]

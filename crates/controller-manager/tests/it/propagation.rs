@@ -1,4 +1,4 @@
-//! How long changes take, at `/metrics`: every kind of change counts once, where it was written.
+//! Metrics of propagation latency: every kind of change is observed once, by each controller that writes for it.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ const SERVICES: &str = "/api/v1/namespaces/default/services";
 const ALL_ENDPOINTS: &str = "/api/v1/namespaces/default/endpoints";
 const ALL_SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 
-/// Values by controller and cause, and by stage where the metric has one.
+/// Counts by controller, cause and stage; the stage is empty if the metric has none.
 type Counts = BTreeMap<(String, String, String), u64>;
 
 fn counts(text: &str, metric: &str) -> Counts {
@@ -44,7 +44,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// Number of observed changes.
+    /// Number of observations by controller and cause.
     async fn whole(&self) -> Counts {
         counts(&self.scrape().await, WHOLE)
     }
@@ -53,7 +53,8 @@ impl Scene {
         self.master.get("/metrics").await.text
     }
 
-    /// Waits until these controllers have told of one more change, and nobody of any other.
+    /// Waits until each of these controllers has observed one more change with this cause, and nothing else has
+    /// changed.
     async fn told(&mut self, cause: &str, controllers: &[&str]) {
         for controller in controllers {
             *self.expected.entry(((*controller).to_owned(), cause.to_owned(), String::new())).or_default() += 1;
@@ -61,7 +62,7 @@ impl Scene {
         eventually(cause, &self.expected, async || self.whole().await).await;
     }
 
-    /// Waits until the mirroring controller has looked so often.
+    /// Waits until the mirroring controller has made this number of syncs.
     async fn mirroring_looked(&self, times: u64) {
         let looked = async || {
             let text = self.scrape().await;
@@ -94,13 +95,13 @@ impl Scene {
         self.cluster.create("/api/v1/nodes", &node).await;
     }
 
-    /// Endpoints that somebody made by hand, and a Service of the same name that selects nothing.
+    /// Changes that make the mirroring controller write: Endpoints and a Service without selector, in either order.
     async fn mirrored(&mut self) {
         let ports = json!([{"name": "http", "port": 80}]);
         let service = |name: &str| json!({"metadata": {"name": name}, "spec": {"ports": ports}});
         let subsets = json!([{"addresses": [{"ip": "192.0.2.1"}], "ports": ports}]);
         let endpoints = |name: &str| json!({"metadata": {"name": name}, "subsets": subsets});
-        // Each waits for its other half, and is looked at in vain.
+        // Each lacks its counterpart, so that its sync writes nothing.
         self.cluster.create(ALL_ENDPOINTS, &endpoints("late")).await;
         self.cluster.create(SERVICES, &service("mine")).await;
         self.mirroring_looked(2).await;
@@ -112,10 +113,10 @@ impl Scene {
         self.told("slices", &[MIRRORING]).await;
     }
 
-    /// All that may happen to the only Pod of a Service, and to the Service.
+    /// Every kind of change of a Service and its only Pod.
     async fn selected(&mut self) {
         const BOTH: &[&str] = &[ENDPOINTS, SLICES];
-        // Ready before any Service selects it, so that what follows is one change at a time.
+        // Ready before a Service selects it, so that each following step is a single change.
         self.cluster.ready_pod("default", "web-0", "other", "10.1.0.1").await;
         self.cluster.service("default", "web").await;
         self.told("services", BOTH).await;
@@ -138,12 +139,12 @@ impl Scene {
         self.told("endpoints", &[ENDPOINTS]).await;
         self.delete(&pod).await;
         self.told("pods", BOTH).await;
-        // Slices are left to the garbage collector.
+        // The garbage collector deletes the slices.
         self.delete(&format!("{SERVICES}/web")).await;
         self.told("services", &[ENDPOINTS]).await;
     }
 
-    /// Hints that one Node more makes wrong.
+    /// A new Node that changes hints.
     async fn hinted(&self) {
         self.node("n2", "b", "1").await;
         let metadata = json!({"name": "near", "annotations": {"service.kubernetes.io/topology-mode": "Auto"}});
@@ -180,7 +181,7 @@ async fn every_change_is_told_of_once_by_those_who_wrote_it() {
     let served = start(&cluster, &["--leader-elect=false"]);
     let master = served.master(&cluster).await;
     let mut scene = Scene { cluster, master, expected: Counts::new() };
-    // What was there when a controller began is no news to it.
+    // Objects of the initial list are not observed as changes: wait until the controllers run.
     served.until("/healthz?verbose", |reply| reply.text.contains(MIRRORING)).await;
     served.until("/readyz", |reply| reply.code == 200).await;
     scene.node("n1", "a", "1").await;

@@ -1,16 +1,16 @@
-//! Pages of the book that are lists say what the program says.
+//! Compares the generated pages of the book (flags, feature gates, metrics) with the program.
 //!
-//! `UPDATE_DOCS=1 cargo test -p endpoint-controller-manager` writes them anew.
+//! `UPDATE_DOCS=1 cargo test -p endpoint-controller-manager` regenerates them.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use endpoint_controller_manager::{FeatureGates, Stage, flag_reference};
 
-/// What follows is made; what stands before is written by hand.
+/// Marker in a page: the text before it is written by hand, the text after it is generated.
 const MADE: &str = "<!-- Made by a test, see crates/controller-manager/tests/it/reference.rs -->\n";
 
-/// Holds a page of the book, or what follows [`MADE`] in it, to what it should be.
+/// Fails unless the page, or its part after [`MADE`], equals `made`. With `UPDATE_DOCS` set, writes it.
 #[track_caller]
 pub(crate) fn hold(page: &str, made: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/src/{page}.md"));

@@ -1,4 +1,4 @@
-//! Credentials that the API server does not accept, on paused time.
+//! Credentials that the API server rejects, in paused time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A server, and a kubeconfig with a token that it does not know.
+/// A server, and a kubeconfig with an invalid token.
 async fn rejecting() -> (Server, TempDir, PathBuf) {
     let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a server");
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! What others did to the controllers' objects is undone.
+//! Changes of the controllers' objects by others are reverted.
 
 use http::{Method, StatusCode};
 use kube_dev_apiserver::{History, On};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::cluster::{Cluster, eventually};
 use crate::process::{controllers, stop};
 
-/// EC-26: nothing wakes a Service whose Endpoints were edited by hand, but a relist of Services syncs it.
+/// EC-26: an edit of Endpoints does not enqueue their Service; a relist of Services does.
 #[tokio::test]
 async fn endpoints_edited_by_hand_are_repaired_after_a_lost_history() {
     let cluster = Cluster::start().await;
@@ -26,7 +26,7 @@ async fn endpoints_edited_by_hand_are_repaired_after_a_lost_history() {
     assert_eq!(cluster.try_call(Method::PATCH, path, &edit).await, StatusCode::OK);
     assert_eq!(address().await.as_deref(), Some("192.0.2.1"));
     let watches = On::any().verb("watch").resource("services").user_agent("controller-manager");
-    assert!(cluster.server.requests().count(&watches) > 0, "the cache of Services follows the server");
+    assert!(cluster.server.requests().count(&watches) > 0, "expected a watch of Services");
     cluster.server.restart(History::Lost);
     eventually("the address", &expected, address).await;
     stop(child).await;

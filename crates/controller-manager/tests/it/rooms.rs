@@ -1,9 +1,9 @@
-//! ARCHITECTURE.md, "What must stay true": no room imports what it may not.
+//! ARCHITECTURE.md, "What must stay true": no crate has a dependency that it must not have.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The dependencies of each crate by the name of its folder, those for tests apart.
+/// Dependencies of each crate, without `dev-dependencies`, by the name of its directory.
 fn dependencies() -> BTreeMap<String, Vec<String>> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let folders = std::fs::read_dir(&crates).expect("the folder of crates");
@@ -32,7 +32,7 @@ fn names(manifest: &str) -> Vec<String> {
     names
 }
 
-/// Which of our crates each may import, beside [`AMBIENT`].
+/// Crates of this workspace that each crate may depend on, besides [`AMBIENT`].
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("ambient", &[]),
     ("workqueue", &[]),
@@ -85,15 +85,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What every crate may import that may read a clock.
+/// Crate that every crate that may read a clock may depend on.
 const AMBIENT: &str = "kube-ambient";
 
-/// Our crates are named alike, except for the two programs.
+/// Whether a crate is of this workspace: its name starts with `kube-`, or it is one of the two programs.
 fn is_ours(name: &str) -> bool {
     ["devcluster", "endpoint-controller-manager"].contains(&name) || (name.starts_with("kube-") && name != "kube-core")
 }
 
-/// Runtime, clock, client and HTTP.
+/// Crates with a runtime, a clock, a client or HTTP.
 const IMPURE: &[&str] = &["tokio", "tokio-util", "kube", "hyper", "hyper-util", "axum", "reqwest", "futures", AMBIENT];
 
 #[test]
@@ -101,7 +101,7 @@ fn rooms_import_only_what_they_may() {
     let dependencies = dependencies();
     for (room, allowed) in MAY_IMPORT {
         let names = dependencies.get(*room).unwrap_or_else(|| panic!("no crate in crates/{room}"));
-        assert!(!names.is_empty(), "the manifest of {room} was not understood");
+        assert!(!names.is_empty(), "no dependencies found in the manifest of {room}");
         let beside = |name: &&String| is_ours(name) && (*name != AMBIENT || *room == "apiserver");
         for name in names.iter().filter(beside) {
             assert!(allowed.contains(&name.as_str()), "crates/{room} must not import {name}");

@@ -1,4 +1,4 @@
-//! Each controller writes as a service account of its own, with the rights of upstream's roles and no others.
+//! Each controller writes as its own service account, with the rights of upstream's roles only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,7 +14,8 @@ use crate::process::{controllers_as, stop};
 const OWN: &str = "endpoint-controller-manager";
 const CONTROLLERS: [&str; 3] = ["endpoint-controller", "endpointslice-controller", "endpointslicemirroring-controller"];
 
-/// A server that grants upstream's roles (CM-34) and what the program needs itself, and a kubeconfig for the program.
+/// A server with upstream's roles (CM-34) and the rules that the program itself needs, and a kubeconfig for the
+/// program.
 async fn guarded() -> (Cluster, PathBuf, TempDir) {
     let cluster = Cluster::start_as(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
     for document in include_str!("../../../../conformance/rights.yaml").split("\n---\n") {
@@ -33,7 +34,7 @@ async fn guarded() -> (Cluster, PathBuf, TempDir) {
     (cluster, kubeconfig, folder)
 }
 
-/// A Service of each sort, so that every controller writes.
+/// Creates a Service with a selector and one without, so that every controller writes.
 async fn workload(cluster: &Cluster) {
     cluster.node().await;
     cluster.service("default", "web").await;
@@ -51,7 +52,7 @@ fn expected() -> (BTreeMap<String, usize>, BTreeMap<String, usize>) {
     (both.clone(), both)
 }
 
-/// Who of the cluster wrote a kind of objects; not those who test.
+/// Users that wrote objects of a resource with the binary's user agent, that is without the test's own writes.
 fn writers(cluster: &Cluster, resource: &str) -> BTreeSet<String> {
     let writes = On::writes().resource(resource).user_agent("controller-manager");
     cluster.server.requests().matching(&writes).into_iter().map(|request| request.user).collect()
@@ -80,7 +81,7 @@ async fn upstreams_roles_and_the_listed_rules_are_enough() {
     let requests = cluster.server.requests().matching(&On::any().user_agent("controller-manager"));
     let refused: Vec<_> = requests.iter().filter(|it| matches!(it.status, Some(401 | 403))).collect();
     assert!(refused.is_empty(), "{refused:#?}\n{log}");
-    // As upstream names them.
+    // As upstream, the user agent ends with the account's user name.
     let agents: BTreeSet<&str> = requests
         .iter()
         .filter(|it| it.user.starts_with("system:serviceaccount"))
@@ -107,7 +108,7 @@ async fn an_account_that_is_made_anew_gets_new_tokens() {
     cluster.server.shutdown().await;
 }
 
-/// Without service accounts, the same rights are not enough, and the log says what is missing.
+/// Without service accounts, the rights of the program are not sufficient, and the log has the API server's reason.
 #[tokio::test]
 async fn without_service_accounts_the_program_needs_their_rights_itself() {
     let (cluster, kubeconfig, _folder) = guarded().await;

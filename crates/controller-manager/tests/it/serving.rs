@@ -1,4 +1,4 @@
-//! What the binary serves: health from the beginning, metrics to those with rights, and to everybody in time.
+//! The HTTPS server of the binary: health checks from the start, authorization, and availability under slow clients.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::cluster::{Cluster, eventually};
 use crate::https::{Caller, Reply};
 
-/// A process, and how it is asked.
+/// A running process and the address and certificate of its HTTPS server.
 pub(crate) struct Served {
     pub(crate) child: Child,
     address: SocketAddr,
     certificate: PathBuf,
 }
 
-/// A port that is free and that the system gives to nobody by itself.
+/// A free port below the ephemeral range, so that the system does not assign it to another socket meanwhile.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let start = u16::try_from(20_000 + std::process::id() % 500 * 20).expect("a port");
@@ -34,12 +34,12 @@ pub(crate) fn free_port() -> u16 {
     }
 }
 
-/// Starts the binary with an identity that may do everything, review included.
+/// Starts the binary with an identity that has all rights, those for reviews included.
 pub(crate) fn start(cluster: &Cluster, arguments: &[&str]) -> Served {
     start_in(cluster.folder(), arguments)
 }
 
-/// The same, with the kubeconfig in a folder.
+/// Starts the binary with the file `kubeconfig` in a directory.
 pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> Served {
     let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
     let kubeconfig = folder.join("kubeconfig");
@@ -55,7 +55,7 @@ pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> Served {
 }
 
 impl Served {
-    /// Somebody without a name. Waits until there is something to talk to.
+    /// A client without credentials. Waits until the server accepts connections.
     pub(crate) async fn stranger(&self) -> Caller {
         let deadline = Instant::now() + Duration::from_secs(60);
         while TcpStream::connect(self.address).await.is_err() {
@@ -65,13 +65,13 @@ impl Served {
         Caller::stranger(self.address, std::fs::read(&self.certificate).expect("a certificate"))
     }
 
-    /// Somebody with all rights.
+    /// A client in the group `system:masters`.
     pub(crate) async fn master(&self, cluster: &Cluster) -> Caller {
         let token = cluster.server.token_for(User::new("master").group("system:masters"));
         Caller { token: Some(token), ..self.stranger().await }
     }
 
-    /// Waits for an answer that is as it should be.
+    /// Polls a path until `is` accepts the response; fails after 60 s.
     pub(crate) async fn until(&self, path: &str, is: impl Fn(&Reply) -> bool) -> Reply {
         let (stranger, deadline) = (self.stranger().await, Instant::now() + Duration::from_secs(60));
         loop {
@@ -117,7 +117,7 @@ async fn only_those_with_rights_see_more() {
         assert_eq!((stranger.get(path).await.code, liar.get(path).await.code), (403, 401), "{path}");
     }
     assert!(master.get("/flagz").await.text.contains("\nleader-elect=false\n"));
-    // What is served comes first, and then what it tells of.
+    // The server starts before the controllers.
     served.until("/healthz?verbose", |reply| reply.text.contains("endpoints-controller")).await;
     let open = master.get_as("/metrics", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").await;
     assert!(open.content_type.starts_with("application/openmetrics-text"), "{}", open.content_type);
@@ -125,7 +125,7 @@ async fn only_those_with_rights_see_more() {
     cluster.server.shutdown().await;
 }
 
-/// Nothing happens, and still everything is looked at again and again.
+/// Without any change, a Service is synced once per resync period.
 #[tokio::test]
 async fn the_resync_period_is_kept() {
     let cluster = Cluster::start().await;
@@ -139,7 +139,7 @@ async fn the_resync_period_is_kept() {
             metrics.lines().find_map(|line| line.strip_prefix("workqueue_adds_total{name=\"endpoint_slice\"} "));
         count.and_then(|count| count.parse::<u32>().ok()).unwrap_or_default() >= 4
     };
-    eventually("syncs of a Service that nobody touches", &true, syncs).await;
+    eventually("resyncs of an unchanged Service", &true, syncs).await;
     cluster.server.shutdown().await;
 }
 
@@ -181,7 +181,7 @@ async fn neither_idle_nor_slow_clients_keep_others_out() {
     for _ in 0..1_000 {
         idle.push(TcpStream::connect(served.address).await.expect("a connection"));
         if idle.len() % 100 == 0 {
-            // A byte at a time, so slowly that nothing is ever complete.
+            // One byte at a time: the head is never complete.
             let _ = slow.write_all(b"x").await;
             let reply = timeout(Duration::from_secs(10), stranger.get("/livez")).await;
             assert_eq!(reply.expect("an answer in time").text, "ok", "{} connections", idle.len());

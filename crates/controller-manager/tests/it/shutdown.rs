@@ -1,4 +1,4 @@
-//! How the binary ends: work under way is finished, the lease given back, and the exit code says how it went.
+//! Shutdown of the binary: requests in flight are finished, the lease is released, and the exit code shows the result.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::cluster::{Cluster, eventually};
 use crate::serving::{Served, start};
 
-/// What an operator allows: within it the process has to be gone.
+/// Time limit from SIGTERM to the end of the process.
 const BOUND: Duration = Duration::from_secs(5);
 const SLICES: &str = "/apis/discovery.k8s.io/v1/endpointslices";
 const LEASE: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/endpoint-controller-manager";
@@ -24,7 +24,7 @@ async fn exit_code(mut served: Served) -> Option<i32> {
     timeout(BOUND, served.child.wait()).await.expect("ends in time").expect("a status").code()
 }
 
-/// A leader whose next write of a slice takes so long, and is under way.
+/// Starts a leader and waits until it has a write of an EndpointSlice in flight, which takes `takes`.
 async fn busy_leader(cluster: &Cluster, takes: Duration) -> Served {
     let served = start(cluster, &["--controllers=endpointslice-controller"]);
     served.until("/healthz?verbose", |reply| reply.text.contains("endpointslice-controller")).await;
@@ -41,17 +41,18 @@ async fn a_write_under_way_is_finished_and_the_lease_given_back() {
     let cluster = Cluster::start().await;
     let served = busy_leader(&cluster, Duration::from_secs(2)).await;
     terminate(&served).await;
-    // It lives, has metrics, and wants no more requests while it finishes.
+    // During shutdown the process is alive and not ready.
     served.until("/readyz", |reply| reply.code == 500).await;
     assert_eq!(served.stranger().await.get("/livez").await.text, "ok");
     assert_eq!(exit_code(served).await, Some(0));
-    assert_eq!(cluster.list(SLICES).await.len(), 1, "the write was finished");
+    assert_eq!(cluster.list(SLICES).await.len(), 1, "expected the write in flight to be completed");
     let lease = cluster.document(LEASE).await.expect("a lease");
     assert_eq!(lease["spec"]["holderIdentity"], "", "{lease}");
     cluster.server.shutdown().await;
 }
 
-/// Syncs whose writes wait for their turn, the last one for longer than there is: what has not begun is left to the successor.
+/// Writes wait for the rate limiter for longer than the shutdown may take: those not sent by then are left to the next
+/// leader.
 #[tokio::test]
 async fn writes_that_wait_for_the_limit_on_requests_are_not_waited_for() {
     const SERVICES: usize = 12;
@@ -65,7 +66,7 @@ async fn writes_that_wait_for_the_limit_on_requests_are_not_waited_for() {
     eventually("the first write", &true, async || !cluster.list(SLICES).await.is_empty()).await;
     terminate(&served).await;
     assert_eq!(exit_code(served).await, Some(0));
-    assert!(cluster.list(SLICES).await.len() < SERVICES, "some were still to come");
+    assert!(cluster.list(SLICES).await.len() < SERVICES, "expected some writes to be unsent");
     let lease = cluster.document(LEASE).await.expect("a lease");
     assert_eq!(lease["spec"]["holderIdentity"], "", "{lease}");
     cluster.server.shutdown().await;
@@ -77,7 +78,7 @@ async fn work_that_does_not_end_keeps_the_lease() {
     let served = busy_leader(&cluster, Duration::from_secs(60)).await;
     terminate(&served).await;
     assert_eq!(exit_code(served).await, Some(1));
-    // The server may carry the write out yet: nobody must take over before the lease has expired.
+    // The server may still apply the write, so that no other instance may lead before the lease expires.
     let lease = cluster.document(LEASE).await.expect("a lease");
     assert_ne!(lease["spec"]["holderIdentity"], "", "{lease}");
     cluster.server.shutdown().await;
@@ -101,7 +102,7 @@ async fn a_standby_ends_at_once_and_leaves_the_lease_alone() {
     leader.until("/healthz?verbose", |reply| reply.text.contains("endpoints-controller")).await;
     let before = cluster.document(LEASE).await.expect("a lease");
     let standby = start(&cluster, &[]);
-    // Ready to take over, with caches that are filled and no controller.
+    // A standby is ready: its caches are synced and no controller runs.
     standby.until("/readyz", |reply| reply.code == 200).await;
     assert_eq!(
         standby.stranger().await.get("/healthz?verbose").await.text,

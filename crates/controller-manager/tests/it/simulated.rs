@@ -1,5 +1,5 @@
-//! The program on one thread and in virtual time, over a service of this process: no I/O driver, no other thread, and the same
-//! requests at the same times for the same seed.
+//! The program on one thread in virtual time, over an in-process service: it needs no I/O driver and no other thread,
+//! and sends the same requests at the same times for the same seed.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -16,11 +16,11 @@ use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-/// A request, with the virtual time since the start.
+/// Virtual time since the start, method and URI of a request.
 type Sent = (Duration, Method, String);
 
-/// Runs the program for a virtual minute over a server that answers 503 to everything, and then stops it. Returns what it sent,
-/// and when it had stopped.
+/// Runs the program for one minute of virtual time against a server that answers 503, then stops it. Returns the
+/// requests and the time at which the program ended.
 fn one_minute(seed: u64, settings: Settings) -> (Vec<Sent>, Duration) {
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
     let sent = Arc::new(Mutex::new(Vec::new()));
@@ -52,7 +52,7 @@ fn one_minute(seed: u64, settings: Settings) -> (Vec<Sent>, Duration) {
         };
         let running = Box::pin(run(Config::over(service), settings, stop.clone()));
         let (ended, ()) = tokio::join!(running, stopped);
-        ended.expect("a server that is away does not end the program");
+        ended.expect("503 answers do not end the program");
         start.elapsed()
     });
     drop(runtime);
@@ -71,7 +71,7 @@ fn a_run_needs_no_io_and_is_repeatable(#[case] leader_election: Option<LeaderEle
         ["/api/v1/services?", "/api/v1/pods?", "/api/v1/nodes?", "/api/v1/endpoints?", "/apis/discovery.k8s.io/v1"];
     for path in paths {
         let count = sent.iter().filter(|(_, _, uri)| uri.starts_with(path)).count();
-        assert!(count >= 3, "{path} was asked for {count} times in a minute");
+        assert!(count >= 3, "{path} was requested {count} times in a minute");
     }
     assert_eq!(sent.iter().any(|(_, _, uri)| uri.contains("/leases")), lease);
     assert_eq!(one_minute(1, settings()), (sent.clone(), ended), "the same seed");

@@ -1,4 +1,4 @@
-//! The argument list of a kube-controller-manager, as kubeadm writes it.
+//! The program with the argument list that kubeadm writes for kube-controller-manager.
 
 use std::net::Ipv4Addr;
 
@@ -9,7 +9,7 @@ use crate::https::Caller;
 use crate::process::{binary, controllers_as, stop};
 use crate::serving::free_port;
 
-/// The list, with files that are here.
+/// The argument list, with the paths of files of this test.
 fn arguments(cluster: &Cluster) -> Vec<String> {
     let authority = cluster.folder().join("ca.crt");
     std::fs::write(&authority, cluster.server.ca_certificate().expect("of a server with TLS")).expect("a file");
@@ -47,7 +47,7 @@ async fn it_starts_the_program() {
     cluster.server.shutdown().await;
 }
 
-/// Its own Lease can be asked for, and is not held by accident.
+/// The Lease of kube-controller-manager can be used explicitly; a warning is logged.
 #[tokio::test]
 async fn its_lease_is_held_on_request_after_a_warning() {
     let cluster = Cluster::start().await;

@@ -1,4 +1,4 @@
-//! The slice controllers are kept from starting, by an operator or by a server without EndpointSlices.
+//! Slice controllers that do not start: disabled by a feature gate, or the server does not serve EndpointSlices.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::cluster::{Cluster, eventually};
 use crate::process::{controllers, stop};
 use crate::serving::start;
 
-/// Discovery, the only request of ours that names no resource.
+/// Discovery requests of the binary: its only requests without a resource.
 fn discovery() -> On {
     On::any().verb("get").resource("").user_agent("controller-manager")
 }
@@ -38,13 +38,13 @@ async fn endpoints_are_written_all_the_same(
     for name in ["endpointslice-controller", "endpointslice-mirroring-controller"] {
         assert!(log.contains(&format!("Not starting {name} since {why}")), "{log}");
     }
-    // Not even listed: such a server has nothing to list.
+    // The informer is not started either.
     let slices = On::any().resource("endpointslices").user_agent("controller-manager");
     assert_eq!(cluster.server.requests().count(&slices), 0);
     cluster.server.shutdown().await;
 }
 
-/// An aggregated or a restarting API server may lack the group for a moment.
+/// An aggregated or restarting API server may lack the group for a short time.
 #[tokio::test]
 async fn the_slice_controllers_start_when_the_api_appears() {
     let cluster = Cluster::start().await;
@@ -72,7 +72,8 @@ async fn the_slice_controllers_start_when_the_api_appears() {
     cluster.server.shutdown().await;
 }
 
-/// Neither says that there are no EndpointSlices: a server that is not ready yet, and one that does not tell everybody.
+/// Answers that do not show that EndpointSlices are missing: failures, and 403 for an identity that may not read
+/// discovery.
 #[rstest]
 #[case::away(Fault::unavailable().times(2))]
 #[case::empty_handed(Fault::reset().times(1))]
@@ -86,7 +87,7 @@ async fn a_server_that_does_not_tell_is_no_server_without_slices(#[case] fault: 
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
     cluster.settles(&[("web".to_owned(), 1)].into()).await;
-    assert!(cluster.server.faults().states().iter().all(|state| state.hits > 0), "the fault was to strike");
+    assert!(cluster.server.faults().states().iter().all(|state| state.hits > 0), "expected the fault to be triggered");
     stop(child).await;
     cluster.server.shutdown().await;
 }
@@ -94,7 +95,7 @@ async fn a_server_that_does_not_tell_is_no_server_without_slices(#[case] fault: 
 #[tokio::test]
 async fn who_runs_no_slice_controller_does_not_ask() {
     let cluster = Cluster::start().await;
-    // Asking would go on for ever.
+    // Discovery would be retried without end.
     cluster.server.faults().inject(Fault::unavailable().on(discovery()));
     let child = controllers(&cluster, &["--controllers=endpoints-controller"]);
     cluster.service("default", "web").await;
@@ -106,7 +107,7 @@ async fn who_runs_no_slice_controller_does_not_ask() {
     let reply = served.until("/readyz?verbose", |reply| reply.code == 200).await;
     assert!(!reply.text.contains("api/"), "{reply:?}");
     let metrics = served.master(&cluster).await.get("/metrics").await.text;
-    assert!(!metrics.contains("endpoint_controllers_api_available{"), "the alert would fire");
+    assert!(!metrics.contains("endpoint_controllers_api_available{"), "EndpointControllersAPIMissing would fire");
     cluster.server.shutdown().await;
 }
 

@@ -1,4 +1,4 @@
-//! Who may see what.
+//! Authentication and authorization of requests.
 
 use http::Method;
 use kube_dev_apiserver::{Fault, On, User};
@@ -6,7 +6,7 @@ use rstest::rstest;
 
 use super::*;
 
-/// Everything but the health paths.
+/// Paths that need authorization.
 const GUARDED: [&str; 6] = ["/metrics", "/configz", "/flagz", "/statusz", "/livez/ping", "/nothing"];
 
 fn reviews(served: &Served) -> (usize, usize) {
@@ -36,25 +36,25 @@ async fn health_is_open_to_all_and_nothing_else_is() {
 async fn a_token_that_is_nobodys_is_refused() {
     let served = serve(forgetful).await;
     let deleted = served.token("deleted", &[]).await;
-    assert_eq!(served.holder(&deleted).get("/metrics").await.code, 403, "good, but without rights");
+    assert_eq!(served.holder(&deleted).get("/metrics").await.code, 403, "valid token, not authorized");
     let path = "/api/v1/namespaces/default/serviceaccounts/deleted";
     let _ = served.client.raw(Method::DELETE, path, None, Vec::new()).await.unwrap();
     let expired = served.token("expired", &[]).await;
-    assert_eq!(served.holder(&expired).get("/metrics").await.code, 403, "good, but without rights");
+    assert_eq!(served.holder(&expired).get("/metrics").await.code, 403, "valid token, not authorized");
     served.cluster.expire_tokens();
     let elsewhere = served.token("elsewhere", &["vault"]).await;
     for (token, why) in [
         ("garbage", "garbage"),
-        (&deleted, "its account is gone"),
+        (&deleted, "deleted service account"),
         (&expired, "expired"),
-        (&elsewhere, "for another audience"),
+        (&elsewhere, "other audience"),
     ] {
         for path in GUARDED {
             let reply = served.holder(token).get(path).await;
             assert_eq!(reply.code, 401, "{why}, {path}");
             assert!(reply.text.contains(r#""reason":"Unauthorized""#), "{}", reply.text);
         }
-        // Whoever lies about who it is sees nothing at all, as upstream.
+        // As upstream, an invalid token is rejected on always allowed paths, too.
         assert_eq!(served.holder(token).get("/healthz").await.code, 401, "{why}");
     }
 }
@@ -81,7 +81,7 @@ async fn a_client_certificate_is_a_user(#[case] user: &str, #[case] group: Optio
     let served = serve(|_| {}).await;
     served.allow("User", "watcher", "/metrics").await;
     assert_eq!(served.certified(user, group).get("/metrics").await.code, code);
-    assert_eq!(reviews(&served).0, 0, "no token, no review of one");
+    assert_eq!(reviews(&served).0, 0, "no TokenReview for a client certificate");
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn what_was_reviewed_is_remembered() {
         assert_eq!(served.holder(&other).get("/metrics").await.code, 403);
         assert_eq!(served.holder("garbage").get("/metrics").await.code, 401);
     }
-    assert_eq!(reviews(&served), (3, 1), "masters are not asked about");
+    assert_eq!(reviews(&served), (3, 1), "no SubjectAccessReview for system:masters");
 }
 
 #[tokio::test]
@@ -144,7 +144,7 @@ async fn an_api_server_that_cannot_review_opens_nothing() {
     let reply = served.holder(&token).get("/metrics").await;
     assert_eq!(reply.code, 500);
     assert!(reply.text.contains("InternalError"), "{}", reply.text);
-    // Nothing of that is remembered.
+    // Failed reviews are not cached.
     assert_eq!(served.holder(&token).get("/metrics").await.code, 403);
 }
 

@@ -1,4 +1,4 @@
-//! Client certificates of authorities that the cluster names.
+//! Client certificates that are verified against the CA bundle published in the cluster.
 
 use kube_dev_apiserver::{Fault, On};
 
@@ -7,7 +7,7 @@ use super::*;
 const MAPS: &str = "/api/v1/namespaces/kube-system/configmaps";
 const MAP: &str = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
 
-/// Without a file that says whose certificates are believed.
+/// Settings without `--client-ca-file`.
 fn looked_up(settings: &mut ServingSettings) {
     settings.authentication.client_ca_file = None;
 }
@@ -18,7 +18,7 @@ async fn serve_refused(change: impl FnOnce(&mut ServingSettings)) -> Result<Serv
     serve_for(cluster, folder, true, change).await
 }
 
-/// What the API server publishes about itself.
+/// The `ConfigMap` that the API server publishes.
 fn published(authority: &str) -> Value {
     json!({"metadata": {"name": "extension-apiserver-authentication"}, "data": {"client-ca-file": authority}})
 }
@@ -28,7 +28,7 @@ impl Served {
         self.cluster.ca_certificate().unwrap()
     }
 
-    /// What a master gets who has a certificate of the cluster; 0 where it is not even let in.
+    /// Status of a request with a client certificate of the cluster in `system:masters`; 0 if the TLS handshake fails.
     async fn certified_sees(&self) -> u16 {
         let master = self.certified("anyone", Some("system:masters"));
         master.ask(http::Method::GET, "/metrics", "").await.map_or(0, |reply| reply.code)
@@ -54,35 +54,35 @@ async fn the_cluster_names_the_authorities_where_no_file_does() {
     let body = published(&authority).to_string().into_bytes();
     client.raw(http::Method::POST, MAPS, Some("application/json"), body).await.unwrap();
     let served = serve_for(cluster, folder, true, looked_up).await.unwrap();
-    assert_eq!(served.certified_sees().await, 200, "from the beginning");
+    assert_eq!(served.certified_sees().await, 200, "looked up at start");
 }
 
 #[tokio::test]
 async fn what_the_cluster_says_is_followed() {
     let served = serve(looked_up).await;
-    assert_eq!(served.certified_sees().await, 403, "it says nothing yet");
+    assert_eq!(served.certified_sees().await, 403, "no bundle published yet");
     served.create(MAPS, &published(&served.own_authority())).await;
     served.look_again().await;
     assert_eq!(served.certified_sees().await, 200);
 
     served.replace(&published("half a certificate")).await;
     served.look_again().await;
-    assert_eq!(served.certified_sees().await, 200, "what cannot be used changes nothing");
+    assert_eq!(served.certified_sees().await, 200, "an invalid bundle changes nothing");
 
     let other = guarded_cluster().await.0;
     let others = other.ca_certificate().unwrap();
     served.replace(&published(&others)).await;
     served.look_again().await;
-    assert_eq!(served.certified_sees().await, 0, "of an authority that is not believed any more");
+    assert_eq!(served.certified_sees().await, 0, "the bundle no longer contains the CA");
 
     served.cluster.faults().inject(Fault::refuse(503).on(On::any().resource("configmaps")).times(20));
     served.look_again().await;
-    assert_eq!(served.certified_sees().await, 0, "no answer is no change");
+    assert_eq!(served.certified_sees().await, 0, "a failed lookup changes nothing");
     served.cluster.faults().clear();
 
     let _ = served.client.raw(http::Method::DELETE, MAP, None, Vec::new()).await.unwrap();
     served.look_again().await;
-    assert_eq!(served.certified_sees().await, 403, "certificates say nothing any more");
+    assert_eq!(served.certified_sees().await, 403, "without a bundle, certificates are ignored");
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ async fn a_cluster_that_refuses_to_say_ends_it_unless_that_is_tolerated() {
     };
     let served = serve_refused(tolerant).await.unwrap();
     assert_eq!(served.certified_sees().await, 403);
-    // It is asked again all the same.
+    // Later lookups are made nevertheless.
     served.create(MAPS, &published(&served.own_authority())).await;
     served.look_again().await;
     assert_eq!(served.certified_sees().await, 200);

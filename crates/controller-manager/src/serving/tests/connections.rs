@@ -1,4 +1,4 @@
-//! What is spoken, and with whom it is not.
+//! TLS versions, malformed connections and a port in use.
 
 use rstest::rstest;
 use rustls::SupportedProtocolVersion;
@@ -27,15 +27,15 @@ async fn versions_of_tls(
     assert_eq!(caller.connect().await.is_ok(), spoken);
 }
 
-/// A greeting that offers nothing newer than TLS 1.1, and is else as a server of today wants it.
+/// A `ClientHello` that offers TLS 1.1 at most and is otherwise acceptable.
 fn greeting_of_tls_1_1() -> Vec<u8> {
     let mut hello = vec![3, 2];
     hello.extend([7; 32]);
     hello.push(0);
-    // Four suites that servers of that time knew.
+    // Four cipher suites of TLS 1.1.
     hello.extend([0, 8, 0xc0, 0x13, 0xc0, 0x14, 0, 0x2f, 0, 0x35]);
     hello.extend([1, 0]);
-    // Signature algorithms, groups and forms of points.
+    // Extensions: signature algorithms, groups, point formats.
     let extensions = [[0, 13, 0, 4, 0, 2, 4, 1], [0, 10, 0, 4, 0, 2, 0, 23], [0, 11, 0, 4, 3, 0, 1, 2]].concat();
     hello.extend([0, u8::try_from(extensions.len()).unwrap()]);
     hello.extend(extensions);
@@ -69,7 +69,7 @@ async fn a_request_without_end_is_refused() {
     let served = serve(|_| {}).await;
     let mut stream = served.stranger().connect().await.unwrap();
     stream.write_all(b"GET /livez HTTP/1.1\r\nx: ").await.unwrap();
-    // More than it will hold; it may hang up before it has heard all.
+    // More than the buffer holds; the server may close the connection before everything is sent.
     let _ = stream.write_all(&vec![b'x'; 64 << 10]).await;
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer).await;

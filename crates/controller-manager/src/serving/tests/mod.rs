@@ -1,4 +1,4 @@
-//! All of serving, against an API server that reviews.
+//! The HTTPS server, with reviews by the embedded API server.
 
 #[path = "../../../tests/it/https.rs"]
 mod https;
@@ -20,7 +20,7 @@ use self::https::Caller;
 use super::*;
 use crate::settings::TlsVersion;
 
-/// What is served, the API server behind it, and a folder with certificates. What is served ends with it.
+/// A running HTTPS server, its API server, and a directory with certificates. Dropping it stops the server.
 struct Served {
     cluster: kube_dev_apiserver::Server,
     client: Client,
@@ -30,7 +30,7 @@ struct Served {
     _tasks: JoinSet<()>,
 }
 
-/// As `change` says, with reviews, on a free port.
+/// Starts a server with reviews on a free port, with settings changed by `change`.
 async fn serve(change: impl FnOnce(&mut ServingSettings)) -> Served {
     serve_with(true, change).await
 }
@@ -40,7 +40,7 @@ async fn serve_with(reviews: bool, change: impl FnOnce(&mut ServingSettings)) ->
     serve_for(cluster, folder, reviews, change).await.unwrap()
 }
 
-/// An API server that lets in whom it knows, and a folder with its authority and a way in.
+/// An API server with RBAC and without anonymous access, and a directory with its CA certificate and a kubeconfig.
 async fn guarded_cluster() -> (kube_dev_apiserver::Server, TempDir) {
     let config = kube_dev_apiserver::Config {
         transport: Transport::Tls,
@@ -106,7 +106,7 @@ impl Served {
         serde_json::from_slice(&answer).unwrap()
     }
 
-    /// A token of a service account, for an audience if not the API server itself.
+    /// Creates a service account and returns a token for `audiences`; for the API server if empty.
     async fn token(&self, account: &str, audiences: &[&str]) -> String {
         let accounts = "/api/v1/namespaces/default/serviceaccounts";
         self.create(accounts, &json!({"metadata": {"name": account}})).await;
@@ -115,7 +115,7 @@ impl Served {
         answer["status"]["token"].as_str().unwrap().to_owned()
     }
 
-    /// Lets a user get a path.
+    /// Allows a user or service account to `get` a path.
     async fn allow(&self, kind: &str, name: &str, path: &str) {
         let rbac = "/apis/rbac.authorization.k8s.io/v1";
         let rule = json!({"nonResourceURLs": [path], "verbs": ["get"]});
@@ -130,7 +130,7 @@ impl Served {
     }
 }
 
-/// Reviews are good for no time at all.
+/// Disables caching of reviews.
 fn forgetful(settings: &mut ServingSettings) {
     settings.authentication.token_ttl = Duration::ZERO;
     settings.authorization.authorized_ttl = Duration::ZERO;

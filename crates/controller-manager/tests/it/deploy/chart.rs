@@ -1,6 +1,6 @@
-//! The chart, installed by Helm's own code on the embedded API server.
+//! The Helm chart, installed by Helm's own code on the embedded API server.
 //!
-//! Helm comes with the Python package `helm-sdkpy`; `HELM_PYTHON` names a Python that has it, see `.ci/run`.
+//! The Python package `helm-sdkpy` contains Helm; `HELM_PYTHON` is the path of a Python that has it, see `.ci/run`.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -17,7 +17,7 @@ use crate::cluster::Cluster;
 
 const CHART: &str = "helm/endpoint-controller-manager";
 
-/// What the chart installs that the embedded server does not have by itself.
+/// Kinds that the chart installs and that the embedded server does not have by default.
 fn kinds() -> Vec<CustomKind> {
     let monitoring = |kind| CustomKind::new("monitoring.coreos.com", "v1", kind);
     vec![
@@ -33,12 +33,12 @@ fn python() -> String {
     std::env::var("HELM_PYTHON").unwrap_or_else(|_| "python3".to_owned())
 }
 
-/// Whether there is a Helm at all.
+/// Returns whether Helm is available; panics if `HELM_PYTHON` is set and lacks it.
 async fn has_helm() -> bool {
     let import = ["-c", "import helm_sdkpy"];
     let found = Command::new(python()).args(import).stderr(Stdio::null()).status().await;
     let found = found.is_ok_and(|it| it.success());
-    // Where it was named it has to be there.
+    // With `HELM_PYTHON` set, a missing package is an error, not a reason to skip.
     assert!(found || std::env::var_os("HELM_PYTHON").is_none(), "{} has no helm-sdkpy", python());
     if !found {
         skipped("the Helm chart is not rendered: no Python with helm-sdkpy (see .ci/run)");
@@ -46,7 +46,7 @@ async fn has_helm() -> bool {
     found
 }
 
-/// Installs the chart; returns what it is made of. `None` without a Helm.
+/// Installs the chart; returns its objects by kind and name. `None` without Helm.
 pub(super) async fn installed(namespace: &str, values: &Value) -> Option<BTreeMap<String, Value>> {
     if !has_helm().await {
         return None;
@@ -67,7 +67,7 @@ pub(super) async fn installed(namespace: &str, values: &Value) -> Option<BTreeMa
     let objects = by_name(split(manifest.trim_start_matches("---\n")));
     objects.values().for_each(typed::check);
     understands(&objects[&format!("Deployment/{NAME}")]["spec"]["template"]);
-    // The API server has them as well.
+    // Helm sent the objects that it rendered.
     let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{NAME}");
     let stored = cluster.document(&path).await.expect("the Deployment");
     assert_eq!(stored["spec"], objects[&format!("Deployment/{NAME}")]["spec"]);
@@ -75,7 +75,7 @@ pub(super) async fn installed(namespace: &str, values: &Value) -> Option<BTreeMa
     Some(objects)
 }
 
-/// Takes away the labels that charts have by convention.
+/// Removes the labels that Helm charts have by convention.
 fn without_labels_of_helm(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -155,7 +155,7 @@ async fn the_chart_takes_every_value() {
     assert_eq!(policy["egress"][0]["ports"], json!([{"protocol": "TCP", "port": 16443}]));
     assert_eq!(the("Service")["spec"]["ports"][0]["port"], 8443);
 
-    // The Lease is where the release is; accounts of controllers are in kube-system, wherever that is.
+    // The Lease is in the namespace of the release; the controllers' service accounts are always in kube-system.
     let accounts = format!("Role/{NAME}-accounts");
     assert_eq!(objects[&accounts]["metadata"]["namespace"], "kube-system");
     assert_eq!(the("Role")["metadata"]["namespace"], "endpoints");

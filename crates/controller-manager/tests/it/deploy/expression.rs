@@ -1,4 +1,4 @@
-//! Expressions of Prometheus: what they ask for, and which labels come out.
+//! Prometheus expressions: the metrics that they select, and the labels of their results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use promql_parser::util::{ExprVisitor, walk_expr};
 
 use crate::metrics::Family;
 
-/// What Prometheus adds itself, and with the operator's help.
+/// Target labels, which Prometheus or the Prometheus operator adds.
 const OF_THE_TARGET: [&str; 7] = ["container", "endpoint", "instance", "job", "namespace", "pod", "service"];
 
 pub(super) struct Expression {
@@ -21,18 +21,18 @@ impl Expression {
         Self { text: text.to_owned(), parsed }
     }
 
-    /// Ends the test where it asks for a metric or a label that nobody exports; returns the labels of its results.
+    /// Panics if the expression uses a metric or label that is not in `exported`; returns the labels of its results.
     pub(super) fn check(&self, exported: &BTreeMap<String, Family>) -> BTreeSet<String> {
         let mut selectors = Selectors(Vec::new());
         let Ok(_) = walk_expr(&mut selectors, &self.parsed);
-        assert!(!selectors.0.is_empty(), "{} asks for nothing", self.text);
+        assert!(!selectors.0.is_empty(), "{} selects no metric", self.text);
         for selector in &selectors.0 {
             let labels = labels(selector, exported);
             for matcher in &selector.matchers.matchers {
                 assert!(labels.contains(&matcher.name), "{}: no label {}", self.text, matcher.name);
             }
             let job = selector.matchers.find_matchers("job");
-            assert!(!job.is_empty(), "{}: others export it as well", self.text);
+            assert!(!job.is_empty(), "{}: no matcher for `job`: other programs export this metric", self.text);
         }
         self.labels(&self.parsed, exported)
     }
@@ -48,7 +48,7 @@ impl Expression {
                         assert!(by.is_subset(&within), "{}: {by:?} of {within:?}", self.text);
                         by
                     }
-                    Some(LabelModifier::Exclude(_)) => panic!("{}: `without` keeps what nobody thought of", self.text),
+                    Some(LabelModifier::Exclude(_)) => panic!("{}: `without` keeps unexpected labels", self.text),
                 }
             }
             Expr::Binary(binary) => {
@@ -70,11 +70,11 @@ impl Expression {
     }
 }
 
-/// The labels of a series, all of which must be there.
+/// Labels of the series of a selector; panics if the metric is not in `exported`.
 fn labels(selector: &VectorSelector, exported: &BTreeMap<String, Family>) -> BTreeSet<String> {
     let name = selector.name.as_deref().expect("a name");
     let mut labels: BTreeSet<String> = OF_THE_TARGET.map(str::to_owned).into();
-    // Prometheus' own.
+    // Set by Prometheus itself.
     if name == "up" {
         return labels;
     }
@@ -83,7 +83,7 @@ fn labels(selector: &VectorSelector, exported: &BTreeMap<String, Family>) -> BTr
         (family.kind == "histogram").then_some(family)
     });
     let family = of_a_histogram.or_else(|| exported.get(name)).unwrap_or_else(|| panic!("{name} is not exported"));
-    assert_eq!(of_a_histogram.is_some(), family.kind == "histogram", "{name} has no value of its own");
+    assert_eq!(of_a_histogram.is_some(), family.kind == "histogram", "{name}: not a series of a histogram");
     labels.extend(family.labels.iter().flatten().cloned());
     if name.ends_with("_bucket") {
         labels.insert("le".to_owned());

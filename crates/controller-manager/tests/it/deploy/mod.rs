@@ -1,4 +1,4 @@
-//! What is in `deploy/` fits the binary: its arguments are understood, and its rights are those the binary uses.
+//! The manifests in `deploy/` match the binary: it accepts the arguments, and the RBAC rules are those it uses.
 
 mod chart;
 mod expression;
@@ -22,18 +22,18 @@ fn deploy(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(path)
 }
 
-/// The documents of a text.
+/// Parses a text of several YAML documents.
 fn split(text: &str) -> Vec<Value> {
     let pieces = text.split("\n---\n").filter(|piece| !piece.trim().is_empty());
     pieces.map(|piece| serde_saphyr::from_str(piece).unwrap_or_else(|error| panic!("{error} in {piece}"))).collect()
 }
 
-/// The documents of one file.
+/// Reads and parses the YAML documents of a file.
 fn documents(path: &Path) -> Vec<Value> {
     split(&std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
-/// The documents of the base, by kind and name.
+/// Objects of the Kustomize base, by kind and name.
 fn base() -> BTreeMap<String, Value> {
     let kustomization = documents(&deploy(BASE).join("kustomization.yaml")).remove(0);
     let files = kustomization["resources"].as_array().expect("resources").iter();
@@ -73,14 +73,14 @@ fn arguments_are_understood(#[case] pod: &Value) {
     understands(pod);
 }
 
-/// The binary takes the arguments, and listens where it is asked.
+/// Panics unless the binary accepts the arguments of the Pod and listens on the port of its probes.
 fn understands(pod: &Value) {
     let arguments = arguments(pod);
     let line = [NAME.to_owned()].into_iter().chain(arguments.clone()).map(Into::into);
     if let Err(error) = CommandLine::parse(line) {
         panic!("{arguments:?}: {error:?}");
     }
-    // Probes go where the binary listens.
+    // The ports of the probes.
     let container = &pod["spec"]["containers"][0];
     let port = arguments.iter().find_map(|it| it.strip_prefix("--secure-port=")).expect("a port");
     for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
@@ -94,7 +94,7 @@ fn understands(pod: &Value) {
     }
 }
 
-/// Objects by kind and name, of which no two are the same.
+/// Objects by kind and name; panics on duplicates.
 fn by_name(objects: impl IntoIterator<Item = Value>) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::new();
     for object in objects {
@@ -104,12 +104,12 @@ fn by_name(objects: impl IntoIterator<Item = Value>) -> BTreeMap<String, Value> 
     all
 }
 
-/// Says past the harness, which swallows what tests print that pass.
+/// Prints a notice that the test harness does not capture: it hides `eprintln!` of tests that pass.
 fn skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
-/// What kubectl makes of a kustomization; nothing without kubectl.
+/// Renders a kustomization with kubectl; `None` without kubectl.
 fn kustomized(folder: &str) -> Option<BTreeMap<String, Value>> {
     let output = match Command::new("kubectl").arg("kustomize").arg(deploy(folder)).output() {
         Ok(output) => output,

@@ -1,4 +1,4 @@
-//! Alerts and dashboard ask for what the binary exports.
+//! Alerts and dashboard use metrics and labels that the binary exports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ fn dashboard() -> Value {
     serde_json::from_slice(&std::fs::read(deploy(DASHBOARD)).expect("the dashboard")).expect("JSON")
 }
 
-/// A chart cannot read files outside of it.
+/// A Helm chart cannot read files outside of its directory, so that it has copies.
 #[test]
 fn the_chart_has_the_same_files() {
     for file in [ALERTS, DASHBOARD] {
@@ -49,7 +49,7 @@ fn alerts_say_what_to_do() {
     }
 }
 
-/// `{{ $labels.pod }}` -> `pod`
+/// Labels used in a template: `{{ $labels.pod }}` -> `pod`.
 fn placeholders(template: &str) -> Vec<&str> {
     let pieces = template.split("$labels.").skip(1);
     pieces.map(|piece| piece.split(|it: char| !it.is_alphanumeric() && it != '_').next().unwrap_or_default()).collect()

@@ -1,4 +1,4 @@
-//! What may be done by those who are deployed: what the binary does, and nothing else.
+//! The RBAC rules in `deploy/` grant what the binary uses, and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::cluster::{Cluster, eventually};
 use crate::process::{controllers_as, stop};
 use crate::serving::start_in;
 
-/// A right: group, resource with subresource, verb.
+/// A right: API group, resource with subresource, verb.
 type Right = (String, String, String);
 
 fn right(group: &str, resource: &str, verb: &str) -> Right {
@@ -34,21 +34,22 @@ fn granted(role: &Value) -> BTreeSet<Right> {
     rights
 }
 
-/// Rights that no call of the run below shows, each with its reason.
+/// Rights that are needed, although no request of [`work`] uses them.
 fn unseen() -> BTreeSet<Right> {
     BTreeSet::from([
-        // Admission asks for these where owners have `blockOwnerDeletion` (OwnerReferencesPermissionEnforcement).
+        // The admission plugin OwnerReferencesPermissionEnforcement checks these for owner references with
+        // `blockOwnerDeletion`.
         right("", "services/finalizers", "update"),
         right("", "endpoints/finalizers", "update"),
-        // Admission asks for this where Endpoints hold addresses of the cluster's own networks.
+        // Admission (OpenShift's RestrictedEndpointsAdmission) checks this for addresses in the cluster's own networks.
         right("", "endpoints/restricted", "create"),
-        // Who reads metrics is asked of the API server; nobody does here.
+        // Used for requests to the HTTPS server; the test sends none.
         right("authentication.k8s.io", "tokenreviews", "create"),
         right("authorization.k8s.io", "subjectaccessreviews", "create"),
     ])
 }
 
-/// A server that enforces what it is told to grant.
+/// Starts a server with RBAC and these roles and bindings.
 async fn guarded(granted: impl IntoIterator<Item = &Value>) -> Cluster {
     let cluster = Cluster::start_as(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
     for object in granted {
@@ -59,14 +60,15 @@ async fn guarded(granted: impl IntoIterator<Item = &Value>) -> Cluster {
     cluster
 }
 
-/// Requests of the binary that were refused for want of a right.
+/// Requests of the binary that were answered with 401 or 403.
 fn refused(cluster: &Cluster) -> Vec<LoggedRequest> {
     let mut requests = cluster.server.requests().matching(&On::any().user_agent("controller-manager"));
     requests.retain(|it| matches!(it.status, Some(401 | 403)));
     requests
 }
 
-/// Everything the controllers do: an object of each kind that comes, changes and goes, and an event that is repeated.
+/// Makes the controllers use all their rights: objects of each kind are created, changed and deleted, and an event is
+/// repeated.
 async fn work(cluster: &Cluster) {
     let failing = On::any().verb("update").resource("endpoints").name("web");
     cluster.server.faults().inject(Fault::refuse(500).on(failing).times(3));
@@ -82,7 +84,7 @@ async fn work(cluster: &Cluster) {
     eventually("two addresses", &settled(2), || cluster.addresses()).await;
     let repeated = On::any().verb("patch").resource("events");
     eventually("a repeated event", &true, async || cluster.server.requests().count(&repeated) > 0).await;
-    // Mirrored slices go with what they mirror; those of Services are left to the garbage collector.
+    // The controller deletes mirrored slices; slices of Services are left to the garbage collector.
     let ports = json!([{"name": "http", "port": 80}]);
     let own = json!({"metadata": {"name": "own"}, "spec": {"ports": ports}});
     cluster.create("/api/v1/namespaces/default/services", &own).await;
@@ -97,7 +99,7 @@ async fn work(cluster: &Cluster) {
     eventually("no Endpoints", &BTreeMap::new(), async || cluster.addresses().await.0).await;
 }
 
-/// What the calls of a user took.
+/// Rights that the requests of a user needed.
 fn used(cluster: &Cluster, user: &str) -> BTreeSet<Right> {
     let requests = cluster.server.requests().matching(&On::any().user(user).user_agent("controller-manager"));
     let of_resources = requests.iter().filter(|it| !it.resource.is_empty());
@@ -117,11 +119,12 @@ async fn the_rights_are_those_of_the_calls() {
 
     let mut granted_to_it = granted(&base[&format!("ClusterRole/{NAME}")]);
     granted_to_it.extend(granted(&base[&format!("Role/{NAME}")]));
-    assert_eq!(spare(&granted_to_it, &used), unseen(), "what is granted and never used");
+    assert_eq!(spare(&granted_to_it, &used), unseen(), "rights that are granted and never used");
     cluster.server.shutdown().await;
 }
 
-/// Has a leader and a standby of a Deployment do all there is to do, and says which rights they used. They must miss none.
+/// Runs a leader and a standby with the arguments of a Deployment through [`work`]; returns the rights that they used.
+/// Panics if a request was refused.
 async fn used_by_two(cluster: &Cluster, deployment: &Value) -> BTreeSet<Right> {
     let user = format!("system:serviceaccount:kube-system:{NAME}");
     let folder = tempfile::tempdir().expect("a folder");
@@ -138,12 +141,12 @@ async fn used_by_two(cluster: &Cluster, deployment: &Value) -> BTreeSet<Right> {
     let log = stop(standby).await + &stop(leader).await;
 
     let missing = refused(cluster);
-    assert!(missing.is_empty(), "something is missing: {missing:#?}\n{log}");
+    assert!(missing.is_empty(), "refused requests: {missing:#?}\n{log}");
     used(cluster, &user)
 }
 
-/// Rights that are granted and were not used. A `list` may be among either: a new leader lists what is synced by then, and
-/// servers that cannot stream lists are asked for pages.
+/// Rights that are granted and were not used. `list` is ignored, since its use varies: a new leader lists the resources
+/// that are synced by then, and servers without streaming lists are listed in pages.
 fn spare(granted: &BTreeSet<Right>, used: &BTreeSet<Right>) -> BTreeSet<Right> {
     granted.difference(used).filter(|(_, _, verb)| verb != "list").cloned().collect()
 }
@@ -151,7 +154,7 @@ fn spare(granted: &BTreeSet<Right>, used: &BTreeSet<Right>) -> BTreeSet<Right> {
 #[tokio::test]
 async fn whose_client_certificates_are_believed_may_be_asked() {
     let base = base();
-    // A Role that every API server makes for itself.
+    // A Role that every API server creates.
     let rule = json!({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"],
         "resourceNames": ["extension-apiserver-authentication"]});
     let metadata = json!({"name": "extension-apiserver-authentication-reader"});
@@ -163,12 +166,12 @@ async fn whose_client_certificates_are_believed_may_be_asked() {
     let served = start_in(folder.path(), &[]);
     served.until("/livez", |reply| reply.code == 200).await;
     let lookups = cluster.server.requests().matching(&On::any().verb("get").resource("configmaps"));
-    assert_eq!(lookups.iter().map(|it| it.status).collect::<Vec<_>>(), [Some(404)], "allowed, and nothing there");
+    assert_eq!(lookups.iter().map(|it| it.status).collect::<Vec<_>>(), [Some(404)], "authorized, and not found");
     cluster.server.shutdown().await;
 }
 
-/// What every cluster grants the user of kube-controller-manager's kubeconfig (CM-34): not to write endpoints, and no Lease but
-/// its own.
+/// Role and binding of the user of kube-controller-manager's kubeconfig in every cluster (CM-34). They do not include
+/// writes of Endpoints or of any other Lease.
 fn of_kube_controller_manager() -> [Value; 2] {
     let name = json!({"name": KUBE_CONTROLLER_MANAGER});
     let rules = json!([
@@ -194,7 +197,7 @@ fn of_kube_controller_manager() -> [Value; 2] {
 
 const KUBE_CONTROLLER_MANAGER: &str = "system:kube-controller-manager";
 
-/// Roles of the controllers' own service accounts, as in every cluster.
+/// Roles and bindings of the controllers' service accounts in every cluster.
 fn of_upstreams_controllers() -> impl Iterator<Item = Value> {
     let all = documents(&deploy("../conformance/rights.yaml")).into_iter();
     all.filter(|it| text(&it["metadata"]["name"]).starts_with("system:controller:"))
@@ -219,7 +222,7 @@ async fn a_static_pod_gets_by_with_a_borrowed_kubeconfig_and_one_more_right() {
     work(&cluster).await;
     let log = stop(child).await;
     let missing = refused(&cluster);
-    assert!(missing.is_empty(), "something is missing: {missing:#?}\n{log}");
+    assert!(missing.is_empty(), "refused requests: {missing:#?}\n{log}");
     cluster.server.shutdown().await;
 }
 
@@ -236,15 +239,15 @@ async fn where_controllers_have_accounts_of_their_own_the_program_keeps_few_righ
     let granted_to_it: BTreeSet<Right> = its.iter().filter(|it| it["rules"].is_array()).flat_map(granted).collect();
     let spare = spare(&granted_to_it, &used);
     let mut expected = unseen();
-    // The others are of the controllers.
+    // The rights in the core group are granted to the controllers' accounts instead.
     expected.retain(|(group, _, _)| !group.is_empty());
-    // An election that is won twice; it is not here.
+    // Used for a repeated event: an election that is won twice, which does not happen here.
     expected.insert(right("", "events", "patch"));
-    assert_eq!(spare, expected, "what is granted and never used");
+    assert_eq!(spare, expected, "rights that are granted and never used");
     cluster.server.shutdown().await;
 }
 
-/// Holds where Helm is not at hand, too.
+/// A comparison of texts, which does not need Helm.
 #[test]
 fn the_chart_grants_the_same() {
     let rules = |text: &str, after: &str| -> Vec<String> {
@@ -256,7 +259,8 @@ fn the_chart_grants_the_same() {
             .map(str::to_owned)
             .collect()
     };
-    // Without what is asked of values: those that it comes with.
+    // Rendered for the default values: without blocks for `useServiceAccountCredentials`, and without template
+    // directives.
     let rules = |text: &str, after: &str| -> Vec<String> {
         let (mut left_out, mut kept) = (false, Vec::new());
         for line in rules(text, after) {

@@ -1,4 +1,4 @@
-//! Manifests against the types of their kinds: what a type does not have is a mistake.
+//! Checks manifests against the types of their kinds; unknown fields are errors.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Ends the test where an object has fields that its kind does not have, or values of another type.
+/// Panics if an object has fields that its kind does not have, or values of another type.
 pub(super) fn check(object: &Value) {
     let check = match object["kind"].as_str().unwrap_or_default() {
         "ClusterRole" => lossless::<rbac::ClusterRole>,
@@ -26,18 +26,19 @@ pub(super) fn check(object: &Value) {
         "Service" => lossless::<core::Service>,
         "ServiceAccount" => lossless::<core::ServiceAccount>,
         "ServiceMonitor" => lossless::<Custom<Monitor>>,
-        kind => panic!("{kind}: no type to hold it against"),
+        kind => panic!("{kind}: no type to check against"),
     };
     check(object);
 }
 
-/// Types of k8s-openapi pass over what they do not know, so that it is missing afterwards.
+/// Panics unless decoding and encoding returns the same object. Types of k8s-openapi ignore unknown fields, which are
+/// then missing.
 fn lossless<T: DeserializeOwned + Serialize>(object: &Value) {
     let typed: T = serde_json::from_value(object.clone()).unwrap_or_else(|error| panic!("{error} in {object:#}"));
-    assert_eq!(&serde_json::to_value(typed).expect("JSON"), object, "on the right: as it is written");
+    assert_eq!(&serde_json::to_value(typed).expect("JSON"), object, "left: decoded and encoded, right: the manifest");
 }
 
-/// What we use of the kinds of the Prometheus operator.
+/// A custom resource of the Prometheus operator, with the fields that `deploy/` uses.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Custom<T> {

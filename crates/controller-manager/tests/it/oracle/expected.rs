@@ -1,4 +1,5 @@
-//! The oracle: what the specification says of the final objects, without knowing how anything is planned or packed.
+//! The oracle: the expected objects, computed from the specification without the planning and packing of the
+//! controllers.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ fn selects(service: &Value, pod: &Value) -> bool {
     selector.iter().all(|(key, value)| pod["metadata"]["labels"][key] == *value)
 }
 
-/// Where a Pod serves a port.
+/// Number of the port of a Pod that a Service port targets; `None` if the Pod has no port of that name.
 fn target(pod: &Value, port: &Value) -> Option<i64> {
     let wanted = &port["targetPort"];
     let containers = items(&pod["spec"]["containers"]).flat_map(|it| items(&it["ports"]));
@@ -31,8 +32,8 @@ fn without_nulls(object: Value) -> Value {
     }
 }
 
-/// The Endpoints there should be, by name (EP-1 to EP-18); of those that Services without selector have, only that they
-/// are there, since they are what someone wrote.
+/// Expected Endpoints by name (EP-1 to EP-18). For Services without selector only their existence is expected: users
+/// write their contents.
 pub(super) fn endpoints(services: &[Value], pods: &[Value], endpoints: &[Value]) -> BTreeMap<String, Said> {
     let mut expected = BTreeMap::new();
     for service in services {
@@ -86,7 +87,7 @@ pub(super) fn endpoints(services: &[Value], pods: &[Value], endpoints: &[Value])
     expected
 }
 
-/// The mirrored slices there should be, by Service (MI-1 to MI-20).
+/// Expected mirrored slices by Service (MI-1 to MI-20).
 pub(super) fn slices(services: &[Value], endpoints: &[Value]) -> BTreeMap<String, Said> {
     let mut expected = BTreeMap::new();
     for object in endpoints {
@@ -97,7 +98,7 @@ pub(super) fn slices(services: &[Value], endpoints: &[Value]) -> BTreeMap<String
         if skipped || service.is_none_or(|it| !it["spec"]["selector"].is_null()) {
             continue;
         }
-        // Each address at each port, not ready winning.
+        // Whether each pair of address and port is ready; one that is both is not ready.
         let mut addresses: BTreeMap<(String, String), bool> = BTreeMap::new();
         for subset in items(&object["subsets"]) {
             for (list, ready) in [("addresses", true), ("notReadyAddresses", false)] {

@@ -1,8 +1,10 @@
-//! Random changes of a namespace by its users.
+//! Random changes of objects in a namespace.
 //!
-//! They never drop a selector nor turn a Service into an `ExternalName`, since what is left behind then depends on the
-//! way there (EC-24), do not let a Pod finish that is not ready, which nobody hears of (EC-2), and write on no Endpoints
-//! that a Service with a selector has, which nobody reverts (EC-26).
+//! Changes after which the final objects depend on the order of events are left out:
+//!
+//! - removing a selector, and changing a Service to `ExternalName` (EC-24),
+//! - a Pod that finishes while it is not ready, which enqueues no Service (EC-2),
+//! - writes to Endpoints of a Service with a selector, which are not reverted (EC-26).
 
 use std::collections::BTreeSet;
 
@@ -18,11 +20,11 @@ use crate::cluster::{Cluster, text};
 pub(super) struct History {
     pub(super) seed: u64,
     pub(super) namespace: String,
-    /// What was done, for a reader of a failure.
+    /// The requests sent, for failure messages.
     pub(super) changes: Vec<String>,
     rng: StdRng,
     services: BTreeSet<&'static str>,
-    /// Services without selector that got one.
+    /// Services created without a selector that have one now.
     selecting: BTreeSet<&'static str>,
     pods: BTreeSet<&'static str>,
     ready: BTreeSet<&'static str>,
@@ -30,9 +32,9 @@ pub(super) struct History {
     seconds: u32,
 }
 
-/// Services that have a selector from the start, the second headless.
+/// Services created with a selector; the second is headless.
 const SELECTING: [&str; 2] = ["web", "headless"];
-/// Services that have none; they may get one.
+/// Services created without a selector; it may be added later.
 const PLAIN: [&str; 2] = ["db", "cache"];
 const PODS: [&str; 5] = ["p0", "p1", "p2", "p3", "p4"];
 const APPS: [&str; 2] = ["a", "b"];
@@ -67,7 +69,7 @@ impl History {
         }
     }
 
-    /// One request. What it asks for may have gone, or be there already, since controllers write too.
+    /// Sends one request. It may fail with 404 or 409, since controllers change objects at the same time.
     async fn send(&mut self, cluster: &Cluster, method: Method, path: &str, body: &Value) {
         let prefix = if path.starts_with("endpointslices") { "/apis/discovery.k8s.io/v1" } else { "/api/v1" };
         let path = format!("{prefix}/namespaces/{}/{path}", self.namespace);
@@ -221,7 +223,8 @@ impl History {
         self.send(cluster, Method::PATCH, &path, &object).await;
     }
 
-    /// Subsets without ports are all or none, since repacking merges one into a subset with ports of the same addresses.
+    /// Random subsets. Either all or none have ports, since repacking merges a subset without ports into one with ports
+    /// and the same addresses.
     fn subsets(&mut self) -> Value {
         let portless = self.rng.random_bool(0.1);
         let count = self.rng.random_range(0..4);
@@ -244,7 +247,8 @@ impl History {
             .collect()
     }
 
-    /// An address always comes with the same name and Node: of differing ones the first would count.
+    /// Random addresses. Each IP always has the same hostname and Node; if they differed, the first occurrence would
+    /// win.
     fn addresses(&mut self) -> Value {
         let count = self.rng.random_range(0..4);
         let numbers: BTreeSet<u8> = (0..count).map(|_| self.rng.random_range(1..9)).collect();
@@ -257,7 +261,7 @@ impl History {
         numbers.into_iter().map(address).collect()
     }
 
-    /// Someone writes on a slice of the mirroring controller, or deletes it.
+    /// Changes or deletes a random slice of the mirroring controller, as another client would.
     async fn tamper(&mut self, cluster: &Cluster) {
         let path = format!("/apis/discovery.k8s.io/v1/namespaces/{}/endpointslices", self.namespace);
         let slices = Value::Array(cluster.list(&path).await);

@@ -1,5 +1,5 @@
-//! 1,000 random histories, with controllers that are restarted now and then, end in what an oracle says about the final
-//! objects alone.
+//! Endpoints and mirrored slices after 1,000 random histories, with controllers that are restarted meanwhile, are what
+//! an oracle computes from the final objects alone.
 
 mod expected;
 mod history;
@@ -26,14 +26,14 @@ use crate::cluster::{Cluster, text};
 use history::History;
 
 const HISTORIES: u64 = 1_000;
-/// Histories that share a server and its controllers, each in a namespace of its own, all at the same time.
+/// Concurrent histories on one server, each in its own namespace.
 const AT_ONCE: u64 = 250;
-/// Changes of a history.
+/// Changes in one history.
 const CHANGES: usize = 12;
-/// How often the controllers of a server are stopped, and started again a while later.
+/// Number of times that the controllers of a server are stopped and started again.
 const RESTARTS: usize = 5;
 
-/// Counts the changes of all histories, so that restarts come at points of the histories, not of the clock.
+/// Counter of the changes of all histories. Restarts happen at counts, not at times.
 #[derive(Default)]
 struct Progress {
     changes: AtomicUsize,
@@ -53,7 +53,7 @@ impl Progress {
     }
 }
 
-/// The controllers this is about.
+/// Running Endpoints and mirroring controllers.
 struct Running {
     stop: CancellationToken,
     tasks: JoinSet<()>,
@@ -70,7 +70,7 @@ impl Running {
         let until = stop.clone();
         tasks.spawn(async move {
             match run(config, settings, until).await {
-                // Cut off on a machine with much else to do: what is not written then must come right, too.
+                // On a busy machine syncs may be cut off at shutdown; the next run must write what is missing.
                 Ok(()) | Err(RunError::Part(SupervisorError::Stuck { .. })) => {}
                 Err(error) => panic!("{error}"),
             }
@@ -86,7 +86,7 @@ impl Running {
     }
 }
 
-/// Stops and starts the controllers at random points, and leaves them running.
+/// Stops and starts the controllers at random counts of changes; returns the last instance, which is running.
 async fn restarts(cluster: &Cluster, progress: &Progress, seed: u64) -> Running {
     let mut points: Vec<usize> = (1..usize::try_from(AT_ONCE).expect("small") * CHANGES).collect();
     points.shuffle(&mut StdRng::seed_from_u64(seed));
@@ -102,7 +102,7 @@ async fn restarts(cluster: &Cluster, progress: &Progress, seed: u64) -> Running 
     running
 }
 
-/// The objects of each namespace, by kind.
+/// Objects by namespace and kind.
 async fn objects(cluster: &Cluster) -> BTreeMap<String, BTreeMap<&'static str, Vec<Value>>> {
     let mut by_namespace: BTreeMap<String, BTreeMap<&'static str, Vec<Value>>> = BTreeMap::new();
     for (kind, path) in [
@@ -119,7 +119,7 @@ async fn objects(cluster: &Cluster) -> BTreeMap<String, BTreeMap<&'static str, V
     by_namespace
 }
 
-/// What differs from the oracle in each namespace.
+/// Descriptions of the histories whose objects differ from the oracle's.
 async fn differences(cluster: &Cluster, histories: &[History]) -> Vec<String> {
     let all = objects(cluster).await;
     let none = BTreeMap::new();
@@ -165,12 +165,12 @@ async fn play(seeds: std::ops::Range<u64>) {
     }
     running.stop().await;
     let wrong = differences(&cluster, &histories).await;
-    assert!(wrong.is_empty(), "what was right did not stay so: {}", wrong[0]);
+    assert!(wrong.is_empty(), "differs again after shutdown: {}", wrong[0]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_histories_end_as_the_oracle_says() {
-    // To see one history again: SEED=17 cargo test -p endpoint-controller-manager oracle
+    // To replay one history: SEED=17 cargo test -p endpoint-controller-manager oracle
     if let Some(seed) = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()) {
         return play(seed..seed + 1).await;
     }

@@ -1,4 +1,4 @@
-//! The objects that controllers wrote, without what an oracle cannot know: packing and trigger times.
+//! The objects that the controllers wrote, in the oracle's form: without packing and trigger times.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::cluster::text;
 
-/// What one object, or all slices of one Service, say: `metadata`, and each address at each port. One that is there
-/// twice is there twice.
+/// Contents of one Endpoints object, or of all slices of one Service: metadata, and every pair of address and port,
+/// duplicates included.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(super) struct Said {
     pub(super) metadata: Vec<String>,
@@ -21,7 +21,7 @@ pub(super) fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// Endpoints, by name: in full where a Service selects, otherwise only that they are there.
+/// Endpoints by name; empty contents for those of Services without selector.
 pub(super) fn endpoints(services: &[Value], endpoints: &[Value]) -> BTreeMap<String, Said> {
     let mut shown = BTreeMap::new();
     for object in endpoints {
@@ -46,13 +46,14 @@ pub(super) fn endpoints(services: &[Value], endpoints: &[Value]) -> BTreeMap<Str
     shown
 }
 
-/// One text for each port, or one without.
+/// One text per port for an address; a single one with `null` if there are no ports.
 pub(super) fn with_ports(address: &Value, ports: &Value) -> Vec<String> {
     let shown: Vec<String> = items(ports).map(|port| json!([address, port]).to_string()).collect();
     if shown.is_empty() { vec![json!([address, null]).to_string()] } else { shown }
 }
 
-/// The slices of the mirroring controller, by Service. All of one Service must have the same metadata.
+/// Slices of the mirroring controller, by Service. Metadata is deduplicated, so that more than one entry shows a
+/// difference between the slices of a Service.
 pub(super) fn slices(slices: &[Value]) -> BTreeMap<String, Said> {
     let mut shown: BTreeMap<String, Said> = BTreeMap::new();
     for slice in slices {
