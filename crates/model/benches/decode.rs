@@ -1,4 +1,4 @@
-//! How fast Pods are read and stored, ours beside the full type in the store of `kube`.
+//! Time to decode and store Pods, compared with the full type in kube's reflector store.
 
 mod pods;
 
@@ -37,7 +37,7 @@ fn decode(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// One update event of a Pod whose labels stay, decoded already.
+/// One update event, already decoded, of a Pod whose labels do not change.
 fn update(criterion: &mut Criterion) {
     let json = pods::json(Made::ByReplicaSets, PODS);
     let stored: Vec<Arc<Pod>> = json.iter().filter_map(|it| Pod::from_json(it).ok()).map(Arc::new).collect();

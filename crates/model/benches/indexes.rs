@@ -1,4 +1,4 @@
-//! Selection both ways, in namespaces that grow while the answer stays the same.
+//! Queries of both indexes in namespaces of different sizes, with results of the same size.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ fn labels(pairs: &[(&str, &str)]) -> Labels {
     pairs.iter().copied().collect()
 }
 
-/// A Pod event: which of so many Services does the Pod belong to? Two.
+/// A Pod event: queries the Services of a Pod. The result has two.
 fn services_of_a_pod(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("Services of a Pod");
     for count in [10, 1_000, 5_000, 10_000] {
@@ -38,7 +38,7 @@ fn services_of_a_pod(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A sync of a Service: which of so many Pods does it select? Ten. `many sets`: no two Pods have the same labels.
+/// A sync of a Service: queries its Pods. The result has ten. `many sets`: no two Pods have the same labels.
 fn pods_of_a_service(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("Pods of a Service");
     for many_sets in [false, true] {

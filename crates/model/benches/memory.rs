@@ -1,8 +1,8 @@
-//! Bytes of heap a stored Pod, and allocations while it is read, ours beside the full type in the store of `kube`.
+//! Heap bytes per stored Pod and allocations per decoded Pod, compared with the full type in kube's reflector store.
 //!
 //! `cargo bench -p kube-endpoint-model --bench memory`
 
-#![expect(clippy::print_stdout, reason = "the figures are what is asked for")]
+#![expect(clippy::print_stdout, reason = "prints its results")]
 
 mod pods;
 
@@ -21,7 +21,7 @@ use crate::pods::Made;
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// Each row is measured in a process of its own, as the pools are of the process.
+/// Environment variable that selects a row. Each row is measured in its own process, because the pools are global.
 const ROW: &str = "MEASURE_IN_THIS_PROCESS";
 
 fn main() {
@@ -43,7 +43,7 @@ fn main() {
 
 fn measure(row: &str) {
     let parts: Vec<&str> = row.split('|').collect();
-    let [count, by, how] = parts[..] else { unreachable!("as it was given") };
+    let [count, by, how] = parts[..] else { unreachable!("the parent passes three parts") };
     let made = if by == "ReplicaSets" { Made::ByReplicaSets } else { Made::ByStatefulSets };
     let size = count.parse().expect("a number");
     let (alone, stored, allocations) = match how {
@@ -82,7 +82,7 @@ fn theirs(documents: &[Vec<u8>]) -> (usize, usize, u64) {
     for document in documents {
         let before = dhat::HeapStats::get();
         let mut pod: core::Pod = serde_json::from_slice(document).expect("a Pod");
-        // As is usual, and as upstream does.
+        // As usual in controllers, and as upstream does.
         pod.metadata.managed_fields = None;
         let decoded = dhat::HeapStats::get();
         alone += decoded.curr_bytes - before.curr_bytes;

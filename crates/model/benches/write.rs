@@ -1,4 +1,4 @@
-//! What it takes to write an EndpointSlice: straight from the compact type, and through that of `k8s-openapi`.
+//! Time to encode an EndpointSlice: directly from the compact type, and via the type of `k8s-openapi`.
 
 use std::hint::black_box;
 use std::net::Ipv4Addr;
@@ -9,7 +9,7 @@ use kube_endpoint_model::{
     AddressType, Endpoint, EndpointConditions, EndpointPort, EndpointSlice, ObjectMeta, TargetRef,
 };
 
-/// A slice of Pods, as the slice controller updates it.
+/// Returns a slice with Pod endpoints, as the slice controller writes it.
 fn slice(endpoints: u32) -> EndpointSlice {
     let endpoint = |at: u32| Endpoint {
         addresses: [Ipv4Addr::from_bits(0x0a01_0000 + at).to_string().as_str()].into(),

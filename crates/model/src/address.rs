@@ -1,4 +1,4 @@
-//! IP addresses as the controllers read and write them.
+//! IP addresses of endpoints.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,11 +9,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Text, json};
 
-/// An address of an endpoint: an IP address where its text is canonical, otherwise the text as it came.
+/// Address of an endpoint: an IP address if its text is canonical, otherwise the text.
 ///
-/// The API server hands out what was written, so that text that is not canonical (an IPv6 address written long, an
-/// octet with a leading zero, a host name in an `FQDN` slice) must be kept to be written back unchanged. Addresses
-/// compare by their text, as upstream sorts them: `10.0.0.10` comes before `10.0.0.9`.
+/// The API server returns addresses as they were written. Text that is not canonical (an expanded IPv6 address, an
+/// octet with leading zeros, a host name in an `FQDN` slice) is kept and written back unchanged. Addresses are ordered
+/// by their text, as upstream sorts them: `10.0.0.10` comes before `10.0.0.9`.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Address(Repr);
 
@@ -24,7 +24,7 @@ enum Repr {
 }
 
 impl Hash for Repr {
-    /// An IP address as the one number it is: addresses are hashed at every sync, and byte by byte that takes a while.
+    /// Hashes an IP address as one integer: addresses are hashed at every sync, and byte by byte is slower.
     fn hash<H: Hasher>(&self, state: &mut H) {
         match self {
             Repr::Ip(IpAddr::V4(ip)) => state.write_u32(ip.to_bits()),
@@ -35,16 +35,17 @@ impl Hash for Repr {
 }
 
 impl Address {
-    /// Reads an address; text that is no canonical IP address is kept as it is.
+    /// Parses an address; text that is not a canonical IP address is kept as it is.
     pub fn new(text: &str) -> Address {
         match text.parse::<IpAddr>() {
-            // IPv4 has one form only that parses; octets with leading zeros do not.
+            // IPv4 text that parses is canonical, since octets with leading zeros are rejected.
             Ok(ip) if ip.is_ipv4() || ip.to_string() == text => Address(Repr::Ip(ip)),
             _ => Address(Repr::Text(Text::from(text))),
         }
     }
 
-    /// The IP address in canonical form, read as sloppily as [`parse_sloppy`] does; `None` where the text is none.
+    /// Returns the IP address in canonical form, parsed as by [`parse_sloppy`]; `None` if the text is not an IP
+    /// address.
     pub fn ip(&self) -> Option<IpAddr> {
         match &self.0 {
             Repr::Ip(ip) => Some(ip.to_canonical()),
@@ -52,7 +53,7 @@ impl Address {
         }
     }
 
-    /// The family of the address; `None` where it is no IP address, canonical or sloppy.
+    /// Returns the family of the address; `None` if the text is not an IP address.
     pub fn family(&self) -> Option<IpFamily> {
         self.ip().map(IpFamily::of)
     }
@@ -95,10 +96,10 @@ impl Ord for Address {
     }
 }
 
-/// The order of the texts of two addresses, without writing them: that of the first octets that differ, since a dot, as
-/// the end of the text, comes before every digit.
+/// Compares two addresses by their text without formatting it. The first octets that differ decide, because a dot and
+/// the end of the text sort before every digit.
 fn cmp_as_text(a: Ipv4Addr, b: Ipv4Addr) -> Ordering {
-    /// The digits of an octet, from the left.
+    /// Returns the decimal digits of an octet, left-aligned.
     fn digits(octet: u8) -> [u8; 3] {
         match octet {
             100.. => [b'0' + octet / 100, b'0' + octet / 10 % 10, b'0' + octet % 10],
@@ -131,17 +132,17 @@ impl<'de> Deserialize<'de> for Address {
     }
 }
 
-/// IPv4 or IPv6.
+/// An IP address family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IpFamily {
-    /// IPv4, IPv4-mapped IPv6 addresses included.
+    /// IPv4, including IPv4-mapped IPv6 addresses.
     V4,
     /// IPv6.
     V6,
 }
 
 impl IpFamily {
-    /// The family of an address. As in Go, an IPv4-mapped IPv6 address is IPv4.
+    /// Returns the family of an address. As in Go, an IPv4-mapped IPv6 address is IPv4.
     pub fn of(ip: IpAddr) -> IpFamily {
         match ip.to_canonical() {
             IpAddr::V4(_) => IpFamily::V4,
@@ -149,7 +150,7 @@ impl IpFamily {
         }
     }
 
-    /// The family that Kubernetes writes `IPv4` or `IPv6`; `None` for anything else.
+    /// Parses `IPv4` or `IPv6`; `None` for any other text.
     pub fn parse(text: &str) -> Option<IpFamily> {
         match text {
             "IPv4" => Some(IpFamily::V4),
@@ -158,7 +159,7 @@ impl IpFamily {
         }
     }
 
-    /// `IPv4` or `IPv6`.
+    /// Returns `IPv4` or `IPv6`.
     pub fn as_str(self) -> &'static str {
         match self {
             IpFamily::V4 => "IPv4",
@@ -167,8 +168,8 @@ impl IpFamily {
     }
 }
 
-/// Parses an IP address as leniently as upstream does (EC-41): decimal octets may have leading zeros, and an
-/// IPv4-mapped IPv6 address comes out as the IPv4 address it holds. IPv6 zones are refused.
+/// Parses an IP address as leniently as Go's `netutils.ParseIPSloppy` (EC-41): octets may have leading zeros and are
+/// decimal; an IPv4-mapped IPv6 address becomes the IPv4 address. IPv6 addresses with a zone are rejected.
 pub fn parse_sloppy(text: &str) -> Option<IpAddr> {
     if let Ok(ip) = text.parse::<IpAddr>() {
         return Some(ip.to_canonical());
@@ -177,7 +178,7 @@ pub fn parse_sloppy(text: &str) -> Option<IpAddr> {
     let mut parts = text.split('.');
     for octet in &mut octets {
         let part = parts.next()?;
-        // Go's limit as well: three significant digits, however many zeros come before them.
+        // As in Go, an octet has at most three significant digits and any number of leading zeros.
         if part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }

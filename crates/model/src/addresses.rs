@@ -1,4 +1,4 @@
-//! The addresses of one Pod or endpoint.
+//! Address list of a Pod or an endpoint.
 
 use std::fmt;
 use std::ops::Deref;
@@ -8,14 +8,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::Address;
 use crate::json::{self, Str};
 
-/// A few addresses in the order of the wire: a slice of [`Address`]. The usual one takes no allocation.
+/// A list of addresses in wire order; dereferences to a slice of [`Address`]. A single address needs no allocation.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Addresses(Repr);
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Repr {
     One(Address),
-    // None, or two and more.
+    // Empty, or at least two.
     List(Box<[Address]>),
 }
 
@@ -33,7 +33,7 @@ impl Deref for Addresses {
 }
 
 impl Addresses {
-    /// Adds an address at the end.
+    /// Appends an address.
     pub(crate) fn push(&mut self, address: Address) {
         *self = match std::mem::take(self).0 {
             Repr::One(first) => Self(Repr::List(Box::new([first, address]))),
@@ -42,7 +42,7 @@ impl Addresses {
         };
     }
 
-    /// The same addresses, ordered by their text.
+    /// Returns the addresses ordered by their text.
     #[must_use]
     pub fn sorted(mut self) -> Self {
         if let Repr::List(addresses) = &mut self.0 {

@@ -1,11 +1,11 @@
-//! A few objects of one namespace in the order of their names.
+//! Objects of one namespace, sorted by name.
 
 use std::slice;
 use std::sync::Arc;
 
 use kube_wire::Object;
 
-/// Objects of different names, sorted by name; a single one takes no allocation.
+/// Objects with distinct names, sorted by name. A single object needs no allocation.
 #[derive(Debug)]
 pub(crate) enum ByName<T> {
     One(Arc<T>),
@@ -13,7 +13,7 @@ pub(crate) enum ByName<T> {
 }
 
 impl<T: Object> ByName<T> {
-    /// The objects, in order.
+    /// Returns the objects, sorted by name.
     pub(crate) fn as_slice(&self) -> &[Arc<T>] {
         match self {
             ByName::One(object) => slice::from_ref(object),
@@ -23,14 +23,14 @@ impl<T: Object> ByName<T> {
 
     fn find(&self, name: &str) -> Result<usize, usize> {
         let objects = self.as_slice();
-        // Lists come in order, so that most objects go to the end.
+        // Lists are sorted by name, so most objects are appended.
         match objects.last() {
             Some(last) if last.name() < name => Err(objects.len()),
             _ => objects.binary_search_by(|it| it.name().cmp(name)),
         }
     }
 
-    /// Adds an object, or replaces the one of the same name.
+    /// Adds an object, or replaces the object of the same name.
     pub(crate) fn insert(&mut self, object: Arc<T>) {
         match self.find(object.name()) {
             Ok(at) => match self {
@@ -48,7 +48,7 @@ impl<T: Object> ByName<T> {
         }
     }
 
-    /// Removes the object of this name, if it is here.
+    /// Removes the object of this name, if present.
     pub(crate) fn remove(&mut self, name: &str) {
         let Ok(at) = self.find(name) else { return };
         match self {
@@ -75,7 +75,7 @@ impl<T> From<Arc<T>> for ByName<T> {
     }
 }
 
-// Not derived: the objects are shared, they need not be `Clone` themselves.
+// A derived `Clone` would require `T: Clone`.
 impl<T> Clone for ByName<T> {
     fn clone(&self) -> Self {
         match self {

@@ -1,4 +1,4 @@
-//! Where the objects live in the API and how they are read from the wire.
+//! API resources of the types, and their decoding from the wire.
 
 use kube_wire::protobuf::Fields;
 use kube_wire::{Decode, DecodeError, Object, ObjectKey, Resource, ResourceVersion, Uid};
@@ -6,8 +6,7 @@ use kube_wire::{Decode, DecodeError, Object, ObjectKey, Resource, ResourceVersio
 use crate::protobuf::Message as _;
 use crate::{EndpointSlice, Endpoints, Node, Pod, Service, Text};
 
-/// Implements [`Object`] and [`Decode`] for a type: its resource, then where it keeps its namespace and the rest of its
-/// metadata.
+/// Implements [`Object`] and [`Decode`] for a type, given its resource and the paths of its namespace and its metadata.
 macro_rules! decode {
     ($type:ty, $resource:expr, $this:ident => $namespace:expr, $metadata:expr) => {
         impl Object for $type {
@@ -46,7 +45,7 @@ macro_rules! decode {
     };
 }
 
-/// The namespace of what has none.
+/// Namespace of cluster-scoped objects.
 const CLUSTER: &Text = &Text::new();
 
 decode!(Pod, Resource::namespaced("", "v1", "pods", "Pod"), self => &self.namespace, self);

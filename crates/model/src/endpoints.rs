@@ -1,4 +1,4 @@
-//! Endpoints objects, without loss, and their conversion from and to the types of k8s-openapi.
+//! The lossless Endpoints type, and its conversions from and to the types of k8s-openapi.
 
 mod protobuf;
 
@@ -9,29 +9,29 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::metadata::{non_empty, optional_text};
 use crate::{Address, ObjectMeta, TargetRef, Text, json, written};
 
-/// A core/v1 Endpoints object that can be written back: nothing but `managedFields` is lost.
+/// A core/v1 Endpoints object with all fields except `managedFields`, so that it can be written back.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize)]
 #[serde(default)]
 pub struct Endpoints {
-    /// Metadata.
+    /// Object metadata.
     #[serde(deserialize_with = "json::nullable")]
     pub metadata: ObjectMeta,
-    /// Subsets, in the order of the wire.
+    /// Subsets in wire order.
     #[serde(deserialize_with = "json::list")]
     pub subsets: Vec<EndpointSubset>,
 }
 
-/// Addresses that share their ports. An empty list and an absent one are the same on the wire.
+/// Addresses that share their ports. An absent list is the same as an empty one, as on the wire.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EndpointSubset {
-    /// Addresses ready to take traffic.
+    /// Addresses that are ready for traffic.
     #[serde(deserialize_with = "json::list", skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<EndpointAddress>,
-    /// Addresses that are not.
+    /// Addresses that are not ready for traffic.
     #[serde(deserialize_with = "json::list", skip_serializing_if = "Vec::is_empty")]
     pub not_ready_addresses: Vec<EndpointAddress>,
-    /// Ports of all of them.
+    /// Ports of all addresses of the subset.
     #[serde(deserialize_with = "json::list", skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<SubsetPort>,
 }
@@ -40,15 +40,15 @@ pub struct EndpointSubset {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EndpointAddress {
-    /// Its name within the Service; empty for none.
+    /// Host name within the Service; empty if absent.
     #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub hostname: Text,
-    /// The address.
+    /// IP address.
     pub ip: Address,
-    /// The Node it runs on. Empty differs from absent: the Endpoints controller writes an empty one for a Pod without.
+    /// Name of the address's Node. `Some("")` differs from `None`: the controller writes `""` for an unscheduled Pod.
     #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub node_name: Option<Text>,
-    /// The object behind it.
+    /// Object behind the address, usually a Pod.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_ref: Option<TargetRef>,
 }
@@ -59,20 +59,21 @@ impl Default for EndpointAddress {
     }
 }
 
-/// A port of a subset. Two ports are the same by value; see `EC-7` in the documentation of [`crate::subsets`].
+/// A port of a subset. Ports are compared by value; upstream compares `app_protocol` by pointer, see
+/// [`crate::subsets`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SubsetPort {
-    /// Name; empty for none.
+    /// Port name; empty if absent.
     #[serde(deserialize_with = "json::text")]
     pub name: Text,
-    /// Number.
+    /// Port number.
     #[serde(deserialize_with = "json::nullable")]
     pub port: i32,
     /// `TCP`, `UDP` or `SCTP`.
     #[serde(deserialize_with = "json::text")]
     pub protocol: Text,
-    /// What is spoken there.
+    /// Application protocol, such as `kubernetes.io/h2c`.
     #[serde(deserialize_with = "json::optional_text")]
     pub app_protocol: Option<Text>,
 }

@@ -1,7 +1,7 @@
-//! The order of ports and subsets on the wire.
+//! Upstream's order of ports and subsets.
 //!
-//! Upstream sorts ports and subsets by a 128-bit FNV-1a hash of a textual dump of the value. The order is visible to
-//! clients and must not change from sync to sync, so it is reproduced here, dump and hash.
+//! Upstream sorts ports and subsets by `DeepHashObject`, a 128-bit FNV-1a hash of a textual dump of the value. Clients
+//! see the order, and another order would cause writes, so dump and hash are reproduced here.
 
 use std::fmt::{self, Write};
 
@@ -9,21 +9,21 @@ use crate::ObjectReference;
 use crate::endpoints::{EndpointAddress, EndpointSubset, SubsetPort};
 use crate::slice::EndpointPort;
 
-/// Sorts the ports of an Endpoints subset as upstream does.
+/// Sorts the ports of an Endpoints subset in upstream's order.
 pub fn sort_subset_ports(ports: &mut [SubsetPort]) {
     if ports.len() > 1 {
         ports.sort_by_cached_key(|port| fingerprint(&Dump(port)));
     }
 }
 
-/// Sorts the ports of an EndpointSlice as upstream does.
+/// Sorts the ports of an EndpointSlice in upstream's order.
 pub fn sort_slice_ports(ports: &mut [EndpointPort]) {
     if ports.len() > 1 {
         ports.sort_by_cached_key(|port| fingerprint(&Dump(port)));
     }
 }
 
-/// Sorts subsets, themselves already in order inside, as upstream does.
+/// Sorts subsets in upstream's order; their ports and addresses must be sorted already.
 pub(crate) fn sort_subsets(subsets: &mut [EndpointSubset]) {
     if subsets.len() > 1 {
         subsets.sort_by_cached_key(|subset| fingerprint(&Dump(subset)));
@@ -58,13 +58,14 @@ impl Write for Fnv1a128 {
     }
 }
 
-/// A value as Go's `spew` prints it with sorted keys and without addresses: `(v1.EndpointPort){Name:(*string)http …}`.
+/// Formats a value as Go's `spew` does with sorted keys and without pointer addresses:
+/// `(v1.EndpointPort){Name:(*string)http …}`.
 ///
-/// Scalars print as `(type)value`, pointers as `(*type)` and the value, or `<nil>`, and slices as `([]type)[…]` with elements that
-/// leave out their type.
+/// Scalars are `(type)value`, pointers `(*type)value` or `(*type)<nil>`, and slices `([]type)[…]` with elements without
+/// their type.
 struct Dump<'a, T>(&'a T);
 
-/// The fields of a value, without the type in front of it: what stands in a list.
+/// Formats the fields of a value without its type, as in a list.
 struct Fields<'a, T>(&'a T);
 
 macro_rules! dump_as {
@@ -81,7 +82,7 @@ dump_as!(SubsetPort, "v1.EndpointPort");
 dump_as!(EndpointPort, "v1.EndpointPort");
 dump_as!(EndpointSubset, "v1.EndpointSubset");
 
-/// A pointer: `(*type)` and what it points to, or `<nil>`.
+/// Formats a pointer: `(*type)value` or `(*type)<nil>`.
 struct Pointer<'a, T>(&'static str, Option<&'a T>);
 
 impl<T: fmt::Display> fmt::Display for Pointer<'_, T> {
@@ -93,7 +94,7 @@ impl<T: fmt::Display> fmt::Display for Pointer<'_, T> {
     }
 }
 
-/// A list: its type and elements, or `<nil>`; an empty list of a subset is always nil upstream.
+/// Formats a slice: its type and elements, or `<nil>`. An empty list of a subset is always nil upstream.
 struct List<'a, T>(&'static str, &'a [T]);
 
 impl<T> fmt::Display for List<'_, T>
@@ -181,7 +182,7 @@ mod tests {
         (!protocol.is_empty()).then(|| Text::from(protocol))
     }
 
-    // GV: the vectors of upstream's own code.
+    // GV: hashes computed by upstream's code.
     #[rstest]
     #[case("", 80, "TCP", "", 0x19cb_ad18_34a7_8aba_d87a_0935_8085_8485, 0x73b5_2e07_5e78_e707_87d5_e6ff_d221_2eef)]
     #[case("http", 80, "TCP", "", 0x754b_003f_50f1_33a5_39c6_0d18_cfb3_0a55, 0xb6c4_d325_122a_5ba6_f795_b0bb_ffce_bb6f)]
@@ -255,7 +256,7 @@ mod tests {
         }
     }
 
-    // Hashes printed by `hash.DeepHashObject` of upstream.
+    // Hashes computed by upstream's `hash.DeepHashObject`.
     #[rstest]
     #[case(true, &[("http", 80)], 0x26f4_f78b_8a00_6cee_3622_2e68_2aed_c50d)]
     #[case(false, &[("https", 443)], 0x2f18_eeb5_58a2_46fd_a8bc_8478_4c3a_b471)]
@@ -281,7 +282,7 @@ mod tests {
         assert_eq!(fingerprint(&Dump(&subset)), expected, "{}", Dump(&subset));
     }
 
-    // Orders of the slices of upstream.
+    // Orders observed in slices written by upstream.
     #[rstest]
     #[case(&[("http", 80, "TCP"), ("https", 443, "TCP")], &["https", "http"])]
     #[case(&[("metrics", 9153, "TCP"), ("dns-tcp", 53, "TCP"), ("dns", 53, "UDP")], &["dns", "dns-tcp", "metrics"])]

@@ -1,7 +1,7 @@
-//! Booleans in annotations and on command lines.
+//! Booleans in annotations and on the command line.
 
-/// Reads a boolean as Go's `strconv.ParseBool` does, and so as upstream does wherever a text is to be one: `1`, `t`,
-/// `true` and `0`, `f`, `false`, all lower case, all upper case, or `True` and `False`. `None` for anything else.
+/// Parses a boolean as Go's `strconv.ParseBool` does: `1`, `t`, `T`, `true`, `TRUE`, `True`, and `0`, `f`, `F`,
+/// `false`, `FALSE`, `False`. `None` for any other text.
 pub fn parse_go_bool(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),

@@ -1,13 +1,11 @@
-//! Strings and lists that many objects repeat, held once.
+//! Interning: equal strings and lists of live objects share one allocation.
 //!
-//! A cluster repeats itself: every Pod of a `ReplicaSet` carries the same labels, and a Pod's name stands again in its
-//! slice and in its Endpoints. Whatever is decoded goes through the pools of this module, so that equal values of live
-//! objects share one allocation.
+//! Objects of a cluster repeat values: the Pods of a `ReplicaSet` have the same labels, and the name of a Pod occurs in
+//! its slice and in its Endpoints. Decoded values go through the pools of this module.
 //!
-//! The pools are of the whole process: the value is the key, so that two informers, or two clusters, can only gain from
-//! sharing them. Nothing is kept for its own sake. An entry that only the pool holds is dropped by the calls that come
-//! after: each looks at a few entries more, so that the work of a call is bounded and the garbage is a small part of
-//! what changed.
+//! The pools are global. Their keys are the values, so several informers or clusters can share them safely. An entry
+//! that only the pool refers to is garbage; each insertion checks a fixed number of entries and removes the garbage
+//! among them. The work per insertion is therefore bounded, and garbage stays a small part of what changed.
 
 use std::hash::{BuildHasher, Hash};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -16,20 +14,20 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::{EndpointHints, NamedPort, Text};
 
-/// Locks a pool is divided into: decoders of different objects seldom meet.
+/// Number of locks per pool, so that concurrent decoders rarely contend.
 const SHARDS: usize = 64;
-/// Entries that an insertion looks at in search of garbage; growth by one cannot outrun it.
+/// Number of entries that an insertion checks for garbage; enough to keep up with growth by one entry.
 const STEPS_ON_INSERTION: usize = 8;
-/// Longer texts are not shared. Names and labels are at most 317 bytes long (a prefix, a slash, a name); what is longer
-/// is the content of an annotation and hardly ever repeated.
+/// Maximum length in bytes of interned text. Names and label keys have at most 317 bytes (prefix, slash, name); longer
+/// text is the value of an annotation and rarely repeated.
 const LONGEST: usize = 320;
 
-/// A label or annotation.
+/// Key and value of a label or annotation.
 pub(crate) type Pair = (Text, Text);
 
-/// Something that counts its owners.
+/// A reference-counted value.
 trait Counted {
-    /// Whether the pool is the only owner.
+    /// Returns whether the pool holds the only reference.
     fn is_last(&self) -> bool;
 }
 
@@ -45,7 +43,7 @@ impl<T: ?Sized> Counted for Arc<T> {
     }
 }
 
-/// Values by content. `hash` is how a value is found; the content itself is compared by the caller.
+/// A pool of values, found by `hash` and compared by the caller.
 struct Pool<P> {
     shards: [Mutex<Shard<P>>; SHARDS],
     hasher: DefaultHashBuilder,
@@ -53,7 +51,7 @@ struct Pool<P> {
 
 struct Shard<P> {
     values: HashTable<P>,
-    /// Where the search for garbage goes on.
+    /// Bucket at which the last search for garbage stopped.
     cursor: usize,
 }
 
@@ -64,15 +62,15 @@ impl<P: Counted> Pool<P> {
     }
 
     fn shard(&self, hash: u64) -> MutexGuard<'_, Shard<P>> {
-        // The table itself uses the highest and the lowest bits.
+        // The table itself uses the highest and the lowest bits of the hash.
         let at = usize::try_from(hash >> 32).unwrap_or_default() % SHARDS;
-        // A shard is consistent between any two calls of the table, and only these could panic.
+        // A panic cannot leave a shard inconsistent: only the table's own methods modify it.
         self.shards[at].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<P: Counted + Clone> Pool<P> {
-    /// The pooled value that `is` the one meant, or a new one.
+    /// Returns the pooled value for which `is` is true, or inserts the result of `make`.
     fn get(&self, hash: u64, is: impl Fn(&P) -> bool, make: impl FnOnce() -> P, hash_of: impl Fn(&P) -> u64) -> P {
         let mut shard = self.shard(hash);
         if let Some(found) = shard.values.find(hash, is) {
@@ -86,7 +84,7 @@ impl<P: Counted + Clone> Pool<P> {
 }
 
 impl<P: Counted> Shard<P> {
-    /// Drops what nobody but the pool holds among the next few entries.
+    /// Removes the garbage among the next few entries.
     fn sweep(&mut self, hash_of: impl Fn(&P) -> u64) {
         for _ in 0..STEPS_ON_INSERTION.min(self.values.num_buckets()) {
             self.cursor = (self.cursor + 1) % self.values.num_buckets();
@@ -97,7 +95,7 @@ impl<P: Counted> Shard<P> {
             }
         }
         if self.cursor < STEPS_ON_INSERTION && self.values.len() < self.values.capacity() / 4 {
-            // Once a round: room for twice as many is left, so that it does not grow again at once.
+            // Once per round. Capacity for twice the entries remains, so that the table does not grow again at once.
             self.values.shrink_to(self.values.len() * 2, hash_of);
         }
     }
@@ -108,7 +106,7 @@ static LABELS: LazyLock<Pool<Arc<[Pair]>>> = LazyLock::new(Pool::new);
 static PORTS: LazyLock<Pool<Arc<[NamedPort]>>> = LazyLock::new(Pool::new);
 static HINTS: LazyLock<Pool<Arc<EndpointHints>>> = LazyLock::new(Pool::new);
 
-/// The shared form of a text.
+/// Returns the interned text; empty and long texts are not pooled.
 pub(crate) fn text(text: &str) -> Text {
     if text.is_empty() || text.len() > LONGEST {
         return Text::from(text);
@@ -118,7 +116,7 @@ pub(crate) fn text(text: &str) -> Text {
     pool.get(hash_of(text), |it| **it == *text, || Text::from(text), |it| hash_of(it))
 }
 
-/// The shared form of a set of labels, given sorted and without repeated keys; its texts are shared too.
+/// Returns the interned set of labels; `pairs` must be sorted and have distinct keys. The strings are interned too.
 pub(crate) fn labels(pairs: &[(impl AsRef<str>, impl AsRef<str>)]) -> Arc<[Pair]> {
     if pairs.is_empty() {
         return Arc::default();
@@ -132,7 +130,7 @@ pub(crate) fn labels(pairs: &[(impl AsRef<str>, impl AsRef<str>)]) -> Arc<[Pair]
     pool.get(hash, is, make, |it| pool.hasher.hash_one(HashPairs(it)))
 }
 
-/// Hashes pairs alike, whether they are shared or borrowed.
+/// Hashes owned and borrowed pairs alike.
 struct HashPairs<'a, K, V>(&'a [(K, V)]);
 
 impl<K: AsRef<str>, V: AsRef<str>> Hash for HashPairs<'_, K, V> {
@@ -144,7 +142,7 @@ impl<K: AsRef<str>, V: AsRef<str>> Hash for HashPairs<'_, K, V> {
     }
 }
 
-/// The shared form of a list of container ports.
+/// Returns the interned list of container ports.
 pub(crate) fn ports(ports: &[NamedPort]) -> Arc<[NamedPort]> {
     if ports.is_empty() {
         return Arc::default();
@@ -154,7 +152,7 @@ pub(crate) fn ports(ports: &[NamedPort]) -> Arc<[NamedPort]> {
     pool.get(hash_of(ports), |it| **it == *ports, || Arc::from(ports), |it| hash_of(it))
 }
 
-/// The shared form of hints: endpoints of one zone all have the same.
+/// Returns the interned hints; all endpoints of a zone have the same.
 pub(crate) fn hints(hints: &EndpointHints) -> Arc<EndpointHints> {
     let pool = &*HINTS;
     let hash_of = |it: &EndpointHints| pool.hasher.hash_one(it);

@@ -1,6 +1,6 @@
-//! Reading JSON without copies: strings are borrowed from the document, then shared.
+//! Decoding of JSON without copies: strings are borrowed from the document and interned.
 //!
-//! As in Go, `null` stands for the zero value of whatever was expected.
+//! As in Go, `null` decodes to the zero value of the expected type.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
 use crate::{Text, intern};
 
-/// A string of the document, borrowed unless it holds escapes.
+/// A string of the document, borrowed unless it has escapes.
 #[derive(Default)]
 pub(crate) struct Str<'a>(pub(crate) Cow<'a, str>);
 
@@ -42,27 +42,27 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
     }
 }
 
-/// For `deserialize_with`: a string that is made into something right where it stands in the document.
+/// For `deserialize_with`: converts a string that is borrowed from the document.
 pub(crate) fn from_str<'de, D: Deserializer<'de>, T: for<'a> From<&'a str>>(deserializer: D) -> Result<T, D::Error> {
     Str::deserialize(deserializer).map(|text| T::from(&text.0))
 }
 
-/// For `deserialize_with`: a shared string.
+/// For `deserialize_with`: an interned string.
 pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
     Str::deserialize(deserializer).map(|text| intern::text(&text.0))
 }
 
-/// For `deserialize_with`: a shared string, or none.
+/// For `deserialize_with`: an interned string, or `None` for null.
 pub(crate) fn optional_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Text>, D::Error> {
     Option::<Str<'_>>::deserialize(deserializer).map(|text| text.map(|text| intern::text(&text.0)))
 }
 
-/// For `deserialize_with`: a shared string that Go holds by value; `None` if it is empty.
+/// For `deserialize_with`: an interned string that Go holds by value; `None` if it is empty.
 pub(crate) fn non_empty_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Text>, D::Error> {
     text(deserializer).map(|text| Some(text).filter(|text| !text.is_empty()))
 }
 
-/// For `deserialize_with`: anything, or its zero value.
+/// For `deserialize_with`: any value; null is the default value.
 pub(crate) fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -71,7 +71,7 @@ where
     Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// For `deserialize_with`: a list that keeps no more memory than it fills.
+/// For `deserialize_with`: a list without spare capacity.
 pub(crate) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -83,7 +83,7 @@ where
     Ok(list)
 }
 
-/// For `deserialize_with`: a list of shared strings.
+/// For `deserialize_with`: a list of interned strings.
 pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Text>, D::Error> {
     let mut texts = Vec::new();
     each(deserializer, |text: Str<'_>| texts.push(intern::text(&text.0)))?;
@@ -91,7 +91,7 @@ pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Te
     Ok(texts)
 }
 
-/// Gives each item of a list away as soon as it is read; `null` is the zero value.
+/// Calls `take` with each item of a list; a null item is the default value, a null list is empty.
 pub(crate) fn each<'de, D, T>(deserializer: D, take: impl FnMut(T)) -> Result<(), D::Error>
 where
     D: Deserializer<'de>,

@@ -1,4 +1,4 @@
-//! Label and annotation maps, kept sorted.
+//! Labels, annotations and selectors.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,45 +11,44 @@ use crate::Text;
 use crate::intern::{self, Pair};
 use crate::json::Str;
 
-/// A map of strings to strings, sorted by key. Equal maps share their memory, so that clones and copies cost nothing.
+/// A map of strings to strings, sorted by key. Equal maps share one allocation, so clones are cheap.
 ///
-/// Used for labels, annotations and selectors. An absent map and an empty one are the same value: the API server drops
-/// empty maps on the wire, so that no client can tell them apart. Where absence means something (a Service's selector)
-/// the field is an `Option<Labels>`.
+/// Used for labels, annotations and selectors. An absent map equals an empty one, since the API server does not serve
+/// empty maps. Where absence has a meaning (a Service's selector), the field is an `Option<Labels>`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Labels(Arc<[Pair]>);
 
 impl Labels {
-    /// The value of `key`.
+    /// Returns the value of `key`.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.entry(key).map(|(_, value)| &**value)
     }
 
-    /// The value of `key`, shareable.
+    /// Returns the value of `key` as interned text.
     pub fn get_text(&self, key: &str) -> Option<&Text> {
         self.entry(key).map(|(_, value)| value)
     }
 
-    /// Whether `key` is present.
+    /// Returns whether `key` is present.
     pub fn contains_key(&self, key: &str) -> bool {
         self.entry(key).is_some()
     }
 
-    /// The pairs in key order.
+    /// Returns the pairs, sorted by key.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.0.iter().map(|(key, value)| (&**key, &**value))
     }
 
-    /// The pairs in key order, shareable.
+    /// Returns the pairs as interned text, sorted by key.
     pub(crate) fn pairs(&self) -> &[Pair] {
         &self.0
     }
 
-    /// From pairs in any order; the last of several with one key counts.
+    /// Creates a map from pairs in any order; of several pairs with the same key, the last one counts.
     pub(crate) fn from_pairs<K: AsRef<str>, V: AsRef<str>>(mut pairs: Vec<(K, V)>) -> Labels {
         let sorted = pairs.is_sorted_by(|a, b| a.0.as_ref() < b.0.as_ref());
         if !sorted {
-            // Stable, so that the last of several can be told.
+            // The sort is stable, so that of equal keys the last one given is kept.
             pairs.reverse();
             pairs.sort_by(|a, b| a.0.as_ref().cmp(b.0.as_ref()));
             pairs.dedup_by(|a, b| a.0.as_ref() == b.0.as_ref());
@@ -57,28 +56,28 @@ impl Labels {
         Labels(intern::labels(&pairs))
     }
 
-    /// How many pairs there are.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no pair.
+    /// Returns whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether every pair of `selector` is here. An empty selector is contained in everything.
+    /// Returns whether the map contains every pair of `selector`; true for an empty selector.
     pub fn contains_all(&self, selector: &Labels) -> bool {
         selector.iter().all(|(key, value)| self.get(key) == Some(value))
     }
 
-    /// A copy without the keys that `drop` says yes to.
+    /// Returns a copy without the keys for which `drop` returns true.
     #[must_use]
     pub fn without(&self, drop: impl Fn(&str) -> bool) -> Labels {
         Labels::from_pairs(self.iter().filter(|(key, _)| !drop(key)).collect())
     }
 
-    /// A copy with these pairs set, replacing pairs of the same key.
+    /// Returns a copy with these pairs, which replace pairs with the same key.
     #[must_use]
     pub fn with<'a>(&'a self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Labels {
         Labels::from_pairs(self.iter().chain(pairs).collect())
@@ -114,7 +113,7 @@ impl From<&Option<BTreeMap<String, String>>> for Labels {
 }
 
 impl From<&Labels> for Option<BTreeMap<String, String>> {
-    /// The form k8s-openapi wants; an empty map is `None`, as the API server stores it.
+    /// Converts to the type of k8s-openapi; an empty map becomes `None`, as the API server stores it.
     fn from(labels: &Labels) -> Self {
         (!labels.is_empty()).then(|| labels.iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
     }

@@ -1,14 +1,36 @@
-//! What the endpoint controllers know of a cluster, as pure values and functions: no client, no clock, no runtime.
+//! Compact types, indexes and rules for the objects that the endpoint controllers read and write: pure values and
+//! functions without client, clock or runtime.
 //!
-//! - **Objects**: [`Pod`], [`Service`] and [`Node`] hold exactly what the controllers read, and are never written back.
-//!   [`EndpointSlice`] and [`Endpoints`] lose nothing but `managedFields`, because they are. All are read straight from
-//!   the wire, the latter also written straight to it, and convert from (the latter also to) the types of `k8s-openapi`.
-//! - **Selection**: [`PodIndex`] answers which Pods a Service selects, [`ServiceIndex`] which Services a Pod belongs
-//!   to, [`SliceIndex`] which slices a Service has; each answer costs its matches, not the namespace.
-//! - **Rules**: [`membership`] says who is an endpoint, where and in which state; [`pod_change`] which changes of a Pod
-//!   matter and whom they wake; [`TriggerTimes`] since when consumers have been waiting; [`subsets`] brings Endpoints subsets into their canonical form.
+//! What it is for:
 //!
-//! The ids in the documentation (PP-4, RC-14 and so on) name upstream behaviour: Kubernetes 1.36.
+//! - **Read-only objects**: [`Pod`], [`Service`] and [`Node`] contain only the fields that the controllers read, in a
+//!   small part of the memory of the full types.
+//! - **Lossless objects**: [`EndpointSlice`] and [`Endpoints`] keep every field of Kubernetes 1.36 except
+//!   `managedFields`, since they are written back.
+//! - **Indexes**: [`PodIndex`] (Pods that a Service selects), [`ServiceIndex`] (Services that select a Pod) and
+//!   [`SliceIndex`] (slices of a Service). A query costs about the size of its result, not of the namespace.
+//! - **Endpoint rules**: [`membership`] (which Pods are endpoints, with which addresses and ports) and [`subsets`] (the
+//!   canonical form of Endpoints subsets).
+//! - **Changes**: [`pod_change`] (which Services to sync after a Pod changed) and [`TriggerTimes`] (the value of the last-change-trigger-time annotation).
+//!
+//! ```text
+//! JSON, protobuf --decode--> Pod, Service, Node -------> PodIndex, ServiceIndex, SliceIndex
+//! k8s-openapi -----From----> EndpointSlice, Endpoints            |
+//!                              |                                 v
+//! JSON <--------encode---------+                      membership, subsets, pod_change
+//! ```
+//!
+//! All types are decoded directly from JSON or protobuf and convert from the types of `k8s-openapi`. The lossless ones
+//! are also encoded directly to JSON and convert to the types of `k8s-openapi`. Ids in the documentation, such as PP-4
+//! and RC-14, name behaviour of upstream, Kubernetes 1.36.
+//!
+//! # When not to use it
+//!
+//! - To write Pods, Services or Nodes, or to read their other fields: use `k8s-openapi`.
+//! - Where `managedFields` must be kept, for instance to compute a server-side apply.
+//! - For other kinds: implement `kube_wire::Decode` for a type of your own.
+//!
+//! # Example
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,11 +1,11 @@
-//! Who is an endpoint of a Service, at which addresses and ports.
+//! Which Pods are endpoints of a Service, and with which addresses, ports and host name.
 
 use std::borrow::Cow;
 
 use crate::{Address, Addresses, IpFamily, Pod, Service, ServicePort, TargetPort, TargetRef, Text};
 
-/// Whether a Pod is an endpoint at all (PD-1): it will not have finished, has an address, and is not terminating unless
-/// those are wanted too.
+/// Returns whether a Pod is an endpoint (PD-1): its phase is not final, it has an address, and it is not terminating
+/// unless `include_terminating` is set.
 pub fn is_endpoint(pod: &Pod, include_terminating: bool) -> bool {
     let has_address = pod.pod_ip_family.is_some() || !pod.pod_ips.is_empty();
     !pod.finished && has_address && (include_terminating || !pod.terminating)
@@ -18,10 +18,10 @@ pub fn is_ready(pod: &Pod, publish_not_ready: bool) -> bool {
     publish_not_ready || (pod.ready && !pod.terminating)
 }
 
-/// The addresses of one family a Pod has, canonical, in the order of its status (RC-12).
+/// Returns the addresses of a Pod of one family, canonical, in the order of `status.podIPs` (RC-12).
 ///
-/// An address that does not parse is no address of any family: it is left out, where upstream would write `<nil>`
-/// (EC-5). Borrowed where the status says just that.
+/// Borrowed if the Pod has a single address that is canonical and of that family. An address that does not parse is
+/// skipped; upstream writes it as `<nil>` (EC-5).
 pub fn addresses(pod: &Pod, family: IpFamily) -> Cow<'_, Addresses> {
     let of_family = |it: &Address| it.ip().filter(|ip| IpFamily::of(*ip) == family).map(Address::from);
     match &*pod.pod_ips {
@@ -30,8 +30,8 @@ pub fn addresses(pod: &Pod, family: IpFamily) -> Cow<'_, Addresses> {
     }
 }
 
-/// The one address a Pod has in the Endpoints object of a Service (EP-24 to EP-27): its first of the Service's primary
-/// family; where the Service does not say, of the family of its own primary address.
+/// Returns the address of a Pod in the Endpoints object of a Service (EP-24 to EP-27): the Pod's first address of the
+/// Service's first IP family, or of its cluster IP's family, or of the family of the Pod's `status.podIP`.
 pub fn primary_address(pod: &Pod, service: &Service) -> Option<Address> {
     let family = service
         .ip_families
@@ -42,23 +42,24 @@ pub fn primary_address(pod: &Pod, service: &Service) -> Option<Address> {
     addresses(pod, family).first().cloned()
 }
 
-/// The host name of a Pod within a Service (PD-3): only where its subdomain names the Service.
+/// Returns the host name of a Pod within a Service (PD-3); `None` unless the Pod's subdomain is the Service's name.
 pub fn hostname(pod: &Pod, service: &Service) -> Option<Text> {
     has_hostname(pod, service).then(|| pod.hostname.clone())
 }
 
-/// Whether a Pod has a [`hostname`] within a Service.
+/// Returns whether [`hostname`] returns a name.
 pub fn has_hostname(pod: &Pod, service: &Service) -> bool {
     !pod.hostname.is_empty() && pod.subdomain == service.name && pod.namespace == service.namespace
 }
 
-/// The reference to a Pod that its endpoints carry (EP-9): neither API version nor resource version.
+/// Returns the target reference of a Pod's endpoint (EP-9), without API version and resource version.
 pub fn target(pod: &Pod) -> TargetRef {
     TargetRef::pod(pod.namespace.clone(), pod.name.clone(), pod.uid.clone())
 }
 
-/// The number at which a Pod serves a port of a Service (PD-4): a number is taken as it is, a name is the first port of
-/// that name and protocol among its containers, then among its sidecars. `None`: the Pod does not serve it.
+/// Returns the number at which a Pod serves a port of a Service (PD-4); `None` if the Pod does not serve it. A numeric
+/// target is returned as it is; a named one is the first port with that name and the Service port's protocol among the
+/// Pod's containers, then among its sidecars.
 pub fn find_port(pod: &Pod, port: &ServicePort) -> Option<i32> {
     match &port.target {
         TargetPort::Number(number) => Some(*number),

@@ -1,4 +1,4 @@
-//! Object metadata without loss, except for `managedFields`.
+//! The lossless metadata type.
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
@@ -6,73 +6,74 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Labels, ResourceVersion, Text, Uid, intern, json, time, written};
 
-/// The metadata of an object that is written back: everything but `managedFields`.
+/// Metadata of an object that is written back: all fields except `managedFields`.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectMeta {
-    /// Annotations.
+    /// `metadata.annotations`.
     #[serde(skip_serializing_if = "Labels::is_empty")]
     pub annotations: Labels,
-    /// When the object was created; `None` also for a time that [`Timestamp`] cannot represent.
+    /// Creation time; `None` if it is absent, zero, or cannot be represented by [`Timestamp`].
     #[serde(
         deserialize_with = "time::value",
         skip_serializing_if = "Option::is_none",
         serialize_with = "written::time"
     )]
     pub creation_timestamp: Option<Timestamp>,
-    /// Seconds a graceful deletion may take.
+    /// Grace period of a deletion in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_grace_period_seconds: Option<i64>,
-    /// When the object is to be gone; its presence means it is being deleted. [`Timestamp::MAX`] for a time that cannot be represented.
+    /// Time at which the object is to be removed; present if it is being deleted. [`Timestamp::MAX`] if it cannot be
+    /// represented.
     #[serde(
         deserialize_with = "time::pointer",
         skip_serializing_if = "Option::is_none",
         serialize_with = "written::time"
     )]
     pub deletion_timestamp: Option<Timestamp>,
-    /// Finalizers.
+    /// `metadata.finalizers`.
     #[serde(deserialize_with = "json::texts", skip_serializing_if = "Vec::is_empty")]
     pub finalizers: Vec<Text>,
-    /// The prefix the server makes a name from.
+    /// Prefix of the name that the API server generates.
     #[serde(deserialize_with = "json::non_empty_text", skip_serializing_if = "Option::is_none")]
     pub generate_name: Option<Text>,
-    /// Counts the changes of the specification; 0 where the server sent none.
+    /// Generation of the specification; 0 if absent.
     #[serde(deserialize_with = "json::nullable", skip_serializing_if = "written::is_zero")]
     pub generation: i64,
-    /// Labels.
+    /// `metadata.labels`.
     #[serde(skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
-    /// Name; empty for an object whose name the server is to make.
+    /// Object name; empty if the API server is to generate it.
     #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub name: Text,
-    /// Namespace; empty for an object of the cluster.
+    /// Namespace; empty for a cluster-scoped object.
     #[serde(deserialize_with = "json::text", skip_serializing_if = "Text::is_empty")]
     pub namespace: Text,
-    /// Owners.
+    /// `metadata.ownerReferences`.
     #[serde(deserialize_with = "json::list", skip_serializing_if = "Vec::is_empty")]
     pub owner_references: Vec<OwnerReference>,
-    /// The version to write back with; empty for an unconditional write.
+    /// Resource version; empty for an unconditional write.
     #[serde(deserialize_with = "json::from_str", skip_serializing_if = "ResourceVersion::is_empty")]
     pub resource_version: ResourceVersion,
-    /// Historical; kept because it is sent back.
+    /// Deprecated by the API; kept so that an update does not change it.
     #[serde(deserialize_with = "json::non_empty_text", skip_serializing_if = "Option::is_none")]
     pub self_link: Option<Text>,
-    /// The identity of the object.
+    /// `metadata.uid`.
     #[serde(deserialize_with = "json::from_str", skip_serializing_if = "Uid::is_empty")]
     pub uid: Uid,
 }
 
-/// An owner in an object's metadata.
+/// An entry of `metadata.ownerReferences`.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerReference {
     /// API version of the owner.
     #[serde(deserialize_with = "json::text")]
     pub api_version: Text,
-    /// Whether the owner's deletion in the foreground waits for this object.
+    /// Whether a foreground deletion of the owner waits for this object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_owner_deletion: Option<bool>,
-    /// Whether this owner is the managing controller.
+    /// Whether the owner is the managing controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<bool>,
     /// Kind of the owner.
@@ -81,12 +82,12 @@ pub struct OwnerReference {
     /// Name of the owner.
     #[serde(deserialize_with = "json::text")]
     pub name: Text,
-    /// Identity of the owner.
+    /// UID of the owner.
     #[serde(deserialize_with = "json::from_str")]
     pub uid: Uid,
 }
 
-/// `None` for an empty text, as Go's `omitempty` does.
+/// Returns `None` for empty text, as Go's `omitempty` does.
 pub(crate) fn non_empty(text: &impl ToString) -> Option<String> {
     Some(text.to_string()).filter(|text| !text.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Nodes: what the endpoint controllers read of them.
+//! Nodes, reduced to the fields that the endpoint controllers read.
 
 mod protobuf;
 
@@ -11,26 +11,26 @@ use crate::quantity::parse_milli;
 use crate::well_known::{CONTROL_PLANE_LABEL, MASTER_LABEL, ZONE_LABEL};
 use crate::{ResourceVersion, Text, Uid};
 
-/// What the endpoint controllers read of a core/v1 Node. Read only: never written back.
+/// A core/v1 Node, reduced to what the endpoint controllers read. Never written back.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Node {
-    /// Name.
+    /// `metadata.name`.
     pub name: Text,
-    /// Identity.
+    /// `metadata.uid`.
     pub uid: Uid,
-    /// Version.
+    /// `metadata.resourceVersion`.
     pub resource_version: ResourceVersion,
-    /// The value of its zone label; empty for none.
+    /// Value of the label `topology.kubernetes.io/zone`; empty if absent.
     pub zone: Text,
-    /// Whether it carries a label of the control plane, whose CPU counts for no zone.
+    /// Whether the Node has a control-plane role label; its CPU then does not count for its zone.
     pub control_plane: bool,
-    /// Whether the condition Ready is `True`.
+    /// Whether a condition of type Ready is `True`.
     pub ready: bool,
-    /// Allocatable CPU in milli-CPU; 0 for none or text that is no quantity.
+    /// Allocatable CPU in milli-CPU; 0 if absent or not a valid quantity.
     pub cpu_milli: i64,
 }
 
-/// A Node while it is read, from wherever it comes.
+/// Partially decoded Node, common to all encodings.
 #[derive(Default)]
 struct Draft {
     ready: bool,

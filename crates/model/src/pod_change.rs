@@ -1,15 +1,18 @@
-//! Which changes of a Pod matter to its Services, and which Services they wake (PP-1 to PP-9).
+//! Which changes of a Pod require a sync, and of which Services (PP-1 to PP-9).
 
 use std::sync::Arc;
 
 use crate::{ObjectKey, Pod, ServiceIndex, Text};
 
-/// The Services to sync after a Pod went from one state to another; `None`: it was or is not there.
+/// Returns the Services to sync after a Pod changed; a state is `None` if the Pod did not exist or was removed.
 ///
-/// An update that brings the same version wakes nobody. A Pod that was relabelled wakes the Services it left and those
-/// it joined; one that changed otherwise, all it belongs to. What is compared is what upstream compares, so that a Pod
-/// that fails without its readiness, addresses or labels changing wakes nobody (EC-2), and any update of a terminating
-/// Pod wakes its Services (EC-1).
+/// - Pod added or removed: all Services that select it.
+/// - Update with the same resource version: none.
+/// - Labels, hostname or subdomain changed: the Services that the Pod left or joined.
+/// - Readiness, addresses, uid or termination changed (PP-5): all Services that select it.
+///
+/// As upstream, a Pod that fails without one of these changes causes no sync (EC-2), and every update of a terminating
+/// Pod causes one (EC-1).
 pub fn woken_services((old, new): (Option<&Arc<Pod>>, Option<&Arc<Pod>>), services: &ServiceIndex) -> Vec<ObjectKey> {
     let (namespace, names) = match (old, new) {
         (None, None) => return Vec::new(),
@@ -30,12 +33,12 @@ fn woken_by_update(old: &Pod, new: &Pod, services: &ServiceIndex) -> Vec<Text> {
     }
     let mut joined = services.select(&new.namespace, &new.labels);
     if old.labels.is_empty() {
-        return joined; // EC-48: labels that were never there are not looked up.
+        return joined; // EC-48: as upstream, a Pod without labels is not looked up.
     }
     let mut left = services.select(&old.namespace, &old.labels);
     left.retain(|name| {
         let at = joined.binary_search(name);
-        // Those it stays in are woken by a change alone.
+        // Services that the Pod stays in need a sync only if the Pod itself changed.
         if let (Ok(at), false) = (at, changed) {
             joined.remove(at);
         }
@@ -46,10 +49,10 @@ fn woken_by_update(old: &Pod, new: &Pod, services: &ServiceIndex) -> Vec<Text> {
     joined
 }
 
-/// Whether a Pod changed in what its endpoint shows (PP-5).
+/// Returns whether a Pod changed in a way that its endpoint shows (PP-5).
 ///
-/// Another Pod of the same name has another uid. Upstream does not compare it, and keeps an endpoint that refers to the Pod of
-/// before if a list brings both changes at once.
+/// Unlike upstream, the uid is compared too: if a list replaces a Pod by another one of the same name, upstream keeps
+/// an endpoint that refers to the old Pod.
 fn endpoint_changed(old: &Pod, new: &Pod) -> bool {
     old.uid != new.uid || old.terminating || new.terminating || old.ready != new.ready || old.pod_ips != new.pod_ips
 }

@@ -1,4 +1,4 @@
-//! Which Pods a Service selects.
+//! Index of Pods by labels.
 
 mod label_sets;
 
@@ -9,18 +9,19 @@ use hashbrown::HashMap;
 use self::label_sets::LabelSets;
 use crate::{Labels, Pod, Text};
 
-/// Pods by namespace and labels. A selection starts from the rarest pair of its selector, so that it costs about its
-/// matches, however many Pods share the namespace.
+/// Pods by namespace and labels. A query starts from the rarest pair of the selector, so its cost grows with the number
+/// of matches, not with the number of Pods in the namespace.
 ///
-/// Pods that carry the same labels, as those of a `ReplicaSet` do, are filed together and match together: what is indexed
-/// by pair are sets of labels, not Pods.
+/// Pods with the same labels, such as those of a `ReplicaSet`, form one entry: the index maps pairs to sets of labels,
+/// not to Pods.
 #[derive(Clone, Debug, Default)]
 pub struct PodIndex {
     namespaces: HashMap<Text, LabelSets>,
 }
 
 impl PodIndex {
-    /// Takes in that `old` became `new`; `None` stands for "not there". A Pod whose labels stay stays where it is.
+    /// Replaces `old` by `new`; `None` if the Pod did not exist or was removed. A Pod whose labels did not change is
+    /// replaced in place.
     pub fn update(&mut self, old: Option<&Arc<Pod>>, new: Option<&Arc<Pod>>) {
         if let Some(old) = old {
             let stays = new
@@ -42,7 +43,8 @@ impl PodIndex {
         }
     }
 
-    /// The Pods of a namespace that carry every pair of the selector, by name. An empty selector selects all.
+    /// Returns the Pods of a namespace whose labels contain every pair of the selector, sorted by name; all Pods for an
+    /// empty selector.
     pub fn select(&self, namespace: &str, selector: &Labels) -> Vec<Arc<Pod>> {
         self.namespaces.get(namespace).map(|sets| sets.select(selector)).unwrap_or_default()
     }

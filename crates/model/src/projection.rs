@@ -1,4 +1,4 @@
-//! The metadata of objects that are only read.
+//! Metadata of read-only objects.
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -9,8 +9,7 @@ use crate::json;
 use crate::metadata::{text, uid, version};
 use crate::{Labels, ResourceVersion, Text, Uid, time};
 
-/// What is read of the metadata of a Pod, Service or Node; each keeps what it needs. Annotations are passed over unless
-/// `A` takes them.
+/// The metadata fields that Pods, Services and Nodes are built from. Annotations are skipped unless `A` decodes them.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Metadata<A: Default = IgnoredAny> {
@@ -30,7 +29,7 @@ pub(crate) struct Metadata<A: Default = IgnoredAny> {
     pub(crate) deletion_timestamp: Option<Timestamp>,
 }
 
-/// From a full object; annotations are up to the caller.
+/// Converts from the full type; annotations are set by the caller.
 impl<A: Default> From<&ObjectMeta> for Metadata<A> {
     fn from(it: &ObjectMeta) -> Self {
         Metadata {

@@ -1,5 +1,5 @@
-//! Reading protobuf: what all objects have in common. The numbers are those of Kubernetes' published messages, which a
-//! test compares them with.
+//! Decoding of protobuf: the parts common to all types. Field numbers are those of Kubernetes' published messages; a
+//! test compares them.
 
 use std::borrow::Cow;
 
@@ -10,37 +10,37 @@ use crate::{Addresses, Labels, ObjectMeta, ObjectReference, OwnerReference, Text
 
 pub(crate) type Result<T> = std::result::Result<T, MalformedProtobuf>;
 
-/// A type that is read from a message.
+/// A type that is decoded from a protobuf message.
 pub(crate) trait Message {
-    /// Reads the fields of one occurrence of the message. As protobuf prescribes, and Go does, a field that is not repeated may occur
-    /// several times: of scalars the last one counts, messages merge.
+    /// Merges the fields of one occurrence of the message. As the protobuf specification requires and Go implements, a
+    /// field that is not repeated may occur several times: the last scalar counts, and messages are merged.
     fn merge(&mut self, fields: Fields<'_>) -> Result<()>;
 }
 
-/// A shared string.
+/// Decodes an interned string.
 pub(crate) fn text(field: &Field<'_>) -> Result<Text> {
     field.text().map(|text| intern::text(&text))
 }
 
-/// Anything that is made from a text.
+/// Decodes a string and converts it.
 pub(crate) fn from_str<T: for<'a> From<&'a str>>(field: &Field<'_>) -> Result<T> {
     field.text().map(|text| T::from(&text))
 }
 
-/// One more address of several.
+/// Decodes an address and appends it.
 pub(crate) fn push_address(addresses: &mut Addresses, field: &Field<'_>) -> Result<()> {
     addresses.push(from_str(field)?);
     Ok(())
 }
 
-/// Reads one of several enclosed messages.
+/// Decodes an element of a repeated message field.
 pub(crate) fn message<T: Message + Default>(field: &Field<'_>) -> Result<T> {
     let mut it = T::default();
     it.merge(field.message()?)?;
     Ok(it)
 }
 
-/// A map under way.
+/// Partially decoded map.
 #[derive(Default)]
 pub(crate) struct Pairs<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
@@ -53,7 +53,7 @@ impl<'a> Pairs<'a> {
         Ok(())
     }
 
-    /// Adds the pairs to `labels`; of several with one key the last one counts.
+    /// Adds the pairs to `labels`; of several pairs with the same key, the last one counts.
     pub(crate) fn merge_into(self, labels: &mut Labels) {
         if labels.is_empty() {
             *labels = Labels::from_pairs(self.0);
@@ -78,7 +78,7 @@ impl Message for Metadata<Labels> {
     }
 }
 
-/// The metadata of an object that is only read; annotations go to the caller.
+/// Merges the metadata of a read-only object; calls `annotation` for each annotation.
 fn projection<'a, A: Default>(
     it: &mut Metadata<A>,
     fields: Fields<'a>,

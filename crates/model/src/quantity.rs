@@ -1,12 +1,12 @@
-//! Resource quantities, as far as CPU shares need them.
+//! Resource quantities.
 
-/// Reads a Kubernetes quantity as thousandths, rounded up as upstream's `MilliValue` does; `None` where it does not
-/// parse or does not fit. `4` is 4000, `3920m` is 3920, `1.5k` is 1,500,000.
+/// Parses a Kubernetes quantity in thousandths, rounded up as Go's `Quantity.MilliValue`: `4` is 4000, `3920m` is 3920,
+/// `1.5k` is 1,500,000. `None` if the text is not a quantity, has more than 18 digits, or overflows an `i64`.
 pub fn parse_milli(text: &str) -> Option<i64> {
     let text = text.trim();
     let split = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-'))).unwrap_or(text.len());
     let (number, suffix) = text.split_at(split);
-    // Thousandths of one unit as numerator and denominator, exact for every suffix of the API.
+    // Numerator and denominator of the suffix in thousandths; exact for every suffix of the API.
     let (numerator, denominator): (i128, i128) = match suffix {
         "n" => (1, 1_000_000),
         "u" => (1, 1_000),
@@ -40,7 +40,7 @@ fn decimal_exponent(suffix: &str) -> Option<(i128, i128)> {
     if exponent >= 0 { Some((power.checked_mul(1_000)?, 1)) } else { Some((1_000, power)) }
 }
 
-/// A decimal number as mantissa and scale: `1.25` is 125 / 100.
+/// Splits a decimal number into mantissa and scale: `1.25` is 125 / 100.
 fn decimal(number: &str) -> Option<(i128, i128)> {
     let (sign, digits) = match number.as_bytes().first()? {
         b'-' => (-1, &number[1..]),

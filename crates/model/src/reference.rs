@@ -1,4 +1,4 @@
-//! References from endpoints to the objects behind them.
+//! References from endpoints to their objects.
 
 use std::sync::Arc;
 
@@ -9,48 +9,48 @@ use crate::json;
 use crate::metadata::{non_empty, uid, version};
 use crate::{ResourceVersion, Text, Uid, intern};
 
-/// A reference to an object, mostly the Pod behind an endpoint. Absent fields are empty.
+/// A reference to an object, usually the Pod behind an endpoint. Absent fields are empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectReference {
-    /// API version.
+    /// API version of the object.
     #[serde(deserialize_with = "json::text")]
     pub api_version: Text,
-    /// A part of the object.
+    /// Path of a part of the object.
     #[serde(deserialize_with = "json::text")]
     pub field_path: Text,
-    /// Kind.
+    /// Kind of the object.
     #[serde(deserialize_with = "json::text")]
     pub kind: Text,
-    /// Name.
+    /// Name of the object.
     #[serde(deserialize_with = "json::text")]
     pub name: Text,
-    /// Namespace.
+    /// Namespace of the object.
     #[serde(deserialize_with = "json::text")]
     pub namespace: Text,
-    /// The version that was meant; ignored where endpoints are compared.
+    /// Resource version of the object; ignored when endpoints are compared.
     #[serde(deserialize_with = "json::from_str")]
     pub resource_version: ResourceVersion,
-    /// Identity.
+    /// UID of the object.
     #[serde(deserialize_with = "json::from_str")]
     pub uid: Uid,
 }
 
-/// The object behind an endpoint: an [`ObjectReference`] in less than half its size, for there are two for every Pod.
+/// Object behind an endpoint: an [`ObjectReference`] in less than half the memory, since there are two per Pod.
 ///
-/// Nearly all name a Pod by namespace, name and identity, and say no more; these take no allocation.
+/// Nearly all references contain only the namespace, name and UID of a Pod; they need no allocation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TargetRef {
     namespace: Text,
     name: Text,
     uid: Uid,
-    /// `None` for a Pod.
+    /// `None` for a Pod without further fields.
     rest: Option<Arc<Rest>>,
 }
 
 const _: () = assert!(size_of::<Option<TargetRef>>() == 40);
 
-/// What few references have.
+/// Fields that few references have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Rest {
     api_version: Text,
@@ -62,32 +62,32 @@ struct Rest {
 const POD: &str = "Pod";
 
 impl TargetRef {
-    /// A Pod, as the controllers refer to it (EP-9): neither API version nor resource version.
+    /// Creates a reference to a Pod as the controllers write it (EP-9), without API version and resource version.
     pub fn pod(namespace: Text, name: Text, uid: Uid) -> TargetRef {
         TargetRef { namespace, name, uid, rest: None }
     }
 
-    /// Namespace; may be empty.
+    /// Returns the namespace; may be empty.
     pub fn namespace(&self) -> &Text {
         &self.namespace
     }
 
-    /// Name; may be empty.
+    /// Returns the name; may be empty.
     pub fn name(&self) -> &Text {
         &self.name
     }
 
-    /// Identity; may be empty.
+    /// Returns the UID; may be empty.
     pub fn uid(&self) -> &Uid {
         &self.uid
     }
 
-    /// Kind; may be empty.
+    /// Returns the kind; may be empty.
     pub fn kind(&self) -> &str {
         self.rest.as_ref().map_or(POD, |rest| &rest.kind)
     }
 
-    /// Whether the kind is Pod, and there is no more to it but a resource version.
+    /// Returns whether the kind is `Pod` and API version and field path are empty.
     pub fn is_of_pod(&self) -> bool {
         self.rest.as_ref().is_none_or(|rest| {
             let Rest { api_version, field_path, kind, resource_version: _ } = &**rest;
@@ -95,7 +95,7 @@ impl TargetRef {
         })
     }
 
-    /// Whether both name the same object, whatever its version.
+    /// Returns whether both references are equal apart from the resource version.
     pub fn same_object(&self, other: &TargetRef) -> bool {
         let same_rest = match (&self.rest, &other.rest) {
             (None, None) => true,
@@ -203,7 +203,7 @@ impl From<&TargetRef> for core::ObjectReference {
     }
 }
 
-/// Whether two optional references name the same object, whatever its version.
+/// Returns whether both are absent, or both refer to the same object, ignoring the resource version.
 pub fn same_target(a: Option<&TargetRef>, b: Option<&TargetRef>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a.same_object(b),

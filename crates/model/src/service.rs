@@ -1,4 +1,4 @@
-//! Services: what the endpoint controllers read of them.
+//! Services, reduced to the fields that the endpoint controllers read.
 
 mod protobuf;
 
@@ -16,39 +16,40 @@ use crate::well_known::{
 };
 use crate::{AddressType, IpFamily, Labels, ResourceVersion, Text, Uid, intern};
 
-/// What the endpoint controllers read of a core/v1 Service. Read only: never written back.
+/// A core/v1 Service, reduced to what the endpoint controllers read. Never written back.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Service {
-    /// Namespace.
+    /// `metadata.namespace`.
     pub namespace: Text,
-    /// Name.
+    /// `metadata.name`.
     pub name: Text,
-    /// Identity.
+    /// `metadata.uid`.
     pub uid: Uid,
-    /// Version.
+    /// `metadata.resourceVersion`.
     pub resource_version: ResourceVersion,
-    /// Labels; carried to Endpoints and slices.
+    /// `metadata.labels`; copied to Endpoints and slices.
     pub labels: Labels,
-    /// The annotation that decides about topology hints; see [`Service::topology_mode`].
+    /// Value of the annotation for topology hints; see [`Service::topology_mode`].
     pub topology_annotation: Option<Text>,
-    /// The annotation that once said whether Pods that are not ready are published; nothing but an older rule of the
-    /// Endpoints controller reads it.
+    /// Value of the annotation `service.alpha.kubernetes.io/tolerate-unready-endpoints`, which only a legacy mode of
+    /// the Endpoints controller reads.
     pub tolerate_unready_annotation: Option<Text>,
-    /// When it was created; `None` also for a time that [`Timestamp`] cannot represent.
+    /// Creation time; `None` if it is absent, zero, or cannot be represented by [`Timestamp`].
     pub created: Option<Timestamp>,
-    /// Whether it is being deleted.
+    /// Whether the Service has a deletion timestamp.
     pub terminating: bool,
-    /// Whether its type is `ExternalName`.
+    /// Whether `spec.type` is `ExternalName`.
     pub external_name: bool,
-    /// `spec.clusterIP`: an address, `None`, or empty.
+    /// `spec.clusterIP`: an IP address, `None`, or empty.
     pub cluster_ip: Text,
-    /// `None`: no selector, hands off. An empty one, which only library users can make, selects every Pod.
+    /// `spec.selector`; the controllers ignore a Service without one. An empty selector, which the API server does not
+    /// serve, selects every Pod.
     pub selector: Option<Labels>,
-    /// Ports.
+    /// `spec.ports`.
     pub ports: Vec<ServicePort>,
-    /// Address families, the primary first; empty on objects of old clusters.
+    /// `spec.ipFamilies`, the primary family first; unknown families are dropped. Empty on objects of old clusters.
     pub ip_families: Vec<IpFamily>,
-    /// Whether Pods that are not ready are published as if they were.
+    /// `spec.publishNotReadyAddresses`: whether Pods that are not ready are published as ready.
     pub publish_not_ready_addresses: bool,
     /// `spec.trafficDistribution`.
     pub traffic_distribution: Option<Text>,
@@ -58,26 +59,26 @@ pub struct Service {
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServicePort {
-    /// Name; empty for the only port of a Service.
+    /// Port name; may be empty if the Service has a single port.
     #[serde(deserialize_with = "json::text")]
     pub name: Text,
     /// `TCP`, `UDP` or `SCTP`.
     #[serde(deserialize_with = "json::text")]
     pub protocol: Text,
-    /// Where Pods serve it.
+    /// `targetPort`.
     #[serde(rename = "targetPort")]
     pub target: TargetPort,
-    /// What is spoken there.
+    /// Application protocol, such as `kubernetes.io/h2c`.
     #[serde(deserialize_with = "json::optional_text")]
     pub app_protocol: Option<Text>,
 }
 
-/// Where Pods serve a port of a Service.
+/// Target of a Service port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetPort {
-    /// At this number, whatever their containers declare.
+    /// A port number, which containers need not declare.
     Number(i32),
-    /// At the container port of this name.
+    /// Name of a container port.
     Name(Text),
 }
 
@@ -88,18 +89,19 @@ impl Default for TargetPort {
 }
 
 impl Service {
-    /// Whether the cluster IP is an address: neither empty nor `None` (PD-5).
+    /// Returns whether the cluster IP is neither empty nor `None` (PD-5).
     pub fn has_cluster_ip(&self) -> bool {
         !self.cluster_ip.is_empty() && &*self.cluster_ip != CLUSTER_IP_NONE
     }
 
-    /// Whether the cluster IP is exactly `None`. An empty one is not headless for the rule about missing ports (EC-22).
+    /// Returns whether the cluster IP is exactly `None`. For Services without ports, an empty cluster IP is not
+    /// headless (EC-22).
     pub fn is_headless(&self) -> bool {
         &*self.cluster_ip == CLUSTER_IP_NONE
     }
 
-    /// Whether the annotations ask for topology hints (RC-29): the older annotation wins where both are present, and
-    /// only `Auto` and `auto` say yes.
+    /// Returns whether the annotation requests topology hints (RC-29): the deprecated annotation takes precedence if
+    /// both are present, and only `Auto` and `auto` enable hints.
     pub fn topology_mode(&self) -> TopologyMode {
         match self.topology_annotation.as_deref() {
             Some("Auto" | "auto") => TopologyMode::Auto,
@@ -107,8 +109,8 @@ impl Service {
         }
     }
 
-    /// The families its slices come in (RC-1): those of the specification; on objects of old clusters the family of the
-    /// cluster IP, or both without one.
+    /// Returns the address types of the Service's slices (RC-1), sorted: those of `spec.ipFamilies`; if that is empty,
+    /// the family of the cluster IP, or both families without a cluster IP.
     pub fn address_types(&self) -> Vec<AddressType> {
         let mut types: Vec<AddressType> = self.ip_families.iter().map(|family| AddressType::from(*family)).collect();
         if types.is_empty() {
@@ -122,29 +124,30 @@ impl Service {
         types
     }
 
-    /// The family of the cluster IP; `None` without one. Text that is no address counts as IPv4, as in Go.
+    /// Returns the family of the cluster IP; `None` without one. As in Go, text that is not an IP address counts as
+    /// IPv4.
     pub fn cluster_ip_family(&self) -> Option<IpFamily> {
         self.has_cluster_ip().then(|| parse_sloppy(&self.cluster_ip).map_or(IpFamily::V4, IpFamily::of))
     }
 }
 
-/// Whether topology hints are asked for.
+/// Whether a Service requests topology hints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TopologyMode {
-    /// Hints are worked out from the CPU of the zones.
+    /// Hints are allocated by the zones' CPU.
     Auto,
-    /// No such hints.
+    /// No topology hints.
     Disabled,
 }
 
-/// A Service while it is read, from wherever it comes.
+/// Partially decoded Service, common to all encodings.
 #[derive(Default)]
 struct Draft {
     metadata: Metadata<Labels>,
     spec: Spec,
 }
 
-/// What is read of a Service's specification, by its names in JSON.
+/// The fields of `spec` that are read; named as in JSON.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Spec {

@@ -1,4 +1,4 @@
-//! Which Services a Pod belongs to.
+//! Index of Services by selector.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use crate::by_name::ByName;
 use crate::intern::Pair;
 use crate::{Labels, Service, Text};
 
-/// Services by namespace and one pair of their selector, so that finding the Services of a Pod costs its labels and its
-/// matches, however many Services share the namespace.
+/// Services by namespace and by one pair of their selector. The cost of a query grows with the number of the Pod's
+/// labels and of the matches, not with the number of Services in the namespace.
 ///
-/// A Service is filed under the pair of its selector that the fewest Services were filed under when it came: selectors
-/// that share a common pair (`tier: web`) and differ in another stay apart.
+/// A Service is indexed under that pair of its selector which had the fewest Services when it was added. Selectors with
+/// a common pair (`tier: web`) that differ in another are therefore kept apart.
 #[derive(Clone, Debug, Default)]
 pub struct ServiceIndex {
     namespaces: HashMap<Text, NamespaceServices>,
@@ -20,12 +20,12 @@ pub struct ServiceIndex {
 
 #[derive(Clone, Debug, Default)]
 struct NamespaceServices {
-    /// Services whose selector is present and empty: they select every Pod.
+    /// Services with an empty selector, which select every Pod.
     select_all: ByName<Service>,
     by_pair: HashMap<Pair, ByName<Service>>,
 }
 
-/// A label to look up.
+/// A borrowed pair for look-ups.
 #[derive(Hash)]
 struct Label<'a>(&'a str, &'a str);
 
@@ -36,7 +36,7 @@ impl Equivalent<Pair> for Label<'_> {
 }
 
 impl ServiceIndex {
-    /// Takes in that `old` became `new`; `None` stands for "not there".
+    /// Replaces `old` by `new`; `None` if the Service did not exist or was removed.
     pub fn update(&mut self, old: Option<&Arc<Service>>, new: Option<&Arc<Service>>) {
         if let Some(old) = old
             && let Some(selector) = &old.selector
@@ -58,15 +58,15 @@ impl ServiceIndex {
         }
     }
 
-    /// The names, sorted, of the Services of a namespace whose selector matches these labels. A Service without a selector
-    /// matches nothing; ExternalName Services match like any other (PP-7).
+    /// Returns the names, sorted, of the Services of a namespace whose selector matches `labels`. A Service without a
+    /// selector matches nothing; ExternalName Services match like others (PP-7).
     pub fn select(&self, namespace: &str, labels: &Labels) -> Vec<Text> {
         let Some(services) = self.namespaces.get(namespace) else { return Vec::new() };
         let filed = labels.iter().filter_map(|(key, value)| services.by_pair.get(&Label(key, value)));
         let matching = filed
             .flat_map(ByName::as_slice)
             .filter(|service| service.selector.as_ref().is_some_and(|selector| labels.contains_all(selector)));
-        // Each is filed once, so that none is found twice.
+        // Each Service is indexed once, so there are no duplicates.
         let mut names: Vec<Text> =
             matching.chain(services.select_all.as_slice()).map(|service| service.name.clone()).collect();
         names.sort_unstable();

@@ -1,4 +1,4 @@
-//! EndpointSlices, without loss.
+//! The lossless EndpointSlice type.
 
 mod full;
 mod protobuf;
@@ -13,31 +13,31 @@ use crate::reference::same_target;
 use crate::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
 use crate::{Addresses, IpFamily, Labels, ObjectMeta, TargetRef, Text, intern, written};
 
-/// A discovery.k8s.io/v1 EndpointSlice that can be written back: nothing but `managedFields` is lost.
+/// A discovery.k8s.io/v1 EndpointSlice with all fields except `managedFields`, so that it can be written back.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointSlice {
-    /// Metadata.
+    /// Object metadata.
     #[serde(default, deserialize_with = "json::nullable")]
     pub metadata: ObjectMeta,
-    /// What kind of addresses the endpoints have. Never changes in the life of a slice.
+    /// Type of the endpoints' addresses; immutable.
     #[serde(default)]
     pub address_type: AddressType,
-    /// The endpoints, in the order of the wire.
+    /// Endpoints in wire order.
     #[serde(default, deserialize_with = "json::list")]
     pub endpoints: Vec<Endpoint>,
-    /// The ports every endpoint serves, in the order of the wire.
+    /// Ports that every endpoint serves, in wire order.
     #[serde(default, deserialize_with = "json::list")]
     pub ports: Vec<EndpointPort>,
 }
 
 impl EndpointSlice {
-    /// The Service the slice belongs to, by its label; `None` where the label is absent or empty.
+    /// Returns the Service's name from the label `kubernetes.io/service-name`; `None` if it is absent or empty.
     pub fn service_name(&self) -> Option<&str> {
         self.metadata.labels.get(SERVICE_NAME_LABEL).filter(|name| !name.is_empty())
     }
 
-    /// Whether `controller` manages the slice, by its label.
+    /// Returns whether the managed-by label names `controller`.
     pub fn is_managed_by(&self, controller: &str) -> bool {
         self.metadata.labels.get(SLICE_MANAGED_BY_LABEL) == Some(controller)
     }
@@ -57,21 +57,21 @@ impl Serialize for EndpointSlice {
     }
 }
 
-/// The kind of addresses in a slice.
+/// Address type of a slice.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AddressType {
     /// IPv4 addresses.
     IPv4,
     /// IPv6 addresses.
     IPv6,
-    /// Host names; deprecated.
+    /// Host names; deprecated by the API.
     Fqdn,
-    /// Anything else, such as the `IP` of early clusters.
+    /// Any other value, such as `IP` of early clusters.
     Other(Text),
 }
 
 impl AddressType {
-    /// As the API writes it.
+    /// Returns the value as it is written in the API.
     pub fn as_str(&self) -> &str {
         match self {
             AddressType::IPv4 => "IPv4",
@@ -114,47 +114,47 @@ impl<'de> Deserialize<'de> for AddressType {
     }
 }
 
-/// One endpoint of a slice.
+/// An endpoint of a slice.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Endpoint {
-    /// Its addresses; consumers look at the first only.
+    /// Addresses of the endpoint; consumers use only the first.
     pub addresses: Addresses,
-    /// Its state.
+    /// Conditions of the endpoint.
     #[serde(deserialize_with = "json::nullable")]
     pub conditions: EndpointConditions,
-    /// Written by clients of the v1beta1 API; kept, never set.
+    /// Set by clients of the v1beta1 API; kept, but never set by the controllers.
     #[serde(skip_serializing_if = "Labels::is_empty")]
     pub deprecated_topology: Labels,
-    /// Which consumers should prefer it.
+    /// Zones and Nodes whose clients should prefer the endpoint.
     #[serde(
         deserialize_with = "shared_hints",
         skip_serializing_if = "Option::is_none",
         serialize_with = "written::shared"
     )]
     pub hints: Option<Arc<EndpointHints>>,
-    /// Its name within the Service.
+    /// Host name within the Service.
     #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub hostname: Option<Text>,
-    /// The Node it runs on.
+    /// Name of the endpoint's Node.
     #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub node_name: Option<Text>,
-    /// The object behind it.
+    /// Object behind the endpoint, usually a Pod.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_ref: Option<TargetRef>,
-    /// The zone it is in.
+    /// Zone of the endpoint.
     #[serde(deserialize_with = "json::optional_text", skip_serializing_if = "Option::is_none")]
     pub zone: Option<Text>,
 }
 
 impl Endpoint {
-    /// Ready, as the topology rules count it: the condition is present and true.
+    /// Returns whether the ready condition is present and true, as the hint rules require.
     pub fn is_ready(&self) -> bool {
         self.conditions.ready == Some(true)
     }
 
-    /// Whether two endpoints of the same identity are equal in what a sync decides (RC-15): Node, zone, conditions and
-    /// the object behind it whatever its version. Hints are decided apart.
+    /// Returns whether two endpoints with the same identity are otherwise equal (RC-15): Node, zone, conditions, and
+    /// target reference apart from its resource version. Hints are not compared.
     pub fn equal_beyond_identity(&self, other: &Endpoint) -> bool {
         self.node_name == other.node_name
             && self.zone == other.zone
@@ -163,29 +163,29 @@ impl Endpoint {
     }
 }
 
-/// The state of an endpoint. `None` is "unknown", which consumers read as ready, serving and not terminating.
+/// Conditions of an endpoint. `None` means unknown; consumers treat it as ready, serving and not terminating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct EndpointConditions {
-    /// Ready to take traffic, and not terminating unless the Service publishes unready addresses.
+    /// Ready for traffic, and not terminating unless the Service publishes addresses that are not ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ready: Option<bool>,
-    /// Ready to take traffic, terminating or not.
+    /// Ready for traffic, whether terminating or not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serving: Option<bool>,
-    /// Being deleted.
+    /// The Pod is being deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminating: Option<bool>,
 }
 
-/// Which consumers should prefer an endpoint.
+/// Zones and Nodes whose clients should prefer an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointHints {
-    /// Nodes.
+    /// Names of the Nodes.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "written::named")]
     pub for_nodes: Vec<Text>,
-    /// Zones.
+    /// Names of the zones.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "written::named")]
     pub for_zones: Vec<Text>,
 }
@@ -216,19 +216,19 @@ fn shared_hints<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc
     Option::<EndpointHints>::deserialize(deserializer).map(|hints| hints.as_ref().map(intern::hints))
 }
 
-/// A port of a slice. `None` differs from a value, as on the wire.
+/// A port of a slice. As on the wire, absent differs from empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EndpointPort {
-    /// Name; empty for the port of a Service with one port.
+    /// Port name; empty for the only port of a Service.
     #[serde(deserialize_with = "json::optional_text")]
     pub name: Option<Text>,
     /// `TCP`, `UDP` or `SCTP`.
     #[serde(deserialize_with = "json::optional_text")]
     pub protocol: Option<Text>,
-    /// Number; `None` means every port.
+    /// Port number; `None` means every port.
     pub port: Option<i32>,
-    /// What is spoken there.
+    /// Application protocol, such as `kubernetes.io/h2c`.
     #[serde(deserialize_with = "json::optional_text")]
     pub app_protocol: Option<Text>,
 }

@@ -1,4 +1,4 @@
-//! Which slices a Service has.
+//! Index of EndpointSlices by Service.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use hashbrown::HashMap;
 use crate::by_name::ByName;
 use crate::{EndpointSlice, Text, intern};
 
-/// EndpointSlices by namespace and the Service they name, whoever manages them.
+/// EndpointSlices by namespace and by the Service of their label, for all managing controllers.
 #[derive(Clone, Debug, Default)]
 pub struct SliceIndex {
     namespaces: HashMap<Text, HashMap<Text, ByName<EndpointSlice>>>,
 }
 
 impl SliceIndex {
-    /// Takes in that `old` became `new`; `None` stands for "not there".
+    /// Replaces `old` by `new`; `None` if the slice did not exist or was removed.
     pub fn update(&mut self, old: Option<&Arc<EndpointSlice>>, new: Option<&Arc<EndpointSlice>>) {
         if let Some(old) = old
             && let Some(service) = old.service_name()
@@ -46,7 +46,7 @@ impl SliceIndex {
         }
     }
 
-    /// The slices that name a Service and are managed by `controller`, by name.
+    /// Returns the slices of a Service that `controller` manages, sorted by name.
     pub fn managed_slices(&self, namespace: &str, service: &str, controller: &str) -> Vec<Arc<EndpointSlice>> {
         let slices = self.namespaces.get(namespace).and_then(|services| services.get(service));
         let slices = slices.into_iter().flat_map(ByName::as_slice);

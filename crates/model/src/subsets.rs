@@ -1,7 +1,7 @@
-//! The canonical form of Endpoints subsets (RP-1 to RP-8).
+//! The canonical form of Endpoints subsets (RP-1 to RP-8), upstream's `RepackSubsets`.
 //!
-//! **EC-7, mended**: upstream compares the application protocol of ports by pointer, so that equal ports decoded apart
-//! never merge. Here ports are equal by value.
+//! Differs from upstream in EC-7: upstream compares the application protocol of ports by pointer, so equal ports that
+//! were decoded separately are never merged. Here ports are compared by value.
 
 use std::collections::HashMap;
 
@@ -9,32 +9,33 @@ use crate::endpoints::{EndpointAddress, EndpointSubset, SubsetPort};
 use crate::fingerprint::{sort_subset_ports, sort_subsets};
 use crate::{Address, TargetRef, Uid};
 
-/// What makes two addresses one (RP-2): the address and the identity of the object behind it. In this order they are
-/// listed (RP-6): by text, and no object before any.
+/// Identity of an address (RP-2): the IP address, and the UID of its object if there is one. Also its sort order
+/// (RP-6): by text, then addresses without an object first.
 type AddressKey<'a> = (&'a Address, Option<&'a Uid>);
 
-/// A port number that stands for "no ports"; numbers up to 0 vanish from the result (RP-1).
+/// Number of the placeholder port of a subset without ports; numbers up to 0 are removed from the result (RP-1).
 const NO_PORT: i32 = -1;
 
-/// Brings subsets into their canonical form: every address once per port, not ready winning over ready; ports that are
-/// served by the same addresses in the same state share a subset; everything in upstream's order.
+/// Returns subsets in canonical form: each address occurs once per port, with not ready taking precedence over ready;
+/// ports with the same addresses in the same state share a subset; addresses, ports and subsets are in upstream's
+/// order.
 ///
-/// The first record seen of an address (host name, Node, target) stands for all its occurrences. The result depends
-/// on the order of the input in nothing else, and repacking it again changes nothing.
+/// Of several records of an address, the first one (host name, Node, target) is used for all occurrences; apart from
+/// that, the result does not depend on the order of the input. The function is idempotent.
 pub fn repack(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
     repack_by(subsets, |_, _| None)
 }
 
-/// As [`repack`], but ports with an application protocol never merge, as upstream has it (EC-7): for limits that count
-/// the addresses of upstream's subsets.
+/// Like [`repack`], but never merges ports with an application protocol, as upstream (EC-7). For limits that count the
+/// addresses of upstream's subsets.
 pub fn repack_apart(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
     repack_by(subsets, |place, port| port.app_protocol.is_some().then_some(place))
 }
 
-/// Numbers of addresses and whether they are ready.
+/// Address numbers, each with its readiness.
 type States = Vec<(usize, bool)>;
 
-/// Where a port stands: the number of its subset and its own in it.
+/// Position of a port: index of its subset, and index in the subset.
 type Place = (usize, usize);
 
 fn repack_by(
@@ -43,7 +44,7 @@ fn repack_by(
 ) -> Vec<EndpointSubset> {
     let mut addresses: Vec<&EndpointAddress> = Vec::new();
     let mut numbers: HashMap<AddressKey<'_>, usize> = HashMap::new();
-    // Per port: the numbers of its addresses and whether they are ready, as often as they come.
+    // Per port: its addresses and their readiness, duplicates included.
     let mut ports: HashMap<(&SubsetPort, Option<Place>), States> = HashMap::new();
     let no_port = [SubsetPort { port: NO_PORT, ..SubsetPort::default() }];
 
@@ -72,7 +73,7 @@ fn repack_by(
         }
     }
 
-    // Rank addresses by their order once, so that equal sets of states are equal lists.
+    // Ranks make equal sets of states equal lists.
     let mut order: Vec<usize> = (0..addresses.len()).collect();
     order.sort_unstable_by_key(|number| address_key(addresses[*number]));
     let mut rank = vec![0; order.len()];
@@ -83,7 +84,7 @@ fn repack_by(
     let mut merged: HashMap<States, Vec<SubsetPort>> = HashMap::new();
     for ((port, _), states) in ports {
         let mut ranked: States = states.into_iter().map(|(number, ready)| (rank[number], ready)).collect();
-        // Not ready sorts before ready and wins, whichever came first (RP-4).
+        // Not ready sorts before ready and is kept (RP-4).
         ranked.sort_unstable();
         ranked.dedup_by_key(|(position, _)| *position);
         let shared = merged.entry(ranked).or_default();
@@ -111,11 +112,11 @@ fn repack_by(
 }
 
 fn address_key(address: &EndpointAddress) -> AddressKey<'_> {
-    // An object without identity is no different from no object when addresses are told apart.
+    // An object without UID counts as no object.
     (&address.ip, address.target_ref.as_ref().map(TargetRef::uid).filter(|uid| !uid.is_empty()))
 }
 
-/// Whether two lists of subsets are equal, whatever the resource versions of the objects behind their addresses.
+/// Returns whether two lists of subsets are equal apart from the resource versions of target references.
 pub fn equal_ignoring_versions(a: &[EndpointSubset], b: &[EndpointSubset]) -> bool {
     let same_addresses = |a: &[EndpointAddress], b: &[EndpointAddress]| {
         a.len() == b.len()

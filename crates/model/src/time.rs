@@ -1,8 +1,8 @@
-//! Reads `metav1.Time`, whose range is wider than that of [`Timestamp`].
+//! Decoding of `metav1.Time`, whose range is wider than that of [`Timestamp`].
 //!
-//! RFC 3339 ends with the year 9999, `Timestamp` 26 hours earlier, so that every local time of it has four digits for the year. A
-//! user can write any time into the status of a Pod. Times serve measurements and one annotation, so a time out of range
-//! reads as unknown instead of failing the object.
+//! RFC 3339 ends with the year 9999, `Timestamp` 26 hours earlier, so that its local time has a four-digit year in
+//! every time zone. Users can write any time into a Pod's status. Times are used for metrics and one annotation only,
+//! so a time out of range is treated as unknown instead of failing the object.
 
 use jiff::Timestamp;
 use kube_wire::protobuf::Field;
@@ -14,16 +14,16 @@ use crate::protobuf::Result;
 /// `0001-01-01T00:00:00Z`, for which `metav1.Time.IsZero` is true.
 const ZERO: i64 = -62_135_596_800;
 
-/// Digits of a fraction of a second that [`Timestamp`] reads. Go ignores further ones.
+/// Digits of a fractional second that [`Timestamp`] parses. Go ignores further digits.
 const FRACTION: usize = 9;
 
-/// Returns a time that a `metav1.Time` holds by value; `None` for the zero time, a time out of range and text that is no time.
+/// Returns the value of a `metav1.Time` held by value; `None` for the zero time, a time out of range and invalid text.
 pub(crate) fn from_text(text: &str) -> Option<Timestamp> {
     parse(text).filter(|time| time.as_second() != ZERO || time.subsec_nanosecond() != 0)
 }
 
-/// Returns the time of a `*metav1.Time` that is not nil. A time that cannot be represented is the latest one that can, because
-/// the presence of a deletion timestamp matters more than its value.
+/// Returns the value of a `*metav1.Time` that is not nil; [`Timestamp::MAX`] for a time out of range and invalid text,
+/// because the presence of a deletion timestamp matters more than its value.
 fn of_pointer(text: &str) -> Timestamp {
     parse(text).unwrap_or(Timestamp::MAX)
 }
@@ -37,7 +37,7 @@ fn parse(text: &str) -> Option<Timestamp> {
     format!("{}{}", &text[..fraction + FRACTION], &text[fraction + digits..]).parse().ok()
 }
 
-/// For `deserialize_with`: a `metav1.Time` by value, as [`from_text`] reads it.
+/// For `deserialize_with`: a `metav1.Time` by value, see [`from_text`].
 pub(crate) fn value<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Timestamp>, D::Error> {
     Str::deserialize(deserializer).map(|text| from_text(&text.0))
 }
@@ -47,13 +47,13 @@ pub(crate) fn pointer<'de, D: Deserializer<'de>>(deserializer: D) -> std::result
     Option::<Str<'_>>::deserialize(deserializer).map(|text| text.map(|text| of_pointer(&text.0)))
 }
 
-/// Returns the time that a message holds by value. Nanoseconds are ignored, as by the Go method `Time.Unmarshal`.
+/// Returns the value of a message that Go holds by value. Nanoseconds are ignored, as by Go's `Time.Unmarshal`.
 pub(crate) fn value_of_field(field: &Field<'_>) -> Result<Option<Timestamp>> {
     let seconds = field.time()?.map(|time| time.seconds).filter(|seconds| *seconds != ZERO);
     Ok(seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()))
 }
 
-/// Returns the time of a message that Go reads into a pointer, which is not nil even if the message is empty.
+/// Returns the value of a message that Go decodes into a pointer, which is not nil even if the message is empty.
 pub(crate) fn pointer_of_field(field: &Field<'_>) -> Result<Option<Timestamp>> {
     let seconds = field.time()?.map_or(ZERO, |time| time.seconds);
     Ok(Some(Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)))

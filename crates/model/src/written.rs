@@ -1,6 +1,6 @@
-//! Writing JSON without copies, byte for byte as the types of k8s-openapi are written.
+//! Encoding to JSON without copies, byte for byte as the types of k8s-openapi.
 
-#![expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde hands references to fields")]
+#![expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use serde::{Serialize, Serializer};
 
 use crate::Text;
 
-/// For `skip_serializing_if`: a number that Go drops.
+/// For `skip_serializing_if`: a number that Go omits.
 pub(crate) fn is_zero(number: &i64) -> bool {
     *number == 0
 }
 
-/// For `serialize_with`: a time in whole seconds, as Kubernetes has it.
+/// For `serialize_with`: a time in whole seconds, as Kubernetes writes it.
 pub(crate) fn time<S: Serializer>(time: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
     match time {
         Some(time) => serializer.collect_str(&time.strftime("%Y-%m-%dT%H:%M:%SZ")),
@@ -22,12 +22,12 @@ pub(crate) fn time<S: Serializer>(time: &Option<Timestamp>, serializer: S) -> Re
     }
 }
 
-/// For `serialize_with`: what several objects share, written in each.
+/// For `serialize_with`: a shared value, written in full.
 pub(crate) fn shared<S: Serializer>(it: &Option<Arc<impl Serialize>>, serializer: S) -> Result<S::Ok, S::Error> {
     it.as_deref().serialize(serializer)
 }
 
-/// For `serialize_with`: a list of objects that have nothing but a name.
+/// For `serialize_with`: a list of objects whose only field is a name.
 pub(crate) fn named<S: Serializer>(names: &[Text], serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Named<'a> {
@@ -36,7 +36,7 @@ pub(crate) fn named<S: Serializer>(names: &[Text], serializer: S) -> Result<S::O
     serializer.collect_seq(names.iter().map(|name| Named { name }))
 }
 
-/// A port of a slice or of a subset, its fields in the order of the wire, which is not that in which ports are sorted.
+/// A port of a slice or subset with its fields in wire order, which differs from the order in which ports are compared.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AnyPort<'a> {

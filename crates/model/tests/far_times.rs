@@ -1,6 +1,6 @@
-//! A Pod with a time that `jiff::Timestamp` cannot represent, from the server to the store: all Pods are followed.
+//! A Pod with a time that `jiff::Timestamp` cannot represent does not stop the informer, from the server to the store.
 
-#[expect(dead_code, reason = "the answers that other tests give")]
+#[expect(dead_code, reason = "used by other tests")]
 #[path = "../../informer/tests/it/scripted.rs"]
 mod scripted;
 
@@ -140,7 +140,7 @@ async fn a_pod_of_the_year_9999_stops_nothing(#[case] streams: bool, #[case] ans
     let reached = timeout(Duration::from_secs(30), change.wait_for(|()| stored() == ["a@6", "c@7"])).await.is_ok();
     assert!(reached, "{:?}", stored());
     assert!(lister.list().iter().all(|pod| pod.ready && pod.ready_changed.is_none()));
-    assert_eq!(script.asked(requests).await.len(), requests, "no list twice");
+    assert_eq!(script.asked(requests).await.len(), requests, "no further list");
     stop.cancel();
     tasks.join_all().await;
 }

@@ -1,4 +1,4 @@
-//! The indexes answer what trying every object would, after any history.
+//! The indexes, compared with a linear search after random histories.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ fn labels() -> impl Strategy<Value = Labels> {
         .prop_map(|pairs| pairs.into_iter().map(|(key, value)| (format!("k{key}"), format!("v{value}"))).collect())
 }
 
-/// One change: the object of this namespace and number gets these labels or goes away.
+/// Changes, each of the object with this namespace and number: a new value, or removal.
 fn history<T: std::fmt::Debug>(value: impl Strategy<Value = T>) -> impl Strategy<Value = Vec<(usize, u8, T)>> {
     prop::collection::vec((0..NAMESPACES.len(), 0u8..40, value), 1..160)
 }

@@ -1,4 +1,4 @@
-//! What a stored Pod costs, counted by the allocator: no timing, so that the figures are the same everywhere.
+//! Memory of a stored Pod, counted by the allocator. No times are measured, so results are the same on every machine.
 
 #[path = "../benches/pods/mod.rs"]
 mod pods;
@@ -19,8 +19,8 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 const PODS: usize = 3_000;
 
-/// Bytes a Pod of a filled store (the Pod, its place, its share of the pools and of the index), and allocations a Pod
-/// while it was read.
+/// Returns the heap bytes per Pod of a filled store, with the Pod's share of the store, the pools and the index, and
+/// the allocations per decoded Pod.
 fn measure(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, u64) {
     let _profiler = dhat::Profiler::builder().testing().build();
     let before = dhat::HeapStats::get();
@@ -37,7 +37,7 @@ fn measure(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, u64) {
     (bytes.div_ceil(documents.len()), allocations.div_ceil(documents.len() as u64))
 }
 
-/// The pools are of the process, so that each case needs a fresh one.
+/// Environment variable that selects an encoding. Each case needs a new process, because the pools are global.
 const FRESH: &str = "MEASURE_IN_THIS_PROCESS";
 
 #[rstest]

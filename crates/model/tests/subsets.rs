@@ -1,4 +1,4 @@
-//! Repacking of Endpoints subsets: upstream's table as data, and the laws as properties.
+//! Repacking of Endpoints subsets: upstream's cases, and properties.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use kube_endpoint_model::{Address, EndpointAddress, EndpointSubset, ObjectRefere
 use proptest::prelude::*;
 use rstest::rstest;
 
-/// `1.2.3.4/uid`: an address, and the identity of the object behind it if any.
+/// Parses `1.2.3.4/uid`: an IP address, and optionally the UID of its object.
 fn address(text: &str) -> EndpointAddress {
     let (ip, uid) = text.split_once('/').map_or((text, None), |(ip, uid)| (ip, Some(uid)));
     EndpointAddress {
@@ -18,7 +18,7 @@ fn address(text: &str) -> EndpointAddress {
     }
 }
 
-/// `ready ready|unready unready|port port`; sets are separated by `;`.
+/// Parses `ready ready|unready unready|port port`; subsets are separated by `;`.
 fn subsets(text: &str) -> Vec<EndpointSubset> {
     text.split(';')
         .filter(|it| !it.is_empty())
@@ -38,7 +38,7 @@ fn subsets(text: &str) -> Vec<EndpointSubset> {
         .collect()
 }
 
-/// The subsets as a set of texts, since their order among themselves is checked elsewhere.
+/// Formats the subsets, sorted by text; their own order is tested elsewhere.
 fn shown(subsets: &[EndpointSubset]) -> Vec<String> {
     let list = |addresses: &[EndpointAddress]| {
         addresses
@@ -118,7 +118,7 @@ fn packs(#[case] input: &str, #[case] expected: &str) {
     assert_eq!(shown(&repack(&subsets(input))), expected);
 }
 
-// EC-7, mended: equal application protocols merge.
+// EC-7, differs from upstream: equal application protocols are merged.
 #[test]
 fn equal_app_protocols_merge() {
     let with_protocol = |ip: &str| EndpointSubset {
@@ -128,7 +128,7 @@ fn equal_app_protocols_merge() {
     };
     let subsets = [with_protocol("1.1.1.1"), with_protocol("1.1.1.2")];
     assert_eq!(repack(&subsets).len(), 1);
-    assert_eq!(repack_apart(&subsets).len(), 2, "as upstream has it");
+    assert_eq!(repack_apart(&subsets).len(), 2, "as upstream");
 }
 
 fn arbitrary_subset() -> impl Strategy<Value = EndpointSubset> {
@@ -150,7 +150,7 @@ fn arbitrary_subset() -> impl Strategy<Value = EndpointSubset> {
     })
 }
 
-/// What subsets say: whether an address is ready at a port, not ready winning.
+/// Returns the readiness of each address at each port, with not ready taking precedence.
 fn meaning(subsets: &[EndpointSubset]) -> BTreeMap<(i32, String, Option<String>), bool> {
     let mut meaning = BTreeMap::new();
     for set in subsets {
@@ -174,7 +174,7 @@ proptest! {
         let (before, after) = (meaning(&input), meaning(&repack(&input)));
         prop_assert!(after.iter().all(|(what, ready)| before.get(what) == Some(ready)));
         for ((port, address, uid), ready) in before.iter().filter(|(what, _)| !after.contains_key(what)) {
-            // As upstream: an address without ports vanishes beside the same one with ports in the same state (RP-5).
+            // RP-5: without ports, an address is dropped if it is also listed with ports in the same state.
             prop_assert_eq!(*port, -1);
             prop_assert!(before.iter().any(|(it, state)| it.0 > 0 && it.1 == *address && it.2 == *uid && state == ready));
         }

@@ -1,4 +1,4 @@
-//! Writing takes no memory but that of the document.
+//! Encoding allocates no memory apart from the output buffer.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// Writes what a real API server sent, into a buffer that has room.
+/// Encodes objects recorded from a real API server into a buffer with enough capacity.
 fn check<T: Decode + Serialize>(recording: &str) {
     let path = format!("{}/../../conformance/fixtures/{recording}", env!("CARGO_MANIFEST_DIR"));
     let objects = decode_list::<T>(&fs::read(path).expect("a recording")).expect("a recording that decodes").items;
@@ -20,7 +20,7 @@ fn check<T: Decode + Serialize>(recording: &str) {
     assert_eq!(dhat::HeapStats::get().total_blocks - before, 0, "{recording}");
 }
 
-// One test, for the profiler is one for the process.
+// A single test, because the profiler is global.
 #[test]
 fn allocates_nothing() {
     let _profiler = dhat::Profiler::builder().testing().build();

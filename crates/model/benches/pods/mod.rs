@@ -1,4 +1,4 @@
-//! Pods of production size: a recorded one of 7.7 kB, over and over under other names.
+//! Pods of production size: copies of a recorded Pod of 7.7 kB with other names.
 
 #![allow(dead_code, reason = "each bench uses what it needs")]
 
@@ -8,12 +8,12 @@ use k8s_pb::api::core::v1 as pb;
 use prost::Message as _;
 use serde_json::{Value, json};
 
-/// Who made the Pods, which decides about their names and labels.
+/// Owner kind of the Pods, which determines their names and labels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Made {
-    /// 50 Pods share their labels.
+    /// 50 Pods share one set of labels.
     ByReplicaSets,
-    /// No Pod has the labels of another.
+    /// Each Pod has a set of labels of its own.
     ByStatefulSets,
 }
 
@@ -25,7 +25,7 @@ fn recorded(name: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// What differs from Pod to Pod.
+/// Fields that differ from Pod to Pod.
 struct Facts {
     namespace: String,
     name: String,
@@ -71,14 +71,14 @@ fn facts(made: Made, at: usize) -> Facts {
     }
 }
 
-/// The recorded Pod.
+/// Returns the recorded Pod.
 pub(crate) fn template() -> Value {
     let list: Value = serde_json::from_slice(&recorded("pod.list.json")).expect("JSON");
     let items = list["items"].as_array().expect("a list");
     items.iter().find(|pod| pod["metadata"]["name"] == "shop-0").expect("the Pod").clone()
 }
 
-/// So many Pods in JSON.
+/// Returns `count` Pods in JSON.
 pub(crate) fn json(made: Made, count: usize) -> Vec<Vec<u8>> {
     let mut pod = template();
     if matches!(made, Made::ByStatefulSets) {
@@ -99,7 +99,7 @@ pub(crate) fn json(made: Made, count: usize) -> Vec<Vec<u8>> {
     (0..count).map(one).collect()
 }
 
-/// The same in protobuf.
+/// Returns `count` Pods in protobuf.
 pub(crate) fn protobuf(made: Made, count: usize) -> Vec<Vec<u8>> {
     let bytes = recorded("pod.list.pb");
     let envelope = k8s_pb::apimachinery::pkg::runtime::Unknown::decode(&bytes[4..]).expect("an envelope");

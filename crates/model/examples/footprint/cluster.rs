@@ -1,4 +1,4 @@
-//! A large cluster, as its controllers and kubelets would have left it.
+//! A large cluster in its settled state: the objects that its controllers and kubelets have written.
 
 use kube_dev_apiserver::{Population, Server};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ const PODS_OF_A_SERVICE: usize = 15;
 const PODS_OF_A_NODE: usize = 30;
 const SERVICES_OF_A_NAMESPACE: usize = 40;
 
-/// Loads so many Pods and all that belongs to them into a server.
+/// Loads `pods` Pods and the objects that belong to them into a server.
 pub(crate) fn load(server: &Server, pods: usize) -> Result<(), Error> {
     let template = Population::template(pods::template());
     let all = Population {

@@ -1,4 +1,4 @@
-//! The process that is measured.
+//! The measured process.
 
 use std::fs;
 use std::time::Duration;
@@ -13,20 +13,21 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Error;
 
-/// In which order the kinds are followed.
+/// Order in which the informers are started.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// As the controller manager does. Nothing but the kernel counts.
+    /// All at once, as in the controller manager; measured by the kernel.
     AtOnce,
-    /// The next when the last is synced, with every allocation counted, which itself takes memory.
+    /// One after the other, each after the previous one has synced, with an allocation profiler, which itself takes
+    /// memory.
     OneByOne,
 }
 
-/// What 150,000 Pods and all that belongs to them may take.
+/// Maximum resident memory in KiB for 150,000 Pods and the objects that belong to them.
 const MOST_KIB: u64 = 200 * 1024;
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Follows the five kinds and prints what that takes.
+/// Runs informers of the five kinds and prints the memory that they take.
 pub(crate) async fn follow(url: &str, encoding: Encoding, order: Order) -> Result<(), Error> {
     let options = ClientOptions { qps: 0.0, content_type: encoding, ..ClientOptions::default() };
     let client = Client::new(&Config::from_url(url)?, options)?;
@@ -88,7 +89,7 @@ impl Follower {
     }
 }
 
-/// A line of what the kernel knows of this process, in KiB.
+/// Returns a field of `/proc/self/status`, in KiB.
 fn status(name: &str) -> Result<u64, Error> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).ok_or("no such line")?;

@@ -1,12 +1,12 @@
-//! What a process needs that follows a large cluster with the five informers of the endpoint controllers.
+//! Memory of a process that follows a large cluster with the five informers of the endpoint controllers.
 //!
 //! `cargo run --release -p kube-endpoint-model --example footprint -- [PODS]`
 //!
-//! Fills an embedded API server with so many Pods of production size (150,000 unless said otherwise), a Service, a slice
-//! and an Endpoints for every 15 of them and a Node for every 30, then follows it from processes of their own: with all
-//! informers at once, the most that was resident (`VmHWM`); with one after the other, the heap that each kind holds.
+//! Fills an embedded API server with `PODS` Pods of production size (150,000 by default), a Service, a slice and an
+//! Endpoints object per 15 Pods and a Node per 30 Pods. Follower processes then measure peak resident memory (`VmHWM`)
+//! with all informers at once, and the heap per kind with one informer after the other.
 
-#![expect(clippy::print_stdout, reason = "the figures are what is asked for")]
+#![expect(clippy::print_stdout, reason = "prints its results")]
 
 #[path = "../../benches/pods/mod.rs"]
 mod pods;
@@ -25,7 +25,7 @@ use crate::follow::Order;
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// Counts nothing, and needs nothing, unless a profiler runs.
+/// Without overhead unless a profiler runs.
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 

@@ -1,4 +1,4 @@
-//! Endpoints from protobuf.
+//! Decoding of Endpoints from protobuf.
 
 use kube_wire::protobuf::Fields;
 

@@ -1,4 +1,4 @@
-//! Nodes from protobuf.
+//! Decoding of Nodes from protobuf.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ fn status(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
     Ok(())
 }
 
-/// An entry of a map of quantities.
+/// Decodes an entry of the map `status.allocatable`.
 fn allocatable(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
     let (mut resource, mut quantity) = (Cow::default(), Cow::default());
     for field in fields {

@@ -1,4 +1,4 @@
-//! Pods from the full type of k8s-openapi.
+//! Conversion of Pods from the type of k8s-openapi.
 
 use k8s_openapi::api::core::v1 as core;
 

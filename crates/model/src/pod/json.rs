@@ -1,4 +1,4 @@
-//! Pods from JSON, in one pass: what is not kept is stepped over, what is kept is shared at once.
+//! Decoding of Pods from JSON in one pass: unused fields are skipped, used strings are interned.
 
 use serde::{Deserialize, Deserializer};
 
@@ -93,7 +93,7 @@ fn named_ports<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<NamedPo
     Ok(ports)
 }
 
-/// What the status adds.
+/// The fields of `status`.
 #[derive(Default)]
 struct Status(Draft);
 

@@ -1,4 +1,4 @@
-//! Pods: what the endpoint controllers read of them.
+//! Pods, reduced to the fields that the endpoint controllers read.
 
 mod full;
 mod json;
@@ -12,61 +12,62 @@ use crate::address::parse_sloppy;
 use crate::projection::Metadata;
 use crate::{Addresses, IpFamily, Labels, ResourceVersion, Text, Uid, intern};
 
-/// What the endpoint controllers read of a core/v1 Pod. Read only: never written back.
+/// A core/v1 Pod, reduced to what the endpoint controllers read. Never written back.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties")]
 pub struct Pod {
-    /// Namespace.
+    /// `metadata.namespace`.
     pub namespace: Text,
-    /// Name.
+    /// `metadata.name`.
     pub name: Text,
-    /// Identity.
+    /// `metadata.uid`.
     pub uid: Uid,
-    /// Version.
+    /// `metadata.resourceVersion`.
     pub resource_version: ResourceVersion,
-    /// Labels.
+    /// `metadata.labels`.
     pub labels: Labels,
-    /// `spec.hostname`; empty for none.
+    /// `spec.hostname`; empty if absent.
     pub hostname: Text,
-    /// `spec.subdomain`; empty for none.
+    /// `spec.subdomain`; empty if absent.
     pub subdomain: Text,
-    /// `spec.nodeName`; empty while unscheduled.
+    /// `spec.nodeName`; empty until the Pod is scheduled.
     pub node_name: Text,
-    /// `status.podIPs`, as they came.
+    /// `status.podIPs`, as received.
     pub pod_ips: Addresses,
-    /// The family of `status.podIP`, `None` where that is empty. Text that is no address counts as IPv4, as in Go.
+    /// Family of `status.podIP`; `None` if it is empty. As in Go, text that is not an IP address counts as IPv4.
     pub pod_ip_family: Option<IpFamily>,
-    /// The named ports of its containers in order, then those of its sidecars (init containers that restart always).
+    /// Named ports of the containers in order, then those of the sidecars (init containers with restart policy
+    /// `Always`).
     pub named_ports: Arc<[NamedPort]>,
-    /// When the first condition of type Ready last changed; `None` without the condition or the time, and for a time that
-    /// [`Timestamp`] cannot represent.
+    /// Last transition time of the first condition of type Ready; `None` without the condition or the time, and for a
+    /// time that [`Timestamp`] cannot represent.
     pub ready_changed: Option<Timestamp>,
-    /// Whether that condition is `True`.
+    /// Whether the first condition of type Ready is `True` (PD-2).
     pub ready: bool,
-    /// Whether it is being deleted.
+    /// Whether the Pod has a deletion timestamp.
     pub terminating: bool,
-    /// Whether the phase is `Failed` or `Succeeded`: it will never run again.
+    /// Whether the phase is `Failed` or `Succeeded`, which are final.
     pub finished: bool,
-    /// Whether it has left by the older rule, which minds its restart policy (HI-2): `Never` and finished, or `OnFailure`
-    /// and `Succeeded`.
+    /// Whether older Kubernetes versions exclude the Pod because of its phase and restart policy (HI-2): `Never` and
+    /// finished, or `OnFailure` and `Succeeded`.
     pub retired: bool,
 }
 
-// There are 150,000 of these in a large cluster.
+// Large clusters have 150,000 Pods.
 const _: () = assert!(size_of::<Pod>() <= 168);
 
-/// A port of a container that a Service may name.
+/// A named container port, which a Service can refer to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NamedPort {
-    /// Name.
+    /// Port name.
     pub name: Text,
     /// `TCP`, `UDP` or `SCTP`.
     pub protocol: Text,
-    /// Number.
+    /// `containerPort`.
     pub port: i32,
 }
 
-/// A Pod while it is read, from wherever it comes.
+/// Partially decoded Pod, common to all encodings.
 #[derive(Default)]
 struct Draft {
     pod: Pod,
@@ -124,7 +125,7 @@ impl Draft {
     }
 }
 
-/// When the containers of a Pod are started again.
+/// Restart policy of a Pod.
 #[derive(Default)]
 enum Restarts {
     #[default]
@@ -133,7 +134,7 @@ enum Restarts {
     Never,
 }
 
-/// Whether an init container of this restart policy is a sidecar.
+/// Returns whether an init container with this restart policy is a sidecar.
 fn is_sidecar(restart_policy: &str) -> bool {
     restart_policy == "Always"
 }

@@ -1,4 +1,4 @@
-//! Pods from protobuf.
+//! Decoding of Pods from protobuf.
 
 use std::borrow::Cow;
 
@@ -48,7 +48,7 @@ fn spec(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Adds the named ports of a container and returns its restart policy.
+/// Appends the named ports of a container and returns its restart policy.
 fn container<'a>(ports: &mut Vec<NamedPort>, fields: Fields<'a>) -> Result<Cow<'a, str>> {
     let mut restart_policy = Cow::default();
     for field in fields {
@@ -62,7 +62,7 @@ fn container<'a>(ports: &mut Vec<NamedPort>, fields: Fields<'a>) -> Result<Cow<'
     Ok(restart_policy)
 }
 
-/// A container port, if it has a name.
+/// Decodes a container port; `None` if it has no name.
 fn port(fields: Fields<'_>) -> Result<Option<NamedPort>> {
     let mut it = NamedPort { name: Text::new(), protocol: Text::new(), port: 0 };
     for field in fields {

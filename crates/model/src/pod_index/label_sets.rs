@@ -1,4 +1,4 @@
-//! The sets of labels that the Pods of one namespace carry.
+//! The distinct sets of labels of the Pods of one namespace.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use crate::by_name::ByName;
 use crate::intern::Pair;
 use crate::{Labels, Pod};
 
-/// The number of a set: its place in [`LabelSets::sets`].
+/// Index of a set in [`LabelSets::sets`].
 type SetId = u32;
 
-/// Pods by their labels, and the sets of labels by each pair in them.
+/// Pods by their set of labels, and sets of labels by each pair that they contain.
 ///
-/// There may be a set for every Pod (a `StatefulSet` puts the name of the Pod into its labels), so that neither sets nor
-/// pairs hold what can be read from a Pod.
+/// In the worst case each Pod has a set of its own (a `StatefulSet` puts the Pod's name into its labels). Entries
+/// therefore do not store what can be read from one of their Pods.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LabelSets {
-    /// The Pods of each set, all of the same labels; empty where no set is.
+    /// Pods of each set, all with the same labels; empty for a free slot.
     sets: Vec<ByName<Pod>>,
     free: Vec<SetId>,
     /// Sets by their labels.
@@ -28,16 +28,16 @@ pub(super) struct LabelSets {
     hasher: DefaultHashBuilder,
 }
 
-/// The sets that contain one pair.
+/// Sets that contain one pair.
 #[derive(Clone, Debug)]
 enum Filed {
-    /// One set, where the pair stands at this place.
+    /// One set, with the pair's position in its labels.
     One { set: SetId, at: u32 },
-    /// Several, and the pair itself.
+    /// Several sets in ascending order, and the pair itself.
     Many(Box<(Pair, Vec<SetId>)>),
 }
 
-/// The place of a set. A set takes more than a byte, so that there is memory for less than 2^32 of them.
+/// Converts an id to an index. A set takes more than one byte of memory, so there are fewer than 2^32.
 fn place(set: SetId) -> usize {
     usize::try_from(set).unwrap_or(usize::MAX)
 }
@@ -67,7 +67,7 @@ impl LabelSets {
         self.by_labels.is_empty()
     }
 
-    /// Adds a Pod, or replaces the one of the same name and labels.
+    /// Adds a Pod, or replaces the Pod with the same name and labels.
     pub(super) fn insert(&mut self, pod: &Arc<Pod>) {
         let hash = self.hasher.hash_one(Some(&pod.labels));
         let found = self.by_labels.find(hash, |set| labels(&self.sets, *set) == Some(&pod.labels));
@@ -103,7 +103,7 @@ impl LabelSets {
         }
     }
 
-    /// Removes a Pod that is here with these labels.
+    /// Removes a Pod that was added with these labels.
     pub(super) fn remove(&mut self, pod: &Pod) {
         let Self { sets, free, by_labels, by_pair, hasher } = self;
         let hash = hasher.hash_one(Some(&pod.labels));
@@ -127,12 +127,12 @@ impl LabelSets {
             }
             entry.remove();
         }
-        // Only now: until here the pairs were read from its Pod.
+        // Last, since the pairs above are read from the Pod in this slot.
         sets[place(set)] = ByName::default();
         free.push(set);
     }
 
-    /// The Pods that carry every pair of the selector, by name.
+    /// Returns the Pods that have every pair of the selector, sorted by name.
     pub(super) fn select(&self, selector: &Labels) -> Vec<Arc<Pod>> {
         let mut rarest: Option<&[SetId]> = None;
         for pair in selector.pairs() {
@@ -153,7 +153,7 @@ impl LabelSets {
                 }
             }
         }
-        // Each set is in order already, which the sort makes use of.
+        // Each set is sorted already; the merge sort detects such runs.
         pods.sort_by(|a, b| a.name.cmp(&b.name));
         pods
     }

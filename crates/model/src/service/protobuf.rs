@@ -1,4 +1,4 @@
-//! Services from protobuf.
+//! Decoding of Services from protobuf.
 
 use kube_wire::protobuf::Fields;
 
@@ -66,7 +66,7 @@ impl Message for ServicePort {
     }
 }
 
-/// An `IntOrString`: which of the two counts stands beside them.
+/// An `IntOrString`; `is_name` selects which of the two values counts.
 #[derive(Default)]
 struct IntOrString {
     is_name: bool,

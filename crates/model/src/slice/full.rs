@@ -1,4 +1,4 @@
-//! EndpointSlices from and to the types of k8s-openapi.
+//! Conversions of EndpointSlices from and to the types of k8s-openapi.
 
 use k8s_openapi::api::discovery::v1 as discovery;
 

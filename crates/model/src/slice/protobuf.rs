@@ -1,4 +1,4 @@
-//! EndpointSlices from protobuf.
+//! Decoding of EndpointSlices from protobuf.
 
 use kube_wire::protobuf::Fields;
 
@@ -82,7 +82,7 @@ impl Message for EndpointHints {
     }
 }
 
-/// A message of a name alone.
+/// Decodes a message whose only field is a name.
 fn named(fields: Fields<'_>) -> Result<Text> {
     let mut name = Text::new();
     for field in fields {

@@ -1,4 +1,4 @@
-//! What a real API server sent, in JSON and in protobuf: the same objects, and what is written back.
+//! Recordings of a real API server: equal objects from JSON and protobuf, and encoding equal to that of the full type.
 
 use std::fmt::Debug;
 use std::fs;

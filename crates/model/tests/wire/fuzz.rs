@@ -1,8 +1,8 @@
-//! A smoke of `fuzz/`: the seeds of its targets, whole and damaged, through the functions that its targets call.
+//! Smoke test of `fuzz/`: runs the functions of its targets with their seeds, intact and damaged.
 
 #[path = "../../../wire/tests/it/broken.rs"]
 mod broken;
-#[expect(unreachable_pub, reason = "a crate of its own")]
+#[expect(unreachable_pub, reason = "belongs to another crate")]
 #[path = "../../../../fuzz/src/lib.rs"]
 pub(crate) mod targets;
 
@@ -12,28 +12,28 @@ use rand::{SeedableRng as _, rngs::StdRng};
 
 use self::targets::{TARGETS, seeds};
 
-/// How often each seed is damaged.
+/// Number of damaged variants per seed.
 const TIMES: u64 = 100;
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-#[expect(clippy::print_stdout, reason = "shown where a check fails, which cannot say which seed it was given")]
+#[expect(clippy::print_stdout, reason = "names the seed, shown if its check fails")]
 #[test]
 fn seeds_are_read_and_damaged_ones_never_panic() {
     let mut spoilt = 0;
     for seed in seeds::of(&root().join("conformance/fixtures")).expect("the recordings") {
         let (_, check) = TARGETS.iter().find(|(name, _)| *name == seed.target).expect("a target of every seed");
         println!("{}/{}", seed.target, seed.name);
-        assert!(check(&seed.bytes), "as recorded");
+        assert!(check(&seed.bytes), "the seed is rejected");
         for random in 0..TIMES {
             let mut bytes = seed.bytes.clone();
             broken::damage(&mut bytes, &mut StdRng::seed_from_u64(random));
             spoilt += usize::from(!check(&bytes));
         }
     }
-    assert!(spoilt > 0, "some damage was noticed");
+    assert!(spoilt > 0, "no damaged seed was rejected");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What is written back loses nothing but `managedFields`: full type, compact type and both encodings agree, whatever the fields
-//! hold, and full and compact type are the same bytes when written.
+//! Nothing but `managedFields` is lost: full type, compact type and both encodings agree for arbitrary fields, and both
+//! types encode to the same bytes.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +15,17 @@ use prost::Message as _;
 
 use crate::messages;
 
-/// A text; some are escaped in JSON.
+/// Text, sometimes with characters that JSON escapes.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     prop_oneof![8 => "[a-z0-9.-]{1,8}", 1 => "\\PC{1,4}", 1 => "[\"\\\\\n\t/]{1,3}"]
 }
 
-/// A field that Go drops where it is empty.
+/// A field that Go omits if it is empty.
 pub(crate) fn plain() -> impl Strategy<Value = Option<String>> {
     of(text())
 }
 
-/// A field of which Go knows "empty" and "absent".
+/// A field for which Go distinguishes empty from absent.
 pub(crate) fn pointer() -> impl Strategy<Value = Option<String>> {
     of(prop_oneof![4 => text(), 1 => Just(String::new())])
 }
@@ -35,7 +35,7 @@ pub(crate) fn map() -> impl Strategy<Value = Option<BTreeMap<String, String>>> {
         .prop_map(|map| Some(map).filter(|it| !it.is_empty()))
 }
 
-/// A list that Go drops where it is empty.
+/// A list that Go omits if it is empty.
 pub(crate) fn list<T: std::fmt::Debug>(item: impl Strategy<Value = T>) -> impl Strategy<Value = Option<Vec<T>>> {
     vec(item, 0..4).prop_map(|list| Some(list).filter(|it| !it.is_empty()))
 }
@@ -186,7 +186,7 @@ pub(crate) fn endpoints() -> impl Strategy<Value = core::Endpoints> {
     (metadata(), list(subset)).prop_map(|(metadata, subsets)| core::Endpoints { metadata, subsets })
 }
 
-/// The document with every field that is absent or empty written as `null`, where that means the same.
+/// Returns the document with `null` for fields that are absent or empty, where that is equivalent.
 fn with_nulls(mut document: serde_json::Value) -> serde_json::Value {
     let fields = [
         "labels",

@@ -1,4 +1,4 @@
-//! Objects come out the same, however they are read, and what is written back loses nothing.
+//! Decoding gives the same objects from every encoding, and encoding loses nothing.
 
 mod fixtures;
 mod fuzz;

@@ -1,4 +1,5 @@
-//! The full types as Kubernetes' published protobuf messages: every number that is read here is checked by name.
+//! Conversion of the full types to Kubernetes' published protobuf messages, which checks every decoded field number by
+//! name.
 #![expect(clippy::ref_option, clippy::unnecessary_wraps, reason = "the generated types are made of options")]
 
 use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
@@ -11,7 +12,7 @@ use kube_wire::Decode;
 use prost::Message as _;
 
 pub(crate) fn time(it: &meta::Time) -> pb_meta::Time {
-    // Go writes the nanoseconds too, and ignores them where it reads.
+    // Go encodes the nanoseconds too, and ignores them when decoding.
     pb_meta::Time { seconds: Some(it.0.as_second()), nanos: Some(5) }
 }
 
@@ -19,7 +20,7 @@ fn list<'a, T: 'a, U>(items: &'a Option<Vec<T>>, convert: impl Fn(&'a T) -> U) -
     items.iter().flatten().map(convert).collect()
 }
 
-/// Go writes plain strings even where they are empty.
+/// Go encodes plain strings even if they are empty.
 fn plain(text: &Option<String>) -> Option<String> {
     Some(text.clone().unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Bytes that are no object: an error that names the place, never a panic.
+//! Invalid bytes: decoding returns an error that names the field, and never panics.
 
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
 use kube_wire::{Decode, DecodeError};

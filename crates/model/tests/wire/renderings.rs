@@ -1,5 +1,5 @@
-//! What Go's decoders accept is accepted with the same meaning, whatever the rendering. The expected objects come from the full types of
-//! `k8s-openapi`, which take no part in decoding.
+//! Documents that Go's decoders accept are accepted with the same meaning in every rendering. The expected objects are
+//! built from the full types of `k8s-openapi`, without decoding.
 
 use std::fmt::Debug;
 
@@ -17,7 +17,7 @@ use crate::fuzz::targets::renderings::{self, Choices, Shape, shapes};
 use crate::laws::{address, endpoints, list, map, metadata, plain, pointer, slice, text, time};
 use crate::messages;
 
-/// A text, some with characters that invalid bytes and lone surrogates become.
+/// Text, sometimes with characters that result from invalid bytes and lone surrogates.
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![8 => text(), 1 => "[a\u{fffd}\u{1f600}/\u{0}]{1,4}"]
 }
@@ -170,7 +170,7 @@ proptest! {
     }
 }
 
-/// An element that is null is a zero value. One that is not there would shift what the others mean.
+/// A null element is a zero value. It must not be skipped, since that would shift the elements after it.
 #[test]
 fn null_elements_are_zero_values() {
     let pod = Pod::from_json(

@@ -1,4 +1,4 @@
-//! Times that RFC 3339 and `metav1.Time` can express and `jiff::Timestamp` cannot: the object is read all the same.
+//! Times that RFC 3339 and `metav1.Time` allow but `jiff::Timestamp` cannot represent: the object is decoded anyway.
 
 use jiff::Timestamp;
 use k8s_pb::api::core::v1 as pb_core;
@@ -71,7 +71,7 @@ fn protobuf(#[case] seconds: i64) {
     assert!(service.terminating && service.created.is_none());
 }
 
-/// A nil pointer and a pointer to the zero time differ: `DeletionTimestamp != nil` is what upstream asks.
+/// A nil pointer differs from a pointer to the zero time, since upstream tests `DeletionTimestamp != nil`.
 #[test]
 fn an_empty_deletion_timestamp_is_present() {
     let terminating = |metadata: &[u8]| {
