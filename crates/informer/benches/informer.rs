@@ -1,4 +1,4 @@
-//! What lists, events, handlers and look-ups cost, and how that grows.
+//! Benchmarks of lists, events, handlers and look-ups, by number of objects.
 
 use std::{hint::black_box, sync::Arc, time::Duration};
 
@@ -21,7 +21,8 @@ fn indexed() -> (Informer<Thing, Indexed>, ManualSource<Thing, Indexed>) {
 
 const SIZES: [u32; 3] = [1_000, 10_000, 100_000];
 
-/// A list of everything into a store that holds nothing, the same, one changed object in a hundred, or none that is the same.
+/// Stores a full list into an empty store, one with the same objects, one in which 1% differ, and one in which all
+/// differ.
 fn lists(c: &mut Criterion) {
     let mut group = c.benchmark_group("list");
     for size in SIZES {
@@ -51,7 +52,7 @@ fn lists(c: &mut Criterion) {
     group.finish();
 }
 
-/// One event into a store with an index.
+/// Stores one event in a store with an index.
 fn events(c: &mut Criterion) {
     let mut group = c.benchmark_group("event");
     for size in SIZES {
@@ -69,7 +70,7 @@ fn events(c: &mut Criterion) {
     group.finish();
 }
 
-/// One event to so many handlers, from the watch to the last of them, all on one thread.
+/// Stores one event and delivers it to all handlers, on one thread.
 fn handlers(c: &mut Criterion) {
     let mut group = c.benchmark_group("handlers");
     for count in [1, 3, 10, 100] {
@@ -92,7 +93,7 @@ fn handlers(c: &mut Criterion) {
     group.finish();
 }
 
-/// The ten things of one node, and one thing by its name.
+/// Looks up the ten objects of one node by index, and one object by name.
 fn look_ups(c: &mut Criterion) {
     let mut group = c.benchmark_group("lister");
     for size in SIZES {

@@ -1,4 +1,4 @@
-//! Heap that an informer needs, in bytes an object. Run with `cargo bench -p kube-informer --bench memory`.
+//! Heap use of an informer, in bytes per object. Run with `cargo bench -p kube-informer --bench memory`.
 #![expect(clippy::print_stdout, reason = "the report")]
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 const OBJECTS: u32 = 150_000;
 const HANDLERS: u32 = 3;
 
-/// Runs `step` and prints by how much the heap grew for good and at most, in bytes an object.
+/// Runs `step` and prints the growth of the heap after it and its peak, in bytes per object.
 fn measure<R>(what: &str, step: impl FnOnce() -> R) -> R {
     let profiler = dhat::Profiler::builder().testing().build();
     let before = dhat::HeapStats::get().curr_bytes;
@@ -32,13 +32,13 @@ fn measure<R>(what: &str, step: impl FnOnce() -> R) -> R {
 }
 
 fn main() {
-    println!("{:<44} {:>6} {:>6}", "bytes an object", "kept", "peak");
+    println!("{:<44} {:>6} {:>6}", "bytes per object", "kept", "peak");
     let first: Vec<_> = things(OBJECTS, 1).into_iter().map(Arc::new).collect();
     let second = first.iter().map(|thing| Arc::new(thing.at(2))).collect();
     let store = Store::<Thing>::new((), |(), _, _| {});
-    measure("first list, the list itself given", || drop(store.replace(first.clone(), "1")));
-    measure("list of the same", || drop(store.replace(first.clone(), "2")));
-    measure("list in which all changed, events held", || store.replace(second, "3"));
+    measure("first list, without its Vec", || drop(store.replace(first.clone(), "1")));
+    measure("list of the same objects", || drop(store.replace(first.clone(), "2")));
+    measure("list in which all changed, with its events", || store.replace(second, "3"));
 
     let index = NamedIndexes::new().with("node", Thing::nodes);
     let (informer, source) = ManualSource::with_index(index, NamedIndexes::update);
@@ -46,6 +46,6 @@ fn main() {
         informer.add_handler(drop);
     }
     let list = things(OBJECTS, 1);
-    measure("objects, index of 10 each, 3 queued handlers", || source.replace(list, "1"));
+    measure("objects, index, queues of 3 handlers", || source.replace(list, "1"));
     measure("delivered", || source.deliver());
 }

@@ -1,4 +1,4 @@
-//! What can be said of an informer before it is made.
+//! Options of informers and handlers.
 
 use std::{
     fmt,
@@ -17,9 +17,9 @@ use crate::{
     shared::{Shared, Transform},
 };
 
-/// Narrows an informer and gives it an index.
+/// Builder of an [`Informer`]. All options are fixed after `build`.
 ///
-/// `S` is where its objects come from: [`FromServer`], or [`ByHand`] for a [`ManualSource`].
+/// `S` is the source of the objects: [`FromServer`], or [`ByHand`] for a [`ManualSource`].
 #[must_use]
 pub struct Builder<T, X = (), S = FromServer> {
     source: S,
@@ -27,7 +27,7 @@ pub struct Builder<T, X = (), S = FromServer> {
     metrics: Option<Arc<dyn MetricsProvider>>,
 }
 
-/// What store and handlers are made of.
+/// Options of the store and its handlers, for any source of objects.
 pub(crate) struct Options<T, X> {
     pub(crate) index: X,
     pub(crate) update: UpdateIndex<T, X>,
@@ -35,7 +35,7 @@ pub(crate) struct Options<T, X> {
     pub(crate) resync: Duration,
 }
 
-/// Objects come from an API server.
+/// Source of a [`Builder`] whose objects come from an API server.
 #[derive(Debug)]
 pub struct FromServer {
     client: Client,
@@ -44,11 +44,11 @@ pub struct FromServer {
     restores: RestoreSignal,
 }
 
-/// Objects come from a test.
+/// Source of a [`Builder`] whose objects come from a [`ManualSource`].
 #[derive(Debug)]
 pub struct ByHand(pub(crate) ());
 
-/// What can be said of a handler.
+/// Options of a handler: its name and resync period.
 ///
 /// ```
 /// use kube_informer::HandlerOptions;
@@ -64,16 +64,18 @@ pub struct HandlerOptions {
 }
 
 impl HandlerOptions {
-    /// Whose handler it is; shows in metrics and where it is reported missing.
+    /// Returns options with the name of the handler, which appears in metrics and in
+    /// [`HandlerHandle::name`](crate::HandlerHandle::name).
     pub fn named(name: &str) -> Self {
         Self { name: Some(name.to_owned()), resync: None }
     }
 
-    /// How often the handler is told of everything again, as an update from each object to itself. Zero for never; what the
-    /// informer says if this is not called.
+    /// Sets the resync period: once per period, the handler gets an update from each stored object to itself. Zero
+    /// disables resyncs. Default: the period of the informer.
     ///
-    /// At least a second. The informer looks as often as the most eager handler asks that was added before it was started; a
-    /// handler added later cannot have it more often (IN-44).
+    /// Periods below 1 s are raised to 1 s. The informer checks at the shortest period of the handlers that are added
+    /// before it is started, and of its own; a handler added later cannot resync more often than that (IN-44). If the
+    /// informer's own period is zero, no handler resyncs.
     #[must_use]
     pub fn resync(mut self, every: Duration) -> Self {
         self.resync = Some(every);
@@ -100,28 +102,29 @@ impl<T: Decode> Builder<T> {
 }
 
 impl<T: Object, X: Clone + Send + Sync + 'static, S> Builder<T, X, S> {
-    /// An index that is always consistent with the objects; `index` is the index of no objects.
+    /// Sets the index, which is always consistent with the objects. `index` is the index of no objects, `update`
+    /// applies one change to it.
     pub fn index<Y: Clone + Send + Sync + 'static>(self, index: Y, update: UpdateIndex<T, Y>) -> Builder<T, Y, S> {
         let Self { source, options: Options { transform, resync, .. }, metrics } = self;
         Builder { source, options: Options { index, update, transform, resync }, metrics }
     }
 
-    /// Changes each object before anybody sees it, to drop what nobody reads.
+    /// Sets a function that changes each object before it is stored, to drop what the program does not read.
     ///
-    /// It must leave namespace, name, uid and version as they are, and give the same result for the same object.
+    /// It must be deterministic and must not change namespace, name, uid and resource version.
     pub fn transform(mut self, transform: impl Fn(&mut T) + Send + Sync + 'static) -> Self {
         self.options.transform = Some(Box::new(transform));
         self
     }
 
-    /// How often handlers are told of everything again that do not say so themselves. Zero, as it is at first, for never; then
-    /// no handler can have it. See [`HandlerOptions::resync`].
+    /// Sets the resync period of handlers without one of their own. Zero, the default, disables the resyncs of all
+    /// handlers. See [`HandlerOptions::resync`].
     pub fn resync(mut self, every: Duration) -> Self {
         self.options.resync = every;
         self
     }
 
-    /// Who wants to know what happens. Nothing is measured unless this is called.
+    /// Sets the metrics provider. Default: nothing is measured.
     pub fn metrics(mut self, provider: impl MetricsProvider + 'static) -> Self {
         self.metrics = Some(Arc::new(provider));
         self
@@ -138,37 +141,38 @@ impl<T: Object, X: Clone + Send + Sync + 'static, S> Builder<T, X, S> {
 }
 
 impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
-    /// Only objects of one namespace.
+    /// Restricts the informer to one namespace.
     pub fn namespace(mut self, namespace: &str) -> Self {
         self.source.scope.namespace = Some(namespace.to_owned());
         self
     }
 
-    /// Only objects with these labels.
+    /// Restricts the informer to objects with matching labels, e.g. `app=web,!canary`.
     pub fn label_selector(mut self, selector: &str) -> Self {
         self.source.scope.label_selector = Some(selector.to_owned());
         self
     }
 
-    /// Only objects with these fields.
+    /// Restricts the informer to objects with matching fields, e.g. `spec.nodeName=node-1`.
     pub fn field_selector(mut self, selector: &str) -> Self {
         self.source.scope.field_selector = Some(selector.to_owned());
         self
     }
 
-    /// How long to wait after trouble.
+    /// Sets the back-off after failed requests.
     pub fn backoff(mut self, policy: BackoffPolicy) -> Self {
         self.source.backoff = policy;
         self
     }
 
-    /// Shares what is found of restores of the store with the other informers of the same API server.
+    /// Sets the signal on which the informers of one API server share that etcd was restored. Default: a signal of its
+    /// own.
     pub fn restores(mut self, signal: RestoreSignal) -> Self {
         self.source.restores = signal;
         self
     }
 
-    /// The informer. Nothing is sent before it runs.
+    /// Builds the informer. It sends no request before [`Informer::run`].
     pub fn build(self) -> Informer<T, X> {
         let (FromServer { client, scope, backoff, restores }, shared, running) = self.shared(&T::RESOURCE);
         let running = running.filled_by(reflect(client, scope, (backoff, restores.follow()), shared.clone()));
@@ -177,7 +181,7 @@ impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
 }
 
 impl<T: Object, X: Clone + Send + Sync + 'static> Builder<T, X, ByHand> {
-    /// The informer and its source.
+    /// Builds the informer and its source.
     pub fn build(self) -> (Informer<T, X>, ManualSource<T, X>) {
         let (ByHand(()), shared, running) = self.shared(&ManualSource::<T, X>::RESOURCE);
         let running = Arc::new(Mutex::new(Some(running)));

@@ -1,4 +1,4 @@
-//! Bringing a store up to the present state of the server.
+//! Waiting until a store has caught up with the API server.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use tokio::time::sleep;
 
 use crate::Informer;
 
-/// Pause after the server could not say its version.
+/// Pause before the version is requested again after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
 impl<T: Decode, X: Clone + Send + Sync + 'static> Informer<T, X> {
-    /// Brings the store up to the state that the server has at the time of the call, or a later one.
+    /// Waits until the store has the state that the server has at the time of the call, or a later one.
     ///
-    /// For a process that was a standby until now: its store may lack the last writes of the previous leader. One list of a
-    /// single object, read from the most recent state, tells the version; [`reach`](Self::reach) does the rest, with the same
-    /// `patience`. Failures are logged and retried, so this ends when the server has answered.
+    /// For a process that becomes leader: its store may lack the last writes of the previous leader. The version is
+    /// that of a list with `limit=1`, read from the most recent state. [`reach`](Self::reach) then waits for it, with
+    /// the same `patience`. A failed request is logged and retried after 1 s, without limit.
     pub async fn catch_up(&self, client: &Client, patience: Duration) {
         let version = loop {
             match latest_version(client, &T::RESOURCE, None).await {
@@ -31,7 +31,7 @@ impl<T: Decode, X: Clone + Send + Sync + 'static> Informer<T, X> {
     }
 }
 
-/// The version of the most recent state of a resource: one list of a single object, read from the store of the server.
+/// Returns the current resource version of a resource on the server: that of a list with `limit=1`, read from etcd.
 pub(crate) async fn latest_version(
     client: &Client,
     of: &Resource,

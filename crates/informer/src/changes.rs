@@ -1,29 +1,29 @@
-//! Many changes at once.
+//! The events of one list or resync.
 
 use std::{fmt, sync::Arc};
 
 use crate::Event;
 
-/// What a list changed, in the order in which handlers hear of it: deletions first, then the rest by namespace and name.
+/// Events of one list or resync, in delivery order: deletions first, then the others by namespace and name.
 ///
-/// Clones share one copy: however many handlers have yet to hear of the first list, it is held once, with eight bytes an object.
+/// Clones share the events: the first list is held once for the queues of all handlers, in 8 bytes per object.
 pub struct Changes<T>(Told<T>);
 
 enum Told<T> {
-    /// Objects that were there when the handler began to listen.
+    /// Objects of the first list, or those that were stored when the handler was added.
     Initial(Arc<Vec<Arc<T>>>),
-    /// Objects that are told again without a change.
+    /// Unchanged objects, from a resync or a relist.
     Again(Arc<Vec<Arc<T>>>),
     Differences(Arc<Vec<Event<T>>>),
 }
 
 impl<T> Changes<T> {
-    /// All of this is new to whoever hears it, and none of it is news.
+    /// Returns initial contents, delivered as `Added { initial: true }`.
     pub(crate) fn initial(objects: Vec<Arc<T>>) -> Self {
         Self(Told::Initial(Arc::new(objects)))
     }
 
-    /// A resync.
+    /// Returns unchanged objects, delivered as `Updated` from each object to itself.
     pub(crate) fn again(objects: Vec<Arc<T>>) -> Self {
         Self(Told::Again(Arc::new(objects)))
     }
@@ -32,7 +32,7 @@ impl<T> Changes<T> {
         Self(Told::Differences(Arc::new(events)))
     }
 
-    /// How many events these are.
+    /// Number of events.
     pub fn len(&self) -> usize {
         match &self.0 {
             Told::Initial(objects) | Told::Again(objects) => objects.len(),
@@ -40,12 +40,12 @@ impl<T> Changes<T> {
         }
     }
 
-    /// Whether nothing changed.
+    /// Whether there are no events.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One of the events, counted from 0.
+    /// Returns the event at index `at`, counted from 0; `None` after the last.
     pub fn get(&self, at: usize) -> Option<Event<T>> {
         match &self.0 {
             Told::Initial(objects) => {
@@ -60,13 +60,13 @@ impl<T> Changes<T> {
         }
     }
 
-    /// The events.
+    /// Iterates over the events in delivery order.
     pub fn iter(&self) -> impl Iterator<Item = Event<T>> {
         (0..self.len()).filter_map(|at| self.get(at))
     }
 }
 
-// Not derived: the objects are shared, they need not be `Clone` themselves.
+// Not derived: a derived impl would require `T: Clone`.
 impl<T> Clone for Changes<T> {
     fn clone(&self) -> Self {
         Self(match &self.0 {

@@ -1,4 +1,4 @@
-//! One informer of each type for a whole process.
+//! Shared informers, one per type.
 
 use std::{
     any::{Any, TypeId},
@@ -18,9 +18,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Builder, HandlerHandle, Informer, MetricsProvider, NotSynced, RestoreSignal, wait_for_sync};
 
-/// Makes informers, one of each type whoever asks, so that all parts of a process share one watch and one copy of its objects.
+/// Creates and runs informers, one per type, so that all parts of a process share one watch and one store (client-go:
+/// `SharedInformerFactory`).
 ///
-/// Clones are the same factory.
+/// Clones share their informers.
 ///
 /// ```no_run
 /// use kube_informer::{Factory, NamedIndexes};
@@ -52,19 +53,19 @@ pub struct Factory {
     shared: Arc<Mutex<Made>>,
 }
 
-/// The informers there are.
+/// The informers created so far.
 struct Made {
     informers: BTreeMap<TypeId, Box<dyn Known>>,
-    /// Tells the running factory of new ones.
+    /// Passes new informers to [`Factory::run`].
     started: mpsc::UnboundedSender<Start>,
-    /// Taken by whoever runs the factory.
+    /// `None` once [`Factory::run`] was called.
     to_start: Option<mpsc::UnboundedReceiver<Start>>,
 }
 
-/// Runs an informer.
+/// Starts an informer, which runs until the token is cancelled.
 type Start = Box<dyn FnOnce(CancellationToken) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
-/// An informer, whatever its type.
+/// An informer of any type.
 trait Known: Send {
     fn informer(&self) -> &dyn Any;
     fn handles(&self) -> Vec<HandlerHandle>;
@@ -82,17 +83,17 @@ impl<T: Decode, X: Clone + Send + Sync + 'static> Known for Informer<T, X> {
     }
 }
 
-/// An informer cannot be shared.
+/// Error of [`Factory::informer`] and [`Factory::informer_with`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactoryError {
-    /// The informer of this type has been made before, and with another index.
-    #[error("the informer of {0} was made with an index of another type")]
+    /// The informer of this type exists already, with an index of another type.
+    #[error("the informer of {0} was created with an index of another type")]
     OtherIndex(Resource),
 }
 
 impl Factory {
-    /// A factory of informers that follow all namespaces on the server of `client`.
+    /// Returns a factory of informers for all namespaces on the server of `client`.
     pub fn new(client: Client) -> Self {
         let (started, to_start) = mpsc::unbounded_channel();
         let made = Made { informers: BTreeMap::new(), started, to_start: Some(to_start) };
@@ -100,27 +101,33 @@ impl Factory {
         Self { client, resync: Duration::ZERO, metrics: None, restores, shared: Arc::new(Mutex::new(made)) }
     }
 
-    /// How often handlers are told again of everything, see [`Builder::resync`]. For informers that are made from now on.
+    /// Sets the resync period of informers created later; see [`Builder::resync`]. Default: zero, no resyncs.
     #[must_use]
     pub fn resync(self, every: Duration) -> Self {
         Self { resync: every, ..self }
     }
 
-    /// Who wants to know what happens, see [`Builder::metrics`]. For informers that are made from now on.
+    /// Sets the metrics provider of informers created later; see [`Builder::metrics`]. Default: none.
     #[must_use]
     pub fn metrics(self, provider: impl MetricsProvider + 'static) -> Self {
         Self { metrics: Some(Arc::new(provider)), ..self }
     }
 
-    /// The informer of a type, without an index.
+    /// Returns the informer of a type, without an index. The first call creates it.
+    ///
+    /// # Errors
+    ///
+    /// [`FactoryError::OtherIndex`] if it was created with an index.
     pub fn informer<T: Decode>(&self) -> Result<Informer<T>, FactoryError> {
         self.informer_with(|builder| builder)
     }
 
-    /// The informer of a type.
+    /// Returns the informer of a type. The first call creates it, with the options that `make` sets; later calls return
+    /// the same informer and do not call `make`.
     ///
-    /// Who asks first says what it is like. Later calls get the same one and their `make` is not called; they must ask for an
-    /// index of the same type.
+    /// # Errors
+    ///
+    /// [`FactoryError::OtherIndex`] if it was created with an index of another type.
     pub fn informer_with<T: Decode, X: Clone + Send + Sync + 'static>(
         &self,
         make: impl FnOnce(Builder<T>) -> Builder<T, X>,
@@ -136,20 +143,20 @@ impl Factory {
         }
         let informer = make(builder).build();
         let runs = informer.clone();
-        // Fails when the factory has stopped; then nothing runs any more.
+        // Fails if the factory has stopped; the new informer is then not run.
         let _ = made.started.send(Box::new(move |stop| Box::pin(runs.run(stop))));
         made.informers.insert(TypeId::of::<T>(), Box::new(informer.clone()));
         Ok(informer)
     }
 
-    /// Runs all informers that were made, and those that are still to be made as they are, until `stop`. The caller spawns it.
+    /// Runs all informers, those created later included, until `stop` is cancelled. The caller spawns the future.
     ///
-    /// A panic of a handler is passed on. A factory runs once: a second call logs and returns.
+    /// A panic of a handler is propagated. A factory runs once: the future of a second call logs an error and returns.
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = ()> + Send + use<> {
         let to_start = self.locked().to_start.take();
         async move {
             let Some(mut to_start) = to_start else {
-                tracing::error!("this factory has been started already");
+                tracing::error!("Factory::run was called a second time; this call does nothing");
                 return;
             };
             let mut running = JoinSet::new();
@@ -168,9 +175,12 @@ impl Factory {
         }
     }
 
-    /// Waits until every informer made so far has stored its first list and every handler added so far has heard of it.
+    /// Waits until every informer created so far has stored its first list and every handler added so far has processed
+    /// it, for at most `within`.
     ///
-    /// The error names those that are late: the type, and the handler if it has a name.
+    /// # Errors
+    ///
+    /// [`NotSynced`] with the resource of each informer that has not synced, and the name of the handler if it has one.
     pub async fn wait_for_sync(&self, within: Duration) -> Result<(), NotSynced> {
         let handles: Vec<_> = self.locked().informers.values().flat_map(|informer| informer.handles()).collect();
         wait_for_sync(&handles, within).await

@@ -1,4 +1,4 @@
-//! What the owner of a handler keeps.
+//! Handles of added handlers.
 
 use std::{
     fmt,
@@ -10,7 +10,7 @@ use std::{
 
 use tokio::sync::watch;
 
-/// Tells the handlers of a process apart, whichever informer they listen to.
+/// Identifies a handler among those of all informers of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Id(u64);
 
@@ -21,14 +21,15 @@ impl Id {
     }
 }
 
-/// Tells whether a handler has heard of everything that was there at first, and lets it be removed.
+/// Handle of an added handler: shows whether it has synced, and identifies it for
+/// [`Informer::remove_handler`](crate::Informer::remove_handler) (client-go: `ResourceEventHandlerRegistration`).
 ///
-/// Dropping it changes nothing.
+/// Dropping it does not remove the handler.
 #[derive(Clone)]
 pub struct HandlerHandle {
     name: Arc<str>,
     synced: watch::Receiver<bool>,
-    /// `None` for the store itself.
+    /// `None` for the handle of a store.
     id: Option<Id>,
 }
 
@@ -41,23 +42,25 @@ impl HandlerHandle {
         self.id
     }
 
-    /// The same handle, saying whose it is when it is reported missing: `pods (endpointslice-controller)`.
+    /// Returns the handle with the owner added to its name: `pods (endpointslice-controller)`.
     #[must_use]
     pub fn named(self, whose: &str) -> Self {
         Self { name: format!("{} ({whose})", self.name).into(), ..self }
     }
 
-    /// What is listened to.
+    /// Resource of the informer, followed by the name of the handler if it has one: `pods (endpointslice-controller)`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether the handler has returned from the last event of the initial list.
+    /// Returns whether the handler has returned from the last event of the initial list. For
+    /// [`Informer::store_synced`](crate::Informer::store_synced): whether the first list is stored.
     pub fn has_synced(&self) -> bool {
         *self.synced.borrow()
     }
 
-    /// Waits until it has; `false` if the informer stopped, or the handler was removed, before.
+    /// Waits until the handler has synced. Returns `false` if the informer stops, or the handler is removed, before
+    /// that.
     pub async fn synced(&self) -> bool {
         self.synced.clone().wait_for(|synced| *synced).await.is_ok()
     }

@@ -1,4 +1,4 @@
-//! One handler of an informer: its queue, and who empties it.
+//! The queue of a handler, and the runner that empties it.
 
 use std::sync::{
     Arc,
@@ -13,20 +13,20 @@ use tokio::{
 
 use crate::{Changes, Event, HandlerHandle, handle::Id, metrics::HandlerMeter, metrics::HandlerMetrics};
 
-/// Events a handler gets before others of its thread get a turn.
+/// Number of events that a handler gets before its task yields.
 const TURN: usize = 128;
 
-/// What waits in a handler's queue.
+/// Entry of a handler's queue.
 pub(crate) enum Delivery<T> {
     Event(Event<T>),
     Changes(Changes<T>),
-    /// All that was there at first has been delivered by now.
+    /// End of the initial list.
     Synced,
-    /// Was queued then; says how far the handler is behind.
+    /// Time at which this entry was queued, to measure the lag of the handler.
     Sample(Instant),
 }
 
-/// The informer's end of a handler.
+/// Sending end of a handler's queue.
 pub(crate) struct Listener<T> {
     id: Id,
     outbox: mpsc::UnboundedSender<Delivery<T>>,
@@ -35,12 +35,12 @@ pub(crate) struct Listener<T> {
     handle: HandlerHandle,
 }
 
-/// A handler and its queue; whoever holds it decides when the handler runs.
+/// A handler and the receiving end of its queue. The handler runs within the methods of this type.
 pub(crate) struct Runner<T> {
     inbox: mpsc::UnboundedReceiver<Delivery<T>>,
-    /// The event that is next.
+    /// Next event.
     next: Option<Event<T>>,
-    /// What comes after it, and how far that has been delivered.
+    /// Changes to deliver after `next`, and the index of the first one that is not delivered.
     many: Option<(Changes<T>, usize)>,
     handle: Box<dyn FnMut(Event<T>) + Send>,
     synced: watch::Sender<bool>,
@@ -48,7 +48,7 @@ pub(crate) struct Runner<T> {
     meter: Option<Arc<dyn HandlerMetrics>>,
 }
 
-/// A handler with an empty queue.
+/// Returns both ends of the queue of a new handler.
 pub(crate) fn connect<T>(
     of: &str,
     name: Option<&str>,
@@ -85,13 +85,13 @@ impl<T> Listener<T> {
         &self.handle
     }
 
-    /// Queues an event. Says no if the handler is gone.
+    /// Queues an event. Returns `false` if the handler is gone.
     pub(crate) fn tell(&mut self, event: &Event<T>) -> bool {
         self.queued(1);
         self.outbox.send(Delivery::Event(event.clone())).is_ok()
     }
 
-    /// Queues many changes. Says no if the handler is gone.
+    /// Queues changes. Returns `false` if the handler is gone.
     pub(crate) fn tell_all(&mut self, changes: &Changes<T>) -> bool {
         if changes.is_empty() {
             return !self.outbox.is_closed();
@@ -100,13 +100,13 @@ impl<T> Listener<T> {
         self.outbox.send(Delivery::Changes(changes.clone())).is_ok()
     }
 
-    /// What was there at first has been queued.
+    /// Queues the end of the initial list.
     pub(crate) fn synced(&self) {
-        // A listener whose handler is gone is forgotten with the next event.
+        // A listener whose handler is gone is removed with the next event.
         let _ = self.outbox.send(Delivery::Synced);
     }
 
-    /// Nothing more is delivered, not even what is queued already.
+    /// Removes the handler, which gets no more events, queued ones included.
     pub(crate) fn remove(self) {
         self.removed.store(true, Ordering::Relaxed);
     }
@@ -119,7 +119,7 @@ impl<T> Listener<T> {
 }
 
 impl<T> Runner<T> {
-    /// Delivers for as long as the informer lives and the handler is not removed.
+    /// Delivers events until the informer is dropped or the handler is removed.
     pub(crate) async fn run(mut self) {
         while let Some(delivery) = self.inbox.recv().await {
             self.open(delivery);
@@ -129,12 +129,12 @@ impl<T> Runner<T> {
         }
     }
 
-    /// Delivers what is waiting, and says how many events that were.
+    /// Delivers the queued events, and returns their number.
     pub(crate) fn drain(&mut self) -> usize {
         self.deliver(usize::MAX)
     }
 
-    /// Delivers what is waiting, up to so many events, and says how many these were.
+    /// Delivers up to `most` queued events, and returns their number.
     fn deliver(&mut self, most: usize) -> usize {
         let mut events = 0;
         while events < most {

@@ -1,4 +1,4 @@
-//! Events that are held back from a handler while its own write of the object is under way.
+//! Events that are held back from a handler while its own write of the object is in progress.
 
 use std::collections::HashMap;
 
@@ -6,24 +6,25 @@ use kube_wire::{Object, ObjectKey, ResourceVersion, Uid};
 
 use crate::{Event, handle::Id};
 
-/// Events of objects whose write has not been answered yet, by handler.
+/// Events of objects with a write in progress, by object and writing handler.
 ///
-/// The watch may show a write before its answer arrives. Only the answer tells the event from one that someone else caused.
+/// The event of a write may arrive before its response. Only the response distinguishes it from events that other
+/// clients cause.
 pub(crate) struct HeldEvents<T>(HashMap<(ObjectKey, Id), Vec<Event<T>>>);
 
 /// Outcome of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The server answered this version.
+    /// The server returned the object at this version.
     Written(ResourceVersion),
-    /// The server deleted this object.
+    /// The server deleted the object with this uid.
     Deleted(Uid),
-    /// The write failed, or its answer was lost.
+    /// The write failed, or its response was lost.
     Failed,
 }
 
 impl Outcome {
-    /// Whether an event shows this outcome.
+    /// Returns whether `event` is the event of this write.
     fn is_shown_by<T: Object>(&self, event: &Event<T>) -> bool {
         match (self, event) {
             (Self::Written(version), Event::Added { object, .. } | Event::Updated { new: object, .. }) => {
@@ -36,12 +37,12 @@ impl Outcome {
 }
 
 impl<T: Object> HeldEvents<T> {
-    /// A handler sends a write of an object.
+    /// Starts to hold back the events of an object from the handler that writes it.
     pub(crate) fn begin(&mut self, key: &ObjectKey, writer: Id) {
         self.0.insert((key.clone(), writer), Vec::new());
     }
 
-    /// Holds an event back from a handler that writes its object; returns `false` if the handler does not.
+    /// Holds an event back if the handler has a write of its object in progress; returns whether it has.
     pub(crate) fn hold(&mut self, event: &Event<T>, handler: Id) -> bool {
         if self.0.is_empty() {
             return false;
@@ -50,12 +51,12 @@ impl<T: Object> HeldEvents<T> {
         held.map(|events| events.push(event.clone())).is_some()
     }
 
-    /// Whether a handler writes any object.
+    /// Returns whether a handler has a write of any object in progress.
     pub(crate) fn is_writer(&self, handler: Id) -> bool {
         self.0.keys().any(|(_, writer)| *writer == handler)
     }
 
-    /// The write has ended: returns the events that others caused meanwhile.
+    /// Ends a write and returns the held events except that of the write itself, in order.
     pub(crate) fn end(&mut self, key: &ObjectKey, writer: Id, outcome: &Outcome) -> Vec<Event<T>> {
         let mut events = self.0.remove(&(key.clone(), writer)).unwrap_or_default();
         events.retain(|event| !outcome.is_shown_by(event));

@@ -1,4 +1,4 @@
-//! Ways to find objects other than by name.
+//! Indexes over stored objects.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -6,14 +6,16 @@ use kube_wire::Object;
 
 use crate::Objects;
 
-/// Brings an index up to date with one change: an object came (`None`, `Some`), changed or went (`Some`, `None`).
+/// Function that updates an index for one change: `old` is `None` for an added object, `new` for a removed one.
 ///
-/// An index must depend on the objects alone, not on the order of their changes: after a relist it is built anew.
+/// The index must depend only on the objects, not on the order of their changes: a list may build it anew from the
+/// empty index.
 pub type UpdateIndex<T, X> = fn(&mut X, old: Option<&Arc<T>>, new: Option<&Arc<T>>);
 
-/// From a name to objects, for any number of named ways to derive names from an object.
+/// Named indexes over objects (client-go: `Indexers`). The function of an index returns the values under which an
+/// object is found.
 ///
-/// The ready-made index; one that is written for its question can be smaller and faster.
+/// A custom index type for one kind of query can be smaller and faster; see [`Builder::index`](crate::Builder::index).
 ///
 /// ```
 /// use kube_informer::NamedIndexes;
@@ -39,30 +41,32 @@ struct NamedIndex<T> {
 }
 
 impl<T: Object> NamedIndexes<T> {
-    /// No index yet.
+    /// Returns an empty set of indexes.
     pub fn new() -> Self {
         Self(BTreeMap::new())
     }
 
-    /// Adds an index by the names, any number of them, that a function gives to an object; it replaces one of the same name.
+    /// Adds an index, or replaces the one of this name. `names` returns the values of an object, any number of them.
     #[must_use]
     pub fn with(mut self, index: &'static str, names: impl Fn(&T) -> Vec<String> + Send + Sync + 'static) -> Self {
         self.0.insert(index, NamedIndex { names: Arc::new(names), buckets: BTreeMap::new() });
         self
     }
 
-    /// The objects to which `index` gave `name`, ordered by key; none if there is no such index.
+    /// Iterates over the objects with the value `name` in `index`, ordered by namespace and name. Empty if there is no
+    /// such index.
     pub fn bucket(&self, index: &str, name: &str) -> impl Iterator<Item = &Arc<T>> {
         let bucket = self.0.get(index).and_then(|index| index.buckets.get(name));
         bucket.into_iter().flat_map(Objects::iter)
     }
 
-    /// The names that `index` gave to any object, in order.
+    /// Iterates over the values in `index`, in ascending order. Empty if there is no such index.
     pub fn names(&self, index: &str) -> impl Iterator<Item = &str> {
         self.0.get(index).into_iter().flat_map(|index| index.buckets.keys()).map(String::as_str)
     }
 
-    /// The function to give to the informer together with the index.
+    /// Updates all indexes for one change. Pass this function to [`Builder::index`](crate::Builder::index) together
+    /// with the indexes.
     pub fn update(indexes: &mut Self, old: Option<&Arc<T>>, new: Option<&Arc<T>>) {
         for index in indexes.0.values_mut() {
             index.update(old, new);
@@ -98,7 +102,7 @@ impl<T: Object> Default for NamedIndexes<T> {
     }
 }
 
-// Not derived: the objects are shared, they need not be `Clone` themselves.
+// Not derived: a derived impl would require `T: Clone`.
 impl<T> Clone for NamedIndexes<T> {
     fn clone(&self) -> Self {
         let copy = |index: &NamedIndex<T>| NamedIndex { names: index.names.clone(), buckets: index.buckets.clone() };
@@ -106,7 +110,7 @@ impl<T> Clone for NamedIndexes<T> {
     }
 }
 
-/// Names the indexes and says how many names each of them gives.
+/// Prints the name of each index and its number of values.
 impl<T> fmt::Debug for NamedIndexes<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.0.iter().map(|(name, index)| (name, index.buckets.len()))).finish()

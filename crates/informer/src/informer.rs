@@ -1,4 +1,4 @@
-//! The informer: a store that follows the cluster.
+//! The informer: a store that is kept up to date, and its handlers.
 
 use std::{
     convert::Infallible,
@@ -24,28 +24,29 @@ use crate::{
     shared::Shared,
 };
 
-/// Keeps a copy of one type of objects up to date and tells handlers of each change.
+/// Keeps the objects of one type in a store and delivers each change to its handlers (client-go:
+/// `SharedIndexInformer`).
 ///
-/// Clones are the same informer: share one among all who are interested in a type.
+/// Clones share the store and the handlers.
 pub struct Informer<T, X = ()> {
     shared: Arc<Shared<T, X>>,
     running: Arc<Mutex<Option<Running<T>>>>,
 }
 
-/// What `run` needs, once.
+/// Futures and handlers of an informer, taken by the first [`Informer::run`].
 pub(crate) struct Running<T> {
     runners: mpsc::UnboundedReceiver<Runner<T>>,
-    /// Handlers that were run by hand before.
+    /// Handlers that were run by [`drain`](Self::drain) before.
     by_hand: Vec<Runner<T>>,
     resync: Forever,
-    /// Fills the store; never does anything when it is filled by hand.
+    /// Fills the store; does nothing with a [`ManualSource`](crate::ManualSource).
     reflector: Forever,
 }
 
 type Forever = Pin<Box<dyn Future<Output = Infallible> + Send>>;
 
 impl<T: Decode> Informer<T> {
-    /// An informer of `T` from the server of `client`; of all namespaces and objects unless narrowed.
+    /// Returns a builder of an informer of `T` from the server of `client`, by default of all namespaces and objects.
     pub fn builder(client: Client) -> Builder<T> {
         Builder::from_server(client)
     }
@@ -56,19 +57,21 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
         Self { shared, running }
     }
 
-    /// The view of the store.
+    /// Returns a lister of the store.
     pub fn lister(&self) -> Lister<T, X> {
         Lister::new(self.shared.store().clone())
     }
 
-    /// Adds a handler, before or while the informer runs. It first hears of all that is stored, then of each change, in order.
+    /// Adds a handler, before or while the informer runs. It first gets all stored objects as [`Event::Added`] with
+    /// `initial` set, then each change, in order.
     ///
-    /// It has its own queue without bounds and its own task, so it may take its time; but it must not block the thread.
+    /// It has an unbounded queue and a task of its own, so a slow handler delays no other. It must not block the
+    /// thread.
     pub fn add_handler(&self, handle: impl FnMut(Event<T>) + Send + 'static) -> HandlerHandle {
         self.add_handler_with(HandlerOptions::default(), handle)
     }
 
-    /// As [`add_handler`](Self::add_handler), with a name or a resync of its own.
+    /// Adds a handler with a name or a resync period of its own; see [`add_handler`](Self::add_handler).
     pub fn add_handler_with(
         &self,
         options: HandlerOptions,
@@ -77,36 +80,37 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
         self.shared.add_handler(options, handle)
     }
 
-    /// Removes a handler: it may be within an event now, but gets no other, not even of those that are queued.
+    /// Removes a handler. A call in progress completes; queued events are dropped.
     ///
-    /// Says no if there is no such handler here: it was removed before, or listens to another informer.
+    /// Returns `false` if the handler was removed before or belongs to another informer.
     pub fn remove_handler(&self, handle: &HandlerHandle) -> bool {
         self.shared.remove_handler(handle)
     }
 
-    /// The handles of all handlers there are.
+    /// Returns the handles of all handlers.
     pub fn handlers(&self) -> Vec<HandlerHandle> {
         self.shared.handles()
     }
 
-    /// Synced as soon as the first list is stored; for those who read the store without a handler.
+    /// Returns a handle that is synced as soon as the first list is stored, for code that reads the store without a
+    /// handler.
     pub fn store_synced(&self) -> HandlerHandle {
         self.shared.store_handle()
     }
 
-    /// Puts the answers to own writes into the store ahead of the watch; see [`WriteThrough`].
+    /// Returns a [`WriteThrough`], which puts the responses to own writes into the store ahead of the watch.
     ///
-    /// `writer` is the handler of the part of the program that writes: it gets no event of these writes. All other handlers get
-    /// one, as if the watch had brought it.
+    /// `writer` is the handler of the controller that writes; it gets no events of these writes. All other handlers get
+    /// them like events of the watch.
     pub fn write_through(&self, writer: &HandlerHandle) -> WriteThrough<T> {
         WriteThrough::new(self.shared.clone(), writer)
     }
 
-    /// Brings the store to the state of the server at `version`, or a later one.
+    /// Waits until the store has the state of the server at `version`, or a later one.
     ///
-    /// Waits up to `patience` for the watch. A server need not show on the watch of one resource how far others have advanced, so
-    /// afterwards everything is listed again, from `version` on. Returns when that list is stored; an informer that does not run
-    /// never returns. A version that is no number has no order, and is not waited for.
+    /// If the watch does not get there within `patience`, requests a relist at least as new as `version` and waits
+    /// until it is stored, without a limit: the watch of one resource need not show how far others have advanced.
+    /// Returns at once if `version` is not a number, since such versions have no order.
     pub async fn reach(&self, version: &ResourceVersion, patience: Duration) {
         if version.number().is_some() && timeout(patience, self.shared.reached(version)).await.is_err() {
             self.shared.requests().request_list(RelistCause::Requested, Some(version.clone()));
@@ -114,14 +118,16 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
         }
     }
 
-    /// When the store last advanced; for health checks.
+    /// Returns the time at which the store last advanced, for health checks.
     pub fn progress(&self) -> Progress {
         self.shared.progress().clone()
     }
 
-    /// Follows the cluster until `stop` is cancelled; an informer never gives up. The caller spawns it.
+    /// Runs the informer until `stop` is cancelled. Failed requests are retried without limit. The caller spawns the
+    /// future.
     ///
-    /// A panic of a handler is passed on. An informer runs once: a second call logs and returns.
+    /// A panic of a handler is propagated. An informer runs once: the future of a second call logs an error and
+    /// returns.
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = ()> + Send + use<T, X> {
         let (running, progress) = (self.running.clone(), self.progress());
         async move {
@@ -130,7 +136,7 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
                 progress.start(Instant::now());
                 running.run(stop).await;
             } else {
-                tracing::error!("this informer has been started already");
+                tracing::error!("Informer::run was called a second time; this call does nothing");
             }
         }
     }
@@ -167,7 +173,7 @@ impl<T: Object> Running<T> {
         }
     }
 
-    /// Runs all handlers until nothing is waiting.
+    /// Runs all handlers until their queues are empty, and returns the number of events delivered.
     pub(crate) fn drain(&mut self) -> usize {
         let mut events = 0;
         loop {

@@ -1,8 +1,37 @@
-//! List-watch into an indexed store, with listers and ordered handlers.
+//! Kubernetes informers: list-watch into an indexed store, with listers and ordered event handlers.
 //!
-//! An [`Informer`] keeps a copy of one type of objects up to date for as long as it runs, through lost connections, expired
-//! versions and servers that are away. Controllers look at the copy through a [`Lister`], never at the API server, and hear of
-//! each change through a handler that turns it into keys for their queue.
+//! The semantics are those of client-go's shared informers. What it is for:
+//!
+//! - **A local copy of a resource**: an [`Informer`] keeps it current through lost connections, expired resource
+//!   versions and API server outages. Controllers read it through a [`Lister`] instead of calling the API server.
+//! - **Ordered events**: a handler gets each change of the store once and in order, as an [`Event`]. Controllers turn
+//!   it into keys of a work queue.
+//! - **Compact objects**: JSON or protobuf is decoded directly into any type that implements [`kube_wire::Decode`], so
+//!   that the store holds only the fields that a program reads.
+//! - **Indexes**: [`NamedIndexes`] are client-go's `Indexers`; [`Builder::index`] accepts any other type. An index is
+//!   always consistent with the objects.
+//! - **Own writes**: with [`WriteThrough`], the store shows the writes of its own program as soon as they are
+//!   acknowledged.
+//!
+//! ```text
+//!              list, watch               changes
+//! API server --------------> reflector ----------> store and index <--reads-- Lister
+//!     ^                                                ^     |
+//!     |                                   WriteThrough |     | events
+//!     |                                   (responses)  |     v
+//!     +------------ writes of the program -------------+   queue of each handler ---> handler
+//! ```
+//!
+//! # When not to use it
+//!
+//! - Occasional reads: an informer lists the whole resource and holds it in memory. Call the API server.
+//! - Handlers that need back-pressure: their queues are unbounded. Handlers should only add keys to a work queue.
+//! - Own writes with a selector: [`WriteThrough`] requires an informer without label or field selectors.
+//! - Controllers on kube-rs' `Controller`: it brings its own reflector and store.
+//!
+//! # Examples
+//!
+//! An informer with a handler:
 //!
 //! ```no_run
 //! use kube_controller_client::Client;
@@ -15,9 +44,9 @@
 //! async fn follow<Pod: Decode>(client: Client, stop: CancellationToken) -> Result<(), Box<dyn std::error::Error>> {
 //!     let pods = Informer::<Pod>::builder(client).namespace("shop").build();
 //!     let handler = pods.add_handler(|event| match event {
-//!         Event::Added { object, .. } => println!("new: {}", object.key()),
-//!         Event::Updated { new, .. } => println!("changed: {}", new.key()),
-//!         Event::Deleted { object, .. } => println!("gone: {}", object.key()),
+//!         Event::Added { object, .. } => println!("added: {}", object.key()),
+//!         Event::Updated { new, .. } => println!("updated: {}", new.key()),
+//!         Event::Deleted { object, .. } => println!("deleted: {}", object.key()),
 //!     });
 //!
 //!     let mut tasks = JoinSet::new();
@@ -28,8 +57,8 @@
 //! }
 //! ```
 //!
-//! Several parts of a process share informers through a [`Factory`]. Tests feed an informer by hand, without a server, a task
-//! or a clock:
+//! A [`Factory`] shares informers between the parts of a process. In tests, a [`ManualSource`] replaces the API server;
+//! it needs no task and no clock:
 //!
 //! ```
 //! use kube_informer::{HandlerOptions, ManualSource, NamedIndexes};
@@ -44,35 +73,42 @@
 //!
 //! let by_node = NamedIndexes::new().with("node", |pod: &Pod| vec![pod.node.to_owned()]);
 //! let (pods, source) = ManualSource::with_index(by_node, NamedIndexes::update);
-//! let (told, heard) = std::sync::mpsc::channel();
-//! let handler = pods.add_handler_with(HandlerOptions::named("example"), move |event| drop(told.send(format!("{event:?}"))));
+//! let (sender, events) = std::sync::mpsc::channel();
+//! let options = HandlerOptions::named("example");
+//! let handler = pods.add_handler_with(options, move |event| drop(sender.send(format!("{event:?}"))));
 //!
 //! source.replace([Pod { name: "web", node: "a", version: 1 }, Pod { name: "db", node: "a", version: 2 }], "2");
 //! source.apply(Pod { name: "web", node: "b", version: 3 });
 //! source.deliver();
 //! assert!(handler.has_synced());
 //! assert_eq!(
-//!     heard.try_iter().collect::<Vec<_>>(),
+//!     events.try_iter().collect::<Vec<_>>(),
 //!     ["Added(initial) shop/db@2", "Added(initial) shop/web@1", "Updated shop/web@3"]
 //! );
 //! assert_eq!(pods.lister().by_index("node", "a").len(), 1);
 //! ```
 //!
-//! What a handler may rely on:
-//! - It hears every change exactly once, in the order in which the store saw it, and the store is never older than the event.
-//! - A handler added late first hears of all that is in the store, as [`Event::Added`] with `initial` set.
-//! - An object that a relist brings unchanged causes an [`Event::Updated`] from the object to itself, as in client-go, for
-//!   handlers that the last resync included and, before the first resync, for all. These follow the changes of the relist.
-//!   One that was deleted and created again between two lists causes one [`Event::Updated`] with two different uids.
-//! - A slow handler delays nobody but itself. What it has not heard of waits in its queue, which has no bounds; how many events
-//!   these are, and for how long they wait, are [metrics](HandlerMetrics).
+//! # Guarantees for handlers
+//!
+//! - Every change is delivered exactly once, in the order of the store, and the store is never older than the event.
+//!   The only exception: events of [own writes](WriteThrough) are not delivered to the handler of the writer.
+//! - A handler that is added to a synced informer first gets every stored object, as [`Event::Added`] with `initial`
+//!   set.
+//! - After the changes of a relist, the unchanged objects are delivered as [`Event::Updated`] from each object to
+//!   itself, as in client-go: to the handlers that were due at the last resync check and, before the first check, to
+//!   all.
+//! - An object that was deleted and created again between two lists causes one [`Event::Updated`] with two different
+//!   uids.
+//! - A slow handler delays no other handler. Its queue is unbounded; the number of its queued events and their waiting
+//!   time are [metrics](HandlerMetrics).
 //!
 //! # Own writes
 //!
-//! A cache that is filled by a watch alone is behind the writes of its program: a sync that follows one decides on the state
-//! before it. [`WriteThrough`] puts the answers to writes into the store. The store then never shows less than what was
-//! acknowledged, the events of own writes change nothing, and the writer's handler gets the events that others caused, and no
-//! others. Neither client-go nor controller-runtime has this.
+//! A cache that is filled only by a watch is older than the writes of its own program, so that a sync right after a
+//! write decides on the state before it. [`WriteThrough`] puts the responses to writes into the store: it is then never
+//! older than an acknowledged write, and the writer's handler gets the events that other clients cause and no others.
+//! client-go's shared informers and controller-runtime's cache have no counterpart. client-go's `MutationCache` lays
+//! written objects over a store for reads only; events are not affected.
 //!
 //! # From client-go
 //!
@@ -83,26 +119,33 @@
 //! | `AddEventHandler`, `AddEventHandlerWithResyncPeriod` | [`Informer::add_handler`], [`Informer::add_handler_with`] |
 //! | `RemoveEventHandler` | [`Informer::remove_handler`] |
 //! | `HasSynced` of the informer, of a registration | [`Informer::store_synced`], the [`HandlerHandle`] |
-//! | `OnAdd`, `OnUpdate`, `OnDelete` | one function that gets an [`Event`] |
+//! | `OnAdd`, `OnUpdate`, `OnDelete` | one function with an [`Event`] as its argument |
 //! | `DeletedFinalStateUnknown` | `tombstone` of [`Event::Deleted`] |
 //! | `SetTransform` | [`Builder::transform`] |
-//! | `Indexers`, `ByIndex` | [`NamedIndexes`], [`Lister::by_index`]; or any type of one's own, [`Builder::index`] |
+//! | `Indexers`, `ByIndex` | [`NamedIndexes`], [`Lister::by_index`]; or a custom index with [`Builder::index`] |
 //! | `Lister` with a `labels.Selector` | [`Lister::select`] with a [`LabelSelector`] |
-//! | the backoff of a `Reflector` | [`BackoffPolicy`] |
+//! | the back-off of a `Reflector` | [`BackoffPolicy`] |
 //! | `InformerMetricsProvider` | [`MetricsProvider`]; `PrometheusMetrics` with the feature `prometheus` |
 //! | `FakeControllerSource` | [`ManualSource`] |
 //!
-//! # What differs on purpose
+//! # Deliberate differences
 //!
 //! - There is no queue between reflector and store: an event is stored as soon as it is decoded.
-//! - A handler is resynced for the first time within one period, and no period is skipped; client-go's first resync may come
+//! - An object that cannot be decoded is logged and counted; its last decodable state stays in the store. All other
+//!   objects of the list or watch are processed.
+//! - Before it resumes an interrupted watch (one that ended more than 5 s before its timeout), the informer requests
+//!   the server's current resource version. If that is lower than the version of the store, etcd was restored from a
+//!   backup, and the informer relists.
+//! - A `Retry-After` that exceeds the back-off interval is obeyed, up to 30 s.
+//! - The first resync of a handler comes within one period, and no period is skipped; client-go's first resync may come
 //!   after two periods.
-//! - An object that is the same in a list stays the object that it was, so a list of what is known needs no memory for objects.
-//! - Resyncs go on while the informer lists again; upstream's pause.
-//! - What an informer is like is said before it is built, its indexes too; nothing can be set too late.
-//! - A handler that is added when the informer has stopped is no error; its handle says that it does not sync.
+//! - Resyncs continue during a relist; upstream's pause.
+//! - A listed object in the state that is stored already is dropped in favour of the stored one, so that a relist of
+//!   unchanged objects allocates one object at a time.
+//! - All options, indexes and transform included, are set on the builder and fixed after `build`.
+//! - Adding a handler to a stopped informer is not an error: [`HandlerHandle::synced`] returns `false`.
 //!
-//! `UPSTREAM_TESTS.md` says which test of ours stands for which of upstream's.
+//! `UPSTREAM_TESTS.md` lists the counterparts of client-go's tests.
 
 mod builder;
 mod catch_up;

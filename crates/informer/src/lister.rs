@@ -1,4 +1,4 @@
-//! The reader's view of a store.
+//! Read access to a store.
 
 use std::{fmt, sync::Arc};
 
@@ -6,7 +6,7 @@ use kube_wire::{Object, ResourceVersion};
 
 use crate::{LabelSelector, NamedIndexes, Objects, Store};
 
-/// Looks at what an informer has stored. Clones look at the same store.
+/// Read access to the store of an informer. Clones read the same store.
 pub struct Lister<T, X = ()> {
     store: Arc<Store<T, X>>,
 }
@@ -16,25 +16,25 @@ impl<T: Object, X: Clone> Lister<T, X> {
         Self { store }
     }
 
-    /// The object, if it is stored. The namespace is empty for cluster-scoped objects.
+    /// Returns the object; `None` if it is not stored. The namespace is empty for cluster-scoped objects.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>> {
         self.read(|objects, _| objects.get(namespace, name).cloned())
     }
 
-    /// All objects, ordered by namespace and name.
+    /// Returns all objects, ordered by namespace and name.
     pub fn list(&self) -> Vec<Arc<T>> {
         self.read(|objects, _| objects.iter().cloned().collect())
     }
 
-    /// The objects of one namespace, ordered by name.
+    /// Returns the objects of one namespace, ordered by name.
     pub fn list_namespace(&self, namespace: &str) -> Vec<Arc<T>> {
         self.read(|objects, _| objects.namespace(namespace).cloned().collect())
     }
 
-    /// The objects of one namespace, or of all (`None`), that a selector chooses, ordered by namespace and name.
+    /// Returns the objects of one namespace, or of all (`None`), that match a selector, ordered by namespace and name.
     ///
-    /// `label` finds a label of an object by its name. Every object of the namespaces is looked at: for what is asked often, an
-    /// index is better.
+    /// `label` returns the value of an object's label. Every object of the namespace is tested; use an index for
+    /// frequent queries.
     pub fn select(
         &self,
         namespace: Option<&str>,
@@ -44,7 +44,7 @@ impl<T: Object, X: Clone> Lister<T, X> {
         if selector.is_nothing() {
             return Vec::new();
         }
-        // Only pointers are copied while the informer waits.
+        // Labels are compared after the lock is released, so that the informer waits only while pointers are copied.
         let mut objects = match namespace {
             Some(namespace) => self.list_namespace(namespace),
             None => self.list(),
@@ -53,30 +53,33 @@ impl<T: Object, X: Clone> Lister<T, X> {
         objects
     }
 
-    /// Looks at objects and index as they are at one moment. The informer waits meanwhile: be quick, and do not wait in here.
+    /// Calls `look` with the objects and the index of one moment, and returns its result.
+    ///
+    /// `look` runs under the read lock of the store, on which the informer waits: it must not block, nor read the store
+    /// through a lister.
     pub fn read<R>(&self, look: impl FnOnce(&Objects<T>, &X) -> R) -> R {
         self.store.read(look)
     }
 
-    /// How many objects are stored.
+    /// Number of stored objects.
     pub fn len(&self) -> usize {
         self.read(|objects, _| objects.len())
     }
 
-    /// Whether no object is stored.
+    /// Whether the store is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The version of the newest change in the store; empty before the first list.
+    /// Resource version of the last list, event or bookmark that was applied to the store; empty before the first list.
     pub fn last_resource_version(&self) -> ResourceVersion {
         self.store.last_resource_version()
     }
 }
 
 impl<T: Object> Lister<T, NamedIndexes<T>> {
-    /// The objects to which `index` gave `name`, as they were at one moment, ordered by namespace and name; none if there is no
-    /// such index.
+    /// Returns the objects with the value `name` in `index` at one moment, ordered by namespace and name. Empty if
+    /// there is no such index.
     pub fn by_index(&self, index: &str, name: &str) -> Vec<Arc<T>> {
         self.read(|_, indexes| indexes.bucket(index, name).cloned().collect())
     }

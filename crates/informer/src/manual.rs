@@ -1,4 +1,4 @@
-//! An informer fed by hand.
+//! A source of objects for informers in tests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,10 +6,11 @@ use kube_wire::{Object, Resource};
 
 use crate::{Builder, ByHand, Informer, UpdateIndex, informer::Running, shared::Shared};
 
-/// Feeds an informer from plain data instead of an API server, so that tests can drive handlers and controllers step by step.
+/// Source of objects that replaces the API server in tests, so that they can drive handlers and controllers step by
+/// step (client-go: `FakeControllerSource`).
 ///
-/// Handlers run where the test says, in [`deliver`](Self::deliver), and nowhere else: no task, no clock, no waiting. When the
-/// informer's [`run`](Informer::run) is called instead, handlers run there.
+/// Handlers run only within [`deliver`](Self::deliver), without a task or a clock. If [`Informer::run`] is called, they
+/// run there instead.
 ///
 /// ```
 /// use kube_informer::{Event, ManualSource};
@@ -34,53 +35,53 @@ pub struct ManualSource<T, X = ()> {
 }
 
 impl<T: Object> ManualSource<T> {
-    /// An informer without an index, and its source.
+    /// Builds an informer without an index, and its source.
     pub fn new() -> (Informer<T>, Self) {
         Self::builder().build()
     }
 
-    /// To say more of the informer.
+    /// Returns a builder of an informer and its source.
     pub fn builder() -> Builder<T, (), ByHand> {
         Builder::new(ByHand(()))
     }
 }
 
 impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
-    /// Stands for the type where one is reported.
+    /// Resource shown in errors, logs and metrics.
     pub(crate) const RESOURCE: Resource = Resource::cluster("", "", "manual source", "");
 
     pub(crate) fn of(shared: Arc<Shared<T, X>>, running: Arc<Mutex<Option<Running<T>>>>) -> Self {
         Self { shared, running }
     }
 
-    /// An informer with an index, and its source.
+    /// Builds an informer with an index, and its source.
     pub fn with_index(index: X, update: UpdateIndex<T, X>) -> (Informer<T, X>, Self) {
         ManualSource::builder().index(index, update).build()
     }
 
-    /// As if a list had been received. The first one makes the informer synced.
+    /// Stores a list. After the first one, the informer is synced.
     pub fn replace(&self, objects: impl IntoIterator<Item = T>, resource_version: &str) {
         let objects = objects.into_iter().map(|object| self.shared.arrived(object)).collect();
         self.shared.replace(objects, resource_version);
     }
 
-    /// As if a watch had said that the object was added or modified.
+    /// Applies an `ADDED` or `MODIFIED` event of a watch.
     pub fn apply(&self, object: T) {
         self.shared.upsert(object);
     }
 
-    /// As if a watch had said that the object was deleted; give its last state.
+    /// Applies a `DELETED` event of a watch with the last state of the object.
     pub fn delete(&self, last: T) {
         self.shared.delete(last);
     }
 
-    /// As if a watch had said that nothing changed up to this version.
+    /// Applies a bookmark.
     pub fn bookmark(&self, resource_version: &str) {
         self.shared.bookmark(resource_version);
     }
 
-    /// Runs the handlers until none has anything waiting, and says how many events they got. Does nothing when the informer
-    /// runs by itself.
+    /// Runs the handlers until their queues are empty, and returns the number of events delivered. Does nothing if
+    /// [`Informer::run`] has taken over the handlers.
     pub fn deliver(&self) -> usize {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.as_mut().map_or(0, Running::drain)

@@ -1,4 +1,4 @@
-//! What an informer reports of itself, and to whom.
+//! Traits for the metrics of informers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,9 +7,9 @@ use tokio::time::Instant;
 
 use crate::Progress;
 
-/// Makes the metrics of informers.
+/// Creates the metrics of informers (client-go: `InformerMetricsProvider`).
 pub trait MetricsProvider: Send + Sync {
-    /// The metrics of the informer of a type. Asked once, when the informer is built.
+    /// Returns the metrics of the informer of a resource. Called once, when the informer is built.
     fn informer(&self, of: &Resource) -> Arc<dyn InformerMetrics>;
 }
 
@@ -19,72 +19,76 @@ impl<P: MetricsProvider + ?Sized> MetricsProvider for Arc<P> {
     }
 }
 
-/// What happens in one informer. Called while the informer waits: be quick, and do not call the informer.
+/// Metrics of one informer.
+///
+/// The informer waits for each call: implementations must not block and must not call the informer.
 pub trait InformerMetrics: Send + Sync {
-    /// A list is complete and stored: so many items, in so much time from the first request on.
+    /// Records a complete list: the number of its items, and the time since its first request.
     fn listed(&self, items: usize, took: Duration);
 
-    /// A list failed.
+    /// Records a failed list.
     fn list_failed(&self);
 
-    /// A watch was opened.
+    /// Records that a watch was opened.
     fn watching(&self);
 
-    /// A watch is given up for a list, which costs the server far more than a watch that goes on.
+    /// Records a relist in place of a resumed watch, which would cost the server far less.
     fn relisting(&self, cause: RelistCause);
 
-    /// An item of a list, or an event of a watch, could not be decoded; the others were.
+    /// Records an item of a list or an event of a watch that could not be decoded.
     fn undecodable(&self);
 
-    /// Number of objects whose newest state could not be decoded. The store has an older state of them, or none.
+    /// Sets the number of objects whose newest state could not be decoded. The store has an older state of them, or
+    /// none.
     fn undecodable_objects(&self, objects: usize);
 
-    /// One event or list was stored and put before the handlers, which took so long.
+    /// Records the time taken to store one event or list and to queue it for the handlers.
     fn processed(&self, took: Duration);
 
-    /// The store is good up to this version and holds so many objects. Said after each event, list and bookmark.
+    /// Sets the resource version of the store and the number of its objects. Called after each event, list and
+    /// bookmark.
     fn stored(&self, version: &ResourceVersion, objects: usize);
 
-    /// Hands over the time of the last list, event or bookmark, to be read when metrics are collected. Called once, when the
-    /// informer is built; does nothing unless implemented.
+    /// Passes the time of the last list, event or bookmark, to be read when metrics are collected. Called once, when
+    /// the informer is built. The default implementation does nothing.
     fn follow(&self, _progress: &Progress) {}
 
-    /// The metrics of a handler. Asked once, when the handler is added.
+    /// Returns the metrics of a handler; `name` is empty if it has none. Called once, when the handler is added.
     fn handler(&self, name: &str) -> Arc<dyn HandlerMetrics>;
 }
 
-/// How far a handler is behind.
+/// Metrics of the queue of one handler.
 pub trait HandlerMetrics: Send + Sync {
-    /// So many events more wait for the handler.
+    /// Records queued events.
     fn queued(&self, events: usize);
 
-    /// So many of them wait no more.
+    /// Records events that left the queue: delivered, or dropped because the handler was removed.
     fn delivered(&self, events: usize);
 
-    /// What is delivered now has waited this long. Sampled about once a second while there are events.
+    /// Records how long the next event has waited in the queue. Sampled about once a second while there are events.
     fn lag(&self, waited: Duration);
 }
 
-/// Why an informer lists again instead of going on with its watch.
+/// Cause of a relist in place of a resumed watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RelistCause {
-    /// The version from which to go on is no longer in the server's history (410).
+    /// The resource version of the store is no longer in the server's history (410).
     Expired,
-    /// The server is behind that version: it was restored, or is another replica.
+    /// The server has not reached that version: etcd was restored from a backup, or another replica answered.
     Ahead,
-    /// The watch ended within a second and without a word.
+    /// The watch ended within 1 s without an event.
     Short,
-    /// The program asked for a list: a new leader whose cache is behind the server.
+    /// The program requested a relist with [`Informer::reach`](crate::Informer::reach), for example as a new leader.
     Requested,
-    /// The server acknowledged a write, but the watch does not show it.
+    /// The server acknowledged a write that the watch does not show.
     LostWrite,
-    /// The watch was refused or broke otherwise, or brought what cannot be read.
+    /// The watch was rejected, ended with another error, or delivered data that cannot be decoded.
     Failed,
 }
 
 impl RelistCause {
-    /// The cause in one word, for a label.
+    /// Returns the value of the label `cause`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Expired => "expired",
@@ -97,10 +101,10 @@ impl RelistCause {
     }
 }
 
-/// How often the lag of a handler is sampled.
+/// Minimum time between two samples of the lag of a handler.
 const SAMPLE: Duration = Duration::from_secs(1);
 
-/// Takes the times of an informer's work; does nothing, and reads no clock, where nobody wants to know.
+/// Metrics of one informer, if there is a provider. Otherwise it does nothing and reads no clock.
 #[derive(Clone)]
 pub(crate) struct Meter(Option<Arc<dyn InformerMetrics>>);
 
@@ -109,7 +113,7 @@ impl Meter {
         Self(provider.map(|provider| provider.informer(of)))
     }
 
-    /// When a list begins; to be given to [`listed`](Self::listed).
+    /// Returns the current time for [`listed`](Self::listed) or [`processed`](Self::processed); `None` without metrics.
     pub(crate) fn begin(&self) -> Option<Instant> {
         self.0.as_ref().map(|_| Instant::now())
     }
@@ -156,7 +160,7 @@ impl Meter {
         }
     }
 
-    /// Asks for what is stored only if somebody wants to know.
+    /// Calls `now` only if there are metrics.
     pub(crate) fn stored(&self, now: impl FnOnce() -> (ResourceVersion, usize)) {
         if let Some(sink) = &self.0 {
             let (version, objects) = now();
@@ -175,14 +179,14 @@ impl Meter {
     }
 }
 
-/// The sending half of a handler's metrics.
+/// Metrics of a handler, for the sending end of its queue.
 pub(crate) struct HandlerMeter {
     pub(crate) sink: Arc<dyn HandlerMetrics>,
     next_sample: Instant,
 }
 
 impl HandlerMeter {
-    /// Notes that events were queued, and says whether their wait is to be measured.
+    /// Records that events were queued. Returns the current time if their lag is to be sampled.
     pub(crate) fn queued(&mut self, events: usize) -> Option<Instant> {
         self.sink.queued(events);
         let now = Instant::now();

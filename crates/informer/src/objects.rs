@@ -8,10 +8,11 @@ use hashbrown::{
 };
 use kube_wire::{Object, Text};
 
-/// Objects by namespace and name, handed out in that order.
+/// Objects by namespace and name; iterators return them in that order.
 ///
-/// A table per namespace, so that a namespace is found without a scan. The objects name themselves: no key is stored beside
-/// them, and a look-up needs no owned key. What is handed out is sorted, so that no hash order can reach the API server.
+/// There is one hash table per namespace, so that the objects of a namespace are found without a scan. Keys are read
+/// from the objects: none are stored beside them, and a look-up needs no owned key. Iterators sort, so that no hash
+/// order can reach the API server.
 #[derive(Debug)]
 pub struct Objects<T> {
     namespaces: BTreeMap<Text, HashTable<Arc<T>>>,
@@ -20,32 +21,32 @@ pub struct Objects<T> {
 }
 
 impl<T: Object> Objects<T> {
-    /// The object, if there is one. The namespace is empty for cluster-scoped objects.
+    /// Returns the object; `None` if there is none. The namespace is empty for cluster-scoped objects.
     pub fn get(&self, namespace: &str, name: &str) -> Option<&Arc<T>> {
         self.namespaces.get(namespace)?.find(self.hasher.hash_one(name), |it| it.name() == name)
     }
 
-    /// All objects.
+    /// Iterates over all objects, ordered by namespace and name.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<T>> {
         self.namespaces.values().flat_map(sorted)
     }
 
-    /// The objects of one namespace.
+    /// Iterates over the objects of one namespace, ordered by name.
     pub fn namespace(&self, namespace: &str) -> impl Iterator<Item = &Arc<T>> {
         self.namespaces.get(namespace).into_iter().flat_map(sorted)
     }
 
-    /// How many there are.
+    /// Number of objects.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Stores an object; it replaces one of the same name.
+    /// Stores an object in place of one of the same namespace and name.
     pub(crate) fn insert(&mut self, object: Arc<T>) {
         if !self.namespaces.contains_key(object.namespace()) {
             self.namespaces.insert(object.key().namespace, HashTable::new());
@@ -81,7 +82,7 @@ fn sorted<T: Object>(objects: &HashTable<Arc<T>>) -> impl Iterator<Item = &Arc<T
     objects.into_iter()
 }
 
-// Not derived: the objects are shared, they need not be `Clone` themselves.
+// Not derived: a derived impl would require `T: Clone`.
 impl<T> Clone for Objects<T> {
     fn clone(&self) -> Self {
         Self { namespaces: self.namespaces.clone(), len: self.len, hasher: self.hasher.clone() }
@@ -94,7 +95,7 @@ impl<T> Default for Objects<T> {
     }
 }
 
-/// The last of several objects of one name wins.
+/// Of several objects of one namespace and name, the last is kept.
 impl<T: Object> FromIterator<Arc<T>> for Objects<T> {
     fn from_iter<I: IntoIterator<Item = Arc<T>>>(from: I) -> Self {
         let mut objects = Self::default();

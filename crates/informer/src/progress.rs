@@ -1,4 +1,4 @@
-//! How long a cache has stood still.
+//! Time since a cache last advanced.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -7,12 +7,12 @@ use std::{
 
 use tokio::time::Instant;
 
-/// When the store of an informer last advanced: by a list, an event or a bookmark.
+/// Time at which the store of an informer last advanced: by a list, an event or a bookmark.
 ///
-/// API servers send a bookmark about once a minute on every watch, so that a cache which stands still for some minutes no
-/// longer follows the cluster, even where nothing changes. client-go has no counterpart.
+/// API servers send a bookmark about once a minute on every watch. A cache that has not advanced for some minutes is
+/// therefore stale, even if no object changes. client-go has no counterpart.
 ///
-/// Clones belong to the same informer.
+/// Clones share the state.
 #[derive(Debug, Clone, Default)]
 pub struct Progress(Arc<Mutex<State>>);
 
@@ -23,7 +23,7 @@ struct State {
     last: Option<Instant>,
 }
 
-/// State of the cache of one informer, at one time.
+/// State of the cache of one informer at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheState {
     /// [`Informer::run`](crate::Informer::run) has not been called.
@@ -45,19 +45,19 @@ impl Progress {
         self.locked().started.get_or_insert(now);
     }
 
-    /// Notes that a list was stored.
+    /// Records that a list was stored.
     pub(crate) fn listed(&self, now: Instant) {
         self.locked().last = Some(now);
     }
 
-    /// Notes that an event or a bookmark was stored. Nothing counts before the first list.
+    /// Records that an event or a bookmark was stored. Does nothing before the first list.
     pub(crate) fn advanced(&self, now: Instant) {
         if let Some(last) = &mut self.locked().last {
             *last = now;
         }
     }
 
-    /// The state of the cache at `now`.
+    /// Returns the state of the cache at `now`.
     pub fn at(&self, now: Instant) -> CacheState {
         let state = self.locked();
         match (state.started, state.last) {

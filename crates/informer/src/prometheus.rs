@@ -1,4 +1,4 @@
-//! The metrics of informers, on a registry of the `prometheus` crate.
+//! Metrics of informers on a registry of the `prometheus` crate.
 
 mod idle;
 
@@ -13,9 +13,11 @@ use prometheus::{
 use self::idle::Idle;
 use crate::{HandlerMetrics, InformerMetrics, MetricsProvider, Progress, RelistCause};
 
-/// Two metrics with the names, texts, labels and buckets that Kubernetes' own binaries have, and what they do not have:
+/// Metrics of informers on a registry of the `prometheus` crate.
 ///
-/// | metric | type | more labels |
+/// Names, help, labels and buckets of the first two are those of Kubernetes' own binaries. The others are additions.
+///
+/// | metric | type | additional labels |
 /// |---|---|---|
 /// | `informer_processing_latency_seconds` | histogram | |
 /// | `informer_queued_items` | gauge, always 0: an event is stored as soon as it is decoded | |
@@ -26,13 +28,13 @@ use crate::{HandlerMetrics, InformerMetrics, MetricsProvider, Progress, RelistCa
 /// | `kube_informer_relists_total` | counter | `cause`, see [`RelistCause::as_str`] |
 /// | `kube_informer_undecodable_total` | counter | |
 /// | `kube_informer_undecodable_objects` | gauge | |
-/// | `kube_informer_last_resource_version` | gauge, the last 15 digits | |
+/// | `kube_informer_last_resource_version` | gauge: the last 15 digits | |
 /// | `kube_informer_store_objects` | gauge | |
-/// | `kube_informer_idle_seconds` | gauge; see [`Progress`] | |
+/// | `kube_informer_idle_seconds` | gauge, see [`Progress`] | |
 /// | `kube_informer_handler_queued_events` | gauge | `handler` |
 /// | `kube_informer_handler_lag_seconds` | histogram | `handler` |
 ///
-/// All have the labels `name`, `group`, `version` and `resource`. Register once, and hand a clone to every informer.
+/// All have the labels `name`, `group`, `version` and `resource`. Register once and pass a clone to every informer.
 #[derive(Debug, Clone)]
 pub struct PrometheusMetrics {
     name: String,
@@ -53,10 +55,10 @@ pub struct PrometheusMetrics {
 }
 
 const LABELS: [&str; 4] = ["name", "group", "version", "resource"];
-/// Of a handler that says no name.
+/// Value of the label `handler` for handlers without a name.
 const NAMELESS: &str = "unnamed";
 
-/// Adds a label to those that all metrics have.
+/// Returns the labels of all metrics and one more.
 fn with(label: &'static str) -> Vec<&'static str> {
     let mut labels = LABELS.to_vec();
     labels.push(label);
@@ -73,8 +75,11 @@ fn registered<C: Collector + Clone + 'static>(
 }
 
 impl PrometheusMetrics {
-    /// Registers the metrics of informers that go by this name: upstream's is that of the binary. Fails if a name of a metric is
-    /// taken.
+    /// Registers the metrics. `name` is the value of the label `name`; upstream uses the name of the binary.
+    ///
+    /// # Errors
+    ///
+    /// `prometheus::Error::AlreadyReg` if the registry has a metric with one of the names.
     pub fn register(registry: &Registry, name: &str) -> prometheus::Result<Self> {
         let seconds = vec![0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
         let histogram = |metric: &str, help: &str, labels: &[&str]| {
@@ -136,7 +141,7 @@ impl PrometheusMetrics {
 impl MetricsProvider for PrometheusMetrics {
     fn informer(&self, of: &Resource) -> Arc<dyn InformerMetrics> {
         let labels = [&*self.name, of.group, of.version, upstreams_plural(of)].map(str::to_owned);
-        // Upstream prints this one even while it is zero.
+        // Upstream exposes this series from the start.
         self.queued.with_label_values(&labels).set(0);
         Arc::new(OneInformer {
             processing: self.processing.with_label_values(&labels),
@@ -157,7 +162,7 @@ impl MetricsProvider for PrometheusMetrics {
     }
 }
 
-/// Upstream's informers of Endpoints say `endpointss`, and dashboards may rely on it.
+/// Returns upstream's value of the label `resource`. For Endpoints that is `endpointss`, on which dashboards may rely.
 fn upstreams_plural(of: &Resource) -> &'static str {
     if of.kind == "Endpoints" { "endpointss" } else { of.plural }
 }
@@ -222,7 +227,7 @@ impl InformerMetrics for OneInformer {
     }
 
     fn stored(&self, version: &ResourceVersion, objects: usize) {
-        // A gauge is a float in the end, which is exact up to here.
+        // Gauges are exported as 64-bit floats, which are exact for integers of 15 digits.
         self.version.set(gauge_value(version.number().unwrap_or(0) % 1_000_000_000_000_000));
         self.objects.set(gauge_value(objects));
     }

@@ -1,4 +1,4 @@
-//! How far a store has advanced, for those who wait for it, and requests to list again.
+//! Requests for a relist, and tasks that wait for a store to advance.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,29 +8,30 @@ use tokio::sync::Notify;
 
 use crate::RelistCause;
 
-/// Waiters for the progress of one store, and the list that is requested for it.
+/// The pending request for a relist of one store, and the tasks that wait for the store to advance.
 #[derive(Debug, Default)]
 pub(crate) struct ListRequests {
+    /// Notified when the store changes.
     made: Notify,
     list_requested: Notify,
-    /// The list that is requested.
+    /// The pending request.
     request: Mutex<Option<Request>>,
 }
 
 #[derive(Debug)]
 struct Request {
     cause: RelistCause,
-    /// The version that the list must have at least.
+    /// Minimum resource version of the list.
     at_least: Option<ResourceVersion>,
 }
 
 impl ListRequests {
-    /// Wakes those who wait, because the store changed.
+    /// Wakes the tasks in [`until`](Self::until) after a change of the store.
     pub(crate) fn made(&self) {
         self.made.notify_waiters();
     }
 
-    /// Waits until `reached` holds; it is checked again whenever the store changes.
+    /// Waits until `reached` returns `true`. It is called again after each change of the store.
     pub(crate) async fn until(&self, reached: impl Fn() -> bool) {
         loop {
             let changed = self.made.notified();
@@ -41,7 +42,8 @@ impl ListRequests {
         }
     }
 
-    /// Requests a list in place of the watch, at least as new as `at_least`.
+    /// Requests a relist at least as new as `at_least`. Pending requests are merged: the first cause and the highest
+    /// version are kept.
     pub(crate) fn request_list(&self, cause: RelistCause, at_least: Option<ResourceVersion>) {
         let mut request = self.locked();
         let request = request.get_or_insert(Request { cause, at_least: None });
@@ -51,8 +53,7 @@ impl ListRequests {
         self.list_requested.notify_one();
     }
 
-    /// Waits for a request that no list has been begun for yet; returns its cause and the version that the list must have at
-    /// least, if any.
+    /// Waits for a request, takes it, and returns its cause and the minimum version of the list, if any.
     pub(crate) async fn list_requested(&self) -> (RelistCause, Option<ResourceVersion>) {
         loop {
             self.list_requested.notified().await;
@@ -62,8 +63,8 @@ impl ListRequests {
         }
     }
 
-    /// Drops the request that a list of `asked` serves: any, unless it needs a later version. An empty `asked` is a list of the
-    /// most recent state.
+    /// Drops the pending request, unless it needs a later version than the list that starts now at `asked`. An empty
+    /// `asked` is the most recent state.
     pub(crate) fn begin_list(&self, asked: &ResourceVersion) {
         let mut request = self.locked();
         let at_least = request.as_ref().and_then(|request| request.at_least.as_ref());

@@ -1,4 +1,4 @@
-//! Restores of the API server's store, which concern all informers at once.
+//! Restores of etcd from a backup, which affect all informers of an API server.
 
 use std::sync::{
     Arc,
@@ -7,14 +7,14 @@ use std::sync::{
 
 use tokio::sync::Notify;
 
-/// Shared by the informers of one API server, so that all of them list again when one finds that the store was restored.
+/// Signal shared by the informers of one API server: when one detects that etcd was restored from a backup, all relist.
 ///
-/// An informer whose connection was lost compares the server's resource version with its own before it goes on. That finds a
-/// restored store only while the version is still behind: an informer that asks late, because its first request failed, may
-/// find a version that has been handed out a second time.
+/// An informer whose watch was interrupted compares the server's resource version with its own before it resumes. This
+/// detects a restore only while the server's version is lower. An informer that compares later, because its first
+/// request failed, may find a version that was assigned a second time.
 ///
-/// Clones share the state. [`Builder::restores`](crate::Builder::restores) takes one; a [`Factory`](crate::Factory) does it for
-/// its informers.
+/// Clones share the state. Pass one to [`Builder::restores`](crate::Builder::restores); a [`Factory`](crate::Factory)
+/// does so for its informers.
 #[derive(Clone, Debug, Default)]
 pub struct RestoreSignal {
     state: Arc<State>,
@@ -22,13 +22,13 @@ pub struct RestoreSignal {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Number of restores found.
+    /// Number of restores detected.
     found: AtomicU64,
     /// Not a `watch` channel, which wakes its receivers in random order.
     raised: Notify,
 }
 
-/// One informer's view of the signal.
+/// Subscription of one informer to the signal.
 #[derive(Debug)]
 pub(crate) struct Restores {
     signal: RestoreSignal,
@@ -42,19 +42,19 @@ impl RestoreSignal {
 }
 
 impl Restores {
-    /// Has the others list again.
+    /// Makes the other informers relist.
     pub(crate) fn raise(&mut self) {
         self.seen = self.signal.state.found.fetch_add(1, Ordering::AcqRel) + 1;
         self.signal.state.raised.notify_waiters();
     }
 
-    /// Returns whether another informer has found a restore since the last call.
+    /// Returns whether another informer has detected a restore since the last call.
     pub(crate) fn take(&mut self) -> bool {
         let found = self.signal.state.found.load(Ordering::Acquire);
         std::mem::replace(&mut self.seen, found) != found
     }
 
-    /// Waits for a restore that another informer finds.
+    /// Waits until another informer detects a restore.
     pub(crate) async fn found(&self) {
         loop {
             let raised = self.signal.state.raised.notified();
@@ -81,6 +81,6 @@ mod tests {
         assert!(!one.take() && one.found().now_or_never().is_none());
         assert!(other.found().now_or_never().is_some());
         assert!(other.take() && !other.take());
-        assert!(!signal.follow().take(), "an informer that is made later lists anyway");
+        assert!(!signal.follow().take(), "a new informer starts with a list anyway");
     }
 }

@@ -1,26 +1,29 @@
-//! When which handler is told again of everything. No clock of its own.
+//! Resync periods of handlers. The current time is an argument.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Nobody is told again more often than this.
+/// Minimum resync period of a handler, as in client-go (`minimumResyncPeriod`).
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// How often an informer looks whether a handler is due: as often as the most eager of its handlers asks for, of those that
-/// came before the informer was started.
+/// Period at which an informer checks which handlers are due for a resync (client-go: `resyncCheckPeriod`): the
+/// shortest that a handler requested before the informer was started.
 #[derive(Debug)]
 pub(crate) struct Check {
-    /// What handlers get that do not ask for anything else.
+    /// Resync period of handlers that request none.
     default: Duration,
+    /// Period of the checks; zero disables resyncs.
     every: Duration,
     started: bool,
 }
 
-/// When one handler is due.
+/// Resync schedule of one handler.
 #[derive(Debug)]
 pub(crate) struct Due {
+    /// Requested period; zero disables resyncs.
     asked: Duration,
+    /// Effective period: the requested one, but at least the check period.
     every: Duration,
     /// The end of the period in which the next resync falls.
     next: Instant,
@@ -28,7 +31,7 @@ pub(crate) struct Due {
 }
 
 impl Check {
-    /// `every` is zero for an informer that tells nobody again.
+    /// Returns the checks of an informer whose own resync period is `every`; zero disables resyncs.
     pub(crate) fn new(every: Duration) -> Self {
         Self { default: every, every, started: false }
     }
@@ -37,14 +40,15 @@ impl Check {
         self.default
     }
 
-    /// Looks more often for a handler that asks for it. Not once the informer is started: then the handler has to wait.
+    /// Lowers the check period to that of a handler. Does nothing once the informer is started or if resyncs are
+    /// disabled.
     pub(crate) fn ask(&mut self, every: Duration) {
         if !self.started && every > Duration::ZERO {
             self.every = self.every.min(every.max(SHORTEST));
         }
     }
 
-    /// The informer is started: from now on it looks this often, if at all.
+    /// Marks the informer as started and returns the check period; `None` if resyncs are disabled.
     pub(crate) fn start(&mut self) -> Option<Duration> {
         self.started = true;
         Some(self.every).filter(|every| !every.is_zero())
@@ -60,30 +64,30 @@ impl Due {
         due
     }
 
-    /// No handler is due more often than the informer looks.
+    /// Sets the effective period after a change of the check period.
     pub(crate) fn check_changed(&mut self, check: &Check) {
         let never = self.asked.is_zero() || check.every.is_zero();
         self.every = if never { Duration::ZERO } else { self.asked.max(check.every) };
     }
 
-    /// Whether the handler is resynced by the check at `now`: the last check that is not later than the end of its period, or
-    /// the first one after it.
+    /// Returns whether the check at `now` resyncs the handler: whether it is the last check that is not later than the
+    /// end of the handler's period, or the first one after it.
     ///
-    /// Periods follow each other without a gap, however late a check is within its own period, so that none is skipped; a
-    /// handler added between two checks gets its first resync within one period. client-go's `processorListener` counts each
-    /// period from the previous check, and loses a check whenever one comes a little earlier than that.
+    /// Periods follow each other without a gap, even if a check is late, so that none is skipped. A handler added
+    /// between two checks gets its first resync within one period. client-go's `processorListener` counts each period
+    /// from the previous check and skips a check that comes slightly earlier than that.
     pub(crate) fn take(&mut self, now: Instant, check: &Check) -> bool {
         self.syncing = !self.every.is_zero() && now + check.every > self.next;
         if self.syncing {
             let late = now.saturating_duration_since(self.next);
-            // Checks that were missed altogether are not made up for.
+            // After a suspension there is one resync, not one per missed period.
             self.next = if late < check.every { self.next } else { now } + self.every;
         }
         self.syncing
     }
 
-    /// Whether the handler gets the unchanged objects of a relist: until the first check, and after a check that resynced it,
-    /// as with the flag in client-go's `sharedProcessor.listeners` (IN-38).
+    /// Returns whether the handler gets the unchanged objects of a relist: before the first check, and after a check
+    /// that resynced it. This is the flag in client-go's `sharedProcessor.listeners` (IN-38).
     pub(crate) fn is_syncing(&self) -> bool {
         self.syncing
     }
@@ -107,7 +111,7 @@ mod tests {
             for due in &mut handlers {
                 due.check_changed(&check);
             }
-            assert_eq!(check.every, seconds(looks), "with one more that asks for {asked} s");
+            assert_eq!(check.every, seconds(looks), "after a handler with a period of {asked} s");
         }
         let periods: Vec<_> = handlers.iter().map(|due| due.every.as_secs()).collect();
         assert_eq!(periods, [0, 60, 55, 5, 0, 90]);
@@ -139,7 +143,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        // A check wakes up to some milliseconds after its time, and the handler was added at any time before the first one.
+        // Checks are up to 500 ms late, and the handler is added at any time before the first one.
         #[test]
         fn no_check_is_skipped_however_late_it_wakes(
             added in 0..10_000_u64,

@@ -1,8 +1,8 @@
-//! Choosing objects by their labels.
+//! Label selectors.
 
 use std::{collections::BTreeSet, fmt};
 
-/// What labels an object must have. Without a requirement it chooses every object.
+/// Requirements on the labels of an object, all of which must hold (client-go: `labels.Selector`).
 ///
 /// ```
 /// use kube_informer::LabelSelector;
@@ -13,7 +13,9 @@ use std::{collections::BTreeSet, fmt};
 /// assert_eq!(selector.to_string(), "app=web,tier in (a,b),!canary");
 /// ```
 ///
-/// It prints in the form that the API server reads, so that the same selector can narrow an informer.
+/// The `Display` form is the syntax of the API server and can be passed to
+/// [`Builder::label_selector`](crate::Builder::label_selector). [`nothing`](Self::nothing) cannot be expressed in it,
+/// nor can [`one_of`](Self::one_of) and [`none_of`](Self::none_of) without a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelSelector {
     requirements: Vec<(String, Requirement)>,
@@ -31,58 +33,58 @@ enum Requirement {
 }
 
 impl LabelSelector {
-    /// Chooses every object, until requirements follow.
+    /// Returns a selector without requirements, which matches every object.
     pub fn everything() -> Self {
         Self::default()
     }
 
-    /// Chooses no object, whatever requirements follow.
+    /// Returns a selector that matches no object, whatever requirements are added.
     pub fn nothing() -> Self {
         Self { requirements: Vec::new(), nothing: true }
     }
 
-    /// The label has this value.
+    /// Requires that the label has this value.
     #[must_use]
     pub fn equal(self, label: &str, value: &str) -> Self {
         self.and(label, Requirement::Equal(value.to_owned()))
     }
 
-    /// The label has another value, or is not there.
+    /// Requires that the label has another value or is absent.
     #[must_use]
     pub fn not_equal(self, label: &str, value: &str) -> Self {
         self.and(label, Requirement::NotEqual(value.to_owned()))
     }
 
-    /// The label has one of these values.
+    /// Requires that the label has one of these values.
     #[must_use]
     pub fn one_of<'a>(self, label: &str, values: impl IntoIterator<Item = &'a str>) -> Self {
         self.and(label, Requirement::OneOf(values.into_iter().map(str::to_owned).collect()))
     }
 
-    /// The label has none of these values, or is not there.
+    /// Requires that the label has none of these values or is absent.
     #[must_use]
     pub fn none_of<'a>(self, label: &str, values: impl IntoIterator<Item = &'a str>) -> Self {
         self.and(label, Requirement::NoneOf(values.into_iter().map(str::to_owned).collect()))
     }
 
-    /// The label is there.
+    /// Requires that the label is present, with any value.
     #[must_use]
     pub fn present(self, label: &str) -> Self {
         self.and(label, Requirement::Present)
     }
 
-    /// The label is not there.
+    /// Requires that the label is absent.
     #[must_use]
     pub fn absent(self, label: &str) -> Self {
         self.and(label, Requirement::Absent)
     }
 
-    /// Whether an object is chosen whose labels are these.
+    /// Returns whether an object matches. `label` returns the value of one of its labels.
     pub fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
         !self.nothing && self.requirements.iter().all(|(name, requirement)| requirement.holds(label(name)))
     }
 
-    /// Chooses nothing, and need not be asked.
+    /// Whether the selector is [`nothing`](Self::nothing), so that no object needs to be tested.
     pub(crate) fn is_nothing(&self) -> bool {
         self.nothing
     }

@@ -1,4 +1,4 @@
-//! The store and its listeners, changed together.
+//! The store and the listeners of its events.
 
 use std::{
     collections::HashSet,
@@ -26,13 +26,14 @@ use crate::{
     resync::{Check, Due},
 };
 
-/// Applies changes to the store and tells the listeners, in one order for all of them.
+/// Applies changes to the store and queues their events for the listeners, in the same order for all.
 pub(crate) struct Shared<T, X> {
     name: String,
     store: Arc<Store<T, X>>,
     transform: Option<Transform<T>>,
     meter: Meter,
-    /// Held while a change is applied and told, and while a listener is added: this is what makes "each event exactly once".
+    /// Locked while a change is applied and queued, and while a listener is added, so that each listener gets each
+    /// event exactly once.
     listeners: Mutex<Listeners<T>>,
     runners: mpsc::UnboundedSender<Runner<T>>,
     synced: watch::Sender<bool>,
@@ -50,7 +51,7 @@ struct Listeners<T> {
 }
 
 impl<T: Object, X: Clone> Shared<T, X> {
-    /// Also returns where the handlers to run come out.
+    /// Also returns the channel of handlers to run.
     pub(crate) fn new(
         name: String,
         meter: Meter,
@@ -88,17 +89,17 @@ impl<T: Object, X: Clone> Shared<T, X> {
         &self.meter
     }
 
-    /// Synced as soon as the first list is stored, whether handlers have heard of it or not.
+    /// Returns a handle that is synced as soon as the first list is stored, before handlers have processed it.
     pub(crate) fn store_handle(&self) -> HandlerHandle {
         HandlerHandle::new(&self.name, self.synced.subscribe(), None)
     }
 
-    /// The handles of all handlers.
+    /// Returns the handles of all handlers.
     pub(crate) fn handles(&self) -> Vec<HandlerHandle> {
         self.locked().all.iter().map(|(listener, _)| listener.handle().clone()).collect()
     }
 
-    /// Adds a handler, which first hears of all that is stored.
+    /// Adds a handler, and queues all stored objects for it if the first list is stored.
     pub(crate) fn add_handler(
         &self,
         options: HandlerOptions,
@@ -128,21 +129,20 @@ impl<T: Object, X: Clone> Shared<T, X> {
         for (_, due) in all {
             due.check_changed(check);
         }
-        // When the informer has stopped, the runner is dropped here and the handle says so.
+        // If the informer has stopped, the runner is dropped here, and the handle never syncs.
         let _ = self.runners.send(runner);
         handle
     }
 
-    /// Removes a handler of this informer; says no if there is none.
+    /// Removes a handler; returns `false` if it is not a handler of this informer.
     pub(crate) fn remove_handler(&self, handle: &HandlerHandle) -> bool {
         let mut listeners = self.locked();
         let at = listeners.all.iter().position(|(listener, _)| Some(listener.id()) == handle.id());
         at.map(|at| listeners.all.remove(at).0.remove()).is_some()
     }
 
-    /// An object that came with a list: as it is to be stored, or as it is stored already.
-    ///
-    /// So a list of what is known takes no memory beyond one object at a time.
+    /// Transforms an object of a list, and returns the stored one instead if it is in the same state, so that a list of
+    /// unchanged objects allocates one object at a time.
     pub(crate) fn arrived(&self, object: T) -> Arc<T> {
         let object = self.transformed(object);
         self.store.known(&object).unwrap_or_else(|| Arc::new(object))
@@ -158,7 +158,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
         self.change(None, |store| store.delete(last));
     }
 
-    /// Stores what the server answered to a write of `writer`, which gets no event of it.
+    /// Stores the object from the response to a write. The handler `writer` gets no event of it.
     pub(crate) fn written(&self, object: T, writer: Option<Id>) {
         if has(Defect::OwnWritesNotCached) {
             return;
@@ -167,7 +167,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
         self.change(writer, |store| store.written(object));
     }
 
-    /// Removes what the server deleted for `writer`, which gets no event of it.
+    /// Removes an object that the server deleted on request. The handler `writer` gets no event of it.
     pub(crate) fn deleted(&self, object: &T, writer: Option<Id>) {
         if has(Defect::OwnWritesNotCached) {
             return;
@@ -175,14 +175,14 @@ impl<T: Object, X: Clone> Shared<T, X> {
         self.change(writer, |store| store.deleted(object));
     }
 
-    /// `writer` sends a write of this object: its events are held back from that handler until [`end_write`](Self::end_write).
+    /// Starts to hold back the events of an object from the handler `writer`, until [`end_write`](Self::end_write).
     pub(crate) fn begin_write(&self, key: &ObjectKey, writer: Option<Id>) {
         if let Some(writer) = writer {
             self.locked().held.begin(key, writer);
         }
     }
 
-    /// The write was answered with this outcome, or failed: the events that others caused meanwhile are delivered.
+    /// Ends a write and queues the held events, except that of the write itself.
     pub(crate) fn end_write(&self, key: &ObjectKey, writer: Option<Id>, outcome: &Outcome) {
         let Some(writer) = writer else { return };
         let mut listeners = self.locked();
@@ -192,8 +192,8 @@ impl<T: Object, X: Clone> Shared<T, X> {
         }
     }
 
-    /// A write on top of this stored state was refused as outdated: if that state is an own write that the watch has not
-    /// confirmed, the server has lost it, and everything is listed again.
+    /// Handles a 409 Conflict for a write based on this stored state: requests a relist if the state is an own write
+    /// that the watch has not confirmed, since the server has lost it.
     pub(crate) fn refused(&self, object: &T) {
         if self.store.is_unconfirmed(object) {
             self.requests.request_list(RelistCause::LostWrite, None);
@@ -204,22 +204,22 @@ impl<T: Object, X: Clone> Shared<T, X> {
         &self.requests
     }
 
-    /// Waits until the store shows the state at `version` or a later one.
+    /// Waits until the store is at `version` or a later one.
     pub(crate) async fn reached(&self, version: &ResourceVersion) {
         self.requests.until(|| *version <= self.store.last_resource_version()).await;
     }
 
-    /// Returns the stored object of this name.
+    /// Returns the stored object; `None` if there is none.
     pub(crate) fn stored(&self, key: &ObjectKey) -> Option<Arc<T>> {
         self.store.get(key)
     }
 
-    /// Removes an object whose last state is not known.
+    /// Removes an object whose last state is unknown.
     pub(crate) fn forget(&self, key: &ObjectKey, version: &ResourceVersion) {
         self.change(None, |store| store.forget(key, version));
     }
 
-    /// Stores a list of what has [`arrived`](Self::arrived).
+    /// Replaces the contents of the store by a list. `objects` are those that [`arrived`](Self::arrived) returned.
     pub(crate) fn replace(&self, objects: Vec<Arc<T>>, resource_version: &str) {
         let begun = self.meter.begin();
         let mut listeners = self.locked();
@@ -252,7 +252,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
         self.report(None);
     }
 
-    /// Tells handlers again of everything, when they are due. Never ends.
+    /// Queues all stored objects for the handlers that are due for a resync. Never returns.
     pub(crate) async fn resync(self: Arc<Self>) -> Infallible {
         let check = self.locked().check.start();
         let Some(every) = check else { return pending().await };
@@ -264,11 +264,11 @@ impl<T: Object, X: Clone> Shared<T, X> {
         }
     }
 
-    /// The stored objects that are not in the changes of a relist; `None` if there are none.
+    /// Returns the stored objects that a relist did not change; `None` if there are none.
     ///
-    /// Upstream's handlers get an update for each of these (`sharedIndexInformer.OnUpdate`, which `sharedProcessor.distribute`
-    /// passes to the handlers that are due for a resync), so that a relist after a lost history repairs what a
-    /// controller missed.
+    /// Upstream's handlers get an update for each of these (`sharedIndexInformer.OnUpdate`, which
+    /// `sharedProcessor.distribute` passes to the handlers that are due for a resync), so that a relist also repairs
+    /// what a controller missed.
     fn unchanged(&self, changes: &Changes<T>) -> Option<Changes<T>> {
         let changed: HashSet<_> = changes.iter().map(|event| Arc::as_ptr(event.object())).collect();
         let kept = |objects: &Objects<T>| {
@@ -297,19 +297,19 @@ impl<T: Object, X: Clone> Shared<T, X> {
         });
     }
 
-    /// Applies a change and delivers its event to all handlers but that of `writer`.
+    /// Applies a change and queues its event for all handlers except `writer`.
     fn change(&self, writer: Option<Id>, change: impl FnOnce(&Store<T, X>) -> Option<Event<T>>) {
         let begun = self.meter.begin();
         let mut listeners = self.locked();
         if let Some(event) = change(&self.store) {
-            // Those whose handler is gone are forgotten.
+            // Listeners whose handler is gone are removed.
             let Listeners { all, held, .. } = &mut *listeners;
             all.retain_mut(|(listener, _)| {
                 writer == Some(listener.id()) || held.hold(&event, listener.id()) || listener.tell(&event)
             });
         }
         drop(listeners);
-        // An own write says nothing of the watch.
+        // An own write is no progress of the watch.
         if writer.is_none() {
             self.report(begun);
         }
@@ -334,7 +334,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
     }
 }
 
-/// Queues many changes, but for those of objects that the handler writes. Says no if the handler is gone.
+/// Queues changes, and holds back those of objects that the handler is writing. Returns `false` if the handler is gone.
 fn tell_all<T: Object>(listener: &mut Listener<T>, held: &mut HeldEvents<T>, changes: &Changes<T>) -> bool {
     if !held.is_writer(listener.id()) {
         return listener.tell_all(changes);

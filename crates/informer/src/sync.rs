@@ -1,4 +1,4 @@
-//! Waiting for caches.
+//! Waiting for caches to sync.
 
 use std::time::Duration;
 
@@ -7,17 +7,22 @@ use tokio_util::sync::CancellationToken;
 
 use crate::HandlerHandle;
 
-/// Not everything synced in time.
+/// Error of [`wait_for_sync`]: some handlers have not synced.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not synced within {within:?}: {}", missing.join(", "))]
 pub struct NotSynced {
-    /// What is missing, by [`HandlerHandle::name`].
+    /// [`HandlerHandle::name`] of each handler that has not synced.
     pub missing: Vec<String>,
-    /// How long was waited.
+    /// The time limit.
     pub within: Duration,
 }
 
-/// Waits until all handlers have heard of everything that was there at first.
+/// Waits until every handler has processed the initial list of its informer, for at most `within`.
+///
+/// # Errors
+///
+/// [`NotSynced`] if a handler has not synced after that time, or never will because its informer ended or the handler
+/// was removed.
 pub async fn wait_for_sync<'a>(
     handlers: impl IntoIterator<Item = &'a HandlerHandle>,
     within: Duration,
@@ -28,13 +33,13 @@ pub async fn wait_for_sync<'a>(
             handler.synced().await;
         }
     };
-    // Whether in time or not, what counts is who has synced.
+    // The result of the timeout is not used: handlers may have synced since.
     let _ = timeout(within, all).await;
     let missing: Vec<_> = handlers.iter().filter(|it| !it.has_synced()).map(|it| it.name().to_owned()).collect();
     if missing.is_empty() { Ok(()) } else { Err(NotSynced { missing, within }) }
 }
 
-/// A cache ended before its initial contents were delivered, so it never syncs.
+/// Error of [`synced_before`]: a cache ended before its initial contents were delivered, so it never syncs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the cache of {name} stopped before it synced")]
 pub struct NeverSynced {
@@ -44,16 +49,18 @@ pub struct NeverSynced {
 
 /// Waits until every handler has processed the initial list of its informer, without a time limit.
 ///
-/// Returns `false` if `stop` is cancelled first. A controller starts its workers only after `true`, as upstream's do after
-/// `cache.WaitForNamedCacheSync`.
+/// Returns `false` if `stop` is cancelled first. A controller starts its workers only after `true`, as upstream's
+/// controllers do after `cache.WaitForNamedCacheSync`.
 ///
-/// Errors: [`NeverSynced`] if an informer ends, or a handler is removed, before the handler has synced. Upstream's function
+/// # Errors
+///
+/// [`NeverSynced`] if an informer ends, or a handler is removed, before the handler has synced. Upstream's function
 /// would wait for ever.
 pub async fn synced_before(stop: &CancellationToken, handlers: &[HandlerHandle]) -> Result<bool, NeverSynced> {
     for handler in handlers {
         match stop.run_until_cancelled(handler.synced()).await {
             Some(true) => {}
-            // Informers end with the same token, and may do so before this task sees it.
+            // Informers stop on the same token, and may have ended before this task runs.
             None | Some(false) if stop.is_cancelled() => return Ok(false),
             _ => return Err(NeverSynced { name: handler.name().to_owned() }),
         }

@@ -1,4 +1,4 @@
-//! Own writes in the store ahead of the watch.
+//! Own writes, stored ahead of the watch.
 
 use std::{fmt, sync::Arc};
 
@@ -6,16 +6,20 @@ use kube_wire::{Object, ObjectKey};
 
 use crate::{HandlerHandle, handle::Id, held_events::Outcome, shared::Shared};
 
-/// Puts the answers to own writes into the store of an informer, so that the store is never behind what the program wrote.
+/// Puts the responses to own writes into the store of an informer, so that the store is never older than an
+/// acknowledged write.
 ///
-/// [Begin](Self::begin) each write before it is sent, and give the answer to what that returns. Then:
-/// - a [`Lister`](crate::Lister) shows the write as soon as its answer is taken in;
-/// - the writer's handler gets no event of the write, whether the watch or the answer is first, and all events that others cause;
-/// - an older event, or a list that is older than the write, does not undo it;
-/// - a write that the server acknowledged and lost (restored from a backup) is noticed with a later bookmark, and everything is
-///   listed again.
+/// Call [`begin`](Self::begin) before each request is sent, and report the response to the [`OwnWrite`] that it
+/// returns:
+/// - A [`Lister`](crate::Lister) returns the written state as soon as the response is reported.
+/// - The writer's handler gets no event of the write, whether the watch or the response is first. It gets every event
+///   that other clients cause.
+/// - Events and lists that are older than the write do not undo it.
+/// - A write that the server acknowledged and then lost (etcd restored from a backup) is detected by a later bookmark
+///   and causes a relist.
 ///
-/// Only for informers without selectors: an object that a write moves out of the selection stays stored until the next bookmark.
+/// Only for informers without selectors: an object that a write moves out of the selection stays stored until the next
+/// bookmark.
 ///
 /// ```
 /// use kube_informer::ManualSource;
@@ -42,8 +46,9 @@ pub struct WriteThrough<T> {
     writer: Option<Id>,
 }
 
-/// A write of one object that was sent, or is about to be. Dropping it says that the write failed or was not answered.
-#[must_use = "the answer is to be given to it"]
+/// One write of an object, from before the request until its response. Dropping it without a report means that the
+/// write failed or its response was lost.
+#[must_use = "report the response with `written`, `deleted` or `refused`; dropping it reports a failed write"]
 pub struct OwnWrite<T> {
     sink: Arc<dyn Sink<T>>,
     writer: Option<Id>,
@@ -51,7 +56,7 @@ pub struct OwnWrite<T> {
     outcome: Outcome,
 }
 
-/// The informer, whatever its index.
+/// The informer without the type of its index.
 trait Sink<T>: Send + Sync {
     fn begin(&self, key: &ObjectKey, writer: Option<Id>);
     fn end(&self, key: &ObjectKey, writer: Option<Id>, outcome: &Outcome);
@@ -92,36 +97,37 @@ impl<T: Object> WriteThrough<T> {
         Self { sink: shared, writer: writer.id() }
     }
 
-    /// Begins a write of an object. One at a time for each object: begin the next when this one has ended.
+    /// Begins a write of an object. Call it before the request is sent, and end the previous write of the same object
+    /// first: a second `begin` discards the events that were held back during the first write.
     pub fn begin(&self, namespace: &str, name: &str) -> OwnWrite<T> {
         let key = ObjectKey::new(namespace, name);
         self.sink.begin(&key, self.writer);
         OwnWrite { sink: self.sink.clone(), writer: self.writer, key, outcome: Outcome::Failed }
     }
 
-    /// The stored object of this name.
+    /// Returns the stored object; `None` if there is none. The namespace is empty for cluster-scoped objects.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>> {
         self.sink.get(namespace, name)
     }
 }
 
 impl<T: Object> OwnWrite<T> {
-    /// Stores the object that the server answered to a create, an update, or a delete that waits for finalizers.
+    /// Stores the object from the response to a create, an update, or a delete that waits for finalizers.
     pub fn written(mut self, object: T) {
         self.outcome = Outcome::Written(object.resource_version());
         self.sink.written(object, self.writer);
     }
 
-    /// Removes an object that the server has deleted. `object` is the state that the delete was decided on.
+    /// Removes an object that the server has deleted. `object` is the stored state that the request was based on.
     pub fn deleted(mut self, object: &T) {
         self.outcome = Outcome::Deleted(object.uid());
         self.sink.deleted(object, self.writer);
     }
 
-    /// Takes in that the server refused a write on top of this stored state as outdated (409).
+    /// Reports that the server rejected a write based on this stored state with 409 Conflict.
     ///
-    /// Mostly somebody else wrote, and the watch will show it. If the state is an own write that the watch has not confirmed, the
-    /// server has lost that write: then everything is listed again.
+    /// Usually another client wrote first and the watch will show it. If the state is an own write that the watch has
+    /// not confirmed, the server has lost that write, and the informer relists.
     pub fn refused(self, object: &T) {
         self.sink.refused(object);
     }

@@ -1,4 +1,4 @@
-//! The exposition, compared with what the Go kube-controller-manager printed, and what it says of an informer at work.
+//! The exposition, compared with that of the Go kube-controller-manager, and the values of a running informer.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,7 +7,7 @@ use kube_informer::{HandlerOptions, Informer, ManualSource, PrometheusMetrics};
 use kube_wire::{Decode, DecodeError, Object, Resource, ResourceVersion, Uid};
 use prometheus::{Registry, TextEncoder};
 
-/// Lines of `/metrics` of kube-controller-manager 1.36 about its informers of these types.
+/// Lines of `/metrics` of kube-controller-manager 1.36 for its informers of these resources.
 const UPSTREAM: &str = include_str!("fixtures/upstream-metrics.txt");
 const RESOURCES: [Resource; 5] = [
     Resource::namespaced("", "v1", "pods", "Pod"),
@@ -17,7 +17,7 @@ const RESOURCES: [Resource; 5] = [
     Resource::namespaced("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"),
 ];
 
-/// An object of one of these types.
+/// An object of resource `N`.
 #[derive(Clone)]
 struct Thing<const N: usize>(String, u64);
 
@@ -43,7 +43,7 @@ impl<const N: usize> Decode for Thing<N> {
     const RESOURCE: Resource = RESOURCES[N];
 
     fn from_json(_: &[u8]) -> Result<Self, DecodeError> {
-        unreachable!("nothing is asked of a server")
+        unreachable!("no request is sent")
     }
 }
 
@@ -51,7 +51,7 @@ fn print(registry: &Registry) -> String {
     TextEncoder::new().encode_to_string(&registry.gather()).expect("text")
 }
 
-/// Help and type lines and series without their values, of the metrics that upstream has.
+/// Returns help lines, type lines, and series without their values, of the metrics that upstream has.
 fn schema(exposition: &str) -> Vec<String> {
     let ours = |line: &&str| !line.contains("kube_informer_");
     let series = |line: &str| match line.strip_prefix('#') {
@@ -67,7 +67,7 @@ fn schema(exposition: &str) -> Vec<String> {
 async fn names_help_types_labels_and_buckets_are_upstreams() {
     let registry = Registry::new();
     let metrics = PrometheusMetrics::register(&registry, "kube-controller-manager").expect("an empty registry");
-    let config = Config::from_url("http://127.0.0.1:1").expect("a good URL");
+    let config = Config::from_url("http://127.0.0.1:1").expect("a valid URL");
     let client = Client::new(&config, ClientOptions::default()).expect("a client");
     drop(Informer::<Thing<0>>::builder(client.clone()).metrics(metrics.clone()).build());
     drop(Informer::<Thing<1>>::builder(client.clone()).metrics(metrics.clone()).build());
@@ -75,10 +75,10 @@ async fn names_help_types_labels_and_buckets_are_upstreams() {
     drop(Informer::<Thing<3>>::builder(client.clone()).metrics(metrics.clone()).build());
     drop(Informer::<Thing<4>>::builder(client).metrics(metrics).build());
     assert_eq!(schema(&print(&registry)), schema(UPSTREAM));
-    assert!(PrometheusMetrics::register(&registry, "again").is_err(), "the names are taken");
+    assert!(PrometheusMetrics::register(&registry, "again").is_err(), "the names are registered already");
 }
 
-/// The values that are not zero of our own metrics, without the labels that all have.
+/// Returns the values other than zero, without the labels that all metrics have.
 fn values(registry: &Registry) -> BTreeMap<String, String> {
     let labels = [r#",group="""#, r#"name="m","#, r#",name="m""#, r#",resource="manual source""#, r#",version="""#];
     let short =
@@ -122,7 +122,7 @@ async fn a_slow_handler_shows() {
         let now = values(registry);
         now.into_iter().find(|(series, _)| series.starts_with("kube_informer_idle_seconds")).map(|(_, value)| value)
     };
-    assert_eq!(idle(&registry), None, "less than a second ago");
+    assert_eq!(idle(&registry), None, "no time has passed since the last event");
     tokio::time::advance(Duration::from_secs(90)).await;
     assert_eq!(idle(&registry).as_deref(), Some("90"));
 
@@ -134,5 +134,5 @@ async fn a_slow_handler_shows() {
     source.apply(thing("e", 5));
     assert!(informer.remove_handler(&slow));
     source.deliver();
-    assert_eq!(values(&registry).get(queued), None, "a removed handler is not behind");
+    assert_eq!(values(&registry).get(queued), None, "a removed handler has no queued events");
 }

@@ -1,8 +1,8 @@
-//! What the benches fill informers with.
+//! Objects for the benchmarks.
 
 use kube_wire::{Object, ResourceVersion, Text, Uid};
 
-/// As small as an object can be, so that what is measured is the informer.
+/// A minimal object, so that the informer dominates the measurement.
 #[derive(Clone)]
 pub(crate) struct Thing {
     namespace: Text,
@@ -34,13 +34,13 @@ impl Thing {
         Self { version, ..self.clone() }
     }
 
-    /// By which it is indexed.
+    /// Index function: the node of the object.
     pub(crate) fn nodes(&self) -> Vec<String> {
         vec![self.node.to_string()]
     }
 }
 
-/// Things in namespaces of 1,000, ten on each node.
+/// Returns objects in namespaces of 1,000 each, ten per node.
 pub(crate) fn things(count: u32, version: u64) -> Vec<Thing> {
     let thing = |n: u32| Thing {
         namespace: format!("namespace-{:04}", n / 1000).into(),

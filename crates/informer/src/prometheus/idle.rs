@@ -1,4 +1,5 @@
-//! A gauge that is computed when metrics are collected, because a cache that stands still reports nothing by itself.
+//! The gauge `kube_informer_idle_seconds`, computed when metrics are collected: a stalled cache reports nothing by
+//! itself.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,14 +12,14 @@ use tokio::time::Instant;
 
 use crate::{CacheState, Progress};
 
-/// `kube_informer_idle_seconds` of the informers that were started. Clones share it.
+/// Collector of `kube_informer_idle_seconds` for the informers that were started. Clones share the informers.
 #[derive(Debug, Clone)]
 pub(super) struct Idle {
     gauge: GaugeVec,
     informers: Arc<Mutex<Vec<Series>>>,
 }
 
-/// The labels of an informer, and what its value is computed from.
+/// Label values of an informer, and the source of its value.
 type Series = ([String; 4], Progress);
 
 impl Idle {

@@ -1,17 +1,19 @@
-//! How long to wait after trouble.
+//! Back-off after failed requests.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long an informer waits after trouble before it asks the server again. The default is client-go's.
+/// Back-off of an informer after failed requests. The default is client-go's.
+///
+/// Each interval is multiplied by a random factor from 1 to 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BackoffPolicy {
-    /// The first wait; each further one is twice as long. 800 ms.
+    /// First interval; each further one is twice as long. Default: 800 ms.
     pub first: Duration,
-    /// The longest wait. 30 s.
+    /// Maximum interval. Default: 30 s.
     pub longest: Duration,
-    /// After this long without trouble, the next trouble is a first one. 2 min.
+    /// Time without a failure after which the next interval is the first again. Default: 2 min.
     pub quiet: Duration,
 }
 
@@ -21,7 +23,7 @@ impl Default for BackoffPolicy {
     }
 }
 
-/// The waits of one reflector, each stretched at random to up to twice its length.
+/// Back-off state of one reflector.
 #[derive(Debug)]
 pub(super) struct Backoff {
     policy: BackoffPolicy,
@@ -34,7 +36,7 @@ impl Backoff {
         Self { policy, next: policy.first, last: None }
     }
 
-    /// The next wait; `jitter` is drawn from `0.0..1.0`.
+    /// Returns the next wait: the interval times `1.0 + jitter`. `jitter` is a random number in `0.0..1.0`.
     pub(super) fn next(&mut self, now: Instant, jitter: f64) -> Duration {
         if self.last.is_some_and(|last| now.saturating_duration_since(last) > self.policy.quiet) {
             self.next = self.policy.first;

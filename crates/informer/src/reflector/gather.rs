@@ -1,4 +1,4 @@
-//! The objects of a list or stream that is not complete yet.
+//! Objects of a list or streaming list that is not complete yet.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -8,26 +8,27 @@ use std::{
 
 use kube_wire::{DecodeError, Object, ObjectKey, Uid};
 
-/// Objects in the order in which they came. They are not looked at before the store takes them all.
+/// Objects in order of arrival. Duplicates and deletions are resolved when the list is complete.
 #[derive(Debug)]
 pub(super) struct Gathered<T> {
     objects: Vec<Arc<T>>,
-    /// How many objects had come when one of this name was deleted. Rare, so looking them up is left to the end.
+    /// For each deleted object, how many objects had arrived before its deletion. Deletions within a list are rare, so
+    /// they are applied at the end.
     gone: HashMap<ObjectKey, usize>,
-    /// Objects that exist and cannot be decoded.
+    /// Uids of objects whose newest state cannot be decoded.
     kept: HashMap<ObjectKey, Uid>,
-    /// Why the last object without a readable name cannot be decoded.
+    /// Decode error of the last object without a readable name.
     skipped: Option<DecodeError>,
 }
 
-/// All that was gathered.
+/// Contents of a complete list.
 #[derive(Debug)]
 pub(super) struct Complete<T> {
-    /// Of several states of one object the last one counts.
+    /// Objects in order of arrival. Of several states of one object, the last is the newest.
     pub(super) objects: Vec<Arc<T>>,
-    /// Names of objects whose newest state cannot be decoded. An earlier one is among the objects, if there is one.
+    /// Names of objects whose newest state cannot be decoded. `objects` contains an earlier state, if there is one.
     pub(super) kept: HashSet<ObjectKey>,
-    /// Why the last object without a readable name cannot be decoded.
+    /// Decode error of the last object without a readable name.
     pub(super) skipped: Option<DecodeError>,
 }
 
@@ -36,7 +37,7 @@ impl<T: Object> Gathered<T> {
         Self { objects: Vec::new(), gone: HashMap::new(), kept: HashMap::new(), skipped: None }
     }
 
-    /// The object as it is now.
+    /// Adds the newest state of an object.
     pub(super) fn push(&mut self, object: Arc<T>) {
         if !self.kept.is_empty() {
             self.kept.remove(&object.key());
@@ -44,29 +45,31 @@ impl<T: Object> Gathered<T> {
         self.objects.push(object);
     }
 
-    /// The object exists, in a state that cannot be decoded.
+    /// Records that the newest state of an object cannot be decoded.
     pub(super) fn keep(&mut self, key: ObjectKey, uid: Uid) {
         self.kept.insert(key, uid);
     }
 
-    /// An object that cannot be decoded and has no readable name.
+    /// Records an object that cannot be decoded and has no readable name.
     pub(super) fn skip(&mut self, error: DecodeError) {
         self.skipped = Some(error);
     }
 
-    /// The object was deleted.
+    /// Records the deletion of an object.
     pub(super) fn remove(&mut self, key: ObjectKey) {
         self.kept.remove(&key);
         self.gone.insert(key, self.objects.len());
     }
 
-    /// Forgets everything, memory included.
+    /// Drops everything and frees the memory.
     pub(super) fn clear(&mut self) {
         *self = Self::new();
     }
 
-    /// Returns everything and keeps nothing, memory included. For an object that cannot be decoded, the last state of it that was
-    /// gathered counts, else the one that `stored` returns, each only if it `is` of the same uid.
+    /// Returns the complete list and frees the memory.
+    ///
+    /// An object that cannot be decoded is represented by its last gathered state, or else by the one that `stored`
+    /// returns. A state for which `is` returns `false` belongs to an earlier object of that name and is left out.
     pub(super) fn take(
         &mut self,
         stored: impl Fn(&ObjectKey) -> Option<Arc<T>>,

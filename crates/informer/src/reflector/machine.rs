@@ -1,4 +1,5 @@
-//! What to ask the server next, given what happened so far. No I/O, no clock, no randomness of its own.
+//! State machine of the reflector: the next request, given the results so far. No I/O; time and random numbers are
+//! arguments.
 
 use std::time::Duration;
 
@@ -13,23 +14,24 @@ use super::{
 };
 use crate::RelistCause;
 
-/// Objects per page where the server reads its pages from etcd.
+/// Page size of lists that the server reads from etcd.
 const PAGE: u32 = 500;
-/// Watches end after this long, and at random up to twice that, so that they do not all end together.
+/// Minimum timeout of a watch. Each watch gets a random one between this and twice this, so that they do not all end
+/// together.
 const WATCH_AT_LEAST: Duration = Duration::from_secs(300);
-/// A watch that ends sooner than this without a word counts as trouble.
+/// A watch that ends sooner than this without an event has failed (client-go: `VeryShortWatchError`).
 const VERY_SHORT: Duration = Duration::from_secs(1);
 
-/// What to do next.
+/// Next step of the reflector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Nothing for a while; then ask again.
+    /// Sleep, then call [`Machine::next`] again.
     Wait(Duration),
-    /// Open a watch that first brings all objects, at least as new as `version`.
+    /// Open a streaming list: a watch that first sends all objects, at least as new as `version`.
     Stream { version: ResourceVersion, timeout: Duration },
     /// Request a list, or its next page.
     List(ListRequest),
-    /// Request the version that the server is at.
+    /// Request the server's current resource version.
     Verify,
     /// Open a watch after `version`.
     Watch { version: ResourceVersion, timeout: Duration },
@@ -38,82 +40,84 @@ pub(super) enum Next {
 /// One list request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ListRequest {
-    /// `None`: the most recent state. `0`: any. Otherwise: at least as new.
+    /// `None` requests the most recent state, `0` any state, another version a state at least as new.
     pub(super) version: Option<ResourceVersion>,
+    /// Maximum number of items; `None` for all.
     pub(super) limit: Option<u32>,
-    /// `Some` for all pages but the first.
+    /// Continue token; `None` for the first page.
     pub(super) page: Option<String>,
 }
 
-/// What came of the last request.
+/// Result of the last request, or progress of the current one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Happened {
-    /// The server answers, in this encoding.
+    /// The response has started, in this encoding.
     Answered(Encoding),
-    /// A page of the list came, and there are more.
+    /// A page of the list was received, and there are more.
     Page { next: String },
     /// The list is complete and stored.
     Listed { version: ResourceVersion },
     /// The list failed.
     ListFailed(Failure),
-    /// The server is at this version.
+    /// The server's current resource version was received.
     Verified { version: ResourceVersion },
-    /// All objects of the stream came and are stored. It goes on as a watch.
+    /// The streaming list is complete and stored; it continues as a watch.
     Synced { version: ResourceVersion },
-    /// The watch, or the stream, brought an event or a bookmark.
+    /// The watch or streaming list delivered an event or a bookmark.
     Progress { version: ResourceVersion, added: bool },
-    /// The watch, or the stream, ended or broke; what it brought is good.
+    /// The watch or streaming list ended, or its connection broke. The events before that are valid.
     Ended,
-    /// The watch, or the stream, was refused or ended with an error.
+    /// The watch or streaming list was rejected or ended with an error.
     Failed(Failure),
 }
 
-/// Why a request failed, as far as it matters for the next one.
+/// Cause of a failed request, as far as the next one depends on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// The version or page asked for is no longer in the server's history.
+    /// The requested version or page is no longer in the server's history (410).
     Expired,
-    /// The server is behind the version asked for: it was restored, or is another replica.
+    /// The server has not reached the requested version: etcd was restored, or another replica answered.
     Ahead,
-    /// The server asks for patience.
+    /// The server is overloaded (429).
     Busy { retry_after: Option<Duration> },
-    /// No connection, or it was lost.
+    /// The connection failed or was lost.
     Unreachable,
-    /// The server does not have the encoding asked for.
+    /// The server does not support the requested encoding (406, 415).
     NotAcceptable,
-    /// What came cannot be read in the encoding it came in.
+    /// The response cannot be decoded in its encoding.
     Unreadable,
-    /// Nothing failed: this program asked for a list.
+    /// No failure: the program requested a relist.
     ListRequested(RelistCause),
     /// Anything else.
     Other,
 }
 
-/// Decides, as client-go's reflector does (IN-1 to IN-12).
+/// Decides on the next request, as client-go's `Reflector` does (IN-1 to IN-12).
 ///
-/// A round is a stream, or a list where that does not work, and then watches until one fails for good.
+/// A round is a streaming list, or a list if that fails, and then watches until one fails in a way that needs a relist.
 #[derive(Debug)]
 pub(super) struct Machine {
     phase: Phase,
-    /// The version up to which the store is good; `None` before the first list.
+    /// Resource version of the store; `None` before the first list.
     version: Option<ResourceVersion>,
-    /// The server said that it does not have `version` (any more, or yet): ask for the most recent state instead.
+    /// The server does not have `version`, no longer or not yet: request the most recent state instead.
     unavailable: bool,
-    /// The server was away: check that it still has the history that the watch goes on from. A store that was restored from a
-    /// backup is behind it, and a watch from the future is silent.
+    /// The watch was interrupted: before it is resumed, compare the server's version with `version`. If it is lower,
+    /// etcd was restored from a backup, and a watch from a future version would deliver nothing.
     verify: bool,
-    /// When the watch that was asked for last is to end.
+    /// When the timeout of the last watch expires.
     deadline: Option<Instant>,
-    /// The server cut a list from "any version" into pages: it has no watch cache, and whole lists would be hard on it.
+    /// The server paginated a list at version 0, so it has no watch cache: request pages, since whole lists are
+    /// expensive.
     pages_all: bool,
-    /// The encoding to ask for.
+    /// Choice of the encoding to request.
     encoding: Negotiation,
-    /// To be waited before the next request.
+    /// Pending sleep before the next request.
     wait: Option<Duration>,
     backoff: Backoff,
 }
 
-/// A watch that ends this long before its timeout was cut. Servers end one a little early at most.
+/// A watch that ends more than this before its timeout was interrupted. Servers end watches at most slightly early.
 const EARLY: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
@@ -123,9 +127,9 @@ enum Phase {
         silent: bool,
     },
     List {
-        /// The page to ask for.
+        /// Continue token; `None` for the first page.
         page: Option<String>,
-        /// Without pages, because a page expired while the list was read.
+        /// Request the list without a limit, because a page expired while it was read.
         whole: bool,
     },
     Watch {
@@ -138,24 +142,24 @@ const STREAM: Phase = Phase::Stream { since: None, silent: true };
 const FIRST_PAGE: Phase = Phase::List { page: None, whole: false };
 
 impl Machine {
-    /// `accept` is the encoding to ask for where it works.
+    /// Returns the machine in its first round. `accept` is the preferred encoding.
     pub(super) fn new(backoff: BackoffPolicy, accept: Encoding) -> Self {
         let (version, unavailable, verify, deadline, pages_all, wait) = (None, false, false, None, false, None);
         let (encoding, backoff) = (Negotiation::new(accept), Backoff::new(backoff));
         Self { phase: STREAM, version, unavailable, verify, deadline, pages_all, encoding, wait, backoff }
     }
 
-    /// The encoding to ask for.
+    /// Returns the encoding to request.
     pub(super) fn accept(&self) -> Encoding {
         self.encoding.accept()
     }
 
-    /// The version up to which the store is good; empty before the first list.
+    /// Returns the resource version of the store; empty before the first list.
     pub(super) fn version(&self) -> ResourceVersion {
         self.version.clone().unwrap_or_default()
     }
 
-    /// Lets the next list be as new as `version`.
+    /// Requires the next list to be at least as new as `version`. Does nothing before the first list.
     pub(super) fn at_least(&mut self, version: Option<ResourceVersion>) {
         if let Some(version) = version
             && self.version.as_ref().is_some_and(|known| *known < version)
@@ -164,23 +168,23 @@ impl Machine {
         }
     }
 
-    /// Lets the next list be one of the most recent state, because the store of the server was restored.
+    /// Makes the next request a list of the most recent state, because etcd was restored.
     pub(super) fn restored(&mut self) {
         self.unavailable = true;
         self.phase = STREAM;
     }
 
-    /// Lets the next list or stream, if that is the next request, be one of the most recent state.
+    /// Makes the next list or stream, if that is the next request, read the most recent state.
     pub(super) fn list_most_recent(&mut self) {
         self.unavailable |= !matches!(self.phase, Phase::Watch { .. });
     }
 
-    /// What to do now. `jitter` is drawn from `0.0..1.0`.
+    /// Returns the next step. `jitter` is a random number in `0.0..1.0`.
     pub(super) fn next(&mut self, now: Instant, jitter: f64) -> Next {
         if let Some(wait) = self.wait.take() {
             return Next::Wait(wait);
         }
-        // Not between the pages of a list.
+        // All pages of a list are requested in one encoding.
         if matches!(self.phase, Phase::Stream { .. } | Phase::Watch { .. }) {
             self.encoding.retry(now);
         }
@@ -205,7 +209,7 @@ impl Machine {
         }
     }
 
-    /// Takes note of what happened. Says why, if a watch is given up for a list.
+    /// Processes a result. Returns the cause if a watch is abandoned for a relist.
     pub(super) fn happened(&mut self, what: Happened, now: Instant, jitter: f64) -> Option<RelistCause> {
         match what {
             Happened::Answered(encoding) => {
@@ -214,7 +218,7 @@ impl Machine {
                 }
             }
             Happened::Page { next } => {
-                // Only the first list asks for any version.
+                // Only the first list is at version 0.
                 self.pages_all |= self.version.is_none() && !self.unavailable;
                 self.phase = Phase::List { page: Some(next), whole: false };
             }
@@ -244,16 +248,16 @@ impl Machine {
 
     fn list_request(&self, page: Option<String>, whole: bool) -> ListRequest {
         if page.is_some() {
-            // The token says where the list is; a version beside it would be refused.
+            // The continue token contains the version; the server rejects another one beside it.
             return ListRequest { version: None, limit: Some(PAGE), page };
         }
         let version = match &self.version {
             _ if self.unavailable => None,
-            // Any state will do to begin with: served from the watch cache.
+            // Any state is new enough for the first list, and version 0 is served from the watch cache.
             None => Some(ResourceVersion::from(0)),
             Some(version) => Some(version.clone()).filter(|version| !version.is_empty()),
         };
-        // With a limit, a version other than 0 would mean "exactly this one" and be read from etcd.
+        // With a limit, a version other than 0 would mean exactly this version and be read from etcd.
         let cheap = version.as_ref().is_none_or(|version| *version == "0") || self.pages_all;
         ListRequest { version, limit: (cheap && !whole).then_some(PAGE), page: None }
     }
@@ -267,14 +271,14 @@ impl Machine {
 
     fn progress(&mut self, version: ResourceVersion, added: bool) {
         match &mut self.phase {
-            // Until the stream is complete its events are in no order of versions, and nothing of it is stored.
+            // The initial events are not ordered by version, and are not stored before the list is complete.
             Phase::Stream { silent, .. } => *silent = false,
             Phase::Watch { silent, .. } => {
                 *silent = false;
-                // A watch from no version begins with what there is, in no order (IN-11).
+                // A watch without a version starts with the existing objects, in no order (IN-11).
                 let unordered =
                     added && self.version.as_ref().is_none_or(|version| version.is_empty() || *version == "0");
-                // An event without a version is an event all the same.
+                // An event without a version ends the silence but does not change the version.
                 if !unordered && !version.is_empty() {
                     self.version = Some(version);
                 }
@@ -301,17 +305,17 @@ impl Machine {
         let (Phase::Stream { since, silent } | Phase::Watch { since, silent }) = self.phase else { return None };
         let very_short = silent && since.is_some_and(|since| now.saturating_duration_since(since) < VERY_SHORT);
         match self.phase {
-            // The server may not know streams.
+            // The server may not support streaming lists.
             Phase::Stream { .. } if very_short => self.phase = FIRST_PAGE,
-            // From the beginning, but not at once: whatever cut it may do so again.
+            // Start over, but after a back-off: the cause may persist.
             Phase::Stream { .. } => self.back_off(&Failure::Other, now, jitter),
-            // Something cuts our watches. A list per backoff at least keeps the store fresh.
+            // Something between server and process cuts watches. A list per back-off interval keeps the store current.
             _ if very_short => {
                 self.phase = STREAM;
                 self.back_off(&Failure::Other, now, jitter);
                 return Some(RelistCause::Short);
             }
-            // The server or the connection ended it. If the store is restored in between, no request fails.
+            // etcd may have been restored since an early end, and a watch from a future version does not fail.
             _ => self.verify |= self.deadline.is_some_and(|deadline| now + EARLY < deadline),
         }
         None
@@ -329,7 +333,7 @@ impl Machine {
     fn watch_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) -> Option<RelistCause> {
         let cause = match failure {
             Failure::NotAcceptable if self.other_encoding(failure, now) => return None,
-            // Nothing is known to be missing: go on from where we were.
+            // No event is lost: resume from the same version.
             Failure::Busy { .. } | Failure::Unreachable => None,
             Failure::Expired => Some(RelistCause::Expired),
             Failure::ListRequested(cause) => {
@@ -353,7 +357,7 @@ impl Machine {
         cause
     }
 
-    /// Returns whether JSON may help, and asks for it from now on.
+    /// Falls back to JSON if the encoding may be the cause of the failure. Returns whether that changes the encoding.
     fn other_encoding(&mut self, failure: &Failure, now: Instant) -> bool {
         matches!(failure, Failure::NotAcceptable | Failure::Unreadable) && self.encoding.fall_back(now)
     }

@@ -9,13 +9,13 @@ fn machine() -> Machine {
     Machine::new(BackoffPolicy::default(), Encoding::Protobuf)
 }
 
-/// Plays what happened, one second apart, and returns what was asked from first to last, and why a watch was given up.
+/// Feeds the machine these results, one second apart. Returns its requests in order, and the cause of each relist.
 fn play(script: impl IntoIterator<Item = Happened>) -> Vec<String> {
     let (mut machine, mut now) = (machine(), epoch());
     let (mut asked, mut asked_at) = (Vec::new(), now);
     ask(&mut machine, now, &mut asked);
     for happened in script {
-        // Servers end a watch when its timeout is over, or a moment before.
+        // Servers end a watch at its timeout, or slightly before.
         now += Duration::from_secs(1);
         if happened == Ended {
             now = now.max(asked_at + WATCH_AT_LEAST.saturating_sub(EARLY));
@@ -84,7 +84,7 @@ fn added(version: &str) -> Happened {
     Happened::Progress { version: version.into(), added: true }
 }
 
-/// The server does not know streams.
+/// The server does not support streaming lists.
 const NO_STREAM: Happened = Happened::Failed(Failure::Other);
 
 use Happened::{Answered, Ended, Failed, ListFailed};
@@ -106,7 +106,7 @@ use Happened::{Answered, Ended, Failed, ListFailed};
     [synced("5"), Failed(Failure::Ahead), Failed(Failure::Ahead), listed("3")],
     "stream, ahead, wait 800, stream, list newest paged, watch 3"
 )]
-// Each round tries to stream first: the server may have learnt it.
+// Each round tries a streaming list first: the server may have been upgraded.
 #[case::no_stream(
     [NO_STREAM, listed("5"), Failed(Failure::Other), NO_STREAM, listed("7")],
     "stream, list from 0 paged, watch 5, failed, wait 800, stream 5, list from 5, watch 7"
@@ -121,7 +121,7 @@ use Happened::{Answered, Ended, Failed, ListFailed};
     [NO_STREAM, page("a"), listed("5"), Failed(Failure::Other), NO_STREAM],
     "stream, list from 0 paged, list newest paged page a, watch 5, failed, wait 800, stream 5, list from 5 paged"
 )]
-// client-go: TestReflectorResyncWithResourceVersion; a server that ends its watch has lost nothing
+// client-go: TestReflectorResyncWithResourceVersion; a watch that the server ends loses no event
 #[case::resumed([synced("5"), progress("6"), Ended, Ended], "stream, watch 6, watch 6")]
 // client-go: TestReflectorExpiredExactResourceVersion, TestReflectorFullListIfExpired
 #[case::page_expired(
@@ -211,7 +211,7 @@ use Happened::{Answered, Ended, Failed, ListFailed};
         .chain(vec![progress("8"); 100]).chain([Ended]),
     "stream, stream json, watch 6, watch 6 json, watch 7 json, watch 8"
 )]
-// All pages of a list are asked for in one encoding.
+// All pages of a list are requested in one encoding.
 #[case::protobuf_not_within_a_list(
     [Failed(Failure::NotAcceptable), NO_STREAM, page("a")].into_iter().chain(vec![progress(""); 600]).chain([page("b"), listed("5")]),
     "stream, stream json, list from 0 paged json, list newest paged page a json, list newest paged page b json, watch 5"
@@ -241,7 +241,7 @@ fn a_watch_that_is_cut_at_once_is_trouble(
     assert_eq!(matches!(machine.next(now, 0.0), Next::Wait(_)), expect.is_some());
 }
 
-/// A server that does not know streams may end them at once.
+/// A server that does not support streaming lists may end them at once.
 #[test]
 fn a_stream_that_is_cut_at_once_is_no_stream() {
     let (mut machine, now) = (machine(), epoch());
@@ -275,8 +275,9 @@ fn trouble() -> impl Strategy<Value = Failure> {
 }
 
 proptest! {
-    /// Whatever goes wrong in whatever order: after five requests in vain at most, there is a pause. They are a stream in the
-    /// wrong encoding, one from an expired version, one that does not work, a list from an expired version, and the newest.
+    /// Failures in any order: there is a pause after at most five failed requests. The five are a streaming list in the
+    /// wrong encoding, one from an expired version, one that the server does not support, a list from an expired
+    /// version, and a list of the most recent state.
     #[test]
     fn never_hammers_a_server_in_trouble(
         script in prop::collection::vec((trouble(), 0..10u32, 0.0..1.0f64), 1..100),
@@ -312,7 +313,7 @@ proptest! {
     }
 }
 
-// Seeds 33, 71 and 78 of the simulation: a watch that is cut goes on only if the server is not behind.
+// Seeds 33, 71 and 78 of the simulation: an interrupted watch is resumed only if the server has not fallen behind it.
 #[rstest]
 #[case::early(Duration::from_secs(10), "verify")]
 #[case::right_before_the_timeout(WATCH_AT_LEAST.saturating_sub(EARLY), "watch 5")]

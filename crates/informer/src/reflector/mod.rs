@@ -1,4 +1,4 @@
-//! Fills a store from the API server: a stream or a list, watches, and again.
+//! Fills a store from the API server: a streaming list or a list, then watches, and a relist when a watch fails.
 
 mod backoff;
 mod gather;
@@ -23,14 +23,15 @@ use self::{
 };
 use crate::{RelistCause, catch_up::latest_version, restore::Restores, shared::Shared};
 
-/// The server ends a watch itself. One that is still open this long after that is dead, and nobody told us.
+/// Grace period after the timeout of a watch. The server ends a watch at its timeout, so one that is still open after
+/// the grace period is on a dead connection.
 const OVERDUE: Duration = Duration::from_secs(30);
-/// The server gives up on a list after 60 s; one of which nothing comes for so long is dead.
+/// Maximum time without data in the response to a list: the server gives up on a list after 60 s.
 const LIST_SILENCE: Duration = Duration::from_secs(60);
-/// How often to say that a stream brings nothing while the store waits for it, as client-go does.
+/// Interval of the warning that a streaming list sends no data, as in client-go.
 const STREAM_SILENCE: Duration = Duration::from_secs(10);
 
-/// What part of a type is followed.
+/// Namespace and selectors of the requests.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scope {
     pub(crate) namespace: Option<String>,
@@ -38,7 +39,7 @@ pub(crate) struct Scope {
     pub(crate) field_selector: Option<String>,
 }
 
-/// Keeps the store up to date, for ever.
+/// Keeps the store up to date. Never returns.
 pub(crate) async fn reflect<T: Decode, X: Clone>(
     client: Client,
     scope: Scope,
@@ -56,11 +57,11 @@ struct Reflector<T, X> {
     shared: Arc<Shared<T, X>>,
     machine: Machine,
     restores: Restores,
-    /// What came of a stream, or of the pages of a list, that is not complete yet.
+    /// Objects of a streaming list or paged list that is not complete yet.
     gathered: Gathered<T>,
     /// Objects whose newest state cannot be decoded.
     undecodable: Reported,
-    /// When the first request of that stream or list was sent, where somebody measures.
+    /// When the first request of that list was sent; `None` without metrics.
     begun: Option<Instant>,
 }
 
@@ -133,7 +134,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         Ok(Happened::Listed { version: meta.resource_version })
     }
 
-    /// Asks for the version that the server is at.
+    /// Requests the server's current resource version, and signals a restore if it is lower than that of the store.
     async fn verify(&mut self) {
         let happened = match latest_version(&self.client, &T::RESOURCE, self.scope.namespace.as_deref()).await {
             Ok(version) => {
@@ -150,7 +151,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         self.note(happened);
     }
 
-    /// Follows a watch; if `initial` is set, one that first brings all objects.
+    /// Opens a watch and applies its events until it ends. If `initial` is set, the watch is a streaming list.
     async fn watch(&mut self, version: ResourceVersion, timeout: Duration, initial: bool) {
         let params = WatchParams {
             label_selector: self.scope.label_selector.clone(),
@@ -176,7 +177,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             Err(trouble) => {
                 let failure = trouble.failure();
                 if matches!(failure, Failure::Expired | Failure::ListRequested(_)) {
-                    tracing::debug!(resource = %T::RESOURCE, err = %trouble, "watch ended for a list");
+                    tracing::debug!(resource = %T::RESOURCE, err = %trouble, "watch ended for a relist");
                 } else {
                     tracing::warn!(resource = %T::RESOURCE, err = %trouble, initial, "watch failed");
                 }
@@ -186,7 +187,8 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         self.note(happened);
     }
 
-    /// Applies what the watch brings until it ends, however it ends.
+    /// Applies the events of an open watch until it ends. A broken connection is a normal end, except before the end of
+    /// the initial events.
     async fn follow(
         &mut self,
         mut body: Body,
@@ -211,14 +213,14 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             match received {
                 Ok(Some(Ok(chunk))) => events.push(&chunk),
                 Ok(Some(Err(error))) if initial => return Err(error.into()),
-                // However it ended, nothing is lost: the next watch begins after the last whole event.
+                // No event is lost: the next watch starts after the last complete event.
                 Ok(Some(Err(error))) => {
-                    tracing::debug!(resource = %T::RESOURCE, err = %error, "watch broke");
+                    tracing::debug!(resource = %T::RESOURCE, err = %error, "watch connection failed");
                     return Ok(());
                 }
                 Ok(None) => {
                     if let Err(error) = events.finish() {
-                        tracing::debug!(resource = %T::RESOURCE, err = %error, "watch broke");
+                        tracing::debug!(resource = %T::RESOURCE, err = %error, "watch ended within an event");
                     }
                     return Ok(());
                 }
@@ -233,7 +235,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         }
     }
 
-    /// Puts aside an event of a stream that is not complete yet; stores everything when it is.
+    /// Gathers an event of a streaming list. Stores the list at the bookmark that ends the initial events.
     fn gather(&mut self, event: WatchEvent<T>) -> Result<Happened, Trouble> {
         match event {
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
@@ -280,11 +282,11 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         Ok(Happened::Progress { version, added })
     }
 
-    /// Another informer has found that the store was restored.
+    /// Makes the next request a list of the most recent state, because another informer has detected a restore of etcd.
     fn restored(&mut self) {
-        // Before the first list there is nothing to compare with.
+        // Before the first list the store is empty, and the next request is a list anyway.
         if !self.machine.version().is_empty() {
-            tracing::warn!(resource = %T::RESOURCE, "the store of the API server was restored, listing again");
+            tracing::warn!(resource = %T::RESOURCE, "etcd of the API server was restored from a backup, listing again");
             self.machine.restored();
             self.shared.meter().relisting(RelistCause::Ahead);
         }
@@ -298,7 +300,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         self.shared.store().list_requested(version.is_empty());
     }
 
-    /// Gives all that was gathered to the store at once.
+    /// Puts the gathered objects into the store as one change. `how` is logged.
     fn replace(&mut self, version: &ResourceVersion, how: &str) -> Result<(), Trouble> {
         let objects = self.complete()?;
         tracing::debug!(resource = %T::RESOURCE, objects = objects.len(), %version, how, "synced");

@@ -1,28 +1,28 @@
-//! Which encoding to ask for. No clock of its own.
+//! Choice of the encoding to request. The current time is an argument.
 
 use std::time::Duration;
 
 use kube_wire::Encoding;
 use tokio::time::Instant;
 
-/// How long to ask for JSON after the first failure of protobuf. Each further failure doubles it.
+/// Time for which JSON is requested after the first failure of protobuf. Each further failure doubles it.
 const FIRST: Duration = Duration::from_secs(600);
-/// The longest time for which JSON is asked for before protobuf is tried again.
+/// Maximum time for which JSON is requested before protobuf is tried again.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Asks for the preferred encoding, and for JSON while that does not work.
+/// Choice between the preferred encoding and a temporary fallback to JSON.
 ///
-/// A server may be upgraded, and one response that was damaged on its way says little about the next. So JSON is asked for only
-/// for a while: ten minutes at first, and twice as long after each failure, up to a day. A failure after the preferred encoding has
-/// worked for that long is a first one again.
+/// The fallback is temporary because a server may be upgraded, and because one response that was damaged in transit
+/// says little about the next. It lasts 10 min at first and twice as long after each further failure, up to 24 h. A
+/// failure after the preferred encoding has worked for as long as the last fallback counts as the first.
 #[derive(Debug)]
 pub(super) struct Negotiation {
     preferred: Encoding,
-    /// When to try the preferred encoding again; `None` while it is asked for.
+    /// When to try the preferred encoding again; `None` while it is requested.
     retry: Option<Instant>,
-    /// When the preferred encoding was tried again after the last failure.
+    /// When the last fallback ended.
     since: Option<Instant>,
-    /// How long JSON was asked for last.
+    /// Duration of the last fallback.
     hold: Duration,
 }
 
@@ -31,12 +31,12 @@ impl Negotiation {
         Self { preferred, retry: None, since: None, hold: Duration::ZERO }
     }
 
-    /// The encoding to ask for.
+    /// Returns the encoding to request.
     pub(super) fn accept(&self) -> Encoding {
         if self.retry.is_some() { Encoding::Json } else { self.preferred }
     }
 
-    /// Asks for JSON for a while. Returns whether that is a change.
+    /// Starts a fallback to JSON. Returns `false` if JSON is requested already.
     pub(super) fn fall_back(&mut self, now: Instant) -> bool {
         if self.accept() == Encoding::Json {
             return false;
@@ -47,7 +47,7 @@ impl Negotiation {
         true
     }
 
-    /// To be called between lists and watches: asks for the preferred encoding again when it is time.
+    /// Ends a fallback whose time is over. Called between lists and watches.
     pub(super) fn retry(&mut self, now: Instant) {
         if self.retry.is_some_and(|retry| now >= retry) {
             (self.retry, self.since) = (None, Some(now));
@@ -69,7 +69,7 @@ mod tests {
         Instant::from_std(std::time::Instant::now())
     }
 
-    /// Fails at these minutes, if protobuf is asked for then; returns when protobuf is asked for again, looking once a minute.
+    /// Simulates failures at the given minutes; returns the minutes in which a fallback ended, at one check per minute.
     fn retries(failures: impl IntoIterator<Item = u64>, minutes: u64) -> Vec<u64> {
         let failures: BTreeSet<_> = failures.into_iter().collect();
         let (mut negotiation, epoch, mut retries) = (Negotiation::new(Encoding::Protobuf), epoch(), Vec::new());
@@ -112,7 +112,7 @@ mod tests {
     }
 
     proptest! {
-        /// However protobuf fails, JSON is asked for ten minutes at least before the next try.
+        /// Every fallback lasts at least ten minutes.
         #[test]
         fn does_not_flap(failures in prop::collection::vec(0..2_000u64, 0..500)) {
             let retries = retries(failures, 2_000);

@@ -1,4 +1,4 @@
-//! Why a list or watch is over.
+//! Errors that end a list or watch.
 
 use std::time::Duration;
 
@@ -14,15 +14,15 @@ pub(super) enum Trouble {
     Request(#[from] Error),
     #[error("{0}")]
     Decode(#[from] DecodeError),
-    #[error("the watch ended with an error: {0}")]
+    #[error("the watch ended with an ERROR event: {0}")]
     Event(Box<Status>),
-    #[error("not even the name of any object can be read: {0}")]
+    #[error("no object of the list has a readable name: {0}")]
     Unnamed(Box<DecodeError>),
     #[error("the bookmark that ends the initial events has no resourceVersion")]
     Unversioned,
-    #[error("nothing came for {} s", .0.as_secs())]
+    #[error("no data received for {} s", .0.as_secs())]
     Silence(Duration),
-    #[error("a list was requested")]
+    #[error("a relist was requested")]
     ListRequested(RelistCause),
 }
 

@@ -9,16 +9,16 @@ use kube_wire::{Decode, EventType, ObjectKey, ResourceVersion, Undecodable};
 
 use super::{Reflector, machine::Happened, trouble::Trouble};
 
-/// The undecodable objects by name, each with the version that was reported.
+/// Undecodable objects by name, each with its last reported version.
 #[derive(Debug, Default)]
 pub(super) struct Reported {
     versions: HashMap<ObjectKey, ResourceVersion>,
-    /// The last error of an object without a readable name, which identifies repetitions as well as anything does.
+    /// Error of the last object without a readable name, compared to recognize repetitions.
     unnamed: Option<String>,
 }
 
 impl Reported {
-    /// Notes an object; returns whether this version of it was not reported before.
+    /// Records an object; returns whether this version of it was not reported before.
     fn note(&mut self, it: &Undecodable) -> bool {
         let Some(key) = &it.key else {
             let error = it.error.to_string();
@@ -64,14 +64,14 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         self.shared.meter().undecodable_objects(self.undecodable.versions.len());
     }
 
-    /// An object of this name was decoded, or is gone.
+    /// Removes an object that was decoded or deleted from the undecodable ones.
     pub(super) fn decodable(&mut self, key: impl FnOnce() -> ObjectKey) {
         if self.undecodable.remove(key) {
             self.report_count();
         }
     }
 
-    /// Puts aside an undecodable object of a list, or of a stream that is not complete yet.
+    /// Gathers an undecodable object of a list or streaming list.
     pub(super) fn gather_undecodable(&mut self, event: EventType, it: Undecodable) {
         self.report(&it);
         match (it.key, event) {
@@ -81,8 +81,8 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         }
     }
 
-    /// Applies an event of an undecodable object to the store. A deletion needs no more than the name. Otherwise the stored state is
-    /// kept, unless its uid shows that it is of an earlier object.
+    /// Applies an event of an undecodable object to the store. A deletion needs only the name. Otherwise the stored
+    /// state is kept, unless its uid shows that it belongs to an earlier object of that name.
     pub(super) fn apply_undecodable(&mut self, event: EventType, it: Undecodable) -> Happened {
         let deleted = event == EventType::Deleted;
         if deleted && let Some(key) = &it.key {
@@ -102,10 +102,12 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         Happened::Progress { version: it.resource_version, added: event == EventType::Added }
     }
 
-    /// Returns the objects of a complete list. The stored state stands in for an undecodable one.
+    /// Returns the objects of the complete list, with the last decodable state of undecodable ones.
     ///
-    /// Errors: there are items, and not even the name of one can be read. Then something between the server and this process
-    /// breaks the list, and to replace the store by nothing would remove every object.
+    /// # Errors
+    ///
+    /// [`Trouble::Unnamed`] if the list has items and none has a readable name. Something between the server and this
+    /// process corrupts the list then, and storing it would remove every object.
     pub(super) fn complete(&mut self) -> Result<Vec<Arc<T>>, Trouble> {
         let shared = &self.shared;
         let stored = |key: &ObjectKey| shared.stored(key);

@@ -1,4 +1,4 @@
-//! In which encoding the informer asks, and what makes it ask in JSON.
+//! The encoding that the informer requests, and the failures after which it requests JSON.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
     scripted::{Answer, Script, frames, ok},
 };
 
-/// A watch of one object.
+/// Returns a streaming list of one object.
 fn stream(open: bool) -> Answer {
     frames([event("ADDED", "a", 3), bookmark(5, true)], open)
 }
@@ -46,7 +46,7 @@ async fn asks_in_json_where_protobuf_does_not_work(#[case] answers: Vec<Answer>,
     let informer = informer(&script);
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(informer.run(stop.clone()));
-    wait_for_sync([&informer.store_synced()], Duration::from_secs(30)).await.expect("an object");
+    wait_for_sync([&informer.store_synced()], Duration::from_secs(30)).await.expect("the informer syncs");
     assert_eq!(informer.lister().list().iter().map(|it| it.text()).collect::<Vec<_>>(), ["a@3"]);
     let asked: Vec<_> = script
         .asked(requests)

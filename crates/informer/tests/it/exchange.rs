@@ -1,4 +1,4 @@
-//! What the informer asks a server that misbehaves in every way we know, and what it makes of the answers.
+//! Requests of the informer to a scripted server that fails in all known ways, and the resulting store and events.
 
 use std::{
     sync::{Arc, Mutex},
@@ -43,7 +43,7 @@ pub(crate) fn status(code: u16, reason: &str, headers: &'static str) -> Answer {
 }
 
 pub(crate) fn informer(script: &Script) -> Informer<Thing> {
-    let config = Config::from_url(&script.url()).expect("a good URL");
+    let config = Config::from_url(&script.url()).expect("a valid URL");
     let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
     Informer::builder(Client::new(&config, options).expect("a client")).namespace("shop").build()
 }
@@ -62,20 +62,21 @@ fn short(request: &str) -> String {
     format!("{verb} {}{page}", value("resourceVersion").unwrap_or("newest"))
 }
 
-/// Lets the informer talk to the script until the store holds `expect`; returns what was asked and what handlers heard.
+/// Runs an informer against the script until the store contains `expect`. Returns the requests and the events of a
+/// handler.
 pub(crate) async fn talk(script: Script, requests: usize, expect: &str) -> (String, String) {
     let informer = informer(&script);
     let (changed, mut change) = watch::channel(());
     let log = Arc::new(Mutex::new(Vec::new()));
     let lines = log.clone();
     let handle = informer.add_handler(move |event| {
-        lines.lock().expect("no panic before").push(format!("{event:?}"));
+        lines.lock().expect("not poisoned").push(format!("{event:?}"));
         changed.send_replace(());
     });
     let (lister, stop) = (informer.lister(), CancellationToken::new());
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(stop.clone()));
-    wait_for_sync([&handle], Duration::from_secs(30)).await.expect("a list succeeds");
+    wait_for_sync([&handle], Duration::from_secs(30)).await.expect("the informer syncs");
     let stored = || lister.list().iter().map(|it| it.text()).collect::<Vec<_>>().join(" ");
     let reached = timeout(Duration::from_secs(30), change.wait_for(|()| stored() == expect)).await.is_ok();
     assert!(reached, "expected {expect:?} in the store, not {:?}", stored());
@@ -83,7 +84,7 @@ pub(crate) async fn talk(script: Script, requests: usize, expect: &str) -> (Stri
     stop.cancel();
     tasks.join_all().await;
     let asked = asked.iter().take(requests).map(|request| short(&request.line)).collect::<Vec<_>>().join(", ");
-    let heard = log.lock().expect("no panic before").join(", ");
+    let heard = log.lock().expect("not poisoned").join(", ");
     (asked, heard)
 }
 
@@ -289,8 +290,8 @@ async fn asks_as_upstream_asks() {
         (0, "", "allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"),
         (2, "resourceVersion=5&", "allowWatchBookmarks=true"),
     ] {
-        let (before, after) = asked[request].line.split_once("timeoutSeconds=").expect("watches end");
-        let (seconds, after) = after.split_once('&').expect("more follows");
+        let (before, after) = asked[request].line.split_once("timeoutSeconds=").expect("a timeout");
+        let (seconds, after) = after.split_once('&').expect("another parameter");
         let selectors = "labelSelector=app%3Dweb%2C%21canary&fieldSelector=a%3Db";
         assert_eq!(before, format!("GET /api/v1/configmaps?watch=true&{selectors}&{version}"));
         assert_eq!(after, rest);

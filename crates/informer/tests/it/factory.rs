@@ -1,4 +1,4 @@
-//! One informer of each type, whoever asks.
+//! Informers shared through a factory.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 async fn start() -> (Server, Factory) {
-    let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a free port");
+    let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("the server starts");
     let client = crate::server::client(&server.url());
     (server, Factory::new(client))
 }
@@ -24,9 +24,9 @@ async fn whoever_asks_shares_one_watch() {
     let (server, factory) = start().await;
     let index = || NamedIndexes::new().with("group", Thing::group);
     let one = factory.informer_with(|builder| builder.index(index(), NamedIndexes::update)).unwrap();
-    let other = factory.clone().informer_with::<Thing, NamedIndexes<Thing>>(|_| panic!("it is there already")).unwrap();
+    let other = factory.clone().informer_with::<Thing, NamedIndexes<Thing>>(|_| panic!("it exists already")).unwrap();
     let refused = factory.informer::<Thing>().unwrap_err();
-    assert_eq!(refused.to_string(), "the informer of configmaps was made with an index of another type");
+    assert_eq!(refused.to_string(), "the informer of configmaps was created with an index of another type");
     let (_, handle) = listen(&one);
     assert_eq!(other.handlers().len(), 1);
     let nodes = factory.informer::<Node>().unwrap();
@@ -50,13 +50,13 @@ async fn an_informer_of_a_running_factory_runs() {
     let mut tasks = JoinSet::new();
     tasks.spawn(factory.run(CancellationToken::new()));
     tasks.spawn(factory.run(CancellationToken::new()));
-    tasks.join_next().await.expect("two").expect("the second call returns");
+    tasks.join_next().await.expect("two tasks").expect("the second call returns");
     let (log, _) = listen(&factory.informer::<Thing>().unwrap());
     factory.wait_for_sync(Duration::from_secs(30)).await.unwrap();
-    assert_eq!(log.told(), "", "nothing is there");
+    assert_eq!(log.told(), "", "the server has no objects");
 }
 
-// client-go: TestWaitFor, TestSyncResult: who is late is named
+// client-go: TestWaitFor, TestSyncResult
 #[tokio::test]
 async fn who_is_late_is_named() {
     let (server, factory) = start().await;

@@ -1,4 +1,4 @@
-//! What a handler is told, and when it counts as synced.
+//! Events of a handler, and when it is synced.
 
 use std::{
     sync::{Arc, Mutex},
@@ -45,7 +45,7 @@ fn a_relist_tells_the_differences_and_then_what_is_unchanged() {
     log.told();
     source.replace([thing("a", 1), thing("b", 5), thing("d", 6)], "6");
     source.deliver();
-    // Upstream's handlers, too, get an update for an object that a relist brings unchanged.
+    // As upstream, an update for the object that the relist did not change.
     assert_eq!(log.told(), "Deleted(tombstone) shop/c@3, Updated shop/b@5, Added shop/d@6, Updated shop/a@1");
 }
 
@@ -57,7 +57,7 @@ fn a_recreated_object_is_an_update_with_another_uid() {
     let seen = uids.clone();
     informer.add_handler(move |event| {
         if let kube_informer::Event::Updated { old, new, .. } = event {
-            seen.lock().expect("no panic before").extend([old.metadata.uid.clone(), new.metadata.uid.clone()]);
+            seen.lock().expect("not poisoned").extend([old.metadata.uid.clone(), new.metadata.uid.clone()]);
         }
     });
     let mut again = thing("a", 1);
@@ -108,7 +108,7 @@ async fn a_slow_handler_delays_nobody_else() {
     wait_for_sync([&handle], Duration::from_secs(30)).await.unwrap();
     assert_eq!(late.told(), "Added(initial) shop/a@2");
     assert!(log.told().starts_with("Added(initial) shop/a@1"));
-    assert!(!slow.has_synced(), "its first event still has it");
+    assert!(!slow.has_synced(), "it blocks in its first event");
 
     drop(release);
     wait_for_sync([&slow], Duration::from_secs(30)).await.unwrap();
@@ -138,7 +138,7 @@ async fn runs_once_and_stops_when_told(#[case] runs: usize) {
         tasks.spawn(informer.run(stop.clone()));
     }
     stop.cancel();
-    tokio::time::timeout(Duration::from_secs(5), tasks.join_all()).await.expect("stops");
+    tokio::time::timeout(Duration::from_secs(5), tasks.join_all()).await.expect("the informer stops");
     let (_, late) = listen(&informer);
     assert!(!late.synced().await, "a handler of a stopped informer never syncs");
 }
@@ -152,14 +152,14 @@ async fn a_panic_of_a_handler_is_passed_on() {
     informer.run(CancellationToken::new()).await;
 }
 
-// client-go: TestSharedInformerRemoveHandler, TestRemovingRemovedSharedInformer, TestSharedInformerRemoveForeignHandler,
-// TestSharedInformerMultipleRegistration, IN-42
+// client-go: TestSharedInformerRemoveHandler, TestRemovingRemovedSharedInformer,
+// TestSharedInformerRemoveForeignHandler, TestSharedInformerMultipleRegistration, IN-42
 #[test]
 fn a_handler_is_removed_once_and_only_where_it_listens() {
     let (informer, source) = ManualSource::new();
     let (other, _) = ManualSource::<Thing>::new();
     let ((log, one), (kept, two)) = (listen(&informer), listen(&informer));
-    assert_eq!(informer.handlers().len(), 2, "the same function may listen twice");
+    assert_eq!(informer.handlers().len(), 2, "one function may be added twice");
     assert!(!other.remove_handler(&one) && !informer.remove_handler(&informer.store_synced()));
     assert_eq!(informer.handlers().len(), 2);
 
@@ -169,9 +169,9 @@ fn a_handler_is_removed_once_and_only_where_it_listens() {
     assert!(informer.remove_handler(&one) && !informer.remove_handler(&one.clone()));
     source.apply(thing("c", 3));
     assert_eq!(source.deliver(), 2, "to one handler");
-    assert_eq!(log.told(), "Added(initial) shop/a@1", "not even what was queued");
+    assert_eq!(log.told(), "Added(initial) shop/a@1", "queued events are dropped");
     assert_eq!(kept.told(), "Added(initial) shop/a@1, Added shop/b@2, Added shop/c@3");
-    assert!(one.has_synced() && two.has_synced(), "what was heard was heard");
+    assert!(one.has_synced() && two.has_synced(), "a removed handler stays synced");
     assert!(informer.remove_handler(&two) && informer.handlers().is_empty());
 }
 
@@ -186,14 +186,14 @@ async fn a_handler_is_removed_while_it_runs() {
     tasks.spawn(informer.run(stop.clone()));
     source.replace([thing("a", 1)], "1");
     assert!(informer.remove_handler(&unheard));
-    assert!(handle.synced().await && !unheard.synced().await, "one that is removed before the list never syncs");
+    assert!(handle.synced().await && !unheard.synced().await, "removed before delivery: never syncs");
     assert!(informer.remove_handler(&handle));
     source.apply(thing("b", 2));
     stop.cancel();
     tasks.join_all().await;
     assert_eq!(log.told(), "Added(initial) shop/a@1");
     let (_, late) = listen(&informer);
-    assert!(informer.remove_handler(&late) && !informer.remove_handler(&late), "of a stopped informer too");
+    assert!(informer.remove_handler(&late) && !informer.remove_handler(&late), "also from a stopped informer");
 }
 
 #[test]
@@ -217,8 +217,8 @@ fn a_slow_handler_hears_of_what_came_and_went_meanwhile() {
     assert!(handle.has_synced());
 }
 
-// client-go: TestSharedInformerTransformer, TestTransformingInformer, TestTransformingInformerRace, TestCacheWithTransformer,
-// TestRealFIFO_transformer, TestDeltaFIFO_transformer, IN-22
+// client-go: TestSharedInformerTransformer, TestTransformingInformer, TestTransformingInformerRace,
+// TestCacheWithTransformer, TestRealFIFO_transformer, TestDeltaFIFO_transformer, IN-22
 #[test]
 fn nobody_sees_what_a_transform_drops() {
     let builder = ManualSource::builder().transform(|thing: &mut Thing| {
@@ -230,7 +230,7 @@ fn nobody_sees_what_a_transform_drops() {
     informer.add_handler(move |event| {
         let (old, new) = event.states();
         assert!(old.into_iter().chain(new).all(|thing| thing.data.is_empty()));
-        *count.lock().expect("no panic before") += 1;
+        *count.lock().expect("not poisoned") += 1;
     });
     source.replace([thing("a", 1), thing("b", 2)], "2");
     source.apply(thing("a", 3));
@@ -241,7 +241,7 @@ fn nobody_sees_what_a_transform_drops() {
     assert!(informer.lister().list().iter().all(|thing| thing.data.is_empty()));
 }
 
-// IN-34: a list is one change for whoever reads the store
+// A list is one change of the store (IN-34).
 #[test]
 fn handlers_of_a_list_see_all_of_it_in_the_store() {
     let (informer, source) = ManualSource::<Thing>::new();
@@ -254,7 +254,7 @@ fn handlers_of_a_list_see_all_of_it_in_the_store() {
     source.deliver();
 }
 
-// A list of what is known already keeps the objects that are there, and does not hold its own beside them.
+// A relist keeps the stored objects that it does not change, instead of holding second copies.
 #[test]
 fn a_relist_keeps_the_objects_it_finds_unchanged() {
     let (informer, source) = ManualSource::new();

@@ -1,4 +1,4 @@
-//! Whatever happens, store, index and what handlers heard tell the same story.
+//! Property tests: after any history, store, index and the events of the handlers agree.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ const GROUPS: [&str; 3] = ["x", "y", "z"];
 #[derive(Debug, Clone)]
 enum Step {
     Apply(usize, usize),
-    /// The event that came last for this name comes once more.
+    /// Repeats the last event of this name.
     Repeat(usize),
     Delete(usize),
-    /// A list after some watch events were missed: these names are gone, these changed.
+    /// A list after missed watch events: these names were deleted, these changed.
     Relist {
         gone: Vec<usize>,
         changed: Vec<(usize, usize)>,
@@ -42,7 +42,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The cluster as it really is.
+/// Expected state.
 #[derive(Default)]
 struct Cluster {
     objects: BTreeMap<String, Thing>,
@@ -124,7 +124,7 @@ proptest! {
     }
 }
 
-/// Names and versions of one list: some of 700 things, each unchanged with some probability.
+/// Generates names and versions of one list: some of 700 things, of which a random share is unchanged.
 fn list() -> impl Strategy<Value = BTreeMap<u32, u64>> {
     let sizes = prop_oneof![Just(0_usize), 1..20_usize, 200..300_usize, 600..700_usize];
     (sizes, 1..1000_u64, 0..1000_u32).prop_map(|(size, churn, start)| {
@@ -136,7 +136,7 @@ fn list() -> impl Strategy<Value = BTreeMap<u32, u64>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
-    // Small differences are applied in place, large ones to a copy; nobody must see which.
+    // Up to 256 differences are applied in place, more to a copy. The result must be the same.
     #[test]
     fn a_relist_of_any_size_is_exact(lists in prop::collection::vec(list(), 2..6)) {
         let index = Things::new().with("group", Thing::group);
@@ -144,7 +144,7 @@ proptest! {
         let replay = Replay::of(&informer);
         for (round, list) in lists.into_iter().enumerate() {
             let thing = |(n, version): (&u32, &u64)| Thing::new(&format!("{n:03}"), *version, GROUPS[usize::try_from(*version).unwrap() % 3]);
-            // The last of one name counts, whatever the order in which they come.
+            // Of several objects of one name, the last is stored, in any order of names.
             let stale = list.keys().take(3).map(|n| Thing::new(&format!("{n:03}"), 0, "stale"));
             let things: Vec<_> = stale.chain(list.iter().rev().map(thing)).collect();
             source.replace(things, &round.to_string());

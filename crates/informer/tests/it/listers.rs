@@ -1,4 +1,4 @@
-//! What is read: store, indexes and selectors.
+//! Reads from stores, indexes and by selector.
 
 use std::{
     sync::{
@@ -16,7 +16,7 @@ use crate::{log::thing, thing::Thing};
 
 type Things = NamedIndexes<Thing>;
 
-/// A thing of any number of groups.
+/// Returns a thing in any number of groups, separated by spaces.
 fn member(name: &str, version: u64, groups: &str) -> Thing {
     Thing::new(name, version, groups)
 }
@@ -63,10 +63,10 @@ fn nobody_waits_for_a_list() {
     let stop = Arc::new(Mutex::new(None::<Stop>));
     let of_the_index = stop.clone();
     let index = Things::new().with("group", move |thing| {
-        // Whoever indexes is in the midst of the list.
+        // The index function runs while the list is being stored.
         if let Some((entered, go)) = of_the_index.lock().unwrap().take() {
             entered.send(()).unwrap();
-            // Who had to wait for this would see the list.
+            // A reader that waits for the list would see its objects.
             let _ = go.recv_timeout(Duration::from_secs(20));
         }
         groups(thing)
@@ -127,8 +127,9 @@ fn an_index_follows_every_change() {
     assert_eq!(names(lister.by_index("group", "bert")), "two@6");
 }
 
-// client-go: TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex, TestThreadSafeStoreAddKeepsNonEmptySetPostDeleteFromIndex,
-// TestGetIndexFuncValues, TestThreadSafeStoreIndexingFunctionsWithMultipleValues
+// client-go: TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex,
+// TestThreadSafeStoreAddKeepsNonEmptySetPostDeleteFromIndex, TestGetIndexFuncValues,
+// TestThreadSafeStoreIndexingFunctionsWithMultipleValues
 #[rstest]
 #[case::empty_buckets_go("ernie", None, "")]
 #[case::others_stay("bert", None, "bert")]
@@ -149,7 +150,7 @@ fn a_bucket_lives_as_long_as_it_is_needed(#[case] before: &str, #[case] after: O
     assert_eq!(lister.read(|_, index| index.names("group").collect::<Vec<_>>().join(" ")), expect);
 }
 
-// A bucket that was handed out stays as it was at that moment.
+// A result does not change after it was returned.
 #[test]
 fn a_snapshot_is_of_one_moment() {
     let (lister, source) = indexed();

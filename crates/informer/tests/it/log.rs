@@ -1,4 +1,4 @@
-//! Handlers that write down what they hear.
+//! Handlers that record their events.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,9 +10,9 @@ use crate::thing::Thing;
 pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Log {
-    /// What was heard since the last time.
+    /// Returns the events since the last call.
     pub(crate) fn told(&self) -> String {
-        self.0.lock().expect("no panic before").drain(..).collect::<Vec<_>>().join(", ")
+        self.0.lock().expect("not poisoned").drain(..).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn listen_with<X: Clone + Send + Sync + 'static>(
     let log = Log::default();
     let lines = log.clone();
     let handle = informer.add_handler_with(options, move |event| {
-        lines.0.lock().expect("no panic before").push(format!("{event:?}"));
+        lines.0.lock().expect("not poisoned").push(format!("{event:?}"));
     });
     (log, handle)
 }

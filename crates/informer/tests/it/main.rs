@@ -1,5 +1,5 @@
-//! The informer from the outside: its laws as properties, its talk with a server against scripts and against the embedded
-//! API server.
+//! Integration tests: properties of the store and its events, and requests to scripted servers and to the embedded API
+//! server.
 
 mod encodings;
 mod exchange;

@@ -1,4 +1,4 @@
-//! What an informer reports of its requests.
+//! Metrics of an informer about its requests.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
     thing::Thing,
 };
 
-/// Writes down what it is told.
+/// Records the calls.
 #[derive(Clone, Default)]
 struct Recorder(watch::Sender<Vec<String>>);
 
@@ -66,7 +66,7 @@ impl InformerMetrics for Recorder {
     }
 
     fn handler(&self, _: &str) -> Arc<dyn HandlerMetrics> {
-        unreachable!("there is no handler")
+        unreachable!("no handler was added")
     }
 }
 
@@ -123,7 +123,7 @@ async fn reports_lists_watches_and_why_it_lists_again(
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(informer.run(stop.clone()));
     let mut lines = recorder.0.subscribe();
-    // Compared whatever came of it, so that a failure shows how far it got.
+    // Compared even after a timeout, so that a failure shows the calls so far.
     let _ = timeout(Duration::from_secs(30), lines.wait_for(|lines| lines.len() >= expect.len())).await;
     assert_eq!(*lines.borrow(), expect);
     stop.cancel();

@@ -1,4 +1,4 @@
-//! How a stalled cache shows.
+//! Detection of a stalled cache.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{server::client, thing::Thing};
 
-/// Bookmarks keep a cache of which nothing changes fresh; a server that answers no more does not.
+/// Bookmarks advance a cache whose objects do not change. Without a server it does not advance.
 #[tokio::test]
 async fn a_cache_is_idle_when_neither_events_nor_bookmarks_come() {
     let millis = Duration::from_millis;
     let server =
-        Server::start(Config { bookmark_interval: millis(50), ..Config::default() }).await.expect("a free port");
+        Server::start(Config { bookmark_interval: millis(50), ..Config::default() }).await.expect("the server starts");
     let informer = Informer::<Thing>::builder(client(&server.url())).build();
     let progress = informer.progress();
     assert_eq!(progress.at(Instant::now()), CacheState::NotStarted);
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(CancellationToken::new()));
-    wait_for_sync([&informer.store_synced()], Duration::from_secs(30)).await.expect("a list");
+    wait_for_sync([&informer.store_synced()], Duration::from_secs(30)).await.expect("the informer syncs");
 
     let is_idle = |expect: bool| {
         let progress = progress.clone();

@@ -1,4 +1,4 @@
-//! A way to the server that breaks on demand.
+//! A TCP proxy that breaks its connections on demand.
 
 use std::net::SocketAddr;
 
@@ -9,10 +9,10 @@ use tokio::{
     task::JoinSet,
 };
 
-/// Passes bytes to a server and back.
+/// Forwards connections to a server.
 pub(crate) struct Proxy {
     address: SocketAddr,
-    /// Counts the cuts; connections of an earlier count break.
+    /// Number of cuts. A connection breaks when it changes.
     cuts: watch::Sender<u32>,
     _tasks: JoinSet<()>,
 }
@@ -44,7 +44,7 @@ impl Proxy {
         format!("http://{}", self.address)
     }
 
-    /// Breaks all connections, wherever they are.
+    /// Breaks all connections.
     pub(crate) fn cut(&self) {
         self.cuts.send_modify(|cuts| *cuts += 1);
     }

@@ -1,4 +1,4 @@
-//! Handlers that rebuild the state from events alone, and fail on any event that does not follow from the ones before.
+//! Handlers that rebuild the state from events alone, and panic on an event that contradicts the events before it.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use crate::thing::Thing;
 
 pub(crate) struct Replay {
     told: Arc<Mutex<BTreeMap<String, Arc<Thing>>>>,
-    /// Says that something was told.
+    /// Changes after each event.
     pub(crate) changed: watch::Receiver<()>,
 }
 
@@ -22,30 +22,30 @@ impl Replay {
         let (change, changed) = watch::channel(());
         let state = told.clone();
         informer.add_handler(move |event| {
-            let mut state = state.lock().expect("no panic before");
+            let mut state = state.lock().expect("not poisoned");
             let name = event.object().metadata.name.to_string();
             match event {
                 Event::Added { object, .. } => assert_eq!(state.insert(name, object), None, "added twice"),
                 Event::Updated { old, new, .. } => {
-                    // A relist may repeat a stored object: the same allocation, not an equal one.
-                    assert!(Arc::ptr_eq(&old, &new) || old != new, "no change");
-                    assert_eq!(state.insert(name, new), Some(old), "not the state that was told before");
+                    // A relist repeats an unchanged object from the same allocation.
+                    assert!(Arc::ptr_eq(&old, &new) || old != new, "an update without a change");
+                    assert_eq!(state.insert(name, new), Some(old), "`old` is not the state of the event before");
                 }
                 Event::Deleted { object, tombstone } => {
-                    let before = state.remove(&name).expect("what is deleted was there");
+                    let before = state.remove(&name).expect("the deleted object exists");
                     assert_eq!(before.metadata.uid, object.metadata.uid);
-                    assert_eq!(tombstone, before == object, "a tombstone is the last known state, others are newer");
+                    assert_eq!(tombstone, before == object, "only a tombstone has the last known state");
                 }
             }
-            // Who waits for a change holds the channel's lock while looking at the state.
+            // Released before the send: a task in `wait_for` holds the lock of the channel while it locks the state.
             drop(state);
             change.send_replace(());
         });
         Self { told, changed }
     }
 
-    /// What the events make, by name.
+    /// Returns the state that results from the events, ordered by name.
     pub(crate) fn things(&self) -> Vec<Thing> {
-        self.told.lock().expect("no panic before").values().map(|thing| (**thing).clone()).collect()
+        self.told.lock().expect("not poisoned").values().map(|thing| (**thing).clone()).collect()
     }
 }

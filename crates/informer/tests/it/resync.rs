@@ -1,4 +1,4 @@
-//! Who is told again of everything, and when. On paused time.
+//! Resyncs, on paused time.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn every(period: u64) -> HandlerOptions {
     HandlerOptions::default().resync(seconds(period))
 }
 
-/// Runs an informer with two things in it and handlers that have these periods, until they have heard of both.
+/// Runs an informer with two things and one handler for each of these periods, until the handlers have synced.
 async fn run(informer: &Informer<Thing>, source: &ManualSource<Thing>, periods: &[u64]) -> (Vec<Log>, JoinSet<()>) {
     let handlers: Vec<_> = periods.iter().map(|period| listen_with(informer, every(*period))).collect();
     source.replace([thing("a", 1), thing("b", 2)], "2");
@@ -34,7 +34,7 @@ async fn run(informer: &Informer<Thing>, source: &ManualSource<Thing>, periods: 
     for log in &logs {
         assert_eq!(log.told(), "Added(initial) shop/a@1, Added(initial) shop/b@2");
     }
-    // Between two looks, so that all that a look brings is there.
+    // Time is now between two checks, so that the events of a check have been delivered.
     sleep(Duration::from_millis(500)).await;
     (logs, tasks)
 }
@@ -52,7 +52,7 @@ async fn each_handler_has_its_own_period() {
     }
 }
 
-// client-go: TestListenerResyncPeriodsDelayed: time that jumps brings one resync, not those that were missed
+// client-go: TestListenerResyncPeriodsDelayed: after a jump of the clock there is one resync
 #[tokio::test(start_paused = true)]
 async fn missed_resyncs_are_not_made_up_for() {
     let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
@@ -62,10 +62,10 @@ async fn missed_resyncs_are_not_made_up_for() {
     assert_eq!(logs[0].told(), AGAIN);
 }
 
-// IN-44: a handler that is added late gets what the informer does anyway; without a period of the informer nobody resyncs
+// A handler that is added after the start cannot shorten the check period (IN-44).
 #[rstest]
-// Added half a second after the start. The informer looks at 5, 10, ... or at 2, 4, ...; the first resync comes with the last
-// look that is within one period.
+// The handler is added half a second after the start. The informer checks at 5, 10, ... or at 2, 4, ... seconds; the
+// first resync is that of the last check within one period.
 #[case::as_the_informer_looks(5, 2, 5)]
 #[case::as_it_asks(2, 6, 6)]
 #[tokio::test(start_paused = true)]
@@ -131,7 +131,8 @@ async fn nobody_resyncs_unless_the_informer_does() {
     assert_eq!(logs[0].told(), "");
 }
 
-// client-go: TestSharedInformerWatchDisruption: what a lost watch has missed is told to all, the rest to who resyncs
+// client-go: TestSharedInformerWatchDisruption: all handlers get the changes of a relist, those that resync also the
+// rest
 #[tokio::test(start_paused = true)]
 async fn a_relist_and_a_resync_do_not_mix() {
     let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
@@ -147,7 +148,8 @@ async fn a_relist_and_a_resync_do_not_mix() {
     );
 }
 
-// Also client-go: TestRealFIFO_Resync, TestRealFIFO_ResyncAtomic, TestDeltaFIFO_Resync, _ResyncNonExisting, _UpdateResyncRace
+// client-go: TestRealFIFO_Resync, TestRealFIFO_ResyncAtomic, TestDeltaFIFO_Resync, TestDeltaFIFO_ResyncNonExisting,
+// TestDeltaFIFO_UpdateResyncRace
 #[tokio::test(start_paused = true)]
 async fn a_resync_tells_the_newest_state_and_nothing_that_is_gone() {
     let (informer, source) = ManualSource::builder().resync(seconds(1)).build();

@@ -1,10 +1,10 @@
-//! A thousand random schedules of writes and faults against the embedded API server: in the end the store is what the server
-//! has, and what each handler was told, event by event, makes exactly that.
+//! A thousand random schedules of writes and faults against the embedded API server. At the end, the store and the
+//! state that each handler has rebuilt from its events are equal to the state of the server.
 //!
-//! A failure names its seed; `INFORMER_SEED=17 cargo test -p kube-informer --test it schedules` runs that one alone. The seed
-//! says what is written, and which faults strike when, and in which encoding the informer reads; how the tasks of both sides interleave is not in its hands.
+//! A failure shows its seed; `INFORMER_SEED=17 cargo test -p kube-informer --test it schedules` runs one schedule. The
+//! seed determines the writes, the faults and the encoding, but not how the tasks of server and informer interleave.
 //!
-//! It takes longer than a test should, for what it covers: 12 s of one core.
+//! Takes 12 s of one core.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -27,12 +27,12 @@ use crate::{
 };
 
 const SCHEDULES: u64 = 1000;
-/// Schedules under way at a time. Mostly they wait: a read whose connection broke is sent again after a second (as client-go
-/// does), and that is the client's affair, not the informer's.
+/// Number of concurrent schedules. They mostly wait: the client retries a read after a connection error only after 1 s,
+/// as client-go does.
 const AT_ONCE: usize = 200;
-/// The schedules are dealt out to so many servers. A restart hits all that are under way on one of them.
+/// Number of servers that share the schedules. A restart affects all schedules in progress on that server.
 const SERVERS: u64 = 10;
-/// Objects of a schedule. Few, so that they come, change and go often.
+/// Number of object names of a schedule; few, so that each object is created, changed and deleted often.
 const NAMES: u32 = 5;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -47,8 +47,9 @@ async fn a_thousand_schedules_end_in_the_state_of_the_server() {
     let mut servers = Vec::new();
     for seed in 0..SERVERS {
         let config = kube_dev_apiserver::Config { seed: Some(seed), request_log: 0, ..Default::default() };
-        let server = Arc::new(Server::start(config).await.expect("a free port"));
-        // Making a client costs more than a schedule. Those of one server share two, whose connections the faults break one by one.
+        let server = Arc::new(Server::start(config).await.expect("the server starts"));
+        // Creating a client costs more than a schedule, so the schedules of a server share two. Faults break single
+        // connections.
         let encoding = if seed % 2 == 0 { Encoding::Protobuf } else { Encoding::Json };
         servers.push((server.clone(), client(&server.url()), client_reading(encoding, &server.url())));
     }
@@ -125,7 +126,7 @@ impl Schedule {
         informer.join_all().await;
     }
 
-    /// One random fault, for requests of this informer only.
+    /// Injects one random fault into the requests of this informer.
     fn inject(&mut self) {
         let random = &mut self.random;
         let on = On::any().namespace(&self.namespace);
@@ -156,7 +157,7 @@ impl Schedule {
         self.faults.push(self.server.faults().inject(fault.on(on)));
     }
 
-    /// One random write. A restart may hit it, which then has happened or not: only the server knows.
+    /// Sends one random write. Its error is ignored: after a restart, the write may have happened or not.
     async fn write(&mut self) {
         let name = format!("thing-{}", self.random.random_range(0..NAMES));
         let data = Some(BTreeMap::from([("group".to_owned(), self.random.random_range(0..100).to_string())]));
@@ -182,14 +183,14 @@ impl Schedule {
         self.handlers.push(Replay::of(&self.informer));
     }
 
-    /// Waits until store and handlers have what the server has.
+    /// Waits until the store and the handlers have the state of the server.
     async fn agree(&self) {
-        // Without a last object of its own, the final state may be one that a handler has been in before.
+        // With this object, the final state is one that no handler has had before.
         let last = ConfigMap { metadata: metadata(Some(&self.namespace), "last"), ..ConfigMap::default() };
         while self.writer.create(&last).await.is_err_and(|error| !error.is_already_exists()) {}
         let expect = loop {
             let list = self.writer.list(&Thing::RESOURCE, Some(&self.namespace), &ListParams::default()).await;
-            // A restart of another schedule.
+            // Another schedule may have restarted the server.
             let Ok(body) = list else { continue };
             break decode_list::<Thing>(&body).expect("decodes").items;
         };
@@ -197,7 +198,7 @@ impl Schedule {
         for handler in &self.handlers {
             let mut changed = handler.changed.clone();
             let same = timeout(Duration::from_secs(60), changed.wait_for(|()| handler.things() == expect)).await;
-            assert!(matches!(same, Ok(Ok(_))), "a handler was told {:?}, the server has {expect:?}", handler.things());
+            assert!(matches!(same, Ok(Ok(_))), "a handler has {:?}, the server has {expect:?}", handler.things());
             let stored: Vec<_> = lister.list().iter().map(|it| (**it).clone()).collect();
             assert_eq!(stored, expect, "the store");
         }

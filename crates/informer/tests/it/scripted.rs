@@ -1,4 +1,4 @@
-//! A server that answers from a script, and remembers what it was asked.
+//! A server that answers from a script and records the requests.
 
 use std::{collections::VecDeque, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -10,17 +10,17 @@ use tokio::{
     time::timeout,
 };
 
-/// One answer. The connection is closed after it.
+/// One response. The connection is closed after it.
 pub(crate) enum Answer {
     /// A whole document.
     Body { code: u16, headers: &'static str, body: String },
-    /// A watch that brings these bytes and then ends (`open: false`) or stays open without a word.
+    /// A watch that sends these bytes, then ends (`open: false`) or stays open without data.
     Stream { chunks: Vec<String>, open: bool },
-    /// These bytes, in this content type, and then the end (`open: false`) or silence.
+    /// These bytes with this content type, then the end (`open: false`) or an open connection without data.
     Bytes { content_type: &'static str, body: Vec<u8>, open: bool },
-    /// A watch that brings one frame, and another when it is told to, and then stays open.
+    /// A watch that sends one frame, another after a notification, and then stays open.
     Held { first: String, then: String, go: Arc<Notify> },
-    /// The connection breaks within the answer.
+    /// These bytes, then a connection that breaks within the response.
     Break { after: String },
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn frames(frames: impl IntoIterator<Item = String>, open: bool) -> An
 pub(crate) struct Asked {
     /// `GET /path?query`
     pub(crate) line: String,
-    /// Whether protobuf was asked for.
+    /// Whether the request accepts protobuf.
     pub(crate) protobuf: bool,
 }
 
@@ -48,12 +48,12 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// Serves the answers in order, one per request; further requests hang.
+    /// Serves the responses in order, one per request. Further requests get no response.
     pub(crate) async fn serve(answers: impl IntoIterator<Item = Answer>) -> Self {
         Self::start(answers, true).await
     }
 
-    /// The same, but refuses to stream lists, which is not counted as a request.
+    /// Serves the responses like [`serve`](Self::serve), but rejects streaming lists with 422 and does not record them.
     pub(crate) async fn serve_without_streams(answers: impl IntoIterator<Item = Answer>) -> Self {
         Self::start(answers, false).await
     }
@@ -69,7 +69,7 @@ impl Script {
             while let Ok((connection, _)) = listener.accept().await {
                 let (answers, asked) = (answers.clone(), asked.clone());
                 connections.spawn(async move {
-                    // A client that goes away is its own business.
+                    // A client may close the connection at any time.
                     let _ = answer(connection, &answers, &asked, streams).await;
                 });
             }
@@ -81,13 +81,13 @@ impl Script {
         format!("http://{}", self.address)
     }
 
-    /// Waits until so many requests came, and returns them.
+    /// Waits for this many requests, for at most 30 s, and returns all requests so far.
     pub(crate) async fn asked(&self, count: usize) -> Vec<Asked> {
         let mut asked = self.asked.clone();
         let result = timeout(Duration::from_secs(30), asked.wait_for(|asked| asked.len() >= count)).await;
         match result {
             Ok(Ok(asked)) => asked.clone(),
-            _ => panic!("30s without {count} requests: {:#?}", self.asked.borrow()),
+            _ => panic!("fewer than {count} requests after 30 s: {:#?}", self.asked.borrow()),
         }
     }
 }
@@ -114,7 +114,7 @@ async fn answer(
         return connection.shutdown().await;
     }
     let answer = {
-        // Asked and answered in one order, whatever connections race.
+        // One lock for both, so that requests on different connections are recorded in the order of their responses.
         let mut answers = answers.lock().await;
         let line = request.trim_end_matches(" HTTP/1.1\r\n").to_owned();
         asked.send_modify(|asked| asked.push(Asked { line, protobuf }));

@@ -1,4 +1,5 @@
-//! Random histories on the embedded API server, over a connection that breaks: in the end, everybody agrees.
+//! Random histories on the embedded API server, over connections that break: at the end, store and handlers have its
+//! state.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -18,9 +19,9 @@ pub(crate) fn client(url: &str) -> Client {
     client_reading(Encoding::Protobuf, url)
 }
 
-/// A client that asks for this encoding where a type has it.
+/// Returns a client that requests this encoding for types that support it.
 pub(crate) fn client_reading(content_type: Encoding, url: &str) -> Client {
-    let config = Config::from_url(url).expect("a good URL");
+    let config = Config::from_url(url).expect("a valid URL");
     Client::new(&config, ClientOptions { qps: 0.0, content_type, ..ClientOptions::default() }).expect("a client")
 }
 
@@ -31,13 +32,13 @@ async fn on_server(client: &Client) -> Vec<Thing> {
     things
 }
 
-/// Waits until what `now` returns is what the server has.
+/// Waits until `now` returns the state of the server.
 async fn agrees(mut change: watch::Receiver<()>, expect: &[Thing], what: &str, now: impl Fn() -> Vec<Thing>) {
     let reached = timeout(Duration::from_secs(60), change.wait_for(|()| now() == expect)).await.is_ok();
     assert!(reached, "{what} has {:?}, the server {expect:?}", now());
 }
 
-/// One random write, straight to the server.
+/// Sends one random write directly to the server.
 async fn write(client: &Client, random: &mut StdRng, names: u32) {
     let name = format!("thing-{}", random.random_range(0..names));
     let data = Some(BTreeMap::from([("group".to_owned(), random.random_range(0..100).to_string())]));
@@ -57,7 +58,7 @@ async fn write(client: &Client, random: &mut StdRng, names: u32) {
 }
 
 #[rstest]
-// The history of the server is short in some, so that a watch that was cut finds its version expired.
+// With a short history, a watch that is resumed after a cut finds its version expired.
 #[case::calm(1, 10_000, 0.0)]
 #[case::cut(2, 10_000, 0.05)]
 #[case::cut_and_expired(3, 5, 0.05)]
@@ -142,8 +143,8 @@ async fn selectors_and_namespaces_narrow_what_is_followed() {
     server.shutdown().await;
 }
 
-/// A server that was away and has come back with the contents of a backup is behind the version that the watch goes on from:
-/// the watch would be silent, and the store would keep what no longer exists.
+/// A server that restarts from a backup is behind the version at which the watch would resume: the watch would deliver
+/// nothing, and the store would keep deleted objects.
 #[tokio::test]
 async fn a_server_that_comes_back_with_a_backup_is_listed() {
     let start = async |listen| {
@@ -165,7 +166,7 @@ async fn a_server_that_comes_back_with_a_backup_is_listed() {
     tasks.spawn(informer.run(stop.clone()));
     wait_for_sync([&informer.store_synced()], Duration::from_secs(60)).await.unwrap();
     server.shutdown().await;
-    // Long enough for the informer to find the server away.
+    // Long enough for a request of the informer to fail.
     tokio::time::sleep(Duration::from_millis(500)).await;
 
     let server = start(address).await;
@@ -173,7 +174,7 @@ async fn a_server_that_comes_back_with_a_backup_is_listed() {
     let stored = || informer.lister().list().iter().map(|it| it.metadata.name.to_string()).collect::<Vec<_>>();
     let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
     while stored() != ["a"] {
-        assert!(tokio::time::Instant::now() < deadline, "30s passed, the store has {:?}", stored());
+        assert!(tokio::time::Instant::now() < deadline, "after 30 s the store has {:?}", stored());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     stop.cancel();

@@ -1,5 +1,5 @@
-//! Connections on which nothing comes. Minutes of it pass at once; the real time that the traffic takes is
-//! far less than what a test allows for.
+//! Connections without data. The clock is advanced by minutes at once; the traffic itself takes far less time than the
+//! tests allow for.
 
 use std::{
     io,
@@ -25,20 +25,20 @@ use crate::{
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What is logged on this thread, line by line.
+/// Log lines of this thread.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Lines {
     fn with(&self, text: &str) -> usize {
-        let bytes = self.0.lock().expect("no panic before").clone();
+        let bytes = self.0.lock().expect("not poisoned").clone();
         String::from_utf8(bytes).expect("UTF-8").lines().filter(|line| line.contains(text)).count()
     }
 }
 
 impl io::Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("no panic before").write(bytes)
+        self.0.lock().expect("not poisoned").write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -46,9 +46,9 @@ impl io::Write for Lines {
     }
 }
 
-/// An informer at work.
+/// A running informer.
 struct Running {
-    /// How many objects came, stored already or not.
+    /// Number of objects received, stored or not.
     arrived: watch::Receiver<usize>,
     handle: kube_informer::HandlerHandle,
     _tasks: JoinSet<()>,
@@ -56,7 +56,7 @@ struct Running {
 
 impl Running {
     fn start(script: &Script) -> Self {
-        let config = Config::from_url(&script.url()).expect("a good URL");
+        let config = Config::from_url(&script.url()).expect("a valid URL");
         let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client");
         let (count, arrived) = watch::channel(0);
         let informer = Informer::<Thing>::builder(client)
@@ -71,15 +71,15 @@ impl Running {
 
     async fn has_read(&mut self, objects: usize) {
         let arrived = self.arrived.wait_for(|count| *count == objects);
-        timeout(Duration::from_secs(30), arrived).await.expect("within 30s").expect("the informer is there");
+        timeout(Duration::from_secs(30), arrived).await.expect("within 30s").expect("the informer runs");
     }
 }
 
-/// Lets this time pass at once.
+/// Advances the clock.
 async fn after(time: Duration) {
     pause();
     advance(time).await;
-    // Whoever was waiting for it.
+    // Lets the tasks run whose timers expired.
     for _ in 0..10 {
         tokio::task::yield_now().await;
     }
@@ -107,7 +107,7 @@ async fn a_stream_that_does_not_end_is_spoken_of_every_ten_seconds() {
     }
     go.notify_one();
     wait_for_sync([&running.handle], Duration::from_secs(30)).await.expect("the stream ends");
-    // From now on silence is what most watches bring.
+    // Silence is normal once the initial events have ended.
     after(60 * SECOND).await;
     assert_eq!((said(), script.asked(1).await.len()), (3, 1));
 }
@@ -119,9 +119,9 @@ async fn a_watch_that_outlives_its_time_is_asked_for_anew() {
     let mut running = Running::start(&script);
     running.has_read(1).await;
     let first = script.asked(2).await.remove(1).line;
-    let seconds = first.split("timeoutSeconds=").nth(1).and_then(|it| it.split('&').next()).expect("watches end");
+    let seconds = first.split("timeoutSeconds=").nth(1).and_then(|it| it.split('&').next()).expect("a timeout");
     let time = Duration::from_secs(seconds.parse().expect("a number"));
-    // The server may be late by half a minute.
+    // The server may end the watch up to 30 s late.
     after(time + 20 * SECOND).await;
     assert_eq!(script.asked(2).await.len(), 2);
     after(20 * SECOND).await;
@@ -132,7 +132,7 @@ async fn a_watch_that_outlives_its_time_is_asked_for_anew() {
 
 #[tokio::test]
 async fn a_list_of_which_nothing_comes_is_asked_for_anew() {
-    let half = list(5, &[("a", 3), ("b", 4)]).split_once(r#"{"metadata":{"name":"b""#).expect("two").0.to_owned();
+    let half = list(5, &[("a", 3), ("b", 4)]).split_once(r#"{"metadata":{"name":"b""#).expect("item b").0.to_owned();
     let whole = ok(list(5, &[("a", 3)]));
     let script = Script::serve_without_streams([frames([half], true), whole]).await;
     let mut running = Running::start(&script);

@@ -1,4 +1,4 @@
-//! The type that the tests follow: a `ConfigMap`, as far as they are interested.
+//! The type of the tests: metadata and data of a `ConfigMap`.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(crate) struct Thing {
 }
 
 impl Thing {
-    /// A thing of a group, to be found by index.
+    /// Returns a thing in namespace `shop`, with its group in `data`.
     pub(crate) fn new(name: &str, version: u64, group: &str) -> Self {
         let metadata = ObjectMeta {
             name: name.into(),
@@ -27,7 +27,7 @@ impl Thing {
         Self { metadata, data: BTreeMap::from([("group".to_owned(), group.to_owned())]) }
     }
 
-    /// By which the tests index.
+    /// Index function: the group of the thing.
     pub(crate) fn group(&self) -> Vec<String> {
         self.data.get("group").cloned().into_iter().collect()
     }

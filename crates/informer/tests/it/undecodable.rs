@@ -1,4 +1,4 @@
-//! One object that cannot be decoded does not affect any other: no relist, no other encoding, no event of another object.
+//! An object that cannot be decoded does not affect others: no relist, no other encoding, no event of another object.
 
 use rstest::rstest;
 
@@ -7,7 +7,7 @@ use crate::{
     scripted::{Answer, Script, frames, ok},
 };
 
-/// The document with the object `name` in a shape that a `Thing` cannot be decoded from.
+/// Returns the document with the object `name` changed so that it cannot be decoded as a `Thing`.
 fn spoilt(document: &str, name: &str) -> String {
     let metadata = format!(r#""metadata":{{"name":"{name}""#);
     assert!(document.contains(&metadata), "{document}");
@@ -18,7 +18,7 @@ fn spoilt_event(kind: &str, name: &str, version: u64) -> String {
     spoilt(&event(kind, name, version), name)
 }
 
-/// An object of which nothing is readable.
+/// An object without readable metadata.
 const UNNAMED: &str = r#"{"metadata":7}"#;
 
 fn unnamed_event(kind: &str) -> String {
@@ -118,7 +118,7 @@ fn recreated(document: &str, name: &str) -> String {
     "list 0, watch 5",
     "Added(initial) shop/a@3, Added shop/c@7"
 )]
-// A proxy that spoils every object must not empty the store.
+// A proxy that corrupts every object must not empty the store.
 #[case::nothing_but_objects_without_a_name(
     vec![
         ok(list(5, &[("a", 3), ("b", 4)])),
@@ -186,7 +186,7 @@ async fn streams(#[case] answers: Vec<Answer>, #[case] stored: &str, #[case] ask
     assert_eq!(talk(script, requests, stored).await, (asked.to_owned(), heard.to_owned()));
 }
 
-/// What is not a list of this type is not taken for an empty one.
+/// A response that is not a list of this type is not taken for an empty list.
 #[rstest]
 #[case::nothing(r#"{"metadata":{}}"#)]
 #[case::no_kind(r#"{"metadata":{"resourceVersion":"8"},"items":[]}"#)]
@@ -241,7 +241,7 @@ mod protobuf {
         bytes(1, &metadata)
     }
 
-    /// A thing whose data is a number.
+    /// Returns a thing whose data is a number.
     fn spoilt(name: &str, version: u64) -> Vec<u8> {
         [thing(name, version), vec![2 << 3, 7]].concat()
     }

@@ -1,4 +1,4 @@
-//! A store that own writes are put into: it never shows less than what was acknowledged, and ends up as the cluster is.
+//! A store with write-through: it is never older than an acknowledged write, and ends up in the state of the cluster.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -16,19 +16,19 @@ const NAMES: [&str; 3] = ["a", "b", "c"];
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// Someone else writes or deletes.
+    /// Another client writes or deletes.
     Foreign(usize, bool),
-    /// This program writes or deletes, if it knows the present state, as a resource version demands, and has the answer to its
-    /// last write of the object. The answer is under way.
+    /// This program writes or deletes, if its store has the current state (otherwise the server would answer 409) and
+    /// its last write of the object was answered. The response is pending.
     Own(usize, bool),
-    /// The oldest answer under way arrives.
+    /// The oldest pending response arrives.
     Answer,
-    /// The oldest answer under way is lost.
+    /// The oldest pending response is lost.
     Lose,
-    /// So many events of the watch arrive.
+    /// This many events of the watch arrive.
     Watch(usize),
     Bookmark,
-    /// A list is requested, and read by the server so many changes ahead of the watch.
+    /// A list is requested; the server reads it this many changes ahead of the watch.
     BeginList(usize),
     /// The list arrives.
     EndList,
@@ -48,17 +48,17 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// An own write whose answer has not arrived.
+/// An own write whose response is pending.
 enum UnderWay {
     Written(Thing),
     Deleted { seen: Thing, at: u64 },
 }
 
-/// The server, with everything that happened to it.
+/// State and history of the server.
 #[derive(Default)]
 struct Cluster {
     objects: BTreeMap<&'static str, Thing>,
-    /// Each change: the object, and whether it was deleted. The version of a change is its place, from 1 on.
+    /// Each change: the object, and whether it was deleted. The version of a change is its position, from 1 on.
     history: Vec<(Thing, bool)>,
     uids: usize,
 }
@@ -106,12 +106,12 @@ impl Cluster {
 struct World {
     cluster: Cluster,
     store: Store<Thing>,
-    /// What a handler knows that hears every event.
+    /// State that results from all events.
     heard: BTreeMap<String, Arc<Thing>>,
     under_way: VecDeque<UnderWay>,
-    /// How many changes the watch, or a list, has brought.
+    /// Number of changes that the watch or a list has delivered.
     seen: usize,
-    /// The version of the list under way.
+    /// Version of the pending list.
     list: Option<usize>,
     bookmarks: usize,
     /// The newest acknowledged state of each name: its version, and whether that is its deletion.
@@ -190,18 +190,18 @@ impl World {
             Step::Answer => self.answer(),
             Step::Lose => drop(self.under_way.pop_front()),
             Step::Watch(events) => self.watch(events),
-            // The third one without the event of a delete would mean that the server lost it.
+            // A third bookmark without the event of a delete would mean that the server has lost the delete.
             Step::Bookmark if self.bookmarks == 2 => {}
             Step::Bookmark => {
                 self.bookmarks += 1;
-                assert!(!self.store.bookmark(&self.seen.to_string()), "nothing was lost");
+                assert!(!self.store.bookmark(&self.seen.to_string()), "no write was lost");
             }
             Step::BeginList(ahead) => {
                 let version = (self.seen + ahead).min(self.cluster.history.len());
                 self.list = Some(version);
             }
             Step::EndList => {
-                // A list older than the watch is not asked for.
+                // A list older than the watch is never requested.
                 if let Some(version) = self.list.take().filter(|version| *version >= self.seen) {
                     let changes = self.store.replace(self.cluster.at(version), &version.to_string());
                     self.seen = version;
@@ -218,7 +218,7 @@ impl World {
 
     fn check(&self) {
         let stored = self.stored();
-        assert_eq!(stored, self.heard, "what handlers heard");
+        assert_eq!(stored, self.heard, "state rebuilt from the events");
         for (name, (version, deleted)) in &self.acknowledged {
             match stored.get(name) {
                 Some(thing) => {
@@ -253,7 +253,7 @@ proptest! {
             world.step(&Step::Bookmark);
         }
         let expected = world.cluster.objects.iter().map(|(name, thing)| ((*name).to_owned(), Arc::new(thing.clone())));
-        assert_eq!(world.stored(), expected.collect(), "everything has arrived");
+        assert_eq!(world.stored(), expected.collect(), "the store has the state of the cluster");
     }
 }
 
@@ -277,8 +277,8 @@ fn store(objects: &[Thing], version: &str) -> Store<Thing> {
 fn a_write_that_the_server_lost_is_noticed_with_a_bookmark() {
     let store = store(&[thing("u", 5)], "5");
     store.written(thing("u", 9).into());
-    assert!(!store.bookmark("8"), "the watch is not there yet");
-    assert!(store.bookmark("9"), "the watch should have shown it");
+    assert!(!store.bookmark("8"), "the watch has not reached the write");
+    assert!(store.bookmark("9"), "the watch has passed the write without its event");
     store.replace(vec![thing("u", 5).into()], "12");
     assert_eq!(versions(&store), ["5"]);
     assert!(!store.bookmark("13"));
@@ -293,7 +293,7 @@ fn a_delete_that_the_server_lost_is_noticed_with_the_third_bookmark() {
     assert_eq!(versions(&store), ["5"]);
 }
 
-// After an etcd restore versions go back and are used again.
+// After a restore of etcd, versions go back and are assigned again.
 #[rstest]
 #[case::other_content("restored", 1)]
 #[case::same_content("x", 0)]
@@ -335,7 +335,7 @@ fn the_writer_gets_no_event_of_its_writes_and_other_handlers_do() {
     assert!(informer.lister().is_empty());
 }
 
-/// An informer whose only handler sends a write of an object that is stored at version 5, and the events of that handler.
+/// Returns an informer whose only handler has a write in progress of an object stored at version 5, and its events.
 fn writing() -> (Informer<Thing>, ManualSource<Thing>, Receiver<String>, OwnWrite<Thing>) {
     let (informer, source) = ManualSource::<Thing>::new();
     let (sent, received) = std::sync::mpsc::channel();
@@ -347,7 +347,7 @@ fn writing() -> (Informer<Thing>, ManualSource<Thing>, Receiver<String>, OwnWrit
     (informer, source, received, write)
 }
 
-/// The watch is faster than the answer: what it shows of the object meanwhile waits for the answer.
+/// Events that arrive before the response to the write are held back until it arrives.
 #[rstest]
 #[case::written(|write: OwnWrite<Thing>| write.written(thing("u", 7)), &["Updated shop/a@6", "Updated shop/a@8"])]
 #[case::lost(drop, &["Updated shop/a@6", "Updated shop/a@7", "Updated shop/a@8"])]
@@ -357,14 +357,14 @@ fn the_writer_gets_what_others_did_while_it_wrote(#[case] answer: fn(OwnWrite<Th
         source.apply(thing("u", version));
     }
     source.deliver();
-    assert_eq!(received.try_iter().count(), 0, "nothing is known yet");
+    assert_eq!(received.try_iter().count(), 0, "events wait for the response");
     answer(write);
     source.deliver();
     assert_eq!(received.try_iter().collect::<Vec<_>>(), expected);
     assert_eq!(informer.lister().list()[0].text(), "a@8");
 }
 
-// Seed 23283 of the simulation: what a list brought meanwhile was delivered ahead of the events that waited.
+// Seed 23283 of the simulation: the changes of a list were delivered ahead of held events.
 #[rstest]
 #[case::written(|write: OwnWrite<Thing>| write.written(thing("u", 7)), &["Updated shop/a@6"])]
 #[case::lost(drop, &["Updated shop/a@6", "Updated shop/a@7"])]
@@ -376,7 +376,7 @@ fn a_list_does_not_overtake_events_that_wait_for_an_answer(
     source.apply(thing("u", 6));
     source.replace([thing("u", 7)], "7");
     source.deliver();
-    assert_eq!(received.try_iter().count(), 0, "nothing is known yet");
+    assert_eq!(received.try_iter().count(), 0, "events wait for the response");
     answer(write);
     source.deliver();
     assert_eq!(received.try_iter().collect::<Vec<_>>(), expected);
