@@ -8,16 +8,20 @@ use kube_endpoint_model::{AddressType, Addresses, Endpoint, EndpointSlice, Targe
 
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::identity::Identity;
-use crate::input::Input;
+use crate::input::{Hints, Input};
 use crate::options::Options;
 use crate::plan::{Plan, TypePlan, plan};
 
 /// Plans as [`plan`] does, and says for each endpoint why it is where it is.
 ///
 /// For logs and support; it costs several times what the plan does.
-pub fn plan_explained<E: DesiredEndpoint>(input: Input<'_, E>, options: &Options) -> (Plan, Explanation) {
+pub fn plan_explained<E: DesiredEndpoint>(
+    input: Input<'_, E>,
+    hints: Hints<'_>,
+    options: &Options,
+) -> (Plan, Explanation) {
     let existing = input.existing;
-    let plan = plan(input, options);
+    let plan = plan(input, hints, options);
     let explanation = Explanation::of(existing, &plan);
     (plan, explanation)
 }

@@ -11,7 +11,7 @@ use crate::desired::DesiredGroup;
 use crate::owner::Owner;
 use crate::slice_labels::SliceLabels;
 
-/// What a plan is made from. Equal input gives equal plans, in whatever order endpoints, groups and slices come.
+/// Desired endpoints and existing slices of an owner. Equal input gives equal plans, in whatever order endpoints, groups and slices come.
 ///
 /// Endpoints are [`Endpoint`]s, or anything else that is [desired](crate::DesiredEndpoint).
 #[derive(Debug)]
@@ -31,12 +31,10 @@ pub struct Input<'a, E = Endpoint> {
     pub annotations: Option<&'a Labels>,
     /// What to do about the annotation that says which change a write is for.
     pub trigger_time: TriggerTime,
-    /// What to do about hints.
-    pub hints: Hints<'a>,
 }
 
 impl<'a, E> Input<'a, E> {
-    /// Input without labels and annotations to carry, that leaves trigger times and hints alone.
+    /// Input without labels and annotations to carry, that leaves trigger times alone.
     pub fn new(
         owner: &'a Owner,
         address_types: &'a [AddressType],
@@ -51,7 +49,6 @@ impl<'a, E> Input<'a, E> {
             labels: None,
             annotations: None,
             trigger_time: TriggerTime::Leave,
-            hints: Hints::Leave,
         }
     }
 
@@ -79,13 +76,6 @@ impl<'a, E> Input<'a, E> {
     #[must_use]
     pub fn trigger_time(mut self, trigger_time: TriggerTime) -> Self {
         self.trigger_time = trigger_time;
-        self
-    }
-
-    /// Sets what to do about hints.
-    #[must_use]
-    pub fn hints(mut self, hints: Hints<'a>) -> Self {
-        self.hints = hints;
         self
     }
 }

@@ -8,7 +8,7 @@
 //! ```
 //! use std::num::NonZeroUsize;
 //! use kube_endpoint_model::{AddressType, Endpoint, EndpointConditions, EndpointPort, ObjectMeta};
-//! use kube_endpointslice::{DesiredGroup, Input, Options, Owner, plan};
+//! use kube_endpointslice::{DesiredGroup, Hints, Input, Options, Owner, plan};
 //!
 //! let metadata = ObjectMeta { namespace: "shop".into(), name: "edge".into(), uid: "2f1c".into(), ..ObjectMeta::default() };
 //! let gateway = Owner::new("example.com/v1", "Gateway", &metadata);
@@ -23,7 +23,7 @@
 //!     endpoints: (1..=3).map(|host| endpoint(&format!("10.0.0.{host}"))).collect(),
 //! };
 //! let options = Options::new("gateways.example.com").max_endpoints_per_slice(NonZeroUsize::new(2).expect("not zero"));
-//! let plan = plan(Input::new(&gateway, &[AddressType::IPv4], vec![desired], &[]), &options);
+//! let plan = plan(Input::new(&gateway, &[AddressType::IPv4], vec![desired], &[]), Hints::Leave, &options);
 //! let sizes: Vec<usize> = plan.types[0].create.iter().map(|slice| slice.endpoints.len()).collect();
 //! assert_eq!(sizes, [2, 1]);
 //! ```
@@ -98,7 +98,7 @@ pub use owner::Owner;
 pub use plan::{GroupCount, Plan, TypePlan, plan};
 pub use pod_endpoint::PodEndpoint;
 #[cfg(feature = "apply")]
-pub use reconciler::{EventSink, Prepared, Reconciled, Reconciler, ReconcilerBuilder};
+pub use reconciler::{EventSink, Reconciled, Reconciler, ReconcilerBuilder};
 #[cfg(feature = "apply")]
 pub use slice_cache::{SliceCache, SliceWrite};
 pub use slice_labels::SliceLabels;

@@ -12,15 +12,13 @@ use std::collections::BTreeMap;
 
 use kube_topology::TrafficDistribution;
 
-use crate::plan::TypePlan;
+use crate::plan::Plan;
 
 /// What came of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyncResult {
     /// It is in its desired state.
     Success,
-    /// The cache was out of date.
-    Stale,
     /// Something failed.
     Error,
 }
@@ -30,7 +28,6 @@ impl SyncResult {
     pub fn as_str(self) -> &'static str {
         match self {
             SyncResult::Success => "success",
-            SyncResult::Stale => "stale",
             SyncResult::Error => "error",
         }
     }
@@ -69,8 +66,8 @@ pub struct HintLabels {
 
 /// What slice controllers report. Each method does nothing by default.
 pub trait SliceMetrics: Send + Sync {
-    /// The changes of one address type were planned (RC-28).
-    fn planned(&self, plan: &TypePlan) {
+    /// Observes the plan of one sync (RC-28).
+    fn planned(&self, plan: &Plan) {
         let _ = plan;
     }
 

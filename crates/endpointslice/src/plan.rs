@@ -11,7 +11,7 @@ use kube_topology::{HintsOutcome, SliceSet, TopologyEvent};
 use crate::desired::DesiredGroup;
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::groups;
-use crate::input::{Input, TriggerTime};
+use crate::input::{Hints, Input, TriggerTime};
 use crate::options::{Options, Packing};
 use crate::owner::Owner;
 use crate::packing::{Packed, in_stable_order, pack};
@@ -112,9 +112,9 @@ impl TypePlan {
     }
 }
 
-/// Plans the writes that turn the existing slices into the desired ones.
-pub fn plan<E: DesiredEndpoint>(input: Input<'_, E>, options: &Options) -> Plan {
-    let Input { owner, address_types, desired, existing, labels, annotations, trigger_time, mut hints } = input;
+/// Plans the writes that turn the existing slices into the desired ones. [`Reconciler`](crate::Reconciler) also carries them out.
+pub fn plan<E: DesiredEndpoint>(input: Input<'_, E>, mut hints: Hints<'_>, options: &Options) -> Plan {
+    let Input { owner, address_types, desired, existing, labels, annotations, trigger_time } = input;
     let default_labels;
     let labels = if let Some(labels) = labels {
         labels

@@ -73,24 +73,6 @@ pub struct Reconciler {
     totals: Mutex<MetricsCache>,
 }
 
-/// Writes that are decided for an owner and not sent yet: the first half of [`Reconciler::reconcile`].
-#[must_use]
-#[derive(Debug)]
-pub struct Prepared<'a> {
-    owner: &'a Owner,
-    service: ObjectKey,
-    policy: Option<HintPolicy>,
-    plan: Plan,
-    misplaced: Vec<String>,
-}
-
-impl Prepared<'_> {
-    /// The writes.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-}
-
 /// Outcome of a reconciliation that succeeded.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -193,7 +175,7 @@ impl Reconciler {
         is_gone::<T>(&self.client, owner).await
     }
 
-    /// Plans and writes. `policy` is the hint policy of the owner; `None` leaves hints alone. The hints of `input` are not used.
+    /// Plans and writes. `policy` is the hint policy of the owner; `None` leaves hints alone.
     ///
     /// # Errors
     ///
@@ -204,11 +186,6 @@ impl Reconciler {
         input: Input<'_, E>,
         policy: Option<HintPolicy>,
     ) -> Result<Reconciled, ApplyError> {
-        self.carry_out(self.prepare(input, policy)).await
-    }
-
-    /// Plans and writes nothing yet: the first half of [`reconcile`](Reconciler::reconcile).
-    pub fn prepare<'a, E: DesiredEndpoint>(&self, input: Input<'a, E>, policy: Option<HintPolicy>) -> Prepared<'a> {
         let policy = policy.map(|policy| self.heeded(policy));
         let (owner, existing, service) = (input.owner, input.existing, input.service());
         let existing = || existing.iter().map(|slice| &**slice);
@@ -218,24 +195,13 @@ impl Reconciler {
         if let Some(policy) = policy {
             self.remember_hints(&service, policy, &plan);
         }
-        for plan in &plan.types {
-            self.metrics.planned(plan);
-        }
+        self.metrics.planned(&plan);
         let Options { max_endpoints_per_slice, placeholder, .. } = self.options;
         self.metrics.totals(locked(&self.totals).update(&service, &plan, max_endpoints_per_slice, placeholder));
         let misplaced = self.altered.suppress(&service, existing(), &*self.cache, &mut plan);
         #[cfg(feature = "defects")]
         let misplaced = [misplaced, self.ghosts.block(&service, &mut plan)].concat();
-        Prepared { owner, service, policy, plan, misplaced }
-    }
 
-    /// Writes: the second half of [`reconcile`](Reconciler::reconcile).
-    ///
-    /// # Errors
-    ///
-    /// As [`reconcile`](Reconciler::reconcile).
-    pub async fn carry_out(&self, prepared: Prepared<'_>) -> Result<Reconciled, ApplyError> {
-        let Prepared { owner, service, policy, plan, misplaced } = prepared;
         let applied =
             self.writer(&owner.kind, &service, &*self.metrics).apply(&plan, policy.map(labels), misplaced).await;
         self.emit_hint_events(owner, &service, &plan);
@@ -327,7 +293,7 @@ impl Reconciler {
     }
 
     fn plan<E: DesiredEndpoint>(&self, service: &ObjectKey, input: Input<'_, E>, policy: Option<HintPolicy>) -> Plan {
-        let Some(policy) = policy else { return plan(input.hints(Hints::Leave), &self.options) };
+        let Some(policy) = policy else { return plan(input, Hints::Leave, &self.options) };
         let (ratios, enabled) = match &self.topology {
             Some(topology) => {
                 let topology = locked(topology);
@@ -335,9 +301,8 @@ impl Reconciler {
             }
             None => Default::default(),
         };
-        let Input { owner, address_types, desired, existing, labels, annotations, trigger_time, hints: _ } = input;
         let hints = Hints::Decide(ServiceHints { policy, ratios: &ratios, enabled });
-        plan(Input { owner, address_types, desired, existing, labels, annotations, trigger_time, hints }, &self.options)
+        plan(input, hints, &self.options)
     }
 
     /// Tells the topology cache how many endpoints are hinted to each zone, and the metrics which distribution is used.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{LAST_APPLIED_ANNOTATION, MIRRORING_CONTROLLER, TRIGGER_TIME_ANNOTATION};
 use kube_endpoint_model::{AddressType, EndpointSlice, Endpoints, Labels};
-use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Packing, Plan, SliceLabels};
+use kube_endpointslice::{DesiredGroup, Hints, Input, Options, Owner, Packing, Plan, SliceLabels};
 
 use crate::desired::{Mirrored, desired};
 
@@ -27,7 +27,7 @@ pub struct MirrorPlan {
 /// and of each slice. `existing` are the slices of that name and this controller, those being deleted included (MI-4).
 pub fn plan(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>], max: NonZeroUsize) -> MirrorPlan {
     let Mirrored { groups, skipped, invalid } = desired(endpoints, max);
-    let plan = kube_endpointslice::plan(Mirror::of(endpoints).input(groups, existing), &options(max));
+    let plan = kube_endpointslice::plan(Mirror::of(endpoints).input(groups, existing), Hints::Leave, &options(max));
     MirrorPlan { plan, skipped, invalid }
 }
 

@@ -14,7 +14,7 @@ fn metrics_are_named_as_upstream_names_them() {
     metrics.wrote(kube_endpointslice::metrics::Operation::Create);
     metrics.skipped(3);
     metrics.took(std::time::Duration::from_micros(2_700));
-    metrics.planned_both(1, 2, 3);
+    metrics.planned(&kube_endpointslice::Plan::delete(Vec::new()));
 
     let shown: Vec<String> = registry
         .gather()

@@ -85,10 +85,8 @@ impl World {
         let ratios = ZoneRatios::default();
         let policy = HintPolicy::of(&self.service);
         let hints = ServiceHints { policy, ratios: &ratios, enabled: BTreeSet::new() };
-        let input = Input::new(&owner, &address_types, desired.groups, &self.slices)
-            .labels(&labels)
-            .hints(Hints::Decide(hints));
-        plan(input, &self.options)
+        let input = Input::new(&owner, &address_types, desired.groups, &self.slices).labels(&labels);
+        plan(input, Hints::Decide(hints), &self.options)
     }
 }
 

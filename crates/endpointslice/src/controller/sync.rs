@@ -99,8 +99,7 @@ impl Syncs {
         let input = Input::new(&owner, &address_types, desired.groups, &existing)
             .labels(&labels)
             .trigger_time(TriggerTime::Write(trigger_time));
-        let planned = self.reconciler.prepare(input, Some(HintPolicy::of(&service)));
-        let applied = self.reconciler.carry_out(planned).await;
+        let applied = self.reconciler.reconcile(input, Some(HintPolicy::of(&service))).await;
 
         let missing = desired.missing_nodes.into_iter();
         let missing = missing.map(|missing| Failure::MissingNode { service: key.clone(), missing });

@@ -9,7 +9,7 @@ use prometheus::{
 };
 
 use super::{HintLabels, Operation, SliceMetrics, SyncResult, Totals};
-use crate::plan::TypePlan;
+use crate::plan::Plan;
 
 /// The metrics that every controller of slices has, under its own prefix. They are [`SliceMetrics`] by themselves: all
 /// of the mirroring controller's that are about slices.
@@ -105,13 +105,20 @@ fn integer(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-impl SliceMetrics for WriteMetrics {
-    fn planned(&self, plan: &TypePlan) {
-        self.added.observe(float(plan.added));
-        self.removed.observe(float(plan.removed));
-        if let Some(updated) = &self.updated {
-            updated.observe(float(plan.updated));
+impl WriteMetrics {
+    /// Observes the numbers of endpoints that a sync adds, updates and removes.
+    pub fn changes(&self, added: usize, updated: usize, removed: usize) {
+        self.added.observe(float(added));
+        self.removed.observe(float(removed));
+        if let Some(histogram) = &self.updated {
+            histogram.observe(float(updated));
         }
+    }
+}
+
+impl SliceMetrics for WriteMetrics {
+    fn planned(&self, plan: &Plan) {
+        plan.types.iter().for_each(|plan| self.changes(plan.added, plan.updated, plan.removed));
     }
 
     fn totals(&self, totals: Totals) {
@@ -165,7 +172,7 @@ impl PrometheusMetrics {
 }
 
 impl SliceMetrics for PrometheusMetrics {
-    fn planned(&self, plan: &TypePlan) {
+    fn planned(&self, plan: &Plan) {
         self.writes.planned(plan);
     }
 

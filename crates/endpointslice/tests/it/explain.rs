@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kube_endpoint_model::{EndpointSlice, Service};
-use kube_endpointslice::{DesiredGroup, Input, Owner, SliceLabels, plan_explained};
+use kube_endpointslice::{DesiredGroup, Hints, Input, Owner, SliceLabels, plan_explained};
 use rstest::rstest;
 
 use crate::world::{IPV4, carry_out, group, options, plan_for, service, slices_of};
@@ -13,7 +13,7 @@ fn explained(existing: &[Arc<EndpointSlice>], desired: Vec<DesiredGroup>, max: u
     let service: Service = service();
     let (owner, labels) = (Owner::service(&service), SliceLabels::for_service(&service));
     let input = Input::new(&owner, IPV4, desired.clone(), existing).labels(&labels);
-    let (plan, explanation) = plan_explained(input, &options(max));
+    let (plan, explanation) = plan_explained(input, Hints::Leave, &options(max));
     let plain = plan_for(&service, IPV4, desired, existing, &options(max));
     assert_eq!(plan, plain, "the same plan");
     let written: usize = carry_out(existing, &plan, &mut 100).iter().map(|slice| slice.endpoints.len()).sum();

@@ -26,7 +26,7 @@ fn plan_with(zones: &str, existing: &[Arc<EndpointSlice>], policy: HintPolicy, e
     let ratios = ZoneRatios::from_nodes(&nodes);
     let enabled: BTreeSet<AddressType> = enabled.then_some(AddressType::IPv4).into_iter().collect();
     let hints = Hints::Decide(ServiceHints { policy, ratios: &ratios, enabled });
-    plan(Input::new(&Owner::service(&service()), IPV4, desired(zones), existing).hints(hints), &options(100))
+    plan(Input::new(&Owner::service(&service()), IPV4, desired(zones), existing), hints, &options(100))
 }
 
 /// The hints of all endpoints: zones, and Nodes after a slash.
@@ -89,5 +89,5 @@ fn hints_that_are_not_asked_for_any_more_go_with_one_event() {
 fn hints_may_be_left_alone() {
     let slices = carry_out(&[], &plan_with("aabb", &[], policy(true, None), false), &mut 0);
     let owner = Owner::service(&service());
-    assert!(plan(Input::new(&owner, IPV4, desired("aabb"), &slices), &options(100)).is_empty());
+    assert!(plan(Input::new(&owner, IPV4, desired("aabb"), &slices), Hints::Leave, &options(100)).is_empty());
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{AddressType, Endpoint, EndpointPort, EndpointSlice, Labels, ObjectMeta, Service, TargetRef};
 use kube_endpointslice::{
-    DesiredGroup, Input, Options, Owner, Packing, Plan, SliceLabels, TriggerTime, TypePlan, plan,
+    DesiredGroup, Hints, Input, Options, Owner, Packing, Plan, SliceLabels, TriggerTime, TypePlan, plan,
 };
 use rstest::rstest;
 
@@ -242,7 +242,7 @@ fn the_trigger_time_is_written_on_what_is_written_anyway() {
     let write = |desired, trigger_time| {
         let (owner, labels) = (Owner::service(&service()), SliceLabels::for_service(&service()));
         let input = Input::new(&owner, IPV4, desired, &existing).labels(&labels).trigger_time(trigger_time);
-        plan(input, &options(100)).types.remove(0).update
+        plan(input, Hints::Leave, &options(100)).types.remove(0).update
     };
     let stamped = write(desired(), TriggerTime::Write(Some(time)));
     let annotation = "endpoints.kubernetes.io/last-change-trigger-time";
@@ -259,7 +259,7 @@ mod single {
         let owner = Owner::new("v1", "Endpoints", &metadata);
         let input = Input::new(&owner, IPV4, desired, existing).annotations(annotations);
         let options = Options::new("mirror").placeholder(false).enforce_ownership(false).packing(Packing::Single);
-        plan(input, &options.max_endpoints_per_slice(NonZeroUsize::new(1_000).expect("not zero")))
+        plan(input, Hints::Leave, &options.max_endpoints_per_slice(NonZeroUsize::new(1_000).expect("not zero")))
     }
 
     // upstream: TestReconcile (mirroring), the cases about existing slices

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kube_endpoint_model::{
     AddressType, EndpointSlice, IpFamily, NamedPort, Node, Pod, Service, ServicePort, TargetPort,
 };
-use kube_endpointslice::{Input, Owner, Plan, SliceLabels, desired_endpoints_from_service_pods, plan};
+use kube_endpointslice::{Hints, Input, Owner, Plan, SliceLabels, desired_endpoints_from_service_pods, plan};
 use rstest::rstest;
 
 use crate::world::{carry_out, options, service as bare_service};
@@ -48,7 +48,7 @@ fn plan_pods(service: &Service, pods: &[Pod], existing: &[Arc<EndpointSlice>]) -
     let desired = desired_endpoints_from_service_pods(service, &pods, node);
     let (owner, labels, types) = (Owner::service(service), SliceLabels::for_service(service), service.address_types());
     let input = Input::new(&owner, &types, desired.groups, existing).labels(&labels);
-    (plan(input, &options(100)), desired.missing_nodes.len())
+    (plan(input, Hints::Leave, &options(100)), desired.missing_nodes.len())
 }
 
 /// Slices as `type port+port: address ready/serving/terminating node zone hostname, ...`.

@@ -8,7 +8,7 @@ use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{
     Address, AddressType, Endpoint, EndpointConditions, EndpointPort, EndpointSlice, Service, TargetRef, Text, Uid,
 };
-use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Plan, SliceLabels, TriggerTime, plan};
+use kube_endpointslice::{DesiredGroup, Hints, Input, Options, Owner, Plan, SliceLabels, TriggerTime, plan};
 
 pub(crate) const IPV4: &[AddressType] = &[AddressType::IPv4];
 
@@ -69,7 +69,7 @@ pub(crate) fn plan_for(
 ) -> Plan {
     let (owner, labels) = (Owner::service(service), SliceLabels::for_service(service));
     let input = Input::new(&owner, types, desired, existing).labels(&labels).trigger_time(TriggerTime::Write(None));
-    plan(input, options)
+    plan(input, Hints::Leave, options)
 }
 
 /// What an API server would hold after the plan was carried out. `next` numbers the names it makes.

@@ -8,7 +8,7 @@ use kube_controller::{Enqueuer, Outcome};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_endpoint_model::well_known::MIRRORING_CONTROLLER;
 use kube_endpoint_model::{EndpointSlice, Endpoints, ObjectKey, Service, ServiceIndex, SliceIndex};
-use kube_endpointslice::{ApplyError, Plan, Reconciler, TypePlan};
+use kube_endpointslice::{ApplyError, Reconciler};
 use kube_informer::Lister;
 use tokio::time::Instant;
 
@@ -57,15 +57,9 @@ impl Syncs {
         }
         let Mirrored { groups, skipped, invalid } = desired(&endpoints, self.max_endpoints_per_subset);
         self.warn_of_skipped(&endpoints, skipped, invalid);
-        let planned = self.reconciler.prepare(mirror.input(groups, &existing), None);
-        self.measure(planned.plan(), skipped);
-        self.reconciler.carry_out(planned).await.map(|done| Outcome::of_writes(done.writes))
-    }
-
-    fn measure(&self, plan: &Plan, skipped: usize) {
-        let sum = |count: fn(&TypePlan) -> usize| plan.types.iter().map(count).sum();
         self.metrics.skipped(skipped);
-        self.metrics.planned_both(sum(|it| it.added), sum(|it| it.updated), sum(|it| it.removed));
+        let reconciled = self.reconciler.reconcile(mirror.input(groups, &existing), None).await;
+        reconciled.map(|done| Outcome::of_writes(done.writes))
     }
 
     /// Deletes all mirrored slices of a Service that has nothing to mirror (MI-24).

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use kube_endpoint_model::AddressType;
-use kube_endpointslice::TypePlan;
 use kube_endpointslice::metrics::{Operation, SliceMetrics, Totals, WriteMetrics};
+use kube_endpointslice::{Plan, TypePlan};
 use prometheus::{Histogram, HistogramOpts, Registry, exponential_buckets};
 
 use super::MirroringMetrics;
@@ -52,6 +51,12 @@ impl PrometheusMetrics {
 }
 
 impl SliceMetrics for PrometheusMetrics {
+    fn planned(&self, plan: &Plan) {
+        // Upstream observes a sync once, not each address type.
+        let sum = |count: fn(&TypePlan) -> usize| plan.types.iter().map(count).sum();
+        self.writes.changes(sum(|it| it.added), sum(|it| it.updated), sum(|it| it.removed));
+    }
+
     fn totals(&self, totals: Totals) {
         self.writes.totals(totals);
     }
@@ -62,13 +67,6 @@ impl SliceMetrics for PrometheusMetrics {
 }
 
 impl MirroringMetrics for PrometheusMetrics {
-    fn planned_both(&self, added: usize, updated: usize, removed: usize) {
-        // Upstream observes a sync once, not each family.
-        let mut both = TypePlan::empty(AddressType::IPv4);
-        (both.added, both.updated, both.removed) = (added, updated, removed);
-        self.writes.planned(&both);
-    }
-
     fn skipped(&self, addresses: usize) {
         // Numbers of addresses are far below 2^52.
         #[expect(clippy::cast_precision_loss)]

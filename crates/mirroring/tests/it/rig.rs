@@ -12,6 +12,7 @@ use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config as ServerConfig, On, Server};
 use kube_endpoint_model::{ServiceIndex, SliceIndex};
 use kube_endpointslice::metrics::{Operation, SliceMetrics, Totals};
+use kube_endpointslice::{Plan, TypePlan};
 use kube_endpointslice_mirroring::{Config, Informers, MirroringMetrics, mirroring_controller};
 use kube_informer::Informer;
 use serde_json::{Value, json};
@@ -39,6 +40,11 @@ pub(crate) struct Figures {
 }
 
 impl SliceMetrics for Counted {
+    fn planned(&self, plan: &Plan) {
+        let sum = |count: fn(&TypePlan) -> usize| plan.types.iter().map(count).sum();
+        self.0.lock().expect("no panic").planned = (sum(|it| it.added), sum(|it| it.updated), sum(|it| it.removed));
+    }
+
     fn wrote(&self, operation: Operation) {
         let writes = &mut self.0.lock().expect("no panic").writes;
         match operation {
@@ -54,10 +60,6 @@ impl SliceMetrics for Counted {
 }
 
 impl MirroringMetrics for Counted {
-    fn planned_both(&self, added: usize, updated: usize, removed: usize) {
-        self.0.lock().expect("no panic").planned = (added, updated, removed);
-    }
-
     fn skipped(&self, addresses: usize) {
         self.0.lock().expect("no panic").skipped = addresses;
     }
