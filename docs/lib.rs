@@ -1,6 +1,6 @@
-//! The book in `docs/src`: its pages as documentation, so that their samples are compiled and run by `cargo test`.
+//! Includes pages of the book in `docs/src` as documentation, so that `cargo test` compiles and runs their samples.
 
-/// Each page with Rust in it.
+/// Declares one documented module for each page that contains Rust code.
 macro_rules! pages {
     ($($name:ident: $path:literal),* $(,)?) => {
         $(

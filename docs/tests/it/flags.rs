@@ -1,4 +1,4 @@
-//! Flags that pages name.
+//! Flags that the pages mention.
 
 use std::collections::BTreeSet;
 
@@ -6,33 +6,33 @@ use endpoint_controller_manager::flag_reference;
 
 use crate::page::{Page, book, elsewhere};
 
-/// Flags of other programs, where a page names one alone.
+/// Flags of other programs that pages mention without the program.
 const OF_OTHERS: &[&str] = &[
     // Helm
     "set",
 ];
 
-/// Flags of the binary, and those of kube-controller-manager that it knows.
+/// Returns the names of the binary's flags and of those of kube-controller-manager that it recognizes.
 fn known() -> BTreeSet<String> {
     let reference = flag_reference();
     let names = reference.match_indices("--").map(|(at, _)| name(&reference[at..]));
     names.filter(|name| !name.is_empty()).chain(OF_OTHERS.iter().map(|it| (*it).to_owned())).collect()
 }
 
-/// The name at the beginning of `--name=value`.
+/// Returns the name in `--name=value`.
 fn name(text: &str) -> String {
     let name = text.trim_start_matches('-');
     name.chars().take_while(|it| it.is_ascii_alphanumeric() || *it == '-').collect()
 }
 
-/// What is named, and whether as the beginning of several: `--leader-elect-*`.
+/// Returns whether a flag exists. In `--leader-elect-*`, the text before `*` is a prefix.
 fn is_known(known: &BTreeSet<String>, word: &str) -> bool {
     let name = name(word);
     if word.contains('*') { known.iter().any(|it| it.starts_with(&name)) } else { known.contains(&name) }
 }
 
-/// Flags named alone, and those in command lines and manifests of the binary or of kube-controller-manager. Commands of
-/// other programs are not looked at.
+/// Returns the flags that a page mentions: alone, or in command lines and manifests of the binary or of
+/// kube-controller-manager. Command lines of other programs are ignored.
 fn named(page: &Page) -> Vec<String> {
     let commands = page.blocks.iter().map(|block| block.text.replace("\\\n", " "));
     let lines: Vec<String> = commands.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
@@ -40,7 +40,7 @@ fn named(page: &Page) -> Vec<String> {
     for text in page.spans.iter().chain(&lines) {
         let text = text.trim().trim_start_matches("$ ").trim_start_matches("- ");
         let command = text.split_whitespace().next().filter(|it| !it.contains('=')).unwrap_or_default();
-        // `-- --exit` is for a program that Cargo starts.
+        // `-- --exit` are arguments of a program that `cargo run` starts.
         if (text.starts_with("--") && command != "--") || command.ends_with("controller-manager") {
             found.extend(text.split_whitespace().filter(|word| word.starts_with("--")).map(str::to_owned));
         }
@@ -52,7 +52,7 @@ fn named(page: &Page) -> Vec<String> {
 fn flags_that_are_named_exist() {
     let known = known();
     assert!(known.contains("leader-elect") && known.contains("cluster-cidr"), "{known:?}");
-    // The others are about libraries, benches and simulations.
+    // The other pages are about libraries, benchmarks and simulations.
     let for_operators = |page: &Page| {
         !page.name().starts_with("crates/")
             && !["flags.md", "profiles.md", "scale.md", "simulation.md"].contains(&page.file())
@@ -62,5 +62,5 @@ fn flags_that_are_named_exist() {
         let words = named(page).into_iter().filter(|word| !is_known(&known, word));
         unknown.extend(words.map(|word| format!("{}: {word}", page.name())));
     }
-    assert!(unknown.is_empty(), "no such flags: {}", unknown.join(", "));
+    assert!(unknown.is_empty(), "unknown flags: {}", unknown.join(", "));
 }

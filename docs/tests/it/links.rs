@@ -1,37 +1,37 @@
-//! Where links point to.
+//! Targets of links.
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::page::{Page, book, elsewhere, root};
 
-/// How pages of the book name files that are not of the book.
+/// URLs with which pages of the book link to other files of the repository.
 const REPOSITORY: [&str; 2] = [
     "https://github.com/kube-endpoints/kube-endpoints/tree/main/",
     "https://github.com/kube-endpoints/kube-endpoints/blob/main/",
 ];
 
-/// What is wrong with a link, if anything is.
+/// Returns the reason why a link is broken; `None` if it is not.
 fn trouble(page: &Page, link: &str, of_the_book: bool) -> Option<String> {
     let ours = REPOSITORY.iter().find_map(|prefix| link.strip_prefix(prefix));
     let (link, from, of_the_book) = match ours {
         Some(path) => (path, root(), false),
         None if link.contains("://") || link.starts_with("mailto:") => return None,
-        None => (link, page.path.parent().expect("a folder").to_owned(), of_the_book),
+        None => (link, page.path.parent().expect("a directory").to_owned(), of_the_book),
     };
     let (path, anchor) = link.split_once('#').map_or((link, None), |(path, anchor)| (path, Some(anchor)));
     let target = if path.is_empty() { page.path.clone() } else { plain(&from.join(path)) };
     if !target.exists() {
-        return Some(format!("{} is not there", target.display()));
+        return Some(format!("{} does not exist", target.display()));
     }
     if of_the_book && !target.starts_with(root().join("docs/src")) {
-        return Some("not of the book: name it by its address".to_owned());
+        return Some("not a page of the book: link to its URL on GitHub".to_owned());
     }
     let anchor = anchor?;
     let known = target.extension().is_some_and(|it| it == "md") && Page::read(&target).anchors.contains(anchor);
-    (!known).then(|| format!("{} has no {anchor}", target.display()))
+    (!known).then(|| format!("{} has no heading #{anchor}", target.display()))
 }
 
-/// Without `..`, which need not lead back where symbolic links are.
+/// Removes `.` and `..` from a path without reading the file system, where `..` would follow symbolic links.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

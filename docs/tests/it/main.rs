@@ -1,4 +1,4 @@
-//! The pages for users and contributors: what they refer to is there.
+//! Tests of the Markdown pages: links, flags, quoted messages and the table of contents.
 
 mod flags;
 mod links;

@@ -1,13 +1,13 @@
-//! What the page on troubles quotes of the program's words.
+//! Messages of the program that `troubleshooting.md` quotes.
 
 use std::path::Path;
 
 use crate::page::{Page, root};
 
-/// Crates that are not part of the binary.
+/// Directories of crates that are not part of the binary.
 const NOT_OF_IT: [&str; 2] = ["apiserver", "devcluster"];
 
-/// Sources of the binary, with texts that go on in the next line joined.
+/// Returns the source files of the binary, with string literals that continue on the next line joined.
 fn sources() -> Vec<String> {
     let mut sources = Vec::new();
     for folder in std::fs::read_dir(root().join("crates")).expect("crates") {
@@ -20,12 +20,12 @@ fn sources() -> Vec<String> {
 }
 
 fn gather(folder: &Path, sources: &mut Vec<String>) {
-    for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+    for entry in std::fs::read_dir(folder).expect("a source directory") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
             gather(&path, sources);
         } else {
-            let text = std::fs::read_to_string(&path).expect("a source");
+            let text = std::fs::read_to_string(&path).expect("a source file");
             let mut lines = text.split("\\\n");
             let first = lines.next().unwrap_or_default().to_owned();
             sources.push(lines.fold(first, |joined, line| joined + line.trim_start()));
@@ -33,7 +33,7 @@ fn gather(folder: &Path, sources: &mut Vec<String>) {
     }
 }
 
-/// Headings that begin with code quote; `…` stands for what differs from case to case.
+/// A heading that starts with code quotes a message of the program; `…` is a part that varies.
 #[test]
 fn words_that_are_quoted_are_in_the_source() {
     let page = Page::read(&root().join("docs/src/troubleshooting.md"));
@@ -46,5 +46,5 @@ fn words_that_are_quoted_are_in_the_source() {
         sources.iter().any(|source| words.iter().all(|words| source.contains(words)))
     };
     let not_said: Vec<&String> = quoted.into_iter().filter(|heading| !is_said(heading)).collect();
-    assert!(not_said.is_empty(), "the program does not say {not_said:#?}");
+    assert!(not_said.is_empty(), "not in the source of the program: {not_said:#?}");
 }

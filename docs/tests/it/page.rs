@@ -1,45 +1,45 @@
-//! A page, as far as the checks are interested.
+//! Parser for the parts of a Markdown page that the tests check.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-/// A Markdown file, read.
+/// A parsed Markdown file.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     pub(crate) path: PathBuf,
-    /// Where links and images point to.
+    /// Targets of links and images.
     pub(crate) links: Vec<String>,
-    /// Headings as one can link to them.
+    /// Anchors of the headings.
     pub(crate) anchors: HashSet<String>,
-    /// Headings as they are written, code in back quotes.
+    /// Texts of the headings, with code in backquotes.
     pub(crate) headings: Vec<String>,
-    /// Code within text.
+    /// Inline code.
     pub(crate) spans: Vec<String>,
-    /// Code in blocks.
+    /// Code blocks.
     pub(crate) blocks: Vec<Block>,
 }
 
-/// A block of code.
+/// A code block.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
-    /// What stands behind its fence; nothing where it is only indented.
+    /// The info string of the fence; `None` for an indented block.
     pub(crate) language: Option<String>,
     pub(crate) text: String,
 }
 
-/// The root of the repository.
+/// Returns the root directory of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a parent").to_owned()
 }
 
-/// The pages of the book.
+/// Returns the pages of the book.
 pub(crate) fn book() -> Vec<Page> {
     in_folder(&root().join("docs/src")).iter().map(|path| Page::read(path)).collect()
 }
 
-/// The other pages of the repository: of its root, of what is deployed, of crates and tests.
+/// Returns the pages in the root of the repository, in `docs`, `deploy`, `conformance` and `fuzz`, and of the crates.
 pub(crate) fn elsewhere() -> Vec<Page> {
     let crates = std::fs::read_dir(root().join("crates")).expect("crates");
     let crates = crates.map(|it| it.expect("an entry").path()).filter(|path| path.is_dir());
@@ -105,30 +105,30 @@ impl Page {
         page
     }
 
-    /// Its path from the root of the repository.
+    /// Returns the path relative to the root of the repository.
     pub(crate) fn name(&self) -> String {
         self.path.strip_prefix(root()).unwrap_or(&self.path).display().to_string()
     }
 
-    /// The last part of its path.
+    /// Returns the file name.
     pub(crate) fn file(&self) -> &str {
         self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
     }
 }
 
-/// What mdBook puts in for `{{#include}}`.
+/// Replaces `{{#include}}` by the contents of the file, as mdBook does.
 fn included(path: &Path, text: &str) -> String {
     let Some((before, (name, after))) =
         text.split_once("{{#include ").and_then(|(before, rest)| Some((before, rest.split_once("}}")?)))
     else {
         return text.to_owned();
     };
-    let file = path.parent().expect("a folder").join(name);
+    let file = path.parent().expect("a directory").join(name);
     let there = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     format!("{before}{there}{}", included(path, after))
 }
 
-/// As GitHub and mdBook make it.
+/// Returns the anchor of a heading, with the rules of GitHub and mdBook.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().chars().filter(|it| it.is_alphanumeric() || matches!(it, '-' | '_' | ' '));
     kept.map(|it| if it == ' ' { '-' } else { it.to_ascii_lowercase() }).collect()

@@ -1,4 +1,4 @@
-//! The table of contents.
+//! Tests of the table of contents and of the code blocks.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use crate::page::{Page, book, root};
 fn the_summary_names_every_page_once() {
     let summary = Page::read(&root().join("docs/src/SUMMARY.md"));
     let named: BTreeSet<String> = summary.links.iter().cloned().collect();
-    assert_eq!(named.len(), summary.links.len(), "a page is named twice: {:?}", summary.links);
+    assert_eq!(named.len(), summary.links.len(), "duplicate entry: {:?}", summary.links);
     let pages = book().into_iter().map(|page| page.file().to_owned());
     let there: BTreeSet<String> = pages.filter(|name| name != "SUMMARY.md").collect();
-    assert_eq!(named, there, "named in docs/src/SUMMARY.md, and there");
+    assert_eq!(named, there, "left: entries of docs/src/SUMMARY.md, right: files in docs/src");
 }
 
-/// Rust in the book is compiled where `docs/lib.rs` knows the page; what is in no language would be taken for Rust there.
+/// Only pages that `docs/lib.rs` includes are compiled. In these, rustdoc compiles code blocks without a language too.
 #[test]
 fn rust_is_compiled() {
     let compiled = std::fs::read_to_string(root().join("docs/lib.rs")).expect("docs/lib.rs");
@@ -25,9 +25,9 @@ fn rust_is_compiled() {
             let language = block.language.as_deref().unwrap_or_default();
             let is_rust = language.split(',').any(|it| it == "rust");
             samples += usize::from(is_rust);
-            assert!(known || !is_rust, "{} is not in docs/lib.rs", page.name());
-            assert!(!known || !language.is_empty(), "{}: code in no language: {}", page.name(), block.text);
-            assert!(!language.contains("ignore"), "{}: not compiled: {}", page.name(), block.text);
+            assert!(known || !is_rust, "{} contains Rust and is not in docs/lib.rs", page.name());
+            assert!(!known || !language.is_empty(), "{}: code block without a language: {}", page.name(), block.text);
+            assert!(!language.contains("ignore"), "{}: `ignore` is not allowed: {}", page.name(), block.text);
         }
     }
     assert!(samples > 0);
