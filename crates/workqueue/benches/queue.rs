@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "criterion's macros generate a public function")]
 
 use std::{
-    pin::{Pin, pin},
+    pin::pin,
     sync::Arc,
     task::{Context, Poll, Waker},
     time::{Duration, Instant},
@@ -54,14 +54,6 @@ fn cycle(c: &mut Criterion) {
                 take(&queue).done();
             });
         });
-        let mut next = keys.iter().cycle();
-        group.bench_function(format!("{name}, without the guard"), |b| {
-            b.iter(|| {
-                queue.add(next.next().expect("endless").clone());
-                let key = now(queue.get_key()).expect("not shut down");
-                queue.done(&key);
-            });
-        });
     }
     group.finish();
 }
@@ -74,34 +66,22 @@ fn workers(c: &mut Criterion) {
     let one_thread = runtime::Builder::new_current_thread().build().expect("a runtime");
     let two_threads = runtime::Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
     for (name, runtime) in [("10,000 keys, 1 thread", one_thread), ("10,000 keys, 2 threads", two_threads)] {
-        for (form, work) in [("", take_all as Work), (", without the guard", take_all_keys)] {
-            group.bench_function(format!("{name}{form}"), |b| {
-                b.iter_custom(|rounds| {
-                    let mut set = JoinSet::new();
-                    set.spawn_on(produce_and_work(keys.clone(), rounds, work), runtime.handle());
-                    runtime.block_on(set.join_next()).expect("one task").expect("no panic")
-                });
+        group.bench_function(name, |b| {
+            b.iter_custom(|rounds| {
+                let mut set = JoinSet::new();
+                set.spawn_on(produce_and_work(keys.clone(), rounds), runtime.handle());
+                runtime.block_on(set.join_next()).expect("one task").expect("no panic")
             });
-        }
+        });
     }
     group.finish();
 }
 
-type Work = fn(Queue<Key>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
-
-fn take_all(queue: Queue<Key>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    Box::pin(async move { while queue.get().await.is_some() {} })
+async fn work(queue: Queue<Key>) {
+    while queue.get().await.is_some() {}
 }
 
-fn take_all_keys(queue: Queue<Key>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    Box::pin(async move {
-        while let Some(key) = queue.get_key().await {
-            queue.done(&key);
-        }
-    })
-}
-
-async fn produce_and_work(keys: Arc<[Key]>, rounds: u64, work: Work) -> Duration {
+async fn produce_and_work(keys: Arc<[Key]>, rounds: u64) -> Duration {
     let mut spent = Duration::ZERO;
     for _ in 0..rounds {
         let (queue, _timer) = queue();

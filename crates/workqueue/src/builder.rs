@@ -3,24 +3,22 @@
 use std::{fmt, hash::Hash};
 
 use crate::{
-    Lanes, MetricsProvider, Queue, RateLimiter, Timer, default_controller_limiter, metrics::Meter, shared::Shared,
-    sync::Arc,
+    MetricsProvider, Queue, RateLimiter, Timer, default_controller_limiter, metrics::Meter, shared::Shared, sync::Arc,
 };
 
 /// Builder of a [`Queue`] and its [`Timer`], from [`Queue::builder`].
 ///
-/// Defaults: no name, no metrics, one lane, and [`default_controller_limiter`].
+/// Defaults: no name, no metrics, and [`default_controller_limiter`].
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder<K> {
     name: Option<String>,
     limiter: Option<Box<dyn RateLimiter<K>>>,
     metrics: Option<Box<dyn MetricsProvider>>,
-    lanes: Lanes,
 }
 
 impl<K: Clone + Eq + Hash + Send + 'static> Builder<K> {
     pub(crate) fn new() -> Self {
-        Self { name: None, limiter: None, metrics: None, lanes: Lanes::ONE }
+        Self { name: None, limiter: None, metrics: None }
     }
 
     /// Sets the queue's name, the label of its metrics. Without a name the queue has no metrics.
@@ -41,24 +39,18 @@ impl<K: Clone + Eq + Hash + Send + 'static> Builder<K> {
         self
     }
 
-    /// Sets the priority lanes; [`Lanes::ONE`] by default.
-    pub fn lanes(mut self, lanes: Lanes) -> Self {
-        self.lanes = lanes;
-        self
-    }
-
     /// Builds the queue, and the timer whose [`run`](Timer::run) the owner must spawn.
     pub fn build(self) -> (Queue<K>, Timer<K>) {
-        let Self { name, limiter, metrics, lanes } = self;
+        let Self { name, limiter, metrics } = self;
         let limiter = limiter.unwrap_or_else(|| Box::new(default_controller_limiter()));
         let meter = metrics.zip(name).map(|(provider, name)| Meter::new(provider.queue(&name)));
-        let shared = Arc::new(Shared::new(lanes, limiter, meter));
+        let shared = Arc::new(Shared::new(limiter, meter));
         (Queue { shared: Arc::clone(&shared) }, Timer::new(shared))
     }
 }
 
 impl<K> fmt::Debug for Builder<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder").field("name", &self.name).field("lanes", &self.lanes).finish_non_exhaustive()
+        f.debug_struct("Builder").field("name", &self.name).finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! The futures of `get` and `get_key`.
+//! The future of `get`.
 
 use std::{
     future::Future,
@@ -6,13 +6,22 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use crate::{Item, Queue, core::Lease, waiters::Place};
+use crate::{Item, Queue, waiters::WaiterId};
 
 /// Future of the next key and its guard; returned by [`Queue::get`].
 #[derive(Debug)]
 #[must_use = "a key is handed out when this is awaited"]
 pub struct Get<'a, K> {
-    pub(crate) next: NextKey<'a, K>,
+    queue: &'a Queue<K>,
+    /// Registration of a waiting worker.
+    id: Option<WaiterId>,
+}
+
+impl<'a, K> Get<'a, K> {
+    #[inline]
+    pub(crate) fn new(queue: &'a Queue<K>) -> Self {
+        Self { queue, id: None }
+    }
 }
 
 impl<'a, K: Clone + Eq> Future for Get<'a, K> {
@@ -20,62 +29,22 @@ impl<'a, K: Clone + Eq> Future for Get<'a, K> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let lease = ready!(self.next.poll(cx));
-        Poll::Ready(lease.map(|lease| Item::new(self.next.queue, lease)))
-    }
-}
-
-/// Future of the next key; returned by [`Queue::get_key`].
-#[derive(Debug)]
-#[must_use = "a key is handed out when this is awaited"]
-pub struct GetKey<'a, K> {
-    pub(crate) next: NextKey<'a, K>,
-}
-
-impl<K: Clone + Eq> Future for GetKey<'_, K> {
-    type Output = Option<K>;
-
-    #[inline]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let lease = ready!(self.next.poll(cx));
-        Poll::Ready(lease.map(|lease| lease.key))
-    }
-}
-
-/// The part that [`Get`] and [`GetKey`] share: the registration of a waiting worker.
-#[derive(Debug)]
-pub(crate) struct NextKey<'a, K> {
-    queue: &'a Queue<K>,
-    place: Option<Place>,
-}
-
-impl<'a, K> NextKey<'a, K> {
-    #[inline]
-    pub(crate) fn new(queue: &'a Queue<K>) -> Self {
-        Self { queue, place: None }
-    }
-}
-
-impl<K: Clone + Eq> NextKey<'_, K> {
-    #[inline]
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Lease<K>>> {
         // Without tokio's budget, a worker whose queue is never empty would never yield to other tasks of its thread.
         #[cfg(not(loom))]
         let budget = ready!(tokio::task::coop::poll_proceed(cx));
-        let poll = self.queue.shared.poll_get(&mut self.place, cx);
+        let queue = self.queue;
+        let taken = ready!(queue.shared.poll_get(&mut self.id, cx));
         #[cfg(not(loom))]
-        if poll.is_ready() {
-            budget.made_progress();
-        }
-        poll
+        budget.made_progress();
+        Poll::Ready(taken.map(|taken| Item::new(queue, taken)))
     }
 }
 
-impl<K> Drop for NextKey<'_, K> {
+impl<K> Drop for Get<'_, K> {
     #[inline]
     fn drop(&mut self) {
-        if self.place.is_some() {
-            self.queue.shared.cancel_get(&mut self.place);
+        if self.id.is_some() {
+            self.queue.shared.cancel_get(&mut self.id);
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::{borrow::Cow, fmt, ops::Deref};
 
 use crate::{
-    Lane, Queue,
-    core::{Index, Lease},
+    Queue,
+    core::{Index, Taken},
 };
 
 /// A key in process, from [`Queue::get`]. Dropping the guard ends the processing, as [`done`](Item::done) does.
@@ -12,26 +12,24 @@ use crate::{
 /// It borrows the queue; [`into_owned`](Item::into_owned) makes a guard for a task of its own.
 #[must_use = "dropping it ends the processing of its key"]
 pub struct Item<'a, K> {
-    turn: Turn<'a, K>,
+    in_process: InProcess<'a, K>,
     key: K,
 }
 
 /// The processing of one key; dropping it calls `done`. Separate from the key so that a guard can be taken apart.
-struct Turn<'a, K> {
+struct InProcess<'a, K> {
     /// Borrowed by default: cloning an `Arc` would cost two atomic operations per key.
     queue: Cow<'a, Queue<K>>,
     index: Index,
-    ticket: u32,
-    lane: u8,
     /// `false` once [`Item::into_owned`] has moved the processing to another guard.
     is_mine: bool,
 }
 
 impl<'a, K> Item<'a, K> {
     #[inline]
-    pub(crate) fn new(queue: &'a Queue<K>, lease: Lease<K>) -> Self {
-        let Lease { key, index, ticket, lane } = lease;
-        Self { turn: Turn { queue: Cow::Borrowed(queue), index, ticket, lane, is_mine: true }, key }
+    pub(crate) fn new(queue: &'a Queue<K>, taken: Taken<K>) -> Self {
+        let Taken { key, index } = taken;
+        Self { in_process: InProcess { queue: Cow::Borrowed(queue), index, is_mine: true }, key }
     }
 
     /// Returns the key.
@@ -39,18 +37,13 @@ impl<'a, K> Item<'a, K> {
         &self.key
     }
 
-    /// Returns the lane that the key was queued in.
-    pub fn lane(&self) -> Lane {
-        Lane(self.turn.lane)
-    }
-
     /// Returns a guard that owns a handle of the queue, for a task that outlives the borrow.
     pub fn into_owned(self) -> Item<'static, K> {
-        let Self { mut turn, key } = self;
-        turn.is_mine = false;
-        let queue = Cow::Owned(Queue::clone(&turn.queue));
-        let (index, ticket, lane) = (turn.index, turn.ticket, turn.lane);
-        Item { turn: Turn { queue, index, ticket, lane, is_mine: true }, key }
+        let Self { mut in_process, key } = self;
+        in_process.is_mine = false;
+        let queue = Cow::Owned(Queue::clone(&in_process.queue));
+        let index = in_process.index;
+        Item { in_process: InProcess { queue, index, is_mine: true }, key }
     }
 
     /// Ends the processing of the key, as dropping does. If the key was added meanwhile, it is queued again.
@@ -68,11 +61,11 @@ impl<K> Deref for Item<'_, K> {
     }
 }
 
-impl<K> Drop for Turn<'_, K> {
+impl<K> Drop for InProcess<'_, K> {
     #[inline]
     fn drop(&mut self) {
         if self.is_mine {
-            self.queue.shared.done(self.index, self.ticket);
+            self.queue.shared.done(self.index);
         }
     }
 }

@@ -73,22 +73,17 @@
 //! | `NewTypedRateLimitingQueueWithConfig(limiter, {Name, MetricsProvider})` | [`Queue::builder`] with [`name`](Builder::name), [`limiter`](Builder::limiter), [`metrics`](Builder::metrics) |
 //! | the delaying queue's goroutine | [`Timer::run`], spawned by the owner |
 //! | `Add` | [`Queue::add`] |
-//! | `Get` and `Done` | [`Queue::get`] and its [`Item`], or [`Queue::get_key`] and [`Queue::done`] |
+//! | `Get` and `Done` | [`Queue::get`] and its [`Item`] |
 //! | `Len`, `ShuttingDown` | [`Queue::len`], [`Queue::is_shutting_down`] |
 //! | `ShutDown`, `ShutDownWithDrain` | [`Queue::shut_down`], [`Queue::shut_down_with_drain`] |
 //! | `AddAfter` | [`Queue::add_after`] |
 //! | `AddRateLimited`, `Forget`, `NumRequeues` | [`Queue::add_rate_limited`], [`Queue::forget`], [`Queue::num_requeues`] |
-//! | `TypedQueue` (`Touch`, `Push`, `Len`, `Pop`) | [`Lanes`], and [`Queue::lane`] |
 //! | `TypedRateLimiter` | [`RateLimiter`] |
 //! | `NewTypedItemExponentialFailureRateLimiter` | [`ItemExponential`] |
-//! | `NewTypedItemFastSlowRateLimiter` | [`ItemFastSlow`] |
 //! | `TypedBucketRateLimiter` | [`BucketLimiter`], and [`TokenBucket`] without keys |
 //! | `NewTypedMaxOfRateLimiter` | [`MaxOf`] |
-//! | `NewTypedWithMaxWaitRateLimiter` | [`WithMaxWait`] |
 //! | `DefaultTypedControllerRateLimiter` | [`default_controller_limiter`] |
-//! | `DefaultTypedItemBasedRateLimiter` | [`default_item_limiter`] |
 //! | `MetricsProvider` | [`MetricsProvider`] and [`QueueMetrics`]; `PrometheusMetrics` with the feature `prometheus` |
-//! | `ParallelizeUntil` | [`parallelize_until`] |
 //!
 //! # Deliberate differences
 //!
@@ -96,11 +91,11 @@
 //!   process.
 //! - Delayed keys are dropped at shutdown; upstream drops them within ten seconds of it.
 //! - Keys with the same deadline are added in the order of the calls; upstream's order is undefined.
-//! - [`done`](Queue::done) for a key that is not being processed does nothing; upstream may queue it a second time.
 //! - [`add_after`](Queue::add_after) never blocks; upstream's `AddAfter` blocks while 1,000 requests are unread.
 //! - A clock that goes back adds no tokens to a [`TokenBucket`].
 //! - There is no global metrics provider: a queue without a name and a provider has no metrics.
-//! - [`Lanes`] and [`add_after_about`](Queue::add_after_about) have no counterpart upstream.
+//! - [`add_after_about`](Queue::add_after_about) has no counterpart upstream. `TypedQueue`, `ParallelizeUntil` and the
+//!   limiters that Kubernetes' controllers do not use have none here.
 //!
 //! # Counterparts of upstream's tests
 //!
@@ -124,12 +119,9 @@
 //! | `TestRateLimitingQueue` | `rate_limited` |
 //! | `TestItemExponentialFailureRateLimiter` | `tests/limiters.rs` `exponential` |
 //! | `TestItemExponentialFailureRateLimiterOverFlow` | `exponential_does_not_overflow` |
-//! | `TestItemFastSlowRateLimiter` | `fast_slow` |
 //! | `TestMaxOfRateLimiter` | `max_of` |
-//! | `TestWithMaxWaitRateLimiter` | `with_max_wait` |
-//! | `TestMetrics` | `tests/metrics.rs` `a_key_s_life` |
+//! | `TestMetrics` | `tests/metrics.rs` `metrics_of_one_key` |
 //! | `TestMetricShutdown` | `nothing_is_reported_after_the_shutdown` |
-//! | `TestParallelizeUntil` | `tests/parallel.rs` `every_piece_is_done_once` |
 //! | `BenchmarkQueue`, `BenchmarkDelayingQueue_AddAfter` | `benches/queue.rs` |
 //!
 //! Further tests: `tests/contention.rs` runs contending operating-system threads; `src/core/tests.rs` compares 10,000
@@ -143,10 +135,8 @@ mod builder;
 mod core;
 mod get;
 mod item;
-mod lanes;
 mod limiter;
 mod metrics;
-mod parallel;
 #[cfg(feature = "prometheus")]
 mod prometheus;
 mod queue;
@@ -154,21 +144,18 @@ mod shared;
 mod sync;
 mod timer;
 mod waiters;
-mod yields;
 
 #[cfg(feature = "prometheus")]
 pub use crate::prometheus::PrometheusMetrics;
 pub use crate::{
     builder::Builder,
-    get::{Get, GetKey},
+    get::Get,
     item::Item,
-    lanes::{Lane, Lanes},
     limiter::{
-        BucketLimiter, FOREVER, ItemExponential, ItemFastSlow, MaxOf, RateLimiter, TokenBucket, WithMaxWait,
-        default_controller_limiter, default_item_limiter, endpoint_slice_limiter,
+        BucketLimiter, FOREVER, ItemExponential, MaxOf, RateLimiter, TokenBucket, default_controller_limiter,
+        endpoint_slice_limiter,
     },
     metrics::{MetricsProvider, QueueMetrics},
-    parallel::{Parallelism, parallelize_until},
-    queue::{Drain, InLane, Queue},
+    queue::{Drain, Queue},
     timer::Timer,
 };

@@ -5,7 +5,6 @@
 mod bucket;
 mod combine;
 mod exponential;
-mod fast_slow;
 mod tries;
 
 use std::{
@@ -15,9 +14,8 @@ use std::{
 
 pub use self::{
     bucket::{BucketLimiter, FOREVER, TokenBucket},
-    combine::{MaxOf, WithMaxWait},
+    combine::MaxOf,
     exponential::ItemExponential,
-    fast_slow::ItemFastSlow,
 };
 
 /// Policy of the delay before a key is retried; client-go's `TypedRateLimiter`.
@@ -58,12 +56,7 @@ pub fn endpoint_slice_limiter<K: Clone + Eq + Hash + Send + 'static>() -> MaxOf<
     controller_limiter(Duration::from_secs(1))
 }
 
-/// Returns a limiter with per-key delays only: 1 ms, doubling up to 1,000 s.
-pub fn default_item_limiter<K: Clone + Eq + Hash + Send + 'static>() -> ItemExponential<K> {
-    ItemExponential::new(Duration::from_millis(1), LONGEST)
-}
-
-/// Cap of the per-key delay of all three limiters.
+/// Cap of the per-key delay of both limiters.
 const LONGEST: Duration = Duration::from_secs(1_000);
 
 fn controller_limiter<K: Clone + Eq + Hash + Send + 'static>(base: Duration) -> MaxOf<K> {

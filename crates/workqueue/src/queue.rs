@@ -11,23 +11,16 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::{
-    Builder, Lane,
-    get::{Get, GetKey, NextKey},
-    shared::Shared,
-    sync::Arc,
-    waiters::Place,
-};
+use crate::{Builder, get::Get, shared::Shared, sync::Arc, waiters::WaiterId};
 
 /// A keyed work queue. Clones are handles of the same queue.
 ///
 /// - A key is queued at most once, however often it is added.
 /// - A key is processed by at most one worker at a time. A key that is added while in process is queued again when its
 ///   worker is done.
-/// - Keys are handed out in the order in which they were queued (within a [lane](crate::Lanes)).
+/// - Keys are handed out in the order in which they were queued.
 ///
-/// Methods block only for a short critical section, and no lock is held across an await. At most once in 16 keys,
-/// a worker that finds none yields its thread to the others of the machine before it goes to sleep.
+/// Methods block only for a short critical section, and no lock is held across an await.
 ///
 /// tokio runs the task that was woken last on the thread that woke it. A producer that adds a key and then blocks its
 /// thread, which no task should do, delays the worker that was woken for that key.
@@ -43,7 +36,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
 
     /// Queues `key`. Does nothing if the key is queued already or the queue is shutting down.
     pub fn add(&self, key: K) {
-        self.shared.add(key, self.usual_lane());
+        self.shared.add(key);
     }
 
     /// Queues `key` after `delay`; immediately if the delay is zero.
@@ -51,7 +44,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     /// If the key is delayed already, the earlier deadline counts. [`add`](Self::add) does not cancel a delayed add.
     /// Keys still delayed at shutdown are dropped.
     pub fn add_after(&self, key: K, delay: Duration) {
-        self.shared.add_after(key, delay, Duration::ZERO, self.usual_lane());
+        self.shared.add_after(key, delay, Duration::ZERO);
     }
 
     /// Queues `key` after `delay`, or up to a tenth of it later, so that deadlines can coincide.
@@ -60,17 +53,14 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     /// same delay then wake the timer and the workers ten times per delay instead of once per key. Use it where the
     /// delay only batches changes. Otherwise like [`add_after`](Self::add_after).
     pub fn add_after_about(&self, key: K, delay: Duration) {
-        self.shared.add_after(key, delay, delay / 10, self.usual_lane());
+        self.shared.add_after(key, delay, delay / 10);
     }
 
     /// Queues `key` after the delay that the queue's [`RateLimiter`](crate::RateLimiter) returns.
     pub fn add_rate_limited(&self, key: K) {
-        self.lane(self.shared.lanes.usual_lane()).add_rate_limited(key);
-    }
-
-    /// Returns a view of this queue whose adds go to `lane`.
-    pub fn lane(&self, lane: Lane) -> InLane<'_, K> {
-        InLane { queue: self, lane: self.shared.lanes.clamp(lane) }
+        let now = Instant::now().into_std();
+        let delay = self.shared.with_limiter(|limiter| limiter.when(&key, now));
+        self.add_after(key, delay);
     }
 
     /// Resets the rate limiter's retries of `key`. Queued and delayed adds of the key are not affected.
@@ -90,21 +80,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
     /// Cancel safe: a dropped call has taken no key, and its wake-up is passed on to another waiting call.
     #[inline]
     pub fn get(&self) -> Get<'_, K> {
-        Get { next: NextKey::new(self) }
-    }
-
-    /// Waits for a key and returns it without a guard; `None` once the queue is shut down and empty.
-    ///
-    /// The caller must call [`done`](Queue::done) with the key after processing it, also if processing failed.
-    #[inline]
-    pub fn get_key(&self) -> GetKey<'_, K> {
-        GetKey { next: NextKey::new(self) }
-    }
-
-    /// Ends the processing of a key from [`get_key`](Queue::get_key). If the key was added meanwhile, it is queued
-    /// again. Does nothing if the key is not in process.
-    pub fn done(&self, key: &K) {
-        self.shared.done_key(key);
+        Get::new(self)
     }
 }
 
@@ -143,11 +119,7 @@ impl<K> Queue<K> {
     /// The shutdown happens in the call, not at the first poll. Dropping the future only ends the wait.
     pub fn shut_down_with_drain(&self) -> Drain<'_, K> {
         self.shared.shut_down(true);
-        Drain { queue: self, place: None }
-    }
-
-    fn usual_lane(&self) -> u8 {
-        self.shared.lanes.clamp(self.shared.lanes.usual_lane())
+        Drain { queue: self, id: None }
     }
 }
 
@@ -163,40 +135,12 @@ impl<K> fmt::Debug for Queue<K> {
     }
 }
 
-/// A view of a queue whose adds go to one lane; from [`Queue::lane`].
-///
-/// A key that is added to two lanes is queued in the more urgent one.
-#[derive(Debug)]
-pub struct InLane<'a, K> {
-    queue: &'a Queue<K>,
-    lane: u8,
-}
-
-impl<K: Clone + Eq + Hash + Send + 'static> InLane<'_, K> {
-    /// Queues `key` in this lane; see [`Queue::add`].
-    pub fn add(&self, key: K) {
-        self.queue.shared.add(key, self.lane);
-    }
-
-    /// Queues `key` in this lane after `delay`; see [`Queue::add_after`].
-    pub fn add_after(&self, key: K, delay: Duration) {
-        self.queue.shared.add_after(key, delay, Duration::ZERO, self.lane);
-    }
-
-    /// Queues `key` in this lane after the rate limiter's delay; see [`Queue::add_rate_limited`].
-    pub fn add_rate_limited(&self, key: K) {
-        let now = Instant::now().into_std();
-        let delay = self.queue.shared.with_limiter(|limiter| limiter.when(&key, now));
-        self.add_after(key, delay);
-    }
-}
-
 /// Future that completes when the queue is drained; returned by [`Queue::shut_down_with_drain`].
 #[derive(Debug)]
 #[must_use = "the shutdown has begun, but nothing waits for its end"]
 pub struct Drain<'a, K> {
     queue: &'a Queue<K>,
-    place: Option<Place>,
+    id: Option<WaiterId>,
 }
 
 impl<K> Future for Drain<'_, K> {
@@ -204,14 +148,14 @@ impl<K> Future for Drain<'_, K> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let queue = self.queue;
-        queue.shared.poll_drained(&mut self.place, cx)
+        queue.shared.poll_drained(&mut self.id, cx)
     }
 }
 
 impl<K> Drop for Drain<'_, K> {
     fn drop(&mut self) {
-        if self.place.is_some() {
-            self.queue.shared.cancel_drain(&mut self.place);
+        if self.id.is_some() {
+            self.queue.shared.cancel_drain(&mut self.id);
         }
     }
 }

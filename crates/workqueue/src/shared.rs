@@ -14,12 +14,11 @@ use hashbrown::DefaultHashBuilder;
 use tokio::time::Instant;
 
 use crate::{
-    Lanes, RateLimiter,
-    core::{Added, Core, Finished, Fired, Index, Lease},
+    RateLimiter,
+    core::{Added, Core, Finished, Fired, Index, Taken},
     metrics::{Meter, REPORT_EVERY},
-    sync::{Mutex, lock, yield_now},
-    waiters::{Place, Waiters},
-    yields::Yields,
+    sync::{Mutex, lock},
+    waiters::{WaiterId, Waiters},
 };
 
 pub(crate) struct Shared<K> {
@@ -28,7 +27,6 @@ pub(crate) struct Shared<K> {
     hasher: DefaultHashBuilder,
     /// Origin of the grids of [`Queue::add_after_about`](crate::Queue::add_after_about).
     built: std::time::Instant,
-    pub(crate) lanes: Lanes,
 }
 
 /// On cache lines of its own: the reference counts beside it change with every [`Item`](crate::Item), on any core.
@@ -38,7 +36,6 @@ struct State<K> {
     /// Whether the latest shutdown was [`shut_down_with_drain`](crate::Queue::shut_down_with_drain).
     draining: bool,
     getters: Waiters,
-    yields: Yields,
     drainers: Waiters,
     /// Waker of the timer task, if it sleeps.
     timer: Option<Waker>,
@@ -59,12 +56,11 @@ pub(crate) enum Next {
 const BATCH: usize = 64;
 
 impl<K> Shared<K> {
-    pub(crate) fn new(lanes: Lanes, limiter: Box<dyn RateLimiter<K>>, meter: Option<Meter>) -> Self {
+    pub(crate) fn new(limiter: Box<dyn RateLimiter<K>>, meter: Option<Meter>) -> Self {
         let state = State {
-            core: Core::new(lanes),
+            core: Core::new(),
             draining: false,
             getters: Waiters::default(),
-            yields: Yields::default(),
             drainers: Waiters::default(),
             timer: None,
             meter,
@@ -74,7 +70,6 @@ impl<K> Shared<K> {
             limiter: Mutex::new(limiter),
             hasher: DefaultHashBuilder::default(),
             built: Instant::now().into_std(),
-            lanes,
         }
     }
 
@@ -90,8 +85,8 @@ impl<K> Shared<K> {
         lock(&self.state).core.is_shutting_down()
     }
 
-    pub(crate) fn with_limiter<T>(&self, ask: impl FnOnce(&mut dyn RateLimiter<K>) -> T) -> T {
-        ask(&mut **lock(&self.limiter))
+    pub(crate) fn with_limiter<T>(&self, call: impl FnOnce(&mut dyn RateLimiter<K>) -> T) -> T {
+        call(&mut **lock(&self.limiter))
     }
 
     pub(crate) fn shut_down(&self, draining: bool) {
@@ -107,17 +102,12 @@ impl<K> Shared<K> {
     }
 
     /// Ends the processing of a key.
-    pub(crate) fn done(&self, index: Index, ticket: u32) {
-        self.finish(|core| core.done(index, ticket));
-    }
-
     #[inline]
-    fn finish(&self, end: impl FnOnce(&mut Core<K>) -> Finished<K>) {
+    pub(crate) fn done(&self, index: Index) {
         let mut guard = lock(&self.state);
         let state = &mut *guard;
-        let finished = end(&mut state.core);
+        let finished = state.core.done(index);
         let getter = match &finished {
-            Finished::Stale => None,
             Finished::Requeued(index) => {
                 state.measure(|meter, now| meter.finished(*index, now));
                 state.wake_getter()
@@ -141,12 +131,12 @@ impl<K> Shared<K> {
     }
 
     /// Completes once no key is queued or in process, or once the drain is cancelled by a plain shutdown.
-    pub(crate) fn poll_drained(&self, place: &mut Option<Place>, cx: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_drained(&self, id: &mut Option<WaiterId>, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = lock(&self.state);
         let (waker, poll) = if state.core.is_drained() || !state.draining {
-            (state.drainers.leave(place), Poll::Ready(()))
+            (state.drainers.leave(id), Poll::Ready(()))
         } else {
-            (state.drainers.sleep(place, cx.waker()), Poll::Pending)
+            (state.drainers.sleep(id, cx.waker()), Poll::Pending)
         };
         drop(state);
         drop(waker);
@@ -154,15 +144,15 @@ impl<K> Shared<K> {
     }
 
     /// Ends the registration of a dropped `shut_down_with_drain`.
-    pub(crate) fn cancel_drain(&self, place: &mut Option<Place>) {
-        let waker = lock(&self.state).drainers.leave(place);
+    pub(crate) fn cancel_drain(&self, id: &mut Option<WaiterId>) {
+        let waker = lock(&self.state).drainers.leave(id);
         drop(waker);
     }
 
     /// Ends the registration of a dropped `get`. If it was woken, the wake-up passes to the next waiting call.
-    pub(crate) fn cancel_get(&self, place: &mut Option<Place>) {
+    pub(crate) fn cancel_get(&self, id: &mut Option<WaiterId>) {
         let mut state = lock(&self.state);
-        let waker = state.getters.leave(place);
+        let waker = state.getters.leave(id);
         let next = state.wake_getter();
         drop(state);
         drop(waker);
@@ -171,27 +161,21 @@ impl<K> Shared<K> {
 }
 
 impl<K: Clone + Eq> Shared<K> {
-    pub(crate) fn poll_get(&self, place: &mut Option<Place>, cx: &mut Context<'_>) -> Poll<Option<Lease<K>>> {
+    pub(crate) fn poll_get(&self, id: &mut Option<WaiterId>, cx: &mut Context<'_>) -> Poll<Option<Taken<K>>> {
         let mut guard = lock(&self.state);
-        // Not one that was woken: the others rely on its looking now. Whoever adds meanwhile wakes a worker as ever.
-        if place.is_none() && guard.core.len() == 0 && guard.spend_yield() {
-            drop(guard);
-            yield_now();
-            guard = lock(&self.state);
-        }
         let state = &mut *guard;
-        let lease = state.core.get();
-        let (waker, poll) = match &lease {
-            Some(lease) => {
-                state.measure(|meter, now| meter.taken(lease.index, now));
-                (state.getters.leave(place), Poll::Ready(()))
+        let taken = state.core.get();
+        let (waker, poll) = match &taken {
+            Some(taken) => {
+                state.measure(|meter, now| meter.taken(taken.index, now));
+                (state.getters.leave(id), Poll::Ready(()))
             }
-            None if state.core.is_shutting_down() => (state.getters.leave(place), Poll::Ready(())),
-            None => (state.getters.sleep(place, cx.waker()), Poll::Pending),
+            None if state.core.is_shutting_down() => (state.getters.leave(id), Poll::Ready(())),
+            None => (state.getters.sleep(id, cx.waker()), Poll::Pending),
         };
         drop(guard);
         drop(waker);
-        poll.map(|()| lease)
+        poll.map(|()| taken)
     }
 
     /// Queues the keys that are due, reports to the metrics if the interval has passed, and returns when to poll again.
@@ -239,11 +223,11 @@ impl<K: Clone + Eq> Shared<K> {
 }
 
 impl<K: Clone + Eq + Hash> Shared<K> {
-    pub(crate) fn add(&self, key: K, lane: u8) {
+    pub(crate) fn add(&self, key: K) {
         let hash = self.hash(&key);
         let mut guard = lock(&self.state);
         let state = &mut *guard;
-        let added = state.core.add(hash, key, lane);
+        let added = state.core.add(hash, key);
         let getter = match &added {
             Added::Queued(index) => {
                 state.measure(|meter, now| meter.added(*index, now));
@@ -263,7 +247,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
     }
 
     /// Queues a key after `delay`, rounded up to a multiple of `grid` since the queue was built unless `grid` is zero.
-    pub(crate) fn add_after(&self, key: K, delay: Duration, grid: Duration, lane: u8) {
+    pub(crate) fn add_after(&self, key: K, delay: Duration, grid: Duration) {
         let hash = self.hash(&key);
         let mut guard = lock(&self.state);
         if guard.core.is_shutting_down() {
@@ -274,21 +258,16 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         }
         if delay.is_zero() {
             drop(guard);
-            return self.add(key, lane);
+            return self.add(key);
         }
         let now = Instant::now();
         let due = now.checked_add(delay).unwrap_or_else(|| now + NEVER).into_std();
         let due = next_of_grid(due, self.built, grid);
-        let scheduled = guard.core.schedule(hash, key, due, lane);
+        let scheduled = guard.core.schedule(hash, key, due);
         let timer = if scheduled.first_changed { guard.timer.take() } else { None };
         drop(guard);
         timer.into_iter().for_each(Waker::wake);
         drop(scheduled);
-    }
-
-    pub(crate) fn done_key(&self, key: &K) {
-        let hash = self.hash(key);
-        self.finish(|core| core.done_key(hash, key));
     }
 
     fn hash(&self, key: &K) -> u32 {
@@ -314,11 +293,6 @@ impl<K> State<K> {
     /// and have not polled yet as there are keys.
     fn wake_getter(&mut self) -> Option<Waker> {
         if self.getters.woken() < self.core.len() { self.getters.wake_one() } else { None }
-    }
-
-    /// Whether a worker that finds no key lets other threads go first.
-    fn spend_yield(&mut self) -> bool {
-        !self.core.is_shutting_down() && self.yields.spend(self.core.handed_out())
     }
 
     /// Records a metric; the clock is read only if the queue has metrics.

@@ -7,16 +7,16 @@ use std::{collections::VecDeque, task::Waker};
 
 /// Registration of a waiting task. Numbers only grow and are never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place(u64);
+pub(crate) struct WaiterId(u64);
 
 /// Waiting tasks, the longest waiting first.
 #[derive(Debug, Default)]
 pub(crate) struct Waiters {
-    /// Sorted by `Place`.
-    asleep: VecDeque<(Place, Waker)>,
+    /// Sorted by `WaiterId`.
+    asleep: VecDeque<(WaiterId, Waker)>,
     /// Number of tasks that were woken and have not polled again yet.
     woken: usize,
-    places: u64,
+    next: u64,
 }
 
 impl Waiters {
@@ -30,26 +30,26 @@ impl Waiters {
 
     /// Registers a task, or replaces the waker of a registered one. The caller drops the returned old waker after it
     /// released the lock: a waker can be the last owner of a task.
-    pub(crate) fn sleep(&mut self, place: &mut Option<Place>, waker: &Waker) -> Option<Waker> {
-        if let Some(at) = place.and_then(|place| self.position(place)) {
+    pub(crate) fn sleep(&mut self, id: &mut Option<WaiterId>, waker: &Waker) -> Option<Waker> {
+        if let Some(at) = id.and_then(|id| self.position(id)) {
             let kept = &mut self.asleep[at].1;
             return (!kept.will_wake(waker)).then(|| std::mem::replace(kept, waker.clone()));
         }
-        self.acknowledge(place.take());
-        self.places += 1;
-        let new = Place(self.places);
+        self.acknowledge(id.take());
+        self.next += 1;
+        let new = WaiterId(self.next);
         self.asleep.push_back((new, waker.clone()));
-        *place = Some(new);
+        *id = Some(new);
         None
     }
 
     /// Ends the registration of a task, whether it was woken or not. The caller drops the waker after it released the
     /// lock.
-    pub(crate) fn leave(&mut self, place: &mut Option<Place>) -> Option<Waker> {
-        let place = place.take()?;
-        let at = self.position(place);
+    pub(crate) fn leave(&mut self, id: &mut Option<WaiterId>) -> Option<Waker> {
+        let id = id.take()?;
+        let at = self.position(id);
         if at.is_none() {
-            self.acknowledge(Some(place));
+            self.acknowledge(Some(id));
         }
         self.asleep.remove(at?).map(|(_, waker)| waker)
     }
@@ -67,13 +67,13 @@ impl Waiters {
         std::mem::take(&mut self.asleep).into_iter().map(|(_, waker)| waker)
     }
 
-    fn acknowledge(&mut self, place: Option<Place>) {
-        if place.is_some() {
+    fn acknowledge(&mut self, id: Option<WaiterId>) {
+        if id.is_some() {
             self.woken -= 1;
         }
     }
 
-    fn position(&self, place: Place) -> Option<usize> {
-        self.asleep.binary_search_by_key(&place, |&(it, _)| it).ok()
+    fn position(&self, id: WaiterId) -> Option<usize> {
+        self.asleep.binary_search_by_key(&id, |&(it, _)| it).ok()
     }
 }

@@ -4,8 +4,7 @@
 use std::time::{Duration, Instant};
 
 use kube_workqueue::{
-    BucketLimiter, FOREVER, ItemExponential, ItemFastSlow, MaxOf, RateLimiter, TokenBucket, WithMaxWait,
-    default_controller_limiter, default_item_limiter, endpoint_slice_limiter,
+    FOREVER, ItemExponential, MaxOf, RateLimiter, TokenBucket, default_controller_limiter, endpoint_slice_limiter,
 };
 
 const MS: Duration = Duration::from_millis(1);
@@ -59,23 +58,11 @@ fn exponential_does_not_overflow() {
     }
 }
 
-// upstream: TestItemFastSlowRateLimiter
-#[test]
-fn fast_slow() {
-    let mut limiter = ItemFastSlow::new(5 * MS, 10 * SEC, 3);
-    check(&mut limiter, "one", &[5 * MS, 5 * MS, 5 * MS, 10 * SEC, 10 * SEC]);
-    assert_eq!(limiter.requeues(&"one"), 5);
-    check(&mut limiter, "two", &[5 * MS, 5 * MS]);
-    limiter.forget(&"one");
-    assert_eq!(limiter.requeues(&"one"), 0);
-    check(&mut limiter, "one", &[5 * MS]);
-}
-
 // upstream: TestMaxOfRateLimiter
 #[test]
 fn max_of() {
-    let mut limiter = MaxOf::new().and(ItemFastSlow::new(5 * MS, 3 * SEC, 3)).and(ItemExponential::new(MS, SEC));
-    check(&mut limiter, "one", &[5 * MS, 5 * MS, 5 * MS, 3 * SEC, 3 * SEC]);
+    let mut limiter = MaxOf::new().and(ItemExponential::new(5 * MS, 5 * MS)).and(ItemExponential::new(2 * MS, SEC));
+    check(&mut limiter, "one", &[5 * MS, 5 * MS, 8 * MS, 16 * MS, 32 * MS]);
     assert_eq!(limiter.requeues(&"one"), 5);
     check(&mut limiter, "two", &[5 * MS, 5 * MS]);
     assert_eq!(limiter.requeues(&"two"), 2);
@@ -84,26 +71,8 @@ fn max_of() {
     check(&mut limiter, "one", &[5 * MS]);
 }
 
-// upstream: TestWithMaxWaitRateLimiter
 #[test]
-fn with_max_wait() {
-    let mut limiter = WithMaxWait::new(BucketLimiter::new(10.0, 100), SEC);
-    // The burst, then delays that grow by 100 ms up to the cap.
-    check(&mut limiter, "any", &[Duration::ZERO; 100]);
-    let now = Instant::now();
-    let last = (0..100).map(|_| limiter.when(&"any", now)).last();
-    assert_eq!(last, Some(SEC));
-    assert_eq!(RateLimiter::<&str>::requeues(&limiter, &"any"), 0);
-    let mut limiter = WithMaxWait::new(ItemExponential::new(MS, 1_000 * SEC), 4 * MS);
-    check(&mut limiter, "one", &[MS, 2 * MS, 4 * MS, 4 * MS]);
-    assert_eq!(limiter.requeues(&"one"), 4);
-    limiter.forget(&"one");
-    assert_eq!(limiter.requeues(&"one"), 0);
-}
-
-#[test]
-fn the_usual_ones() {
-    check(&mut default_item_limiter(), "one", &[MS, 2 * MS, 4 * MS]);
+fn default_limiters() {
     check(&mut default_controller_limiter(), "one", &[5 * MS, 10 * MS, 20 * MS]);
     check(&mut endpoint_slice_limiter(), "one", &[SEC, 2 * SEC, 4 * SEC]);
     let now = Instant::now();

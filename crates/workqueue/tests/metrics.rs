@@ -66,7 +66,7 @@ fn queue() -> (Queue<&'static str>, Arc<Log>, JoinSet<()>) {
 
 // upstream: TestMetrics
 #[tokio::test(start_paused = true)]
-async fn a_key_s_life() {
+async fn metrics_of_one_key() {
     let (queue, log, _set) = queue();
     tokio::task::yield_now().await;
     queue.add("foo");

@@ -265,36 +265,6 @@ async fn a_panic_ends_the_processing() {
     assert_eq!(*take(&queue).await, "foo");
 }
 
-#[tokio::test]
-async fn without_a_guard() {
-    let queue = queue();
-    queue.done(&"never seen");
-    queue.add("foo");
-    queue.done(&"foo");
-    assert_eq!(queue.len(), 1, "done has no effect on a key that is only queued");
-    assert_eq!(queue.get_key().await, Some("foo"));
-    queue.add("foo");
-    assert!(would_wait(&queue).await);
-    queue.done(&"foo");
-    assert_eq!(queue.get_key().await, Some("foo"));
-    queue.done(&"foo");
-    queue.done(&"foo");
-    assert!(would_wait(&queue).await);
-}
-
-#[tokio::test]
-async fn a_stale_guard_is_inert() {
-    let queue = queue();
-    queue.add("foo");
-    let stale = take(&queue).await;
-    queue.done(&"foo");
-    queue.add("foo");
-    let _current = take(&queue).await;
-    queue.add("foo");
-    drop(stale);
-    assert!(would_wait(&queue).await, "foo is still with its second worker");
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_get_passes_its_wake_up_on() {
     let queue = queue();

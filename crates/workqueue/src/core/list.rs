@@ -7,11 +7,16 @@ use super::{Index, NIL, entries::Entries};
 pub(super) struct List {
     head: Index,
     tail: Index,
+    len: usize,
 }
 
 impl List {
     pub(super) const fn new() -> Self {
-        Self { head: NIL, tail: NIL }
+        Self { head: NIL, tail: NIL, len: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -32,12 +37,14 @@ impl List {
             tail => entries[tail].next = index,
         }
         self.tail = index;
+        self.len += 1;
     }
 
     #[inline]
     pub(super) fn unlink<K>(&mut self, entries: &mut Entries<K>, index: Index) {
         let entry = &mut entries[index];
         let (prev, next) = (entry.prev, entry.next);
+        self.len -= 1;
         entry.prev = NIL;
         entry.next = NIL;
         match prev {

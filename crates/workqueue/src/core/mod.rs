@@ -1,13 +1,12 @@
 //! The queue as a state machine without lock, clock or runtime.
 //!
 //! A hash table maps each key to its one [`Entry`](entries::Entry), which records whether the key is queued or in
-//! process and whether it is delayed, and is freed when neither holds. The lanes, the keys in process and the deadlines
+//! process and whether it is delayed, and is freed when neither holds. The queue, the keys in process and the deadlines
 //! refer to entries by index, so a key is stored and hashed once.
 
 mod deadlines;
 mod entries;
 mod list;
-mod ready;
 #[cfg(test)]
 mod tests;
 
@@ -19,11 +18,9 @@ use self::{
     deadlines::Deadlines,
     entries::{Entries, State},
     list::List,
-    ready::Ready,
 };
-use crate::Lanes;
 
-/// Index of an entry. Reused once the entry is freed; tickets are not reused until they wrap after 2^32 calls of `get`.
+/// Index of an entry. Reused once the entry is freed.
 pub(crate) type Index = u32;
 
 /// No entry, or no position.
@@ -51,11 +48,9 @@ pub(crate) enum Added<K> {
 
 /// A key handed to a worker.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Lease<K> {
+pub(crate) struct Taken<K> {
     pub(crate) key: K,
     pub(crate) index: Index,
-    pub(crate) ticket: u32,
-    pub(crate) lane: u8,
 }
 
 /// Result of ending a key's processing.
@@ -67,8 +62,6 @@ pub(crate) enum Finished<K> {
     Kept(Index),
     /// Removed from the queue.
     Removed(Index, Option<K>),
-    /// No effect: the key was not in process, or under another ticket.
-    Stale,
 }
 
 /// Result of a delayed add.
@@ -97,22 +90,20 @@ pub(crate) enum Fired {
 pub(crate) struct Core<K> {
     table: HashTable<Bucket>,
     entries: Entries<K>,
-    ready: Ready,
+    ready: List,
     processing: List,
     deadlines: Deadlines,
-    tickets: u32,
     shutting_down: bool,
 }
 
 impl<K> Core<K> {
-    pub(crate) fn new(lanes: Lanes) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             table: HashTable::new(),
             entries: Entries::new(),
-            ready: Ready::new(lanes),
+            ready: List::new(),
             processing: List::new(),
             deadlines: Deadlines::default(),
-            tickets: 0,
             shutting_down: false,
         }
     }
@@ -138,11 +129,6 @@ impl<K> Core<K> {
         self.ready.is_empty() && self.processing.is_empty()
     }
 
-    /// Returns the number of keys handed out so far, modulo 2^32.
-    pub(crate) fn handed_out(&self) -> u32 {
-        self.tickets
-    }
-
     /// Returns the entries in process, in the order in which they were handed out.
     pub(crate) fn processing(&self) -> impl Iterator<Item = Index> {
         self.processing.iter(&self.entries)
@@ -151,16 +137,16 @@ impl<K> Core<K> {
 
 impl<K: Eq> Core<K> {
     #[inline]
-    pub(crate) fn add(&mut self, hash: u32, key: K, lane: u8) -> Added<K> {
+    pub(crate) fn add(&mut self, hash: u32, key: K) -> Added<K> {
         if self.shutting_down {
             return Added::Refused(key);
         }
-        match self.find_or_insert(hash, key, State::Queued, lane) {
+        match self.find_or_insert(hash, key, State::Queued) {
             (index, None) => {
-                self.ready.push(&mut self.entries, index);
+                self.ready.push_back(&mut self.entries, index);
                 Added::Queued(index)
             }
-            (index, Some(key)) => match self.mark(index, lane) {
+            (index, Some(key)) => match self.mark(index) {
                 Marked::Queued => Added::Queued(index),
                 Marked::Dirty => Added::Dirty(index, key),
                 Marked::Already => Added::Duplicate(key),
@@ -168,26 +154,14 @@ impl<K: Eq> Core<K> {
         }
     }
 
-    /// Ends the processing of `key`, whatever its ticket.
-    #[inline]
-    pub(crate) fn done_key(&mut self, hash: u32, key: &K) -> Finished<K> {
-        let same = |it: &Bucket| it.hash == hash && self.entries[it.index].key.as_ref() == Some(key);
-        match self.table.find(spread(hash), same).map(|it| it.index) {
-            Some(index) => self.finish(index),
-            None => Finished::Stale,
-        }
-    }
-
     /// Schedules an add of `key` at `due`; if it is scheduled already, the earlier deadline is kept.
-    pub(crate) fn schedule(&mut self, hash: u32, key: K, due: Instant, lane: u8) -> Scheduled<K> {
+    pub(crate) fn schedule(&mut self, hash: u32, key: K, due: Instant) -> Scheduled<K> {
         if self.shutting_down {
             return Scheduled { spare: Some(key), first_changed: false };
         }
         let before = self.deadlines.first();
-        let (index, spare) = self.find_or_insert(hash, key, State::Waiting, lane);
-        let entry = &mut self.entries[index];
-        let position = entry.deadline;
-        entry.deadline_lane = if position == NIL { lane } else { entry.deadline_lane.min(lane) };
+        let (index, spare) = self.find_or_insert(hash, key, State::Waiting);
+        let position = self.entries[index].deadline;
         let entries = &mut self.entries;
         let moved = |index: Index, position| entries[index].deadline = position;
         match position {
@@ -199,12 +173,12 @@ impl<K: Eq> Core<K> {
 
     /// Returns the entry of a key. A new entry is in no list yet and takes the key; otherwise the key is returned.
     #[inline]
-    fn find_or_insert(&mut self, hash: u32, key: K, state: State, lane: u8) -> (Index, Option<K>) {
+    fn find_or_insert(&mut self, hash: u32, key: K, state: State) -> (Index, Option<K>) {
         let same = |it: &Bucket| it.hash == hash && self.entries[it.index].key.as_ref() == Some(&key);
         match self.table.entry(spread(hash), same, |it| spread(it.hash)) {
             Entry::Occupied(bucket) => (bucket.get().index, Some(key)),
             Entry::Vacant(bucket) => {
-                let index = self.entries.insert(key, hash, state, lane);
+                let index = self.entries.insert(key, hash, state);
                 bucket.insert(Bucket { hash, index });
                 (index, None)
             }
@@ -214,31 +188,18 @@ impl<K: Eq> Core<K> {
 
 impl<K: Clone> Core<K> {
     #[inline]
-    pub(crate) fn get(&mut self) -> Option<Lease<K>> {
-        let index = self.ready.peek()?;
+    pub(crate) fn get(&mut self) -> Option<Taken<K>> {
+        let index = self.ready.head()?;
         // `clone` is the caller's code and may panic, so it runs before any change.
         let key = self.entries[index].key.clone()?;
-        self.ready.take(&mut self.entries, index);
-        self.tickets = self.tickets.wrapping_add(1);
-        let entry = &mut self.entries[index];
-        entry.state = State::Processing;
-        entry.ticket = self.tickets;
-        let lane = entry.lane;
+        self.ready.unlink(&mut self.entries, index);
+        self.entries[index].state = State::Processing;
         self.processing.push_back(&mut self.entries, index);
-        Some(Lease { key, index, ticket: self.tickets, lane })
+        Some(Taken { key, index })
     }
 }
 
 impl<K> Core<K> {
-    /// Ends the processing that began with `ticket`.
-    #[inline]
-    pub(crate) fn done(&mut self, index: Index, ticket: u32) -> Finished<K> {
-        match self.entries.get(index) {
-            Some(entry) if entry.ticket == ticket => self.finish(index),
-            _ => Finished::Stale,
-        }
-    }
-
     /// Adds the key with the earliest deadline if it is due.
     pub(crate) fn fire(&mut self, now: Instant) -> Fired {
         match self.deadlines.first() {
@@ -250,8 +211,7 @@ impl<K> Core<K> {
         let Some(index) = self.deadlines.pop(|index, position| entries[index].deadline = position) else {
             return Fired::Idle;
         };
-        let lane = self.entries[index].deadline_lane;
-        match self.mark(index, lane) {
+        match self.mark(index) {
             Marked::Queued | Marked::Dirty => Fired::Added(index),
             Marked::Already => Fired::Duplicate,
         }
@@ -274,46 +234,32 @@ impl<K> Core<K> {
 
     /// Marks the key of an existing entry as added.
     #[inline]
-    fn mark(&mut self, index: Index, lane: u8) -> Marked {
+    fn mark(&mut self, index: Index) -> Marked {
         let entry = &mut self.entries[index];
         match entry.state {
             State::Waiting => {
                 entry.state = State::Queued;
-                entry.lane = lane;
-                self.ready.push(&mut self.entries, index);
+                self.ready.push_back(&mut self.entries, index);
                 Marked::Queued
             }
             State::Processing => {
                 entry.state = State::ProcessingDirty;
-                entry.lane = lane;
                 Marked::Dirty
             }
-            State::ProcessingDirty => {
-                entry.lane = entry.lane.min(lane);
-                Marked::Already
-            }
-            State::Queued => {
-                if lane < entry.lane {
-                    self.ready.promote(&mut self.entries, index, lane);
-                }
-                Marked::Already
-            }
+            State::ProcessingDirty | State::Queued => Marked::Already,
         }
     }
 
+    /// Ends the processing of a key. Called once for each [`Taken`].
     #[inline]
-    fn finish(&mut self, index: Index) -> Finished<K> {
+    pub(crate) fn done(&mut self, index: Index) -> Finished<K> {
         let entry = &mut self.entries[index];
-        let dirty = match entry.state {
-            State::Waiting | State::Queued => return Finished::Stale,
-            State::Processing => false,
-            State::ProcessingDirty => true,
-        };
-        let waits = entry.deadline != NIL;
+        debug_assert!(matches!(entry.state, State::Processing | State::ProcessingDirty), "{:?}", entry.state);
+        let (dirty, waits) = (entry.state == State::ProcessingDirty, entry.deadline != NIL);
         self.processing.unlink(&mut self.entries, index);
         if dirty {
             self.entries[index].state = State::Queued;
-            self.ready.push(&mut self.entries, index);
+            self.ready.push_back(&mut self.entries, index);
             Finished::Requeued(index)
         } else if waits {
             self.entries[index].state = State::Waiting;

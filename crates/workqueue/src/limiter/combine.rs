@@ -1,4 +1,4 @@
-//! Combinations of rate limiters.
+//! The longest of several delays.
 
 use std::{
     fmt,
@@ -44,33 +44,5 @@ impl<K> RateLimiter<K> for MaxOf<K> {
 impl<K> fmt::Debug for MaxOf<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MaxOf").field("limiters", &self.limiters.len()).finish()
-    }
-}
-
-/// A limiter whose delays are capped.
-#[derive(Debug, Clone)]
-pub struct WithMaxWait<L> {
-    limiter: L,
-    longest: Duration,
-}
-
-impl<L> WithMaxWait<L> {
-    /// Caps the delays of `limiter` at `longest`.
-    pub fn new(limiter: L, longest: Duration) -> Self {
-        Self { limiter, longest }
-    }
-}
-
-impl<K, L: RateLimiter<K>> RateLimiter<K> for WithMaxWait<L> {
-    fn when(&mut self, key: &K, now: Instant) -> Duration {
-        self.limiter.when(key, now).min(self.longest)
-    }
-
-    fn forget(&mut self, key: &K) {
-        self.limiter.forget(key);
-    }
-
-    fn requeues(&self, key: &K) -> u32 {
-        self.limiter.requeues(key)
     }
 }
