@@ -3,6 +3,9 @@
 //! Its name in `--controllers` is `endpoints-controller`. [`plan`] decides, purely, what the object of a Service must
 //! look like and whether it must be written; [`endpoints_controller`] joins it to caches, queue and API server.
 //!
+//! Ids such as `RC-14` name rules of the
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
+//!
 //! ```
 //! use std::sync::Arc;
 //! use kube_endpoint::{Change, Legacy, plan};

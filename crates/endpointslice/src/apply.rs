@@ -248,3 +248,19 @@ impl Writer<'_> {
         WriteError { operation, slice, owner: self.owner.clone(), service: self.service.clone(), source }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    // RC-5
+    #[rstest]
+    #[case::one(&["a"], "a")]
+    #[case::equal(&["a", "a"], "a")]
+    #[case::several(&["a", "b", "a"], "[a, b]")]
+    fn messages_are_joined_as_upstream_does(#[case] messages: &[&str], #[case] expected: &str) {
+        assert_eq!(join(messages), expected);
+    }
+}

@@ -136,14 +136,18 @@ fn watch_nodes(controller: &mut ControllerBuilder<ObjectKey>, informers: &Inform
 
 #[cfg(test)]
 mod tests {
+    use kube_controller_client::ClientOptions;
     use kube_endpoint_model::Labels;
+    use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
     use kube_informer::ManualSource;
     use rstest::rstest;
     use tokio::sync::mpsc;
-    use tokio::time::{sleep, timeout};
+    use tokio::task::JoinSet;
+    use tokio::time::{Instant, sleep, timeout};
     use tokio_util::sync::CancellationToken;
 
     use super::*;
+    use crate::metrics::SyncResult;
 
     fn test_controller() -> ControllerBuilder<ObjectKey> {
         Controller::builder("test", Queue::builder().limiter(endpoint_slice_limiter()), Metrics::default())
@@ -181,7 +185,7 @@ mod tests {
         Delete,
     }
 
-    // upstream: TestPodAddsBatching, TestPodUpdatesBatching, TestPodDeleteBatching; EC-35
+    // upstream: TestPodAddsBatching, TestPodUpdatesBatching, TestPodDeleteBatching
     #[rstest]
     #[case::no_batching(0, [200, 300, 300], 3)]
     #[case::one_batch(1_000, [200, 100, 200], 1)]
@@ -223,6 +227,60 @@ mod tests {
         }
         sleep(Duration::from_secs(10)).await;
         assert_eq!(synced.len(), syncs);
+    }
+
+    /// Sends the time of each sync.
+    struct Synced(mpsc::UnboundedSender<Instant>);
+
+    impl SliceMetrics for Synced {
+        fn synced(&self, _: SyncResult) {
+            let _ = self.0.send(Instant::now());
+        }
+    }
+
+    // EC-34
+    #[rstest]
+    #[case::no_batching(0, 1_000)]
+    #[case::short_period(500, 1_000)]
+    #[case::long_period(3_000, 3_000)]
+    #[tokio::test(start_paused = true)]
+    async fn slice_events_are_delayed_by_a_second_or_the_batch_period(#[case] period: u64, #[case] expected: u128) {
+        let (informers, services, pods, nodes) = informers();
+        let (slices, slice_source) = ManualSource::with_index(SliceIndex::default(), SliceIndex::update);
+        let informers = Informers { slices, ..informers };
+        // The Service does not exist, so its sync sends no request.
+        let unused = kube_controller_client::Config::from_url("http://127.0.0.1:1").expect("a URL");
+        let client = Client::new(&unused, ClientOptions::default()).expect("a client");
+        let (recorder, _writer) = EventRecorder::new(client.clone(), "test");
+        let batch_period = Duration::from_millis(period);
+        let config = Config { concurrent_syncs: 1, max_endpoints_per_slice: NonZeroUsize::MIN, batch_period };
+        let (record, mut synced) = mpsc::unbounded_channel();
+        let metrics = Arc::new(Synced(record));
+        let controller = endpointslice_controller(&informers, client, recorder, config, metrics, Metrics::default());
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async { controller.run(CancellationToken::new()).await.expect("all caches have synced") });
+        services.replace([], "1");
+        services.deliver();
+        pods.replace([], "1");
+        pods.deliver();
+        nodes.replace([], "1");
+        nodes.deliver();
+        slice_source.replace([], "1");
+        slice_source.deliver();
+        sleep(Duration::from_secs(10)).await;
+
+        let mut slice = EndpointSlice::default();
+        slice.metadata.namespace = "ns".into();
+        slice.metadata.name = "web-1".into();
+        slice.metadata.resource_version = 2.into();
+        let labels = [(SERVICE_NAME_LABEL, "web"), (SLICE_MANAGED_BY_LABEL, SLICE_CONTROLLER)];
+        slice.metadata.labels = labels.into_iter().collect();
+        let start = Instant::now();
+        slice_source.apply(slice);
+        slice_source.deliver();
+        let delay = (synced.recv().await.expect("a sync") - start).as_millis();
+        // Timers of the runtime have a resolution of a millisecond.
+        assert!((expected..=expected + expected / 10 + 1).contains(&delay), "{delay} ms");
     }
 
     // upstream: TestUpdateNode; ES-H8, ES-H9, EC-16

@@ -120,7 +120,7 @@ impl<'a> PortVariants<'a> {
         self.current
     }
 
-    /// The ports of a variant in the order of the wire (RC-9). A port that Pods do not declare is left out.
+    /// The ports of a variant in the order of the wire. A port that Pods do not declare is left out (RC-9).
     fn ports(&self, variant: usize) -> Vec<EndpointPort> {
         let resolved = self.service.ports.iter().zip(&self.numbers[variant]);
         let mut ports: Vec<EndpointPort> = resolved

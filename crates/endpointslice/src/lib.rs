@@ -5,6 +5,9 @@
 //! answers with a [`Plan`]: what to create, update and delete. [`plan`] is pure and deterministic; a [`Reconciler`] carries
 //! plans out.
 //!
+//! Ids such as `RC-14` name rules of the
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
+//!
 //! ```
 //! use std::num::NonZeroUsize;
 //! use kube_endpoint_model::{AddressType, Endpoint, EndpointConditions, EndpointPort, ObjectMeta};

@@ -145,7 +145,8 @@
 //! - All options, indexes and transform included, are set on the builder and fixed after `build`.
 //! - Adding a handler to a stopped informer is not an error: [`HandlerHandle::synced`] returns `false`.
 //!
-//! `UPSTREAM_TESTS.md` lists the counterparts of client-go's tests.
+//! `UPSTREAM_TESTS.md` lists the counterparts of client-go's tests. Ids such as `RC-14` name rules of the
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 
 mod builder;
 mod catch_up;

@@ -11,6 +11,9 @@
 //! - **Testing**: [`Elector`] is the whole state machine without I/O; time is an argument.
 //! - **Operation**: the events and metrics of client-go, and [`Fence::is_overdue`] for a liveness check.
 //!
+//! Ids such as `RC-14` name rules of the
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
+//!
 //! ```text
 //! Elector (state machine) <--next, answer, observe-- Election::run --get, create, update--> API server
 //!                                                     |        ^                               |

@@ -108,3 +108,76 @@ pub fn mirroring_controller(
         async move { syncs.sync(&key).await }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use kube_controller_client::ClientOptions;
+    use kube_endpoint_model::well_known::SERVICE_NAME_LABEL;
+    use kube_informer::ManualSource;
+    use rstest::rstest;
+    use tokio::sync::mpsc;
+    use tokio::task::JoinSet;
+    use tokio::time::{Instant, sleep};
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    /// Sends the time of each sync.
+    struct Synced(mpsc::UnboundedSender<Instant>);
+
+    impl SliceMetrics for Synced {}
+
+    impl MirroringMetrics for Synced {
+        fn took(&self, _: Duration) {
+            let _ = self.0.send(Instant::now());
+        }
+    }
+
+    // EC-34, MI-H8
+    #[rstest]
+    #[case::no_batching(0)]
+    #[case::batching(500)]
+    #[tokio::test(start_paused = true)]
+    async fn slice_events_are_delayed_by_the_batch_period_alone(#[case] period: u64) {
+        let (services, service_source) = ManualSource::with_index(ServiceIndex::default(), ServiceIndex::update);
+        let (endpoints, endpoints_source) = ManualSource::new();
+        let (slices, slice_source) = ManualSource::with_index(SliceIndex::default(), SliceIndex::update);
+        let informers = Informers { services, endpoints, slices };
+        // The Services do not exist and have no mirrored slices, so their syncs send no requests.
+        let unused = kube_controller_client::Config::from_url("http://127.0.0.1:1").expect("a URL");
+        let client = Client::new(&unused, ClientOptions::default()).expect("a client");
+        let (recorder, _writer) = EventRecorder::new(client.clone(), "test");
+        let batch_period = Duration::from_millis(period);
+        let config = Config { concurrent_syncs: 1, max_endpoints_per_subset: NonZeroUsize::MIN, batch_period };
+        let (record, mut synced) = mpsc::unbounded_channel();
+        let metrics = Arc::new(Synced(record));
+        let controller = mirroring_controller(&informers, client, recorder, config, metrics, Metrics::default());
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async { controller.run(CancellationToken::new()).await.expect("all caches have synced") });
+        // A slice of another manager that moves from one Service to another enqueues both.
+        let slice = |service: &str, version: u64| {
+            let mut slice = EndpointSlice::default();
+            slice.metadata.namespace = "ns".into();
+            slice.metadata.name = "moved".into();
+            slice.metadata.resource_version = version.into();
+            slice.metadata.labels = [(SERVICE_NAME_LABEL, service)].into_iter().collect();
+            slice
+        };
+        service_source.replace([], "1");
+        service_source.deliver();
+        endpoints_source.replace([], "1");
+        endpoints_source.deliver();
+        slice_source.replace([slice("before", 1)], "1");
+        slice_source.deliver();
+        sleep(Duration::from_secs(10)).await;
+        assert!(synced.try_recv().is_err(), "synced before the change");
+
+        let start = Instant::now();
+        slice_source.apply(slice("after", 2));
+        slice_source.deliver();
+        let delay = synced.recv().await.expect("a sync") - start;
+        // Timers of the runtime have a resolution of a millisecond.
+        let longest = batch_period + batch_period / 10 + Duration::from_millis(1);
+        assert!((batch_period..=longest).contains(&delay), "{delay:?}");
+    }
+}

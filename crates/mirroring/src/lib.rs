@@ -5,6 +5,9 @@
 //! endpoints of its slices; [`plan`] asks the generic reconciler of [`kube_endpointslice`] for the writes;
 //! [`mirroring_controller`] joins it to caches, queue and API server.
 //!
+//! Ids such as `RC-14` name rules of the
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
+//!
 //! ```
 //! use std::num::NonZeroUsize;
 //! use kube_endpoint_model::Endpoints;

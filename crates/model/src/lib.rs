@@ -21,8 +21,8 @@
 //! ```
 //!
 //! All types are decoded directly from JSON or protobuf and convert from the types of `k8s-openapi`. The lossless ones
-//! are also encoded directly to JSON and convert to the types of `k8s-openapi`. Ids in the documentation, such as PP-4
-//! and RC-14, name behaviour of upstream, Kubernetes 1.36.
+//! are also encoded directly to JSON and convert to the types of `k8s-openapi`. Ids such as `RC-14` name rules of the
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 //!
 //! # When not to use it
 //!

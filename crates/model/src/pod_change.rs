@@ -107,10 +107,26 @@ mod tests {
 
     #[test]
     fn added_and_deleted_pods_wake_all_they_match() {
+        check(None, None, &[]);
         let it = pod("1", "app=a,tier=front,x=y");
         check(None, Some(it.clone()), &["a", "a-front", "front"]);
         check(Some(it), None, &["a", "a-front", "front"]);
         check(None, Some(pod("1", "")), &[]);
+    }
+
+    // EC-48
+    #[test]
+    fn a_pod_with_its_first_labels_enqueues_all_services_that_match() {
+        let mut index = services();
+        let selector = Some(Labels::default());
+        let all = Service { namespace: "ns".into(), name: "all".into(), selector, ..Service::default() };
+        index.update(None, Some(&Arc::new(all)));
+        let enqueued = |old: &str, new: &str| -> Vec<String> {
+            let (old, new) = (Arc::new(pod("1", old)), Arc::new(pod("2", new)));
+            woken_services((Some(&old), Some(&new)), &index).iter().map(|key| key.name.to_string()).collect()
+        };
+        assert_eq!(enqueued("", "app=a"), ["a", "all"]);
+        assert_eq!(enqueued("x=y", "app=a"), ["a"], "a Service that the Pod stays in is not enqueued");
     }
 
     // upstream: Test_podChanged, TestDetermineNeededServiceUpdates

@@ -1,4 +1,4 @@
-//! The canonical form of Endpoints subsets (RP-1 to RP-8), upstream's `RepackSubsets`.
+//! The canonical form of Endpoints subsets (RP-1 to RP-7), upstream's `RepackSubsets`.
 //!
 //! Differs from upstream in EC-7: upstream compares the application protocol of ports by pointer, so equal ports that
 //! were decoded separately are never merged. Here ports are compared by value.

@@ -131,6 +131,19 @@ fn equal_app_protocols_merge() {
     assert_eq!(repack_apart(&subsets).len(), 2, "as upstream");
 }
 
+// RP-2
+#[test]
+fn the_first_record_of_an_address_counts() {
+    let on = |node: &str, port| EndpointSubset {
+        addresses: vec![EndpointAddress { node_name: Some(node.into()), ..address("1.1.1.1/u") }],
+        ports: vec![SubsetPort { port, ..Default::default() }],
+        ..Default::default()
+    };
+    let packed = repack(&[on("a", 1), on("b", 2)]);
+    assert_eq!(packed.len(), 1);
+    assert_eq!(packed[0].addresses[0].node_name.as_deref(), Some("a"));
+}
+
 fn arbitrary_subset() -> impl Strategy<Value = EndpointSubset> {
     let addresses = || prop::collection::vec((0u8..12, prop::option::of(0u8..3)), 0..6);
     (addresses(), addresses(), prop::collection::vec(1..5i32, 0..4)).prop_map(|(ready, not_ready, ports)| {

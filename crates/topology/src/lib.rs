@@ -69,8 +69,9 @@
 //!
 //! # Deliberate differences from upstream
 //!
-//! Ids such as TP-6 and EC-18 name behaviour of upstream, Kubernetes 1.36. Once a cluster has settled, its hints equal
-//! upstream's. The differences avoid events, writes and memory:
+//! Ids such as `RC-14` name rules of the
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md). Once a
+//! cluster has settled, its hints equal upstream's. The differences avoid events, writes and memory:
 //!
 //! - A deleted Service is removed from the cache ([`TopologyCache::remove_service`], EC-14).
 //! - Allocations are cached per address type. Upstream marks the whole Service as disabled when one of its address

@@ -34,9 +34,13 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a parent").to_owned()
 }
 
-/// Returns the pages of the book.
+/// Directory of the pages of the book.
+const BOOK: &str = "docs/src";
+
+/// Returns the pages of the book. Its directories other than `contract` contain files that pages include.
 pub(crate) fn book() -> Vec<Page> {
-    in_folder(&root().join("docs/src")).iter().map(|path| Page::read(path)).collect()
+    let folders = [root().join(BOOK), root().join(BOOK).join("contract")];
+    folders.iter().flat_map(|folder| in_folder(folder)).map(|path| Page::read(&path)).collect()
 }
 
 /// Returns the pages in the root of the repository, in `docs`, `deploy`, `conformance` and `fuzz`, and of the crates.
@@ -108,6 +112,11 @@ impl Page {
     /// Returns the path relative to the root of the repository.
     pub(crate) fn name(&self) -> String {
         self.path.strip_prefix(root()).unwrap_or(&self.path).display().to_string()
+    }
+
+    /// Returns the path relative to `docs/src`, as `SUMMARY.md` links it.
+    pub(crate) fn name_in_book(&self) -> String {
+        self.path.strip_prefix(root().join(BOOK)).unwrap_or(&self.path).display().to_string()
     }
 
     /// Returns the file name.

@@ -9,7 +9,7 @@ fn the_summary_names_every_page_once() {
     let summary = Page::read(&root().join("docs/src/SUMMARY.md"));
     let named: BTreeSet<String> = summary.links.iter().cloned().collect();
     assert_eq!(named.len(), summary.links.len(), "duplicate entry: {:?}", summary.links);
-    let pages = book().into_iter().map(|page| page.file().to_owned());
+    let pages = book().into_iter().map(|page| page.name_in_book());
     let there: BTreeSet<String> = pages.filter(|name| name != "SUMMARY.md").collect();
     assert_eq!(named, there, "left: entries of docs/src/SUMMARY.md, right: files in docs/src");
 }
@@ -20,7 +20,7 @@ fn rust_is_compiled() {
     let compiled = std::fs::read_to_string(root().join("docs/lib.rs")).expect("docs/lib.rs");
     let mut samples = 0;
     for page in book() {
-        let known = compiled.contains(&format!("\"src/{}\"", page.file()));
+        let known = compiled.contains(&format!("\"src/{}\"", page.name_in_book()));
         for block in &page.blocks {
             let language = block.language.as_deref().unwrap_or_default();
             let is_rust = language.split(',').any(|it| it == "rust");

@@ -41,7 +41,7 @@ pub(super) struct SyncError {
 }
 
 impl Reconciler {
-    /// Brings the Endpoints object of a Service into line with its Pods (EP-1 to EP-22).
+    /// Brings the Endpoints object of a Service into line with its Pods (EP-1, EP-3 to EP-22).
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
         let failed = |verb| move |source| SyncError { verb, key: key.clone(), source };
         let Some(service) = self.services.get(&key.namespace, &key.name) else {

@@ -58,7 +58,7 @@ async fn at_every_position(
     rig.services.delete(read(&web(3)));
     rig.services.deliver();
     if rig.writes().await.iter().any(|it| it == "delete web 404") && rig.stored("web").await.is_some() {
-        // Gone, it was told, which is success (EP-21). The next event of the Service finds that it is not.
+        // A delete answered with 404 succeeds (EP-1), so the next event of the Service finds the object.
         rig.service(&web(4));
         rig.services.delete(read(&web(5)));
         rig.services.deliver();

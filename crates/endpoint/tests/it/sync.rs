@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1 as core;
 use kube_dev_apiserver::{Fault, On};
-use kube_endpoint_model::well_known::LEADER_ANNOTATION;
+use kube_endpoint_model::well_known::{LEADER_ANNOTATION, TRIGGER_TIME_ANNOTATION};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ async fn only_what_was_seen_is_deleted() {
     eventually("the object seen, and gone", &true, async || rig.stored("web").await.is_none()).await;
 }
 
-// upstream: TestMultiplePodChanges, TestMultipleServiceChanges, which wait for the event of the first write (TR-E1 to TR-E3)
+// upstream: TestMultiplePodChanges, TestMultipleServiceChanges, which wait for the event of the first write (TR-E1, TR-E2)
 #[tokio::test]
 async fn a_write_is_in_the_cache_before_its_event() {
     let mut rig = Rig::start(&[web(1)], &[pod("a", "10.0.0.1")], &[endpoints("web", "6.7.8.9")]).await;
@@ -118,6 +118,25 @@ async fn a_write_is_in_the_cache_before_its_event() {
     rig.refresh("web").await;
     rig.service(&web(3));
     assert_eq!(rig.writes().await.len(), 2, "the event changes nothing");
+}
+
+// EP-6
+#[tokio::test]
+async fn times_of_a_sync_without_a_write_are_not_new_later() {
+    let mut rig = Rig::start(&[web(1)], &[pod("a", "10.0.0.1")], &[]).await;
+    assert_eq!(rig.writes().await, ["create 201"]);
+    let mut failed = pod("b", "10.0.0.2");
+    failed["status"]["phase"] = "Failed".into();
+    failed["status"]["conditions"][0]["lastTransitionTime"] = "2026-02-03T04:00:00Z".into();
+    rig.pods.apply(crate::rig::read(&failed));
+    rig.pods.deliver();
+    assert_eq!(rig.writes().await.len(), 1, "a failed Pod is no endpoint");
+    rig.pods.apply(crate::rig::read(&pod("c", "10.0.0.3")));
+    rig.pods.deliver();
+    assert_eq!(rig.writes().await[1..], ["update web 200"]);
+    let stored = rig.stored("web").await.expect("Endpoints");
+    assert_eq!(stored.subsets[0].addresses.len(), 2);
+    assert_eq!(stored.metadata.annotations.get(TRIGGER_TIME_ANNOTATION), None);
 }
 
 // EP-20: refused as any other write, so that it is told and tried again.

@@ -57,7 +57,7 @@ impl Syncs {
         self.reconciler.set_nodes(nodes.iter().map(|node| &**node))
     }
 
-    /// Brings the slices of a Service into line with its Pods (ES-1 to ES-7), and counts what came of it (SY-3).
+    /// Brings the slices of a Service into line with its Pods (ES-1 to ES-5, ES-7), and counts what came of it (SY-3).
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
         let result = self.try_sync(key).await;
         self.metrics.synced(if result.is_ok() { SyncResult::Success } else { SyncResult::Error });

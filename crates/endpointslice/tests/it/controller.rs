@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kube_controller::Metrics;
@@ -10,6 +10,7 @@ use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{PodIndex, ServiceIndex, SliceIndex};
 use kube_endpointslice::controller::{Config, Informers, endpointslice_controller};
+use kube_endpointslice::metrics::{SliceMetrics, SyncResult};
 use kube_informer::Informer;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -19,8 +20,22 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Cluster, once};
 
-/// The controller at work; ends with what is returned.
+/// Number of syncs by result.
+#[derive(Default)]
+struct Results(Mutex<BTreeMap<&'static str, usize>>);
+
+impl SliceMetrics for Results {
+    fn synced(&self, result: SyncResult) {
+        *self.0.lock().expect("no panic").entry(result.as_str()).or_default() += 1;
+    }
+}
+
+/// Starts the controller, which stops when the result is dropped.
 fn run(cluster: &Cluster) -> JoinSet<()> {
+    run_with(cluster, Arc::new(()))
+}
+
+fn run_with(cluster: &Cluster, metrics: Arc<dyn SliceMetrics>) -> JoinSet<()> {
     let client = || cluster.client.clone();
     let informers = Informers {
         services: Informer::builder(client()).index(ServiceIndex::default(), ServiceIndex::update).build(),
@@ -34,7 +49,7 @@ fn run(cluster: &Cluster) -> JoinSet<()> {
         max_endpoints_per_slice: NonZeroUsize::new(100).expect("not zero"),
         batch_period: Duration::ZERO,
     };
-    let controller = endpointslice_controller(&informers, client(), recorder, config, Arc::new(()), Metrics::default());
+    let controller = endpointslice_controller(&informers, client(), recorder, config, metrics, Metrics::default());
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(informers.services.run(stop.clone()));
     tasks.spawn(informers.pods.run(stop.clone()));
@@ -138,6 +153,37 @@ async fn nothing_is_created_for_a_service_being_deleted() {
     settles(&cluster, &once(&["10.1.0.1 true"])).await;
     let slices = cluster.slices(SLICE_CONTROLLER).await;
     assert_eq!(slices[0]["metadata"]["labels"]["kubernetes.io/service-name"], "later");
+}
+
+// SY-3, ES-7, RC-11, EC-19. upstream: TestReconcilerPodMissingNode
+#[tokio::test]
+async fn a_pod_on_an_unknown_node_is_reported_and_retried() {
+    let cluster = Cluster::start().await;
+    let results = Arc::new(Results::default());
+    let _tasks = run_with(&cluster, results.clone());
+    cluster.node("n1", "a").await;
+    cluster.pod("p1", "web", "ghost", "10.1.0.1", json!({})).await;
+    cluster.pod("p2", "web", "n1", "10.1.0.2", json!({})).await;
+    cluster.service("web", json!({"app": "web"}), json!({})).await;
+    settles(&cluster, &once(&["10.1.0.2 true"])).await;
+    let message = "Error updating Endpoint Slices for Service default/web: \
+        skipping Pod p1 for Service default/web: Node ghost Not Found";
+    let reported = |it: &Value| it["reason"] == "FailedToUpdateEndpointSlices" && it["message"] == message;
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let events = cluster.client.get_json("/api/v1/namespaces/default/events").await.expect("a list");
+        if events["items"].as_array().is_some_and(|items| items.iter().any(reported)) {
+            break;
+        }
+        assert!(Instant::now() < deadline, "no such event within 30 s: {events}");
+        sleep(Duration::from_millis(20)).await;
+    }
+    // A new Node enqueues no Service, so the retry writes the endpoint.
+    cluster.node("ghost", "a").await;
+    settles(&cluster, &once(&["10.1.0.1 true", "10.1.0.2 true"])).await;
+    let results = results.0.lock().expect("no panic").clone();
+    assert!(results.get("error").is_some_and(|count| *count > 0), "{results:?}");
+    assert!(results.keys().all(|result| ["error", "success"].contains(result)), "{results:?}");
 }
 
 // No needless write: with everything in place a restart writes nothing.

@@ -42,7 +42,7 @@ fn before() -> Vec<DesiredGroup> {
 
 /// After: from there it takes creates, updates and deletes in either family.
 fn after() -> (Vec<DesiredGroup>, BTreeSet<String>) {
-    // IPv4: four slices go, two of them reused for new endpoints, one is updated. IPv6: one is updated, two are new.
+    // IPv4: one slice is updated and three are deleted. IPv6: three are created.
     let desired = groups(&[(AddressType::IPv4, 80, &[1, 7]), (AddressType::IPv6, 80, &[1, 2, 3, 4, 5, 6, 7, 8, 9])]);
     let addresses = desired.iter().flat_map(|group| &group.endpoints).map(|it| it.addresses[0].to_string()).collect();
     (desired, addresses)
@@ -52,6 +52,19 @@ async fn sync(reconciler: &Reconciler, desired: Vec<DesiredGroup>) -> Result<Pla
     let (owner, types) = (owner(), [AddressType::IPv4, AddressType::IPv6]);
     let existing = reconciler.live_slices(&owner.key()).await.expect("a list");
     reconciler.reconcile(Input::new(&owner, &types, desired, &existing), None).await.map(|done| done.plan)
+}
+
+/// Returns a cluster with the slices of [`before`], and the reconciler that wrote them.
+async fn cluster_before() -> (Cluster, Reconciler) {
+    let cluster = Cluster::start().await;
+    let reconciler = Reconciler::builder(cluster.client.clone(), options(2)).build();
+    sync(&reconciler, before()).await.expect("the slices before");
+    (cluster, reconciler)
+}
+
+/// Requests of one verb about slices.
+fn of_slices(verb: &str) -> On {
+    On::any().verb(verb).resource("endpointslices")
 }
 
 async fn addresses(cluster: &Cluster) -> Vec<String> {
@@ -103,7 +116,7 @@ async fn at_every_position(#[case] fault: Fault) {
                 assert!(tries < 5, "{verb} {position}: no end of failures");
             }
             if verb == "delete" {
-                // Told that a slice is gone, a sync believes it (EC-46); the next one sees that it is not.
+                // A delete answered with 404 succeeds, so the next sync finds the slice.
                 sync(&reconciler, desired.clone()).await.expect("a sync");
             }
             let hits: u32 = cluster.server.faults().states().iter().map(|state| state.hits).sum();
@@ -153,4 +166,40 @@ async fn a_terminating_namespace_ends_the_type_without_failure() {
     assert_eq!((done.plan.types[0].create.len(), done.writes), (1, 0));
     let refused = cluster.server.requests().count(&On::any().verb("create").resource("endpointslices"));
     assert_eq!(refused, 1, "was tried");
+}
+
+// RC-4
+#[tokio::test]
+async fn slices_of_dropped_address_types_are_deleted_despite_failures() {
+    let (cluster, reconciler) = cluster_before().await;
+    cluster.server.faults().inject(Fault::refuse(409).on(of_slices("update")).times(1));
+    cluster.server.faults().inject(Fault::internal_error().on(of_slices("delete")).times(1));
+    let owner = owner();
+    let existing = reconciler.live_slices(&owner.key()).await.expect("a list");
+    let desired = groups(&[(AddressType::IPv4, 80, &[1, 7])]);
+    let input = Input::new(&owner, &[AddressType::IPv4], desired, &existing);
+    let error = reconciler.reconcile(input, None).await.expect_err("an update and a delete fail");
+    assert_eq!(error.failures().len(), 2, "{error}");
+    assert_eq!(cluster.server.requests().count(&of_slices("delete")), 2, "both slices of IPv6, none of IPv4");
+}
+
+// EC-45
+#[tokio::test]
+async fn a_conflict_ends_the_writes_of_its_address_type_only() {
+    let (cluster, reconciler) = cluster_before().await;
+    cluster.server.faults().inject(Fault::refuse(409).on(of_slices("update")).times(1));
+    let error = sync(&reconciler, after().0).await.expect_err("the update fails");
+    assert_eq!(error.failures().len(), 1, "{error}");
+    assert_eq!(cluster.server.requests().count(&of_slices("delete")), 0, "those of IPv4 follow its update");
+    let ipv6 = addresses(&cluster).await.into_iter().filter(|it| it.contains(':')).count();
+    assert_eq!(ipv6, 9, "the creates of IPv6");
+}
+
+// EC-46
+#[tokio::test]
+async fn deleting_a_slice_that_is_gone_succeeds() {
+    let (cluster, reconciler) = cluster_before().await;
+    cluster.server.faults().inject(Fault::refuse(404).on(of_slices("delete")).times(1));
+    sync(&reconciler, after().0).await.expect("404 is not a failure");
+    assert_eq!(cluster.server.requests().count(&of_slices("delete")), 3, "all deletes are sent in the same sync");
 }

@@ -91,3 +91,14 @@ fn hints_may_be_left_alone() {
     let owner = Owner::service(&service());
     assert!(plan(Input::new(&owner, IPV4, desired("aabb"), &slices), Hints::Leave, &options(100)).is_empty());
 }
+
+// RC-31
+#[test]
+fn slices_to_delete_do_not_count_for_hints() {
+    let slices = carry_out(&[], &plan_with("aabb", &[], policy(true, None), false), &mut 0);
+    let mut old = EndpointSlice::clone(&slices[0]);
+    old.ports = ports(81);
+    let plan = plan_with("aabb", &[Arc::new(old)], policy(true, None), true);
+    let allocated = plan.types[0].hints.iter().flatten();
+    assert_eq!(allocated.map(|(zone, count)| (&**zone, *count)).collect::<Vec<_>>(), [("a", 2), ("b", 2)]);
+}

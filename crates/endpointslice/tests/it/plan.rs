@@ -191,6 +191,19 @@ fn slices_of_an_earlier_service_are_replaced_and_not_recycled() {
     assert_eq!(writes(&plan.types[0]), (1, 0, 1));
 }
 
+// RC-20, RC-40: the slice is not filled again. A new slice replaces it under its name, without its annotations.
+#[test]
+fn a_slice_that_loses_all_endpoints_is_replaced_under_its_name() {
+    let mut old = EndpointSlice::clone(&slices_of(&[2], true)[0]);
+    old.metadata.annotations = [("note", "mine")].into_iter().collect();
+    let name = old.metadata.name.clone();
+    let plan = plan_for(&service(), IPV4, vec![group(10..12, 80, true)], &[Arc::new(old)], &options(100));
+    assert_eq!(writes(&plan.types[0]), (0, 1, 0));
+    let new = &plan.types[0].update[0];
+    assert_eq!((&new.metadata.name, new.endpoints.len()), (&name, 2));
+    assert!(new.metadata.annotations.is_empty() && new.metadata.uid.is_empty());
+}
+
 // upstream: TestReconcilerFinalizeSvcDeletionTimestamp
 #[test]
 fn nothing_is_created_for_a_terminating_owner() {

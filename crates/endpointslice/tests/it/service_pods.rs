@@ -132,6 +132,8 @@ fn one_pod(#[case] service: Service, #[case] expected: &[&str]) {
 #[case::not_ready_terminating(
     |it: &mut Pod| (it.ready, it.terminating) = (false, true), |_: &mut Service| {}, "1.2.3.4 --t n1 a -")]
 #[case::other_zone(|it: &mut Pod| it.node_name = "n2".into(), |_: &mut Service| {}, "1.2.3.4 rs- n2 b -")]
+#[case::without_node(
+    |it: &mut Pod| it.node_name = "".into(), |it: &mut Service| it.publish_not_ready_addresses = true, "1.2.3.4 rs- - - -")]
 #[case::several_addresses(
     |it: &mut Pod| it.pod_ips = ["1.2.3.5", "1.2.3.4"].into(), |_: &mut Service| {}, "1.2.3.4+1.2.3.5 rs- n1 a -")]
 #[case::hostname(
@@ -212,7 +214,7 @@ fn pods_on_unknown_nodes(
     assert_eq!(shown(&carry_out(&existing, &plan, &mut 100)), expected);
 }
 
-// upstream: TestReconcilerPodMissingNode, `Update if publishNotReady false and no nodes are present`: RC-10 keeps the slice.
+// upstream: TestReconcilerPodMissingNode, `Update if publishNotReady false and no nodes are present`; RC-25 and RC-41
 #[test]
 fn no_node_known_empties_the_slice() {
     let service = service(|_| {});

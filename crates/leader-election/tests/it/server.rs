@@ -13,7 +13,7 @@ use kube_lease_election::{Election, ElectionOptions, End, Fence, LeaseName, Timi
 use rstest::rstest;
 use serde_json::json;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -195,6 +195,21 @@ async fn a_leader_that_cannot_renew_ends_and_its_writes_with_it() {
     assert!(matches!(gated.create(&config_map("late")).await, Err(Error::Gated { .. })));
     let _: ConfigMap = gated.get("default", "web").await.expect("read without leadership");
     assert_eq!(server.requests().count(&On::writes().resource("configmaps")), 1);
+}
+
+// CM-10
+#[tokio::test(start_paused = true)]
+async fn a_leader_that_is_stuck_is_overdue_20_s_after_the_lease_duration() {
+    let (_server, client) = server().await;
+    let mut one = candidate(&client, "one");
+    one.leads().await;
+    // The renew deadline is 10 s after the last renewal, the end of the lease 15 s.
+    let until = one.fence.lead().expect("not the leader");
+    one.tasks.abort_all();
+    sleep_until(until + 24 * SECOND).await;
+    assert!(!one.fence.is_overdue());
+    sleep_until(until + 26 * SECOND).await;
+    assert!(one.fence.is_overdue());
 }
 
 /// A write in flight fails when the term ends, and not before.

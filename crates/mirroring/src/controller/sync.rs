@@ -69,25 +69,56 @@ impl Syncs {
     }
 
     fn warn_of_skipped(&self, endpoints: &Endpoints, skipped: usize, invalid: usize) {
-        let warn = |reason, message| {
-            let about = ObjectReference::to(endpoints);
-            self.recorder.event(&about, EventType::Warning, reason, message);
-        };
-        if invalid > 0 {
-            warn(
-                "InvalidIPAddress",
-                format!("Skipped {invalid} invalid IP addresses when mirroring to EndpointSlices"),
-            );
+        for (reason, message) in skip_events(self.max_endpoints_per_subset, skipped, invalid) {
+            self.recorder.event(&ObjectReference::to(endpoints), EventType::Warning, reason, message);
         }
-        if skipped > invalid {
-            let max = self.max_endpoints_per_subset;
-            warn(
-                "TooManyAddressesToMirror",
-                format!(
-                    "A max of {max} addresses can be mirrored to EndpointSlices per Endpoints subset. \
-                     {skipped} addresses were skipped"
-                ),
-            );
-        }
+    }
+}
+
+/// Returns reason and message of each event about skipped addresses (MI-11). `max` is the limit for one subset, `invalid` the
+/// number of skipped addresses that do not parse.
+fn skip_events(max: NonZeroUsize, skipped: usize, invalid: usize) -> Vec<(&'static str, String)> {
+    let mut events = Vec::new();
+    if invalid > 0 {
+        let message = format!("Skipped {invalid} invalid IP addresses when mirroring to EndpointSlices");
+        events.push(("InvalidIPAddress", message));
+    }
+    if skipped > invalid {
+        let message = format!(
+            "A max of {max} addresses can be mirrored to EndpointSlices per Endpoints subset. \
+             {skipped} addresses were skipped"
+        );
+        events.push(("TooManyAddressesToMirror", message));
+    }
+    events
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const INVALID: (&str, &str) =
+        ("InvalidIPAddress", "Skipped 2 invalid IP addresses when mirroring to EndpointSlices");
+    const TOO_MANY: (&str, &str) = (
+        "TooManyAddressesToMirror",
+        "A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. 5 addresses were skipped",
+    );
+
+    // MI-11
+    #[rstest]
+    #[case::none(0, 0, &[])]
+    #[case::invalid(2, 2, &[INVALID])]
+    #[case::too_many(5, 0, &[TOO_MANY])]
+    #[case::both(5, 2, &[INVALID, TOO_MANY])]
+    fn events_about_skipped_addresses(
+        #[case] skipped: usize,
+        #[case] invalid: usize,
+        #[case] expected: &[(&str, &str)],
+    ) {
+        let events = skip_events(NonZeroUsize::new(1_000).expect("not zero"), skipped, invalid);
+        let shown: Vec<(&str, &str)> = events.iter().map(|(reason, message)| (*reason, message.as_str())).collect();
+        assert_eq!(shown, expected);
     }
 }

@@ -230,6 +230,32 @@ fn an_endpoint_says_what_its_address_said() {
     assert_eq!(endpoint.ports.expect("ports")[0].app_protocol.as_deref(), Some("http"));
 }
 
+// MI-10
+#[test]
+fn addresses_of_one_identity_count_twice_and_are_written_once() {
+    let address = |ip: &str, uid: &str| {
+        let target = json!({"kind": "Pod", "namespace": "ns", "name": "p", "uid": uid});
+        json!({"ip": ip, "targetRef": target})
+    };
+    let addresses = [address("10.0.0.1", "u1"), address("10.0.0.1", "u2"), address("10.0.0.2", "u3")];
+    let ports = json!([{"name": "a", "port": 80, "protocol": "TCP"}]);
+    let endpoints: Endpoints = read(&json!({"metadata": {"namespace": "ns", "name": "db"},
+        "subsets": [{"addresses": addresses, "ports": ports}]}));
+    let mirrored = mirror(&endpoints, &[], 2);
+    assert_eq!((mirrored.skipped, mirrored.invalid), (1, 0));
+    assert_eq!(shown(&carry_out(&[], &mirrored.plan, &mut 0)), ["IPv4 a:80=10.0.0.1"]);
+}
+
+// MI-18
+#[test]
+fn reserved_labels_of_endpoints_are_no_difference() {
+    let mut endpoints = endpoints("10.0.0.1||http:80");
+    endpoints.metadata.labels = [(SERVICE_NAME_LABEL, "evil"), (SLICE_MANAGED_BY_LABEL, "evil")].into_iter().collect();
+    let slices = carry_out(&[], &mirror(&endpoints, &[], 1_000).plan, &mut 0);
+    check_metadata(&slices, &endpoints);
+    assert!(mirror(&endpoints, &slices, 1_000).plan.is_empty());
+}
+
 // upstream: TestEndpointSlicesMirroredForService
 #[rstest]
 #[case::matching("ns", Some("db"), Some(MIRRORING_CONTROLLER), 1)]

@@ -62,6 +62,16 @@ async fn mirrored_or_not(
     assert_eq!(rig.writes(), expected.len(), "and nothing was written in between");
 }
 
+// MI-3
+#[tokio::test]
+async fn an_external_name_service_is_mirrored() {
+    let rig = Rig::start().await;
+    let spec = json!({"type": "ExternalName", "externalName": "db.example.com"});
+    rig.send(Method::POST, SERVICES, &json!({"metadata": {"name": "db"}, "spec": spec})).await;
+    rig.send(Method::POST, ENDPOINTS, &endpoints(&Value::Null, &["192.0.2.1"])).await;
+    rig.settles(&["192.0.2.1"]).await;
+}
+
 // MI-2, MI-24: whatever ends mirroring, the slices go. Those of others stay.
 #[rstest]
 #[case::endpoints_deleted(Method::DELETE, ENDPOINTS, Value::Null)]
@@ -71,6 +81,7 @@ async fn mirrored_or_not(
     Method::PATCH, ENDPOINTS, json!({"metadata": {"labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}}}))]
 #[case::used_to_elect_a_leader(
     Method::PATCH, ENDPOINTS, json!({"metadata": {"annotations": {"control-plane.alpha.kubernetes.io/leader": ""}}}))]
+// MI-17
 #[case::all_addresses_gone(Method::PATCH, ENDPOINTS, json!({"subsets": null}))]
 #[tokio::test]
 async fn slices_go(#[case] method: Method, #[case] path: &str, #[case] body: Value, #[values(false, true)] away: bool) {
@@ -109,7 +120,7 @@ async fn after_a_restart_nothing_is_written_and_changes_are_noticed() {
     rig.settles(&["192.0.2.1 192.0.2.2"]).await;
 }
 
-// MI-11, MI-15. The API server accepts no invalid address, so that none comes this way.
+// MI-8, MI-11. The API server accepts no invalid address, so that none comes this way.
 #[tokio::test]
 async fn addresses_beyond_the_limit_are_told_and_counted() {
     let rig = Rig::start().await;

@@ -170,7 +170,7 @@ async fn whose_client_certificates_are_believed_may_be_asked() {
     cluster.server.shutdown().await;
 }
 
-/// Role and binding of the user of kube-controller-manager's kubeconfig in every cluster (CM-34). They do not include
+/// Role and binding of the user of kube-controller-manager's kubeconfig in every cluster. They do not include
 /// writes of Endpoints or of any other Lease.
 fn of_kube_controller_manager() -> [Value; 2] {
     let name = json!({"name": KUBE_CONTROLLER_MANAGER});

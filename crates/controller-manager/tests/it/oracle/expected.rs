@@ -32,7 +32,7 @@ fn without_nulls(object: Value) -> Value {
     }
 }
 
-/// Expected Endpoints by name (EP-1 to EP-18). For Services without selector only their existence is expected: users
+/// Expected Endpoints by name (EP-1, EP-3 to EP-18). For Services without selector only their existence is expected: users
 /// write their contents.
 pub(super) fn endpoints(services: &[Value], pods: &[Value], endpoints: &[Value]) -> BTreeMap<String, Said> {
     let mut expected = BTreeMap::new();
@@ -87,7 +87,8 @@ pub(super) fn endpoints(services: &[Value], pods: &[Value], endpoints: &[Value])
     expected
 }
 
-/// Expected mirrored slices by Service (MI-1 to MI-20).
+/// Expected mirrored slices by Service: which Endpoints are mirrored (MI-1, MI-2), their endpoints and ports (MI-7, MI-9),
+/// readiness (RP-4), and labels, annotations and owner (MI-19). Endpoints without addresses have no slice (MI-20).
 pub(super) fn slices(services: &[Value], endpoints: &[Value]) -> BTreeMap<String, Said> {
     let mut expected = BTreeMap::new();
     for object in endpoints {
