@@ -1,5 +1,6 @@
 //! Tests of the Markdown pages: links, flags, quoted messages and the table of contents.
 
+mod api;
 mod flags;
 mod links;
 mod messages;

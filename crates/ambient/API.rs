@@ -1,0 +1,51 @@
+// Public API, listed by docs/tests/it/api.rs.
+
+// crate
+
+pub struct Clock {
+    pub now: Box<dyn Fn() -> Timestamp>,
+    pub since_boot: Box<dyn Fn() -> Duration>,
+}
+impl fmt::Debug for Clock {}
+pub struct CountedWork(Option<Arc<Count>>);
+impl fmt::Debug for CountedWork {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Defect {
+    LongRetryAfter,
+    AlteredWriteRepeated,
+    NewNameForRetry,
+    TerminatingMirrorIgnored,
+    OwnWritesNotCached,
+    EqualVersionsEqualContent,
+    WatchNotVerified,
+    LeaderWithOldCaches,
+    NoOpUpdateStaysStale,
+    GhostSlice,
+    UntrackedMirrorIgnored,
+}
+#[derive(Debug)]
+pub struct Enabled {}
+impl Drop for Enabled {}
+pub struct Simulated {}
+impl Drop for Simulated {}
+impl fmt::Debug for Simulated {}
+#[must_use = "the count ends when the guard is dropped"]
+pub fn count_pending(
+    name: &'static str,
+    count: impl Fn() -> usize + Send + Sync + 'static,
+) -> CountedWork {}
+#[must_use = "the defect is disabled when the guard is dropped"]
+pub fn enable(defect: Defect) -> Enabled {}
+pub const fn has(_: Defect) -> bool {}
+pub fn is_simulated() -> bool {}
+pub fn now() -> Timestamp {}
+pub fn pending() -> BTreeMap<&'static str, usize> {}
+pub fn random<T>() -> T
+where
+    StandardUniform: Distribution<T>,
+{}
+pub fn random_range<T: SampleUniform>(range: impl SampleRange<T>) -> T {}
+#[must_use = "the simulation ends when the guard is dropped"]
+pub fn simulate(seed: u64, clock: Clock) -> Simulated {}
+pub fn since_boot() -> Option<Duration> {}

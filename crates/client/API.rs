@@ -1,0 +1,273 @@
+// Public API, listed by docs/tests/it/api.rs.
+
+// crate
+
+#[derive(Debug)]
+pub struct Body {}
+impl Body {
+    pub fn encoding(&self) -> Encoding {}
+}
+impl Stream for Body {}
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {}
+impl Call {
+    pub fn verb(&self) -> &'static str {}
+}
+impl fmt::Display for Call {}
+#[derive(Clone)]
+pub struct Client {}
+impl Client {
+    pub fn new(config: &Config, options: ClientOptions) -> Result<Self, ConfigError> {}
+    pub fn with_metrics(
+        config: &Config,
+        options: ClientOptions,
+        metrics: &dyn MetricsProvider,
+    ) -> Result<Self, ConfigError> {}
+    #[must_use]
+    pub fn gated(&self, gate: Arc<dyn WriteGate>) -> Self {}
+    #[must_use]
+    pub fn until(&self, last_call: CancellationToken) -> Self {}
+    pub fn encoding_for<T: Decode>(&self) -> Encoding {}
+    pub async fn list(
+        &self,
+        of: &Resource,
+        namespace: Option<&str>,
+        params: &ListParams,
+    ) -> Result<Bytes, Error> {}
+    pub async fn list_chunks(
+        &self,
+        of: &Resource,
+        namespace: Option<&str>,
+        params: &ListParams,
+    ) -> Result<Body, Error> {}
+    pub async fn watch(
+        &self,
+        of: &Resource,
+        namespace: Option<&str>,
+        params: &WatchParams,
+    ) -> Result<Body, Error> {}
+    pub async fn get_json(&self, path: &str) -> Result<serde_json::Value, Error> {}
+    pub async fn raw(
+        &self,
+        method: Method,
+        path_and_query: &str,
+        content_type: Option<&str>,
+        body: Vec<u8>,
+    ) -> Result<(StatusCode, Bytes), Error> {}
+}
+impl Client {
+    pub async fn get<T: Decode>(&self, namespace: &str, name: &str) -> Result<T, Error> {}
+    pub async fn create<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {}
+    pub async fn ask<T: Decode + Serialize>(&self, question: &T) -> Result<T, Error> {}
+    pub async fn update<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {}
+    pub async fn delete<T: Decode>(
+        &self,
+        namespace: &str,
+        name: &str,
+        preconditions: Option<Preconditions>,
+    ) -> Result<Deleted<T>, Error> {}
+    pub async fn merge_patch<T: Decode>(
+        &self,
+        namespace: &str,
+        name: &str,
+        subresource: Option<&str>,
+        patch: &Value,
+    ) -> Result<Written, Error> {}
+}
+impl fmt::Debug for Client {}
+pub trait ClientMetrics: Send + Sync {
+    fn admitted(&self, method: &Method, waited: Duration) {}
+    fn answered(&self, method: &Method, code: Option<StatusCode>, sent: usize) {}
+    fn retried(&self, method: &Method, code: Option<StatusCode>) {}
+    fn finished(&self, method: &Method, took: Duration) {}
+    fn received(&self, method: &Method, size: usize) {}
+}
+#[derive(Debug, Clone)]
+pub struct ClientOptions {
+    pub user_agent: String,
+    pub qps: f32,
+    pub burst: u32,
+    pub content_type: Encoding,
+    pub timeouts: Timeouts,
+}
+impl Default for ClientOptions {}
+#[derive(Clone)]
+pub struct Config {}
+impl Config {
+    pub async fn from_kubeconfig(path: &Path) -> Result<Self, ConfigError> {}
+    pub fn in_cluster() -> Result<Self, ConfigError> {}
+    pub fn from_url(url: &str) -> Result<Self, ConfigError> {}
+    pub fn over<S, B>(service: S) -> Self
+    where
+        S: Service<Request<Full<Bytes>>, Response = Response<B>> + Clone + Send + Sync
+            + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send + 'static,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {}
+    pub fn with_server(self, url: &str) -> Result<Self, ConfigError> {}
+    pub fn follow_files(&self) -> impl Future<Output = Infallible> + Send + use<> {}
+    pub fn credentials(&self) -> &Credentials {}
+    #[must_use]
+    pub fn as_service_account(
+        &self,
+        asking: Client,
+        namespace: &str,
+        name: &str,
+    ) -> Self {}
+    pub fn server(&self) -> String {}
+}
+impl fmt::Debug for Config {}
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    Kubeconfig { path: PathBuf, cause: String },
+    InCluster { cause: String },
+    Server { url: String, cause: String },
+    Connection { server: String, cause: String },
+}
+#[derive(Debug, Clone, Default)]
+pub struct Credentials(Arc<Mutex<Answers>>);
+impl Credentials {
+    pub fn accepted_at(&self) -> Option<Instant> {}
+    pub fn rejected_since(&self) -> Option<Instant> {}
+}
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deleted<T> {
+    Gone,
+    Pending(T),
+}
+pub use kube_wire::Encoding;
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    Api { call: Call, status: Box<Status> },
+    Transport { call: Call, kind: TransportKind, cause: String },
+    Gated { call: Call },
+    Ended { call: Call },
+    Request { call: Call, cause: String },
+    Answer { call: Call, cause: String },
+}
+impl Error {
+    pub fn call(&self) -> &Call {}
+    pub fn status(&self) -> Option<&Status> {}
+    pub fn is_not_found(&self) -> bool {}
+    pub fn is_already_exists(&self) -> bool {}
+    pub fn is_unanswered(&self) -> bool {}
+    pub fn is_conflict(&self) -> bool {}
+    pub fn is_forbidden(&self) -> bool {}
+    pub fn is_expired(&self) -> bool {}
+    pub fn is_namespace_terminating(&self) -> bool {}
+    pub fn is_too_many_requests(&self) -> bool {}
+    pub fn retry_after(&self) -> Option<Duration> {}
+}
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListParams {
+    pub label_selector: Option<String>,
+    pub field_selector: Option<String>,
+    pub limit: Option<u32>,
+    pub continue_token: Option<String>,
+    pub resource_version: Option<String>,
+    pub accept: Encoding,
+}
+pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
+pub trait MetricsProvider: Send + Sync {
+    fn client(&self, host: &str) -> Arc<dyn ClientMetrics>;
+}
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Preconditions {
+    pub uid: Option<String>,
+    pub resource_version: Option<String>,
+}
+impl Preconditions {
+    pub fn unchanged(
+        uid: impl fmt::Display,
+        resource_version: &ResourceVersion,
+    ) -> Self {}
+}
+#[derive(Debug, Clone)]
+pub struct PrometheusMetrics {}
+impl PrometheusMetrics {
+    pub fn register(registry: &Registry) -> prometheus::Result<Self> {}
+}
+impl MetricsProvider for PrometheusMetrics {}
+pub use kube_wire::Resource;
+pub use kube_wire::Status;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    pub request: Duration,
+    pub connect: Duration,
+    pub ping_interval: Duration,
+    pub ping_timeout: Duration,
+}
+impl Default for Timeouts {}
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TransportKind {
+    Connect,
+    Reset,
+    Timeout,
+    Other,
+}
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WatchParams {
+    pub label_selector: Option<String>,
+    pub field_selector: Option<String>,
+    pub resource_version: String,
+    pub timeout_seconds: Option<u32>,
+    pub allow_bookmarks: bool,
+    pub send_initial_events: bool,
+    pub accept: Encoding,
+}
+pub trait WriteGate: Send + Sync {
+    fn open_until(&self) -> Option<Instant>;
+}
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Written {
+    pub name: String,
+    pub namespace: String,
+    pub uid: String,
+    pub resource_version: String,
+    pub generation: i64,
+}
+
+// events
+
+#[derive(Debug, Clone)]
+pub struct EventRecorder {}
+impl EventRecorder {
+    pub fn new(client: Client, component: &str) -> (Self, EventWriter) {}
+    pub fn event(
+        &self,
+        about: &ObjectReference,
+        event_type: EventType,
+        reason: impl Into<String>,
+        message: impl Into<String>,
+    ) {}
+    pub fn dropped(&self) -> u64 {}
+}
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EventType {
+    Normal,
+    Warning,
+}
+#[derive(Debug)]
+#[must_use = "events are not written until `run` is called"]
+pub struct EventWriter {}
+impl EventWriter {
+    pub async fn run(mut self, stop: CancellationToken) {}
+}
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct ObjectReference {
+    pub api_version: String,
+    pub kind: String,
+    pub namespace: String,
+    pub name: String,
+    pub uid: String,
+    pub resource_version: String,
+}
+impl ObjectReference {
+    pub fn of(api_version: &str, kind: &str) -> Self {}
+    pub fn to<T: Decode>(object: &T) -> Self {}
+}

@@ -1,0 +1,176 @@
+// Public API, listed by docs/tests/it/api.rs.
+
+// crate
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthenticationSettings {
+    pub client_ca_file: Option<PathBuf>,
+    pub skip_lookup: bool,
+    pub tolerate_lookup_failure: bool,
+    pub kubeconfig: Option<PathBuf>,
+    pub token_ttl: Duration,
+}
+impl Default for AuthenticationSettings {}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthorizationSettings {
+    pub kubeconfig: Option<PathBuf>,
+    pub always_allow_paths: Vec<String>,
+    pub authorized_ttl: Duration,
+    pub unauthorized_ttl: Duration,
+}
+impl Default for AuthorizationSettings {}
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CertificateError {
+    File { path: PathBuf, cause: String },
+    Make(rcgen::Error),
+    Use { what: String, cause: String },
+}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertificateFiles {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClientSettings {
+    pub kubeconfig: Option<PathBuf>,
+    pub master: Option<String>,
+    pub qps: f32,
+    pub burst: u32,
+    pub content_type: Encoding,
+    pub service_account_credentials: bool,
+}
+impl Default for ClientSettings {}
+#[derive(Clone, Debug)]
+pub struct CommandLine {
+    pub settings: Settings,
+    pub warnings: Vec<String>,
+    pub flags: BTreeMap<String, String>,
+}
+impl CommandLine {
+    pub fn parse(
+        arguments: impl IntoIterator<Item = OsString>,
+    ) -> Result<CommandLine, UsageError> {}
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Controllers {
+    pub endpoints: bool,
+    pub endpointslice: bool,
+    pub mirroring: bool,
+}
+impl Controllers {
+    pub fn parse(list: &[String]) -> Result<Controllers, Vec<UnknownController>> {}
+}
+impl Default for Controllers {}
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FeatureGateError {
+    Unknown(String),
+    Locked { name: &'static str, value: bool },
+    NoValue(String),
+    NoBool { name: String, value: String },
+    Component(String),
+}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeatureGates {}
+impl FeatureGates {
+    pub fn enabled(&self, name: &str) -> bool {}
+    pub fn all(&self) -> impl Iterator<Item = (Gate, bool)> {}
+}
+impl Default for FeatureGates {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gate {
+    pub name: &'static str,
+    pub stage: Stage,
+    pub default: bool,
+    pub locked: bool,
+}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaderElection {
+    pub lease: LeaseName,
+    pub timing: Timing,
+}
+impl Default for LeaderElection {}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoggingSettings {
+    pub verbosity: u32,
+    pub format: LogFormat,
+}
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    Client(ConfigError),
+    LeaseLost,
+    Credentials { rejected: Duration },
+    Serving(ServingError),
+    Metrics(prometheus::Error),
+    Part(SupervisorError),
+}
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServingError {
+    Certificate(CertificateError),
+    Lookup(kube_controller_client::Error),
+    Listen { address: SocketAddr, source: std::io::Error },
+}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServingSettings {
+    pub bind_address: IpAddr,
+    pub port: u16,
+    pub certificate: Option<CertificateFiles>,
+    pub cert_dir: Option<PathBuf>,
+    pub min_tls_version: TlsVersion,
+    pub authentication: AuthenticationSettings,
+    pub authorization: AuthorizationSettings,
+}
+impl Default for ServingSettings {}
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub controllers: Controllers,
+    pub endpoint: kube_endpoint::Config,
+    pub endpointslice: kube_endpointslice::controller::Config,
+    pub mirroring: kube_endpointslice_mirroring::Config,
+    pub client: ClientSettings,
+    pub min_resync_period: Duration,
+    pub feature_gates: FeatureGates,
+    pub leader_election: Option<LeaderElection>,
+    pub serving: ServingSettings,
+    pub logging: LoggingSettings,
+    pub flags: BTreeMap<String, String>,
+}
+impl Default for Settings {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Alpha,
+    Beta,
+    Stable,
+    Deprecated,
+}
+impl Stage {
+    pub fn label(self) -> &'static str {}
+}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TlsVersion {
+    Tls12,
+    Tls13,
+}
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub struct UnknownController {}
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UsageError {
+    Mistakes(Vec<String>),
+    Information(String),
+}
+pub fn flag_reference() -> String {}
+pub async fn run(
+    config: Config,
+    settings: Settings,
+    stop: CancellationToken,
+) -> Result<(), RunError> {}
+pub fn start_logging(settings: &LoggingSettings) {}

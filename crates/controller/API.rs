@@ -1,0 +1,137 @@
+// Public API, listed by docs/tests/it/api.rs.
+
+// crate
+
+pub struct Controller<K> {}
+impl<K: Clone + Eq + Hash + Display + Send + std::marker::Sync + 'static> Controller<K> {
+    pub fn builder(
+        name: &'static str,
+        queue: kube_workqueue::Builder<K>,
+        metrics: Metrics,
+    ) -> ControllerBuilder<K> {}
+    pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {}
+}
+impl<K> fmt::Debug for Controller<K> {}
+#[must_use]
+pub struct ControllerBuilder<K> {}
+impl<
+    K: Clone + Eq + Hash + Display + Send + std::marker::Sync + 'static,
+> ControllerBuilder<K> {
+    pub fn concurrency(self, count: usize) -> Self {}
+    pub fn retry(self, policy: RetryPolicy) -> Self {}
+    pub fn watch<T, X>(
+        &mut self,
+        informer: &Informer<T, X>,
+        name: &'static str,
+        mut handle: impl FnMut(&Event<T>, &Enqueuer<K>) + Send + 'static,
+    ) -> HandlerHandle
+    where
+        T: kube_wire::Object,
+        X: Clone + Send + std::marker::Sync + 'static,
+    {}
+    pub fn enqueuer(&self, source: Option<&'static str>) -> Enqueuer<K> {}
+    pub fn background(self, future: impl Future<Output = ()> + Send + 'static) -> Self {}
+    pub fn build<S, F, O, E>(self, sync: S) -> Controller<K>
+    where
+        S: Fn(K) -> F + Send + std::marker::Sync + 'static,
+        F: Future<Output = Result<O, E>> + Send + 'static,
+        O: Into<Outcome>,
+        E: Into<BoxError>,
+    {}
+}
+impl<K> fmt::Debug for ControllerBuilder<K> {}
+pub trait ControllerMetrics: Send + Sync {
+    fn out_of_retries(&self) {}
+    fn propagated(&self, source: &'static str, latency: Latency) {}
+}
+pub struct Enqueuer<K> {}
+impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
+    pub fn new(queue: Queue<K>) -> Self {}
+    pub fn add(&self, key: K) {}
+    pub fn add_after(&self, key: K, delay: Duration) {}
+    pub fn add_contested(&self, key: K, delay: Duration) {}
+    pub fn add_again(&self, key: K, delay: Duration) {}
+    pub fn is_contested(&self, key: &K) -> bool {}
+}
+impl<K> Clone for Enqueuer<K> {}
+impl<K> std::fmt::Debug for Enqueuer<K> {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latency {
+    pub queue: Duration,
+    pub sync: Duration,
+}
+impl Latency {
+    pub fn total(&self) -> Duration {}
+}
+#[derive(Clone, Default)]
+pub struct Metrics {
+    pub queue: Option<Arc<dyn MetricsProvider>>,
+    pub controller: Option<Arc<dyn ControllerMetrics>>,
+}
+impl fmt::Debug for Metrics {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Unchanged,
+    Written,
+}
+impl Outcome {
+    pub fn of_writes(count: usize) -> Self {}
+}
+impl From<()> for Outcome {}
+#[derive(Clone, Debug)]
+pub struct PrometheusControllers {}
+impl PrometheusControllers {
+    pub fn register(registry: &Registry) -> prometheus::Result<Self> {}
+    pub fn controller(&self, name: &'static str) -> Arc<dyn ControllerMetrics> {}
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryPolicy {
+    pub max_retries: u32,
+    pub slowest: Duration,
+}
+impl Default for RetryPolicy {}
+#[derive(Debug)]
+pub struct Supervisor {}
+impl Supervisor {
+    pub fn new(stop: CancellationToken) -> Supervisor {}
+    pub fn spawn(
+        &mut self,
+        name: impl Into<String>,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) {}
+    pub fn try_spawn<E: Error>(
+        &mut self,
+        name: impl Into<String>,
+        task: impl Future<Output = Result<(), E>> + Send + 'static,
+    ) {}
+    pub async fn run(mut self, grace: Duration) -> Result<(), SupervisorError> {}
+}
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SupervisorError {
+    Ended { task: String },
+    Failed { task: String, message: String },
+    Panicked { task: String, message: String },
+    Stuck { grace: Duration, tasks: Vec<String> },
+}
+pub struct Workers<K> {}
+impl<K> Workers<K>
+where
+    K: Clone + Eq + Hash + Display + Send + Sync + 'static,
+{
+    pub fn new(name: &'static str, queue: Queue<K>, timer: Timer<K>) -> Self {}
+    #[must_use]
+    pub fn concurrency(self, concurrency: usize) -> Self {}
+    #[must_use]
+    pub fn retry(self, retry: RetryPolicy) -> Self {}
+    #[must_use]
+    pub fn metrics(self, metrics: Option<Arc<dyn ControllerMetrics>>) -> Self {}
+    pub async fn run<S, F, O, E>(self, stop: CancellationToken, sync: S)
+    where
+        S: Fn(K) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<O, E>> + Send + 'static,
+        O: Into<Outcome> + Send + 'static,
+        E: Into<BoxError> + Send + 'static,
+    {}
+}
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {}

@@ -1,0 +1,42 @@
+// Public API, listed by docs/tests/it/api.rs.
+
+// crate
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    Create(Endpoints),
+    Update(Endpoints),
+}
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    pub concurrent_syncs: usize,
+    pub batch_period: Duration,
+    pub legacy: Legacy,
+}
+#[derive(Debug, Clone)]
+pub struct Informers {
+    pub services: Informer<Service, ServiceIndex>,
+    pub pods: Informer<Pod, PodIndex>,
+    pub endpoints: Informer<Endpoints>,
+}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Legacy {
+    pub tolerate_unready_endpoints: bool,
+    pub single_stack_endpoints: bool,
+    pub restart_policy_membership: bool,
+}
+pub const MAX_ADDRESSES: usize = 1_000;
+pub fn endpoints_controller(
+    informers: &Informers,
+    client: Client,
+    recorder: EventRecorder,
+    config: Config,
+    metrics: Metrics,
+) -> Controller<ObjectKey> {}
+pub fn plan(
+    service: &Service,
+    pods: &[Arc<Pod>],
+    current: Option<&Endpoints>,
+    trigger_time: Option<Timestamp>,
+    legacy: Legacy,
+) -> Option<Change> {}

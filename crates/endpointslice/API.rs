@@ -1,0 +1,404 @@
+// Public API, listed by docs/tests/it/api.rs.
+
+// crate
+
+#[derive(Debug, thiserror::Error)]
+pub struct ApplyError(Vec<WriteError>);
+impl ApplyError {
+    pub fn failures(&self) -> &[WriteError] {}
+}
+pub trait DesiredEndpoint: View {
+    fn endpoint(&self) -> Endpoint {}
+}
+#[derive(Clone, Debug, PartialEq)]
+pub struct DesiredGroup<E = Endpoint> {
+    pub address_type: AddressType,
+    pub ports: Vec<EndpointPort>,
+    pub endpoints: Vec<E>,
+}
+pub trait EventSink: Send + Sync {
+    fn event(&self, about: &Owner, event_type: EventType, reason: &str, message: String);
+}
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Explanation {
+    pub placements: Vec<Placement>,
+}
+impl fmt::Display for Explanation {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupCount {
+    pub endpoints: usize,
+    pub slices: usize,
+}
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Hints<'a> {
+    Leave,
+    Decide(ServiceHints<'a>),
+}
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Input<'a, E = Endpoint> {
+    pub owner: &'a Owner,
+    pub address_types: &'a [AddressType],
+    pub desired: Vec<DesiredGroup<E>>,
+    pub existing: &'a [Arc<EndpointSlice>],
+    pub labels: Option<&'a SliceLabels>,
+    pub annotations: Option<&'a Labels>,
+    pub trigger_time: TriggerTime,
+}
+impl<'a, E> Input<'a, E> {
+    pub fn new(
+        owner: &'a Owner,
+        address_types: &'a [AddressType],
+        desired: Vec<DesiredGroup<E>>,
+        existing: &'a [Arc<EndpointSlice>],
+    ) -> Input<'a, E> {}
+    pub fn service(&self) -> ObjectKey {}
+    #[must_use]
+    pub fn labels(mut self, labels: &'a SliceLabels) -> Self {}
+    #[must_use]
+    pub fn annotations(mut self, annotations: &'a Labels) -> Self {}
+    #[must_use]
+    pub fn trigger_time(mut self, trigger_time: TriggerTime) -> Self {}
+}
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LiveReadError {
+    List { service: ObjectKey, source: Error },
+    Decode { service: ObjectKey, source: DecodeError },
+}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingNode {
+    pub pod: Text,
+    pub node: Text,
+}
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    pub controller: Text,
+    pub max_endpoints_per_slice: NonZeroUsize,
+    pub placeholder: bool,
+    pub enforce_ownership: bool,
+    pub packing: Packing,
+}
+impl Options {
+    pub fn new(controller: impl Into<Text>) -> Options {}
+    #[must_use]
+    pub fn max_endpoints_per_slice(mut self, max: NonZeroUsize) -> Options {}
+    #[must_use]
+    pub fn placeholder(mut self, placeholder: bool) -> Options {}
+    #[must_use]
+    pub fn enforce_ownership(mut self, enforce: bool) -> Options {}
+    #[must_use]
+    pub fn packing(mut self, packing: Packing) -> Options {}
+}
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Owner {
+    pub api_version: Text,
+    pub kind: Text,
+    pub namespace: Text,
+    pub name: Text,
+    pub uid: Uid,
+    pub resource_version: ResourceVersion,
+    pub terminating: bool,
+}
+impl Owner {
+    pub fn new(api_version: &str, kind: &str, metadata: &ObjectMeta) -> Owner {}
+    pub fn service(service: &Service) -> Owner {}
+    pub fn of<K: k8s_openapi::Metadata<Ty = meta::ObjectMeta>>(object: &K) -> Owner {}
+    pub fn key(&self) -> ObjectKey {}
+    pub fn reference(&self) -> OwnerReference {}
+    pub fn owns(&self, slice: &EndpointSlice) -> bool {}
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Packing {
+    Incremental,
+    Single,
+}
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Placement {
+    pub address_type: AddressType,
+    pub addresses: Addresses,
+    pub target: Option<TargetRef>,
+    pub slice: SliceName,
+    pub reason: Reason,
+}
+impl fmt::Display for Placement {}
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Plan {
+    pub types: Vec<TypePlan>,
+    pub unsupported: Vec<Arc<EndpointSlice>>,
+}
+impl Plan {
+    pub fn delete(slices: Vec<Arc<EndpointSlice>>) -> Plan {}
+    pub fn is_empty(&self) -> bool {}
+    pub fn writes(&self) -> usize {}
+}
+#[derive(Clone, Debug)]
+pub struct PodEndpoint<'a> {}
+impl View for PodEndpoint<'_> {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Reason {
+    Kept,
+    UpdatedInPlace,
+    FilledIn,
+    FilledFullest,
+    NewSlice,
+    RecycledName,
+    Removed,
+}
+impl fmt::Display for Reason {}
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Reconciled {
+    pub plan: Plan,
+    pub writes: usize,
+}
+pub struct Reconciler {}
+impl Reconciler {
+    pub fn builder(client: Client, options: Options) -> ReconcilerBuilder {}
+    pub fn events(&self) -> &dyn EventSink {}
+    pub async fn live_slices(
+        &self,
+        service: &ObjectKey,
+    ) -> Result<Vec<Arc<EndpointSlice>>, LiveReadError> {}
+    pub async fn owner_is_gone<T: Decode>(&self, owner: &Owner) -> bool {}
+    pub async fn reconcile<E: DesiredEndpoint>(
+        &self,
+        input: Input<'_, E>,
+        policy: Option<HintPolicy>,
+    ) -> Result<Reconciled, ApplyError> {}
+    pub async fn delete(
+        &self,
+        owner: &Text,
+        service: &ObjectKey,
+        slices: Vec<Arc<EndpointSlice>>,
+    ) -> Result<usize, ApplyError> {}
+    pub fn forget(&self, service: &ObjectKey) {}
+    pub fn set_nodes<'a>(
+        &self,
+        nodes: impl IntoIterator<Item = &'a Node>,
+    ) -> Vec<ObjectKey> {}
+}
+impl std::fmt::Debug for Reconciler {}
+#[must_use]
+pub struct ReconcilerBuilder {}
+impl ReconcilerBuilder {
+    pub fn topology_cache(mut self, cache: TopologyCache) -> Self {}
+    pub fn traffic_distribution(mut self, heeded: bool) -> Self {}
+    pub fn events(mut self, sink: impl EventSink + 'static) -> Self {}
+    pub fn metrics(mut self, metrics: Arc<dyn SliceMetrics>) -> Self {}
+    pub fn cache(mut self, cache: impl SliceCache + 'static) -> Self {}
+    pub fn build(self) -> Reconciler {}
+}
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ServiceEndpoints<'a> {
+    pub groups: Vec<DesiredGroup<PodEndpoint<'a>>>,
+    pub missing_nodes: Vec<MissingNode>,
+}
+#[derive(Clone, Debug)]
+pub struct ServiceHints<'a> {
+    pub policy: HintPolicy,
+    pub ratios: &'a ZoneRatios,
+    pub enabled: BTreeSet<AddressType>,
+}
+pub trait SliceCache: Send + Sync {
+    fn begin(&self, namespace: &str, name: &str) -> Box<dyn SliceWrite>;
+    fn holds(&self, slice: &EndpointSlice) -> bool {}
+    fn get(&self, namespace: &str, name: &str) -> Option<Arc<EndpointSlice>>;
+}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SliceLabels {}
+impl SliceLabels {
+    pub fn carry(labels: &Labels, service_name: &str) -> SliceLabels {}
+    pub fn for_service(service: &Service) -> SliceLabels {}
+}
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SliceName {
+    Known(Text),
+    New(usize),
+}
+impl fmt::Display for SliceName {}
+pub trait SliceWrite: Send {
+    fn written(self: Box<Self>, slice: EndpointSlice);
+    fn deleted(self: Box<Self>, slice: &EndpointSlice);
+    fn refused(self: Box<Self>, slice: &EndpointSlice);
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TriggerTime {
+    Leave,
+    Write(Option<Timestamp>),
+}
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct TypePlan {
+    pub address_type: AddressType,
+    pub create: Vec<EndpointSlice>,
+    pub update: Vec<EndpointSlice>,
+    pub delete: Vec<Arc<EndpointSlice>>,
+    pub events: Vec<TopologyEvent>,
+    pub hints: Option<BTreeMap<Text, usize>>,
+    pub groups: Vec<GroupCount>,
+    pub withheld: usize,
+    pub added: usize,
+    pub updated: usize,
+    pub removed: usize,
+}
+impl TypePlan {
+    pub fn empty(address_type: AddressType) -> TypePlan {}
+    pub fn is_empty(&self) -> bool {}
+    pub fn writes(&self) -> usize {}
+}
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub struct WriteError {
+    pub operation: Operation,
+    pub slice: Option<String>,
+    pub owner: Text,
+    pub service: ObjectKey,
+    pub source: WriteFailure,
+}
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteFailure {
+    Request(Error),
+    Misplaced { slices: Vec<String> },
+}
+pub fn desired_endpoints_from_service_pods<'a>(
+    service: &Service,
+    pods: &'a [Arc<Pod>],
+    node: impl Fn(&str) -> Option<Arc<Node>>,
+) -> ServiceEndpoints<'a> {}
+pub fn plan<E: DesiredEndpoint>(
+    input: Input<'_, E>,
+    mut hints: Hints<'_>,
+    options: &Options,
+) -> Plan {}
+pub fn plan_explained<E: DesiredEndpoint>(
+    input: Input<'_, E>,
+    hints: Hints<'_>,
+    options: &Options,
+) -> (Plan, Explanation) {}
+pub fn watch_slices(
+    controller: &mut ControllerBuilder<ObjectKey>,
+    slices: &Informer<EndpointSlice, SliceIndex>,
+    manager: &'static str,
+    terminating: Terminating,
+    delay: Duration,
+) -> HandlerHandle {}
+
+// controller
+
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    pub concurrent_syncs: usize,
+    pub max_endpoints_per_slice: NonZeroUsize,
+    pub batch_period: Duration,
+}
+#[derive(Debug, Clone)]
+pub struct Informers {
+    pub services: Informer<Service, ServiceIndex>,
+    pub pods: Informer<Pod, PodIndex>,
+    pub nodes: Informer<Node>,
+    pub slices: Informer<EndpointSlice, SliceIndex>,
+}
+pub fn endpointslice_controller(
+    informers: &Informers,
+    client: Client,
+    recorder: EventRecorder,
+    config: Config,
+    slices: Arc<dyn SliceMetrics>,
+    metrics: Metrics,
+) -> Controller<ObjectKey> {}
+
+// metrics
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HintLabels {
+    pub topology: bool,
+    pub traffic_distribution: Option<TrafficDistribution>,
+}
+#[derive(Clone, Debug, Default)]
+pub struct MetricsCache {}
+impl MetricsCache {
+    pub fn update(
+        &mut self,
+        service: &ObjectKey,
+        plan: &Plan,
+        max: NonZeroUsize,
+        placeholder: bool,
+    ) -> Totals {}
+    pub fn remove(&mut self, service: &ObjectKey) -> Option<Totals> {}
+    pub fn set_traffic_distribution(
+        &mut self,
+        service: &ObjectKey,
+        used: Option<TrafficDistribution>,
+    ) -> bool {}
+    pub fn traffic_distributions(&self) -> BTreeMap<TrafficDistribution, usize> {}
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Create,
+    Update,
+    Delete,
+}
+impl Operation {
+    pub fn as_str(self) -> &'static str {}
+}
+#[derive(Clone, Debug)]
+pub struct PrometheusMetrics {}
+impl PrometheusMetrics {
+    pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {}
+}
+impl SliceMetrics for PrometheusMetrics {}
+pub trait SliceMetrics: Send + Sync {
+    fn planned(&self, plan: &Plan) {}
+    fn totals(&self, totals: Totals) {}
+    fn traffic_distributions(&self, services: &BTreeMap<TrafficDistribution, usize>) {}
+    fn wrote(&self, operation: Operation) {}
+    fn changed(&self, slices: usize, hints: HintLabels) {}
+    fn synced(&self, result: SyncResult) {}
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncResult {
+    Success,
+    Error,
+}
+impl SyncResult {
+    pub fn as_str(self) -> &'static str {}
+}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub endpoints: usize,
+    pub slices: usize,
+    pub desired_slices: usize,
+}
+#[derive(Clone, Debug)]
+pub struct WriteMetrics {}
+impl WriteMetrics {
+    pub fn register_mirroring(registry: &Registry) -> prometheus::Result<WriteMetrics> {}
+}
+impl WriteMetrics {
+    pub fn changes(&self, added: usize, updated: usize, removed: usize) {}
+}
+impl SliceMetrics for WriteMetrics {}
+
+// slice_events
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Terminating {
+    Ignored,
+    Counted,
+}
+pub fn woken_services(
+    (old, new): (Option<&Arc<EndpointSlice>>, Option<&Arc<EndpointSlice>>),
+    controller: &str,
+    terminating: Terminating,
+) -> Vec<ObjectKey> {}

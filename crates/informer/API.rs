@@ -1,0 +1,334 @@
+// Public API, listed by docs/tests/it/api.rs.
+
+// crate
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BackoffPolicy {
+    pub first: Duration,
+    pub longest: Duration,
+    pub quiet: Duration,
+}
+impl Default for BackoffPolicy {}
+#[must_use]
+pub struct Builder<T, X = (), S = FromServer> {}
+impl<T: Object, X: Clone + Send + Sync + 'static, S> Builder<T, X, S> {
+    pub fn index<Y: Clone + Send + Sync + 'static>(
+        self,
+        index: Y,
+        update: UpdateIndex<T, Y>,
+    ) -> Builder<T, Y, S> {}
+    pub fn transform(
+        mut self,
+        transform: impl Fn(&mut T) + Send + Sync + 'static,
+    ) -> Self {}
+    pub fn resync(mut self, every: Duration) -> Self {}
+    pub fn metrics(mut self, provider: impl MetricsProvider + 'static) -> Self {}
+}
+impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
+    pub fn namespace(mut self, namespace: &str) -> Self {}
+    pub fn label_selector(mut self, selector: &str) -> Self {}
+    pub fn field_selector(mut self, selector: &str) -> Self {}
+    pub fn backoff(mut self, policy: BackoffPolicy) -> Self {}
+    pub fn restores(mut self, signal: RestoreSignal) -> Self {}
+    pub fn build(self) -> Informer<T, X> {}
+}
+impl<T: Object, X: Clone + Send + Sync + 'static> Builder<T, X, ByHand> {
+    pub fn build(self) -> (Informer<T, X>, ManualSource<T, X>) {}
+}
+impl<T, X, S: fmt::Debug> fmt::Debug for Builder<T, X, S> {}
+#[derive(Debug)]
+pub struct ByHand(pub(crate) ());
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheState {
+    NotStarted,
+    Syncing { since: Duration },
+    Synced { idle: Duration },
+}
+pub struct Changes<T>(Told<T>);
+impl<T> Changes<T> {
+    pub fn len(&self) -> usize {}
+    pub fn is_empty(&self) -> bool {}
+    pub fn get(&self, at: usize) -> Option<Event<T>> {}
+    pub fn iter(&self) -> impl Iterator<Item = Event<T>> {}
+}
+impl<T> Clone for Changes<T> {}
+impl<T: kube_wire::Object> fmt::Debug for Changes<T> {}
+pub enum Event<T> {
+    Added { object: Arc<T>, initial: bool, relisted: bool },
+    Updated { old: Arc<T>, new: Arc<T>, relisted: bool },
+    Deleted { object: Arc<T>, tombstone: bool },
+}
+impl<T> Event<T> {
+    pub fn object(&self) -> &Arc<T> {}
+    pub fn is_change(&self) -> bool {}
+    pub fn is_from_list(&self) -> bool {}
+    pub fn states(&self) -> States<'_, T> {}
+}
+impl<T> Clone for Event<T> {}
+impl<T: kube_wire::Object> fmt::Debug for Event<T> {}
+#[derive(Clone)]
+pub struct Factory {}
+impl Factory {
+    pub fn new(client: Client) -> Self {}
+    #[must_use]
+    pub fn resync(self, every: Duration) -> Self {}
+    #[must_use]
+    pub fn metrics(self, provider: impl MetricsProvider + 'static) -> Self {}
+    pub fn informer<T: Decode>(&self) -> Result<Informer<T>, FactoryError> {}
+    pub fn informer_with<T: Decode, X: Clone + Send + Sync + 'static>(
+        &self,
+        make: impl FnOnce(Builder<T>) -> Builder<T, X>,
+    ) -> Result<Informer<T, X>, FactoryError> {}
+    pub fn run(
+        &self,
+        stop: CancellationToken,
+    ) -> impl Future<Output = ()> + Send + use<> {}
+    pub async fn wait_for_sync(&self, within: Duration) -> Result<(), NotSynced> {}
+}
+impl fmt::Debug for Factory {}
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FactoryError {
+    OtherIndex(Resource),
+}
+#[derive(Debug)]
+pub struct FromServer {}
+#[derive(Clone)]
+pub struct HandlerHandle {}
+impl HandlerHandle {
+    #[must_use]
+    pub fn named(self, whose: &str) -> Self {}
+    pub fn name(&self) -> &str {}
+    pub fn has_synced(&self) -> bool {}
+    pub async fn synced(&self) -> bool {}
+}
+impl fmt::Debug for HandlerHandle {}
+pub trait HandlerMetrics: Send + Sync {
+    fn queued(&self, events: usize);
+    fn delivered(&self, events: usize);
+    fn lag(&self, waited: Duration);
+}
+#[derive(Debug, Clone, Default)]
+pub struct HandlerOptions {}
+impl HandlerOptions {
+    pub fn named(name: &str) -> Self {}
+    #[must_use]
+    pub fn resync(mut self, every: Duration) -> Self {}
+}
+pub struct Informer<T, X = ()> {}
+impl<T: Decode, X: Clone + Send + Sync + 'static> Informer<T, X> {
+    pub async fn catch_up(&self, client: &Client, patience: Duration) {}
+}
+impl<T: Decode> Informer<T> {
+    pub fn builder(client: Client) -> Builder<T> {}
+}
+impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
+    pub fn lister(&self) -> Lister<T, X> {}
+    pub fn add_handler(
+        &self,
+        handle: impl FnMut(Event<T>) + Send + 'static,
+    ) -> HandlerHandle {}
+    pub fn add_handler_with(
+        &self,
+        options: HandlerOptions,
+        handle: impl FnMut(Event<T>) + Send + 'static,
+    ) -> HandlerHandle {}
+    pub fn remove_handler(&self, handle: &HandlerHandle) -> bool {}
+    pub fn handlers(&self) -> Vec<HandlerHandle> {}
+    pub fn store_synced(&self) -> HandlerHandle {}
+    pub fn write_through(&self, writer: &HandlerHandle) -> WriteThrough<T> {}
+    pub async fn reach(&self, version: &ResourceVersion, patience: Duration) {}
+    pub fn progress(&self) -> Progress {}
+    pub fn run(
+        &self,
+        stop: CancellationToken,
+    ) -> impl Future<Output = ()> + Send + use<T, X> {}
+}
+impl<T: Decode, X: Clone + Send + Sync + 'static> Known for Informer<T, X> {}
+impl<T, X> Clone for Informer<T, X> {}
+impl<T: Object, X: Clone + Send + Sync + 'static> fmt::Debug for Informer<T, X> {}
+pub trait InformerMetrics: Send + Sync {
+    fn listed(&self, items: usize, took: Duration);
+    fn list_failed(&self);
+    fn watching(&self);
+    fn relisting(&self, cause: RelistCause);
+    fn undecodable(&self);
+    fn undecodable_objects(&self, objects: usize);
+    fn processed(&self, took: Duration);
+    fn stored(&self, version: &ResourceVersion, objects: usize);
+    fn follow(&self, _progress: &Progress) {}
+    fn handler(&self, name: &str) -> Arc<dyn HandlerMetrics>;
+}
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelSelector {}
+impl LabelSelector {
+    pub fn everything() -> Self {}
+    pub fn nothing() -> Self {}
+    #[must_use]
+    pub fn equal(self, label: &str, value: &str) -> Self {}
+    #[must_use]
+    pub fn not_equal(self, label: &str, value: &str) -> Self {}
+    #[must_use]
+    pub fn one_of<'a>(
+        self,
+        label: &str,
+        values: impl IntoIterator<Item = &'a str>,
+    ) -> Self {}
+    #[must_use]
+    pub fn none_of<'a>(
+        self,
+        label: &str,
+        values: impl IntoIterator<Item = &'a str>,
+    ) -> Self {}
+    #[must_use]
+    pub fn present(self, label: &str) -> Self {}
+    #[must_use]
+    pub fn absent(self, label: &str) -> Self {}
+    pub fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {}
+}
+impl fmt::Display for LabelSelector {}
+pub struct Lister<T, X = ()> {}
+impl<T: Object, X: Clone> Lister<T, X> {
+    pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>> {}
+    pub fn list(&self) -> Vec<Arc<T>> {}
+    pub fn list_namespace(&self, namespace: &str) -> Vec<Arc<T>> {}
+    pub fn select(
+        &self,
+        namespace: Option<&str>,
+        selector: &LabelSelector,
+        label: impl for<'a> Fn(&'a T, &str) -> Option<&'a str>,
+    ) -> Vec<Arc<T>> {}
+    pub fn read<R>(&self, look: impl FnOnce(&Objects<T>, &X) -> R) -> R {}
+    pub fn len(&self) -> usize {}
+    pub fn is_empty(&self) -> bool {}
+    pub fn last_resource_version(&self) -> ResourceVersion {}
+}
+impl<T: Object> Lister<T, NamedIndexes<T>> {
+    pub fn by_index(&self, index: &str, name: &str) -> Vec<Arc<T>> {}
+}
+impl<T, X> Clone for Lister<T, X> {}
+impl<T: Object, X: Clone> fmt::Debug for Lister<T, X> {}
+pub struct ManualSource<T, X = ()> {}
+impl<T: Object> ManualSource<T> {
+    pub fn new() -> (Informer<T>, Self) {}
+    pub fn builder() -> Builder<T, (), ByHand> {}
+}
+impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
+    pub fn with_index(index: X, update: UpdateIndex<T, X>) -> (Informer<T, X>, Self) {}
+    pub fn replace(&self, objects: impl IntoIterator<Item = T>, resource_version: &str) {}
+    pub fn apply(&self, object: T) {}
+    pub fn delete(&self, last: T) {}
+    pub fn bookmark(&self, resource_version: &str) {}
+    pub fn deliver(&self) -> usize {}
+}
+pub trait MetricsProvider: Send + Sync {
+    fn informer(&self, of: &Resource) -> Arc<dyn InformerMetrics>;
+}
+pub struct NamedIndexes<T>(BTreeMap<&'static str, NamedIndex<T>>);
+impl<T: Object> NamedIndexes<T> {
+    pub fn new() -> Self {}
+    #[must_use]
+    pub fn with(
+        mut self,
+        index: &'static str,
+        names: impl Fn(&T) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {}
+    pub fn bucket(&self, index: &str, name: &str) -> impl Iterator<Item = &Arc<T>> {}
+    pub fn names(&self, index: &str) -> impl Iterator<Item = &str> {}
+    pub fn update(indexes: &mut Self, old: Option<&Arc<T>>, new: Option<&Arc<T>>) {}
+}
+impl<T: Object> Default for NamedIndexes<T> {}
+impl<T> Clone for NamedIndexes<T> {}
+impl<T> fmt::Debug for NamedIndexes<T> {}
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct NeverSynced {
+    pub name: String,
+}
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct NotSynced {
+    pub missing: Vec<String>,
+    pub within: Duration,
+}
+#[derive(Debug)]
+pub struct Objects<T> {}
+impl<T: Object> Objects<T> {
+    pub fn get(&self, namespace: &str, name: &str) -> Option<&Arc<T>> {}
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<T>> {}
+    pub fn namespace(&self, namespace: &str) -> impl Iterator<Item = &Arc<T>> {}
+    pub fn len(&self) -> usize {}
+    pub fn is_empty(&self) -> bool {}
+}
+impl<T> Clone for Objects<T> {}
+impl<T> Default for Objects<T> {}
+impl<T: Object> FromIterator<Arc<T>> for Objects<T> {}
+#[must_use = "report the response with `written`, `deleted` or `refused`; dropping it reports a failed write"]
+pub struct OwnWrite<T> {}
+impl<T: Object> OwnWrite<T> {
+    pub fn written(mut self, object: T) {}
+    pub fn deleted(mut self, object: &T) {}
+    pub fn refused(self, object: &T) {}
+}
+impl<T> Drop for OwnWrite<T> {}
+impl<T> fmt::Debug for OwnWrite<T> {}
+#[derive(Debug, Clone, Default)]
+pub struct Progress(Arc<Mutex<State>>);
+impl Progress {
+    pub fn at(&self, now: Instant) -> CacheState {}
+}
+#[derive(Debug, Clone)]
+pub struct PrometheusMetrics {}
+impl PrometheusMetrics {
+    pub fn register(registry: &Registry, name: &str) -> prometheus::Result<Self> {}
+}
+impl MetricsProvider for PrometheusMetrics {}
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum RelistCause {
+    Expired,
+    Ahead,
+    Short,
+    Requested,
+    LostWrite,
+    Failed,
+}
+impl RelistCause {
+    pub fn as_str(self) -> &'static str {}
+}
+#[derive(Clone, Debug, Default)]
+pub struct RestoreSignal {}
+pub type States<'a, T> = (Option<&'a Arc<T>>, Option<&'a Arc<T>>);
+#[derive(Debug)]
+pub struct Store<T, X = ()> {}
+impl<T: Object, X: Clone> Store<T, X> {
+    pub fn new(index: X, update: UpdateIndex<T, X>) -> Self {}
+    pub fn read<R>(&self, look: impl FnOnce(&Objects<T>, &X) -> R) -> R {}
+    pub fn last_resource_version(&self) -> ResourceVersion {}
+    pub fn is_populated(&self) -> bool {}
+    pub fn upsert(&self, new: Arc<T>) -> Option<Event<T>> {}
+    pub fn delete(&self, last: Arc<T>) -> Option<Event<T>> {}
+    pub fn bookmark(&self, resource_version: &str) -> bool {}
+    pub fn written(&self, new: Arc<T>) -> Option<Event<T>> {}
+    pub fn deleted(&self, deleted: &T) -> Option<Event<T>> {}
+    pub fn is_unconfirmed(&self, object: &T) -> bool {}
+    pub fn replace(
+        &self,
+        mut objects: Vec<Arc<T>>,
+        resource_version: &str,
+    ) -> Changes<T> {}
+}
+pub type UpdateIndex<T, X> = fn(&mut X, old: Option<&Arc<T>>, new: Option<&Arc<T>>);
+pub struct WriteThrough<T> {}
+impl<T: Object> WriteThrough<T> {
+    pub fn begin(&self, namespace: &str, name: &str) -> OwnWrite<T> {}
+    pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>> {}
+}
+impl<T> Clone for WriteThrough<T> {}
+impl<T> fmt::Debug for WriteThrough<T> {}
+pub async fn synced_before(
+    stop: &CancellationToken,
+    handlers: &[HandlerHandle],
+) -> Result<bool, NeverSynced> {}
+pub async fn wait_for_sync<'a>(
+    handlers: impl IntoIterator<Item = &'a HandlerHandle>,
+    within: Duration,
+) -> Result<(), NotSynced> {}

@@ -1,0 +1,127 @@
+// Public API, listed by docs/tests/it/api.rs.
+
+// crate
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    Found(Lease),
+    Missing,
+    Written { uid: String, resource_version: String },
+    Refused,
+    Unknown,
+}
+#[must_use = "the election does not start until `run` is called"]
+pub struct Election {}
+impl Election {
+    pub fn new(client: Client, options: ElectionOptions) -> (Election, Fence) {}
+    pub async fn run(self, stop: CancellationToken) -> End {}
+}
+pub trait ElectionMetrics: Send + Sync {
+    fn leading(&self, leads: bool);
+    fn slow_paths(&self, count: u64);
+}
+pub struct ElectionOptions {
+    pub lease: LeaseName,
+    pub identity: String,
+    pub timing: Timing,
+    pub recorder: Option<EventRecorder>,
+    pub metrics: Option<Arc<dyn ElectionMetrics>>,
+}
+#[derive(Debug)]
+pub struct Elector {}
+impl Elector {
+    pub fn new(
+        lease: LeaseName,
+        identity: String,
+        timing: Timing,
+        seed: u64,
+    ) -> Elector {}
+    pub fn next(&mut self, now: Now) -> Next {}
+    pub fn stop(&mut self) {}
+    pub fn lead(&self) -> Option<Lead> {}
+    pub fn leader(&self) -> &str {}
+    pub fn lease(&self) -> Option<&Lease> {}
+    pub fn slow_paths(&self) -> u64 {}
+}
+impl Elector {
+    pub fn answer(&mut self, now: Now, answer: Answer) {}
+    pub fn observe(&mut self, now: Now, lease: Lease) {}
+}
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Released,
+    Stopped,
+    Lost,
+}
+#[derive(Clone)]
+pub struct Fence(watch::Receiver<Standing>);
+impl Fence {
+    pub fn lead(&self) -> Option<Instant> {}
+    pub async fn leading(&mut self) -> bool {}
+    pub fn leader(&self) -> String {}
+    pub async fn changed(&mut self) -> bool {}
+    pub fn is_overdue(&self) -> bool {}
+}
+impl WriteGate for Fence {}
+impl fmt::Debug for Fence {}
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lead {
+    pub since: Instant,
+    pub renewed: Instant,
+    pub until: Instant,
+}
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeaseName {
+    pub namespace: String,
+    pub name: String,
+}
+impl fmt::Display for LeaseName {}
+pub trait MetricsProvider: Send + Sync {
+    fn election(&self, name: &str) -> Arc<dyn ElectionMetrics>;
+}
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    Wait(Instant),
+    Send { request: Request, give_up: Instant },
+    Ended(End),
+}
+#[derive(Debug, Clone, Copy)]
+pub struct Now {
+    pub at: Instant,
+    pub wall: Timestamp,
+}
+#[derive(Debug, Clone)]
+pub struct PrometheusMetrics {}
+impl PrometheusMetrics {
+    pub fn register(registry: &Registry) -> prometheus::Result<Self> {}
+}
+impl MetricsProvider for PrometheusMetrics {}
+#[derive(Debug, Clone, PartialEq)]
+pub enum Request {
+    Get,
+    Create(Lease),
+    Update(Lease),
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {}
+impl Timing {
+    pub fn new(
+        lease_duration: Duration,
+        renew_deadline: Duration,
+        retry_period: Duration,
+    ) -> Result<Timing, TimingError> {}
+    pub fn lease_duration(&self) -> Duration {}
+    pub fn renew_deadline(&self) -> Duration {}
+    pub fn retry_period(&self) -> Duration {}
+    pub fn request_timeout(&self) -> Duration {}
+    pub fn timeouts(&self) -> Timeouts {}
+}
+impl Default for Timing {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TimingError {
+    RenewDeadline,
+    RetryPeriod,
+    Zero,
+}
+pub fn identity() -> String {}

@@ -1,0 +1,54 @@
+// Public API, listed by docs/tests/it/api.rs.
+
+// crate
+
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    pub concurrent_syncs: usize,
+    pub max_endpoints_per_subset: NonZeroUsize,
+    pub batch_period: Duration,
+}
+#[derive(Debug, Clone)]
+pub struct Informers {
+    pub services: Informer<Service, ServiceIndex>,
+    pub endpoints: Informer<Endpoints>,
+    pub slices: Informer<EndpointSlice, SliceIndex>,
+}
+#[derive(Debug, PartialEq)]
+pub struct MirrorPlan {
+    pub plan: Plan,
+    pub skipped: usize,
+    pub invalid: usize,
+}
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Mirrored {
+    pub groups: Vec<DesiredGroup>,
+    pub skipped: usize,
+    pub invalid: usize,
+}
+pub trait MirroringMetrics: SliceMetrics {
+    fn skipped(&self, addresses: usize) {}
+    fn took(&self, duration: Duration) {}
+}
+#[derive(Clone, Debug)]
+pub struct PrometheusMetrics {}
+impl PrometheusMetrics {
+    pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {}
+}
+impl SliceMetrics for PrometheusMetrics {}
+impl MirroringMetrics for PrometheusMetrics {}
+pub fn desired(endpoints: &Endpoints, max: NonZeroUsize) -> Mirrored {}
+pub fn mirroring_controller(
+    informers: &Informers,
+    client: Client,
+    recorder: EventRecorder,
+    config: Config,
+    mirroring: Arc<dyn MirroringMetrics>,
+    metrics: Metrics,
+) -> Controller<ObjectKey> {}
+pub fn plan(
+    endpoints: &Endpoints,
+    existing: &[Arc<EndpointSlice>],
+    max: NonZeroUsize,
+) -> MirrorPlan {}
+pub fn should_mirror(endpoints: &Endpoints) -> bool {}

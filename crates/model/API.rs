@@ -1,0 +1,426 @@
+// Public API, listed by docs/tests/it/api.rs.
+
+// crate
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Address(Repr);
+impl Address {
+    pub fn new(text: &str) -> Address {}
+    pub fn ip(&self) -> Option<IpAddr> {}
+    pub fn family(&self) -> Option<IpFamily> {}
+}
+impl From<&str> for Address {}
+impl From<IpAddr> for Address {}
+impl fmt::Display for Address {}
+impl fmt::Debug for Address {}
+impl Ord for Address {}
+impl PartialOrd for Address {}
+impl Serialize for Address {}
+impl<'de> Deserialize<'de> for Address {}
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AddressType {
+    IPv4,
+    IPv6,
+    Fqdn,
+    Other(Text),
+}
+impl AddressType {
+    pub fn as_str(&self) -> &str {}
+}
+impl From<&str> for AddressType {}
+impl From<IpFamily> for AddressType {}
+impl Default for AddressType {}
+impl<'de> Deserialize<'de> for AddressType {}
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Addresses(Repr);
+impl Addresses {
+    #[must_use]
+    pub fn sorted(mut self) -> Self {}
+}
+impl Deref for Addresses {}
+impl Default for Addresses {}
+impl<A: Into<Address>> FromIterator<A> for Addresses {}
+impl<A: Into<Address>, const N: usize> From<[A; N]> for Addresses {}
+impl From<Address> for Addresses {}
+impl fmt::Debug for Addresses {}
+impl Serialize for Addresses {}
+impl<'de> Deserialize<'de> for Addresses {}
+#[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize)]
+pub struct Endpoint {
+    pub addresses: Addresses,
+    pub conditions: EndpointConditions,
+    pub deprecated_topology: Labels,
+    pub hints: Option<Arc<EndpointHints>>,
+    pub hostname: Option<Text>,
+    pub node_name: Option<Text>,
+    pub target_ref: Option<TargetRef>,
+    pub zone: Option<Text>,
+}
+impl Endpoint {
+    pub fn is_ready(&self) -> bool {}
+    pub fn equal_beyond_identity(&self, other: &Endpoint) -> bool {}
+}
+impl From<&discovery::Endpoint> for Endpoint {}
+impl From<&Endpoint> for discovery::Endpoint {}
+impl Message for Endpoint {}
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct EndpointAddress {
+    pub hostname: Text,
+    pub ip: Address,
+    pub node_name: Option<Text>,
+    pub target_ref: Option<TargetRef>,
+}
+impl Default for EndpointAddress {}
+impl From<&core::EndpointAddress> for EndpointAddress {}
+impl From<&EndpointAddress> for core::EndpointAddress {}
+impl Message for EndpointAddress {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
+pub struct EndpointConditions {
+    pub ready: Option<bool>,
+    pub serving: Option<bool>,
+    pub terminating: Option<bool>,
+}
+impl Message for EndpointConditions {}
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Serialize)]
+pub struct EndpointHints {
+    pub for_nodes: Vec<Text>,
+    pub for_zones: Vec<Text>,
+}
+impl<'de> Deserialize<'de> for EndpointHints {}
+impl From<&EndpointHints> for discovery::EndpointHints {}
+impl Message for EndpointHints {}
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]
+pub struct EndpointPort {
+    pub name: Option<Text>,
+    pub protocol: Option<Text>,
+    pub port: Option<i32>,
+    pub app_protocol: Option<Text>,
+}
+impl From<&SubsetPort> for core::EndpointPort {}
+impl Serialize for EndpointPort {}
+impl From<&discovery::EndpointPort> for EndpointPort {}
+impl From<&EndpointPort> for discovery::EndpointPort {}
+impl Message for EndpointPort {}
+#[derive(Clone, Debug, PartialEq, Default, Deserialize)]
+pub struct EndpointSlice {
+    pub metadata: ObjectMeta,
+    pub address_type: AddressType,
+    pub endpoints: Vec<Endpoint>,
+    pub ports: Vec<EndpointPort>,
+}
+impl EndpointSlice {
+    pub fn service_name(&self) -> Option<&str> {}
+    pub fn is_managed_by(&self, controller: &str) -> bool {}
+}
+impl Serialize for EndpointSlice {}
+impl From<&discovery::EndpointSlice> for EndpointSlice {}
+impl From<&EndpointSlice> for discovery::EndpointSlice {}
+impl Message for EndpointSlice {}
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
+pub struct EndpointSubset {
+    pub addresses: Vec<EndpointAddress>,
+    pub not_ready_addresses: Vec<EndpointAddress>,
+    pub ports: Vec<SubsetPort>,
+}
+impl From<&core::EndpointSubset> for EndpointSubset {}
+impl From<&EndpointSubset> for core::EndpointSubset {}
+impl Message for EndpointSubset {}
+#[derive(Clone, Debug, PartialEq, Default, Deserialize)]
+pub struct Endpoints {
+    pub metadata: ObjectMeta,
+    pub subsets: Vec<EndpointSubset>,
+}
+impl Serialize for Endpoints {}
+impl From<&core::Endpoints> for Endpoints {}
+impl From<&Endpoints> for core::Endpoints {}
+impl Message for Endpoints {}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IpFamily {
+    V4,
+    V6,
+}
+impl IpFamily {
+    pub fn of(ip: IpAddr) -> IpFamily {}
+    pub fn parse(text: &str) -> Option<IpFamily> {}
+    pub fn as_str(self) -> &'static str {}
+}
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Labels(Arc<[Pair]>);
+impl Labels {
+    pub fn get(&self, key: &str) -> Option<&str> {}
+    pub fn get_text(&self, key: &str) -> Option<&Text> {}
+    pub fn contains_key(&self, key: &str) -> bool {}
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {}
+    pub fn len(&self) -> usize {}
+    pub fn is_empty(&self) -> bool {}
+    pub fn contains_all(&self, selector: &Labels) -> bool {}
+    #[must_use]
+    pub fn without(&self, drop: impl Fn(&str) -> bool) -> Labels {}
+    #[must_use]
+    pub fn with<'a>(
+        &'a self,
+        pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Labels {}
+}
+impl fmt::Debug for Labels {}
+impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for Labels {}
+impl From<&BTreeMap<String, String>> for Labels {}
+impl From<&Option<BTreeMap<String, String>>> for Labels {}
+impl Serialize for Labels {}
+impl<'de> Deserialize<'de> for Labels {}
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct NamedPort {
+    pub name: Text,
+    pub protocol: Text,
+    pub port: i32,
+}
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Node {
+    pub name: Text,
+    pub uid: Uid,
+    pub resource_version: ResourceVersion,
+    pub zone: Text,
+    pub control_plane: bool,
+    pub ready: bool,
+    pub cpu_milli: i64,
+}
+impl<'de> Deserialize<'de> for Node {}
+impl From<&core::Node> for Node {}
+impl Message for Node {}
+pub use kube_wire::ObjectKey;
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
+pub struct ObjectMeta {
+    pub annotations: Labels,
+    pub creation_timestamp: Option<Timestamp>,
+    pub deletion_grace_period_seconds: Option<i64>,
+    pub deletion_timestamp: Option<Timestamp>,
+    pub finalizers: Vec<Text>,
+    pub generate_name: Option<Text>,
+    pub generation: i64,
+    pub labels: Labels,
+    pub name: Text,
+    pub namespace: Text,
+    pub owner_references: Vec<OwnerReference>,
+    pub resource_version: ResourceVersion,
+    pub self_link: Option<Text>,
+    pub uid: Uid,
+}
+impl From<&meta::ObjectMeta> for ObjectMeta {}
+impl From<&ObjectMeta> for meta::ObjectMeta {}
+impl Message for ObjectMeta {}
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Deserialize)]
+pub struct ObjectReference {
+    pub api_version: Text,
+    pub field_path: Text,
+    pub kind: Text,
+    pub name: Text,
+    pub namespace: Text,
+    pub resource_version: ResourceVersion,
+    pub uid: Uid,
+}
+impl Message for ObjectReference {}
+impl From<&TargetRef> for ObjectReference {}
+impl From<&TargetRef> for core::ObjectReference {}
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
+pub struct OwnerReference {
+    pub api_version: Text,
+    pub block_owner_deletion: Option<bool>,
+    pub controller: Option<bool>,
+    pub kind: Text,
+    pub name: Text,
+    pub uid: Uid,
+}
+impl From<&meta::OwnerReference> for OwnerReference {}
+impl From<&OwnerReference> for meta::OwnerReference {}
+impl Message for OwnerReference {}
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Pod {
+    pub namespace: Text,
+    pub name: Text,
+    pub uid: Uid,
+    pub resource_version: ResourceVersion,
+    pub labels: Labels,
+    pub hostname: Text,
+    pub subdomain: Text,
+    pub node_name: Text,
+    pub pod_ips: Addresses,
+    pub pod_ip_family: Option<IpFamily>,
+    pub named_ports: Arc<[NamedPort]>,
+    pub ready_changed: Option<Timestamp>,
+    pub ready: bool,
+    pub terminating: bool,
+    pub finished: bool,
+    pub retired: bool,
+}
+impl From<&core::Pod> for Pod {}
+impl<'de> Deserialize<'de> for Pod {}
+impl Message for Pod {}
+#[derive(Clone, Debug, Default)]
+pub struct PodIndex {}
+impl PodIndex {
+    pub fn update(&mut self, old: Option<&Arc<Pod>>, new: Option<&Arc<Pod>>) {}
+    pub fn select(&self, namespace: &str, selector: &Labels) -> Vec<Arc<Pod>> {}
+}
+pub use kube_wire::ResourceVersion;
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Service {
+    pub namespace: Text,
+    pub name: Text,
+    pub uid: Uid,
+    pub resource_version: ResourceVersion,
+    pub labels: Labels,
+    pub topology_annotation: Option<Text>,
+    pub tolerate_unready_annotation: Option<Text>,
+    pub created: Option<Timestamp>,
+    pub terminating: bool,
+    pub external_name: bool,
+    pub cluster_ip: Text,
+    pub selector: Option<Labels>,
+    pub ports: Vec<ServicePort>,
+    pub ip_families: Vec<IpFamily>,
+    pub publish_not_ready_addresses: bool,
+    pub traffic_distribution: Option<Text>,
+}
+impl Service {
+    pub fn has_cluster_ip(&self) -> bool {}
+    pub fn is_headless(&self) -> bool {}
+    pub fn topology_mode(&self) -> TopologyMode {}
+    pub fn address_types(&self) -> Vec<AddressType> {}
+    pub fn cluster_ip_family(&self) -> Option<IpFamily> {}
+}
+impl<'de> Deserialize<'de> for Service {}
+impl From<&core::Service> for Service {}
+impl Message for Service {}
+#[derive(Clone, Debug, Default)]
+pub struct ServiceIndex {}
+impl ServiceIndex {
+    pub fn update(&mut self, old: Option<&Arc<Service>>, new: Option<&Arc<Service>>) {}
+    pub fn select(&self, namespace: &str, labels: &Labels) -> Vec<Text> {}
+}
+#[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
+pub struct ServicePort {
+    pub name: Text,
+    pub protocol: Text,
+    pub target: TargetPort,
+    pub app_protocol: Option<Text>,
+}
+impl From<&core::ServicePort> for ServicePort {}
+impl Message for ServicePort {}
+#[derive(Clone, Debug, Default)]
+pub struct SliceIndex {}
+impl SliceIndex {
+    pub fn update(
+        &mut self,
+        old: Option<&Arc<EndpointSlice>>,
+        new: Option<&Arc<EndpointSlice>>,
+    ) {}
+    pub fn managed_slices(
+        &self,
+        namespace: &str,
+        service: &str,
+        controller: &str,
+    ) -> Vec<Arc<EndpointSlice>> {}
+}
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]
+pub struct SubsetPort {
+    pub name: Text,
+    pub port: i32,
+    pub protocol: Text,
+    pub app_protocol: Option<Text>,
+}
+impl Serialize for SubsetPort {}
+impl From<&core::EndpointPort> for SubsetPort {}
+impl Message for SubsetPort {}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetPort {
+    Number(i32),
+    Name(Text),
+}
+impl Default for TargetPort {}
+impl<'de> Deserialize<'de> for TargetPort {}
+impl From<IntOrString> for TargetPort {}
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TargetRef {}
+impl TargetRef {
+    pub fn pod(namespace: Text, name: Text, uid: Uid) -> TargetRef {}
+    pub fn namespace(&self) -> &Text {}
+    pub fn name(&self) -> &Text {}
+    pub fn uid(&self) -> &Uid {}
+    pub fn kind(&self) -> &str {}
+    pub fn is_of_pod(&self) -> bool {}
+    pub fn same_object(&self, other: &TargetRef) -> bool {}
+}
+impl From<ObjectReference> for TargetRef {}
+impl<'de> Deserialize<'de> for TargetRef {}
+impl Serialize for TargetRef {}
+impl From<&core::ObjectReference> for TargetRef {}
+pub use kube_wire::Text;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TopologyMode {
+    Auto,
+    Disabled,
+}
+#[derive(Debug, Default)]
+pub struct TriggerTimes {}
+impl TriggerTimes {
+    pub fn observe(
+        &mut self,
+        key: &ObjectKey,
+        service: &Service,
+        pods: &[Arc<Pod>],
+    ) -> Option<Timestamp> {}
+    pub fn forget(&mut self, key: &ObjectKey) {}
+}
+pub use kube_wire::Uid;
+pub fn parse_go_bool(text: &str) -> Option<bool> {}
+pub fn parse_milli(text: &str) -> Option<i64> {}
+pub fn parse_sloppy(text: &str) -> Option<IpAddr> {}
+pub fn same_target(a: Option<&TargetRef>, b: Option<&TargetRef>) -> bool {}
+pub fn sort_slice_ports(ports: &mut [EndpointPort]) {}
+pub fn sort_subset_ports(ports: &mut [SubsetPort]) {}
+
+// membership
+
+pub fn addresses(pod: &Pod, family: IpFamily) -> Cow<'_, Addresses> {}
+pub fn find_port(pod: &Pod, port: &ServicePort) -> Option<i32> {}
+pub fn has_hostname(pod: &Pod, service: &Service) -> bool {}
+pub fn hostname(pod: &Pod, service: &Service) -> Option<Text> {}
+pub fn is_endpoint(pod: &Pod, include_terminating: bool) -> bool {}
+pub fn is_ready(pod: &Pod, publish_not_ready: bool) -> bool {}
+pub fn primary_address(pod: &Pod, service: &Service) -> Option<Address> {}
+pub fn target(pod: &Pod) -> TargetRef {}
+
+// pod_change
+
+pub fn woken_services(
+    (old, new): (Option<&Arc<Pod>>, Option<&Arc<Pod>>),
+    services: &ServiceIndex,
+) -> Vec<ObjectKey> {}
+
+// subsets
+
+pub fn equal_ignoring_versions(a: &[EndpointSubset], b: &[EndpointSubset]) -> bool {}
+pub fn repack(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {}
+pub fn repack_apart(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {}
+
+// well_known
+
+pub const CLUSTER_IP_NONE: &str = "None";
+pub const CONTROL_PLANE_LABEL: &str = "node-role.kubernetes.io/control-plane";
+pub const ENDPOINTS_CONTROLLER: &str = "endpoint-controller";
+pub const ENDPOINTS_MANAGED_BY_LABEL: &str = "endpoints.kubernetes.io/managed-by";
+pub const HEADLESS_LABEL: &str = "service.kubernetes.io/headless";
+pub const LAST_APPLIED_ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
+pub const LEADER_ANNOTATION: &str = "control-plane.alpha.kubernetes.io/leader";
+pub const MASTER_LABEL: &str = "node-role.kubernetes.io/master";
+pub const MIRRORING_CONTROLLER: &str = "endpointslicemirroring-controller.k8s.io";
+pub const OVER_CAPACITY_ANNOTATION: &str = "endpoints.kubernetes.io/over-capacity";
+pub const SERVICE_NAME_LABEL: &str = "kubernetes.io/service-name";
+pub const SKIP_MIRROR_LABEL: &str = "endpointslice.kubernetes.io/skip-mirror";
+pub const SLICE_CONTROLLER: &str = "endpointslice-controller.k8s.io";
+pub const SLICE_MANAGED_BY_LABEL: &str = "endpointslice.kubernetes.io/managed-by";
+pub const TOLERATE_UNREADY_ANNOTATION: &str = "service.alpha.kubernetes.io/tolerate-unready-endpoints";
+pub const TOPOLOGY_HINTS_ANNOTATION: &str = "service.kubernetes.io/topology-aware-hints";
+pub const TOPOLOGY_MODE_ANNOTATION: &str = "service.kubernetes.io/topology-mode";
+pub const TRIGGER_TIME_ANNOTATION: &str = "endpoints.kubernetes.io/last-change-trigger-time";
+pub const ZONE_LABEL: &str = "topology.kubernetes.io/zone";
