@@ -1,4 +1,4 @@
-//! Requests as values, and what sends them.
+//! Requests to an API server, and the client that sends them.
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use http::{Method, StatusCode};
@@ -11,40 +11,40 @@ use crate::Kind;
 /// A request to the API server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// The method.
+    /// HTTP method.
     pub method: Method,
     /// Path and query.
     pub path: String,
-    /// What the body is, if there is one.
+    /// Content type and document of the body, if there is one.
     pub body: Option<(&'static str, Value)>,
 }
 
 impl Request {
-    /// Reads `path`.
+    /// Returns a GET of `path`.
     pub fn get(path: String) -> Self {
         Self { method: Method::GET, path, body: None }
     }
 
-    /// Creates an object in the collection at `path`.
+    /// Returns a POST of an object to the collection at `path`.
     pub fn create(path: String, object: Value) -> Self {
         Self { method: Method::POST, path, body: Some(("application/json", object)) }
     }
 
-    /// Applies a JSON merge patch to the object at `path`.
+    /// Returns a PATCH of the object at `path` with a JSON merge patch.
     pub fn merge(path: String, patch: Value) -> Self {
         Self { method: Method::PATCH, path, body: Some(("application/merge-patch+json", patch)) }
     }
 
-    /// Deletes the object at `path`, with the options given.
+    /// Returns a DELETE of the object at `path`, with these `DeleteOptions`.
     pub fn delete(path: String, options: Option<Value>) -> Self {
         Self { method: Method::DELETE, path, body: options.map(|options| ("application/json", options)) }
     }
 }
 
-/// A list as the API server gives it.
+/// Response to a list request.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct List {
-    /// About the list.
+    /// Metadata of the list.
     #[serde(default)]
     pub metadata: ListMetadata,
     /// The objects, in the server's order.
@@ -52,22 +52,25 @@ pub struct List {
     pub items: Vec<Value>,
 }
 
-/// What a list says of itself.
+/// Subset of `metav1.ListMeta`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ListMetadata {
-    /// Watches begin here.
+    /// Resource version of the list, from which a watch can start.
     pub resource_version: String,
 }
 
-/// A connection to an API server, without a limit on requests.
+/// Client of an API server, without rate limit.
 #[derive(Debug, Clone)]
 pub struct Api {
     client: Client,
 }
 
 impl Api {
-    /// Sets up the connection; nothing is sent yet.
+    /// Creates a client. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// The configuration cannot be used.
     pub fn new(config: &Config) -> Result<Self> {
         let options = ClientOptions {
             user_agent: "kube-endpoints-conformance".to_owned(),
@@ -78,12 +81,15 @@ impl Api {
         Ok(Self { client: Client::new(config, options)? })
     }
 
-    /// The client, for what is not a single request.
+    /// Returns the underlying client, for watches.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Sends a request and returns the code and the document that came back.
+    /// Sends a request. Returns the status code and the document of the response; null if the body is not JSON.
+    ///
+    /// # Errors
+    /// The server cannot be reached or does not answer.
     pub async fn send(&self, request: Request) -> Result<(StatusCode, Value)> {
         let Request { method, path, body } = request;
         let (content_type, body) = match body {
@@ -91,21 +97,28 @@ impl Api {
             None => (None, Vec::new()),
         };
         let (code, answer) = self.client.raw(method, &path, content_type, body).await?;
-        // Errors of proxies and of unknown paths are not JSON; the code says enough then.
+        // Errors of proxies and of unknown paths are not JSON; for them the status code is sufficient.
         Ok((code, serde_json::from_slice(&answer).unwrap_or_default()))
     }
 
-    /// Sends a request that has to succeed.
+    /// Sends a request and returns the document of the response.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send), or the status code is not 2xx. The error contains the message of the server.
     pub async fn ok(&self, request: Request) -> Result<Value> {
         let what = format!("{} {}", request.method, request.path);
         let (code, answer) = self.send(request).await?;
         if code.is_success() {
             return Ok(answer);
         }
-        bail!("{what}: {code}: {}", answer.get("message").and_then(Value::as_str).unwrap_or("no explanation"))
+        bail!("{what}: {code}: {}", answer.get("message").and_then(Value::as_str).unwrap_or("no message"))
     }
 
-    /// Lists all objects of a kind in a namespace, or in all of them (`""`).
+    /// Lists the objects of a kind in a namespace, or in all namespaces (`""`). `query` is appended to the path, such
+    /// as `?limit=1`.
+    ///
+    /// # Errors
+    /// As [`ok`](Self::ok), or the response is not a list.
     pub async fn list(&self, kind: Kind, namespace: &str, query: &str) -> Result<List> {
         let path = kind.collection(namespace) + query;
         let what = anyhow!("GET {path}: not a list");

@@ -1,4 +1,4 @@
-//! A real kube-apiserver and its etcd, from binaries that somebody put into a directory (the envtest convention).
+//! A real kube-apiserver with its etcd, started from binaries in a directory, as by envtest (`KUBEBUILDER_ASSETS`).
 
 use std::{
     fs,
@@ -19,19 +19,19 @@ use crate::{
     process::{end_of_log, free_port, spawn},
 };
 
-/// Signing keys for service accounts are required, though nobody here uses one.
+/// File of the signing key for service account tokens, which kube-apiserver requires.
 const KEY: &str = "service-accounts.key";
-/// Who may do anything.
+/// File of static tokens.
 const TOKENS: &str = "tokens.csv";
-/// How to reach the server.
+/// File of the kubeconfig with [`TOKEN`].
 const KUBECONFIG: &str = "kubeconfig";
-/// Only for a server on loopback that lives as long as a test.
+/// Token with all rights. It may be constant, since the server listens on loopback for the duration of a test.
 const TOKEN: &str = "conformance";
 
-/// How long a process may take to be ready.
+/// Maximum time until the API is ready.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A running kube-apiserver with its etcd; both are killed, and their files removed, when this is dropped.
+/// A running kube-apiserver with its etcd. When this is dropped, both are killed and their files are removed.
 #[derive(Debug)]
 pub struct ControlPlane {
     _apiserver: Child,
@@ -41,9 +41,12 @@ pub struct ControlPlane {
 
 impl ControlPlane {
     /// Starts `etcd` and `kube-apiserver` from `directory` on free ports of loopback, and waits until the API is ready.
+    ///
+    /// # Errors
+    /// A binary or `openssl` is missing, a process ends, or the API is not ready within 60 s.
     pub async fn start(directory: &Path) -> Result<Self> {
         let (etcd, apiserver) = (binary(directory, "etcd")?, binary(directory, "kube-apiserver")?);
-        let files = tempfile::tempdir().context("cannot make a directory for etcd and kube-apiserver")?;
+        let files = tempfile::tempdir().context("cannot create a directory for etcd and kube-apiserver")?;
         let ports = Ports { etcd: free_port()?, apiserver: free_port()? };
         make_key(&files.path().join(KEY)).await?;
         eprintln!("starting {} and {} on loopback, {ports:?}", etcd.display(), apiserver.display());
@@ -77,7 +80,7 @@ impl ControlPlane {
         Ok(Self { _apiserver: apiserver, _etcd: etcd, files })
     }
 
-    /// How to reach it, with all rights.
+    /// Returns the path of a kubeconfig with all rights.
     pub fn kubeconfig(&self) -> PathBuf {
         self.files.path().join(KUBECONFIG)
     }
@@ -100,9 +103,9 @@ fn etcd_arguments(files: &Path, Ports { etcd, .. }: Ports) -> Vec<String> {
         format!("--data-dir={}", files.join("etcd").display()),
         format!("--listen-client-urls=http://127.0.0.1:{etcd}"),
         format!("--advertise-client-urls=http://127.0.0.1:{etcd}"),
-        // One member talks to nobody; the default port may be taken.
+        // A single member has no peers, and the default port may be in use.
         "--listen-peer-urls=http://127.0.0.1:0".to_owned(),
-        // Losing the data of a test costs nothing, waiting for the disk does.
+        // Test data need not survive a crash.
         "--unsafe-no-fsync=true".to_owned(),
     ]
 }
@@ -114,7 +117,7 @@ fn apiserver_arguments(files: &Path, Ports { etcd, apiserver }: Ports) -> Vec<St
         "--bind-address=127.0.0.1".to_owned(),
         "--advertise-address=127.0.0.1".to_owned(),
         format!("--secure-port={apiserver}"),
-        // Where it puts the certificate it makes for itself.
+        // Directory of the self-signed certificate.
         format!("--cert-dir={}", files.join("certificates").display()),
         format!("--token-auth-file={}", files.join(TOKENS).display()),
         "--authorization-mode=RBAC".to_owned(),
@@ -123,13 +126,13 @@ fn apiserver_arguments(files: &Path, Ports { etcd, apiserver }: Ports) -> Vec<St
         format!("--service-account-signing-key-file={}", key.display()),
         // Dual-stack, and large enough for all scenarios of a file.
         "--service-cluster-ip-range=10.96.0.0/16,fd00:10:96::/112".to_owned(),
-        // Who makes service accounts, and who takes taints off new nodes, is not there.
+        // The controllers that create service accounts and remove the taints of new Nodes do not run.
         "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition".to_owned(),
     ]
 }
 
 fn kubeconfig(port: u16) -> serde_json::Value {
-    // The certificate is its own authority, on loopback, for a minute: nothing is gained by checking it.
+    // The certificate is self-signed and the server listens on loopback, so it is not verified.
     let cluster =
         serde_json::json!({ "server": format!("https://127.0.0.1:{port}"), "insecure-skip-tls-verify": true });
     serde_json::json!({
@@ -142,11 +145,11 @@ fn kubeconfig(port: u16) -> serde_json::Value {
     })
 }
 
-/// Makes a key for service account tokens.
+/// Generates the signing key for service account tokens, with openssl.
 async fn make_key(path: &Path) -> Result<()> {
     let mut openssl = Command::new("openssl");
     openssl.args(["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out"]).arg(path);
-    let output = openssl.output().await.context("openssl is needed for the key that signs service account tokens")?;
+    let output = openssl.output().await.context("cannot run openssl to generate the key for service account tokens")?;
     ensure!(output.status.success(), "openssl: {}", String::from_utf8_lossy(&output.stderr));
     Ok(())
 }
@@ -172,7 +175,7 @@ mod tests {
         ] {
             assert!(apiserver.iter().any(|argument| argument == expect), "no {expect} in {apiserver:?}");
         }
-        // A flag given twice wins silently.
+        // Of two equal flags, the last one silently wins.
         let mut flags: Vec<_> = apiserver.iter().filter_map(|argument| argument.split('=').next()).collect();
         flags.sort_unstable();
         flags.dedup();
@@ -191,7 +194,7 @@ mod tests {
     async fn shows_the_log_of_a_process_that_ends() {
         let files = tempfile::tempdir().unwrap();
         let ports = Ports { etcd: free_port().unwrap(), apiserver: free_port().unwrap() };
-        // A program that complains about its first argument and ends.
+        // `ls` rejects its first argument and exits.
         let error = ControlPlane::run(Path::new("ls"), Path::new("ls"), files, ports).await.unwrap_err().to_string();
         assert!(error.starts_with("etcd ended: exit status: "), "{error}");
         assert!(error.contains("--data-dir="), "{error}");

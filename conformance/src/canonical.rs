@@ -1,4 +1,4 @@
-//! From lists of objects to a snapshot in canonical form. Pure.
+//! Conversion of listed objects to a snapshot in canonical form.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,22 @@ use serde_json::{Map, Value, json};
 
 use crate::{Owners, Snapshot};
 
-/// What generated names of slices end with: this many characters of `bcdfghjklmnpqrstvwxz2456789`.
+/// Length of the suffix of generated names, which consists of the characters `bcdfghjklmnpqrstvwxz2456789`.
 const SUFFIX: usize = 5;
 
-/// What the API server lists in one namespace.
+/// Objects of one namespace, as listed by an API server.
 #[derive(Debug, Clone, Default)]
 pub struct Observed {
-    /// Its Endpoints.
+    /// `v1` Endpoints.
     pub endpoints: Vec<Value>,
-    /// Its EndpointSlices.
+    /// `discovery.k8s.io/v1` EndpointSlices.
     pub slices: Vec<Value>,
-    /// Its core/v1 Events.
+    /// `v1` Events.
     pub events: Vec<Value>,
 }
 
-/// The canonical form of what is in `namespace`.
+/// Returns the canonical form of the objects of `namespace`. Generated values are replaced, and lists whose order has
+/// no meaning are sorted.
 pub fn canonical(observed: &Observed, namespace: &str, owners: &Owners) -> Snapshot {
     let Observed { endpoints, slices, events } = observed;
     let by_name: BTreeMap<_, _> =
@@ -33,7 +34,7 @@ pub fn canonical(observed: &Observed, namespace: &str, owners: &Owners) -> Snaps
     Snapshot { endpoints: by_name.into_values().collect(), slices, events }
 }
 
-/// The JSON text of a value with the keys of objects in order, whatever order the value keeps them in.
+/// Returns the JSON text of a value, with the keys of objects sorted.
 pub fn text(value: &Value) -> String {
     match value {
         Value::Object(fields) => {
@@ -47,7 +48,7 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// Sorts values by their text.
+/// Sorts values by their JSON text.
 pub(crate) fn sort(values: &mut [Value]) {
     values.sort_by_cached_key(text);
 }
@@ -62,7 +63,7 @@ fn endpoints_form(object: &Value, owners: &Owners) -> Value {
             sort(&mut entries);
             *list = entries.into();
         }
-        // The API server leaves lists out when they are empty; not every server does.
+        // kube-apiserver omits empty lists; other servers may not.
         subset.retain(|_, list| list.as_array().is_none_or(|list| !list.is_empty()));
     }
     sort(&mut subsets);
@@ -89,13 +90,13 @@ fn slice_form(object: &Value, owners: &Owners) -> Value {
     form.into()
 }
 
-/// The name of a service, a dash, and what the API server adds to make a name unique.
+/// Returns whether a name consists of the name of the Service, a dash and a generated suffix.
 fn is_generated(name: &str, service: &str) -> bool {
     let suffix = name.strip_prefix(service).and_then(|rest| rest.strip_prefix('-'));
     suffix.is_some_and(|it| it.len() == SUFFIX && it.bytes().all(|c| b"bcdfghjklmnpqrstvwxz2456789".contains(&c)))
 }
 
-/// Name, labels, annotations and owners, each only if there is something in it.
+/// Returns name, labels, annotations and owner references, without those that are empty.
 fn metadata(object: &Value, owners: &Owners) -> Map<String, Value> {
     let metadata = &object["metadata"];
     let mut form = Map::new();
@@ -116,7 +117,7 @@ fn metadata(object: &Value, owners: &Owners) -> Map<String, Value> {
     form
 }
 
-/// Takes out of an address, an endpoint or a port what differs from run to run.
+/// Replaces the values of an address, an endpoint or a port that differ from run to run, and removes nulls.
 fn anonymous(entry: &mut Value) {
     let Some(fields) = entry.as_object_mut() else { return };
     fields.retain(|_, value| !value.is_null());
@@ -140,7 +141,7 @@ fn event_form(event: &Value, namespace: &str) -> Option<Value> {
     Some(words.map(|word| word.replace(namespace, "<ns>")).collect::<Vec<_>>().into())
 }
 
-/// The items of a list; a list that is missing or null has none.
+/// Returns the items of a list; none if it is missing or null.
 fn items(list: &Value) -> Vec<Value> {
     list.as_array().cloned().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! A snapshot against what was recorded, as strictly as the tags say. Pure.
+//! Comparison of a snapshot with the recorded one, relaxed by tags.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +10,15 @@ use crate::{
     difference,
 };
 
-/// Depends on how events were batched, so that only scenarios made for it compare it.
+/// Annotation that depends on how events were batched. It is compared only with [`Tag::ExactTime`].
 const TRIGGER_TIME: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 
-/// The differences between what was expected and what there is, in words; none if the tags let them pass for equal.
+/// Returns the differences between two snapshots as text; empty if they are equal under the tags.
 pub fn compare(expected: &Snapshot, actual: &Snapshot, tags: &BTreeSet<Tag>) -> Vec<String> {
     difference::between(&relaxed(expected, tags), &relaxed(actual, tags))
 }
 
-/// What is left of a snapshot once all that does not count under the tags is gone.
+/// Returns the part of a snapshot that is compared under the tags.
 fn relaxed(snapshot: &Snapshot, tags: &BTreeSet<Tag>) -> Value {
     let Snapshot { mut endpoints, mut slices, mut events } = snapshot.clone();
     if !tags.contains(&Tag::ExactTime) {
@@ -37,7 +37,7 @@ fn relaxed(snapshot: &Snapshot, tags: &BTreeSet<Tag>) -> Value {
     }
 }
 
-/// What counts of slices whose packing does not.
+/// Properties that are compared when the distribution of endpoints to slices is not.
 #[derive(Debug, Clone, Copy)]
 struct Packing {
     sizes: bool,
@@ -60,7 +60,7 @@ fn forget_time(object: &mut Value) {
     }
 }
 
-/// Slices that are alike but for their endpoints become one group.
+/// Slices that are equal except for their endpoints.
 #[derive(Default)]
 struct Group {
     sizes: Vec<usize>,

@@ -1,16 +1,16 @@
-//! Where two values differ, in words. Pure.
+//! Differences between two JSON values, as text.
 
 use serde_json::Value;
 
 use crate::canonical::text;
 
-/// More of an object than this does not help to see what is wrong with it.
+/// Maximum length of a value in a difference, in characters.
 const SHOWN: usize = 400;
 
-/// Lists the differences between two values, each by its place.
+/// Returns the differences between two values, each with its path.
 ///
-/// Lists are taken as sets: in canonical form their order means nothing, and one entry too many must not make all that follow
-/// it differ.
+/// Items of lists are matched regardless of their position, so that one additional item does not make all following
+/// items differ. A mere difference in order is reported as one difference.
 pub(crate) fn between(expected: &Value, actual: &Value) -> Vec<String> {
     let mut found = Vec::new();
     walk("", expected, actual, &mut found);
@@ -37,7 +37,7 @@ fn walk(place: &str, expected: &Value, actual: &Value, found: &mut Vec<String>) 
     }
 }
 
-/// Takes out what is in both lists, and compares what is left pair by pair.
+/// Removes the items that are in both lists, and compares the remaining ones pair by pair.
 fn walk_lists(place: &str, want: &[Value], have: &[Value], found: &mut Vec<String>) {
     let before = found.len();
     let mut surplus: Vec<_> = have.iter().collect();
@@ -59,14 +59,14 @@ fn walk_lists(place: &str, want: &[Value], have: &[Value], found: &mut Vec<Strin
         found.push(format!("{place}: unexpected {}", shown(have)));
     }
     if found.len() == before {
-        found.push(format!("{place}: the same in another order"));
+        found.push(format!("{place}: the same items in another order"));
     }
 }
 
 fn join(place: &str, key: &str) -> String {
     match place {
         "" => key.to_owned(),
-        // What a group of things has in common, instead of a name.
+        // The key of a group of slices is the JSON text of their common fields.
         place if key.starts_with('{') => format!("{place}{key}"),
         place if key.contains('.') => format!("{place}[{key:?}]"),
         place => format!("{place}.{key}"),
@@ -98,7 +98,7 @@ mod tests {
     #[case::one_more(json!({ "a": [1, 2, 3] }), json!({ "a": [0, 1, 2, 3] }), &["a: unexpected 0"])]
     #[case::one_less(json!({ "a": [1, 2, 2] }), json!({ "a": [1, 2] }), &["a[2]: missing 2"])]
     #[case::pairs(json!({ "a": [1, { "x": 1, "y": 1 }] }), json!({ "a": [{ "x": 1, "y": 2 }, 1] }), &["a[1].y: expected 1, found 2"])]
-    #[case::order(json!({ "a": [1, 2] }), json!({ "a": [2, 1] }), &["a: the same in another order"])]
+    #[case::order(json!({ "a": [1, 2] }), json!({ "a": [2, 1] }), &["a: the same items in another order"])]
     fn says(#[case] expected: Value, #[case] actual: Value, #[case] expect: &[&str]) {
         assert_eq!(between(&expected, &actual), expect);
     }

@@ -1,4 +1,4 @@
-//! Every event of a watch, kept: what a consumer of the API has seen, not only what is there at the end.
+//! Record of all events of a watch, for checks of intermediate states.
 
 use std::{
     collections::HashMap,
@@ -15,11 +15,11 @@ use tokio::{task::JoinSet, time::sleep};
 
 use crate::{Api, Kind, watch};
 
-/// Pause before a watch that failed is opened again.
+/// Delay before a failed watch is opened again.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// The events of one kind since this was opened, in all namespaces. What happens while the watch is broken is missing.
-/// Dropping it ends the watch.
+/// Events of one kind in all namespaces since the watch was opened. Events during an interruption of the watch are
+/// missing. Dropping this ends the watch.
 #[derive(Debug)]
 pub struct History {
     events: Arc<Mutex<Vec<Value>>>,
@@ -27,10 +27,10 @@ pub struct History {
 }
 
 impl History {
-    /// Opens a watch that starts at the current version.
+    /// Opens a watch that starts at the current resource version.
     ///
     /// # Errors
-    /// The list that gives the version, or the watch, is refused.
+    /// The list request that returns the resource version, or the watch request, fails.
     pub async fn open(api: &Api, kind: Kind) -> Result<Self> {
         let first = watch::open(api, kind).await?;
         let events = Arc::<Mutex<Vec<Value>>>::default();
@@ -41,7 +41,7 @@ impl History {
             loop {
                 match next {
                     Ok(body) => keep(kind, body, &log).await,
-                    // The server is away, as it is for a moment after a restart.
+                    // The server may be restarting.
                     Err(_) => sleep(AGAIN).await,
                 }
                 next = watch::open(&api, kind).await;
@@ -50,14 +50,14 @@ impl History {
         Ok(Self { events, _task: task })
     }
 
-    /// The events so far, `{"type": …, "object": …}` each, of objects in a namespace.
+    /// Returns the events so far of objects in a namespace, each as `{"type": …, "object": …}`.
     pub fn events(&self, namespace: &str) -> Vec<Value> {
         let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         events.iter().filter(|event| event["object"]["metadata"]["namespace"] == *namespace).cloned().collect()
     }
 
-    /// The largest number of objects in a namespace that existed at the same time and share the value of `key`.
-    /// Objects without one are not counted.
+    /// Returns the maximum number of objects in a namespace that existed at the same time with the same `key`. Objects
+    /// whose key is `None` are not counted.
     pub fn most_at_once(&self, namespace: &str, key: impl Fn(&Value) -> Option<String>) -> usize {
         let (mut present, mut most) = (HashMap::<String, String>::new(), 0);
         for event in self.events(namespace) {

@@ -1,27 +1,27 @@
-//! The kinds of objects the recordings speak of, and where they live in the API.
+//! Kinds of the objects in recordings.
 
 use kube_wire::Resource;
 use serde::Deserialize;
 
-/// A kind that recordings create, change or delete, or that snapshots are made of.
+/// Kind of the objects that recordings create, change or delete, or that snapshots contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 pub enum Kind {
-    /// What endpoints are made of.
+    /// `v1` Pod.
     Pod,
-    /// What endpoints are made for.
+    /// `v1` Service.
     Service,
-    /// The legacy list of endpoints, made by a controller or by a user.
+    /// `v1` Endpoints.
     Endpoints,
-    /// A slice of a service's endpoints.
+    /// `discovery.k8s.io/v1` EndpointSlice.
     EndpointSlice,
-    /// Where pods run.
+    /// `v1` Node.
     Node,
-    /// What controllers tell users.
+    /// `v1` Event.
     Event,
 }
 
 impl Kind {
-    /// Where objects of this kind live.
+    /// Returns the resource of this kind.
     pub const fn resource(self) -> Resource {
         match self {
             Self::Pod => Resource::namespaced("", "v1", "pods", "Pod"),
@@ -33,17 +33,17 @@ impl Kind {
         }
     }
 
-    /// Whether the API server keeps the status of a new object back, so that it has to be set in a second request.
+    /// Returns whether the API server ignores the status in a create, so that a second request must set it.
     pub const fn has_status_of_its_own(self) -> bool {
         matches!(self, Self::Pod | Self::Node)
     }
 
-    /// The path of all objects of this kind in `namespace`.
+    /// Returns the path of the objects of this kind in a namespace, or in all namespaces (`""`).
     pub fn collection(self, namespace: &str) -> String {
         self.resource().path(Some(namespace))
     }
 
-    /// The path of one object. Names in recordings need no escaping: they are DNS labels.
+    /// Returns the path of one object. The name is not escaped, since names in recordings are DNS labels.
     pub fn object(self, namespace: &str, name: &str) -> String {
         format!("{}/{name}", self.collection(namespace))
     }

@@ -1,12 +1,57 @@
-//! Recordings of a real cluster, and what plays them against any API server.
+//! Recordings of a real Kubernetes cluster, and a player that compares other clusters with them.
 //!
-//! A [`Recording`] says what was done to a cluster and what it looked like whenever it had settled. A [`Player`] does the same
-//! to another cluster, waits until that has settled too ([`Changes`]), writes what it then finds in the same
-//! [canonical form](canonical()), and [compares](compare()). A [`Verdict`] weighs the outcomes against the list of what need
-//! not work yet. What the files mean exactly is in the README of this crate; `tests/replay.rs` puts it all together.
+//! It is for:
 //!
-//! A [`Tally`] counts the writes of the controllers, and a [`History`] keeps every event of a watch: what the scenarios in
-//! `tests/hostile` assert besides the final objects.
+//! - replaying recorded operations on a cluster, and [comparing](compare()) its state after each step;
+//! - testing the controllers in process, as a [program](Program), or those of a cluster ([`Controllers`]);
+//! - tests on the embedded API server, on a [kube-apiserver](ControlPlane) started from binaries, or on an existing
+//!   cluster ([`Target`]);
+//! - [counting](Tally) the writes of controllers, from the request log of the embedded server or from an audit log;
+//! - checking states between two settled states, in the [history](History) of a watch.
+//!
+//! ```text
+//! recordings/*.json -> Recording -> Player --operations--> API server <--- controllers
+//!                                     |                        |
+//!                          Changes: settled? <----watches------+
+//!                                     |                        |
+//!        expected Snapshot      actual Snapshot <----lists-----+
+//!                |                    |
+//!                +----> compare <-----+
+//!                          |
+//!                   Outcome, Verdict
+//! ```
+//!
+//! The README of this crate describes the files and the [canonical form](canonical()) of a snapshot.
+//!
+//! # When not to use it
+//!
+//! - For behaviour between two settled states, such as the order of writes: only settled states are recorded.
+//! - For rare schedules and faults: use `kube-simulation`.
+//! - For other controllers: recordings contain only the objects that the endpoint controllers read and write.
+//!
+//! # Example
+//!
+//! `tests/replay.rs` plays all files, with the options of the environment. One file on an existing cluster:
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use kube_controller_client::Config;
+//! use kube_endpoints_conformance::{Player, Recording, Verdict};
+//!
+//! # async fn play() -> anyhow::Result<()> {
+//! let recording = Recording::read(Path::new("recordings/core.json"))?;
+//! let config = Config::from_kubeconfig(Path::new("admin.conf")).await?;
+//! let player = Player::connect(&config).await?;
+//! player.create_nodes(&recording.nodes).await?;
+//! player.wait_for_controllers().await?;
+//! let mut verdict = Verdict::default();
+//! verdict.add("core", player.play(&recording.scenarios).await);
+//! player.clean_up(&recording.nodes).await?;
+//! assert!(verdict.is_good(), "{verdict}");
+//! # Ok(())
+//! # }
+//! ```
 
 mod api;
 mod binaries;

@@ -1,21 +1,21 @@
-//! An object to create.
+//! Objects to create.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::Kind;
 
-/// An object as a recording gives it: of a known kind, with a name, without a namespace.
+/// Object in a recording: of a known kind, with a name and without a namespace.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
 pub struct Manifest {
-    /// Its kind.
+    /// Kind of the object.
     pub kind: Kind,
-    /// Its name.
+    /// Name of the object.
     pub name: String,
-    /// What to send to create it.
+    /// Body of the create request.
     pub body: Value,
-    /// The status to set afterwards, for kinds where that takes a second request.
+    /// Status that a second request must set, for kinds whose status is ignored in a create.
     pub status: Option<Value>,
 }
 

@@ -1,11 +1,11 @@
-//! Operations as requests.
+//! Conversion of recorded operations to requests.
 
 use anyhow::Result;
 use serde_json::{Value, json};
 
 use crate::{Api, Kind, Manifest, Operation, Request, Subresource};
 
-/// The requests that create an object: the second one sets its status.
+/// Returns the requests that create an object: the second one, if there is one, sets its status.
 pub(crate) fn create(manifest: &Manifest, namespace: &str) -> Vec<Request> {
     let Manifest { kind, name, body, status } = manifest;
     let mut requests = vec![Request::create(kind.collection(namespace), body.clone())];
@@ -24,7 +24,7 @@ pub(crate) async fn perform(api: &Api, namespace: &str, operation: &Operation) -
     Ok(())
 }
 
-/// What to send. Only operations on slices have to look first: the names of slices are generated.
+/// Returns the requests of an operation. Names of slices are generated, so operations on slices first list them.
 async fn requests(api: &Api, namespace: &str, operation: &Operation) -> Result<Vec<Request>> {
     let requests = match operation {
         Operation::Create { obj } => create(obj, namespace),
@@ -52,8 +52,8 @@ async fn requests(api: &Api, namespace: &str, operation: &Operation) -> Result<V
     Ok(requests)
 }
 
-/// The path of the slice an operation means. Where there is none, as for the IPv4 slice of an IPv6 service in some of
-/// the random walks, nothing was done to the recorded cluster either.
+/// Returns the path of the slice that an operation refers to. `None` if there is no such slice, as for the IPv4 slice
+/// of an IPv6 Service in some random walks: the operation did nothing in the recorded cluster either.
 async fn find_slice(
     api: &Api,
     namespace: &str,
@@ -68,11 +68,11 @@ async fn find_slice(
     Ok(biggest(&slices.items, address_type).map(|name| Kind::EndpointSlice.object(namespace, name)))
 }
 
-/// The name of the slice with the most endpoints; the first of several.
+/// Returns the name of the slice with the most endpoints; of several, the first.
 fn biggest<'a>(slices: &'a [Value], address_type: &str) -> Option<&'a str> {
     let size = |slice: &Value| slice["endpoints"].as_array().map_or(0, Vec::len);
     let candidates = slices.iter().filter(|slice| slice["addressType"] == address_type);
-    // `max_by_key` would give the last of several.
+    // `max_by_key` returns the last maximum.
     candidates.rev().max_by_key(|slice| size(slice))?["metadata"]["name"].as_str()
 }
 
@@ -136,7 +136,7 @@ mod tests {
     #[tokio::test]
     async fn becomes(#[case] operation: Value, #[case] expect: &[&str]) {
         let operation: Operation = serde_json::from_value(operation).unwrap();
-        // Nothing is sent: only operations on slices have to look.
+        // Nothing is sent: only operations on slices send a request.
         let api = Api::new(&Config::from_url("http://127.0.0.1:1").unwrap()).unwrap();
         let requests = requests(&api, "ns", &operation).await.unwrap();
         let requests: Vec<_> = requests

@@ -1,4 +1,4 @@
-//! What the environment says about a run.
+//! Options of a run, from environment variables.
 
 use std::{
     path::{Path, PathBuf},
@@ -7,58 +7,61 @@ use std::{
 
 use anyhow::{Result, bail};
 
-/// Which cluster to play on, and what.
+/// Options of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The cluster.
+    /// Cluster on which scenarios are played.
     pub target: Target,
-    /// Who is tested.
+    /// Controllers under test.
     pub controllers: Controllers,
-    /// Only scenarios whose key `file/scenario` contains one of these; all if there are none.
+    /// Substrings of `file/scenario` that select the scenarios; empty for all scenarios.
     pub only: Vec<String>,
-    /// How long nothing may be written once nothing changes; longer than the second after which the slice controller
-    /// acts on events of slices, and its jitter.
+    /// Time without writes at the end of a scenario; 3 s by default. It must be longer than the delay with which the
+    /// slice controller acts on events of slices: one second, and its jitter.
     pub quiet: Duration,
-    /// The audit log from which writes to a cluster other than the embedded one are counted.
+    /// Audit log from which writes are counted on clusters other than the embedded one.
     pub audit_log: Option<PathBuf>,
 }
 
-/// The default of [`Options::quiet`].
+/// Default of [`Options::quiet`].
 const QUIET: Duration = Duration::from_secs(3);
 
-/// A cluster to play on.
+/// Cluster on which scenarios are played.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// The embedded API server, one for each file.
     Embedded,
-    /// A cluster that runs already; all files one after the other.
+    /// An existing cluster, for all files one after the other.
     Cluster {
-        /// How to reach it.
+        /// Path of the kubeconfig.
         kubeconfig: PathBuf,
     },
-    /// A real kube-apiserver with its etcd, started for each file from the binaries in this directory.
+    /// A real kube-apiserver with its etcd, started for each file from binaries.
     Binaries {
-        /// Holds `etcd` and `kube-apiserver`.
+        /// Directory with `etcd` and `kube-apiserver`.
         directory: PathBuf,
     },
 }
 
-/// The controllers that are tested.
+/// Controllers under test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Controllers {
-    /// Ours, in the process of the test.
+    /// The controllers of this repository, in the process of the test.
     InProcess,
-    /// Ours, as a process for each file.
+    /// The program `controller-manager`, started for each file.
     Program {
-        /// A `controller-manager`.
+        /// Path of the program.
         path: PathBuf,
     },
-    /// Those that the cluster has already.
+    /// The controllers of an existing cluster.
     External,
 }
 
 impl Options {
-    /// Reads the variables through `variable`; empty ones count as unset. Paths that are not absolute begin at `root`.
+    /// Reads environment variables through `variable`. Empty values count as unset. Relative paths start at `root`.
+    ///
+    /// # Errors
+    /// The value of `CONFORMANCE_CONTROLLERS` or `CONFORMANCE_QUIET` is invalid.
     pub fn read(root: &Path, variable: impl Fn(&str) -> Option<String>) -> Result<Self> {
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let path = |name: &str| variable(name).map(|path| root.join(path));
@@ -72,12 +75,12 @@ impl Options {
             Some("external") if matches!(target, Target::Cluster { .. }) => Controllers::External,
             Some("external") => {
                 bail!(
-                    "CONFORMANCE_CONTROLLERS=external goes only with CONFORMANCE_KUBECONFIG: elsewhere there are none"
+                    "CONFORMANCE_CONTROLLERS=external requires CONFORMANCE_KUBECONFIG: other targets have no controllers"
                 )
             }
             Some(path) if path.contains('/') => Controllers::Program { path: root.join(path) },
             Some(other) => {
-                bail!("CONFORMANCE_CONTROLLERS is {other:?}, neither \"ours\" nor \"external\" nor a path with a slash")
+                bail!("CONFORMANCE_CONTROLLERS is {other:?}, expected \"ours\", \"external\" or a path with a slash")
             }
         };
         let only = variable("CONFORMANCE_ONLY").unwrap_or_default();
@@ -86,13 +89,13 @@ impl Options {
             None => QUIET,
             Some(seconds) => match seconds.parse() {
                 Ok(seconds) => Duration::from_secs(seconds),
-                Err(_) => bail!("CONFORMANCE_QUIET is {seconds:?}, not a number of seconds"),
+                Err(_) => bail!("CONFORMANCE_QUIET is {seconds:?}, expected a number of seconds"),
             },
         };
         Ok(Self { target, controllers, only, quiet, audit_log: path("CONFORMANCE_AUDIT_LOG") })
     }
 
-    /// Whether a scenario is to be played.
+    /// Returns whether a scenario is selected.
     pub fn includes(&self, file: &str, scenario: &str) -> bool {
         let key = format!("{file}/{scenario}");
         self.only.is_empty() || self.only.iter().any(|part| key.contains(part.as_str()))
@@ -135,8 +138,8 @@ mod tests {
     }
 
     #[rstest]
-    #[case(&[("CONFORMANCE_CONTROLLERS", "theirs")], "neither \"ours\" nor \"external\" nor a path")]
-    #[case(&[("CONFORMANCE_CONTROLLERS", "external")], "goes only with CONFORMANCE_KUBECONFIG")]
+    #[case(&[("CONFORMANCE_CONTROLLERS", "theirs")], "expected \"ours\", \"external\" or a path")]
+    #[case(&[("CONFORMANCE_CONTROLLERS", "external")], "requires CONFORMANCE_KUBECONFIG")]
     fn refuses(#[case] variables: &[(&str, &str)], #[case] expect: &str) {
         let error = read(variables).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");

@@ -1,4 +1,4 @@
-//! Whose uid is whose.
+//! Names of owners by uid.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use crate::Kind;
 
-/// Every owner that existed at some settled point of a scenario, by uid.
+/// Names of all owners that existed at a settled point of a scenario, by uid.
 ///
-/// A uid never seen there belongs to an object that came and went within a step: which one, only timing decides.
+/// An unknown uid belongs to an object that was created and deleted within one step; references to it depend on timing.
 #[derive(Debug, Clone, Default)]
 pub struct Owners {
     names: HashMap<String, String>,
 }
 
 impl Owners {
-    /// Notes the objects that exist now.
+    /// Records the objects of a kind that exist now.
     pub fn observe(&mut self, kind: Kind, objects: &[Value]) {
         for metadata in objects.iter().map(|object| &object["metadata"]) {
             if let (Some(uid), Some(name)) = (metadata["uid"].as_str(), metadata["name"].as_str()) {
@@ -24,7 +24,7 @@ impl Owners {
         }
     }
 
-    /// `Kind/name` of the owner, or `<gone>`.
+    /// Returns `Kind/name` of an owner, or `<gone>` if its uid is unknown.
     pub fn name(&self, uid: &str) -> &str {
         self.names.get(uid).map_or("<gone>", String::as_str)
     }

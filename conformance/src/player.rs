@@ -18,20 +18,20 @@ use crate::{
     canonical, compare, operations,
 };
 
-/// Scenarios played at the same time: enough to fill the waiting, few enough not to be what is waited for.
+/// Maximum number of concurrent scenarios. They mostly wait, but more of them would overload a small machine.
 const AT_ONCE: usize = 24;
 
-/// How long a namespace may take to settle.
+/// Maximum time for a namespace to settle, and for the controllers to start.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// How long the first write for a new Service may take; what is compared afterwards says whether it came.
+/// Maximum time to wait for the first writes for a new Service. If they are missing, the later comparison fails.
 const FIRST_WRITE: Duration = Duration::from_secs(5);
 
-/// How often a namespace may settle in another state than expected: on a machine with too much to do, a controller may
-/// take longer to begin than a namespace may take to look settled.
+/// Maximum number of comparisons per step: on an overloaded machine, a namespace may appear settled before a controller
+/// has started to act.
 const LOOKS: usize = 3;
 
-/// A connection to a cluster, on which scenarios are played.
+/// Client of a cluster on which scenarios are played.
 #[derive(Debug)]
 pub struct Player {
     api: Api,
@@ -40,28 +40,31 @@ pub struct Player {
     _watches: Watches,
 }
 
-/// What came of one scenario.
+/// Outcome of one scenario.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// The scenario's name.
+    /// Name of the scenario.
     pub scenario: String,
-    /// Why it failed, if it did.
+    /// Failure of the scenario; `None` if it passed.
     pub failure: Option<Failure>,
-    /// How many steps had to be looked at again.
+    /// Number of steps that matched the recording only after the namespace had settled again.
     pub second_looks: usize,
 }
 
-/// Why a scenario failed.
+/// Failure of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The step, counted from 1; 0 before the first.
+    /// Number of the failed step, starting at 1; 0 if the scenario failed before its first step.
     pub step: usize,
-    /// What went wrong, or the differences from what was expected.
+    /// The error, or the differences from the expected snapshot.
     pub reasons: Vec<String>,
 }
 
 impl Player {
-    /// Connects to a cluster and begins to watch it.
+    /// Connects to a cluster and starts to watch it.
+    ///
+    /// # Errors
+    /// The configuration cannot be used, or a list or watch request fails.
     pub async fn connect(config: &Config) -> Result<Self> {
         let api = Api::new(config)?;
         let changes = Arc::new(Changes::default());
@@ -69,18 +72,21 @@ impl Player {
         Ok(Self { api, changes, namespaces: Mutex::default(), _watches: watches })
     }
 
-    /// The connection.
+    /// Returns the client.
     pub fn api(&self) -> &Api {
         &self.api
     }
 
-    /// Creates nodes, with their status and without taints.
+    /// Creates Nodes, sets their status and removes their taints.
+    ///
+    /// # Errors
+    /// A request fails.
     pub async fn create_nodes(&self, nodes: &[Manifest]) -> Result<()> {
         for node in nodes {
             for request in operations::create(node, "") {
                 self.api.ok(request).await?;
             }
-            // Admission taints new nodes, and who takes that back is not there.
+            // Admission taints new Nodes, and the controller that removes the taint does not run.
             let path = node.kind.object("", &node.name);
             if !self.api.ok(Request::get(path.clone())).await?["spec"]["taints"].is_null() {
                 self.api.ok(Request::merge(path, json!({ "spec": { "taints": null } }))).await?;
@@ -89,7 +95,10 @@ impl Player {
         Ok(())
     }
 
-    /// Waits until all three controllers have done something: made Endpoints, a slice, and a mirrored slice.
+    /// Waits until each of the three controllers has written an object: Endpoints, a slice, and a mirrored slice.
+    ///
+    /// # Errors
+    /// A request fails, or an object is missing after 60 s.
     pub async fn wait_for_controllers(&self) -> Result<()> {
         let namespace = self.create_namespace().await?;
         let ports = json!([{ "port": 80 }]);
@@ -113,13 +122,13 @@ impl Player {
             }
             sleep(Duration::from_secs(1)).await;
         }
-        bail!("not all three controllers are at work: after {} s there is only {made:?}", LIMIT.as_secs())
+        bail!("not all three controllers have started: after {} s there is only {made:?}", LIMIT.as_secs())
     }
 
-    /// Plays scenarios, some at a time, each in a new namespace.
+    /// Plays scenarios, up to 24 at a time, each in a new namespace. Returns their outcomes in any order.
     pub async fn play(&self, scenarios: &[Scenario]) -> Vec<Outcome> {
         let mut scenarios: Vec<_> = scenarios.iter().collect();
-        // The longest first: whoever begins last should not end last.
+        // Long scenarios start first, which shortens the total time.
         scenarios.sort_by_key(|scenario| Reverse(scenario.steps.len()));
         let outcomes: Vec<_> = scenarios.into_iter().map(|scenario| self.play_one(scenario)).collect();
         futures::stream::iter(outcomes).buffer_unordered(AT_ONCE).collect().await
@@ -131,23 +140,26 @@ impl Player {
         Outcome { scenario: scenario.name.clone(), failure, second_looks: walk.second_looks }
     }
 
-    /// Creates a namespace with a new name, which it returns.
+    /// Creates a namespace with a generated name. Returns the name.
     ///
     /// # Errors
-    /// The API server refuses it or cannot be reached.
+    /// The request fails.
     pub async fn create_namespace(&self) -> Result<String> {
         let object = json!({ "metadata": { "generateName": "replay-" } });
         let created = self.api.ok(Request::create("/api/v1/namespaces".to_owned(), object)).await?;
-        let name = created["metadata"]["name"].as_str().context("a namespace without a name")?.to_owned();
+        let name = created["metadata"]["name"].as_str().context("the created namespace has no name")?.to_owned();
         self.namespaces.lock().unwrap_or_else(PoisonError::into_inner).push(name.clone());
-        // A full API server admits no pod before its namespace has this, and the controller that makes it may be late or
-        // missing. The embedded server knows no service accounts and says so, which is as good.
+        // kube-apiserver rejects Pods until their namespace has this service account, and the controller that creates
+        // it may be slow or missing. Status codes are ignored, since the account may exist already.
         let path = format!("/api/v1/namespaces/{name}/serviceaccounts");
         self.api.send(Request::create(path, json!({ "metadata": { "name": "default" } }))).await?;
         Ok(name)
     }
 
-    /// Deletes the namespaces of all scenarios, and nodes: for clusters that others use too.
+    /// Deletes all namespaces that this player has created, and the given Nodes. Needed on existing clusters.
+    ///
+    /// # Errors
+    /// A request fails.
     pub async fn clean_up(&self, nodes: &[Manifest]) -> Result<()> {
         let namespaces = mem::take(&mut *self.namespaces.lock().unwrap_or_else(PoisonError::into_inner));
         let namespaces = namespaces.into_iter().map(|name| format!("/api/v1/namespaces/{name}"));
@@ -158,7 +170,7 @@ impl Player {
     }
 }
 
-/// A scenario being played.
+/// State of a scenario that is being played.
 struct Walk<'a> {
     player: &'a Player,
     namespace: String,
@@ -172,7 +184,7 @@ impl Walk<'_> {
         self.namespace = self.player.create_namespace().await.map_err(broken(0))?;
         for (number, step) in (1..).zip(&scenario.steps) {
             let reasons = self.step(scenario, step).await.map_err(broken(number))?;
-            // Later steps build on this one: what they would show says nothing.
+            // Later steps depend on this one, so their results would be meaningless.
             if !reasons.is_empty() {
                 return Err(Failure { step: number, reasons });
             }
@@ -180,7 +192,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Performs a step and returns the differences from what was expected.
+    /// Performs a step and returns the differences from the expected snapshot.
     async fn step(&mut self, scenario: &Scenario, step: &Step) -> Result<Vec<String>> {
         for (number, operation) in (1..).zip(&step.operations) {
             let what = || format!("operation {number} of {}", step.operations.len());
@@ -206,10 +218,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Waits until a Service that was created has been served for the first time, if it is one that is.
+    /// Waits until a created Service has Endpoints and a slice, if the controllers act on it.
     ///
-    /// The first write says when the Service came, whatever else is there by then. The recorded API server was slow enough
-    /// for that write to come before the next operation; the embedded one is not, on a machine with much to do.
+    /// The first write contains the creation time of the Service as the trigger time. The recorded API server was slow
+    /// enough for this write to precede the next operation; the embedded one is not, on a busy machine.
     async fn let_serve(&self, created: &Manifest) -> Result<()> {
         let spec = &created.body["spec"];
         if created.kind != Kind::Service || spec["selector"].is_null() || spec["type"] == "ExternalName" {
@@ -228,7 +240,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The state of the namespace, at a settled point.
+    /// Returns the state of the namespace, which must be settled.
     async fn snapshot(&mut self) -> Result<Snapshot> {
         let services = self.list(Kind::Service).await?;
         let endpoints = self.list(Kind::Endpoints).await?;

@@ -1,4 +1,4 @@
-//! Processes that somebody else built, and what they said last.
+//! Child processes and their logs.
 
 use std::{
     fs::{self, File},
@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context as _, Result};
 use tokio::process::{Child, Command};
 
-/// Starts a program whose log goes to a file of its name among `files`; it is killed when the child is dropped.
+/// Starts a program that writes its output to `NAME.log` in the directory `files`. Dropping the child kills it.
 pub(crate) fn spawn(program: &Path, name: &str, arguments: &[String], files: &Path) -> Result<Child> {
     let log = File::create(files.join(format!("{name}.log")))?;
     let mut command = Command::new(program);
@@ -18,7 +18,7 @@ pub(crate) fn spawn(program: &Path, name: &str, arguments: &[String], files: &Pa
     command.kill_on_drop(true).spawn().with_context(|| format!("cannot run {}", program.display()))
 }
 
-/// The last lines a process wrote.
+/// Returns the last 20 lines of the output of a process.
 pub(crate) fn end_of_log(files: &Path, name: &str) -> String {
     let log = fs::read(files.join(format!("{name}.log"))).unwrap_or_default();
     let log = String::from_utf8_lossy(&log).into_owned();
@@ -26,7 +26,7 @@ pub(crate) fn end_of_log(files: &Path, name: &str) -> String {
     lines[lines.len().saturating_sub(20)..].join("\n")
 }
 
-/// A port of loopback that was free a moment ago, for those who cannot say which one they chose.
+/// Returns a port of loopback that was free a moment ago, for programs that cannot report a port of their own choice.
 pub(crate) fn free_port() -> Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?;
     Ok(listener.local_addr()?.port())

@@ -1,4 +1,4 @@
-//! The controllers as a process of their own.
+//! The program `controller-manager` as a child process.
 
 use std::{path::Path, time::Duration};
 
@@ -13,10 +13,10 @@ use crate::process::{end_of_log, free_port, spawn};
 
 const NAME: &str = "controller-manager";
 
-/// How long it may take to end when asked to.
+/// Maximum time until the program exits after SIGTERM.
 const STOP: Duration = Duration::from_secs(5);
 
-/// A running `controller-manager`, set up as the recorded one was; it is killed when this is dropped.
+/// A running `controller-manager` with the settings of the recorded cluster. It is killed when this is dropped.
 #[derive(Debug)]
 pub struct Program {
     child: Child,
@@ -24,26 +24,35 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts the program at `path` with its default flags: it elects a leader, and serves over HTTPS.
+    /// Starts the program at `path`, with leader election and HTTPS as by default.
     ///
-    /// What differs from the defaults is that controllers write as service accounts of their own, the port, and what the
-    /// recordings were made with: batch periods, and a limit on requests that does not count.
+    /// Flags set other values for the port, for service account credentials, for batch periods (500 ms, as recorded),
+    /// and for the request limit, which is so high that it has no effect.
+    ///
+    /// # Errors
+    /// The program cannot be started.
     pub fn start(path: &Path, kubeconfig: &Path) -> Result<Self> {
-        let files = tempfile::tempdir().context("cannot make a directory for the program")?;
+        let files = tempfile::tempdir().context("cannot create a directory for the program")?;
         let child = spawn(path, NAME, &arguments(kubeconfig, free_port()?), files.path())?;
         Ok(Self { child, files })
     }
 
-    /// Waits until it ends though nobody asked it to, and says what it said last.
+    /// Waits until the program exits by itself. Returns its exit status and the last 20 lines of its log.
+    ///
+    /// # Errors
+    /// The exit status cannot be read.
     pub async fn ended(&mut self) -> Result<String> {
         let status = self.child.wait().await?;
         Ok(format!("{status}\n{}", end_of_log(self.files.path(), NAME)))
     }
 
-    /// Asks it to end; it has to within five seconds, and well.
+    /// Sends SIGTERM and waits until the program has exited.
+    ///
+    /// # Errors
+    /// The program has exited already, is still running after five seconds, or exits with a status other than 0.
     pub async fn stop(mut self) -> Result<()> {
-        let pid = self.child.id().context("it has ended already")?;
-        // A command of the shell: not every system has a program for it.
+        let pid = self.child.id().context("the program has exited already")?;
+        // `kill` is a builtin of the shell; not every system has it as a program.
         let sent = Command::new("sh").args(["-c", &format!("kill -TERM {pid}")]).status().await?;
         ensure!(sent.success(), "cannot send SIGTERM: {sent}");
         match timeout(STOP, self.child.wait()).await {
@@ -81,10 +90,10 @@ mod tests {
 
     #[tokio::test]
     async fn shows_the_log_of_one_that_ends() {
-        // A program that complains about its first argument and ends.
+        // `ls` rejects its first argument and exits.
         let mut program = Program::start(Path::new("ls"), Path::new("k")).unwrap();
         let ended = program.ended().await.unwrap();
         assert!(ended.contains("exit status: ") && ended.contains("--kubeconfig"), "{ended}");
-        assert_eq!(program.stop().await.unwrap_err().to_string(), "it has ended already");
+        assert_eq!(program.stop().await.unwrap_err().to_string(), "the program has exited already");
     }
 }

@@ -1,4 +1,4 @@
-//! The files: what was done to a real cluster, and what it looked like afterwards.
+//! Format of the recordings: operations on a real cluster, and its state after each step.
 
 use std::{
     collections::BTreeSet,
@@ -12,127 +12,128 @@ use serde_json::Value;
 
 use crate::{Kind, Manifest, Snapshot};
 
-/// One file: the scenarios that share a set of nodes.
+/// One file: scenarios that share a set of Nodes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recording {
-    /// The version of the cluster that was recorded.
+    /// Kubernetes version of the recorded cluster.
     pub kubernetes: String,
-    /// To be created first, with their status.
+    /// Nodes to create before the scenarios, with their status.
     pub nodes: Vec<Manifest>,
-    /// Independent of each other; each has a namespace to itself.
+    /// Independent scenarios. Each has a namespace of its own.
     pub scenarios: Vec<Scenario>,
 }
 
-/// A walk through one namespace.
+/// Sequence of steps in one namespace.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Unique within the file.
+    /// Name, unique within the file.
     pub name: String,
-    /// One line for people.
+    /// Description in one line.
     pub about: String,
-    /// How strictly to compare.
+    /// Tags that relax the comparison or classify the scenario.
     pub tags: BTreeSet<Tag>,
-    /// In this order.
+    /// Steps in order.
     pub steps: Vec<Step>,
 }
 
-/// Operations, and the settled state they lead to.
+/// Operations, and the settled state after them.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// Performed one after the other without a pause.
+    /// Operations, performed one after the other without a pause.
     #[serde(rename = "do")]
     pub operations: Vec<Operation>,
-    /// The state once nothing changes any more.
+    /// State of the namespace after it has settled.
     pub expect: Snapshot,
 }
 
-/// Something done to the cluster.
+/// Operation on the cluster.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Operation {
-    /// Create an object and, for kinds that need a second request for it, set its status.
+    /// Creates an object and, for kinds that need a second request for it, sets its status.
     Create {
         /// The object, without a namespace.
         obj: Manifest,
     },
-    /// Apply a JSON merge patch.
+    /// Applies a JSON merge patch.
     Merge {
-        /// To an object of this kind
+        /// Kind of the object.
         kind: Kind,
-        /// and this name.
+        /// Name of the object.
         name: String,
         /// The patch.
         patch: Value,
-        /// Which part of the object is patched, if not the whole.
+        /// Subresource to patch; `None` for the object itself.
         #[serde(default)]
         sub: Option<Subresource>,
     },
-    /// Delete an object.
+    /// Deletes an object.
     Delete {
-        /// Of this kind
+        /// Kind of the object.
         kind: Kind,
-        /// and this name.
+        /// Name of the object.
         name: String,
-        /// Grace period in seconds; the kind's default when absent.
+        /// Grace period in seconds; the default of the kind if absent.
         #[serde(default)]
         grace: Option<u32>,
     },
-    /// Apply a JSON merge patch to the slice that has the most endpoints among those of a service.
+    /// Applies a JSON merge patch to the slice with the most endpoints of a Service, manager and address type.
     MergeSlice {
-        /// The service.
+        /// Name of the Service.
         service: String,
-        /// Only slices with this managed-by label count,
+        /// Value of the label `endpointslice.kubernetes.io/managed-by`; that of the slice controller by default.
         #[serde(default = "slice_controller")]
         managed_by: String,
-        /// and only those of this address type.
+        /// Address type; `IPv4` by default.
         #[serde(default = "ipv4")]
         address_type: String,
         /// The patch.
         patch: Value,
     },
-    /// Delete that slice.
+    /// Deletes the slice with the most endpoints of a Service, manager and address type.
     DeleteSlice {
-        /// The service.
+        /// Name of the Service.
         service: String,
-        /// Only slices with this managed-by label count,
+        /// Value of the label `endpointslice.kubernetes.io/managed-by`; that of the slice controller by default.
         #[serde(default = "slice_controller")]
         managed_by: String,
-        /// and only those of this address type.
+        /// Address type; `IPv4` by default.
         #[serde(default = "ipv4")]
         address_type: String,
     },
 }
 
-/// A part of an object with a path of its own.
+/// Subresource of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subresource {
-    /// What the kubelet reports.
+    /// The subresource `status`.
     Status,
 }
 
-/// How a scenario is to be compared, or what it is about.
+/// Tag that relaxes the comparison of a scenario or classifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tag {
-    /// The trigger time annotation counts too.
+    /// The trigger time annotation is compared too.
     ExactTime,
-    /// Which endpoint is in which slice does not count, but how many there are in each slice does.
+    /// The distribution of endpoints to slices is not compared, but the sizes of slices are.
     LoosePacking,
-    /// With loose packing: only the number of slices counts.
+    /// As [`LoosePacking`](Tag::LoosePacking), but only the number of slices is compared, not their sizes.
     SizesVary,
-    /// As loose packing, and which endpoint carries which hint does not count either.
+    /// As [`LoosePacking`](Tag::LoosePacking), and of hints only the number of endpoints with each hint is compared.
     HintCounts,
-    /// Events do not count.
+    /// Events are not compared.
     NoEvents,
-    /// The expectation is ours: upstream does something we mend. Compared like any other.
+    /// The expected state is that of these controllers, where upstream has a bug that they fix. No effect on the
+    /// comparison.
     Mended,
-    /// About topology hints. Compared like any other.
+    /// About topology hints. No effect on the comparison.
     Hints,
-    /// About Endpoints cut off at a thousand addresses. Compared like any other.
+    /// About Endpoints that are truncated at 1,000 addresses. No effect on the comparison.
     TruncatedEndpoints,
 }
 
@@ -145,19 +146,28 @@ fn ipv4() -> String {
 }
 
 impl Recording {
-    /// Parses the text of a file; an error says where in the document the mistake is.
+    /// Parses the text of a file.
+    ///
+    /// # Errors
+    /// The text is not a recording. The message contains the path within the document.
     pub fn parse(text: &[u8]) -> Result<Self> {
         let mut document = serde_json::Deserializer::from_slice(text);
         Ok(serde_path_to_error::deserialize(&mut document)?)
     }
 
     /// Reads a file.
+    ///
+    /// # Errors
+    /// The file cannot be read or parsed.
     pub fn read(path: &Path) -> Result<Self> {
         let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         Self::parse(&text).with_context(|| path.display().to_string())
     }
 
-    /// Reads all files of a directory, by the name of the file without its ending.
+    /// Reads all `.json` files of a directory, sorted by name. Returns them with their names without the extension.
+    ///
+    /// # Errors
+    /// The directory or a file cannot be read, a file cannot be parsed, or there is no such file.
     pub fn read_all(directory: &Path) -> Result<Vec<(String, Self)>> {
         let names = || -> std::io::Result<Vec<PathBuf>> {
             fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect()
@@ -165,7 +175,7 @@ impl Recording {
         let mut paths = names().with_context(|| format!("cannot read {}", directory.display()))?;
         paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
         paths.sort();
-        ensure!(!paths.is_empty(), "{} holds no recordings", directory.display());
+        ensure!(!paths.is_empty(), "{} contains no recordings", directory.display());
         let named = |path: PathBuf| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             Ok((name, Self::read(&path)?))

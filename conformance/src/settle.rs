@@ -1,4 +1,4 @@
-//! When a namespace has settled: when nothing has changed in it for a while.
+//! Detection of settled namespaces: those without changes for some time.
 
 use std::{
     collections::HashMap,
@@ -9,18 +9,19 @@ use std::{
 use anyhow::{Result, bail, ensure};
 use tokio::time::{Instant, sleep};
 
-/// The endpointslice controller acts on events of slices after at least 1 s, and whatever it then does may cause another.
+/// Time without changes after which a namespace is settled. The slice controller acts on events of slices after at
+/// least 1 s, and its writes may cause another round.
 pub const QUIET: Duration = Duration::from_millis(2600);
 
-/// How often the clock is moved on,
+/// Interval at which the clock is advanced.
 const TICK: Duration = Duration::from_millis(10);
-/// and how far at most, however long that took.
+/// Maximum advance of the clock per tick, however long the tick took.
 const LONGEST_TICK: Duration = Duration::from_millis(15);
 
-/// When what was last changed, as far as is known.
+/// Times of the last observed changes, by namespace.
 ///
-/// Silence says something only while those who could break it get to run. So its length is measured on a clock of its own
-/// that falls behind when the machine has more to do than it can: see [`keep_time`](Self::keep_time).
+/// A lack of changes is meaningful only while the controllers get CPU time. It is therefore measured on a clock that
+/// falls behind when the machine is overloaded: see [`keep_time`](Self::keep_time).
 #[derive(Debug, Default)]
 pub struct Changes {
     seen: Mutex<Seen>,
@@ -35,22 +36,22 @@ struct Seen {
 }
 
 impl Changes {
-    /// Something changed in `namespace`.
+    /// Records a change in `namespace`.
     pub fn note(&self, namespace: &str) {
         self.with(|seen| *seen.namespaces.entry(namespace.to_owned()).or_default() = seen.clock);
     }
 
-    /// Anything may have changed.
+    /// Records that any namespace may have changed.
     pub fn note_everywhere(&self) {
         self.with(|seen| seen.everywhere = seen.clock);
     }
 
-    /// Changes can no longer be seen: all who wait are told why.
+    /// Records that changes can no longer be observed: all calls of [`settled`](Self::settled) fail with this reason.
     pub fn blind(&self, why: String) {
         self.with(|seen| seen.blind = Some(why));
     }
 
-    /// Moves the clock for ever; nothing settles unless this runs.
+    /// Advances the clock, and never returns. No namespace settles unless this runs.
     pub async fn keep_time(&self) {
         loop {
             let start = Instant::now();
@@ -60,14 +61,17 @@ impl Changes {
         }
     }
 
-    /// Waits until `namespace` has not changed for `quiet`, counted from now at the earliest.
+    /// Waits until `namespace` has not changed for `quiet`, counted from this call at the earliest.
+    ///
+    /// # Errors
+    /// The namespace has not settled after `limit`, or changes can no longer be observed.
     pub async fn settled(&self, namespace: &str, quiet: Duration, limit: Duration) -> Result<()> {
         let begun = Instant::now();
         let start = self.with(|seen| seen.clock);
         loop {
             let lacking = self.with(|seen| {
                 if let Some(why) = &seen.blind {
-                    bail!("cannot see whether {namespace} settles: {why}");
+                    bail!("cannot observe changes in {namespace}: {why}");
                 }
                 let last = seen.namespaces.get(namespace).copied().unwrap_or_default();
                 let silent = seen.clock.saturating_sub(last.max(seen.everywhere).max(start));
@@ -98,13 +102,13 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// How long it takes to settle while `act` goes on, in seconds. Changes are seen a tick early or late.
+    /// Returns the time until the namespace settles while `act` runs, in seconds. Times are accurate to one tick.
     async fn settles(changes: &Changes, act: impl Future<Output = ()>) -> Result<String> {
         let start = Instant::now();
         let settled = async { changes.settled("ns", 3 * SECOND, 20 * SECOND).await.map(|()| start.elapsed()) };
         let done = tokio::select! {
             (settled, ()) = join(settled, act) => settled?,
-            () = changes.keep_time() => bail!("never ends"),
+            () = changes.keep_time() => bail!("the clock has stopped"),
         };
         Ok(format!("{:.1}", done.as_secs_f64()))
     }
@@ -145,7 +149,7 @@ mod tests {
         let changes = Changes::default();
         let act = async {
             sleep(SECOND).await;
-            // As if nobody had run for five seconds.
+            // As if no task had run for five seconds.
             tokio::time::advance(5 * SECOND).await;
         };
         assert_eq!(settles(&changes, act).await.unwrap(), "8.0");
@@ -169,6 +173,6 @@ mod tests {
         let changes = Changes::default();
         changes.blind("connection refused".to_owned());
         let error = settles(&changes, async {}).await.unwrap_err().to_string();
-        assert_eq!(error, "cannot see whether ns settles: connection refused");
+        assert_eq!(error, "cannot observe changes in ns: connection refused");
     }
 }

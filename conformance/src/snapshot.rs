@@ -3,15 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a scenario's namespace holds at a settled point, written so that two clusters can be compared:
-/// nothing generated is left, and all lists whose order means nothing are sorted. See [`canonical`](crate::canonical()).
+/// Objects of a scenario's namespace at a settled point, in a form that is equal on different clusters: generated
+/// values are replaced, and lists whose order has no meaning are sorted. See [`canonical`](crate::canonical()).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Snapshot {
-    /// Endpoints, by name.
+    /// Endpoints, sorted by name.
     pub endpoints: Vec<Value>,
-    /// EndpointSlices, by their text.
+    /// EndpointSlices, sorted by their JSON text.
     pub slices: Vec<Value>,
-    /// The distinct events of the endpoint controllers.
+    /// Distinct events of the endpoint controllers, each as `[kind, name, type, reason, message, component]`.
     pub events: Vec<Value>,
 }

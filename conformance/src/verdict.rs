@@ -1,13 +1,13 @@
-//! What all outcomes together mean. Pure.
+//! Summary of all outcomes.
 
 use std::{collections::BTreeMap, fmt};
 
 use crate::{Failure, Outcome};
 
-/// Differences of one scenario that are shown.
+/// Maximum number of differences shown per scenario.
 const SHOWN: usize = 8;
 
-/// The outcomes of all files that were played.
+/// Summary of the outcomes of all files.
 #[derive(Debug, Clone, Default)]
 pub struct Verdict {
     passed: usize,
@@ -16,7 +16,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Judges the outcomes of one file.
+    /// Adds the outcomes of one file.
     pub fn add(&mut self, file: &str, outcomes: Vec<Outcome>) {
         for Outcome { scenario, failure, second_looks } in outcomes {
             self.second_looks += second_looks;
@@ -27,25 +27,25 @@ impl Verdict {
         }
     }
 
-    /// A file could not be played at all.
+    /// Adds a file that could not be played.
     pub fn add_error(&mut self, file: &str, error: &anyhow::Error) {
         let failure = Failure { step: 0, reasons: vec![format!("{error:#}")] };
         self.failed.insert(file.to_owned(), failure);
     }
 
-    /// How many scenarios, and files that could not be played, were judged.
+    /// Returns the number of scenarios that were played, plus the number of files that could not be played.
     pub fn played(&self) -> usize {
         let Self { passed, second_looks: _, failed } = self;
         passed + failed.len()
     }
 
-    /// Whether everything was as recorded.
+    /// Returns whether all scenarios matched the recordings.
     pub fn is_good(&self) -> bool {
         self.failed.is_empty()
     }
 }
 
-/// The summary: everything that failed, and counts of the rest.
+/// Formats all failures, and the numbers of passed and failed scenarios.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { passed, second_looks, failed } = self;
@@ -60,7 +60,7 @@ impl fmt::Display for Verdict {
         }
         write!(f, "{passed} passed, {} failed", failed.len())?;
         if *second_looks > 0 {
-            write!(f, "; {second_looks} steps were as expected only after waiting again")?;
+            write!(f, "; {second_looks} steps matched only after settling again")?;
         }
         Ok(())
     }

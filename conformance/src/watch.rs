@@ -1,7 +1,7 @@
-//! What tells [`Changes`] of changes: one watch per kind for the whole cluster.
+//! Watches that record changes in [`Changes`]: one per kind, for all namespaces.
 //!
-//! A watch costs as much as there are changes. Polling two dozen namespaces often enough to measure silence would cost more
-//! than the controllers that are to be measured.
+//! The cost of a watch depends on the number of changes. Polling two dozen namespaces often enough would cost more than
+//! the controllers under test.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -14,17 +14,20 @@ use tokio::task::JoinSet;
 
 use crate::{Api, Changes, Kind};
 
-/// The kinds that endpoint controllers write.
+/// Kinds that the endpoint controllers write.
 const WATCHED: [Kind; 3] = [Kind::Endpoints, Kind::EndpointSlice, Kind::Event];
 
-/// The watches, and what keeps the time between changes; dropping this ends them.
+/// Tasks of the watches and of the clock of [`Changes`]. Dropping this ends them.
 #[derive(Debug)]
 pub struct Watches {
     _tasks: JoinSet<()>,
 }
 
 impl Watches {
-    /// Opens the watches. Any change after this has returned is noted.
+    /// Opens the watches. Changes after this has returned are recorded.
+    ///
+    /// # Errors
+    /// A list or watch request fails.
     pub async fn open(api: &Api, changes: &Arc<Changes>) -> Result<Self> {
         let mut tasks = JoinSet::new();
         for kind in WATCHED {
@@ -41,27 +44,27 @@ impl Watches {
     }
 }
 
-/// Opens a watch of everything that happens from now on.
+/// Opens a watch of a kind in all namespaces, from the current resource version.
 pub(crate) async fn open(api: &Api, kind: Kind) -> Result<Body> {
-    // The page is small because only the version of the list is wanted.
+    // Only the resource version of the list is needed.
     let resource_version = api.list(kind, "", "?limit=1").await?.metadata.resource_version;
     let params = WatchParams { resource_version, ..WatchParams::default() };
     let watch = api.client().watch(&kind.resource(), None, &params).await;
     watch.with_context(|| format!("cannot watch {kind:?}"))
 }
 
-/// Follows a watch for ever. A server ends any watch now and then.
+/// Follows a watch, and opens it again when the server ends it. Returns only errors.
 async fn follow(api: &Api, kind: Kind, changes: &Changes, first: Body) -> Result<Infallible> {
     let mut watch = first;
     loop {
         note_all(kind, changes, watch).await;
         watch = open(api, kind).await?;
-        // What happened between the two watches is not known.
+        // Changes between the two watches are not observed.
         changes.note_everywhere();
     }
 }
 
-/// Notes the changes of one watch until it ends, however it ends: the next one goes on from a fresh list.
+/// Records the changes of one watch until it ends or fails: in both cases the next one starts from a new list.
 async fn note_all(kind: Kind, changes: &Changes, mut watch: Body) {
     let mut frames = LineSplitter::new(kind.resource().kind);
     while let Some(Ok(chunk)) = watch.next().await {
@@ -71,14 +74,14 @@ async fn note_all(kind: Kind, changes: &Changes, mut watch: Body) {
                 Ok(Frame { object: Object { metadata } }) if !metadata.namespace.is_empty() => {
                     changes.note(&metadata.namespace);
                 }
-                // An error, most likely that history is gone.
+                // An error event, usually with code 410.
                 _ => return,
             }
         }
     }
 }
 
-/// As much of a watch event as matters here.
+/// Subset of a watch event.
 #[derive(Deserialize)]
 struct Frame {
     object: Object,

@@ -1,16 +1,16 @@
-//! Writes of the controllers, counted from the log of an API server. Pure.
+//! Writes of the controllers, counted from the log of an API server.
 
 use std::{collections::BTreeMap, fmt};
 
 use serde::Deserialize;
 
-/// User agents of controllers contain this: ours, and those of kube-controller-manager.
+/// Substring of the user agents of the controllers, both of this repository and of kube-controller-manager.
 pub const CONTROLLERS: &str = "controller-manager";
 
-/// The resources that the endpoint controllers write, with the spelling used in a [`Tally`].
+/// Resources that the endpoint controllers write, in the order in which a [`Tally`] is formatted.
 const COUNTED: [&str; 2] = ["endpointslices", "endpoints"];
 
-/// One answered create, update, patch or delete.
+/// One create, update, patch or delete request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Write {
     /// `create`, `update`, `patch`, `delete` or `deletecollection`.
@@ -23,15 +23,15 @@ pub struct Write {
     pub name: String,
     /// The `User-Agent` header of the request.
     pub user_agent: String,
-    /// The code of the answer; `None` if the connection was closed without one.
+    /// Status code of the response; `None` if the connection was closed without one.
     pub code: Option<u16>,
-    /// Whether the server carried the request out, which it may have done without answering.
+    /// Whether the server executed the request, even if it sent no response.
     pub accepted: bool,
 }
 
 impl Write {
-    /// Parses a line of an audit log. `None` for anything but the last stage of a write of one of the controllers:
-    /// reads, requests under way, other clients, other resources, subresources.
+    /// Parses a line of an audit log. `None` for anything but the last stage of a write that [counts](Self::counts):
+    /// reads, requests in progress, other clients, other resources, subresources.
     ///
     /// # Errors
     /// The line is not an `audit.k8s.io/v1` Event.
@@ -50,13 +50,13 @@ impl Write {
         Ok(Some(write).filter(Self::counts))
     }
 
-    /// Whether this is a write of a controller to a resource that the endpoint controllers own.
+    /// Returns whether this is a write of a controller to EndpointSlices or Endpoints.
     pub fn counts(&self) -> bool {
         self.user_agent.contains(CONTROLLERS) && COUNTED.contains(&self.resource.as_str())
     }
 }
 
-/// As much of an `audit.k8s.io/v1` Event as matters here.
+/// Subset of an `audit.k8s.io/v1` Event.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AuditEvent {
@@ -109,17 +109,17 @@ impl Tally {
         }
     }
 
-    /// Number of accepted writes of this verb (`create`, `update`, `delete`) to this resource, by its plural.
+    /// Returns the number of accepted writes with this verb (`create`, `update`, `delete`) to this resource.
     pub fn accepted(&self, resource: &str, verb: &str) -> usize {
         self.get(resource, verb, true)
     }
 
-    /// Number of rejected and unanswered writes of this verb to this resource.
+    /// Returns the number of writes with this verb to this resource that the server did not execute.
     pub fn rejected(&self, resource: &str, verb: &str) -> usize {
         self.get(resource, verb, false)
     }
 
-    /// Number of all writes.
+    /// Returns the number of all writes.
     pub fn total(&self) -> usize {
         self.counts.values().sum()
     }
@@ -129,7 +129,8 @@ impl Tally {
     }
 }
 
-/// One line: `12 writes: endpointslices create 3, update 7 (1 rejected), delete 0; endpoints create 1, update 0, delete 0`.
+/// Formats one line such as
+/// `12 writes: endpointslices create 3, update 7 (and 1 rejected), delete 0; endpoints create 1, update 0, delete 0`.
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} writes", self.total())?;

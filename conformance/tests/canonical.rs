@@ -1,4 +1,4 @@
-//! The canonical form of what an API server lists.
+//! The canonical form of listed objects.
 
 use kube_endpoints_conformance::{Kind, Observed, Owners, canonical, text};
 use rstest::rstest;
@@ -113,6 +113,6 @@ fn events() {
 
 #[test]
 fn text_has_its_keys_in_order() {
-    let value: Value = serde_json::from_str(r#"{"b": [1, {"d": null, "c": "\""}], "a": {}}"#).expect("valid");
+    let value: Value = serde_json::from_str(r#"{"b": [1, {"d": null, "c": "\""}], "a": {}}"#).expect("valid JSON");
     assert_eq!(text(&value), r#"{"a":{},"b":[1,{"c":"\"","d":null}]}"#);
 }

@@ -1,4 +1,4 @@
-//! What passes for equal under which tags.
+//! Comparison of snapshots under each tag.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 const TIME: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 
 fn slices(slices: &Value) -> Snapshot {
-    serde_json::from_value(json!({ "endpoints": [], "slices": slices, "events": [] })).expect("a snapshot")
+    serde_json::from_value(json!({ "endpoints": [], "slices": slices, "events": [] })).expect("the snapshot is valid")
 }
 
-/// A slice of endpoints given as `address` or `address@zone`.
+/// Returns a slice with endpoints that are given as `address` or `address@zone`.
 fn slice(endpoints: &[&str]) -> Value {
     let endpoint = |text: &&str| match text.split_once('@') {
         Some((address, zone)) => json!({ "addresses": [address], "hints": { "forZones": [{ "name": zone }] } }),
@@ -27,7 +27,7 @@ fn check(expected: &Snapshot, actual: &Snapshot, tags: &[Tag], differences: &[&s
     let tags: BTreeSet<_> = tags.iter().copied().collect();
     assert_eq!(compare(expected, actual, &tags), differences);
     let back = compare(actual, expected, &tags);
-    assert_eq!(back.is_empty(), differences.is_empty(), "not symmetric: {back:?}");
+    assert_eq!(back.is_empty(), differences.is_empty(), "the comparison is not symmetric: {back:?}");
 }
 
 #[rstest]

@@ -1,4 +1,4 @@
-//! The player against an API server without controllers: what it does, what it sees, and what it says.
+//! The player on an API server without controllers: its requests, snapshots and failures.
 
 use kube_controller_client::Config;
 use kube_dev_apiserver::Server;
@@ -11,13 +11,13 @@ fn recording(nodes: &Value, scenarios: &[(&str, Value)]) -> Recording {
         .map(|(name, steps)| json!({ "name": name, "about": "", "tags": [], "steps": steps }))
         .collect();
     let text = json!({ "kubernetes": "1.36.2", "nodes": nodes, "scenarios": scenarios }).to_string();
-    Recording::parse(text.as_bytes()).expect("a recording")
+    Recording::parse(text.as_bytes()).expect("the recording is valid")
 }
 
 async fn start() -> (Server, Player) {
-    let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a server");
-    let config = Config::from_url(&server.url()).expect("a URL");
-    let player = Player::connect(&config).await.expect("a connection");
+    let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("the server starts");
+    let config = Config::from_url(&server.url()).expect("the URL is valid");
+    let player = Player::connect(&config).await.expect("the player connects");
     (server, player)
 }
 
@@ -112,7 +112,7 @@ async fn plays() {
     assert_eq!(failures[0], None);
     let difference = "endpoints[0].subsets[0].addresses[0].ip: expected \"10.0.0.3\", found \"10.0.0.2\"";
     assert_eq!(failures[1], Some(Failure { step: 2, reasons: vec![difference.to_owned()] }));
-    let failure = failures[2].as_ref().expect("there is no such pod");
+    let failure = failures[2].as_ref().expect("deleting a missing Pod fails");
     assert_eq!(failure.step, 1);
     let reason = &failure.reasons[0];
     assert!(reason.starts_with("operation 1 of 1: DELETE /api/v1/namespaces/replay-"), "{reason}");
@@ -130,21 +130,21 @@ async fn nodes_and_cleaning_up() {
     let (server, player) = start().await;
     let nothing = json!([{ "do": [], "expect": expect(&json!([]), &json!([])) }]);
     let recording = recording(&nodes, &[("a", nothing)]);
-    player.create_nodes(&recording.nodes).await.expect("nodes");
-    let found = player.api().list(Kind::Node, "", "").await.expect("a list").items;
+    player.create_nodes(&recording.nodes).await.expect("the Nodes are created");
+    let found = player.api().list(Kind::Node, "", "").await.expect("the Nodes are listed").items;
     assert_eq!(found[0]["status"]["allocatable"]["cpu"], "4");
 
     let before = namespaces(&player).await;
     assert_eq!(play(&player, &recording.scenarios).await[0].failure, None);
     assert_eq!(namespaces(&player).await, before + 1);
-    player.clean_up(&recording.nodes).await.expect("everything deleted");
+    player.clean_up(&recording.nodes).await.expect("everything is deleted");
     server.empty_namespaces();
     assert_eq!(namespaces(&player).await, before);
-    assert!(player.api().list(Kind::Node, "", "").await.expect("a list").items.is_empty());
+    assert!(player.api().list(Kind::Node, "", "").await.expect("the Nodes are listed").items.is_empty());
     server.shutdown().await;
 }
 
 async fn namespaces(player: &Player) -> usize {
     let request = kube_endpoints_conformance::Request::get("/api/v1/namespaces".to_owned());
-    player.api().ok(request).await.expect("a list")["items"].as_array().expect("items").len()
+    player.api().ok(request).await.expect("the list succeeds")["items"].as_array().expect("the list has items").len()
 }

@@ -1,11 +1,11 @@
-//! The files themselves: they parse, they are in canonical form, and tell states apart.
+//! The recordings are complete and in canonical form, and the comparison distinguishes their states.
 
 use std::{collections::BTreeSet, path::Path};
 
 use kube_endpoints_conformance::{Recording, compare, text};
 
 fn recordings() -> Vec<(String, Recording)> {
-    Recording::read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings")).expect("recordings")
+    Recording::read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings")).expect("the recordings are valid")
 }
 
 fn keys() -> BTreeSet<String> {
@@ -20,7 +20,7 @@ fn every_file_is_there() {
     let recordings = recordings();
     let scenarios: usize = recordings.iter().map(|(_, recording)| recording.scenarios.len()).sum();
     assert_eq!((recordings.len(), scenarios), (9, 274));
-    assert_eq!(keys().len(), scenarios, "a name twice in a file");
+    assert_eq!(keys().len(), scenarios, "a file contains a name twice");
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn expectations_are_canonical_and_equal_to_themselves() {
     }
 }
 
-/// If comparing were too lax, steps that change something would compare equal to the step before.
+/// The comparison is not too lax: most steps that change something differ from the previous step.
 #[test]
 fn most_steps_can_be_told_from_the_step_before() {
     let (mut changed, mut told) = (0, 0);
@@ -49,5 +49,5 @@ fn most_steps_can_be_told_from_the_step_before() {
             }
         }
     }
-    assert!(told * 10 > changed * 9, "only {told} of {changed} changes are told apart");
+    assert!(told * 10 > changed * 9, "only {told} of {changed} changes are detected");
 }

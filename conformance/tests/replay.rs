@@ -1,4 +1,4 @@
-//! Plays all recordings against a cluster with our controllers. See the README of this crate for the environment variables.
+//! Plays all recordings on a cluster with the controllers. For the environment variables, see the README of this crate.
 
 mod cluster;
 
@@ -12,14 +12,14 @@ use tokio::task::JoinSet;
 #[tokio::test(flavor = "multi_thread")]
 async fn the_controllers_do_what_was_recorded() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let workspace = here.parent().expect("the workspace");
-    let options = Options::read(workspace, |name| env::var(name).ok()).expect("the environment variables");
+    let workspace = here.parent().expect("the crate is in a workspace");
+    let options = Options::read(workspace, |name| env::var(name).ok()).expect("the environment variables are valid");
     let options = Arc::new(options);
     let recordings = here.join("recordings");
-    let mut recordings = Recording::read_all(&recordings).expect("recordings");
+    let mut recordings = Recording::read_all(&recordings).expect("the recordings are valid");
 
-    // Files differ in their nodes, so that each needs a cluster to itself. The embedded one costs little; but all files
-    // at once would begin with more to do than a small machine can, and the longest takes as long as all others together.
+    // Files differ in their Nodes, so each needs a cluster of its own. More than three at a time would overload a small
+    // machine at the start, and save no time: the longest file takes as long as all others together.
     let at_once = if options.target == Target::Embedded { 3 } else { 1 };
     let steps = |recording: &Recording| recording.scenarios.iter().map(|scenario| scenario.steps.len()).sum::<usize>();
     recordings.sort_by_key(|(_, recording)| Reverse(steps(recording)));
@@ -39,7 +39,7 @@ async fn the_controllers_do_what_was_recorded() {
             });
         }
         let Some(played) = playing.join_next().await else { break };
-        let (file, outcomes) = played.expect("playing does not panic");
+        let (file, outcomes) = played.expect("the player does not panic");
         match outcomes {
             Ok((outcomes, tally)) => {
                 verdict.add(&file, outcomes);
@@ -48,13 +48,13 @@ async fn the_controllers_do_what_was_recorded() {
             Err(error) => verdict.add_error(&file, &error),
         }
     }
-    assert!(verdict.played() > 0, "CONFORMANCE_ONLY leaves nothing to play");
-    assert!(verdict.is_good(), "not as recorded:\n{verdict}");
+    assert!(verdict.played() > 0, "CONFORMANCE_ONLY matches no scenario");
+    assert!(verdict.is_good(), "differences from the recordings:\n{verdict}");
     eprintln!("{verdict}");
     eprintln!("{writes}");
 }
 
-/// Plays the scenarios of one file and counts the writes of the controllers.
+/// Plays the scenarios of one file. Returns their outcomes and the numbers of writes of the controllers.
 async fn play(options: &Options, recording: &Recording) -> Result<(Vec<Outcome>, Tally)> {
     if recording.scenarios.is_empty() {
         return Ok(<_>::default());
@@ -73,7 +73,7 @@ async fn play(options: &Options, recording: &Recording) -> Result<(Vec<Outcome>,
         })
         .await;
     if shared {
-        // What was found counts, even if something is left behind.
+        // A failed clean-up does not change the outcomes.
         player.clean_up(&recording.nodes).await.unwrap_or_else(|error| eprintln!("cannot clean up: {error:#}"));
     }
     let played = played?;
@@ -81,12 +81,12 @@ async fn play(options: &Options, recording: &Recording) -> Result<(Vec<Outcome>,
     Ok((played, writes))
 }
 
-/// Hints depend on all nodes of a cluster.
+/// Prints a warning if the cluster has other Nodes, since hints depend on all Nodes of a cluster.
 async fn warn_of_nodes(player: &Player) -> Result<()> {
     let nodes = player.api().list(kube_endpoints_conformance::Kind::Node, "", "").await?.items;
     if !nodes.is_empty() {
         let names: Vec<_> = nodes.iter().filter_map(|node| node["metadata"]["name"].as_str()).collect();
-        eprintln!("this cluster has nodes of its own, {}: scenarios about hints may differ", names.join(", "));
+        eprintln!("warning: the cluster has other Nodes ({}): scenarios about hints may differ", names.join(", "));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Fills `fuzz/corpus` from the recorded bytes of a real API server.
+//! Writes the seeds to `fuzz/corpus`, from the recorded bytes of a real API server.
 
 use std::{error::Error, fs, path::Path};
 

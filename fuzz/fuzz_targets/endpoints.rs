@@ -1,4 +1,4 @@
-//! The compact Endpoints, from either encoding.
+//! Decodes the compact Endpoints, from either encoding.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! The compact EndpointSlice, from either encoding.
+//! Decodes the compact EndpointSlice, from either encoding.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! A list of Services in JSON, in chunks.
+//! Decodes a list of Services in JSON, in chunks.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

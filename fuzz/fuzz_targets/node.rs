@@ -1,4 +1,4 @@
-//! The compact Node, from either encoding.
+//! Decodes the compact Node, from either encoding.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

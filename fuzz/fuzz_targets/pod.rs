@@ -1,4 +1,4 @@
-//! The compact Pod, from either encoding.
+//! Decodes the compact Pod, from either encoding.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! An object in renderings that mean the same.
+//! Decodes different encodings of one object that are equal for Go's decoders.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

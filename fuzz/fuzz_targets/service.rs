@@ -1,4 +1,4 @@
-//! The compact Service, from either encoding.
+//! Decodes the compact Service, from either encoding.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! A watch of Services in protobuf, in chunks.
+//! Decodes a watch of Services in protobuf, in chunks.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

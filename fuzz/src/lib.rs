@@ -1,4 +1,23 @@
-//! What the fuzz targets hold of any bytes. A test of `kube-endpoint-model` runs the same for a moment.
+//! Checks of the fuzz targets: decoding any bytes must not panic, and must not depend on how the bytes arrive.
+//!
+//! They are for:
+//!
+//! - the readers of lists and watches of `kube-wire`, in JSON and protobuf;
+//! - the decoders of the objects of `kube-endpoint-model`;
+//! - different encodings of one object with the same meaning for Go's decoders ([`renderings()`]);
+//! - a seed corpus from recorded bytes of a real API server ([`seeds`]);
+//! - a short test of `kube-endpoint-model` on stable Rust, which includes this file as a module.
+//!
+//! ```text
+//! conformance/fixtures --> seeds --> corpus/ --> libFuzzer --> fuzz_targets/*.rs --> TARGETS
+//!                            |                                                         ^
+//!                            +------> test `fuzz` of kube-endpoint-model --------------+
+//! ```
+//!
+//! # When not to use it
+//!
+//! - For client code other than decoding: requests, retries and caches are not fuzzed.
+//! - For the semantics of decoded objects: only panics and differences between two ways of decoding are findings.
 
 #[expect(dead_code, reason = "a module of the tests of kube-wire, of which one kind is needed")]
 #[path = "../../crates/wire/tests/it/meta.rs"]
@@ -16,13 +35,13 @@ use self::{
     renderings::{Choices, Shape, shapes},
 };
 
-/// A low limit, so that short inputs reach it.
+/// Limit on the size of an item in bytes, so low that short inputs reach it.
 const LIMIT: usize = 4096;
 
-/// Checks any bytes, and says whether they could be read to the end.
+/// Check of any bytes. Returns whether they were decoded to the end; panics on a finding.
 pub type Check = fn(&[u8]) -> bool;
 
-/// What each target checks, by its name.
+/// Names and checks of all targets.
 pub const TARGETS: [(&str, Check); 10] = [
     ("list_json", list_json),
     ("list_protobuf", list_protobuf),
@@ -36,22 +55,22 @@ pub const TARGETS: [(&str, Check); 10] = [
     ("renderings", renderings),
 ];
 
-/// A list in JSON means the same however it is cut; the first byte says how.
+/// Checks that a list in JSON decodes to the same items in chunks of (first byte + 1) bytes and at once.
 pub fn list_json(bytes: &[u8]) -> bool {
     list(Encoding::Json, bytes)
 }
 
-/// A list in protobuf means the same however it is cut; the first byte says how.
+/// Checks that a list in protobuf decodes to the same items in chunks of (first byte + 1) bytes and at once.
 pub fn list_protobuf(bytes: &[u8]) -> bool {
     list(Encoding::Protobuf, bytes)
 }
 
-/// A watch in JSON means the same however it is cut; the first byte says how.
+/// Checks that a watch in JSON decodes to the same events in chunks of (first byte + 1) bytes and at once.
 pub fn watch_json(bytes: &[u8]) -> bool {
     watch(Encoding::Json, bytes)
 }
 
-/// A watch in protobuf means the same however it is cut; the first byte says how.
+/// Checks that a watch in protobuf decodes to the same events in chunks of (first byte + 1) bytes and at once.
 pub fn watch_protobuf(bytes: &[u8]) -> bool {
     watch(Encoding::Protobuf, bytes)
 }
@@ -96,13 +115,14 @@ fn watch(encoding: Encoding, bytes: &[u8]) -> bool {
     in_pieces.1.is_none()
 }
 
-/// The first byte says how the rest is cut.
+/// Returns the chunk size, which is the first byte plus one, and the remaining bytes.
 fn cut(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let (step, body) = bytes.split_first()?;
     Some((usize::from(*step) + 1, body))
 }
 
-/// What can be read of one object can be used; the first byte says in which encoding it is.
+/// Decodes one object and formats its key, uid and resource version, or the error. The first byte selects the encoding:
+/// [`seeds::PROTOBUF`], any other byte is JSON.
 pub fn object<T: Decode>(bytes: &[u8]) -> bool {
     let Some((encoding, body)) = bytes.split_first() else { return false };
     let object = if *encoding == seeds::PROTOBUF { T::from_protobuf(body) } else { T::from_json(body) };
@@ -113,8 +133,8 @@ pub fn object<T: Decode>(bytes: &[u8]) -> bool {
     object.is_ok()
 }
 
-/// An object means the same in any rendering. The first byte says which kind it is of, the second in which encoding it is, the next
-/// eight how it is rendered.
+/// Checks that an object and a different rendering of it decode to equal objects. The first byte selects the kind, the
+/// second the encoding; the next eight are the seed of the rendering.
 pub fn renderings(bytes: &[u8]) -> bool {
     let Some((kind, bytes)) = bytes.split_first() else { return false };
     let check = match kind {

@@ -1,7 +1,7 @@
-//! Other texts and bytes with the same meaning for Go's decoders. What is decoded from them must be equal.
+//! Renderings: encodings of an object with the same meaning for Go's decoders, which must decode to equal objects.
 //!
-//! The renderers know nothing of the decoders that they test: they work on documents and messages, led by what [`Shape`] says of
-//! the Go types.
+//! The renderers share no code with the decoders under test. They work on documents and messages, and on the
+//! descriptions of the Go types by [`Shape`].
 
 mod json;
 mod protobuf;
@@ -9,18 +9,18 @@ pub mod shapes;
 
 pub use self::{json::render as json, protobuf::render as protobuf, shapes::Shape};
 
-/// A stream of decisions that a seed determines.
+/// Pseudo-random decisions, determined by a seed.
 #[derive(Debug)]
 pub struct Choices(u64);
 
 impl Choices {
-    /// The same seed, the same decisions.
+    /// Creates decisions from a seed. Equal seeds give equal decisions.
     pub fn new(seed: &[u8]) -> Self {
         let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         Self(seed.iter().fold(0xcbf2_9ce4_8422_2325, hash))
     }
 
-    /// One of so many possibilities.
+    /// Returns a number below `count`.
     fn one_of(&mut self, count: usize) -> usize {
         // splitmix64
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -31,12 +31,12 @@ impl Choices {
         usize::try_from(bits).unwrap_or_default() % count.max(1)
     }
 
-    /// True once in so many times.
+    /// Returns true with a probability of 1 / `count`.
     fn once_in(&mut self, count: usize) -> bool {
         self.one_of(count) == 0
     }
 
-    /// Puts the items into another order in which those of one group follow each other as before.
+    /// Shuffles the items, but preserves the relative order of items of the same group.
     fn shuffle<T>(&mut self, items: Vec<(u64, T)>) -> Vec<T> {
         let mut ranked: Vec<(usize, u64, T)> =
             items.into_iter().map(|(group, it)| (self.one_of(1 << 20), group, it)).collect();

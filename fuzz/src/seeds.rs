@@ -1,4 +1,4 @@
-//! What fuzzing begins with: the recorded bytes of a real API server.
+//! Seeds of the fuzz targets, from recorded bytes of a real API server.
 
 use std::{error::Error, fs, path::Path};
 
@@ -6,22 +6,22 @@ use kube_wire::protobuf::{Envelope, Fields};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The first byte of an object in protobuf.
+/// First byte of an input that is an object in protobuf.
 pub const PROTOBUF: u8 = b'p';
-/// The first byte of an object in JSON; any other byte does as well.
+/// First byte of an input that is an object in JSON. Any byte other than [`PROTOBUF`] has the same effect.
 pub const JSON: u8 = b'j';
 
-/// Enough of each kind to meet all its fields.
+/// Number of objects per kind, enough to cover all fields.
 const OBJECTS: usize = 12;
 
 /// One input of a target.
 #[derive(Debug)]
 pub struct Seed {
-    /// The target that is to read it.
+    /// Name of the target.
     pub target: String,
-    /// Tells it from the other seeds of its target.
+    /// Name of the seed, unique within its target.
     pub name: String,
-    /// The input.
+    /// Bytes of the input.
     pub bytes: Vec<u8>,
 }
 
@@ -31,7 +31,11 @@ struct List<'a> {
     items: Vec<&'a RawValue>,
 }
 
-/// All seeds, made of the recordings in a folder. Fails where a recording is missing or broken.
+/// Returns all seeds, from the recordings in the directory `fixtures`.
+///
+/// # Errors
+///
+/// A recording is missing or malformed.
 pub fn of(fixtures: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
     let recorded = |name: String| fs::read(fixtures.join(name));
     let mut seeds = Vec::new();
@@ -41,7 +45,7 @@ pub fn of(fixtures: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
     for (encoding, suffix) in [("json", "json"), ("protobuf", "pb")] {
         for what in ["list", "watch"] {
             let body = recorded(format!("service.{what}.{suffix}"))?;
-            // Steps of 256, 8 and 1 bytes.
+            // Chunks of 256, 8 and 1 bytes.
             for step in [255, 7, 0] {
                 seed(&format!("{what}_{encoding}"), format!("step-{step}"), step, &body);
             }
@@ -64,7 +68,7 @@ pub fn of(fixtures: &Path) -> Result<Vec<Seed>, Box<dyn Error>> {
     Ok(seeds)
 }
 
-/// The byte that names a kind to the target `renderings`.
+/// Returns the first byte of an input of the target `renderings`, which selects the kind.
 fn first(kind: &str) -> u8 {
     match kind {
         "endpointslice" => b'i',
@@ -72,7 +76,7 @@ fn first(kind: &str) -> u8 {
     }
 }
 
-/// What follows that byte: encoding, decisions, object.
+/// Returns the remaining bytes of that input: encoding, seed of the rendering, object.
 fn rendering(encoding: u8, at: usize, object: &[u8]) -> Vec<u8> {
     [&[encoding], &(at as u64).to_le_bytes()[..], object].concat()
 }

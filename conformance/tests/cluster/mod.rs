@@ -1,4 +1,4 @@
-//! A cluster to play on, and the controllers on it.
+//! Cluster of a test, and the controllers on it.
 
 mod rights;
 
@@ -12,23 +12,23 @@ use kube_endpoints_conformance::{CONTROLLERS, ControlPlane, Controllers, Options
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// Requests that the embedded server remembers: more than any file takes, at some hundred bytes each.
+/// Size of the request log of the embedded server, at some hundred bytes per request. No file needs as many requests.
 const REMEMBERED: usize = 100_000;
 
-/// An API server, ours or another.
+/// API server: embedded, started from binaries, or existing.
 pub(crate) struct Cluster {
     config: Config,
-    /// Of the controllers.
+    /// Kubeconfig of the controllers.
     kubeconfig: PathBuf,
     runs: Runs,
 }
 
-/// What runs as long as the cluster is needed.
+/// Servers that run as long as the cluster is used.
 enum Runs {
-    /// With the folder of the kubeconfigs.
+    /// The server and the directory of the kubeconfigs.
     Embedded(Server, TempDir),
     Elsewhere,
-    Binaries(#[expect(dead_code, reason = "ends with us")] Box<ControlPlane>),
+    Binaries(#[expect(dead_code, reason = "stopped when it is dropped")] Box<ControlPlane>),
 }
 
 impl Cluster {
@@ -36,7 +36,7 @@ impl Cluster {
         Self::start_with(target, kube_dev_apiserver::Config::default()).await
     }
 
-    /// The same, with what an embedded server is to have besides rights and a log of requests.
+    /// As [`start`](Self::start), with a configuration of the embedded server, except authorization and request log.
     pub(crate) async fn start_with(target: &Target, config: kube_dev_apiserver::Config) -> Result<Self> {
         let (admin, controllers, runs) = match target {
             Target::Embedded => {
@@ -63,13 +63,13 @@ impl Cluster {
         Ok(Self { config: Config::from_kubeconfig(&admin).await?, kubeconfig: controllers, runs })
     }
 
-    /// How to reach it, with all rights.
+    /// Returns a client configuration with all rights.
     pub(crate) fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The embedded server, if it is one.
-    #[allow(dead_code, reason = "only the hostile scenarios look at the server")]
+    /// Returns the embedded server; `None` on other targets.
+    #[allow(dead_code, reason = "used only by the hostile scenarios")]
     pub(crate) fn server(&self) -> Option<&Server> {
         match &self.runs {
             Runs::Embedded(server, _) => Some(server),
@@ -77,17 +77,20 @@ impl Cluster {
         }
     }
 
-    /// Does `work` while the controllers run. Those of ours must end well when it is done.
+    /// Runs `work` while the controllers run, and then stops those that it has started.
+    ///
+    /// # Errors
+    /// `work` fails, or the controllers exit during it or do not shut down cleanly.
     pub(crate) async fn with_controllers<T>(
         &self,
         options: &Options,
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
-        // Boxed, as whatever holds settings.
+        // Boxed: futures that contain settings are large.
         Box::pin(self.with_controllers_set(options, settings(), work)).await
     }
 
-    /// The same; `settings` are those of controllers in this process.
+    /// As [`with_controllers`](Self::with_controllers). `settings` apply only to controllers in this process.
     pub(crate) async fn with_controllers_set<T>(
         &self,
         options: &Options,
@@ -99,46 +102,45 @@ impl Cluster {
             Controllers::InProcess => {
                 let stop = CancellationToken::new();
                 let config = Config::from_kubeconfig(&self.kubeconfig).await?;
-                // Boxed: three controllers make a future of many kilobytes.
+                // Boxed: the future of three controllers has many kilobytes.
                 let mut controllers = Box::pin(run(config, settings, stop.clone()));
                 let done = tokio::select! {
                     done = work => done,
-                    ended = &mut controllers => bail!("the controllers ended too early: {ended:?}"),
+                    ended = &mut controllers => bail!("the controllers exited during the test: {ended:?}"),
                 };
                 stop.cancel();
-                controllers.await.context("the controllers did not end well")?;
+                controllers.await.context("the controllers did not shut down cleanly")?;
                 done
             }
             Controllers::Program { path } => {
                 let mut program = Program::start(path, &self.kubeconfig)?;
                 let done = tokio::select! {
                     done = work => done,
-                    ended = program.ended() => bail!("the controllers ended too early: {}", ended?),
+                    ended = program.ended() => bail!("the controllers exited during the test: {}", ended?),
                 };
-                program.stop().await.context("the controllers did not end well")?;
+                program.stop().await.context("the controllers did not shut down cleanly")?;
                 done
             }
         }
     }
 
-    /// Ends what was started for it and returns the number of writes of the controllers, which only the embedded server
-    /// counts.
+    /// Stops the servers and returns the numbers of writes of the controllers, which only the embedded server counts.
     ///
     /// # Errors
-    /// The server denied a request of the controllers, or its log was too short to tell.
+    /// The server answered 401 or 403 to a request of the controllers, or its request log was too short.
     pub(crate) async fn stop(self) -> Result<Tally> {
         let Runs::Embedded(server, _files) = self.runs else { return Ok(Tally::default()) };
         let requests = server.requests().matching(&On::any().user_agent(CONTROLLERS));
         let refused: Vec<_> = requests.iter().filter(|it| matches!(it.status, Some(401 | 403))).collect();
-        ensure!(refused.is_empty(), "rights are missing: {refused:#?}");
-        ensure!(requests.len() < REMEMBERED, "some requests of the controllers are forgotten");
+        ensure!(refused.is_empty(), "requests of the controllers were denied: {refused:#?}");
+        ensure!(requests.len() < REMEMBERED, "the request log is too short");
         let writes: Vec<_> = requests.iter().filter_map(write).collect();
         server.shutdown().await;
         Ok(Tally::of(&writes))
     }
 }
 
-/// A request of the embedded server's log, if it wrote an object.
+/// Converts a request of the embedded server's log. `None` for reads, dry runs and subresources.
 pub(crate) fn write(request: &LoggedRequest) -> Option<Write> {
     let is_write = request.matches(&On::writes().subresource("")) && !request.dry_run;
     is_write.then(|| Write {
@@ -152,7 +154,7 @@ pub(crate) fn write(request: &LoggedRequest) -> Option<Write> {
     })
 }
 
-/// As the recorded cluster was set up. The limit on requests was lifted there too: it would only slow the test.
+/// Returns the settings of the recorded cluster. There too, the request limit was so high that it had no effect.
 pub(crate) fn settings() -> Settings {
     let mut settings = Settings::default();
     settings.client.qps = 2_000.0;

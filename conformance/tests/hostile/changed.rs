@@ -1,8 +1,8 @@
-//! Policies that change what the controllers write.
+//! Policies that change the objects that the controllers write.
 //!
-//! The numbers of writes are upstream's: a sync is woken by an event, not by what the server made of the last write, so a
-//! policy costs at most one write per event. The history has three: the Service is created for Pods that are there already,
-//! one of them becomes ready, and it is not ready any more.
+//! The numbers of writes are those of upstream: an event triggers a sync, a difference between the object sent and the
+//! object stored does not. So a policy causes at most one write per event. The history has three events: a Service is
+//! created for existing Pods, one of them becomes ready, and it becomes unready.
 
 use anyhow::Result;
 use rstest::rstest;
@@ -13,7 +13,7 @@ use crate::world::{Counts, ENDPOINTS, Needs, SLICES, World};
 
 const LABEL: &str = r#"[JSONPatch{op: "add", path: "/metadata/labels/team", value: "network"}]"#;
 const NO_LABELS: &str = r#"has(object.metadata.labels) ? [JSONPatch{op: "remove", path: "/metadata/labels"}] : []"#;
-// Of slices with at most two endpoints, as they are here.
+// For slices with at most two endpoints, as in these scenarios.
 const NO_SERVING: &str = r#"
     (size(object.endpoints) > 0 && has(object.endpoints[0].conditions.serving)
         ? [JSONPatch{op: "remove", path: "/endpoints/0/conditions/serving"}] : []) +

@@ -1,4 +1,4 @@
-//! Clean-ups of mirrored slices that are overtaken.
+//! Clean-ups of mirrored slices that are obsolete before they end.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::world::{Needs, SLICES, World};
 
 const IP: &str = "10.1.0.1";
 
-/// A reason not to mirror comes and goes while the clean-up that it calls for is under way.
+/// Mirroring is disabled and enabled again while the clean-up is in progress.
 #[rstest]
 #[case::skip_label(
     Kind::Endpoints,
@@ -31,7 +31,7 @@ async fn mirroring_goes_on_when_the_clean_up_was_in_vain(
     let Some(world) = World::start(Needs::EMBEDDED).await? else { return Ok(()) };
     world
         .play(async |world| {
-            // The Pod that the selector finds has the address of the Endpoints object, which so stays the same.
+            // The selected Pod has the address of the Endpoints object, so the Endpoints controller does not change it.
             world.pod("own", "a", IP, true).await?;
             world.own_endpoints("own", &[IP]).await?;
             world.until_slices("own", &[IP]).await?;
@@ -41,13 +41,13 @@ async fn mirroring_goes_on_when_the_clean_up_was_in_vain(
             let deletes = On::any().verb("delete").resource(SLICES).namespace(&world.namespace);
             world.server()?.faults().inject(Fault::delay_events(second, second).on(deletes.clone()).times(1));
             world.merge(kind, "own", stop).await?;
-            // The delete is carried out at once; its answer takes a second.
-            world.until("the slice is gone", Kind::EndpointSlice, |all| mirrored(all, "own").is_empty()).await?;
+            // The delete is executed at once, and its response is delayed by one second.
+            world.until("the slice is deleted", Kind::EndpointSlice, |all| mirrored(all, "own").is_empty()).await?;
             world.merge(kind, "own", resume).await?;
             let again = |slices: &[Value]| mirrored(slices, "own").len() == 1;
-            world.until("there is a mirrored slice", Kind::EndpointSlice, again).await?;
+            world.until("a mirrored slice exists", Kind::EndpointSlice, again).await?;
             world.settled().await?;
-            let slices = world.until("it is still there", Kind::EndpointSlice, again).await?;
+            let slices = world.until("the mirrored slice still exists", Kind::EndpointSlice, again).await?;
             ensure!(mirrored(&slices, "own")[0]["endpoints"][0]["addresses"] == json!([IP]), "{slices:#?}");
             Ok(())
         })

@@ -1,4 +1,4 @@
-//! Objects that stay for a while after they were deleted.
+//! Objects that remain for a while after their deletion.
 
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ use crate::world::{Needs, SLICES, World};
 const IP: &str = "10.1.0.1";
 const HOLD: &str = "example.com/hold";
 
-/// How an object is kept after it was deleted.
+/// Reason why an object remains after its deletion.
 #[derive(Debug, Clone, Copy)]
 enum Kept {
     Finalizer,
     Foreground,
 }
 
-/// Deletes an object in a way that keeps it, waits a moment, and lets it go.
+/// Deletes an object so that it remains terminating for two seconds, and then lets the deletion finish.
 async fn delete_slowly(world: &World, kind: Kind, object: &Value, kept: Kept) -> Result<()> {
-    let name = object["metadata"]["name"].as_str().context("no name")?;
+    let name = object["metadata"]["name"].as_str().context("the object has no name")?;
     let uid = &object["metadata"]["uid"];
     let options = match kept {
         Kept::Finalizer => {
@@ -31,7 +31,8 @@ async fn delete_slowly(world: &World, kind: Kind, object: &Value, kept: Kept) ->
             json!({})
         }
         Kept::Foreground => {
-            // A dependent that does not go holds its owner back. Its label keeps the controllers from acting on it.
+            // A dependent with a finalizer blocks the deletion of its owner. Its label keeps the controllers from
+            // acting on it.
             let api_version = if kind == Kind::EndpointSlice { "discovery.k8s.io/v1" } else { "v1" };
             let owner = json!({"apiVersion": api_version, "kind": format!("{kind:?}"), "name": name, "uid": uid,
                 "blockOwnerDeletion": true});
@@ -43,17 +44,17 @@ async fn delete_slowly(world: &World, kind: Kind, object: &Value, kept: Kept) ->
         }
     };
     let answer = world.delete(kind, name, Some(options)).await?;
-    ensure!(answer["metadata"]["deletionTimestamp"].is_string(), "an object that is kept is the answer: {answer}");
+    ensure!(answer["metadata"]["deletionTimestamp"].is_string(), "the response is not a terminating object: {answer}");
     sleep(Duration::from_secs(2)).await;
     let listed = world.list(kind).await?;
-    ensure!(listed.iter().any(|it| it["metadata"]["uid"] == *uid), "it is kept: {listed:#?}");
+    ensure!(listed.iter().any(|it| it["metadata"]["uid"] == *uid), "the object has been removed: {listed:#?}");
     match kept {
         Kept::Finalizer => drop(world.merge(kind, name, json!({"metadata": {"finalizers": null}})).await?),
         Kept::Foreground => {
             world.merge(Kind::Endpoints, "dependent", json!({"metadata": {"finalizers": null}})).await?;
         }
     }
-    world.until("the old one is gone", kind, |all| !all.iter().any(|it| it["metadata"]["uid"] == *uid)).await?;
+    world.until("the old object is removed", kind, |all| !all.iter().any(|it| it["metadata"]["uid"] == *uid)).await?;
     Ok(())
 }
 
@@ -63,7 +64,7 @@ async fn a_slice_that_goes_slowly_is_replaced(
     #[values(Kept::Finalizer, Kept::Foreground)] kept: Kept,
     #[values(false, true)] mirrored: bool,
 ) -> Result<()> {
-    // Collecting dependents is what the embedded server does by itself.
+    // Only the embedded server is known to run a garbage collector.
     let Some(world) = World::start(Needs::EMBEDDED).await? else { return Ok(()) };
     world
         .play(async |world| {
@@ -81,7 +82,7 @@ async fn a_slice_that_goes_slowly_is_replaced(
                 let slices = slices_of(slices, "web");
                 slices.len() == 1 && slices[0]["metadata"]["uid"] != uid
             };
-            world.until("there is a new slice", Kind::EndpointSlice, is_new).await?;
+            world.until("a new slice exists", Kind::EndpointSlice, is_new).await?;
             world.until_slices("web", &[IP]).await?;
             world.settled().await?;
             let Some(counts) = world.counts(SLICES)? else { return Ok(()) };
@@ -104,7 +105,7 @@ async fn an_endpoints_object_that_goes_slowly_is_replaced(
             world.until_both("web", &[IP]).await?;
             world.settled().await?;
             let all = world.list(Kind::Endpoints).await?;
-            let object = all.iter().find(|it| it["metadata"]["name"] == "web").context("no Endpoints")?;
+            let object = all.iter().find(|it| it["metadata"]["name"] == "web").context("no Endpoints object")?;
             delete_slowly(world, Kind::Endpoints, object, kept).await?;
             world.until_endpoints("web", &[IP]).await?;
             world.settled().await

@@ -1,4 +1,4 @@
-//! Objects of the controllers that others edit.
+//! Edits of the controllers' objects by other clients.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::world::{Needs, World};
 const IP: &str = "10.1.0.1";
 const OTHER: &str = "10.1.0.2";
 
-/// Upstream does not watch Endpoints for edits: the next sync of the Service repairs them, which a resync causes.
+/// An edit of Endpoints triggers no sync, as upstream. The next sync of the Service, here by a resync, repairs them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hand_edited_endpoints_object_is_repaired_by_a_resync() -> Result<()> {
     let Some(mut world) = World::start(Needs::IN_PROCESS).await? else { return Ok(()) };
@@ -21,7 +21,7 @@ async fn a_hand_edited_endpoints_object_is_repaired_by_a_resync() -> Result<()> 
     world.play(edited_and_repaired(async |_| Ok(()))).await
 }
 
-/// The same, by the list that follows a watch that has expired.
+/// The relist after an expired watch triggers such a sync too.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hand_edited_endpoints_object_is_repaired_by_a_relist() -> Result<()> {
     let Some(world) = World::start(Needs::EMBEDDED).await? else { return Ok(()) };

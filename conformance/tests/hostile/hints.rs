@@ -1,4 +1,4 @@
-//! Events about hints.
+//! Events about missing hints.
 
 use anyhow::{Result, ensure};
 use kube_endpoints_conformance::Kind;
@@ -8,7 +8,7 @@ use crate::world::{Counts, Needs, SLICES, World};
 
 const IP: &str = "10.1.0.1";
 
-/// Reasons why there are no hints are events, one for each decision.
+/// The reason for missing hints is reported as an event, once per decision.
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_hints_are_reported_once_per_decision() -> Result<()> {
     let Some(world) = World::start(Needs::ANY).await? else { return Ok(()) };
@@ -23,17 +23,17 @@ async fn missing_hints_are_reported_once_per_decision() -> Result<()> {
             };
             world.pod("web", "a", IP, true).await?;
             world.pod("web", "b", "10.1.0.2", true).await?;
-            // A controller that reads of the Pods after it has read of the Service is woken once more.
+            // If the events of the Pods arrived after that of the Service, they would trigger another sync.
             world.settled().await?;
             let annotations = json!({"service.kubernetes.io/topology-mode": "Auto"});
             world.service_with("web", json!({"annotations": annotations})).await?;
             world.until_slices("web", &[IP, "10.1.0.2"]).await?;
             world.settled().await?;
-            ensure!(reported().await? == 1, "after one event: {}", reported().await?);
+            ensure!(reported().await? == 1, "reports after one event: {}", reported().await?);
             world.ready("a", false).await?;
             world.until_slices("web", &["10.1.0.2"]).await?;
             world.settled().await?;
-            ensure!(reported().await? == 2, "after two events: {}", reported().await?);
+            ensure!(reported().await? == 2, "reports after two events: {}", reported().await?);
             world.expect_counts(SLICES, Counts::of(1, 1, 0))
         })
         .await

@@ -1,8 +1,8 @@
-//! Clusters that work against the controllers, and what any controller must get right on them: the final objects, and how
-//! many writes lead there. See the README of this crate.
+//! Scenarios on hostile clusters, with the final objects and the numbers of writes that any implementation must
+//! satisfy. See the README of this crate.
 
 #[path = "../cluster/mod.rs"]
-#[allow(dead_code, reason = "the replay uses the rest")]
+#[allow(dead_code, reason = "used by the replay test")]
 mod cluster;
 #[allow(dead_code, reason = "each scenario uses a part")]
 mod objects;

@@ -9,7 +9,7 @@ use crate::world::{Counts, Needs, SLICES, World};
 
 const IP: &str = "10.1.0.1";
 
-/// Upstream sends an update with the name alone, so that the `generateName` of the create is gone (`newEndpointSlice`).
+/// Updates contain the name but no `generateName`, which removes that of the create, as upstream (`newEndpointSlice`).
 #[tokio::test(flavor = "multi_thread")]
 async fn an_updated_mirrored_slice_keeps_its_name_and_loses_its_prefix() -> Result<()> {
     let Some(world) = World::start(Needs::ANY).await? else { return Ok(()) };

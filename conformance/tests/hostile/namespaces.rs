@@ -1,4 +1,4 @@
-//! Namespaces that do not go.
+//! Namespaces that remain terminating.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::world::{Counts, ENDPOINTS, Needs, SLICES, World};
 
 const IP: &str = "10.1.0.1";
 
-/// A namespace that never finishes terminating: its content stays, and nothing is created in it.
+/// The objects of a namespace that remains terminating stay, and creates in it are rejected.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_terminating_namespace_costs_one_attempt_per_event() -> Result<()> {
     let config = kube_dev_apiserver::Config { namespace_grace: Duration::MAX, ..<_>::default() };
@@ -19,7 +19,7 @@ async fn a_terminating_namespace_costs_one_attempt_per_event() -> Result<()> {
     world
         .play(async |world| {
             world.pod("web", "a", IP, true).await?;
-            // A controller that reads of the Pod after it has read of the Service is woken once more.
+            // If the event of the Pod arrived after that of the Service, it would trigger another sync.
             world.settled().await?;
             world.service("web").await?;
             let slices = world.until_slices("web", &[IP]).await?;
@@ -29,10 +29,10 @@ async fn a_terminating_namespace_costs_one_attempt_per_event() -> Result<()> {
             world.api().ok(Request::delete(path, None)).await?;
             world.settled().await?;
             if world.list(Kind::Service).await?.is_empty() {
-                eprintln!("SKIPPED: this cluster empties the namespace");
+                eprintln!("SKIPPED: this cluster deletes the objects of the namespace");
                 return Ok(());
             }
-            let name = slices[0]["metadata"]["name"].as_str().context("a slice without a name")?;
+            let name = slices[0]["metadata"]["name"].as_str().context("the slice has no name")?;
             world.delete(Kind::EndpointSlice, name, None).await?;
             world.delete(Kind::Endpoints, "web", None).await?;
             // The slice controller acts on deleted slices after a second.

@@ -1,4 +1,4 @@
-//! The objects of scenarios: Services, Pods, and what is made of them.
+//! Objects of the scenarios: Services and Pods, and the slices and Endpoints for them.
 
 use anyhow::Result;
 use kube_endpoints_conformance::Kind;
@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 use crate::world::World;
 
 const SERVICE_NAME: &str = "kubernetes.io/service-name";
-/// The address of the Pod that becomes ready in the history of three events.
+/// Address of the Pod that becomes ready in [`World::three_events`].
 const FIRST: &str = "10.1.0.1";
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 
 impl World {
-    /// Creates a Service that selects the Pods with the label `app` of its name.
+    /// Creates a Service that selects the Pods whose label `app` is its name.
     pub(crate) async fn service(&self, name: &str) -> Result<Value> {
         self.service_with(name, json!({})).await
     }
 
-    /// The same, with more in its metadata.
+    /// As [`service`](Self::service), with additional metadata.
     pub(crate) async fn service_with(&self, name: &str, metadata: Value) -> Result<Value> {
         let mut metadata = metadata;
         metadata["name"] = json!(name);
@@ -25,7 +25,7 @@ impl World {
         self.create(Kind::Service, json!({"metadata": metadata, "spec": spec})).await
     }
 
-    /// Creates a Service without selector, and an Endpoints object of the same name with these addresses.
+    /// Creates a Service without a selector, and an Endpoints object of the same name with these addresses.
     pub(crate) async fn own_endpoints(&self, name: &str, addresses: &[&str]) -> Result<()> {
         let ports = json!([{"name": "http", "port": 80}]);
         self.create(Kind::Service, json!({"metadata": {"name": name}, "spec": {"ports": ports}})).await?;
@@ -34,7 +34,7 @@ impl World {
         Ok(())
     }
 
-    /// Creates a Pod with an address that is ready or not.
+    /// Creates a Pod with an address and makes it ready or unready.
     pub(crate) async fn pod(&self, app: &str, name: &str, ip: &str, ready: bool) -> Result<()> {
         let container = json!({"name": "main", "image": "app:1"});
         let pod = json!({
@@ -45,20 +45,20 @@ impl World {
         self.ready(name, ready).await
     }
 
-    /// Makes a Pod ready, or not: one update.
+    /// Makes a Pod ready or unready by one update of its status.
     pub(crate) async fn ready(&self, pod: &str, ready: bool) -> Result<()> {
         let status = if ready { "True" } else { "False" };
         self.merge_status(Kind::Pod, pod, json!({"conditions": [{"type": "Ready", "status": status}]})).await?;
         Ok(())
     }
 
-    /// Removes a Pod at once.
+    /// Deletes a Pod with a grace period of 0 s.
     pub(crate) async fn kill(&self, pod: &str) -> Result<()> {
         self.delete(Kind::Pod, pod, Some(json!({"gracePeriodSeconds": 0}))).await?;
         Ok(())
     }
 
-    /// Waits until the ready addresses in the slices of a Service are these.
+    /// Waits until the slices of a Service have exactly these ready addresses, in sorted order. Returns the slices.
     pub(crate) async fn until_slices(&self, service: &str, addresses: &[&str]) -> Result<Vec<Value>> {
         let what = format!("the slices of {service} have {addresses:?}");
         let found =
@@ -66,7 +66,7 @@ impl World {
         Ok(found.into_iter().filter(|slice| service_of(slice) == Some(service)).collect())
     }
 
-    /// Waits until the ready addresses in an Endpoints object are these.
+    /// Waits until an Endpoints object has exactly these ready addresses, in sorted order.
     pub(crate) async fn until_endpoints(&self, service: &str, addresses: &[&str]) -> Result<()> {
         let what = format!("the Endpoints object {service} has {addresses:?}");
         self.until(&what, Kind::Endpoints, |all| ready_in_endpoints(all, service).is_some_and(|it| it == addresses))
@@ -74,22 +74,22 @@ impl World {
         Ok(())
     }
 
-    /// Waits until both are so.
+    /// Waits until slices and Endpoints of a Service have exactly these ready addresses, in sorted order.
     pub(crate) async fn until_both(&self, service: &str, addresses: &[&str]) -> Result<()> {
         self.until_slices(service, addresses).await?;
         self.until_endpoints(service, addresses).await
     }
 
-    /// Creates a Service for two Pods that are there, makes one of them ready, and then not ready. The controllers are quiet
-    /// after each of these three events.
+    /// Creates a Service for two existing Pods, makes one of them ready, and then unready. Waits after each of these
+    /// three events until the controllers have settled.
     pub(crate) async fn three_events(&self) -> Result<()> {
         self.pod("web", "a", FIRST, false).await?;
         self.pod("web", "b", "10.1.0.2", false).await?;
-        // A controller that reads of the Pods after it has read of the Service is woken once more.
+        // If the events of the Pods arrived after that of the Service, they would trigger another sync.
         self.settled().await?;
         self.service("web").await?;
-        self.until("the Endpoints object is there", Kind::Endpoints, |all| !all.is_empty()).await?;
-        self.until("a slice is there", Kind::EndpointSlice, |all| !all.is_empty()).await?;
+        self.until("the Endpoints object exists", Kind::Endpoints, |all| !all.is_empty()).await?;
+        self.until("a slice exists", Kind::EndpointSlice, |all| !all.is_empty()).await?;
         self.settled().await?;
         self.ready("a", true).await?;
         self.until_endpoints("web", &[FIRST]).await?;
@@ -100,29 +100,29 @@ impl World {
     }
 }
 
-/// The subsets of an Endpoints object with these ready addresses.
+/// Returns the subsets of an Endpoints object with these ready addresses.
 pub(crate) fn subsets(addresses: &[&str]) -> Value {
     let addresses: Vec<_> = addresses.iter().map(|ip| json!({"ip": ip})).collect();
     json!([{"addresses": addresses, "ports": [{"name": "http", "port": 80}]}])
 }
 
-/// The value of the label by which a slice belongs to a Service.
+/// Returns the name of the Service of a slice, from its label.
 pub(crate) fn service_of(slice: &Value) -> Option<&str> {
     slice["metadata"]["labels"][SERVICE_NAME].as_str()
 }
 
-/// The slices of a Service.
+/// Returns the slices of a Service.
 pub(crate) fn slices_of<'a>(slices: &'a [Value], service: &str) -> Vec<&'a Value> {
     slices.iter().filter(|slice| service_of(slice) == Some(service)).collect()
 }
 
-/// The mirrored slices of a Service.
+/// Returns the mirrored slices of a Service.
 pub(crate) fn mirrored<'a>(slices: &'a [Value], service: &str) -> Vec<&'a Value> {
     let by = |slice: &Value| slice["metadata"]["labels"][MANAGED_BY] == "endpointslicemirroring-controller.k8s.io";
     slices_of(slices, service).into_iter().filter(|slice| by(slice)).collect()
 }
 
-/// The ready addresses in the slices of a Service, sorted.
+/// Returns the ready addresses in the slices of a Service, sorted.
 fn ready_in_slices(slices: &[Value], service: &str) -> Vec<String> {
     let slices = slices_of(slices, service);
     let endpoints = slices.iter().flat_map(|slice| slice["endpoints"].as_array().into_iter().flatten());
@@ -132,7 +132,7 @@ fn ready_in_slices(slices: &[Value], service: &str) -> Vec<String> {
     found
 }
 
-/// The ready addresses of an Endpoints object, sorted; nothing if it is not there.
+/// Returns the ready addresses of an Endpoints object, sorted; `None` if it does not exist.
 fn ready_in_endpoints(all: &[Value], name: &str) -> Option<Vec<String>> {
     let object = all.iter().find(|object| object["metadata"]["name"] == *name)?;
     let subsets = object["subsets"].as_array().into_iter().flatten();

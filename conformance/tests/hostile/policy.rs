@@ -1,4 +1,4 @@
-//! Policies of a cluster: objects on a real API server, rules in code on the embedded one.
+//! Admission policies: policy objects on a real API server, rules in code on the embedded one.
 
 use std::time::Duration;
 
@@ -10,31 +10,31 @@ use tokio::time::sleep;
 
 use crate::world::World;
 
-/// How long a real API server takes to notice a policy.
+/// Time until a real API server enforces a new policy.
 const NOTICE: Duration = Duration::from_secs(5);
 
 const GROUP: &str = "/apis/admissionregistration.k8s.io/v1";
 
-/// A change that is made to every object of a resource in the namespace of the scenario, on create and update.
+/// Change of every object of a resource in the namespace of the scenario, on create and update.
 pub(crate) struct Mutation {
     pub(crate) name: &'static str,
     pub(crate) resource: &'static str,
-    /// A CEL expression that gives a list of `JSONPatch`es.
+    /// CEL expression that returns a list of `JSONPatch`es.
     pub(crate) cel: &'static str,
     pub(crate) rule: fn(&mut Value),
 }
 
-/// A refusal of some writes of a resource in the namespace of the scenario.
+/// Rejection of some writes of a resource in the namespace of the scenario.
 pub(crate) struct Veto {
     pub(crate) name: &'static str,
     pub(crate) resource: &'static str,
-    /// A CEL expression that is false for what is refused.
+    /// CEL expression that is false for writes to reject.
     pub(crate) cel: &'static str,
-    /// Whether the embedded server refuses.
+    /// Function that returns whether the embedded server rejects a write.
     pub(crate) refuses: fn(&AdmissionRequest<'_>, Option<&Value>) -> bool,
 }
 
-/// A policy that is in force.
+/// Handle of a policy that is in force.
 pub(crate) enum InForce {
     Rule(u64),
     Objects(Vec<String>),
@@ -78,7 +78,7 @@ impl World {
         self.put_in_force("validatingadmissionpolicies", name, spec, binding).await
     }
 
-    /// Takes a policy back.
+    /// Removes a policy.
     pub(crate) async fn lift(&self, policy: InForce) -> Result<()> {
         match policy {
             InForce::Rule(id) => drop(self.server()?.admission().remove(id)),

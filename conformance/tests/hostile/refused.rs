@@ -1,4 +1,4 @@
-//! Policies that hide or refuse what the controllers write.
+//! Policies that hide or reject the objects that the controllers write.
 
 use std::time::Duration;
 
@@ -24,8 +24,8 @@ fn change_service_name(slice: &mut Value) {
     slice["metadata"]["labels"]["kubernetes.io/service-name"] = json!("another");
 }
 
-/// Upstream cannot see such a slice, or believes that it belongs to another Service. It never creates more of them than
-/// events wake it.
+/// The controllers cannot find such a slice, or attribute it to another Service. As upstream, they create at most one
+/// slice per event.
 #[rstest]
 #[case::managed_by_dropped(
     r#"[JSONPatch{op: "remove", path: "/metadata/labels/endpointslice.kubernetes.io~1managed-by"}]"#,
@@ -46,7 +46,7 @@ async fn slices_that_lose_their_labels_are_not_created_without_end(
             world.mutate(Mutation { name: "labels", resource: SLICES, cel, rule }).await?;
             world.three_events().await?;
             let Some(counts) = world.counts(SLICES)? else { return Ok(()) };
-            ensure!((1..=3).contains(&counts.creates) && counts.rejected == 0, "for three events: {counts:?}");
+            ensure!((1..=3).contains(&counts.creates) && counts.rejected == 0, "writes after three events: {counts:?}");
             Ok(())
         })
         .await
@@ -58,10 +58,10 @@ async fn refused_updates_are_retried_with_back_off() -> Result<()> {
     world
         .play(async |world| {
             world.pod("web", "a", IP, false).await?;
-            // A controller that reads of the Pod after it has read of the Service is woken once more.
+            // If the event of the Pod arrived after that of the Service, it would trigger another sync.
             world.settled().await?;
             world.service("web").await?;
-            world.until("a slice is there", Kind::EndpointSlice, |all| !all.is_empty()).await?;
+            world.until("a slice exists", Kind::EndpointSlice, |all| !all.is_empty()).await?;
             world.settled().await?;
             let refuses = |request: &AdmissionRequest<'_>, _: Option<&Value>| request.operation == Operation::Update;
             let cel = "request.operation != 'UPDATE'";
@@ -70,8 +70,8 @@ async fn refused_updates_are_retried_with_back_off() -> Result<()> {
             world.until_endpoints("web", &[IP]).await?;
             sleep(Duration::from_secs(5)).await;
             if let Some(counts) = world.counts(SLICES)? {
-                // After 0.5 s, and 1, 2 and 4 s later.
-                ensure!((1..=4).contains(&counts.rejected), "in 5 s: {counts:?}");
+                // Attempts after 0.5 s (the batch period), and then after 1, 2 and 4 s.
+                ensure!((1..=4).contains(&counts.rejected), "writes within 5 s: {counts:?}");
             }
             world.lift(veto).await?;
             world.until_slices("web", &[IP]).await?;
@@ -82,8 +82,8 @@ async fn refused_updates_are_retried_with_back_off() -> Result<()> {
         .await
 }
 
-/// Upstream's mirroring stops at the first write that fails, and which address family comes first is random: the other
-/// family gets its slice after a few retries.
+/// Upstream's mirroring stops at the first failed write. The order of address families is random, so the other family
+/// gets its slice at the latest after some retries.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_address_family_does_not_wait_for_the_other() -> Result<()> {
     let Some(world) = World::start(Needs::ANY).await? else { return Ok(()) };

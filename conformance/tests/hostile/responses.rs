@@ -1,4 +1,4 @@
-//! Answers that are lost.
+//! Lost responses.
 
 use std::time::Duration;
 
@@ -12,8 +12,7 @@ use crate::world::{Counts, Needs, SLICES, World};
 
 const IP: &str = "10.1.0.1";
 
-/// The answer to a create is lost: the slice is there, the controller does not know. With a watch that is late, it tries again
-/// before it knows.
+/// The response to a successful create is lost. With a late watch, the controller retries before it observes the slice.
 #[rstest]
 #[case::reset(Fault::apply_then_reset())]
 #[case::timeout(Fault::apply_then_timeout())]
@@ -33,7 +32,7 @@ async fn an_unconfirmed_create_leaves_one_slice(
                 world.own_endpoints("web", &[IP]).await?;
             } else {
                 world.pod("web", "a", IP, true).await?;
-                // A controller that reads of the Pod after it has read of the Service is woken once more.
+                // If the event of the Pod arrived after that of the Service, it would trigger another sync.
                 world.settled().await?;
                 world.service("web").await?;
             }
@@ -45,9 +44,9 @@ async fn an_unconfirmed_create_leaves_one_slice(
             let most = world.slice_history().most_at_once(&world.namespace, of);
             ensure!(most == 1, "{most} slices of one Service at the same time");
             let Some(Counts { creates, updates, deletes, rejected }) = world.counts(SLICES)? else { return Ok(()) };
-            // Until the watch shows the slice, the create is sent again, with growing pauses, and refused.
+            // Until the watch delivers the slice, the create is retried with back-off and rejected.
             let resent = if late.is_zero() { 0..=0 } else { 1..=3 };
-            ensure!((creates, updates, deletes) == (1, 0, 0) && resent.contains(&rejected), "{rejected} were refused");
+            ensure!((creates, updates, deletes) == (1, 0, 0) && resent.contains(&rejected), "{rejected} rejected");
             Ok(())
         })
         .await

@@ -1,4 +1,4 @@
-//! A store that goes back.
+//! Restores of the store.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const IP: &str = "10.1.0.1";
 const OTHER: &str = "10.1.0.2";
 const THIRD: &str = "10.1.0.3";
 
-/// After a restore of etcd, versions that the controllers know come a second time with other content.
+/// After a restore of etcd, resource versions that the controllers have observed are reused for other content.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_controllers_follow_a_store_that_was_restored() -> Result<()> {
     let Some(world) = World::start(Needs::EMBEDDED).await? else { return Ok(()) };
@@ -27,7 +27,7 @@ async fn the_controllers_follow_a_store_that_was_restored() -> Result<()> {
             world.until_slices("own", &[IP]).await?;
             world.settled().await?;
             let snapshot = world.server()?.snapshot();
-            // What is undone: the Pod is replaced, slices are rewritten, a Service is new.
+            // Changes that the restore reverts: a replaced Pod, updated slices, a new Service.
             world.kill("a").await?;
             world.pod("web", "b", OTHER, true).await?;
             world.merge(Kind::Endpoints, "own", json!({"subsets": subsets(&[OTHER])})).await?;
@@ -37,13 +37,13 @@ async fn the_controllers_follow_a_store_that_was_restored() -> Result<()> {
             world.until_slices("own", &[OTHER]).await?;
             world.settled().await?;
 
-            // No API server runs during a restore: a load balancer answers for it.
+            // No API server runs during a restore, so a load balancer answers 503.
             let away = world.server()?.faults().inject(Fault::unavailable().on(On::any().verb("watch")));
             world.server()?.restore(&snapshot);
             world.reconnected().await?;
             tokio::time::sleep(Duration::from_secs(1)).await;
             world.server()?.faults().remove(away);
-            // The versions of before are used for something else.
+            // This reuses resource versions.
             world.pod("web", "c", THIRD, true).await?;
             world.until_both("web", &[IP, THIRD]).await?;
             world.until_slices("own", &[IP]).await?;

@@ -1,4 +1,4 @@
-//! Two processes that take turns.
+//! Failover between two processes.
 
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ const IP: &str = "10.1.0.1";
 const OTHER: &str = "10.1.0.2";
 const THIRD: &str = "10.1.0.3";
 
-/// A standby whose caches are behind takes over: it must not act on them.
+/// A standby whose caches are behind becomes leader. It must not act on these caches.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_standby_that_is_behind_makes_no_duplicates() -> Result<()> {
     let Some(world) = World::start(Needs::IN_PROCESS).await? else { return Ok(()) };
     let mut settings = cluster::settings();
-    // As the users below, so that the watches of one can be told from those of the other.
+    // All requests are made by the users below, so that faults can apply to one of the processes.
     settings.client.service_account_credentials = false;
     settings.leader_election = Some(LeaderElection::default());
     let config = async |user: &str| -> Result<Config> {
@@ -43,9 +43,9 @@ async fn a_standby_that_is_behind_makes_no_duplicates() -> Result<()> {
     };
     tokio::select! {
         done = work => done?,
-        ended = &mut leader => bail!("the leader ended: {ended:?}"),
+        ended = &mut leader => bail!("the leader exited: {ended:?}"),
     }
-    // Only what a watch of slices or Endpoints sends is late, and by more than a take-over takes.
+    // Only events of slices and Endpoints are late, by more than the duration of a failover.
     let late = Duration::from_secs(4);
     let mut standby = Box::pin(run(config("standby").await?, settings, stop_standby.clone()));
     let work = async {
@@ -53,7 +53,7 @@ async fn a_standby_that_is_behind_makes_no_duplicates() -> Result<()> {
         for resource in ["endpointslices", "endpoints"] {
             let on = On::any().verb("watch").resource(resource).user("standby");
             world.server()?.faults().inject(Fault::delay_events(late, late).on(on.clone()));
-            // The watches of now are replaced by late ones.
+            // Existing watches are cut, so that they are reopened with the delay.
             world.server()?.faults().cut_watches(&on);
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -62,7 +62,7 @@ async fn a_standby_that_is_behind_makes_no_duplicates() -> Result<()> {
         world.own_endpoints("own", &[IP]).await?;
         world.until_both("web", &[IP, OTHER]).await?;
         world
-            .until("the new slices are there", Kind::EndpointSlice, |all| {
+            .until("the new slices exist", Kind::EndpointSlice, |all| {
                 !slices_of(all, "later").is_empty() && !slices_of(all, "own").is_empty()
             })
             .await?;
@@ -71,7 +71,7 @@ async fn a_standby_that_is_behind_makes_no_duplicates() -> Result<()> {
     };
     let (led, worked) = tokio::select! {
         both = async { tokio::join!(&mut leader, work) } => both,
-        ended = &mut standby => bail!("the standby ended: {ended:?}"),
+        ended = &mut standby => bail!("the standby exited: {ended:?}"),
     };
     worked?;
     led?;
@@ -95,7 +95,7 @@ async fn a_standby_that_is_behind_makes_no_duplicates() -> Result<()> {
     };
     tokio::select! {
         done = work => done?,
-        ended = &mut standby => bail!("the standby ended: {ended:?}"),
+        ended = &mut standby => bail!("the standby exited: {ended:?}"),
     }
     stop_standby.cancel();
     timeout(Duration::from_secs(10), standby).await??;

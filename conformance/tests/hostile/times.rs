@@ -1,4 +1,4 @@
-//! Times that Go can hold and others cannot.
+//! Times at the limits of the calendar, which Go can represent and other languages may not.
 
 use anyhow::Result;
 use kube_endpoints_conformance::Kind;
@@ -9,7 +9,7 @@ use crate::world::{Needs, World};
 
 const LAST: &str = "9999-12-31T23:59:59Z";
 
-/// Makes a Pod ready with a condition of this time.
+/// Makes a Pod ready, with this transition time.
 async fn ready_since(world: &World, pod: &str, time: &str) -> Result<()> {
     let condition = json!({"type": "Ready", "status": "True", "lastTransitionTime": time});
     world.merge_status(Kind::Pod, pod, json!({"conditions": [condition]})).await?;
@@ -42,7 +42,7 @@ async fn a_time_at_the_end_of_the_calendar_stops_nothing(
             world.until_both("strange", &["10.1.0.1"]).await?;
             world.ready("a", false).await?;
             world.until_both("web", &[]).await?;
-            // Its own endpoints go on following it, to another such time and to an ordinary one.
+            // The endpoint of the Pod with the strange time is still updated.
             world.ready("s", false).await?;
             world.until_both("strange", &[]).await?;
             ready_since(world, "s", time).await?;

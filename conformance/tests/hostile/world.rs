@@ -1,4 +1,4 @@
-//! The cluster that a scenario is played on, and what a scenario asks of it.
+//! Cluster of a hostile scenario, with helpers to change it and to check it.
 
 use std::{env, fs, path::Path, time::Duration};
 
@@ -11,22 +11,22 @@ use tokio::time::{Instant, sleep};
 
 use crate::cluster::{self, Cluster};
 
-/// How long the controllers may take until an expected state is there. The longest delay in between is a retry.
+/// Maximum time until the controllers reach an expected state. The longest delay is a retry.
 const LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(50);
-/// How long nothing is written when all is done: longer than the second after which the slice controller acts on events of
-/// slices.
+/// Time without writes after which the controllers are settled: longer than the second after which the slice controller
+/// acts on events of slices.
 const SETTLED: Duration = Duration::from_secs(3);
 
 pub(crate) const SLICES: &str = "endpointslices";
 pub(crate) const ENDPOINTS: &str = "endpoints";
 
-/// What a scenario needs besides an API server and controllers.
+/// Requirements of a scenario.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Needs {
-    /// Faults, restores or other features of the embedded server.
+    /// The embedded server, for faults, restores or other features.
     pub(crate) embedded: bool,
-    /// Controllers in the process of the test: their settings, or two instances of them.
+    /// Controllers in the process of the test, for other settings or a second instance.
     pub(crate) in_process: bool,
 }
 
@@ -36,18 +36,18 @@ impl Needs {
     pub(crate) const IN_PROCESS: Self = Self { embedded: true, in_process: true };
 }
 
-/// A cluster with a namespace for one scenario.
+/// Cluster with a namespace for one scenario.
 pub(crate) struct World {
     cluster: Cluster,
     options: Options,
     player: Player,
     slices: History,
     pub(crate) namespace: String,
-    /// Where all Pods run.
+    /// Node of all Pods.
     node: Manifest,
-    /// Of controllers in this process.
+    /// Settings of controllers in this process.
     pub(crate) settings: Settings,
-    /// Where the audit log ended when the scenario began.
+    /// Length of the audit log at the start of the scenario, in bytes.
     audit_start: usize,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Counts {
     pub(crate) creates: usize,
     pub(crate) updates: usize,
     pub(crate) deletes: usize,
-    /// Of any verb, and those that were not answered and not carried out.
+    /// Writes with any verb that were rejected, or that were neither answered nor executed.
     pub(crate) rejected: usize,
 }
 
@@ -68,20 +68,20 @@ impl Counts {
 }
 
 impl World {
-    /// A cluster for a scenario, or nothing if it needs what the cluster at hand cannot do.
+    /// Starts a cluster for a scenario. `None` if the cluster does not meet its requirements.
     pub(crate) async fn start(needs: Needs) -> Result<Option<Self>> {
         Self::start_with(needs, kube_dev_apiserver::Config::default()).await
     }
 
     pub(crate) async fn start_with(needs: Needs, config: kube_dev_apiserver::Config) -> Result<Option<Self>> {
-        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("no workspace")?;
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the crate is not in a workspace")?;
         let options = Options::read(workspace, |name| env::var(name).ok())?;
         if needs.embedded && options.target != Target::Embedded {
-            eprintln!("SKIPPED: this scenario needs the embedded API server");
+            eprintln!("SKIPPED: this scenario requires the embedded API server");
             return Ok(None);
         }
         if needs.in_process && options.controllers != Controllers::InProcess {
-            eprintln!("SKIPPED: this scenario needs controllers in the process of the test");
+            eprintln!("SKIPPED: this scenario requires controllers in the process of the test");
             return Ok(None);
         }
         let config = kube_dev_apiserver::Config { garbage_collection: true, ..config };
@@ -89,7 +89,7 @@ impl World {
         let player = Player::connect(cluster.config()).await?;
         let slices = History::open(player.api(), Kind::EndpointSlice).await?;
         let namespace = player.create_namespace().await?;
-        // The slice controller leaves out Pods of nodes that are not there. Named so that no other scenario has it.
+        // The slice controller omits Pods whose Node does not exist. The name is unique to the scenario.
         let node: Manifest = serde_json::from_value(json!({"kind": "Node", "metadata": {"name": namespace}}))?;
         player.create_nodes(std::slice::from_ref(&node)).await?;
         let audit_start = options.audit_log.as_ref().map_or(Ok(0), |path| fs::read(path).map(|log| log.len()))?;
@@ -97,7 +97,7 @@ impl World {
         Ok(Some(Self { cluster, options, player, slices, namespace, node, settings, audit_start }))
     }
 
-    /// Does `work` once the controllers are at work. Then nothing may be written for as long as the environment says.
+    /// Runs `work` when the controllers have started. Fails if anything is written in [`Options::quiet`] after it.
     pub(crate) async fn play(self, work: impl AsyncFnOnce(&Self) -> Result<()>) -> Result<()> {
         let played = async {
             self.player.wait_for_controllers().await?;
@@ -115,19 +115,19 @@ impl World {
         self.player.api()
     }
 
-    /// The embedded server.
+    /// Returns the embedded server.
     ///
     /// # Errors
-    /// The scenario does not say that it [needs](Needs) one.
+    /// The cluster is not the embedded server, since the scenario does not [require](Needs) it.
     pub(crate) fn server(&self) -> Result<&Server> {
-        self.cluster.server().context("this scenario has to say that it needs the embedded server")
+        self.cluster.server().context("the scenario must start with Needs::EMBEDDED or Needs::IN_PROCESS")
     }
 
     pub(crate) fn is_embedded(&self) -> bool {
         self.cluster.server().is_some()
     }
 
-    /// The watch of slices since the beginning.
+    /// Returns all events of slices since the start.
     pub(crate) fn slice_history(&self) -> &History {
         &self.slices
     }
@@ -153,7 +153,7 @@ impl World {
         Ok(self.api().list(kind, &self.namespace, "").await?.items)
     }
 
-    /// Waits until `is` holds of the objects of a kind.
+    /// Waits until `is` returns true for the objects of a kind. Returns these objects.
     pub(crate) async fn until(&self, what: &str, kind: Kind, is: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
         self.until_within(LIMIT, what, kind, is).await
     }
@@ -173,13 +173,13 @@ impl World {
             }
             if Instant::now() > end {
                 let found = serde_json::to_string_pretty(&found)?;
-                bail!("not within {} s: {what}; there is {found}\n{}", limit.as_secs(), self.log()?);
+                bail!("not within {} s: {what}; found {found}\n{}", limit.as_secs(), self.log()?);
             }
             sleep(POLL).await;
         }
     }
 
-    /// The writes of the controllers in the namespace, oldest first; nothing where no log can be read.
+    /// Returns the writes of the controllers in the namespace, oldest first; `None` if there is no log of requests.
     pub(crate) fn writes(&self) -> Result<Option<Vec<Write>>> {
         let mut writes = if let Some(server) = self.cluster.server() {
             let requests = server.requests().matching(&On::writes().namespace(&self.namespace));
@@ -187,7 +187,7 @@ impl World {
         } else if let Some(path) = &self.options.audit_log {
             let log = fs::read(path)?;
             let log = String::from_utf8_lossy(log.get(self.audit_start..).unwrap_or_default()).into_owned();
-            // The last line may be half written.
+            // The last line may be incomplete.
             let whole = log.rsplit_once('\n').map_or("", |(whole, _)| whole);
             whole.lines().filter_map(|line| Write::from_audit(line).transpose()).collect::<Result<Vec<_>, _>>()?
         } else {
@@ -197,7 +197,7 @@ impl World {
         Ok(Some(writes))
     }
 
-    /// How many writes to a resource there were.
+    /// Returns the numbers of writes to a resource; `None` if there is no log of requests.
     pub(crate) fn counts(&self, resource: &str) -> Result<Option<Counts>> {
         let Some(writes) = self.writes()? else {
             eprintln!("SKIPPED: writes to {resource} are not counted without CONFORMANCE_AUDIT_LOG");
@@ -215,7 +215,8 @@ impl World {
         Ok(Some(counts))
     }
 
-    /// Fails unless the controllers have made exactly these writes to a resource.
+    /// Fails unless the controllers have made exactly these numbers of writes to a resource. Does nothing if there is
+    /// no log of requests.
     pub(crate) fn expect_counts(&self, resource: &str, expect: Counts) -> Result<()> {
         match self.counts(resource)? {
             Some(found) if found != expect => bail!("{resource}: {found:?} instead of {expect:?}\n{}", self.log()?),
@@ -223,16 +224,16 @@ impl World {
         }
     }
 
-    /// Fails if anything is written while nothing changes, for as long as the environment says.
+    /// Fails if anything is written within [`Options::quiet`].
     pub(crate) async fn stays_quiet(&self) -> Result<()> {
         self.quiet_for(self.options.quiet).await
     }
 
-    /// Waits until the controllers have acted on all that has happened.
+    /// Waits until the controllers have not written for three seconds.
     pub(crate) async fn settled(&self) -> Result<()> {
         let end = Instant::now() + LIMIT;
         while let Err(error) = self.quiet_for(SETTLED).await {
-            ensure!(Instant::now() < end, "never settles: {error:#}");
+            ensure!(Instant::now() < end, "the controllers do not settle: {error:#}");
         }
         Ok(())
     }
@@ -243,13 +244,13 @@ impl World {
         let after = (self.versions().await?, self.writes()?.map(|writes| writes.len()));
         ensure!(
             before == after,
-            "written within {quiet:?} though nothing changed: {before:?} {after:?}\n{}",
+            "writes within {quiet:?} although nothing changed: before {before:?}, after {after:?}\n{}",
             self.log()?
         );
         Ok(())
     }
 
-    /// Waits until the server answers again after it has dropped every connection.
+    /// Waits until the server answers again after it has closed all connections.
     pub(crate) async fn reconnected(&self) -> Result<()> {
         let end = Instant::now() + LIMIT;
         while let Err(error) = self.versions().await {
@@ -258,7 +259,7 @@ impl World {
         Ok(())
     }
 
-    /// Lets the events of this resource arrive this much later, on all watches there are and will be.
+    /// Delays the events of a resource by `late`, on existing and future watches.
     pub(crate) fn delay_watches(&self, resource: &str, late: Duration) -> Result<()> {
         if late.is_zero() {
             return Ok(());
@@ -277,11 +278,11 @@ impl World {
         Ok(versions)
     }
 
-    /// The last writes, one per line.
+    /// Formats the last 30 writes, one per line.
     fn log(&self) -> Result<String> {
         let Some(writes) = self.writes()? else { return Ok(String::new()) };
         let line = |write: &Write| {
-            let code = write.code.map_or_else(|| "no answer".to_owned(), |code| code.to_string());
+            let code = write.code.map_or_else(|| "no response".to_owned(), |code| code.to_string());
             format!("    {} {} {}: {code}", write.verb, write.resource, write.name)
         };
         let shown = writes.len().saturating_sub(30);

@@ -1,7 +1,7 @@
-//! A kube-rs controller under simulation: a bug that a stale cache causes, the plan that shows it, and the fix.
+//! A kube-rs controller under simulation: a bug caused by a stale cache, the plan that triggers it, and the fix.
 //!
-//! The controller gives each `ConfigMap` with the label `role=site` a child `ConfigMap`. It looks for the child in the store of
-//! a reflector, which lags behind its own writes.
+//! The controller creates a child `ConfigMap` for each `ConfigMap` with the label `role=site`. It looks up the child
+//! in the store of a reflector, which lags behind the controller's own writes.
 //!
 //! ```console
 //! cargo run --release -p kube-simulation --example kube_rs
@@ -27,16 +27,16 @@ use kube_simulation::{
 };
 use serde_json::json;
 
-/// Which version of the controller runs.
+/// Version of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
     /// Creates a child with a generated name whenever the store has none.
     Buggy,
-    /// Creates the child under a name that follows from its parent, so that the server rejects a second one.
+    /// Creates the child with a name derived from its parent, so that the server rejects a second one.
     Fixed,
 }
 
-/// A second before each retry of a watch. The back-off of kube-rs has jitter, which is not drawn from the seed of a run.
+/// Back-off of one second without jitter. The jitter of kube-rs is not drawn from the seed of a run.
 struct EachSecond;
 
 impl Iterator for EachSecond {
@@ -80,7 +80,7 @@ async fn reconcile(site: Arc<ConfigMap>, context: Arc<Context>) -> Result<Action
     Ok(Action::await_change())
 }
 
-/// The controller, an ordinary kube-rs program. Only its client is unusual: it uses the transport of the simulation.
+/// The controller: an ordinary kube-rs program whose client uses the transport of the simulation.
 async fn controller(environment: Environment, version: Version) -> Result<(), kube::Error> {
     let client = Client::new(environment.transport, "default");
     let api: Api<ConfigMap> = Api::all(client.clone());
@@ -95,7 +95,7 @@ async fn controller(environment: Environment, version: Version) -> Result<(), ku
     Ok(())
 }
 
-/// Each site has exactly one page.
+/// Rule: each site has exactly one page.
 struct OnePage;
 
 impl Rules for OnePage {
@@ -115,7 +115,7 @@ impl Rules for OnePage {
     }
 }
 
-/// A user who creates a site and soon changes it.
+/// Returns a simulation in which the user creates a site and changes it 500 ms later.
 pub(crate) fn simulation(version: Version, faults: Faults) -> Simulation {
     let path = "/api/v1/namespaces/default/configmaps";
     let site = json!({ "metadata": { "name": "blog", "labels": { "role": "site" } } });
@@ -135,7 +135,7 @@ pub(crate) fn simulation(version: Version, faults: Faults) -> Simulation {
     }
 }
 
-/// Plans that each delay one event of a run by a second, until after the user's next change.
+/// Returns one plan for each event of a run, which delays it by a second: until after the next change by the user.
 pub(crate) fn delays(log: &Log) -> Vec<Plan> {
     let events = log.entries().iter().filter_map(|entry| match &entry.what {
         Happening::Event { point, .. } => Some(point.clone()),
@@ -144,7 +144,7 @@ pub(crate) fn delays(log: &Log) -> Vec<Plan> {
     events.map(|point| Plan { faults: [(point, Fault::Delay(1_000))].into(), ..Plan::default() }).collect()
 }
 
-/// The delays, and the plans of the three patterns of Sieve, under which a version fails.
+/// Returns the plans under which a version fails, of [`delays`] and of the three patterns of Sieve.
 pub(crate) fn failing(version: Version) -> Vec<Plan> {
     let calm = simulation(version, Faults::Planned(Plan::default())).run();
     let mut plans = delays(&calm.log);
@@ -153,7 +153,7 @@ pub(crate) fn failing(version: Version) -> Vec<Plan> {
     plans
 }
 
-/// The second event, that of the page, arrives after the site has changed: one of [`delays`].
+/// One of [`delays`]: the second event, that of the page, arrives after the site has changed.
 pub(crate) const LATE_PAGE: &str = "controller/event/configmaps/2=delay-1000";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

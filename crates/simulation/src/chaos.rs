@@ -1,4 +1,4 @@
-//! Faults drawn from a seed.
+//! Random faults and latencies, drawn from a seed.
 
 use std::time::Duration;
 
@@ -11,25 +11,25 @@ use std::hash::{Hash as _, Hasher as _};
 use crate::fault::Fault;
 use crate::point::{Point, Verb};
 
-/// How often faults are drawn, from `0.0` for never to `1.0` for always.
+/// Probabilities of faults at a point, from `0.0` to `1.0`. A run panics if one of them is out of this range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chaos {
-    /// Requests that are refused, lost or late.
+    /// Probability that a request is rejected, lost or delayed.
     pub requests: f64,
-    /// Events that are lost or late, and watches that break.
+    /// Probability that an event is lost or delayed, or that its watch breaks.
     pub events: f64,
-    /// Requests and events after which the process dies.
+    /// Probability that the process crashes after a request or an event.
     pub crashes: f64,
 }
 
-/// As a broken proxy asks for: one day.
+/// A `Retry-After` of one day, as sent by a broken proxy.
 const LONG: Fault = Fault::Throttle(86_400);
 
 impl Chaos {
-    /// No fault at all.
+    /// No faults.
     pub const NONE: Chaos = Chaos { requests: 0.0, events: 0.0, crashes: 0.0 };
 
-    /// What goes wrong at a point. It depends on seed and point alone, so that the other faults of a run do not change it.
+    /// Returns the fault at a point, if any. It depends only on `seed` and `point`, not on other faults of the run.
     pub(crate) fn draw(&self, seed: u64, point: &Point) -> Option<Fault> {
         let mut rng = generator(seed, point, 1);
         let likelihood = if point.verb == Verb::Event { self.events } else { self.requests };
@@ -67,7 +67,7 @@ impl Chaos {
     }
 }
 
-/// Time that an exchange takes in one direction without any fault: none, or a few milliseconds.
+/// Returns the latency of an exchange in one direction, without faults: 0 ms in half of the cases, else 1 to 39 ms.
 pub(crate) fn latency(seed: u64, point: &Point, direction: u8) -> Duration {
     let mut rng = generator(seed, point, direction);
     match rng.random_range(0..8_u8) {

@@ -1,4 +1,4 @@
-//! Faults and the plans that place them.
+//! Faults, and plans of where and when they are injected.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,29 +7,32 @@ use std::time::Duration;
 
 use crate::point::{ParseError, Point};
 
-/// What goes wrong at one [`Point`].
+/// A fault that is injected at one [`Point`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The server answers with this status code and does nothing. 429 and 503 carry a `Retry-After` of one second. An event
-    /// with code 410 ends its watch as expired.
+    /// The response has this status code, and the server does not execute the request. 429 and 503 have a `Retry-After`
+    /// of one second. At an event, whatever the code, the watch is reset, and the next list or watch of the resource by
+    /// this process is answered with 410.
     Refuse(u16),
-    /// The server answers 429 with a `Retry-After` of this many seconds, as an overloaded proxy may, and does nothing. An event
-    /// ends its watch as after a reset.
+    /// The response is 429 with a `Retry-After` of this many seconds, as of an overloaded proxy, and the server does
+    /// not execute the request. At an event, the watch is reset.
     Throttle(u32),
-    /// The connection is reset before the request arrives. An event is lost with its watch.
+    /// The connection is reset before the request reaches the server. At an event, the watch is reset before the event.
     LoseRequest,
-    /// The server carries the request out and the connection is reset before the answer arrives.
+    /// The server executes the request, and the connection is reset before the response arrives. At an event, the same
+    /// as [`LoseRequest`](Fault::LoseRequest).
     LoseAnswer,
-    /// The request arrives this many milliseconds late; an event and all later ones of its watch do.
+    /// The request or event arrives this many milliseconds late. Later events of the watch do not overtake it.
     Delay(u32),
-    /// The server carries the request out, or the event arrives, and the process dies at once. It starts again after this
-    /// many milliseconds.
+    /// The process is killed after the server has executed the request or after the event has arrived. It is restarted
+    /// this many milliseconds later.
     Crash(u32),
-    /// As [`Crash`](Fault::Crash), and for the ten seconds after the new start the process reads from an API server that has
-    /// not advanced since the start of the run plus this share, in percent, of the revisions handed out.
+    /// The process is killed as by [`Crash`](Fault::Crash) and restarted one second later. For ten more seconds, it
+    /// reads from an API server that is stuck at this percentage of the revision at the time of the crash.
     CrashToPast(u8),
-    /// The watch breaks before the event. Its next list or watch is held back until the server has seen another change of
-    /// the resource, or five seconds have passed, and the version is answered with 410: the event is never observed.
+    /// The watch is reset before the event. The next list or watch of the resource by this process is delayed until the
+    /// resource changes again, at most five seconds, and then answered with 410: the process never observes the event.
+    /// At a request, the same as [`LoseAnswer`](Fault::LoseAnswer).
     Skip,
 }
 
@@ -71,39 +74,41 @@ impl FromStr for Fault {
     }
 }
 
-/// Something that happens to the whole cluster or to one process, at a time of the run.
+/// A fault of the whole cluster or of one process that is injected at a time of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Disturbance {
-    /// All connections of the API server are reset. With `true` its history is lost too: watches from before are answered
-    /// with 410.
+    /// All connections of the API server are reset. With `true`, its watch history is lost too: watches from older
+    /// resource versions are answered with 410.
     RestartServer(bool),
-    /// The store is set back to what it was this many milliseconds before, as a restore of etcd with `--bump-revision` does.
+    /// The store is restored as by etcd with `--bump-revision`, from the snapshot before the last step at least this
+    /// many milliseconds ago; without such a step, nothing happens. The user then pauses for 15 s.
     Restore(u32),
-    /// The same without `--bump-revision`: resource versions are handed out a second time. A client can find that only while
-    /// the server has not passed the versions that it knows, so that histories drawn from seeds do not have it.
+    /// As [`Restore`](Disturbance::Restore), but without `--bump-revision`: resource versions are used a second time. A
+    /// client can detect this only until the server reaches the versions that the client has seen, so it is never drawn
+    /// from a seed.
     Rewind(u32),
     /// An admission rule is in force for this many milliseconds.
     Policy(Policy, u32),
-    /// Nothing gets through between a process and the server for this many milliseconds; its requests and events wait.
+    /// All requests and events of a process are delayed until this many milliseconds have passed.
     Freeze(String, u32),
-    /// The process dies, and starts again after this many milliseconds.
+    /// The process is killed, and restarted after this many milliseconds.
     Crash(String, u32),
     /// All clocks jump ahead by this many milliseconds.
     Jump(u32),
-    /// The wall clock is set back or ahead by this many seconds.
+    /// The wall clock is offset by this many seconds from virtual time. Replaces an earlier offset.
     SetWallClock(i32),
 }
 
-/// Admission rules that a [`Disturbance`] puts in force.
+/// Admission rules for the resources of [`Rules::is_policed`](crate::Rules::is_policed).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// Adds a label to every object that a process writes.
+    /// Adds a label to every object that is created or updated.
     AddLabel,
-    /// Refuses creates.
+    /// Rejects creates.
     RefuseCreates,
-    /// Refuses updates.
+    /// Rejects updates.
     RefuseUpdates,
-    /// Refuses deletes.
+    /// Rejects deletes.
     RefuseDeletes,
 }
 
@@ -155,7 +160,7 @@ impl FromStr for Disturbance {
                 "restore" => Disturbance::Restore(millis.ok()?),
                 "rewind" => Disturbance::Rewind(millis.ok()?),
                 "jump" => Disturbance::Jump(millis.ok()?),
-                // A negative number has a sign of its own.
+                // In `wall--3600`, the last `-` is the sign.
                 "wall" | "wall-" => Disturbance::SetWallClock(text.strip_prefix("wall-")?.parse().ok()?),
                 _ => {
                     let (what, which) = name.split_once('-')?;
@@ -175,24 +180,25 @@ impl FromStr for Disturbance {
     }
 }
 
-/// The faults of one run: at points, and at times since its start.
+/// The faults of one run, at points and at times.
 ///
-/// Its text, which [`FromStr`] reads, is a list such as `a/create/endpointslices/3=lose-answer,@1500=restart-server`.
+/// Formatted and parsed as a comma-separated list such as `a/create/endpointslices/3=lose-answer,@1500=restart-server`.
+/// Times are in milliseconds since the start of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// What goes wrong where.
+    /// Faults by point.
     pub faults: BTreeMap<Point, Fault>,
-    /// What happens when, in order of time.
+    /// Disturbances with their times since the start of the run, in order of time.
     pub disturbances: Vec<(Duration, Disturbance)>,
 }
 
 impl Plan {
-    /// Number of faults and disturbances.
+    /// Returns the number of faults and disturbances.
     pub fn len(&self) -> usize {
         self.faults.len() + self.disturbances.len()
     }
 
-    /// Whether nothing goes wrong.
+    /// Returns whether there are no faults and no disturbances.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,8 +1,8 @@
-//! The events of a watch, one by one.
+//! Frames of a watch.
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
-/// Cuts the body of a watch into its frames.
+/// Splits the body of a watch into frames: lines of JSON, or length-prefixed protobuf messages.
 #[derive(Debug)]
 pub(crate) struct Frames {
     in_protobuf: bool,
@@ -18,7 +18,7 @@ impl Frames {
         self.buffer.extend_from_slice(chunk);
     }
 
-    /// The next whole frame.
+    /// Returns the next complete frame, including its newline or length prefix.
     pub(crate) fn next(&mut self) -> Option<Bytes> {
         let length = if self.in_protobuf {
             let mut head = self.buffer.get(..4)?;

@@ -1,12 +1,36 @@
 //! Deterministic simulation of Kubernetes controllers: one thread, virtual time, every random number from a seed.
 //!
-//! A [`Simulation`] runs [processes](Process) against an API server ([`kube_dev_apiserver`]) in one thread, while a scripted
-//! user changes objects and [faults](Fault) hit requests, events, processes and the server. [`Rules`] tell which states and
-//! writes are right. The same seed gives the same [log](Log), byte for byte; [`shrink`] reduces a failure to the steps and
-//! faults that it needs.
+//! It is for:
 //!
-//! A process is any future that talks to the API server through a tower service: [`Environment::transport`] goes into
-//! `kube::Client::new` as well as into `kube_controller_client::Config::over`.
+//! - tests of controllers, written with kube-rs or the crates of this repository, under thousands of schedules;
+//! - [fault injection](Fault): rejected, lost and delayed requests and events, crashes, server restarts, restores of
+//!   the store, clock changes;
+//! - checks of each write, of the final state and of the whole log, by the [`Rules`] of the application;
+//! - replaying a failure from its seed: the same seed gives the same [log](Log), byte for byte, and [`shrink`] reduces
+//!   the failure to few steps and faults;
+//! - systematic tests with one fault at each point of a run ([`sieve`]).
+//!
+//! A [`Simulation`] runs [processes](Process) against an embedded API server ([`kube_dev_apiserver`]), while a scripted
+//! user changes objects:
+//!
+//! ```text
+//! Process --request--> Transport -----> API server <----- user: Step
+//!         <--event----  latency,  <----- in process <----- Disturbance
+//!                       Fault               |
+//!                         |                 | writes, final state
+//!                         v                 v
+//!                        Log ------------> Rules -------> Outcome -------> shrink
+//! ```
+//!
+//! A process is any future that sends requests through a tower service: [`Environment::transport`] is passed to
+//! `kube::Client::new` or to `kube_controller_client::Config::over`.
+//!
+//! # When not to use it
+//!
+//! - To measure throughput, latency or memory: time is virtual and there is one thread.
+//! - For programs with threads or with I/O of their own: their runs are not repeatable.
+//! - To find data races: tasks switch only at `await`.
+//! - To prove that a controller works with a release of Kubernetes: the API server is an embedded one.
 //!
 //! # Example
 //!
@@ -19,17 +43,23 @@
 //! assert_eq!(scenario::random(7).run(), outcome);
 //! ```
 //!
-//! `examples/kube_rs.rs` has a kube-rs controller with rules of its own.
+//! `examples/kube_rs.rs` contains a kube-rs controller with its own rules.
 //!
-//! # What makes a program repeatable
+//! # Repeatable programs
 //!
-//! A program under simulation reads no clock but those of tokio and `kube_ambient`, takes random numbers from `kube_ambient`,
-//! has no threads and no I/O but the transport, and leaves no task behind when its future is dropped. In kube-rs,
-//! `default_backoff` and the default `trigger_backoff` have jitter that is not drawn from the seed, and the `Controller` and
-//! `Store::state` order several objects by hash maps with random seeds. Two runs whose [`Log::text`] differ reveal a program
-//! that is not repeatable.
+//! A program under simulation must
 //!
-//! The methods follow `FoundationDB`'s simulation, Sieve (Sun et al., OSDI 2022; [`sieve`]) and Acto (Gu et al., SOSP 2023).
+//! - read only the clocks of tokio and `kube_ambient`;
+//! - take random numbers from `kube_ambient`;
+//! - have no threads, and no I/O other than the transport;
+//! - leave no task behind when its future is dropped.
+//!
+//! In kube-rs, the jitter of `default_backoff` and of the default `trigger_backoff` is not drawn from the seed, and
+//! `Controller` and `Store::state` return several objects in the order of hash maps with random seeds. If two runs
+//! differ in [`Log::text`], the program is not repeatable.
+//!
+//! The methods follow the simulation of `FoundationDB`, Sieve (Sun et al., OSDI 2022; [`sieve`]) and Acto (Gu et al.,
+//! SOSP 2023).
 
 mod chaos;
 #[cfg(feature = "endpoints")]

@@ -1,4 +1,4 @@
-//! What happened in a run, in order.
+//! The log of a run.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -11,73 +11,73 @@ use crate::point::Point;
 use crate::request::Target;
 use crate::script::Operation;
 
-/// The record of one run. Two runs of one seed have equal logs.
+/// Log of one run, in order of time. Two runs of one seed have equal logs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log {
     entries: Vec<Entry>,
 }
 
-/// One thing that happened.
+/// Entry of a [`Log`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// Virtual time since the start of the run.
     pub at: Duration,
-    /// What happened.
+    /// Kind and data of the entry.
     pub what: Happening,
 }
 
-/// Kinds of [`Entry`].
+/// Kind and data of an [`Entry`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Happening {
     /// The user sent a request.
     User {
-        /// What was asked for.
+        /// The request.
         operation: Operation,
-        /// Status code of the answer.
+        /// Status code of the response; 0 if the request was not sent, because its object does not exist, or failed.
         code: u16,
     },
-    /// A request of a process reached the server, or was answered in its place.
+    /// A process sent a request.
     Request {
-        /// Its name.
+        /// Point of the request.
         point: Point,
-        /// What it is about.
+        /// Verb, resource and object of the request.
         target: Target,
-        /// Body of a write.
+        /// Body of the request; empty for reads.
         body: Bytes,
-        /// Status code of the server's answer; `None` if the server never saw the request.
+        /// Status code of the server's response; `None` if the request did not reach the server.
         code: Option<u16>,
-        /// Error text of a refusal, or the object that the server stored.
+        /// Body of the server's response; empty for watches.
         answer: Bytes,
     },
-    /// A watch delivered an event.
+    /// A watch delivered an event to a process.
     Event {
-        /// Its name.
+        /// Point of the event.
         point: Point,
-        /// The frame, JSON or protobuf.
+        /// Frame of the event, JSON or protobuf.
         frame: Bytes,
     },
-    /// A fault occurred.
+    /// A fault was injected.
     Fault {
-        /// Where.
+        /// Point of the fault.
         point: Point,
-        /// What.
+        /// The fault.
         fault: Fault,
     },
-    /// A disturbance occurred.
+    /// A disturbance was injected.
     Disturbance(Disturbance),
     /// A process was started.
     Started {
-        /// The process.
+        /// Name of the process.
         process: String,
     },
-    /// A process ended: it was killed, or ended by itself with this result.
+    /// A process was killed or ended by itself.
     Ended {
-        /// The process.
+        /// Name of the process.
         process: String,
-        /// Why.
+        /// `killed`, `returned`, or the message of the error or panic.
         reason: String,
     },
-    /// A requirement was not met.
+    /// A rule was violated.
     Violation(String),
 }
 
@@ -86,12 +86,12 @@ impl Log {
         self.entries.push(Entry { at, what });
     }
 
-    /// All entries, in order.
+    /// Returns all entries, in order of time.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Successful creates, updates, patches and deletes of the processes, as point and target.
+    /// Returns point and target of each successful create, update, patch and delete of the processes.
     pub fn writes(&self) -> impl Iterator<Item = (&Point, &Target)> {
         self.entries.iter().filter_map(|entry| match &entry.what {
             Happening::Request { point, target, code: Some(200..300), .. } if point.verb.is_write() => {
@@ -101,8 +101,7 @@ impl Log {
         })
     }
 
-    /// One line for each entry, for people and for comparisons. The lines are complete: two runs whose texts are equal sent
-    /// and received the same bytes.
+    /// Formats one line per entry, with complete bodies and frames: two runs with equal texts exchanged the same bytes.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for entry in &self.entries {
@@ -111,7 +110,8 @@ impl Log {
         text
     }
 
-    /// The entries that tell a reader what happened: no bookmarks, no successful reads, no renewals of leases.
+    /// Formats one line per entry, with the bodies cut short, for a human reader. Bookmarks, successful reads,
+    /// exchanges about leases and events in protobuf are omitted.
     pub fn timeline(&self) -> String {
         let mut text = String::new();
         for entry in self.entries.iter().filter(|entry| tells(&entry.what)) {
@@ -127,7 +127,7 @@ impl Log {
     }
 }
 
-/// Longest line of a timeline, in bytes.
+/// Maximum length of a timeline entry without its time, in bytes.
 const WIDTH: usize = 400;
 
 fn tells(what: &Happening) -> bool {
@@ -180,7 +180,7 @@ impl std::fmt::Display for Line<'_> {
     }
 }
 
-/// JSON as it is, anything else with its unprintable bytes escaped.
+/// Returns UTF-8 without its trailing white space, and other bytes escaped.
 fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.trim_end().to_owned(),

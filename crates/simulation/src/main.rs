@@ -1,4 +1,4 @@
-//! Simulates the endpoint controllers from seeds.
+//! The program `kube-simulation`: simulates the endpoint controllers.
 
 mod cli;
 
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-// Most of the time of a run goes into small allocations of one thread.
+// Small allocations of one thread dominate the run time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

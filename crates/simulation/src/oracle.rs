@@ -1,4 +1,4 @@
-//! What a run must satisfy.
+//! Rules that a run is checked against.
 
 use bytes::Bytes;
 use kube_dev_apiserver::Server;
@@ -7,70 +7,76 @@ use crate::log::Log;
 use crate::request::Target;
 use crate::versions::Versions;
 
-/// Requirements of one application.
+/// Rules that the runs of an application must satisfy.
 ///
-/// All methods are called with the state of the server, never with that of a process.
+/// All methods get the state of the API server, never the caches of a process.
 pub trait Rules: Send + Sync {
-    /// Returns the path that a step of the user means, for steps that name an object otherwise than by its name. `None` if
-    /// there is no such object; the step is then left out.
+    /// Returns the path of the object that a step of the user refers to. Needed for steps whose path does not contain
+    /// the object's name, for example because it is generated. `None` if there is no such object: the step is skipped.
+    ///
+    /// By default, `path` itself.
     fn resolve(&self, path: &str, server: &Server) -> Option<String> {
         let _ = server;
         Some(path.to_owned())
     }
 
-    /// Whether writes of this kind have to stop once nothing changes. Renewals of leases do not.
+    /// Returns whether writes to this target must stop once nothing changes. By default, all except Leases and Events.
     fn must_stop(&self, target: &Target) -> bool {
         !matches!(target.resource.as_str(), "leases" | "events")
     }
 
-    /// Whether only the holder of the lease may send such a write.
+    /// Returns whether only the holder of the lease may send this write. By default, the same as
+    /// [`must_stop`](Rules::must_stop).
     fn needs_lease(&self, target: &Target) -> bool {
         self.must_stop(target)
     }
 
-    /// Whether admission policies of a [`Disturbance`](crate::Disturbance) apply to a resource.
+    /// Returns whether the [`Policy`](crate::Policy) of a disturbance applies to a resource, given by its plural name.
     fn is_policed(&self, resource: &str) -> bool;
 
-    /// Resources, by group and plural, of which [`Write::past`] has all versions. None by default.
+    /// Returns the resources, as group and plural, whose versions are recorded for [`Write::past`]. None by default.
     fn remembered(&self) -> &[(&str, &str)] {
         &[]
     }
 
-    /// Checks a write that a process has sent and that the server is about to carry out. Returns what is wrong with it.
+    /// Checks a write of a process before the server executes it. Returns the violation, if there is one, which is
+    /// reported only if the server accepts the write.
     fn write(&self, write: &Write<'_>, server: &Server) -> Option<String> {
         let _ = (write, server);
         None
     }
 
-    /// Number of keys that may wait in a work queue once nothing changes, since their syncs fail as long as the state stays as it
-    /// is. `queue` is the name that the program gave to [`kube_ambient::count_pending`].
+    /// Returns the maximum number of keys in a work queue at the end of a run: those whose syncs fail as long as the
+    /// state does not change. 0 by default.
+    ///
+    /// `queue` is the name that the program passed to [`kube_ambient::count_pending`].
     fn may_wait(&self, queue: &str, server: &Server) -> usize {
         let _ = (queue, server);
         0
     }
 
-    /// Differences between the state and what it has to be once nothing changes; empty if there are none.
+    /// Returns the differences between the current and the expected state, which must be empty at the end of a run.
     fn differences(&self, server: &Server) -> Vec<String>;
 
-    /// Checks the log of a run that has ended. Returns what is wrong.
+    /// Checks the log of a finished run. Returns the violations.
     ///
-    /// `fault_free` makes the same run without faults and returns its log, which takes as long as the run did.
+    /// `fault_free` repeats the run without faults and returns its log, which takes about as long as the run itself.
     fn history(&self, log: &Log, fault_free: &dyn Fn() -> Log) -> Vec<String> {
         let _ = (log, fault_free);
         Vec::new()
     }
 }
 
-/// A write of a process.
+/// Write request of a process, the argument of [`Rules::write`].
 #[derive(Clone, Copy, Debug)]
 pub struct Write<'a> {
-    /// The process.
+    /// Name of the process.
     pub process: &'a str,
-    /// What is written.
+    /// Verb, resource and object of the request.
     pub target: &'a Target,
     /// Body of the request, JSON.
     pub body: &'a Bytes,
-    /// Every version so far of the objects of [`Rules::remembered`], in that order. A process may act on any of them, since its
-    /// caches lag.
+    /// Recorded versions of the resources of [`Rules::remembered`], in the same order. A process may act on any of
+    /// them, since its caches lag behind.
     pub past: &'a [Versions],
 }

@@ -1,22 +1,22 @@
-//! Names of the places in a run where a fault can occur.
+//! Points of a run at which a fault can be injected.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A request of a process, or an event that a watch delivers to it.
+/// Name of a request of a process, or of an event that a watch delivers to it.
 ///
-/// The name does not depend on times or on other processes, so that it means the same in a run with fewer operations or
-/// faults. Its text is `a/create/endpointslices/3`.
+/// It does not depend on times or on other processes, so it identifies the same exchange in a run with fewer steps or
+/// faults. Its text form is `process/verb/resource/number`, such as `a/create/endpointslices/3`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Point {
-    /// The process.
+    /// Name of the process.
     pub process: String,
     /// Kind of exchange.
     pub verb: Verb,
     /// Plural name of the resource; empty for requests without one.
     pub resource: String,
-    /// Number among the exchanges with the same process, verb and resource; the first is 1. It does not restart with the
-    /// process.
+    /// Number among the exchanges with the same process, verb and resource, starting at 1. A restart of the process
+    /// does not reset it.
     pub nth: u32,
 }
 
@@ -45,12 +45,12 @@ impl Verb {
     const ALL: [Verb; 8] =
         [Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Update, Verb::Patch, Verb::Delete, Verb::Event];
 
-    /// Whether the exchange can change an object.
+    /// Returns whether the exchange can change an object.
     pub fn is_write(self) -> bool {
         matches!(self, Verb::Create | Verb::Update | Verb::Patch | Verb::Delete)
     }
 
-    /// Name as in RBAC; `event` for events.
+    /// Returns the verb as in RBAC, or `event`.
     pub fn as_str(self) -> &'static str {
         match self {
             Verb::Get => "get",
@@ -77,7 +77,7 @@ impl fmt::Display for Point {
     }
 }
 
-/// A text that does not name a point or a fault.
+/// Error of parsing a point, fault, disturbance or plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not {expected}")]
 pub struct ParseError {

@@ -1,4 +1,4 @@
-//! The processes of a run, which are started, killed and started again.
+//! Processes of a run: start, kill and restart.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::log::Happening;
 use crate::transport::Transport;
 use crate::world::World;
 
-/// Why a process ended by itself.
+/// Error with which a process ended by itself.
 pub type ProcessError = Box<dyn std::error::Error + Send + Sync>;
 
 type Main = dyn Fn(Environment) -> BoxFuture<'static, Result<(), ProcessError>> + Send + Sync;
@@ -35,7 +35,7 @@ impl fmt::Debug for Process {
     }
 }
 
-/// What a process gets when it starts.
+/// Argument of a process's main function.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Environment {
@@ -43,15 +43,15 @@ pub struct Environment {
     pub name: Arc<str>,
     /// Connection to the API server.
     pub transport: Transport,
-    /// Never cancelled: processes are killed. For programs that need such a token.
+    /// Token for programs that need one for their shutdown. It is never cancelled: processes are killed.
     pub stop: CancellationToken,
 }
 
 impl Process {
-    /// A process whose program is `main`. It is started again a second after it ended by itself.
+    /// Creates a process that runs `main`. If its future completes, the process is restarted one second later.
     ///
-    /// All of its tasks have to end when the future of `main` is dropped, as those of a `JoinSet` inside it do: that is how a
-    /// process is killed.
+    /// A process is killed by dropping the future of `main`. All of its tasks must end with that future, as the tasks
+    /// of a `JoinSet` inside it do.
     pub fn new<F, E>(name: &str, main: impl Fn(Environment) -> F + Send + Sync + 'static) -> Process
     where
         F: Future<Output = Result<(), E>> + Send + 'static,
@@ -64,17 +64,17 @@ impl Process {
         Process { name: name.into(), elects: false, main: Arc::new(main) }
     }
 
-    /// The same process as a candidate for leadership: it may send writes only while it holds the Lease.
+    /// Makes the process a candidate for leadership: writes while another process holds the Lease are violations.
     #[must_use]
     pub fn with_leader_election(self) -> Process {
         Process { elects: true, ..self }
     }
 }
 
-/// How long the API server of a process stays behind.
+/// Time after a restart for which the API server of a process is behind.
 const BEHIND: Duration = Duration::from_secs(10);
 
-/// Pause before a process that ended by itself is started again.
+/// Delay before a process that ended by itself is restarted.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The processes of one run.
@@ -84,9 +84,9 @@ pub(crate) struct Processes {
     running: JoinSet<Result<(), ProcessError>>,
     handles: BTreeMap<Arc<str>, AbortHandle>,
     names: BTreeMap<Id, Arc<str>>,
-    /// Those that are to be started.
+    /// Start times of the processes that are to be started.
     due: BTreeMap<Arc<str>, Instant>,
-    /// What their API servers are behind, and until when.
+    /// Lag of the API server that each process is connected to, and when the lag ends.
     lags: BTreeMap<Arc<str>, (Lag, Option<Instant>)>,
 }
 
@@ -98,12 +98,12 @@ impl Processes {
         Processes { world: Arc::clone(world), programs: programs.to_vec(), running, handles, names, due, lags }
     }
 
-    /// When the next process is to be started, or the API server of one catches up.
+    /// Returns when the next process is to be started, or the next lag ends.
     pub(crate) fn next_change(&self) -> Option<Instant> {
         self.due.values().copied().chain(self.lags.values().filter_map(|(_, until)| *until)).min()
     }
 
-    /// Starts the processes that are due, and lets API servers catch up.
+    /// Starts the processes that are due, and ends the lags that are over.
     pub(crate) fn change(&mut self) {
         let now = Instant::now();
         for (lag, until) in self.lags.values_mut().filter(|(_, until)| until.is_some_and(|until| until <= now)) {
@@ -129,7 +129,7 @@ impl Processes {
         }
     }
 
-    /// Kills a process, and has it started again after a pause.
+    /// Kills a process, and schedules its restart after `pause`.
     pub(crate) fn kill(&mut self, name: &str, pause: Duration) {
         let Some((name, handle)) = self.handles.remove_entry(name) else { return };
         handle.abort();
@@ -137,7 +137,8 @@ impl Processes {
         self.due.insert(name, Instant::now() + pause);
     }
 
-    /// Lets the API server of a process fall back to a share of its revisions, until some time after the next start.
+    /// Makes the API server of a process fall back to a percentage of the current revision, until ten seconds after the
+    /// next start.
     pub(crate) fn fall_back(&mut self, name: &str, percent: u8, pause: Duration) {
         let Some((lag, until)) = self.lags.get_mut(name) else { return };
         let revision = self.world.server.revision();
@@ -145,7 +146,7 @@ impl Processes {
         *until = Some(Instant::now() + pause + BEHIND);
     }
 
-    /// Waits until a process has ended, and has it started again if it was not killed.
+    /// Waits until a process has ended, and schedules its restart if it was not killed. A panic is a violation.
     pub(crate) async fn ended(&mut self) {
         let Some(ended) = self.running.join_next_with_id().await else { return std::future::pending().await };
         let (id, reason) = match ended {

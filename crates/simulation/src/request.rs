@@ -1,19 +1,19 @@
-//! What a request is about, from its method and URI.
+//! Verb, resource and object of a request, parsed from its method and URI.
 
 use http::{Method, Uri};
 
 use crate::point::Verb;
 
-/// A request to the API server.
+/// Verb, resource and object of a request to the API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// What is asked for.
+    /// Kind of request.
     pub verb: Verb,
     /// API group; empty for core.
     pub group: String,
     /// Plural name of the resource; empty for requests without one, such as discovery.
     pub resource: String,
-    /// Namespace; empty for objects without one and for all namespaces.
+    /// Namespace; empty for cluster-scoped objects and for requests about all namespaces.
     pub namespace: String,
     /// Name of the object; empty for collections.
     pub name: String,
@@ -22,7 +22,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Reads method, path and query.
+    /// Parses method, path and query.
     pub(crate) fn of(method: &Method, uri: &Uri) -> Target {
         let mut parts = uri.path().split('/').skip(1);
         let group = match parts.next() {

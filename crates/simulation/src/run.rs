@@ -1,4 +1,4 @@
-//! One run: a seed, processes, the steps of a user, and faults.
+//! Execution of one run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -22,22 +22,22 @@ use crate::request::Target;
 use crate::script::{Operation, Step};
 use crate::world::{Faults, Kill, World};
 
-/// One run to be made. Running it twice gives equal outcomes.
+/// Description of one run. Running it twice gives equal outcomes.
 #[derive(Clone)]
 pub struct Simulation {
-    /// Decides all random numbers, latencies and drawn faults.
+    /// Seed of all random numbers, latencies and drawn faults.
     pub seed: u64,
-    /// The programs.
+    /// Programs under simulation.
     pub processes: Vec<Process>,
-    /// Requirements.
+    /// Rules that the run is checked against.
     pub rules: Arc<dyn Rules>,
-    /// Objects that are created before the processes start.
+    /// Writes that are executed before the processes start.
     pub setup: Vec<Operation>,
-    /// What the user does, beginning half a second after the start.
+    /// Steps of the user. The time of the first one counts from 500 ms after the start of the run.
     pub steps: Vec<Step>,
     /// Faults at points and at times.
     pub faults: Faults,
-    /// Bounds.
+    /// Time limits.
     pub limits: Limits,
 }
 
@@ -47,17 +47,18 @@ impl std::fmt::Debug for Simulation {
     }
 }
 
-/// Bounds of a run, in virtual time.
+/// Time limits of a run, in virtual time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Time after the last step and fault by which the state meets the rules.
+    /// Maximum time from the end of the last step and disturbance until the state meets the rules and queues are empty.
     pub settle: Duration,
-    /// Time without writes after which they count as ended.
+    /// Time without writes after which writes count as ended.
     pub quiet: Duration,
 }
 
 impl Default for Limits {
-    /// 1,100 seconds, which is the slowest retry of client-go's rate limiters (1,000 s) and some; and 40 seconds.
+    /// Returns 1,100 s to settle, more than the maximum back-off of client-go's rate limiters (1,000 s), and 40 s
+    /// without writes.
     fn default() -> Self {
         Limits { settle: Duration::from_secs(1_100), quiet: Duration::from_secs(40) }
     }
@@ -66,35 +67,36 @@ impl Default for Limits {
 /// Outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Requirements that were not met, in order of time; empty for a run that passed.
+    /// Violated rules, in order of time; empty if the run passed.
     pub violations: Vec<String>,
-    /// What happened.
+    /// Log of the run.
     pub log: Log,
-    /// The faults that occurred. As [`Faults::Planned`] they make the same run.
+    /// Faults that were injected. As [`Faults::Planned`], they reproduce the run.
     pub plan: Plan,
-    /// Virtual time from the last step or fault until the state met the rules.
+    /// Virtual time from the end of the last step and disturbance until the state met the rules; `None` if the run did
+    /// not settle.
     pub settled_after: Option<Duration>,
 }
 
-/// The wall clock at the start of every run.
+/// Wall-clock time at the start of every run.
 const START: &str = "2026-01-01T00:00:00Z";
-/// Time that processes have to start before the first step.
+/// Time between the start of the processes and the start of the script of the user.
 const LEAD: Duration = Duration::from_millis(500);
-/// By how much a restore raises the next resource version.
+/// Increase of the resource version by a restore.
 const BUMP: u64 = 1_000_000;
-/// Time for which the user waits after a restore: until everything is listed again, changes may go unobserved.
+/// Pause of the user after a restore: until the controllers have relisted, they may miss changes.
 const PAUSE: Duration = Duration::from_secs(15);
 
 impl Simulation {
-    /// Runs on this thread, in virtual time.
+    /// Runs the simulation on the current thread, in virtual time, and checks it against the rules.
     ///
     /// # Panics
     ///
-    /// Within a tokio runtime, or if a runtime cannot be built.
+    /// If called within a tokio runtime, or if a runtime cannot be built.
     pub fn run(&self) -> Outcome {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-        #[expect(clippy::expect_used, reason = "a runtime without I/O needs nothing from the system")]
-        let runtime = runtime.expect("a runtime");
+        #[expect(clippy::expect_used, reason = "a runtime without I/O needs no system resources")]
+        let runtime = runtime.expect("cannot build the tokio runtime");
         let mut outcome = runtime.block_on(self.drive());
         let log = &outcome.log;
         let no_faults = Plan::default();
@@ -158,17 +160,17 @@ pub(crate) struct Run {
     pub(crate) world: Arc<World>,
     processes: Processes,
     kills: mpsc::UnboundedReceiver<Kill>,
-    /// Seconds by which the wall clock is off.
+    /// Offset of the wall clock, in seconds.
     offset: Arc<AtomicI64>,
-    /// The store before each step.
+    /// Time and store before each step; empty if no disturbance restores the store.
     snapshots: Vec<(Duration, Snapshot)>,
 }
 
-/// Something to be undone, or just waited for.
+/// End times of disturbances, each with the id of the admission rule to remove, if there is one.
 type Ends = Vec<(Instant, Option<u64>)>;
 
 impl Run {
-    /// Lets time pass, and keeps the processes running.
+    /// Advances time to `until`. Meanwhile starts, kills and restarts processes.
     pub(crate) async fn until(&mut self, until: Instant) {
         loop {
             let change = self.processes.next_change();
@@ -189,7 +191,7 @@ impl Run {
         }
     }
 
-    /// Plays all steps and disturbances, to the end of the last of them.
+    /// Executes all steps and disturbances, until the last of them has ended.
     async fn play(&mut self, steps: &[Step], disturbances: &[(Duration, Disturbance)]) {
         let mut due = Instant::now();
         let began = due - self.world.now();
@@ -216,7 +218,7 @@ impl Run {
         self.until_and_end(last, &mut ends).await;
     }
 
-    /// Lets time pass, and ends the disturbances whose time is over.
+    /// Advances time to `until`, and removes admission rules when their time is over.
     async fn until_and_end(&mut self, until: Instant, ends: &mut Ends) {
         ends.sort();
         while ends.first().is_some_and(|(at, _)| *at <= until) {
@@ -229,7 +231,7 @@ impl Run {
         self.until(until).await;
     }
 
-    /// Sends a request of the user.
+    /// Sends a request of the user and waits for the response.
     async fn perform(&mut self, operation: &Operation) {
         let (method, content_type, path, body) = match operation {
             Operation::Create { path, object } => (Method::POST, "application/json", path, object),
@@ -250,7 +252,7 @@ impl Run {
                 if code.is_success() {
                     self.world.written(None, &target, &[]);
                 }
-                // A write is done once its answer has been read.
+                // The write is complete when the response body has been read.
                 drop(answer.into_body().collect().await);
                 code.as_u16()
             }
@@ -303,7 +305,7 @@ impl Drop for Run {
     }
 }
 
-/// Puts an admission rule in force.
+/// Puts an admission rule in force and returns its id.
 fn enforce(world: &Arc<World>, policy: Policy) -> u64 {
     let rules = Arc::clone(&world.rules);
     let admission = world.server.admission();

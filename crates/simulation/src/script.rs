@@ -1,11 +1,11 @@
-//! The user's part of a simulation: requests to the API server, and the time between them.
+//! Script of the user: requests to the API server, and the time between them.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// One request of the user, sent `after` the previous one.
+/// One request of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Time since the previous step.
@@ -14,7 +14,7 @@ pub struct Step {
     pub operation: Operation,
 }
 
-/// Leaves out steps. The others stay at their times.
+/// Removes the steps for which `keep` returns false. The others keep their absolute times.
 pub(crate) fn retain(steps: Vec<Step>, mut keep: impl FnMut(usize, &Operation) -> bool) -> Vec<Step> {
     let mut skipped = Duration::ZERO;
     let mut kept = Vec::with_capacity(steps.len());
@@ -46,11 +46,11 @@ pub enum Operation {
         /// The patch.
         patch: Value,
     },
-    /// DELETE with the options given as body.
+    /// DELETE of the object at the path.
     Delete {
         /// Path of the object.
         path: String,
-        /// The `DeleteOptions`.
+        /// The `DeleteOptions`, sent as the body; null sends no body.
         options: Value,
     },
 }
@@ -71,7 +71,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// What a request is about: `pods/web-1/status in shop`.
+/// Object of a request, formatted as `pods/web-1/status in shop`.
 struct Target<'a> {
     namespace: Option<&'a str>,
     object: &'a str,
@@ -79,7 +79,7 @@ struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Reads a path. `name` is that of a new object, whose path does not have it.
+    /// Parses a path. `name` is the name of a new object, which is not part of the path.
     fn of(path: &'a str, name: Option<&'a str>) -> Self {
         let path = path.trim_start_matches('/');
         let groups = if path.starts_with("apis/") { 3 } else { 2 };

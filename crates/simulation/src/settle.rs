@@ -1,4 +1,4 @@
-//! The end of a run: the state has to meet the rules, writes have to end, and queues have to be empty.
+//! The end of a run: the state must meet the rules, writes must end, and work queues must be empty.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use tokio::time::Instant;
 use crate::run::{Limits, Run};
 use crate::world::World;
 
-/// Time between two looks at the state.
+/// Interval between checks of the state.
 const LOOK: Duration = Duration::from_millis(500);
-/// Time between two looks at queues once writes have ended.
+/// Interval between checks of the work queues once writes have ended.
 const WAIT: Duration = Duration::from_secs(10);
 
 impl Run {
-    /// Returns queues with more pending keys than the rules expect.
+    /// Returns a violation for each queue with more pending keys than the rules allow.
     fn waiting(&self) -> Vec<String> {
         let too_many = |(queue, count): (&str, usize)| {
             let may = self.world.rules.may_wait(queue, &self.world.server);
@@ -22,7 +22,9 @@ impl Run {
         kube_ambient::pending().into_iter().filter_map(too_many).collect()
     }
 
-    /// Waits until the state meets the rules, nothing is written any more and no work waits. Returns how long the first took.
+    /// Waits until the state meets the rules, writes have ended and no queue has keys that the rules do not allow.
+    ///
+    /// Returns the time until the state met the rules. After [`Limits::settle`], reports violations and returns `None`.
     pub(crate) async fn settle(&mut self, limits: Limits) -> Option<Duration> {
         let began = Instant::now();
         let mut look = Look::default();
@@ -31,7 +33,7 @@ impl Run {
             if look.is_still && look.differences.is_empty() {
                 let after = began.elapsed();
                 self.until(Instant::now() + limits.quiet).await;
-                // A key whose sync failed may wait for its retry although an event has had it synced meanwhile.
+                // A key whose sync failed may still wait for its retry after an event has caused a successful sync.
                 while self.world.writes() == look.writes {
                     let waiting = self.waiting();
                     if waiting.is_empty() {
@@ -57,18 +59,19 @@ impl Run {
     }
 }
 
-/// What was seen when the state was last looked at.
+/// Result of the last check of the state.
 #[derive(Default)]
 struct Look {
     writes: u64,
-    /// Whether nothing had been written since the look before.
+    /// Whether there were no writes since the previous check.
     is_still: bool,
     revision: u64,
     differences: Vec<String>,
 }
 
 impl Look {
-    /// Compares the state with the rules, which is expensive, unless something was written since the last look.
+    /// Checks the state. The expensive comparison with the rules is made only if there were no writes since the last
+    /// check and the revision has changed since the last comparison.
     fn again(&mut self, world: &World) {
         let (writes, revision) = (world.writes(), world.server.revision());
         self.is_still = std::mem::replace(&mut self.writes, writes) == writes;
@@ -78,7 +81,7 @@ impl Look {
         }
     }
 
-    /// What is wrong at the end of the time for settling.
+    /// Returns the violations at the time limit.
     fn verdict(&mut self, world: &World) -> Vec<String> {
         if self.is_still && world.writes() == self.writes && !self.differences.is_empty() {
             return std::mem::take(&mut self.differences);

@@ -1,34 +1,35 @@
-//! Reduces a failure to what is needed for it.
+//! Reduction of a failure to few steps and faults.
 
 use crate::fault::Plan;
 use crate::run::{Outcome, Simulation};
 use crate::script;
 use crate::world::Faults;
 
-/// A failure with as few steps and faults as were found.
+/// A reduced failure.
 #[derive(Clone, Debug)]
 pub struct Shrunk {
-    /// The run.
+    /// The reduced run.
     pub simulation: Simulation,
-    /// Its outcome, which has violations.
+    /// Outcome of the reduced run, with violations.
     pub outcome: Outcome,
-    /// Which steps of the original run are left, counted from 0.
+    /// Indices of the remaining steps in the original run.
     pub steps: Vec<usize>,
-    /// The faults that are left.
+    /// The remaining faults.
     pub plan: Plan,
-    /// Number of runs that this took.
+    /// Number of runs of the reduction.
     pub runs: usize,
 }
 
-/// Removes steps and faults from a run as long as it violates something (Zeller's ddmin, applied to both in turn until
-/// neither shrinks).
+/// Removes steps and faults from a failing run while it still has a violation, not necessarily the same one.
 ///
-/// Returns `None` if the run with exactly the faults that occurred passes, which means that it is not deterministic.
+/// Zeller's ddmin is applied to faults and steps in turn, until neither can be reduced.
+///
+/// Returns `None` if the run passes with exactly the faults of `outcome`, which means that it is not deterministic.
 pub fn shrink(simulation: &Simulation, outcome: &Outcome) -> Option<Shrunk> {
     search(simulation, outcome, true)
 }
 
-/// Removes faults only, for runs whose steps depend on each other. Returns `None` as [`shrink`] does.
+/// Removes only faults, for runs whose steps depend on each other. Otherwise the same as [`shrink`].
 pub fn shrink_faults(simulation: &Simulation, outcome: &Outcome) -> Option<Shrunk> {
     search(simulation, outcome, false)
 }
@@ -56,7 +57,9 @@ fn search(simulation: &Simulation, outcome: &Outcome, drops_steps: bool) -> Opti
     Some(Shrunk { simulation, outcome, steps, plan, runs: search.runs })
 }
 
-/// The run with some of its steps, each at its original time, and exactly these faults.
+/// Returns the run with only the steps at these indices, at their original times, and exactly the faults of `plan`.
+///
+/// `steps` must be sorted.
 pub fn reduced(simulation: &Simulation, steps: &[usize], plan: &Plan) -> Simulation {
     let kept = script::retain(simulation.steps.clone(), |index, _| steps.binary_search(&index).is_ok());
     Simulation { steps: kept, faults: Faults::Planned(plan.clone()), ..simulation.clone() }
@@ -101,7 +104,7 @@ fn plan_of(items: &[Item]) -> Plan {
     plan
 }
 
-/// Returns a part of `items` that still fails and of which no single item can be left out.
+/// Returns a subset of `items` that still fails and from which no single item can be removed.
 fn ddmin<T: Clone>(mut items: Vec<T>, mut fails: impl FnMut(&[T]) -> bool) -> Vec<T> {
     if items.is_empty() || fails(&[]) {
         return Vec::new();

@@ -1,7 +1,7 @@
-//! Plans that put one fault at each point of a history, after Sieve (Sun et al., OSDI 2022).
+//! Plans with one fault at each point of a run, after Sieve (Sun et al., OSDI 2022).
 //!
-//! Sieve perturbs what a controller sees of the cluster in three ways. Each has a [`Pattern`] here, and
-//! [`plans`] enumerates the points of a log at which it applies.
+//! Sieve perturbs a controller's view of the cluster in three ways, each of which is a [`Pattern`]. [`plans`]
+//! enumerates the points of a log at which a pattern applies.
 
 use std::collections::BTreeMap;
 
@@ -11,29 +11,32 @@ use crate::fault::{Fault, Plan};
 use crate::log::{Entry, Happening, Log};
 use crate::point::Point;
 
-/// The three patterns.
+/// Pattern of perturbation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pattern {
-    /// The process dies between two writes (Sieve's intermediate states).
+    /// The process crashes between two writes (Sieve's intermediate states).
     Crash,
-    /// The process dies and starts again on a cache that has gone back in time (stale states).
+    /// The process crashes and restarts with a cache that has gone back in time (stale states).
     Past,
-    /// A change that is undone or replaced before the process observes it (unobserved states).
+    /// The process does not observe a change that is reverted or replaced (unobserved states).
     Unobserved,
 }
 
 impl Pattern {
-    /// All of them.
+    /// All patterns.
     pub const ALL: [Pattern; 3] = [Pattern::Crash, Pattern::Past, Pattern::Unobserved];
 }
 
-/// Returns a plan of one fault for each point of a log, made without faults, at which the pattern applies.
+/// Returns a plan with a single fault for each point of a log at which the pattern applies. The log must be that of a
+/// run without faults.
 ///
-/// With `pruned`, only points at which the fault can matter, as in section 5 of the paper: a crash after a write that another
-/// write of the process follows; an event that the process reacted to with a write before the next event of its object, and,
-/// for [`Pattern::Unobserved`], whose object changes once more.
+/// With `pruned`, only points at which the fault can matter are included, as in section 5 of the paper:
 ///
-/// Events are recognized in JSON only.
+/// - for [`Pattern::Crash`], writes that are followed by another write of the process within one second;
+/// - for [`Pattern::Past`], events after which the process writes before the next event of the same object;
+/// - for [`Pattern::Unobserved`], the same, if there is a next event of that object.
+///
+/// Events in protobuf are ignored.
 pub fn plans(log: &Log, pattern: Pattern, pruned: bool) -> Vec<Plan> {
     let entries = log.entries();
     let points: Vec<&Point> = match pattern {
@@ -49,7 +52,7 @@ pub fn plans(log: &Log, pattern: Pattern, pruned: bool) -> Vec<Plan> {
     points.into_iter().map(|point| Plan { faults: [(point.clone(), fault)].into(), ..Plan::default() }).collect()
 }
 
-/// The point of a write that was carried out, other than those of a lease or an event object.
+/// Returns the point of a successful write. `None` for other entries and for writes of Leases and Events.
 fn write(entry: &Entry) -> Option<&Point> {
     match &entry.what {
         Happening::Request { point, code: Some(200..300), .. }
@@ -61,7 +64,7 @@ fn write(entry: &Entry) -> Option<&Point> {
     }
 }
 
-/// Longest time between two writes of one burst.
+/// Maximum time between two writes of one burst.
 const BURST: std::time::Duration = std::time::Duration::from_secs(1);
 
 fn crashes(entries: &[Entry], pruned: bool) -> Vec<&Point> {
@@ -75,7 +78,7 @@ fn crashes(entries: &[Entry], pruned: bool) -> Vec<&Point> {
     kept.map(|index| writes[index].1).collect()
 }
 
-/// What an event is about.
+/// Returns the point and the object of a watch event. `None` for bookmarks, errors and events in protobuf.
 fn object_of(entry: &Entry) -> Option<(&Point, String)> {
     let Happening::Event { point, frame } = &entry.what else { return None };
     let event: Value = serde_json::from_slice(frame).ok()?;
@@ -90,7 +93,7 @@ fn object_of(entry: &Entry) -> Option<(&Point, String)> {
 fn events(entries: &[Entry], pruned: bool, replaced: bool) -> Vec<&Point> {
     let events: Vec<(usize, &Point, String)> =
         entries.iter().enumerate().filter_map(|(index, entry)| object_of(entry).map(|(p, o)| (index, p, o))).collect();
-    // From the end: where the next event of each object is.
+    // Index of the next event of each object, from the end of the log.
     let mut next: BTreeMap<&str, usize> = BTreeMap::new();
     let mut points = Vec::new();
     for (index, point, object) in events.iter().rev() {

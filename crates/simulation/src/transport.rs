@@ -1,4 +1,4 @@
-//! The connection between a process and the API server.
+//! Connection between a process and the API server.
 
 use std::io;
 use std::sync::Arc;
@@ -27,10 +27,10 @@ use crate::world::World;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Body of an answer.
+/// Body of a response.
 pub type TransportBody = UnsyncBoxBody<Bytes, io::Error>;
 
-/// The connection of one process, a tower service for any client. Clones belong to the same process.
+/// Connection of one process to the API server: a tower service for any HTTP client. Clones belong to the same process.
 #[derive(Clone)]
 pub struct Transport {
     world: Arc<World>,
@@ -115,7 +115,7 @@ impl Transport {
         Ok(answer)
     }
 
-    /// Waits, and as long as the process is frozen.
+    /// Sleeps for `pause`, and then until the process is not frozen.
     async fn pause(&self, pause: Duration) {
         if !pause.is_zero() {
             sleep(pause).await;
@@ -128,7 +128,7 @@ impl Transport {
         std::future::pending().await
     }
 
-    /// A process that has lost its lease sends nothing.
+    /// Reports a violation if another process holds the lease.
     fn check_lease(&self, point: &Point) {
         if let Some(holder) = self.world.holder()
             && *holder != *self.process
@@ -180,13 +180,13 @@ impl Transport {
     }
 }
 
-/// The events of one watch on their way to the process.
+/// Event stream of one watch, with latencies and faults.
 struct Events {
     transport: Transport,
     resource: String,
     body: AnswerBody,
     frames: Frames,
-    /// Events are delivered no sooner than this.
+    /// Earliest arrival of the next event.
     not_before: Instant,
     over: bool,
 }
@@ -240,7 +240,7 @@ impl Events {
             }
             Some(Fault::Crash(_) | Fault::CrashToPast(_)) | None => {}
         }
-        // Events arrive in the order of the server, whatever each of them is delayed by.
+        // A delayed event delays all later ones: a watch preserves their order.
         self.not_before = self.not_before.max(arrival);
         if self.not_before > Instant::now() {
             sleep_until(self.not_before).await;
@@ -264,7 +264,7 @@ fn reset() -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by a fault")
 }
 
-/// An answer that the server did not give, with the `Retry-After` that it has for 429 and 503.
+/// Returns a failure response with a `Status`. Those with 429 and 503 have a `Retry-After` of `retry_after` seconds.
 fn refusal(code: u16, retry_after: u32) -> Response<TransportBody> {
     let reason = match code {
         409 => "Conflict",

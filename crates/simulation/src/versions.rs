@@ -1,11 +1,11 @@
-//! What objects have been.
+//! Past versions of objects.
 
 use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
 use serde_json::Value;
 
-/// Every version so far of the objects of one resource.
+/// All versions so far of the objects of one resource.
 #[derive(Clone, Debug, Default)]
 pub struct Versions {
     seen: HashSet<Bytes>,
@@ -13,18 +13,18 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// Returns the versions of an object, the oldest first.
+    /// Returns the versions of an object, oldest first; empty for an object that never existed.
     pub fn of(&self, namespace: &str, name: &str) -> &[Value] {
         self.objects.get(&(namespace.to_owned(), name.to_owned())).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Takes in objects as JSON, those that are known already included.
+    /// Adds objects in JSON. Versions that are recorded already are skipped.
     pub(crate) fn extend(&mut self, objects: Vec<Bytes>) {
         for json in objects {
             if self.seen.contains(&json) {
                 continue;
             }
-            // What the server stores is JSON.
+            // Cannot fail: the server stores valid JSON.
             let object: Value = serde_json::from_slice(&json).unwrap_or_default();
             let text = |key: &str| object["metadata"][key].as_str().unwrap_or_default().to_owned();
             self.objects.entry((text("namespace"), text("name"))).or_default().push(object);

@@ -1,4 +1,4 @@
-//! What the exchanges of a run share: the log, the faults and the state that faults leave behind.
+//! State shared by the exchanges of a run: the log, the faults, and the lasting effects of faults.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,27 +17,27 @@ use crate::point::{Point, Verb};
 use crate::request::Target;
 use crate::versions::Versions;
 
-/// Where the faults of a run come from.
+/// Faults of a run.
 #[derive(Clone, Debug)]
 pub enum Faults {
-    /// Those at points are drawn from the seed until the last step of the user.
+    /// Faults at points are drawn from the seed until the last step and disturbance have ended.
     Drawn {
-        /// How often there is a fault.
+        /// Probabilities of faults at points.
         chaos: Chaos,
-        /// Those at times since the start, in order.
+        /// Disturbances with their times since the start of the run, in order of time.
         disturbances: Vec<(Duration, Disturbance)>,
     },
-    /// Exactly these.
+    /// Exactly the faults of this plan.
     Planned(Plan),
 }
 
 impl Faults {
-    /// Faults at points, drawn from the seed.
+    /// Returns faults at points that are drawn from the seed, without disturbances.
     pub fn drawn(chaos: Chaos) -> Faults {
         Faults::Drawn { chaos, disturbances: Vec::new() }
     }
 
-    /// The faults at times since the start, in order.
+    /// Returns the disturbances with their times since the start of the run, in order of time.
     pub fn disturbances(&self) -> &[(Duration, Disturbance)] {
         match self {
             Faults::Drawn { disturbances, .. } | Faults::Planned(Plan { disturbances, .. }) => disturbances,
@@ -45,12 +45,12 @@ impl Faults {
     }
 }
 
-/// A process that is to die, and when it starts again.
+/// Request to kill and restart a process.
 #[derive(Debug)]
 pub(crate) struct Kill {
     pub(crate) process: Arc<str>,
     pub(crate) pause: Duration,
-    /// Share of the revisions, in percent, that the API server has which the new process reads from.
+    /// Percentage of the current revision to which the API server of the restarted process falls back.
     pub(crate) past: Option<u8>,
 }
 
@@ -67,39 +67,39 @@ pub(crate) struct World {
 struct State {
     log: Log,
     faults: Faults,
-    /// Faults and disturbances that occurred.
+    /// Faults and disturbances that were injected.
     fired: Plan,
-    /// Faults are drawn until then.
+    /// Whether [`Faults::Drawn`] draws faults; false from the end of the last step and disturbance.
     drawing: bool,
     counts: BTreeMap<(Arc<str>, Verb, String), u32>,
     frozen: BTreeMap<Arc<str>, Instant>,
-    /// Watches whose next request is answered with 410, by process and resource.
+    /// Process and resource whose next list or watch is answered with 410, after the hold.
     expired: BTreeMap<(Arc<str>, String), Option<Hold>>,
     /// Number of changes of each resource.
     changes: BTreeMap<String, u64>,
-    /// Successful writes that have to stop some time.
+    /// Number of successful writes that must stop ([`Rules::must_stop`]).
     writes: u64,
-    /// The process that holds the lease.
+    /// Process that holds the lease on the server.
     holder: Option<Arc<str>>,
-    /// Until then, two processes may hold it: its store was restored.
+    /// Until this time, two processes may hold the lease, because the store was restored.
     lease_restored: Option<Instant>,
     violations: Vec<String>,
-    /// Versions of the objects that the rules want remembered.
+    /// Versions of the resources of [`Rules::remembered`], in the same order.
     past: Vec<Versions>,
 }
 
-/// A relist that is held back.
+/// Condition on which a delayed relist continues.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     until: Instant,
-    /// Number of changes after which it may go on.
+    /// Number of changes of the resource at which the relist continues.
     changes: u64,
 }
 
-/// How long a lease is valid (`--leader-elect-lease-duration`).
+/// Default of `--leader-elect-lease-duration`.
 const LEASE: Duration = Duration::from_secs(15);
 
-/// How long a relist after a skipped event waits for another change.
+/// Maximum time for which a relist after a skipped event waits for another change.
 const HELD: Duration = Duration::from_secs(5);
 
 impl World {
@@ -134,7 +134,7 @@ impl World {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Virtual time since the start of the run.
+    /// Returns the virtual time since the start of the run.
     pub(crate) fn now(&self) -> Duration {
         self.began.elapsed()
     }
@@ -151,7 +151,7 @@ impl World {
         state.violations.push(what);
     }
 
-    /// Names an exchange.
+    /// Returns the name of the next exchange of a process with this verb and resource.
     pub(crate) fn point(&self, process: &Arc<str>, verb: Verb, resource: &str) -> Point {
         let mut state = self.state();
         let nth = state.counts.entry((Arc::clone(process), verb, resource.to_owned())).or_default();
@@ -159,7 +159,7 @@ impl World {
         Point { process: process.to_string(), verb, resource: resource.to_owned(), nth: *nth }
     }
 
-    /// What goes wrong at a point, which is noted.
+    /// Returns the fault at a point, if there is one, and logs it.
     pub(crate) fn decide(&self, point: &Point) -> Option<Fault> {
         let now = self.now();
         let mut state = self.state();
@@ -177,7 +177,7 @@ impl World {
         chaos::latency(self.seed, point, direction)
     }
 
-    /// Ends the drawing of faults.
+    /// Stops drawing faults.
     pub(crate) fn end_faults(&self) {
         self.state().drawing = false;
     }
@@ -189,13 +189,13 @@ impl World {
         state.fired.disturbances.push((at, disturbance));
     }
 
-    /// Has a process killed.
+    /// Requests that a process is killed, and restarted after `pause`.
     pub(crate) fn kill(&self, process: &Arc<str>, pause: Duration, past: Option<u8>) {
-        // The receiver lives as long as the run.
+        // Fails only when the run is over.
         let _ = self.kills.send(Kill { process: Arc::clone(process), pause, past });
     }
 
-    /// Holds back all exchanges of a process.
+    /// Delays all exchanges of a process until `until`.
     pub(crate) fn freeze(&self, process: &str, until: Instant) {
         self.state().frozen.insert(process.into(), until);
     }
@@ -210,7 +210,8 @@ impl World {
         }
     }
 
-    /// Has the next watch of a resource answered with 410; with `hold`, the relist waits for another change.
+    /// Makes the next list or watch of a resource fail with 410. With `hold`, the response waits for another change of
+    /// the resource, at most [`HELD`].
     pub(crate) fn expire(&self, process: &Arc<str>, resource: &str, hold: bool) {
         let mut state = self.state();
         let changes = state.changes.get(resource).copied().unwrap_or_default() + 1;
@@ -218,7 +219,7 @@ impl World {
         state.expired.insert((Arc::clone(process), resource.to_owned()), hold);
     }
 
-    /// Whether a watch is to be answered with 410.
+    /// Returns whether a list or watch must be answered with 410, after waiting for its hold.
     pub(crate) async fn is_expired(&self, process: &Arc<str>, resource: &str) -> bool {
         let Some(hold) = self.state().expired.remove(&(Arc::clone(process), resource.to_owned())) else { return false };
         if let Some(hold) = hold {
@@ -235,7 +236,7 @@ impl World {
         true
     }
 
-    /// Remembers the present versions of a resource, if the rules want them remembered.
+    /// Records the current versions of the objects of a resource, if it is one of [`Rules::remembered`].
     pub(crate) fn remember(&self, resource: &str) {
         let mut state = self.state();
         for ((group, plural), past) in self.rules.remembered().iter().zip(&mut state.past) {
@@ -245,14 +246,14 @@ impl World {
         }
     }
 
-    /// Checks a write that the server is about to carry out. Returns what is wrong with it, if it succeeds.
+    /// Checks a write before the server executes it. Returns the violation to report if the write succeeds.
     pub(crate) fn check(&self, point: &Point, target: &Target, body: &Bytes) -> Option<String> {
         let state = self.state();
         let write = Write { process: &point.process, target, body, past: &state.past };
         self.rules.write(&write, &self.server).map(|wrong| format!("{point}: {wrong}"))
     }
 
-    /// Counts a write that the server carried out.
+    /// Records a write that the server has executed: of `process`, or of the user if it is `None`.
     pub(crate) fn written(&self, process: Option<&Arc<str>>, target: &Target, body: &[u8]) {
         let mut state = self.state();
         *state.changes.entry(target.resource.clone()).or_default() += 1;
@@ -271,7 +272,7 @@ impl World {
         self.changed.notify_waiters();
     }
 
-    /// The process that holds the lease, as the server has it; `None` if none does, or more than one may.
+    /// Returns the process that holds the lease on the server; `None` if none does, or if more than one may hold it.
     pub(crate) fn holder(&self) -> Option<Arc<str>> {
         let state = self.state();
         if state.lease_restored.is_some_and(|until| Instant::now() < until) {
@@ -280,20 +281,20 @@ impl World {
         state.holder.clone()
     }
 
-    /// After a restore of the store, its Lease is an older one, or there is none: until the next renewals, another process may
-    /// take it.
+    /// Forgets the holder of the lease. A restored store contains an older Lease or none, so another process may
+    /// acquire it before the holder notices.
     pub(crate) fn forget_holder(&self) {
         let mut state = self.state();
         state.holder = None;
         state.lease_restored = Some(Instant::now() + LEASE);
     }
 
-    /// Number of writes so far that have to stop some time.
+    /// Returns the number of successful writes so far that must stop ([`Rules::must_stop`]).
     pub(crate) fn writes(&self) -> u64 {
         self.state().writes
     }
 
-    /// Ends the run.
+    /// Takes the log, the injected faults and the violations at the end of the run.
     pub(crate) fn finish(&self) -> (Log, Plan, Vec<String>) {
         let mut state = self.state();
         (std::mem::take(&mut state.log), std::mem::take(&mut state.fired), std::mem::take(&mut state.violations))

@@ -1,4 +1,4 @@
-//! Known defects, of Kubernetes and of these controllers, are found.
+//! Known defects of Kubernetes and of these controllers are found within a few schedules.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "fixtures of tests, and a table")]
 
 use std::num::NonZeroUsize;
@@ -28,7 +28,7 @@ fn delete(path: String) -> Operation {
     Operation::Delete { path, options: Value::Null }
 }
 
-/// A Service; one without a selector for Endpoints that are mirrored.
+/// Returns the create of a Service. With a null selector, its Endpoints are mirrored.
 fn service(name: &str, selector: &Value) -> Operation {
     let spec = json!({ "selector": selector, "ports": [{ "name": "http", "port": 80, "targetPort": 80 }] });
     create("services", json!({ "apiVersion": "v1", "kind": "Service", "metadata": { "name": name }, "spec": spec }))
@@ -55,7 +55,7 @@ fn pod(number: u8) -> [Operation; 2] {
     ]
 }
 
-/// Up to three requests that belong together.
+/// Returns the requests of one random act.
 fn act(rng: &mut SmallRng, number: u8) -> Vec<Operation> {
     let web = || service("web", &json!({ "app": "web" }));
     match rng.random_range(0..10_u8) {
@@ -78,30 +78,31 @@ fn act(rng: &mut SmallRng, number: u8) -> Vec<Operation> {
     }
 }
 
-/// What goes wrong in the runs for one defect, beside the drawn history.
+/// Faults of the runs for one defect.
 #[derive(Clone, Copy, Debug)]
 enum Profile {
-    /// Three requests are answered with a long `Retry-After`.
+    /// Three requests are answered with 429 and a `Retry-After` of one day.
     Throttled,
-    /// Answers to creates of slices are lost, and their events come after the retry.
+    /// The response to a create of a slice is lost, and three events of slices are 5 s late.
     LostAnswers,
-    /// Events that are late or lost, and little else.
+    /// Half of the events, and a tenth of the requests, are late or lost.
     LateEvents,
     /// The process is killed twice.
     Crashes,
-    /// A policy adds a label for some time.
+    /// A policy adds a label for 60 s.
     AddLabel,
-    /// The store is restored and the connections are reset.
+    /// The store is restored twice, and the connections are reset twice.
     Restores,
-    /// The store is restored while the process is frozen, and the last request is followed by another one of the same version.
+    /// The store is restored while the process is frozen, and the next write reuses the resource version of a write
+    /// that the restore has removed.
     OtherPast,
-    /// Two candidates of which the leader is frozen.
+    /// Two candidates for leadership, each of which is frozen once.
     TwoCandidates,
-    /// None.
+    /// No faults.
     Nothing,
 }
 
-/// A history of twelve acts on a Service with Pods, and on one whose Endpoints are mirrored.
+/// Returns a history of twelve acts on a Service with Pods, and on a Service whose Endpoints are mirrored.
 fn simulation(seed: u64, profile: Profile) -> Simulation {
     let mut rng = SmallRng::seed_from_u64(seed);
     let mut steps = vec![
@@ -166,7 +167,7 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
             ];
         }
         Profile::OtherPast => {
-            // The simulation begins with half a second without steps.
+            // The script of the user starts 500 ms after the run.
             let then = |millis: u32, what| (Duration::from_millis((500 + end + 3_000 + millis).into()), what);
             disturbances = vec![
                 then(300, Disturbance::Freeze("a".into(), 2_000)),
@@ -188,7 +189,7 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
     simulation
 }
 
-/// Runs the seeds until the oracle reports what it does not report without the defect. Returns the seed and the violation.
+/// Returns the first seed, with its violation, whose run fails with the defect and passes without it.
 fn find(defect: Defect, profile: Profile, seeds: std::ops::Range<u64>) -> Option<(u64, String)> {
     seeds.into_iter().find_map(|seed| {
         let violation = {
@@ -211,11 +212,11 @@ const DEFECTS: &[(Defect, Profile)] = &[
     (Defect::UntrackedMirrorIgnored, Profile::Crashes),
 ];
 
-/// Defects that these profiles have not shown in 60 seconds of schedules.
+/// Defects that were not found with these profiles within 60 seconds.
 const NOT_SHOWN: &[(Defect, Profile)] =
     &[(Defect::EqualVersionsEqualContent, Profile::OtherPast), (Defect::LeaderWithOldCaches, Profile::TwoCandidates)];
 
-/// Prints the table of the book.
+/// Prints the data of `docs/src/simulation/known-bugs.md`. The variable `DEFECT` restricts it to some defects.
 #[test]
 #[ignore = "takes minutes"]
 fn all_defects_from_the_first_seed() {
@@ -226,15 +227,15 @@ fn all_defects_from_the_first_seed() {
     {
         match find(*defect, *profile, 0..600) {
             Some((seed, violation)) => println!("| {defect:?} | {} | {violation} |", seed + 1),
-            None => println!("| {defect:?} | not in 600 | |"),
+            None => println!("| {defect:?} | not within 600 | |"),
         }
     }
 }
 
-/// Each defect is found within the first sixteen schedules; [`find`] also runs that schedule without the defect, which must pass.
+/// Each defect is found within sixteen schedules. [`find`] also checks that the schedule passes without the defect.
 #[rstest]
 fn a_known_defect_is_found(#[values(0, 1, 2, 3, 4, 5, 6, 7, 8)] number: usize) {
     let (defect, profile) = DEFECTS[number];
     let found = find(defect, profile, 0..16);
-    assert!(found.is_some(), "{defect:?} is not found");
+    assert!(found.is_some(), "{defect:?} is not found within 16 schedules");
 }

@@ -1,4 +1,4 @@
-//! Defects that the simulation has found, each as the smallest history that shows it.
+//! Regression tests: defects that the simulation has found, each as a minimal history.
 
 #![expect(clippy::unwrap_used, reason = "fixtures of tests")]
 
@@ -48,7 +48,7 @@ fn assert_passes(steps: Vec<Step>, plan: &str) -> Outcome {
     outcome
 }
 
-/// When the server carried out creates of a resource.
+/// Returns the times of the successful creates of a resource.
 fn creates(outcome: &Outcome, resource: &str) -> Vec<Duration> {
     let created = |entry: &Entry| match &entry.what {
         Happening::Request { point, code: Some(201), .. } if point.resource == resource => Some(entry.at),
@@ -66,7 +66,7 @@ fn other_manager() -> Value {
     json!({ "metadata": { "labels": { "endpointslice.kubernetes.io/managed-by": "other.example.com" } } })
 }
 
-// Seeds 18945, 20393, 40790, 50735 and 56564: the name of a create whose answer was lost was sent again and again.
+// Seeds 18945, 20393, 40790, 50735 and 56564: a create whose response was lost was retried forever with the same name.
 #[test]
 fn a_slice_whose_create_was_not_answered_may_be_taken_over() {
     let steps = vec![create_service(1_000, &json!({ "app": "a" })), patch_slice(500, other_manager())];
@@ -97,7 +97,7 @@ fn a_mirrored_slice_that_another_manager_took_over_is_not_overwritten() {
     assert_passes(steps, "a/event/endpointslices/3=delay-5000");
 }
 
-// Seed 11366: the retry found nothing to write, since the Service was another by then, and the watch was late.
+// Seed 11366: the retry found no difference, since the Service had been replaced and the watch was late.
 #[test]
 fn an_update_that_was_not_answered_is_undone_for_another_service() {
     let pod = json!({
@@ -119,16 +119,16 @@ fn an_update_that_was_not_answered_is_undone_for_another_service() {
     assert_passes(steps, "a/update/endpoints/1=lose-answer,a/event/endpoints/3=delay-12000");
 }
 
-// Seeds 33, 71 and 78. The reset ends the watches, and no request fails: they were opened again from versions that the
-// restored server had not reached, and stayed silent.
+// Seeds 33, 71 and 78. The reset ends the watches, but no request fails: the watches were reopened from resource
+// versions that the restored server had not reached, and delivered no events.
 #[test]
 fn a_restored_store_is_found_although_no_request_fails() {
     let steps = vec![create_service(2_000, &json!({ "app": "a" })), create_service(10_000, &json!({ "app": "b" }))];
     assert_passes(steps, "@10000=rewind-9000");
 }
 
-// Seeds 550, 1034, 1266 and 1283. The update that gives a slice to other endpoints carried no resource version, as upstream's,
-// and took back a slice that another manager had taken over meanwhile.
+// Seeds 550, 1034, 1266 and 1283. The update that reuses a slice for other endpoints had no resource version, as
+// upstream, and overwrote a slice that another manager had taken over.
 #[test]
 fn a_slice_that_another_manager_took_over_is_not_overwritten() {
     let steps = vec![
@@ -139,8 +139,9 @@ fn a_slice_that_another_manager_took_over_is_not_overwritten() {
     assert_passes(steps, "@6600=freeze-a-8000");
 }
 
-// Seed 79543. The restore takes the Endpoints back, the API server throttles their watch: slices are mirrored for an owner that
-// is gone. The garbage collector deletes them, and each deletion caused the next create, hundreds in half a minute.
+// Seed 79543. The restore removes the Endpoints, and the API server throttles their watch, so slices are mirrored for
+// an owner that does not exist. The garbage collector deletes them, and each deletion caused another create: hundreds
+// within half a minute.
 #[test]
 fn slices_of_an_owner_that_the_cache_still_has_are_not_created_at_full_speed() {
     let steps = vec![create(1_000, "endpoints", endpoints()), create_service(3_000, &Value::Null)];
@@ -149,9 +150,9 @@ fn slices_of_an_owner_that_the_cache_still_has_are_not_created_at_full_speed() {
     assert!((6..=11).contains(&created), "{created}");
 }
 
-// A policy refuses all creates. After 15 failures, which take 164 s, a key waits 1,000 s. An event then gives it its retries
-// back, although the attempt that it causes fails, too: Endpoints are there soon after the policy has gone. (The limiter of the
-// slice controller begins with a second, so that its keys have not failed that often by then.)
+// A policy rejects all creates. After 15 failures, which take 164 s, the back-off of a key is 1,000 s. An event resets
+// the retries of the key, although the sync that it triggers fails too, so Endpoints are created soon after the policy
+// is removed. (The back-off of the slice controller starts at one second, so its keys have failed less often by then.)
 #[test]
 fn an_event_gives_a_key_its_retries_back() {
     let labels = json!({ "metadata": { "labels": { "team": "red" } } });
@@ -161,7 +162,7 @@ fn an_event_gives_a_key_its_retries_back() {
     assert!((601..620).contains(&created), "{created}");
 }
 
-// Seed 1282: the list of Services is throttled, and the Service deleted.
+// Seed 1282: the list of Services is throttled while the Service is deleted.
 #[test]
 fn slices_of_a_service_that_the_cache_still_has_are_not_created_at_full_speed() {
     let delete = Operation::Delete { path: format!("{SERVICES}/web"), options: Value::Null };

@@ -1,4 +1,4 @@
-//! The example with kube-rs: the bug shows under a plan only, and no longer once it is fixed.
+//! The kube-rs example: the bug appears only under a plan, and the fixed version passes.
 
 use kube_simulation::{Faults, Plan};
 use rstest::rstest;
@@ -17,7 +17,7 @@ fn violations(#[case] version: Version, #[case] plan: &str, #[case] expected: us
     let plan: Plan = plan.parse().unwrap();
     let outcome = simulation(version, Faults::Planned(plan.clone())).run();
     assert_eq!(outcome.violations.len(), expected, "{:?}\n{}", outcome.violations, outcome.log.timeline());
-    assert_eq!(outcome.plan, plan, "a planned fault has not occurred");
+    assert_eq!(outcome.plan, plan, "a planned fault was not injected");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The oracle by hand-written content: one that is right, and one difference at a time.
+//! The oracle with hand-written content: one that is correct, and variants with one difference each.
 
 use kube_simulation::endpoints::{Content, differences, same_content, write_violation};
 use rstest::rstest;
@@ -89,7 +89,7 @@ fn agrees() {
 }
 
 #[rstest]
-// Who is an endpoint.
+// Membership.
 #[case::missing(|it: &mut Content| it.pods.push(pod("p3", "10.0.0.3", true)), "slices: Pod p3 (10.0.0.3) is missing at IPv4 http:8080/TCP")]
 #[case::missing_in_endpoints(|it: &mut Content| it.pods.push(pod("p3", "10.0.0.3", true)), "Endpoints: Pod p3 (10.0.0.3) is missing at http:8080/TCP")]
 #[case::deleted(|it: &mut Content| drop(it.pods.remove(0)), "Endpoints: Pod p1 (10.0.0.1) should not be at http:8080/TCP: found ready")]
@@ -99,41 +99,41 @@ fn agrees() {
 #[case::other_ip(|it: &mut Content| it.pods[0]["status"]["podIPs"] = json!([{ "ip": "10.0.0.7" }]), "Pod p1 (10.0.0.7) is missing")]
 #[case::unknown_node(|it: &mut Content| drop(it.nodes.remove(0)), "slices: Pod p1 (10.0.0.1) should not be")]
 #[case::recreated(|it: &mut Content| it.pods[0]["metadata"]["uid"] = "new".into(), "expected target uid new, found p1")]
-// How it is.
+// Properties of endpoints.
 #[case::unready(|it: &mut Content| it.pods[0]["status"]["conditions"] = Value::Null, r#"expected {"ready":false,"serving":false,"#)]
 #[case::terminating(|it: &mut Content| it.pods[0]["metadata"]["deletionTimestamp"] = "2026".into(), r#"expected {"ready":false,"serving":true,"terminating":true} on "n", found"#)]
 #[case::terminating_in_endpoints(|it: &mut Content| it.pods[0]["metadata"]["deletionTimestamp"] = "2026".into(), "Endpoints: Pod p1 (10.0.0.1) should not be")]
 #[case::published(|it: &mut Content| it.services[0]["spec"]["publishNotReadyAddresses"] = true.into(), r#"Pod p2 (10.0.0.2) at IPv4 http:8080/TCP: expected {"ready":true,"serving":false,"#)]
 #[case::zone(|it: &mut Content| it.nodes[0]["metadata"]["labels"] = json!({}), r#"expected zone [None], found [Some("a")]"#)]
 #[case::hostname(|it: &mut Content| { it.pods[0]["spec"]["hostname"] = "h".into(); it.pods[0]["spec"]["subdomain"] = "web".into(); }, "Pod p1 (10.0.0.1) as h is missing")]
-// At which ports and families.
+// Ports and address families.
 #[case::number(|it: &mut Content| it.services[0]["spec"]["ports"][0]["targetPort"] = 81.into(), "is missing at IPv4 http:81/TCP")]
 #[case::not_served(|it: &mut Content| it.pods[0]["spec"]["containers"] = json!([]), "Pod p1 (10.0.0.1) is missing at IPv4 no ports")]
 #[case::app_protocol(|it: &mut Content| it.services[0]["spec"]["ports"][0]["appProtocol"] = "h2c".into(), "at IPv4 http:8080/TCP(h2c)")]
-#[case::family(|it: &mut Content| it.services[0]["spec"]["ipFamilies"] = json!(["IPv4", "IPv6"]), "web slices: there is none of IPv6")]
-#[case::other_family(|it: &mut Content| it.services[0]["spec"]["ipFamilies"] = json!(["IPv6"]), r#"web-1 is of "IPv4", which the Service is not"#)]
-// The slices themselves.
+#[case::family(|it: &mut Content| it.services[0]["spec"]["ipFamilies"] = json!(["IPv4", "IPv6"]), "web slices: none has address type IPv6")]
+#[case::other_family(|it: &mut Content| it.services[0]["spec"]["ipFamilies"] = json!(["IPv6"]), r#"web-1 has address type "IPv4", which the Service does not have"#)]
+// Slices.
 #[case::twice(|it: &mut Content| { let again = it.slices[0].clone(); it.slices.push(again); }, "Pod p1 (10.0.0.1) at IPv4 http:8080/TCP twice, also in web-1")]
 #[case::too_many(|it: &mut Content| it.slices[0]["endpoints"].as_array_mut().unwrap().push(endpoint("p3", "10.0.0.3", true)), "web-1 has 3 endpoints, which is more than 2")]
-#[case::owner(|it: &mut Content| it.services[0]["metadata"]["uid"] = "new".into(), "web-1 does not belong to the Service")]
+#[case::owner(|it: &mut Content| it.services[0]["metadata"]["uid"] = "new".into(), "web-1 is not owned by the Service")]
 #[case::labels(|it: &mut Content| it.services[0]["metadata"]["labels"] = json!({}), r#"web-1: expected labels {}, found {"team": "blue"}"#)]
-#[case::left(|it: &mut Content| drop(it.services.remove(0)), "web slices: web-1 belongs to a Service that is gone")]
-#[case::disowned(|it: &mut Content| it.slices[0]["metadata"]["labels"][MANAGED_BY] = "other".into(), "web slices: there is none of IPv4")]
+#[case::left(|it: &mut Content| drop(it.services.remove(0)), "web slices: web-1 belongs to a Service that does not exist")]
+#[case::disowned(|it: &mut Content| it.slices[0]["metadata"]["labels"][MANAGED_BY] = "other".into(), "web slices: none has address type IPv4")]
 // Endpoints.
 #[case::no_endpoints(|it: &mut Content| drop(it.endpoints.remove(0)), "web Endpoints: missing")]
-#[case::left_endpoints(|it: &mut Content| drop(it.services.remove(0)), "web Endpoints: left of a Service that is gone")]
+#[case::left_endpoints(|it: &mut Content| drop(it.services.remove(0)), "web Endpoints: belong to a Service that does not exist")]
 #[case::truncated(|it: &mut Content| it.endpoints[0]["metadata"]["annotations"] = json!({ "endpoints.kubernetes.io/over-capacity": "truncated" }), "marked as truncated")]
 #[case::endpoint_labels(|it: &mut Content| it.endpoints[0]["metadata"]["labels"]["x"] = "y".into(), "web Endpoints: expected labels")]
 // Mirroring.
 #[case::custom_added(|it: &mut Content| it.endpoints[1]["subsets"][0]["addresses"] = json!([{ "ip": "10.9.9.9" }, { "ip": "10.9.9.8" }]), "own mirrored slices: (10.9.9.8) is missing at IPv4 http:90/TCP")]
 #[case::custom_unready(|it: &mut Content| it.endpoints[1]["subsets"][0]["notReadyAddresses"] = json!([{ "ip": "10.9.9.9" }]), r#"expected {"ready":false}"#)]
-#[case::skipped(|it: &mut Content| it.endpoints[1]["metadata"]["labels"]["endpointslice.kubernetes.io/skip-mirror"] = "true".into(), "own-1 mirrors what is not to be mirrored")]
-#[case::leader(|it: &mut Content| it.endpoints[1]["metadata"]["annotations"]["control-plane.alpha.kubernetes.io/leader"] = "{}".into(), "own-1 mirrors what is not to be mirrored")]
-#[case::no_service(|it: &mut Content| drop(it.services.remove(1)), "own-1 mirrors what is not to be mirrored")]
-#[case::selector(|it: &mut Content| it.services[1]["spec"]["selector"] = json!({ "app": "x" }), "own-1 mirrors what is not to be mirrored")]
+#[case::skipped(|it: &mut Content| it.endpoints[1]["metadata"]["labels"]["endpointslice.kubernetes.io/skip-mirror"] = "true".into(), "own-1 mirrors Endpoints that do not exist or must not be mirrored")]
+#[case::leader(|it: &mut Content| it.endpoints[1]["metadata"]["annotations"]["control-plane.alpha.kubernetes.io/leader"] = "{}".into(), "own-1 mirrors Endpoints that do not exist or must not be mirrored")]
+#[case::no_service(|it: &mut Content| drop(it.services.remove(1)), "own-1 mirrors Endpoints that do not exist or must not be mirrored")]
+#[case::selector(|it: &mut Content| it.services[1]["spec"]["selector"] = json!({ "app": "x" }), "own-1 mirrors Endpoints that do not exist or must not be mirrored")]
 #[case::custom_labels(|it: &mut Content| it.endpoints[1]["metadata"]["labels"] = json!({}), "own-1: expected labels {}")]
 #[case::custom_annotations(|it: &mut Content| it.endpoints[1]["metadata"]["annotations"] = json!({ "a": "b" }), r#"own-1: expected annotations {"a": "b"}"#)]
-#[case::custom_owner(|it: &mut Content| it.endpoints[1]["metadata"]["uid"] = "new".into(), "own-1 does not belong to the Endpoints")]
+#[case::custom_owner(|it: &mut Content| it.endpoints[1]["metadata"]["uid"] = "new".into(), "own-1 is not owned by the Endpoints")]
 fn differs(#[case] change: fn(&mut Content), #[case] expected: &str) {
     let mut content = content();
     change(&mut content);
@@ -174,10 +174,10 @@ fn leaves_alone(#[case] change: fn(&mut Content)) {
     it.slices[0]["endpoints"][0]["targetRef"]["uid"] = "new".into();
 }, None)]
 #[case::condition(|it: &mut Content| it.slices[0]["endpoints"][0]["conditions"]["ready"] = false.into(), Some("shop/web slices: Pod p1"))]
-#[case::label(|it: &mut Content| it.slices[0]["metadata"]["labels"]["x"] = "y".into(), Some("shop/web slices: labels"))]
+#[case::label(|it: &mut Content| it.slices[0]["metadata"]["labels"]["x"] = "y".into(), Some("shop/web slices: expected labels"))]
 #[case::mirrored(|it: &mut Content| drop(it.slices.remove(1)), Some("shop/own mirrored slices: (10.9.9.9) is missing"))]
 #[case::endpoints(|it: &mut Content| it.endpoints[0]["subsets"] = json!([]), Some("shop/web Endpoints: Pod p1 (10.0.0.1) is missing"))]
-#[case::gone(|it: &mut Content| drop(it.endpoints.remove(0)), Some("shop/web Endpoints are gone"))]
+#[case::gone(|it: &mut Content| drop(it.endpoints.remove(0)), Some("shop/web Endpoints are missing"))]
 fn after_a_walk(#[case] change: fn(&mut Content), #[case] expected: Option<&str>) {
     let mut after = content();
     change(&mut after);
@@ -188,7 +188,7 @@ fn after_a_walk(#[case] change: fn(&mut Content), #[case] expected: Option<&str>
     }
 }
 
-/// A change of the object before the write, and of the one after it.
+/// Modifies the object before and the object after a write.
 type Change = fn(&mut Value, &mut Value);
 
 #[rstest]
@@ -196,13 +196,13 @@ type Change = fn(&mut Value, &mut Value);
 #[case::mirrored("endpointslices", 1, |_: &mut Value, _: &mut Value| {}, None)]
 #[case::endpoints("endpoints", 0, |_: &mut Value, _: &mut Value| {}, None)]
 #[case::foreign("endpointslices", 0, |before: &mut Value, _: &mut Value| before["metadata"]["labels"][MANAGED_BY] = "x".into(), Some(r#"written, but managed by Some("x")"#))]
-#[case::service("endpointslices", 0, |before: &mut Value, _: &mut Value| before["metadata"]["labels"][SERVICE_NAME] = "x".into(), Some(r#"went from Some("x") to Some("web")"#))]
-#[case::owner("endpointslices", 0, |_: &mut Value, after: &mut Value| after["metadata"]["ownerReferences"] = json!([]), Some("no Service web that it belongs to"))]
-#[case::family("endpointslices", 0, |_: &mut Value, after: &mut Value| after["addressType"] = "IPv6".into(), Some("is not at an address of IPv6"))]
-#[case::twice("endpointslices", 0, |_: &mut Value, after: &mut Value| after["endpoints"][1] = after["endpoints"][0].clone(), Some("Pod p1 (10.0.0.1) is in it twice"))]
+#[case::service("endpointslices", 0, |before: &mut Value, _: &mut Value| before["metadata"]["labels"][SERVICE_NAME] = "x".into(), Some(r#"changed from Some("x") to Some("web")"#))]
+#[case::owner("endpointslices", 0, |_: &mut Value, after: &mut Value| after["metadata"]["ownerReferences"] = json!([]), Some("not owned by any version of Service web"))]
+#[case::family("endpointslices", 0, |_: &mut Value, after: &mut Value| after["addressType"] = "IPv6".into(), Some("are not of the type IPv6"))]
+#[case::twice("endpointslices", 0, |_: &mut Value, after: &mut Value| after["endpoints"][1] = after["endpoints"][0].clone(), Some("Pod p1 (10.0.0.1) occurs twice"))]
 #[case::custom("endpoints", 1, |_: &mut Value, _: &mut Value| {}, Some("there is no Service with a selector"))]
-#[case::annotation("endpoints", 0, |before: &mut Value, _: &mut Value| before["metadata"]["annotations"] = json!({ "a": "b" }), Some("annotations were"))]
-#[case::finalizer("endpoints", 0, |before: &mut Value, _: &mut Value| before["metadata"]["finalizers"] = json!(["a"]), Some("finalizers were"))]
+#[case::annotation("endpoints", 0, |before: &mut Value, _: &mut Value| before["metadata"]["annotations"] = json!({ "a": "b" }), Some("annotations were changed"))]
+#[case::finalizer("endpoints", 0, |before: &mut Value, _: &mut Value| before["metadata"]["finalizers"] = json!(["a"]), Some("finalizers were changed"))]
 #[case::kind("pods", 0, |_: &mut Value, _: &mut Value| {}, Some("no controller writes this kind"))]
 fn writes(#[case] resource: &str, #[case] index: usize, #[case] change: Change, #[case] expected: Option<&str>) {
     let content = content();

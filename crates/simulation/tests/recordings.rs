@@ -1,4 +1,4 @@
-//! The oracle against the recordings of a real cluster: what upstream did is right by definition.
+//! The oracle accepts the recordings of a real cluster: the behaviour of upstream is correct by definition.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use kube_endpoints_conformance::{Kind, Manifest, Operation, Recording, Scenario,
 use kube_simulation::endpoints::{Content, Unnoticed, differences};
 use serde_json::{Value, json};
 
-/// As recorded.
+/// Value of `--max-endpoints-per-slice` in the recorded cluster.
 const MAX_ENDPOINTS_PER_SLICE: usize = 100;
 
-/// The recordings write all namespaces like this.
+/// Placeholder for namespaces in recordings.
 const NAMESPACE: &str = "<ns>";
 
 #[test]
@@ -32,7 +32,7 @@ fn only_unnoticed_changes_differ() {
     assert!(wrong.is_empty(), "{} of {states} states:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Plays what the user did and returns the differences from the specification after each step.
+/// Replays a scenario and returns the differences from the specification after each step.
 fn play(nodes: &[Manifest], scenario: &Scenario) -> Vec<(usize, Vec<String>)> {
     let mut content = Content::default();
     for node in nodes {
@@ -51,10 +51,10 @@ fn play(nodes: &[Manifest], scenario: &Scenario) -> Vec<(usize, Vec<String>)> {
     found
 }
 
-/// An object from its canonical form.
+/// Converts the canonical form of an object back to an object.
 fn object(form: &Value) -> Value {
     let mut object = form.clone();
-    let fields = object.as_object_mut().expect("a recorded object is one");
+    let fields = object.as_object_mut().expect("a recorded object is a JSON object");
     let parts = ["name", "labels", "annotations", "ownerReferences"];
     let mut metadata: Value = parts.iter().filter_map(|part| Some((*part, fields.remove(*part)?))).collect();
     metadata["namespace"] = NAMESPACE.into();
@@ -63,7 +63,7 @@ fn object(form: &Value) -> Value {
     object
 }
 
-/// The recorded cluster had no garbage collector, which the oracle relies on.
+/// Removes slices whose owners do not exist. The oracle requires a garbage collector; the recorded cluster had none.
 fn collect_garbage(content: &mut Content) {
     let services = &content.services;
     content.slices.retain(|slice| {
@@ -78,7 +78,7 @@ fn objects(content: &mut Content, kind: Kind) -> Option<&mut Vec<Value>> {
         Kind::Service => Some(&mut content.services),
         Kind::Pod => Some(&mut content.pods),
         Kind::Node => Some(&mut content.nodes),
-        // The snapshots have them.
+        // Endpoints and slices come from the snapshots.
         _ => None,
     }
 }
@@ -128,7 +128,7 @@ fn perform(content: &mut Content, operation: &Operation) {
     }
 }
 
-/// Fills in what the API server does, as far as the oracle reads it.
+/// Sets the defaults of the API server that the oracle reads.
 fn complete(kind: Kind, object: &mut Value) {
     match kind {
         Kind::Pod => {
@@ -153,7 +153,7 @@ fn complete(kind: Kind, object: &mut Value) {
     }
 }
 
-/// JSON merge patch.
+/// Applies a JSON merge patch.
 fn merge(target: &mut Value, patch: &Value) {
     let Some(fields) = patch.as_object() else {
         *target = patch.clone();
@@ -164,7 +164,7 @@ fn merge(target: &mut Value, patch: &Value) {
     }
     for (key, value) in fields {
         if value.is_null() {
-            target.as_object_mut().expect("it was made an object").remove(key);
+            target.as_object_mut().expect("the target is an object").remove(key);
         } else {
             merge(&mut target[key], value);
         }

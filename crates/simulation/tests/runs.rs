@@ -1,4 +1,4 @@
-//! Runs of the endpoint controllers: repeatable, reduced when they fail, and passing.
+//! Runs of the endpoint controllers pass and are repeatable, and failures are reduced.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -42,7 +42,7 @@ fn random_seeds_pass() {
 
 #[test]
 fn short_histories_pass() {
-    // Of four acts, from all over.
+    // A sample of the histories of four acts.
     for acts in Histories::up_to(4).skip(100).step_by(21).take(50) {
         assert_eq!(scenario::exhaustive(&acts).run().violations, [""; 0], "{acts:?}");
     }
@@ -55,7 +55,7 @@ fn walks_pass() {
     }
 }
 
-/// A walk that does not lead back is noticed.
+/// A walk that does not lead back is a violation.
 #[test]
 fn a_walk_to_elsewhere_fails() {
     let mut walk = scenario::walk(1, 10);
@@ -87,12 +87,12 @@ fn a_recording_passes_under_plans_of_each_pattern() {
         for plan in found.into_iter().take(3) {
             let outcome = Simulation { faults: Faults::Planned(plan.clone()), ..simulation.clone() }.run();
             assert_eq!(outcome.violations, [""; 0], "{plan}");
-            assert_eq!(outcome.plan, plan, "the fault has not occurred");
+            assert_eq!(outcome.plan, plan, "the fault was not injected");
         }
     }
 }
 
-/// Fails if a Service was changed, a Pod was deleted and an answer was lost.
+/// Fails if a Service was patched, a Pod was deleted and a response was lost.
 struct Artificial;
 
 impl Rules for Artificial {
@@ -108,7 +108,7 @@ impl Rules for Artificial {
         let text = log.text();
         let needed = ["patch services/service-0 ", "delete pods/pod-1 ", "a/create/endpointslices/2=lose-answer"];
         let is_there = |part: &&str| text.contains(*part);
-        if needed.iter().all(is_there) { vec!["all three are there".to_owned()] } else { Vec::new() }
+        if needed.iter().all(is_there) { vec!["all three occurred".to_owned()] } else { Vec::new() }
     }
 }
 
@@ -133,7 +133,7 @@ fn a_failure_is_reduced_to_what_it_needs() {
     simulation.rules = Arc::new(Artificial);
     simulation.faults = Faults::Planned(plan.parse().unwrap());
     let outcome = simulation.run();
-    assert_eq!(outcome.violations, ["all three are there"], "{}", outcome.log.timeline());
+    assert_eq!(outcome.violations, ["all three occurred"], "{}", outcome.log.timeline());
     assert_eq!(outcome.plan.len(), 4);
 
     let shrunk = shrink(&simulation, &outcome).expect("the run is deterministic");

@@ -1,10 +1,10 @@
-//! The same document in JSON: members in another order, repeated, null or unknown; other escapes and white space.
+//! Renderings in JSON: members in another order, repeated, null or unknown; other escapes and white space.
 
 use serde_json::{Map, Value};
 
 use super::{Choices, Shape};
 
-/// Renders a document of this shape.
+/// Returns a rendering of a document with this shape.
 pub fn render(document: &Value, shape: &Shape, choices: &mut Choices) -> Vec<u8> {
     let mut writer = Writer { out: Vec::new(), choices };
     writer.value(document, Some(shape));
@@ -48,11 +48,12 @@ impl Writer<'_> {
         }
     }
 
-    /// Members that are absent may be written only if the object is complete: in a part of it they would replace those of another part.
+    /// Writes an object. Absent members are written as zero values only if the object is `complete`: in a part of an
+    /// object they would replace those of the other part.
     fn object(&mut self, members: &Map<String, Value>, shape: Option<&Shape>, complete: bool) {
         let mut written: Vec<(u64, (String, Value, bool))> = Vec::new();
         for (group, (name, value)) in (0..).zip(members) {
-            // Nothing is known of members without a shape: Go may read them into a type of its own.
+            // Members without a shape are not repeated, since their Go types are unknown.
             if shape.is_some_and(|shape| shape.is_map() || shape.member(name).is_some()) && self.choices.once_in(4) {
                 written.extend(self.earlier(value).map(|earlier| (group, (name.clone(), earlier, true))));
             }
@@ -85,7 +86,7 @@ impl Writer<'_> {
                 ));
             }
             if self.choices.once_in(4) {
-                // Names are case-sensitive: sigs.k8s.io/json.
+                // Names are case-sensitive in sigs.k8s.io/json, so this member is unknown.
                 written.push((group - 1, ("Metadata".to_owned(), Value::from(7), true)));
             }
         }
@@ -108,12 +109,12 @@ impl Writer<'_> {
         self.out.push(b'}');
     }
 
-    /// Whether the object is written in two parts, which Go merges.
+    /// Decides whether a member is written as two objects, which Go merges.
     fn splits(&mut self, shape: Option<&Shape>, name: &str) -> bool {
         shape.and_then(|shape| shape.member(name)).is_some_and(Shape::is_object) && self.choices.once_in(4)
     }
 
-    /// A value of the same type that a later one replaces.
+    /// Returns a value of the same type for an earlier member of the same name, which the later one replaces.
     fn earlier(&mut self, value: &Value) -> Option<Value> {
         if self.choices.once_in(3) {
             return Some(Value::Null);
@@ -133,7 +134,7 @@ impl Writer<'_> {
         for character in text.chars() {
             let mut buffer = [0; 4];
             match character {
-                // What Go makes of half a surrogate pair, and of bytes that are not UTF-8.
+                // Go decodes half a surrogate pair, and bytes that are not UTF-8, to the replacement character.
                 char::REPLACEMENT_CHARACTER if self.choices.once_in(2) => self.out.extend(br"\udc00"),
                 char::REPLACEMENT_CHARACTER if self.choices.once_in(2) => self.out.push(0xff),
                 '/' if self.choices.once_in(2) => self.out.extend(br"\/"),

@@ -1,15 +1,19 @@
-//! The same message in protobuf: fields in another order, repeated, in several parts or unknown.
+//! Renderings in protobuf: fields in another order, repeated, in several parts or unknown.
 
 use kube_wire::protobuf::{Fields, MalformedProtobuf, Value};
 
 use super::{Choices, Shape};
 
-/// Renders a message of this shape. Errors: the message is malformed.
+/// Returns a rendering of a message with this shape.
+///
+/// # Errors
+///
+/// The message is malformed.
 pub fn render(message: &[u8], shape: &Shape, choices: &mut Choices) -> Result<Vec<u8>, MalformedProtobuf> {
     Ok(parts(Fields::new(message), shape, choices)?.concat())
 }
 
-/// The fields of a message, in an order that means the same.
+/// Returns the encoded fields of a rendering of a message.
 fn parts(fields: Fields<'_>, shape: &Shape, choices: &mut Choices) -> Result<Vec<Vec<u8>>, MalformedProtobuf> {
     let mut written: Vec<(u64, Vec<u8>)> = Vec::new();
     for field in fields {
@@ -18,7 +22,7 @@ fn parts(fields: Fields<'_>, shape: &Shape, choices: &mut Choices) -> Result<Vec
         match (shape.field(field.number), field.value) {
             (Some(inner), Value::Bytes(_)) if inner.is_object() => {
                 let parts = parts(field.message()?, inner, choices)?;
-                // Of one that is not repeated, the parts may come one by one: protobuf merges them.
+                // A field that is not repeated may be written in two parts, which protobuf merges.
                 let at = if inner.is_repeated() || choices.once_in(2) {
                     parts.len()
                 } else {
@@ -34,7 +38,7 @@ fn parts(fields: Fields<'_>, shape: &Shape, choices: &mut Choices) -> Result<Vec
                 if !inner.is_repeated() && choices.once_in(3) {
                     let earlier = match value {
                         Value::Varint(_) => Value::Varint(9),
-                        // As a string, and as a message such as a time.
+                        // Valid as a string, and as a message such as a time.
                         Value::Bytes(_) => Value::Bytes(b"\x08\x05"),
                         other => other,
                     };

@@ -1,29 +1,29 @@
-//! What the Go types look like: names in JSON, numbers in protobuf, and which fields are pointers, lists, maps or messages.
+//! Descriptions of Go types: names in JSON, numbers in protobuf, and the kinds of their fields.
 
 use serde_json::Value;
 
-/// The shape of one field, or of a whole object.
+/// Shape of a field or of a whole object.
 #[derive(Debug)]
 pub enum Shape {
-    /// A string, number, boolean or time held by value: absent, null and zero mean the same.
+    /// A string, number, boolean or time by value: absent, null and zero are equal.
     Plain(Zero),
-    /// The same as a pointer: null means absent, zero does not.
+    /// A pointer to a string, number, boolean or time: absent and null are equal, zero is different.
     Pointer,
-    /// A list of texts, or of anything whose elements are left as they are.
+    /// A list of strings, or of items that are copied unchanged.
     List,
-    /// A map with texts for keys and values.
+    /// A map from strings to strings.
     Map,
-    /// A message held by value.
+    /// A message by value.
     Message(&'static [Field]),
-    /// A message held by a pointer.
+    /// A pointer to a message.
     MessagePointer(&'static [Field]),
-    /// A list of messages.
+    /// A list of messages. The slice contains one shape, that of the messages.
     Messages(&'static [Shape]),
-    /// A field that is left as it is.
+    /// A field that is copied unchanged.
     Opaque,
 }
 
-/// The zero value of a type in JSON.
+/// Zero value of a type in JSON.
 #[derive(Debug)]
 pub enum Zero {
     /// `""`
@@ -32,18 +32,18 @@ pub enum Zero {
     Number,
     /// `false`
     False,
-    /// `null`, of types with a decoder of their own.
+    /// `null`, for types with a custom decoder, such as times.
     Null,
 }
 
-/// A field: name in JSON, number in protobuf, shape.
+/// Field: name in JSON, number in protobuf, and shape.
 pub type Field = (&'static str, u32, Shape);
 
 use Shape::{List, Map, Message, MessagePointer, Messages, Opaque, Plain, Pointer};
 use Zero::{False, Null, Number, Text};
 
 impl Shape {
-    /// Whether it is a message, alone or in a list.
+    /// Returns whether this is a message or a list of messages.
     pub(super) fn is_object(&self) -> bool {
         matches!(self, Message(_) | MessagePointer(_) | Messages(_))
     }
@@ -68,7 +68,7 @@ impl Shape {
         }
     }
 
-    /// The members of an object in JSON.
+    /// Returns name and shape of the members of a JSON object; none for other shapes.
     pub(super) fn members(&self) -> impl Iterator<Item = (&'static str, &'static Shape)> {
         let fields = if matches!(self, Messages(_)) { &[] } else { self.fields() };
         fields.iter().map(|(name, _, shape)| (*name, shape))
@@ -85,12 +85,12 @@ impl Shape {
         }
     }
 
-    /// A field of a message in protobuf.
+    /// Returns the shape of a field of a protobuf message.
     pub(super) fn field(&self, number: u32) -> Option<&'static Shape> {
         self.fields().iter().find(|(_, it, _)| *it == number).map(|(_, _, shape)| shape)
     }
 
-    /// What means the same in JSON as a member that is absent.
+    /// Returns the JSON value that is equal to an absent member.
     pub(super) fn zero(&self) -> Value {
         match self {
             Plain(Text) => "".into(),
@@ -129,7 +129,7 @@ const METADATA: Shape = Message(&[
         ])]),
     ),
     ("finalizers", 14, List),
-    // What is malformed in them is passed over, so that the order of their fields counts where they are.
+    // Malformed managed fields are skipped by the decoder, so a different order of their fields may change the result.
     ("managedFields", 17, Opaque),
 ]);
 
@@ -161,7 +161,7 @@ const CONTAINERS: Shape = Messages(&[Message(&[
 
 const NAMED: Shape = Messages(&[Message(&[("name", 1, Plain(Text))])]);
 
-/// `core/v1` Pod, as far as it is read.
+/// `v1` Pod: the fields that are decoded.
 pub const POD: Shape = Message(&[
     ("metadata", 1, METADATA),
     (
@@ -198,7 +198,7 @@ pub const POD: Shape = Message(&[
     ),
 ]);
 
-/// `core/v1` Service, as far as it is read.
+/// `v1` Service: the fields that are decoded.
 pub const SERVICE: Shape = Message(&[
     ("metadata", 1, METADATA),
     (
@@ -226,7 +226,7 @@ pub const SERVICE: Shape = Message(&[
     ),
 ]);
 
-/// `core/v1` Node, as far as it is read.
+/// `v1` Node: the fields that are decoded.
 pub const NODE: Shape = Message(&[
     ("metadata", 1, METADATA),
     (
@@ -246,7 +246,7 @@ const ADDRESSES: Shape = Messages(&[Message(&[
     ("nodeName", 4, Pointer),
 ])]);
 
-/// `core/v1` Endpoints.
+/// `v1` Endpoints.
 pub const ENDPOINTS: Shape = Message(&[
     ("metadata", 1, METADATA),
     (
@@ -269,7 +269,7 @@ pub const ENDPOINTS: Shape = Message(&[
     ),
 ]);
 
-/// `discovery/v1` EndpointSlice.
+/// `discovery.k8s.io/v1` EndpointSlice.
 pub const ENDPOINT_SLICE: Shape = Message(&[
     ("metadata", 1, METADATA),
     (

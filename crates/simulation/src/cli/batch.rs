@@ -1,4 +1,4 @@
-//! Many runs on all cores, with a progress bar.
+//! Runs many simulations in parallel, with a progress bar.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::num::NonZeroUsize;
@@ -14,7 +14,7 @@ use kube_simulation::{Happening, Outcome, Simulation};
 use super::Batch;
 use super::report;
 
-/// What many runs came to.
+/// Sums over the runs of a batch.
 #[derive(Debug, Default)]
 struct Totals {
     runs: u64,
@@ -43,8 +43,8 @@ impl Totals {
     }
 }
 
-/// Makes `count` runs, which `job` names and describes by their number; `each` gets the outcomes, in any order. Returns whether
-/// all passed.
+/// Runs `count` simulations. `job` returns the name and the simulation of a run, given its number; `each` is called
+/// with the number and the outcome of each run, in any order. Returns whether all runs passed.
 pub(super) fn run(
     batch: Batch,
     count: u64,
@@ -62,7 +62,7 @@ pub(super) fn run(
     }
     bar.set_style(ProgressStyle::with_template("{wide_bar} {pos}/{len} runs, {per_sec}, {eta} left")?);
     let (next, failures, totals) = (AtomicU64::new(0), AtomicUsize::new(0), Mutex::new(Totals::default()));
-    #[expect(clippy::disallowed_methods, reason = "a report says how long it took")]
+    #[expect(clippy::disallowed_methods, reason = "the summary contains the elapsed real time")]
     let began = std::time::Instant::now();
     thread::scope(|scope| {
         for _ in 0..threads {

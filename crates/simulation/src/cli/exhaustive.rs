@@ -1,4 +1,4 @@
-//! `--exhaustive`: all short histories.
+//! `--exhaustive`: runs all short histories.
 
 use anyhow::Result;
 use clap::Args;
@@ -12,18 +12,18 @@ use super::subject::Subject;
 /// Arguments of `--exhaustive`.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ShortHistories {
-    /// Runs all histories of a small world in place of seeds: two Services, three Pods, two endpoints for each slice.
+    /// Runs all short histories of a small cluster instead of seeds: two Services, three Pods, two endpoints per slice.
     #[arg(long, conflicts_with = "seeds")]
     pub(super) exhaustive: bool,
-    /// Longest history, in changes.
+    /// Maximum length of a history, in changes.
     #[arg(long, default_value_t = 5, requires = "exhaustive")]
     depth: usize,
-    /// Leaves out the runs with faults of the histories of up to three changes.
+    /// Does not repeat the histories of up to three changes with faults.
     #[arg(long, requires = "exhaustive")]
     no_faults: bool,
 }
 
-/// Longest history, in changes, that is run with faults.
+/// Maximum length, in changes, of the histories that are repeated with faults.
 const DEPTH_WITH_FAULTS: usize = 3;
 
 impl ShortHistories {

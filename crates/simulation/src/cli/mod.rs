@@ -1,4 +1,4 @@
-//! The command line.
+//! Command-line arguments and subcommands.
 
 mod batch;
 mod exhaustive;
@@ -23,7 +23,7 @@ use self::walks::Walks;
 
 /// Simulates the endpoint controllers against an API server, with faults, in virtual time.
 ///
-/// The exit status is 0 if every run passed, 1 if one failed, and 2 for a wrong command line.
+/// The exit status is 0 if every run passed, 1 if a run failed, and 2 on errors such as invalid arguments.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     batch: Batch,
 }
 
-/// How many runs are made.
+/// Limits of a batch of runs.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Batch {
     /// Number of threads; all cores by default.
@@ -51,11 +51,11 @@ pub(crate) struct Batch {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Runs one seed again, prints a timeline, and reduces a failure to what it needs.
+    /// Repeats one run, prints its timeline, and reduces a failure to few steps and faults.
     Replay(Replay),
-    /// Puts one fault at each point of recorded or random histories, after Sieve.
+    /// Repeats recorded or random histories with one fault at each point (after Sieve, OSDI 2022).
     Sieve(Sieve),
-    /// Changes a small cluster and changes it back: what the controllers made must be the same.
+    /// Changes a small cluster and reverts the changes: the result must be the same as before (after Acto, SOSP 2023).
     Walks(Walks),
 }
 
@@ -79,7 +79,7 @@ impl FromStr for Seeds {
 }
 
 impl Arguments {
-    /// Returns whether every run passed.
+    /// Executes the command. Returns whether every run passed.
     pub(crate) fn run(self) -> Result<bool> {
         match self.command {
             Some(Command::Replay(replay)) => replay.run(),

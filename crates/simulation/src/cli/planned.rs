@@ -1,4 +1,4 @@
-//! Runs without faults, and each of them again under plans of one fault.
+//! Runs simulations without faults, and repeats each of them under plans of one fault.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use super::Batch;
 use super::batch;
 use super::subject::Subject;
 
-/// The numbers of one pattern.
+/// Counts of one pattern: a row of the printed table.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     points: usize,
@@ -21,15 +21,15 @@ struct Row {
     failures: usize,
 }
 
-/// One run under one plan.
+/// One simulation, by its index, under one plan.
 struct Job {
     run: usize,
     pattern: Pattern,
     plan: Plan,
 }
 
-/// Makes each run without faults, and then under each plan of its log, or under those left after pruning. Prints a table.
-/// Returns whether all passed.
+/// Runs each simulation without faults, and then under the plans for its log: all of them if `all` is set, otherwise
+/// those that remain after pruning. Prints a table. Returns whether all runs passed.
 pub(super) fn run(batch: Batch, runs: &[(Subject, Simulation)], all: bool) -> Result<bool> {
     let found = Mutex::new((BTreeMap::<Pattern, Row>::new(), Vec::new()));
     let job = |index: u64| {
@@ -50,7 +50,7 @@ pub(super) fn run(batch: Batch, runs: &[(Subject, Simulation)], all: bool) -> Re
         }
     })?;
     let (mut rows, mut jobs) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // Threads end in any order.
+    // Outcomes arrive in the order in which the threads finish.
     jobs.sort_by_key(|job| (job.run, job.pattern));
     let done = Mutex::new(Vec::with_capacity(jobs.len()));
     let planned = |index: u64| {

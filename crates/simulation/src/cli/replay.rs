@@ -1,4 +1,4 @@
-//! `replay`: one run, in detail.
+//! `replay`: repeats one run and prints its timeline.
 
 use std::io::Write as _;
 
@@ -15,16 +15,16 @@ pub(crate) struct Replay {
     subject: Subject,
     #[command(flatten)]
     directory: Directory,
-    /// Number of changes of a walk.
+    /// Number of changes of a walk before they are reverted.
     #[arg(long, default_value_t = WALK_LENGTH, requires = "walk")]
     length: usize,
-    /// Steps of the history that are played, counted from 0; all by default.
+    /// Steps of the history to run, as comma-separated numbers starting at 0; all by default.
     #[arg(long, value_delimiter = ',', conflicts_with = "walk")]
     steps: Option<Vec<usize>>,
-    /// Faults, as printed by a reduced failure; by default those that the seed draws.
+    /// Faults to inject, in the format in which a reduced failure is printed; by default those of the original run.
     #[arg(long)]
     faults: Option<Plan>,
-    /// Prints every request and event, reads and bookmarks included.
+    /// Prints every request and event in full, including successful reads and bookmarks.
     #[arg(long)]
     full: bool,
     /// Does not reduce a failure.

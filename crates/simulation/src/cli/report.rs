@@ -1,16 +1,16 @@
-//! What is printed of a failure.
+//! Output for failed runs of a batch.
 
 use std::io::Write as _;
 
 use kube_simulation::Outcome;
 
-/// Lines of violations that are printed of a run in a batch.
+/// Maximum number of violations that are printed per run.
 const LINES: usize = 5;
 
-/// Prints the violations of a run in a batch, and the command that replays it.
+/// Prints the arguments that replay a failed run, and its first violations.
 pub(super) fn failure(name: &str, outcome: &Outcome) {
     let mut out = std::io::stdout().lock();
-    // Nothing can be done about a closed pipe.
+    // Errors are ignored: standard output may be a closed pipe.
     let _ = writeln!(out, "FAILED: {name}");
     for violation in outcome.violations.iter().take(LINES) {
         let _ = writeln!(out, "    {violation}");

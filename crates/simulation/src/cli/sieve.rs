@@ -1,4 +1,4 @@
-//! `sieve`: one fault at each point of a history.
+//! `sieve`: repeats histories with one fault at each point.
 
 use std::io::Write as _;
 
@@ -15,10 +15,10 @@ use super::{Batch, Seeds};
 pub(crate) struct Sieve {
     #[command(flatten)]
     directory: Directory,
-    /// Random histories in place of the recordings, as a half-open range of seeds.
+    /// Runs random histories of these seeds, a half-open range, instead of the recordings.
     #[arg(long, value_name = "FROM..TO", conflicts_with = "recordings")]
     histories: Option<Seeds>,
-    /// Runs the plans that pruning removes too.
+    /// Also runs the plans that pruning removes.
     #[arg(long)]
     all: bool,
 }
@@ -31,7 +31,7 @@ impl Sieve {
         } else {
             for recording in self.directory.read()? {
                 match recording.unnoticed {
-                    Some(reason) => writeln!(std::io::stdout(), "left out: {}: {reason}", recording.name)?,
+                    Some(reason) => writeln!(std::io::stdout(), "skipped {}: {reason}", recording.name)?,
                     None => runs.push((Subject::recording(&recording.name), scenario::recorded(&recording))),
                 }
             }

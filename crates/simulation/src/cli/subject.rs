@@ -1,4 +1,4 @@
-//! What is run, as the command line names it.
+//! Selection of one run on the command line.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,13 +8,13 @@ use clap::Args;
 use kube_simulation::endpoints::{Histories, RecordedScenario, read_recordings, scenario};
 use kube_simulation::{Outcome, Shrunk, Simulation, shrink, shrink_faults};
 
-/// Changes of a walk, without those that lead back, unless `--length` says otherwise.
+/// Default of `--length`: number of changes of a walk before they are reverted.
 pub(super) const WALK_LENGTH: usize = 20;
 
-/// Where the recordings are.
+/// Location of the recordings.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Directory {
-    /// Directory of the recordings of a real cluster.
+    /// Directory of the recordings of a real cluster; by default `conformance/recordings` of the source tree.
     #[arg(
         long,
         value_name = "DIR",
@@ -30,22 +30,22 @@ impl Directory {
     }
 }
 
-/// One run.
+/// One run: exactly one of the fields is set.
 #[derive(Clone, Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(super) struct Subject {
-    /// The run of a seed.
+    /// Seed of a random run.
     seed: Option<u64>,
-    /// The walk of a seed.
+    /// Seed of a walk.
     #[arg(long, value_name = "SEED")]
     walk: Option<u64>,
-    /// A recorded scenario, such as core/rolling-update.
+    /// Name of a recorded scenario, such as core/rolling-update.
     #[arg(long, value_name = "NAME")]
     recording: Option<String>,
-    /// The history of a seed, without faults.
+    /// Seed of a random history, run without faults.
     #[arg(long, value_name = "SEED")]
     history: Option<u64>,
-    /// The history of this number among all short ones, without faults.
+    /// Number of a short history, in the order of `kube-simulation --exhaustive`, run without faults.
     #[arg(long, value_name = "NUMBER")]
     exhaustive: Option<usize>,
 }
@@ -74,7 +74,7 @@ impl Subject {
             Subject { walk: Some(seed), .. } => scenario::walk(*seed, walk_length),
             Subject { history: Some(seed), .. } => scenario::history(*seed),
             Subject { exhaustive: Some(number), .. } => {
-                // There are histories of any depth.
+                // The number of a history does not depend on the maximum length.
                 let acts = Histories::up_to(usize::MAX).nth(*number).unwrap_or_default();
                 scenario::exhaustive(&acts)
             }
@@ -87,13 +87,13 @@ impl Subject {
         })
     }
 
-    /// Reduces a failure of this run.
+    /// Reduces a failure of this run; of a walk, only the faults. `None` if the run is not deterministic.
     pub(super) fn shrink(&self, simulation: &Simulation, outcome: &Outcome) -> Option<Shrunk> {
         if self.walk.is_some() { shrink_faults(simulation, outcome) } else { shrink(simulation, outcome) }
     }
 }
 
-/// The arguments that name it.
+/// Formats the arguments of `replay` that select this run.
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! `walks`: changes that lead back to where they began.
+//! `walks`: changes the configuration of a small cluster and reverts the changes.
 
 use anyhow::Result;
 use clap::Args;
@@ -14,7 +14,7 @@ pub(crate) struct Walks {
     /// Seeds to run, as a half-open range.
     #[arg(long, value_name = "FROM..TO", default_value = "0..1000")]
     seeds: Seeds,
-    /// Number of changes before those that lead back.
+    /// Number of changes before they are reverted.
     #[arg(long, default_value_t = WALK_LENGTH)]
     length: usize,
 }

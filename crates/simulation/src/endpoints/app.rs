@@ -1,4 +1,4 @@
-//! Our three controllers as processes of a simulation.
+//! The program `controller-manager` as a process of a simulation.
 
 use std::num::NonZeroUsize;
 
@@ -7,18 +7,18 @@ use kube_controller_client::{Config, Encoding};
 
 use crate::process::Process;
 
-/// How the controllers run.
+/// Settings of a simulated `controller-manager`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Encoding in which objects are read.
     pub encoding: Encoding,
-    /// Whether the process works only while it holds the Lease.
+    /// Whether the process uses leader election.
     pub elects: bool,
-    /// `--max-endpoints-per-slice`.
+    /// Value of `--max-endpoints-per-slice`.
     pub max_endpoints_per_slice: NonZeroUsize,
 }
 
-/// The program `controller-manager`, with all controllers.
+/// Returns a process that runs `controller-manager` with all three controllers.
 pub fn controller_manager(name: &str, options: Options) -> Process {
     let process = Process::new(name, move |environment| {
         let mut settings = Settings::default();

@@ -1,10 +1,10 @@
-//! The objects of a cluster that the endpoint controllers read and write.
+//! Objects that the endpoint controllers read and write.
 
 use serde_json::Value;
 
 use super::object::{name, namespace};
 
-/// Objects as the API server serves them, of all namespaces.
+/// Objects of all namespaces, as the API server serves them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Content {
     /// `v1` Services.
@@ -20,17 +20,17 @@ pub struct Content {
 }
 
 impl Content {
-    /// Returns the Service of this name.
+    /// Returns the Service with this namespace and name.
     pub(super) fn service(&self, in_namespace: &str, named: &str) -> Option<&Value> {
         find(&self.services, in_namespace, named)
     }
 
-    /// Returns the Endpoints of this name.
+    /// Returns the Endpoints object with this namespace and name.
     pub(super) fn endpoints_of(&self, in_namespace: &str, named: &str) -> Option<&Value> {
         find(&self.endpoints, in_namespace, named)
     }
 
-    /// Returns the Node of this name.
+    /// Returns the Node with this name.
     pub(super) fn node(&self, named: &str) -> Option<&Value> {
         find(&self.nodes, "", named)
     }

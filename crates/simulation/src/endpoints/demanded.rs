@@ -1,4 +1,4 @@
-//! What Services and Pods demand: the endpoints that slices and Endpoints must have.
+//! Expected endpoints of slices and Endpoints, computed from Services, Pods and Nodes.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use super::marks::zones;
 use super::object::{address, family, is_terminating, items, labels, name, namespace, selector, text, uid};
 use super::set::{self, Endpoints, Facts, Key};
 
-/// The Pods that are endpoints of a Service, terminating ones included (PD-1).
+/// Returns the Pods that are endpoints of a Service, including terminating ones (PD-1).
 fn pods<'a>(service: &'a Value, content: &'a Content) -> impl Iterator<Item = &'a Value> {
     let selected = move |pod: &Value| {
         let Some(selector) = selector(service) else { return false };
@@ -34,13 +34,13 @@ fn publishes_not_ready(service: &Value) -> bool {
     service["spec"]["publishNotReadyAddresses"] == true
 }
 
-/// The host name of a Pod within a Service (PD-3).
+/// Returns the host name of a Pod within a Service, or `""` (PD-3).
 fn hostname<'a>(pod: &'a Value, service: &Value) -> &'a str {
     let is_of_service = text(&pod["spec"]["subdomain"]) == name(service);
     if is_of_service { text(&pod["spec"]["hostname"]) } else { "" }
 }
 
-/// The ports of a Service as a Pod serves them; those it does not serve are left out (PD-4).
+/// Returns the ports of a Service with the target ports of a Pod, without those that the Pod does not serve (PD-4).
 fn ports(pod: &Value, service: &Value) -> Vec<String> {
     let all = items(&service["spec"]["ports"]).iter();
     let served = all.filter_map(|port| {
@@ -62,7 +62,7 @@ fn named_port<'a>(pod: &'a Value, named: &str, protocol: &str) -> Option<&'a Val
     Some(&port["containerPort"])
 }
 
-/// The address types of a Service's slices (RC-1).
+/// Returns the address types of a Service's slices (RC-1).
 pub(super) fn address_types(service: &Value) -> BTreeSet<&str> {
     let spec = &service["spec"];
     let families = items(&spec["ipFamilies"]);
@@ -75,24 +75,24 @@ pub(super) fn address_types(service: &Value) -> BTreeSet<&str> {
     }
 }
 
-/// Whether the sync of a Service's slices fails for a Pod on an unknown Node, or on none (RC-11).
+/// Returns whether the sync of a Service's slices fails because a Pod has no Node, or one that does not exist (RC-11).
 pub(super) fn waits_for_node(service: &Value, content: &Content) -> bool {
     !publishes_not_ready(service)
         && pods(service, content).any(|pod| content.node(text(&pod["spec"]["nodeName"])).is_none())
 }
 
-/// The endpoints that a Service's slices must have, all together (RC-8 to RC-14).
+/// Returns the endpoints that all slices of a Service together must contain (RC-8 to RC-14).
 pub(super) fn slices(service: &Value, content: &Content) -> Endpoints {
     let publish = publishes_not_ready(service);
     let mut endpoints = Endpoints::new();
     for pod in pods(service, content) {
         let node_name = text(&pod["spec"]["nodeName"]);
         let node = content.node(node_name);
-        // A Pod on an unknown Node, or on none, waits for the Node, unless everything is published (RC-11).
+        // A Pod without an existing Node is omitted, unless not-ready addresses are published (RC-11).
         if node.is_none() && !publish {
             continue;
         }
-        // The Node may have come later than the endpoint, which wakes nothing.
+        // A Node that is created after the endpoint triggers no sync, so the endpoint may have no zone.
         let unknown = (publish || node.is_none()).then_some(None);
         let (serving, terminating) = (is_ready(pod), is_terminating(pod));
         let ready = publish || (serving && !terminating);
@@ -117,7 +117,7 @@ pub(super) fn slices(service: &Value, content: &Content) -> Endpoints {
     endpoints
 }
 
-/// The endpoints that a Service's Endpoints must have, a key for each port (EP-7 to EP-12, EP-24 to EP-27).
+/// Returns the endpoints that a Service's Endpoints must contain, one key per port (EP-7 to EP-12, EP-24 to EP-27).
 pub(super) fn endpoints(service: &Value, content: &Content) -> Endpoints {
     let spec = &service["spec"];
     let publish = publishes_not_ready(service);

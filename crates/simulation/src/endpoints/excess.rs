@@ -1,23 +1,25 @@
-//! Creates and deletes beyond those of the run without faults.
+//! Limits on the number of creates and deletes, relative to the run without faults.
 
 use std::collections::BTreeMap;
 
 use crate::log::{Happening, Log};
 use crate::point::Verb;
 
-/// Creates, and deletes, of one object that each fault, disturbance and start of a process may add to those of the run without
-/// faults.
+/// Creates (and deletes) of one object that each fault, disturbance and process start may add to those of the run
+/// without faults.
 const EACH: usize = 4;
 
-/// Resource, namespace, the object that they belong to, and verb.
+/// Number of creates and deletes, by resource, namespace, name of the object, and verb.
 type Counts<'a> = BTreeMap<(&'a str, &'a str, String, Verb), usize>;
 
-/// Creates, and deletes, of one resource in all, for each request of the user, fault, disturbance and start of a process.
+/// Creates (and deletes) of one resource in total, allowed per step of the user, fault, disturbance and process start.
 const IN_ALL: usize = 8;
 
-/// Returns what was created or deleted too often. All slices of a Service count as one object.
+/// Returns a violation for each object, and each resource, that was created or deleted too often. All slices of a
+/// Service count as one object.
 ///
-/// `fault_free` makes the log of the run without faults; it is called only if something was created or deleted often.
+/// `fault_free` repeats the run without faults and returns its log. It is called only if a count exceeds the number
+/// that faults may add.
 pub(super) fn excess(log: &Log, fault_free: &dyn Fn() -> Log) -> Vec<String> {
     let is_step = |what: &Happening| matches!(what, Happening::User { .. });
     let (faults, steps) = (count(log, is_fault), count(log, is_step));
@@ -35,7 +37,7 @@ pub(super) fn excess(log: &Log, fault_free: &dyn Fn() -> Log) -> Vec<String> {
         if *count > usual + allowed {
             let (resource, namespace, name, verb) = key;
             let what = format!("{verb} of {resource} of {namespace}/{name}");
-            found.push(format!("{count} times {what}, {usual} without faults, {allowed} more allowed"));
+            found.push(format!("{what}: {count} times, {usual} without faults, at most {allowed} more allowed"));
         }
     }
     found
@@ -47,7 +49,7 @@ fn in_all(counts: &Counts<'_>, allowed: usize) -> Vec<String> {
         *sums.entry((*resource, *verb)).or_default() += count;
     }
     sums.retain(|_, count| *count > allowed);
-    let too_many = |((resource, verb), count)| format!("{count} times {verb} of {resource}, allowed are {allowed}");
+    let too_many = |((resource, verb), count)| format!("{verb} of {resource}: {count} times, at most {allowed}");
     sums.into_iter().map(too_many).collect()
 }
 
@@ -73,7 +75,7 @@ fn counts(log: &Log) -> Counts<'_> {
         } else {
             &target.name
         };
-        // The name of a slice is that of its Service and a suffix.
+        // The name of a slice consists of that of its Service, a dash and a suffix.
         let is_slice = point.resource == "endpointslices";
         let of = name.rsplit_once('-').filter(|_| is_slice).map_or(name, |(service, _)| service);
         *counts.entry((&*point.resource, &*target.namespace, of.to_owned(), point.verb)).or_default() += 1;
@@ -91,7 +93,7 @@ mod tests {
     use crate::point::Point;
     use crate::request::Target;
 
-    /// A run with one start of a process and so many creates of slices.
+    /// Returns the log of a run with one process start and `slices` creates of slices.
     fn log(slices: u32) -> Log {
         let mut log = Log::default();
         log.push(Duration::ZERO, Happening::Started { process: "a".to_owned() });
@@ -109,15 +111,15 @@ mod tests {
 
     #[test]
     fn creates_of_all_slices_of_a_service_are_compared() {
-        assert_eq!(excess(&log(4), &|| panic!("not needed")), [""; 0]);
+        assert_eq!(excess(&log(4), &|| panic!("must not be called")), [""; 0]);
         assert_eq!(excess(&log(6), &|| log(2)), [""; 0]);
         let found = excess(&log(7), &|| log(2));
-        assert_eq!(found, ["7 times create of endpointslices of shop/web, 2 without faults, 4 more allowed"]);
+        assert_eq!(found, ["create of endpointslices of shop/web: 7 times, 2 without faults, at most 4 more allowed"]);
     }
 
     #[test]
     fn runs_without_faults_are_bounded_too() {
         let found = excess(&log(9), &|| log(9));
-        assert_eq!(found, ["9 times create of endpointslices, allowed are 8"]);
+        assert_eq!(found, ["create of endpointslices: 9 times, at most 8"]);
     }
 }

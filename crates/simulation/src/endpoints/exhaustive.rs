@@ -1,8 +1,7 @@
-//! All short histories of a small world: two Services, three Pods, two endpoints for each slice.
+//! All short histories of a small cluster: two Services, three Pods, two endpoints per slice.
 //!
-//! Both Services select all Pods at the start, and all Pods are ready. Pods are alike and Services are alike, so that of the
-//! histories that differ only in which is which, one is enough: Pods and Services come into play in the order of their
-//! numbers.
+//! At the start, both Services select all Pods, and all Pods are ready. Of histories that differ only by a permutation
+//! of the Pods or the Services, one is generated: Pods and Services are first used in the order of their numbers.
 
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use super::requests::{core, create, delete, delete_pod, node, patch, pod, readiness, running, service, step};
 use crate::{Operation, Step};
 
-/// The number of endpoints for each slice that the world is made for: the endpoints of a Service need two slices.
+/// Maximum number of endpoints per slice for these histories: a Service with three Pods needs two slices.
 pub const MAX_ENDPOINTS_PER_SLICE: usize = 2;
 
 const PODS: usize = 3;
@@ -19,16 +18,16 @@ const SERVICES: usize = 2;
 const NODE: &str = "node-0";
 const NAMESPACE: &str = "default";
 
-/// Something that the user does, to the Pod or Service of this number.
+/// Change of the Pod or Service with this number by the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Creates the Pod, which is ready at once.
+    /// Creates the Pod and makes it ready.
     CreatePod(usize),
     /// Makes the Pod ready.
     Ready(usize),
     /// Makes the Pod unready.
     Unready(usize),
-    /// Deletes the Pod without grace.
+    /// Deletes the Pod with a grace period of 0 s.
     DeletePod(usize),
     /// Creates the Service, which selects all Pods.
     CreateService(usize),
@@ -40,9 +39,10 @@ pub enum Act {
     DeleteService(usize),
 }
 
-/// All histories of one to `depth` acts, each of which changes something, without those that are alike; short ones first.
+/// Iterator over all histories of a limited length in which each act changes something, one of each symmetric set.
+/// Shorter histories come first.
 ///
-/// There are 4 of one act, 22 of two, 138 of three, 948 of four, 6 956 of five and 53 301 of six.
+/// There are 4 histories of one act, 22 of two, 138 of three, 948 of four, 6,956 of five and 53,301 of six.
 #[derive(Clone, Debug)]
 pub struct Histories {
     depth: usize,
@@ -51,7 +51,7 @@ pub struct Histories {
 }
 
 impl Histories {
-    /// Returns the histories of up to `depth` acts.
+    /// Returns the histories of one to `depth` acts.
     pub fn up_to(depth: usize) -> Self {
         Self { depth, length: 0, pending: Vec::new() }
     }
@@ -80,13 +80,13 @@ impl Iterator for Histories {
     }
 }
 
-/// What exists; `None` is a Pod or Service that does not.
+/// Model of the cluster; `None` is a Pod or Service that does not exist.
 struct World {
     /// Whether each Pod is ready.
     pods: [Option<bool>; PODS],
     /// Whether each Service selects all Pods.
     services: [Option<bool>; SERVICES],
-    /// How many Pods and Services have come into play.
+    /// Number of Pods and of Services that have been used by an act.
     used: (usize, usize),
 }
 
@@ -114,7 +114,7 @@ impl World {
         world
     }
 
-    /// The acts that change something here.
+    /// Returns the acts that change something in this state.
     fn next(&self) -> Vec<Act> {
         let mut acts = Vec::new();
         for (number, pod) in self.pods.iter().enumerate().take(self.used.0 + 1) {
@@ -135,7 +135,7 @@ impl World {
     }
 }
 
-/// Returns the steps that make the world in which every history begins.
+/// Returns the steps that create the initial cluster of every history.
 pub fn setup() -> Vec<Step> {
     let mut operations = vec![create("/api/v1/nodes", node(NODE, Some("zone-0")))];
     for number in 0..SERVICES {
@@ -147,7 +147,7 @@ pub fn setup() -> Vec<Step> {
     operations.into_iter().map(|operation| step(Duration::ZERO, operation)).collect()
 }
 
-/// Returns the steps of a history, with `gap` before each act. The steps of one act follow each other at once.
+/// Returns the steps of a history, with `gap` before each act and no time between the steps of one act.
 pub fn steps(acts: &[Act], gap: Duration) -> Vec<Step> {
     let of_act = |act: &Act| {
         let gaps = [gap].into_iter().chain(std::iter::repeat(Duration::ZERO));
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(counts, [4, 22, 138, 948, 6_956, 53_301]);
     }
 
-    /// Every renaming of Pods and Services, to see that no two histories are the same under it, and none is left out.
+    /// No two histories are equal under a renaming of Pods and Services, and none is missing.
     #[test]
     fn one_of_each_symmetrical_set() {
         const PODS_IN_ORDER: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
@@ -225,10 +225,10 @@ mod tests {
         for acts in &histories {
             let names = PODS_IN_ORDER.iter().flat_map(|pods| [[0, 1], [1, 0]].map(|services| (*pods, services)));
             let alike: BTreeSet<_> = names.map(|(pods, services)| renamed(acts, pods, services)).collect();
-            assert!(smallest.insert(alike.first().unwrap().clone()), "{acts:?} is the same as another");
+            assert!(smallest.insert(alike.first().unwrap().clone()), "{acts:?} is symmetric to another history");
             all.extend(alike);
         }
-        // Two acts for each of what is there, one for what is not, counted without any symmetry.
+        // The number of all histories without symmetry: two acts for each existing object, one for each missing object.
         assert_eq!(all.len(), every(4, &World { used: (PODS, SERVICES), ..World::after(&[]) }, &mut Vec::new()));
     }
 

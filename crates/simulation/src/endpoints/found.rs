@@ -1,11 +1,11 @@
-//! What slices and Endpoints of a cluster have.
+//! Endpoints found in slices and Endpoints.
 
 use serde_json::{Value, json};
 
 use super::object::{address, items, name, text};
 use super::set::{self, Endpoints, Facts, Key};
 
-/// The endpoints of slices, all together. Appends a line for each endpoint that is there twice.
+/// Returns the endpoints of all slices together. Appends a line for each endpoint that occurs twice.
 pub(super) fn slices<'a>(
     about: &str,
     slices: impl IntoIterator<Item = &'a Value>,
@@ -30,7 +30,7 @@ pub(super) fn slices<'a>(
     endpoints
 }
 
-/// The identity of an endpoint of a slice.
+/// Returns the identity of an endpoint of a slice.
 pub(super) fn key(address_type: &str, ports: &str, endpoint: &Value) -> Key {
     let addresses = items(&endpoint["addresses"]).iter().map(|it| canonical(text(it)));
     let addresses: Vec<_> = addresses.collect();
@@ -41,7 +41,7 @@ fn canonical(ip: &str) -> String {
     address(ip).map_or_else(|| ip.to_owned(), |ip| ip.to_string())
 }
 
-/// The conditions that are set, in an order of their own.
+/// Returns the conditions that are set, in a fixed order.
 fn conditions(endpoint: &Value) -> Value {
     let mut conditions = json!({});
     for condition in ["ready", "serving", "terminating"] {
@@ -52,7 +52,8 @@ fn conditions(endpoint: &Value) -> Value {
     conditions
 }
 
-/// The endpoints of an Endpoints object, a key for each port. Appends a line for each address that is both ready and not.
+/// Returns the endpoints of an Endpoints object, with one key per port. Appends a line for each address that occurs
+/// twice at a port, for example as ready and as not ready.
 pub(super) fn endpoints(about: &str, object: &Value, lines: &mut Vec<String>) -> Endpoints {
     let mut endpoints = Endpoints::new();
     for subset in items(&object["subsets"]) {

@@ -1,4 +1,4 @@
-//! Random histories: what users, kubelets and other controllers do to the objects that the endpoint controllers watch.
+//! Random histories: changes by users, kubelets and other controllers of the objects that the controllers watch.
 
 mod author;
 mod custom;
@@ -7,13 +7,13 @@ mod services;
 
 use crate::Step;
 
-/// Returns a history of at least `operations` requests after those that make its namespaces and Nodes; the same for the
-/// same seed.
+/// Returns a random history of at least `operations` requests, after those that create its namespaces and Nodes. The
+/// same seed gives the same history.
 ///
-/// Most requests are valid for the embedded API server when they are sent in this order; one that is refused means
-/// nothing. Every step can be left out: each request has all that it needs, and what nothing reverts is marked on the
-/// object itself, so that [`differences`](super::differences) does not rely on how it came about. Names of slices are
-/// those of [`resolve_slice`](super::resolve_slice).
+/// Most requests are valid for the embedded API server when they are sent in this order; a rejected request has no
+/// effect. Any step can be removed: each request contains all its data, and a change that no sync reverts is marked on
+/// the object itself, so [`differences`](super::differences) does not depend on the history. Paths of slices have the
+/// format of [`resolve_slice`](super::resolve_slice).
 pub fn random(seed: u64, operations: usize) -> Vec<Step> {
     let mut author = author::Author::new(seed);
     let begin = author.steps.len();
@@ -42,7 +42,7 @@ mod tests {
         assert_ne!(random(7, 200), random(8, 200));
     }
 
-    /// Whatever is changed or deleted has been created before, except for slices and Endpoints that controllers make.
+    /// Objects are created before they are patched or deleted, except for those that controllers create.
     #[test]
     fn objects_exist_before_they_change() {
         let (mut sent, mut late) = (0, Vec::new());

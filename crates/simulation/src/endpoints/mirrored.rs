@@ -1,4 +1,4 @@
-//! What custom Endpoints demand: the endpoints that mirrored slices must have.
+//! Expected endpoints of mirrored slices, computed from custom Endpoints.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use super::found;
 use super::object::{LEADER, SKIP_MIRROR, address, family, items, label, text};
 use super::set::{self, Endpoints, Facts};
 
-/// Whether Endpoints are mirrored, if their Service is one without a selector (MI-1).
+/// Returns whether Endpoints are mirrored, provided that their Service has no selector (MI-1).
 pub(super) fn is_wanted(endpoints: &Value) -> bool {
     label(endpoints, SKIP_MIRROR) != Some("true") && endpoints["metadata"]["annotations"][LEADER].is_null()
 }
 
-/// An address by IP and the uid of its target, which make it one and the same (RP-2).
+/// Identity of an address: its IP and the uid of its target (RP-2).
 type Address<'a> = (&'a str, &'a str);
 
-/// The endpoints that mirrored slices must have, all together (MI-6 to MI-10).
+/// Returns the endpoints that all mirrored slices of an Endpoints object together must contain (MI-6 to MI-10).
 ///
-/// Ports with the same addresses in the same readiness share a slice (RP-5), so the ports come first here.
+/// Ports with the same addresses in the same readiness share a slice (RP-5), so addresses are first grouped by port.
 pub(super) fn slices(object: &Value) -> Endpoints {
-    // The first record of an address counts, and an address that is not ready once is not ready (RP-2, RP-4).
+    // Of several records of an address, the first one is used; if one is not ready, the address is not (RP-2, RP-4).
     let mut records = BTreeMap::<Address<'_>, &Value>::new();
     let mut by_port = BTreeMap::<Option<String>, BTreeMap<Address<'_>, bool>>::new();
     for subset in items(&object["subsets"]) {

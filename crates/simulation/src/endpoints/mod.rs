@@ -1,10 +1,10 @@
-//! The three endpoint controllers: an independent specification of what they make, and histories to try them with.
+//! Simulation of the three endpoint controllers: an oracle with an independent specification, and user histories.
 //!
-//! [`differences`] compares a settled cluster with a naive specification (Kubernetes 1.36) that shares no code with the
-//! controllers. [`random`], [`walk`] and [`Histories`] are what the user does meanwhile.
+//! [`differences`] compares a settled cluster with a naive implementation of the specification (Kubernetes 1.36) that
+//! shares no code with the controllers. [`random`], [`walk`] and [`Histories`] generate the steps of the user.
 //!
-//! Histories do not know the names that the API server gives to slices: their paths name a slice by its place, and
-//! [`resolve_slice`] must turn each path into that of an object right before the request is sent.
+//! The API server generates the names of slices. Paths in histories therefore contain the position of a slice, and
+//! [`resolve_slice`] must convert each path right before the request is sent.
 
 mod app;
 mod content;

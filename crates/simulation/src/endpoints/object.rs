@@ -1,4 +1,4 @@
-//! Readers of JSON objects, and the keys that mean something to the endpoint controllers.
+//! Accessors of JSON objects, and the labels and annotations of the endpoint controllers.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -20,12 +20,12 @@ pub(super) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-config
 pub(super) const LEADER: &str = "control-plane.alpha.kubernetes.io/leader";
 pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
 
-/// The text of a field; empty if it is missing.
+/// Returns a field as a string; empty if it is missing.
 pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The items of a list; none if it is missing or null.
+/// Returns the items of a list; none if it is missing or null.
 pub(super) fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
@@ -46,46 +46,46 @@ pub(super) fn label<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
     object["metadata"]["labels"][key].as_str()
 }
 
-/// Whether the object is being deleted.
+/// Returns whether the object is being deleted.
 pub(super) fn is_terminating(object: &Value) -> bool {
     !object["metadata"]["deletionTimestamp"].is_null()
 }
 
-/// The entries of a map of texts, without those of the keys given.
+/// Returns the entries of a map of strings, except those with the keys `without`.
 pub(super) fn entries<'a>(map: &'a Value, without: &[&str]) -> BTreeMap<&'a str, &'a str> {
     let fields = map.as_object().into_iter().flatten();
     fields.map(|(key, value)| (key.as_str(), text(value))).filter(|(key, _)| !without.contains(key)).collect()
 }
 
-/// The labels of an object, without those of the keys given.
+/// Returns the labels of an object, except those with the keys `without`.
 pub(super) fn labels<'a>(object: &'a Value, without: &[&str]) -> BTreeMap<&'a str, &'a str> {
     entries(&object["metadata"]["labels"], without)
 }
 
-/// The selector of a Service, unless it is of a kind that controllers leave alone: without a selector, or an
-/// `ExternalName`.
+/// Returns the selector of a Service. `None` for Services that the controllers ignore: without a selector, or of the
+/// type `ExternalName`.
 pub(super) fn selector(service: &Value) -> Option<BTreeMap<&str, &str>> {
     let spec = &service["spec"];
     (has_selector(service) && spec["type"] != "ExternalName").then(|| entries(&spec["selector"], &[]))
 }
 
-/// Whether a Service has a selector. An API server serves no empty ones.
+/// Returns whether a Service has a selector. An empty selector counts as none; API servers omit it.
 pub(super) fn has_selector(service: &Value) -> bool {
     service["spec"]["selector"].as_object().is_some_and(|selector| !selector.is_empty())
 }
 
-/// Whether a controller-written slice or Endpoints refers to the owner with this kind and uid.
+/// Returns whether an object has an owner reference with this kind and uid.
 pub(super) fn is_owned_by(object: &Value, kind: &str, owner_uid: &str) -> bool {
     let references = items(&object["metadata"]["ownerReferences"]);
     references.iter().any(|it| it["apiVersion"] == "v1" && it["kind"] == *kind && it["uid"] == *owner_uid)
 }
 
-/// An address in its canonical form; IPv4 in IPv6 is IPv4.
+/// Parses an address. An IPv4-mapped IPv6 address becomes an IPv4 address.
 pub(super) fn address(value: &str) -> Option<IpAddr> {
     value.parse::<IpAddr>().ok().map(|ip| ip.to_canonical())
 }
 
-/// The address type or family of an address.
+/// Returns the IP family of an address, which is also the address type of its slices.
 pub(super) fn family(ip: IpAddr) -> &'static str {
     if ip.is_ipv4() { "IPv4" } else { "IPv6" }
 }

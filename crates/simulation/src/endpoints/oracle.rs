@@ -1,4 +1,4 @@
-//! The oracle: what is wrong in a settled cluster.
+//! The oracle: compares a settled cluster with the specification.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,18 @@ use super::object::{
 use super::set::{Endpoints, compare};
 use super::{Content, demanded, found, mirrored};
 
-/// The most addresses that Endpoints hold.
+/// Maximum number of addresses in an Endpoints object.
 const CAPACITY: usize = 1_000;
 
-/// Returns the differences between what the controllers made and what the specification demands; empty when they agree.
+/// Returns the differences between the objects of the controllers and the specification; empty if there are none.
 ///
-/// `content` is of a settled cluster with a garbage collector. Each line names an object and what is wrong with it. What
-/// upstream leaves to the moment is not compared: packing and order, names, trigger times, hints, the slices and
-/// Endpoints that remain of a Service that lost its selector, what carries a finalizer and is being deleted, and what the
-/// user wrote and no event reverts.
+/// `content` must be that of a settled cluster with a garbage collector. Each line contains the name of an object and
+/// the difference. The comparison ignores what depends on timing, and what upstream does not repair:
+///
+/// - packing and order of endpoints, names of slices, trigger times, and hints;
+/// - slices and Endpoints that remain of a Service that lost its selector;
+/// - objects that are being deleted;
+/// - changes of the user that no sync reverts.
 pub fn differences(content: &Content, max_endpoints_per_slice: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for service in content.services.iter().filter(|it| selector(it).is_some() && !is_terminating(it)) {
@@ -39,7 +42,7 @@ fn path(object: &Value) -> String {
     format!("{}/{}", namespace(object), name(object))
 }
 
-/// The slices that one controller manages for the Service or Endpoints of this name.
+/// Returns the slices that `controller` manages for the Service or Endpoints with this namespace and name.
 pub(super) fn managed<'a>(
     content: &'a Content,
     controller: &'a str,
@@ -66,7 +69,7 @@ fn slices_of_service(service: &Value, content: &Content, max: usize, lines: &mut
     let address_types = demanded::address_types(service);
     for address_type in &address_types {
         if !slices.iter().any(|slice| slice["addressType"] == **address_type) {
-            lines.push(format!("{about}: there is none of {address_type}"));
+            lines.push(format!("{about}: none has address type {address_type}"));
         }
     }
     for slice in slices {
@@ -76,13 +79,13 @@ fn slices_of_service(service: &Value, content: &Content, max: usize, lines: &mut
             lines.push(format!("{about} has {size} endpoints, which is more than {max}"));
         }
         if !address_types.contains(text(&slice["addressType"])) {
-            lines.push(format!("{about} is of {}, which the Service is not", slice["addressType"]));
+            lines.push(format!("{about} has address type {}, which the Service does not have", slice["addressType"]));
         }
-        // An empty slice of another owner serves as placeholder as long as that owner exists (EC-47).
+        // An empty slice with another owner serves as a placeholder as long as that owner exists (EC-47).
         let placeholder = size == 0 && items(&slice["ports"]).is_empty();
         let may_stay = placeholder && !has_lost_owner(slice, content);
         if !may_stay && !is_owned_by(slice, "Service", uid(service)) {
-            lines.push(format!("{about} does not belong to the Service: {}", slice["metadata"]["ownerReferences"]));
+            lines.push(format!("{about} is not owned by the Service: {}", slice["metadata"]["ownerReferences"]));
         }
         let reserved = [SERVICE_NAME, SLICE_MANAGED_BY, HEADLESS];
         let (mut want, mut have) = (labels(service, &reserved), labels(slice, &reserved));
@@ -101,7 +104,7 @@ fn endpoints_of_service(service: &Value, content: &Content, lines: &mut Vec<Stri
         lines.push(format!("{about}: missing"));
         return;
     };
-    // An update of Endpoints wakes nothing (EP-H5), not even if a sync that was under way has not seen it.
+    // An update of Endpoints triggers no sync (EP-H5), even if it was written during a sync that did not observe it.
     if label(object, EDITED).is_some() {
         return;
     }
@@ -123,7 +126,7 @@ fn endpoints_of_service(service: &Value, content: &Content, lines: &mut Vec<Stri
     }
 }
 
-/// How many addresses Endpoints need: ports with the same addresses share them.
+/// Returns the number of addresses in all subsets of an Endpoints object: ports with the same addresses share a subset.
 fn addresses(endpoints: &Endpoints) -> usize {
     let mut by_port = BTreeMap::<&str, Vec<(&str, &str)>>::new();
     for (key, facts) in endpoints {
@@ -141,7 +144,7 @@ fn mirrored_slices(object: &Value, content: &Content, lines: &mut Vec<String>) {
     }
     let about = format!("{} mirrored slices", path(object));
     let demanded = mirrored::slices(object);
-    // A slice that is being deleted still counts as mirrored until it is gone (MI-4); what is left in it does not matter.
+    // A terminating slice counts as mirrored until it is removed (MI-4); other endpoints in it do not matter.
     let live = managed(content, MIRRORING_CONTROLLER, key(object)).filter(|slice| !is_terminating(slice));
     let mut found = found::slices(&about, live.clone(), lines);
     for (key, facts) in found::slices(&about, managed(content, MIRRORING_CONTROLLER, key(object)), &mut Vec::new()) {
@@ -152,11 +155,11 @@ fn mirrored_slices(object: &Value, content: &Content, lines: &mut Vec<String>) {
     compare(&about, &demanded, &found, true, lines);
     for slice in live {
         let about = format!("{about}: {}", name(slice));
-        // One of other Endpoints that the user has labelled stays with its owner (MI-15).
+        // A slice of other Endpoints that the user has labelled with this name keeps its owner (MI-15).
         let is_predecessor = |owner: &Value| owner["name"] == *name(object) && owner["uid"] != *uid(object);
         let owners = items(&slice["metadata"]["ownerReferences"]);
         if owners.is_empty() || owners.iter().any(is_predecessor) {
-            lines.push(format!("{about} does not belong to the Endpoints: {}", slice["metadata"]["ownerReferences"]));
+            lines.push(format!("{about} is not owned by the Endpoints: {}", slice["metadata"]["ownerReferences"]));
         }
         let reserved = [SERVICE_NAME, SLICE_MANAGED_BY];
         same(&about, "labels", &labels(object, &reserved), &labels(slice, &reserved), lines);
@@ -167,13 +170,13 @@ fn mirrored_slices(object: &Value, content: &Content, lines: &mut Vec<String>) {
     }
 }
 
-/// MI-2
+/// Returns whether Endpoints must be mirrored (MI-2).
 fn is_mirrored(endpoints: &Value, content: &Content) -> bool {
     let service = content.service(namespace(endpoints), name(endpoints));
     mirrored::is_wanted(endpoints) && service.is_some_and(|service| !has_selector(service))
 }
 
-/// What nothing demands any more.
+/// Appends a line for each slice and each Endpoints object that should have been deleted.
 fn leftovers(content: &Content, lines: &mut Vec<String>) {
     for slice in content.slices.iter().filter(|slice| !is_terminating(slice)) {
         let service = label(slice, SERVICE_NAME).unwrap_or_default();
@@ -182,14 +185,14 @@ fn leftovers(content: &Content, lines: &mut Vec<String>) {
             Some(SLICE_CONTROLLER)
                 if content.service(namespace(slice), service).is_none() && has_lost_owner(slice, content) =>
             {
-                lines.push(format!("{about} belongs to a Service that is gone"));
+                lines.push(format!("{about} belongs to a Service that does not exist"));
             }
             Some(MIRRORING_CONTROLLER)
                 if !content
                     .endpoints_of(namespace(slice), service)
                     .is_some_and(|endpoints| is_mirrored(endpoints, content)) =>
             {
-                lines.push(format!("{about} mirrors what is not to be mirrored"));
+                lines.push(format!("{about} mirrors Endpoints that do not exist or must not be mirrored"));
             }
             _ => {}
         }
@@ -197,18 +200,18 @@ fn leftovers(content: &Content, lines: &mut Vec<String>) {
     for object in &content.endpoints {
         let ours = label(object, ENDPOINTS_MANAGED_BY) == Some(ENDPOINTS_CONTROLLER);
         if ours && !is_terminating(object) && content.service(namespace(object), name(object)).is_none() {
-            lines.push(format!("{} Endpoints: left of a Service that is gone", path(object)));
+            lines.push(format!("{} Endpoints: belong to a Service that does not exist", path(object)));
         }
     }
 }
 
-/// Whether an owner of the slice is a Service that does not exist any more, so that the garbage collector deletes it.
+/// Returns whether an owner of the slice is a Service that does not exist: the garbage collector deletes such a slice.
 fn has_lost_owner(slice: &Value, content: &Content) -> bool {
     let mut owners = items(&slice["metadata"]["ownerReferences"]).iter().filter(|it| it["kind"] == "Service");
     owners.any(|owner| !content.services.iter().any(|it| owner["uid"] == *uid(it)))
 }
 
-/// Compares labels or annotations.
+/// Compares labels or annotations, and appends a line if they differ.
 fn same(about: &str, what: &str, want: &BTreeMap<&str, &str>, have: &BTreeMap<&str, &str>, lines: &mut Vec<String>) {
     if want != have {
         lines.push(format!("{about}: expected {what} {want:?}, found {have:?}"));

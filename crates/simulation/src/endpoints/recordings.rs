@@ -1,4 +1,4 @@
-//! The recordings of a real cluster as histories.
+//! Recordings of a real cluster as histories.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,29 +9,29 @@ use serde_json::{Value, json};
 use super::Unnoticed;
 use crate::script::{Operation, Step};
 
-/// The scenarios of all recordings, as histories.
+/// Recorded scenario as a history.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// File and scenario, as in `core/rolling-update`.
+    /// Name of the file and of the scenario, such as `core/rolling-update`.
     pub name: String,
-    /// Nodes and the namespace.
+    /// Writes that create the Nodes and the namespace.
     pub setup: Vec<Operation>,
-    /// What was done.
+    /// The recorded operations.
     pub steps: Vec<Step>,
-    /// Why the last state is not what the controllers would make from nothing, if it is not. See [`Unnoticed`].
+    /// Why the final state differs from what the controllers would create from scratch, if it does. See [`Unnoticed`].
     pub unnoticed: Option<&'static str>,
 }
 
-/// The namespace in which scenarios are played.
+/// Namespace of the scenarios.
 const NAMESPACE: &str = "recorded";
-/// Time between two steps of a recording. The recorded cluster settled after each.
+/// Time between two steps of a recording. The recorded cluster settled after each step.
 const PAUSE: Duration = Duration::from_secs(3);
 
-/// Reads the recordings of a directory.
+/// Reads the scenarios of all recordings in a directory.
 ///
 /// # Errors
 ///
-/// A file cannot be read or parsed.
+/// If the directory has no recordings, or if a file cannot be read or parsed.
 pub fn read(directory: &Path) -> std::io::Result<Vec<Scenario>> {
     let recordings = Recording::read_all(directory).map_err(std::io::Error::other)?;
     let mut scenarios = Vec::new();
@@ -97,8 +97,8 @@ fn operations(recorded: &Recorded) -> Vec<Operation> {
     }
 }
 
-/// Returns the path of the slice with the most endpoints of a Service, manager and address type, the first by name of several,
-/// as a path of a recording names it: `…/endpointslices/web*endpointslice-controller.k8s.io*IPv4`.
+/// Returns the path of the slice that a path such as `…/endpointslices/web*endpointslice-controller.k8s.io*IPv4` refers
+/// to: the one with the most endpoints of that Service, manager and address type; of several, the first by name.
 pub(super) fn resolve(path: &str, slices: &[Value]) -> Option<String> {
     let (collection, place) = path.rsplit_once('/')?;
     let mut parts = place.split('*');
@@ -110,7 +110,7 @@ pub(super) fn resolve(path: &str, slices: &[Value]) -> Option<String> {
             && slice["addressType"] == address_type
     };
     let size = |slice: &&Value| slice["endpoints"].as_array().map_or(0, Vec::len);
-    // `max_by_key` returns the last of several, and slices are in order of their names.
+    // `max_by_key` returns the last maximum, and slices are sorted by name.
     let slice = slices.iter().rev().filter(is_meant).max_by_key(size)?;
     Some(format!("{collection}/{}", slice["metadata"]["name"].as_str()?))
 }

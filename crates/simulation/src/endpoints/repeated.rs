@@ -1,4 +1,4 @@
-//! Writes of slices that a process sends again although the server has carried them out.
+//! Detection of writes of slices that a process repeats although the server has executed them.
 
 use std::collections::BTreeMap;
 
@@ -9,24 +9,25 @@ use super::object::TRIGGER_TIME;
 use crate::log::{Happening, Log};
 use crate::point::Verb;
 
-/// Updates of a slice to one content, in a row, that a process may have carried out: the answer to the first may be lost, and
-/// that to the second may show that the server changes the content.
+/// Maximum number of successful updates of a slice in a row with the same content: the response to the first may be
+/// lost, and that to the second may show that the server changes the content.
 const UPDATES: usize = 4;
 
-/// What a process wrote since its start, as long as no other writer may have changed it.
+/// Writes of a process since its start, as long as no other client can have changed the slices.
 #[derive(Default)]
 struct Written {
-    /// Slices that exist, by path and content of the create.
+    /// Content with which existing slices were created, by path.
     created: BTreeMap<String, Value>,
-    /// The last content of an update and how often it was carried out in a row, by path.
+    /// Content of the last update and the number of updates in a row with it, by path.
     updated: BTreeMap<String, (Value, usize)>,
 }
 
-/// Returns the slices that a process created twice under two names, and the updates that it repeats without effect.
+/// Returns a violation for each slice that a process created twice under different names, and for each update that it
+/// repeated without effect.
 ///
-/// Whenever something else may have changed or deleted a slice, what was written before it no longer counts: requests of the
-/// user but for creates and for those of Pods and Nodes, lists, deletions that the watch delivers, disturbances, starts of
-/// processes, and writes of other processes.
+/// Earlier writes are ignored after an event by which a slice may have been changed or deleted: a patch or delete of
+/// the user, except of Pods and Nodes; a list; a deletion that the watch delivers; a disturbance; the start of a
+/// process; a write of another process.
 pub(super) fn repeated_writes(log: &Log) -> Vec<String> {
     let mut written: BTreeMap<&str, Written> = BTreeMap::new();
     let mut wrong = Vec::new();
@@ -41,7 +42,7 @@ pub(super) fn repeated_writes(log: &Log) -> Vec<String> {
                     wrong.push(format!("{point}: {text}"));
                 }
             }
-            // The sync fails and is retried with back-off, from its first write.
+            // A failed sync is retried with back-off, beginning with its first write.
             Happening::Request { point, code: Some(400..), .. }
                 if point.resource == "endpointslices" && point.verb.is_write() =>
             {
@@ -49,7 +50,7 @@ pub(super) fn repeated_writes(log: &Log) -> Vec<String> {
                     process.updated.clear();
                 }
             }
-            // The slices that the process knows of are others now, as after a deletion by the garbage collector.
+            // The list may contain other slices, for example after deletions by the garbage collector.
             Happening::Request { point, code: Some(200..300), .. }
                 if point.resource == "endpointslices" && matches!(point.verb, Verb::List | Verb::Watch) =>
             {
@@ -68,7 +69,7 @@ pub(super) fn repeated_writes(log: &Log) -> Vec<String> {
     wrong
 }
 
-/// Whether no slice can have been changed or deleted by it.
+/// Returns whether the operation cannot change or delete a slice.
 fn is_harmless(operation: &crate::Operation) -> bool {
     match operation {
         crate::Operation::Create { .. } => true,
@@ -79,7 +80,7 @@ fn is_harmless(operation: &crate::Operation) -> bool {
 }
 
 impl Written {
-    /// Takes in a write that was carried out. Returns what is wrong with it.
+    /// Records a successful write. Returns a violation, if there is one.
     fn take(&mut self, verb: Verb, namespace: &str, name: &str, body: &Bytes) -> Option<String> {
         if verb == Verb::Delete {
             let path = format!("{namespace}/{name}");
@@ -98,16 +99,16 @@ impl Written {
             annotations.remove(TRIGGER_TIME);
         }
         if verb == Verb::Create {
-            // The same name again is a new slice in place of one whose deletion the watch has not delivered yet.
+            // The same name is no violation: the slice was deleted, and the watch has not delivered the deletion yet.
             let is_first = |(at, content): &(&String, &Value)| **at != path && **content == slice;
             let first = self.created.iter().find(is_first).map(|(path, _)| path.clone());
             self.created.insert(path.clone(), slice);
-            return first.map(|first| format!("endpointslices {path} is created with the content of {first}"));
+            return first.map(|first| format!("endpointslices {path}: created with the same content as {first}"));
         }
         self.created.remove(&path);
         let (content, count) = self.updated.entry(path.clone()).or_default();
         *count = if *content == slice { *count + 1 } else { 1 };
         *content = slice;
-        (*count == UPDATES + 1).then(|| format!("endpointslices {path} is written {count} times with one content"))
+        (*count == UPDATES + 1).then(|| format!("endpointslices {path}: updated {count} times with the same content"))
     }
 }

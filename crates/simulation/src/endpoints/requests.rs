@@ -1,4 +1,4 @@
-//! Requests of the user, and the objects in them.
+//! Constructors of the user's requests and of the objects in them.
 
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ pub(super) fn patch(path: impl Into<String>, patch: Value) -> Operation {
     Operation::Patch { path: path.into(), patch }
 }
 
-/// A DELETE with the kind's own grace period.
+/// Returns a DELETE with the default grace period of the kind.
 pub(super) fn delete(path: impl Into<String>) -> Operation {
     Operation::Delete { path: path.into(), options: json!({}) }
 }
 
-/// A DELETE of a Pod with this grace period in seconds.
+/// Returns a DELETE of a Pod with this grace period, in seconds.
 pub(super) fn delete_pod(path: impl Into<String>, grace: u32) -> Operation {
     Operation::Delete { path: path.into(), options: json!({ "gracePeriodSeconds": grace }) }
 }
@@ -28,12 +28,12 @@ pub(super) fn step(after: Duration, operation: Operation) -> Step {
     Step { after, operation }
 }
 
-/// Path of a collection of the core group.
+/// Returns the path of a collection of the core group.
 pub(super) fn core(namespace: &str, resource: &str) -> String {
     format!("/api/v1/namespaces/{namespace}/{resource}")
 }
 
-/// A Pod on a Node, which serves the port `http` at this number, if at all.
+/// Returns a Pod on a Node. `http` is the number of its port named `http`; `None` for a Pod without ports.
 pub(super) fn pod(name: &str, node: &str, labels: &Value, http: Option<u16>) -> Value {
     let ports = http.map_or_else(|| json!([]), |number| json!([{ "name": "http", "containerPort": number }]));
     json!({
@@ -47,14 +47,15 @@ pub(super) fn pod(name: &str, node: &str, labels: &Value, http: Option<u16>) -> 
     })
 }
 
-/// The patch of a Pod's status that makes it ready or not, `at` so many seconds after the epoch of all histories.
+/// Returns the patch of a Pod's status that makes it ready or not. The transition time is `at` seconds after the start
+/// of 2026-01-01, modulo one day.
 pub(super) fn readiness(ready: bool, at: usize) -> Value {
     let status = if ready { "True" } else { "False" };
     let time = format!("2026-01-01T{:02}:{:02}:{:02}Z", at / 3_600 % 24, at / 60 % 60, at % 60);
     json!({ "status": { "conditions": [{ "type": "Ready", "status": status, "lastTransitionTime": time }] } })
 }
 
-/// The patch of a Pod's status that gives it a phase and addresses.
+/// Returns the patch of a Pod's status that sets phase, addresses and readiness. For `at`, see [`readiness`].
 pub(super) fn running(phase: &str, ips: &[String], ready: bool, at: usize) -> Value {
     let mut patch = readiness(ready, at);
     let status = &mut patch["status"];
@@ -64,7 +65,7 @@ pub(super) fn running(phase: &str, ips: &[String], ready: bool, at: usize) -> Va
     patch
 }
 
-/// A Service with these ports; without a selector if that is null.
+/// Returns a Service with these ports; without a selector if `selector` is null.
 pub(super) fn service(name: &str, selector: &Value, ports: &Value) -> Value {
     json!({
         "apiVersion": "v1",
@@ -74,7 +75,7 @@ pub(super) fn service(name: &str, selector: &Value, ports: &Value) -> Value {
     })
 }
 
-/// A Node, ready, in a zone if one is given.
+/// Returns a ready Node, without a zone if `zone` is `None`.
 pub(super) fn node(name: &str, zone: Option<&str>) -> Value {
     let labels = zone.map_or_else(|| json!({}), |zone| json!({ super::object::ZONE: zone }));
     json!({

@@ -1,4 +1,4 @@
-//! What a run of the endpoint controllers must satisfy.
+//! Rules for runs of the endpoint controllers.
 
 use std::num::NonZeroUsize;
 
@@ -14,10 +14,10 @@ use crate::oracle::{Rules, Write};
 use crate::point::Verb;
 use crate::request::Target;
 
-/// The oracle of the endpoint controllers, and the bounds on their writes.
+/// Rules for runs of the endpoint controllers: the oracle, checks of each write, and limits on the number of writes.
 #[derive(Clone, Copy, Debug)]
 pub struct EndpointRules {
-    /// `--max-endpoints-per-slice`.
+    /// Value of `--max-endpoints-per-slice`.
     pub max_endpoints_per_slice: NonZeroUsize,
 }
 
@@ -53,7 +53,7 @@ impl Rules for EndpointRules {
         }
         let after: Option<Value> = if *verb == Verb::Delete { None } else { serde_json::from_slice(write.body).ok() };
         let service = after.as_ref().or(before.as_ref()).map(|object| &object["metadata"])?;
-        // Endpoints copy the labels of their Service, this one included.
+        // Endpoints copy all labels of their Service, so on them this label may have any value.
         let label = service["labels"]["kubernetes.io/service-name"].as_str().filter(|_| resource == "endpointslices");
         let service = label.or(service["name"].as_str())?;
         let versions = |index: usize| write.past.get(index).map(|it| it.of(namespace, service)).unwrap_or_default();
@@ -77,7 +77,7 @@ impl Rules for EndpointRules {
     }
 }
 
-/// The objects that the oracle reads, without the label that [`Policy::AddLabel`](crate::Policy::AddLabel) adds.
+/// Returns the objects that the oracle reads, without the label of [`Policy::AddLabel`](crate::Policy::AddLabel).
 pub fn content(server: &Server) -> Content {
     let without_policy = |mut objects: Vec<Value>| {
         for object in &mut objects {

@@ -1,4 +1,4 @@
-//! Runs of the endpoint controllers: of drawn and recorded histories, of short ones and of walks.
+//! Runs of the endpoint controllers: random, recorded and short histories, and walks.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::run::{Limits, Simulation};
 use crate::script::{self, Operation, Step};
 use crate::world::Faults;
 
-/// Returns the run of a seed: its history of 20 to 40 operations, the number of processes, their settings, and the faults.
+/// Returns the random run of a seed: a history of 20 to 40 operations, one or two processes, settings and faults.
 pub fn random(seed: u64) -> Simulation {
     let mut rng = SmallRng::seed_from_u64(seed);
     let operations = rng.random_range(20..=40);
@@ -40,8 +40,8 @@ pub fn random(seed: u64) -> Simulation {
     simulation
 }
 
-/// Creates all Nodes in the setup, and changes none: no change of a Node alone makes the controllers of Kubernetes look at its
-/// endpoints again, so that they do not notice if a restore takes one back.
+/// Moves the creates of Nodes to the setup, and removes all other changes of Nodes. Upstream's controllers sync no
+/// Service when only a Node changes, so they would not notice that a restore reverts such a change.
 fn keep_nodes(simulation: &mut Simulation) {
     let Simulation { steps, setup, .. } = simulation;
     *steps = script::retain(std::mem::take(steps), |_, operation| match operation {
@@ -63,7 +63,7 @@ fn is_of_nodes(path: &str) -> bool {
     path.starts_with("/api/v1/nodes")
 }
 
-/// A run of one process without faults.
+/// Returns a run of one process without faults.
 pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
     let max_endpoints_per_slice = options.max_endpoints_per_slice;
     Simulation {
@@ -77,38 +77,39 @@ pub fn base(seed: u64, steps: Vec<Step>, options: Options) -> Simulation {
     }
 }
 
-/// One process that reads JSON, so that a log without faults can be enumerated by [`sieve::plans`](crate::sieve::plans).
+/// Returns options with JSON, because [`sieve::plans`](crate::sieve::plans) ignores events in protobuf.
 fn readable(max_endpoints_per_slice: usize) -> Options {
     let max_endpoints_per_slice = NonZeroUsize::new(max_endpoints_per_slice).unwrap_or(NonZeroUsize::MIN);
     Options { encoding: Encoding::Json, elects: false, max_endpoints_per_slice }
 }
 
-/// Returns the history of a seed with one process and without faults.
+/// Returns the run of a random history of at least 20 operations, with one process and without faults.
 pub fn history(seed: u64) -> Simulation {
     base(seed, histories::random(seed, 20), readable(3))
 }
 
-/// Returns a recorded scenario with one process and without faults.
+/// Returns the run of a recorded scenario, with one process and without faults.
 pub fn recorded(scenario: &RecordedScenario) -> Simulation {
     Simulation { setup: scenario.setup.clone(), ..base(0, scenario.steps.clone(), readable(100)) }
 }
 
-/// Time between two acts of a short history: more than most exchanges take, less than some.
+/// Time between two acts of a short history: longer than most latencies, shorter than some.
 const GAP: Duration = Duration::from_millis(30);
 
-/// Returns a history of [`Histories`](super::Histories) with one process and without faults.
+/// Returns the run of a history of [`Histories`](super::Histories), with one process and without faults.
 pub fn exhaustive(acts: &[Act]) -> Simulation {
     let setup = exhaustive::setup().into_iter().map(|step| step.operation).collect();
     Simulation { setup, ..base(0, exhaustive::steps(acts, GAP), readable(MAX_ENDPOINTS_PER_SLICE)) }
 }
 
-/// Time that the controllers have for the objects of the setup before a walk begins.
+/// Time for the controllers to process the objects of the setup before a walk begins.
 const BEFORE_WALK: Duration = Duration::from_secs(5);
 
-/// Returns the run of the walk of a seed, of `length` changes, with one process and drawn faults.
+/// Returns the run of the walk of a seed, with `length` changes before they are reverted, one process and drawn faults.
 ///
-/// The setup is run at once, to know the content that the walk has to lead back to. If that run fails, it is returned in place
-/// of the walk. The steps of a walk cannot be left out, see [`shrink_faults`](crate::shrink_faults).
+/// The setup alone is simulated first, to record the content that the walk must lead back to. If that run fails, it is
+/// returned instead of the walk. The steps of a walk depend on each other: reduce a failure with
+/// [`shrink_faults`](crate::shrink_faults).
 pub fn walk(seed: u64, length: usize) -> Simulation {
     let mut rng = SmallRng::seed_from_u64(seed);
     let options = options(&mut rng);
@@ -132,7 +133,8 @@ pub fn walk(seed: u64, length: usize) -> Simulation {
     Simulation { steps, faults: Faults::Drawn { chaos, disturbances }, ..settled }
 }
 
-/// Whether the user's changes last: a walk of which some are lost or refused does not lead back.
+/// Returns whether a disturbance leaves all changes of the user in effect. If some are lost or rejected, a walk does
+/// not lead back.
 fn leads_back(disturbance: &Disturbance) -> bool {
     match disturbance {
         Disturbance::Restore(_) => false,
@@ -147,7 +149,7 @@ fn options(rng: &mut SmallRng) -> Options {
     Options { encoding, elects: false, max_endpoints_per_slice: size.unwrap_or(NonZeroUsize::MIN) }
 }
 
-/// One process, or one or two candidates for leadership.
+/// Returns one process without leader election, or one or two candidates for leadership.
 fn processes(rng: &mut SmallRng, options: Options) -> Vec<Process> {
     let candidate = Options { elects: true, ..options };
     match rng.random_range(0..10_u8) {
@@ -166,7 +168,7 @@ fn chaos(rng: &mut SmallRng) -> Chaos {
     }
 }
 
-/// Up to three disturbances between the start and the end of the history.
+/// Returns up to three disturbances between the start of the run and one second after `end`, in order of time.
 fn disturbances(rng: &mut SmallRng, end: Duration, processes: usize) -> Vec<(Duration, Disturbance)> {
     let count = [0, 0, 1, 1, 2, 3].choose(rng).copied().unwrap_or_default();
     let latest = u64::try_from(end.as_millis()).unwrap_or_default() + 1_000;

@@ -1,4 +1,4 @@
-//! Sets of endpoints in a form that can be compared and shown.
+//! Comparable and printable sets of endpoints.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::object::{items, text};
 
-/// Endpoints by what they are part of and who they are.
+/// Set of endpoints, by identity.
 pub(super) type Endpoints = BTreeMap<Key, Facts>;
 
 /// Identity of an endpoint.
@@ -19,14 +19,14 @@ pub(super) struct Key {
     pub(super) group: String,
 }
 
-/// What else is known of an endpoint.
+/// Other properties of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Facts {
-    /// Conditions and Node.
+    /// Conditions and Node, formatted.
     pub(super) shown: String,
     /// The uid of the target.
     pub(super) uid: String,
-    /// Of an endpoint that is there: its zone. Of one that should be: the zones it may have.
+    /// The zone of an endpoint that was found, or the zones that an expected endpoint may have.
     pub(super) zones: Vec<Option<String>>,
 }
 
@@ -42,7 +42,7 @@ impl Key {
     }
 }
 
-/// Shows a target reference: `Pod web-1`.
+/// Formats a target reference, such as `Pod web-1`.
 pub(super) fn target(reference: &Value) -> String {
     if reference.is_null() {
         return String::new();
@@ -50,7 +50,7 @@ pub(super) fn target(reference: &Value) -> String {
     format!("{} {}", text(&reference["kind"]), text(&reference["name"]))
 }
 
-/// Shows a port: `http:80/TCP`, and the application protocol if it has one.
+/// Formats a port, such as `http:80/TCP`, or `http:80/TCP(h2c)` if it has an application protocol.
 pub(super) fn port(port_name: &str, number: &Value, protocol: &str, app_protocol: &Value) -> String {
     let mut shown = format!("{port_name}:{number}/{protocol}");
     if let Some(app_protocol) = app_protocol.as_str() {
@@ -59,7 +59,7 @@ pub(super) fn port(port_name: &str, number: &Value, protocol: &str, app_protocol
     shown
 }
 
-/// Shows the ports of a slice or subset, in an order of their own.
+/// Formats the ports of a slice or subset, sorted.
 pub(super) fn ports(list: &Value) -> String {
     let mut shown: Vec<_> = items(list)
         .iter()
@@ -68,14 +68,14 @@ pub(super) fn ports(list: &Value) -> String {
     join(&mut shown)
 }
 
-/// Joins the ports of a group.
+/// Joins formatted ports, sorted and without duplicates.
 pub(super) fn join(ports: &mut Vec<String>) -> String {
     ports.sort();
     ports.dedup();
     if ports.is_empty() { "no ports".to_owned() } else { ports.join(",") }
 }
 
-/// Compares endpoints and appends a line for each difference. Without `uids`, another incarnation of a target is the same.
+/// Compares endpoints and appends a line for each difference. The uids of targets are compared only if `uids` is set.
 pub(super) fn compare(about: &str, expected: &Endpoints, found: &Endpoints, uids: bool, lines: &mut Vec<String>) {
     for (key, want) in expected {
         let Key { who, group } = key;

@@ -1,26 +1,27 @@
-//! Paths of slices, whose names the API server generates.
+//! Paths of slices in histories, without the names that the API server generates.
 
 use serde_json::Value;
 
 use super::object::{SERVICE_NAME, label, name, namespace};
 
-/// Path of all namespaces with slices.
+/// Prefix of the paths of slices.
 const NAMESPACES: &str = "/apis/discovery.k8s.io/v1/namespaces";
 
-/// Path of the slices of a namespace.
+/// Returns the path of the slices of a namespace.
 pub(super) fn collection(in_namespace: &str) -> String {
     format!("{NAMESPACES}/{in_namespace}/endpointslices")
 }
 
-/// Path of a slice by its place among those of a Service, as histories name them: `web*0` is the first of `web`.
+/// Returns the path in histories of the slice at a position among those of a Service: `web*0` is the first of `web`.
 ///
-/// `*` is in no name of an object, so that the API server answers 404 if such a path is sent as it is.
+/// Names of objects do not contain `*`, so the API server answers 404 to a path that was not resolved.
 pub(super) fn slice_path(in_namespace: &str, service: &str, place: usize) -> String {
     format!("{}/{service}*{place}", collection(in_namespace))
 }
 
-/// Returns the path of the object that a step means, if `path` names a slice by its place: of all `slices` with the label of
-/// that Service, by any manager, sorted by name. `None` if there are not so many. Every other path is returned as it is.
+/// Returns the path of the slice that a path such as `…/endpointslices/web*0` refers to: the position is that among all
+/// `slices` with the label of the Service, of any manager, sorted by name. `None` if there are fewer slices. Other
+/// paths are returned unchanged.
 pub fn resolve_slice(path: &str, slices: &[Value]) -> Option<String> {
     let Some((collection, (service, place))) =
         path.rsplit_once('/').and_then(|(collection, place)| Some((collection, place.split_once('*')?)))

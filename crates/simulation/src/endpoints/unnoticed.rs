@@ -1,20 +1,20 @@
-//! Recorded changes that the controllers of Kubernetes do not notice.
+//! Recorded changes that trigger no sync in Kubernetes.
 
-/// A change of the phase alone wakes nothing, so that the Pod stays in or out until something else does (EC-2).
-const PHASE: &str = "a change of a Pod's phase alone wakes nothing";
-/// An update of Endpoints wakes nothing (EP-H5).
-const ENDPOINTS_EDITED: &str = "an update of Endpoints wakes nothing";
-/// A change of owners moves no generation (TR-8).
-const OWNER: &str = "a change of owner references moves no generation";
+/// If only the phase of a Pod changes, its endpoint stays present or absent until the next sync (EC-2).
+const PHASE: &str = "a change of only a Pod's phase triggers no sync";
+/// Updates of Endpoints are not watched (EP-H5).
+const ENDPOINTS_EDITED: &str = "an update of Endpoints triggers no sync";
+/// Upstream compares the generations of slices (TR-8).
+const OWNER: &str = "a change of owner references does not change the generation";
 
-/// Steps of a recorded scenario that end in a state which the controllers would not make from nothing.
+/// Steps of a recorded scenario after which the state differs from what the controllers would create from scratch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unnoticed {
-    /// File and scenario, as in `core/rolling-update`.
+    /// Name of the file and of the scenario, such as `core/rolling-update`.
     pub scenario: &'static str,
-    /// Numbers of the steps; the first is 1.
+    /// Numbers of the steps, starting at 1.
     pub steps: &'static [usize],
-    /// Why the change before them is not noticed.
+    /// Why the preceding change triggers no sync.
     pub reason: &'static str,
 }
 
@@ -36,7 +36,7 @@ const ALL: &[(&str, &[usize], &str)] = &[
 ];
 
 impl Unnoticed {
-    /// Returns the steps of a scenario, if it has such.
+    /// Returns these steps of a scenario, given as `file/scenario`; `None` if it has none.
     pub fn of(scenario: &str) -> Option<Unnoticed> {
         let found = ALL.iter().find(|(name, ..)| *name == scenario);
         found.map(|&(scenario, steps, reason)| Unnoticed { scenario, steps, reason })

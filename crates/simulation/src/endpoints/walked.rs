@@ -1,4 +1,4 @@
-//! What a run of a walk must satisfy.
+//! Rules for runs of walks.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use crate::log::Log;
 use crate::oracle::{Rules, Write};
 use crate::request::Target;
 
-/// The requirements of [`EndpointRules`]. The first content that meets them is kept, and all later ones must be the same.
+/// The rules of [`EndpointRules`]. In addition, the final content must equal the first content that satisfied them.
 #[derive(Debug)]
 pub(super) struct WalkRules {
     rules: EndpointRules,

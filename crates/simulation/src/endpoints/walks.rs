@@ -1,5 +1,5 @@
-//! Walks through the configuration of a small cluster that end where they began, in the manner of Acto: what the controllers
-//! make in the end must not depend on the way.
+//! Walks: changes of the configuration of a small cluster that end with the initial configuration, after Acto. The
+//! final objects of the controllers must not depend on the changes in between.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -21,27 +21,28 @@ use crate::{Operation, Step};
 const NAMESPACE: &str = "default";
 const PODS: usize = 4;
 
-/// A cluster and a walk through its configuration.
+/// Setup of a cluster and a walk through its configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Walk {
-    /// Makes the cluster. Once it has settled, its content is what the walk must lead back to.
+    /// Steps that create the cluster. The walk must lead back to its content after it has settled.
     pub setup: Vec<Step>,
-    /// Changes that end with the configuration after `setup`. None of them can be left out.
+    /// Changes that end with the configuration after `setup`. None of them can be removed.
     pub steps: Vec<Step>,
 }
 
-/// Something of the configuration that has a value: the first of `values` in the beginning.
+/// Property of the configuration.
 struct Property {
+    /// Possible values; the first is the initial one.
     values: Vec<Value>,
+    /// Index of the current value.
     now: usize,
-    /// Changes from one value to another.
     change: Change,
 }
 
-/// The requests that set a property to a value.
+/// Function that returns the requests that set a property to a value.
 type Change = Box<dyn Fn(&Value) -> Vec<Operation>>;
 
-/// Returns a walk of about `length` changes, and those that lead back; the same for the same seed.
+/// Returns a walk of `length` changes, followed by those that revert them. The same seed gives the same walk.
 pub fn walk(seed: u64, length: usize) -> Walk {
     let mut rng = StdRng::seed_from_u64(seed);
     let mut properties = properties();
@@ -52,7 +53,7 @@ pub fn walk(seed: u64, length: usize) -> Walk {
         let value = (property.now + rng.random_range(1..property.values.len())) % property.values.len();
         go(property, value, &mut rng, &mut steps);
     }
-    // Back in any order.
+    // Reset the properties in random order.
     while let Some(property) = {
         let away: Vec<_> = properties.iter_mut().filter(|property| property.now != 0).collect();
         let count = away.len();
@@ -75,7 +76,7 @@ fn path(resource: &str, name: &str) -> String {
     format!("{}/{name}", core(NAMESPACE, resource))
 }
 
-/// A property that is a field of an object, set by a merge patch.
+/// Returns a property that is a field of an object, set by a merge patch.
 fn field(path: String, wrap: fn(&Value) -> Value, values: Vec<Value>) -> Property {
     Property { values, now: 0, change: Box::new(move |value| vec![patch(path.clone(), wrap(value))]) }
 }
@@ -124,12 +125,12 @@ fn properties() -> Vec<Property> {
     }
     for number in 0..PODS {
         let path = path("pods", &format!("pod-{number}"));
-        // A Pod that is replaced has the labels and the status of the beginning, so these are one property.
+        // A recreated Pod has its initial labels and status, so existence, labels and readiness are one property.
         let first = json!({ "app": labels_of(number)["app"], "ready": is_ready(number) });
         let values =
             vec![first, Value::Null, json!({ "app": "c", "ready": true }), json!({ "app": "a", "ready": false })];
         let change = move |value: &Value| {
-            // Deletes that find nothing, and creates of what is there, are refused.
+            // Deletes of missing Pods and creates of existing ones are rejected, without effect.
             if value.is_null() {
                 return vec![delete_pod(path.clone(), 0)];
             }
@@ -151,7 +152,7 @@ fn is_ready(number: usize) -> bool {
     number != 3
 }
 
-/// Makes a Pod as it is in the beginning. Its addresses are always the same.
+/// Returns the requests that create a Pod in its initial state. Its addresses are always the same.
 fn make_pod(number: usize) -> Vec<Operation> {
     let name = format!("pod-{number}");
     let http = if number == 2 { 9_090 } else { 8_080 };
@@ -190,8 +191,8 @@ fn setup() -> Vec<Step> {
     operations.into_iter().map(|operation| step(Duration::ZERO, operation)).collect()
 }
 
-/// Returns the differences between what the controllers made of the same configuration before and after a walk: endpoints,
-/// ports, conditions, labels and annotations. Names, packing, uids and trigger times do not count.
+/// Returns the differences between the objects of the controllers before and after a walk, in endpoints, ports,
+/// conditions, labels and annotations. Names, packing, uids and trigger times are not compared.
 pub fn same_content(before: &Content, after: &Content) -> Vec<String> {
     let mut lines = Vec::new();
     let owners: BTreeSet<_> = [before, after].into_iter().flat_map(owners).collect();
@@ -212,15 +213,15 @@ pub fn same_content(before: &Content, after: &Content) -> Vec<String> {
                 compare(&about, &want, &have, false, &mut lines);
                 same(&about, &metadata(before), &metadata(after), &mut lines);
             }
-            [Some(_), None] => lines.push(format!("{about} are gone")),
-            [None, Some(_)] => lines.push(format!("{about} were not there")),
+            [Some(_), None] => lines.push(format!("{about} are missing")),
+            [None, Some(_)] => lines.push(format!("{about} did not exist before")),
             [None, None] => {}
         }
     }
     lines
 }
 
-/// Namespaces and names of Services and Endpoints.
+/// Returns namespace and name of each Service and each Endpoints object.
 fn owners(content: &Content) -> impl Iterator<Item = (&str, &str)> {
     content.services.iter().chain(&content.endpoints).map(|it| (namespace(it), name(it)))
 }
@@ -231,13 +232,13 @@ fn slices<'a>(content: &'a Content, owner: (&'a str, &'a str), controller: &'a s
 
 type Metadata<'a> = [BTreeMap<&'a str, &'a str>; 2];
 
-/// Labels and annotations, without those that tell how an object came about.
+/// Returns labels and annotations, except those that depend on the history of the object.
 fn metadata(object: &Value) -> Metadata<'_> {
     [labels(object, &[HEADLESS]), entries(&object["metadata"]["annotations"], &[TRIGGER_TIME, LAST_APPLIED])]
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(about: &str, want: &T, have: &T, lines: &mut Vec<String>) {
     if want != have {
-        lines.push(format!("{about}: labels and annotations were {want:?}, and are {have:?}"));
+        lines.push(format!("{about}: expected labels and annotations {want:?}, found {have:?}"));
     }
 }

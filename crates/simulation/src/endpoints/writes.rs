@@ -1,4 +1,4 @@
-//! What a controller must never write, whatever it has seen so far.
+//! Checks of single writes of the endpoint controllers.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use super::object::{
 };
 use super::{found, set};
 
-/// Returns what is wrong with a controller's write of an object of `resource`, if anything is.
+/// Returns the violation if a controller must not make this write of an object of `resource`.
 ///
-/// `before` and `after` are the object as the API server had and has it; one is missing when the write created or deleted
-/// it. `services` and `endpoints_versions` are all versions of the Service and the Endpoints of that name that the controller may still
-/// act on, deleted objects included: a write is right if any of them demands it. With only the current ones, a write that the controller decided on
-/// before its watch delivered a change is reported too.
+/// `before` and `after` are the object on the API server before and after the write; one of them is `None` for a create
+/// or a delete. `services` and `endpoints_versions` are all versions of the Service and the Endpoints of that name on
+/// which the controller may still act, including deleted objects: a write is valid if one of them justifies it. If only
+/// the current versions are passed, writes that were planned before the watch delivered a change are reported too.
 pub fn write_violation(
     before: Option<&Value>,
     after: Option<&Value>,
@@ -45,7 +45,7 @@ fn slice(before: Option<&Value>, after: Option<&Value>, services: &[Value], endp
     if let Some(before) = before {
         for key in [SLICE_MANAGED_BY, SERVICE_NAME] {
             if label(before, key) != label(after, key) {
-                return Some(format!("label {key} went from {:?} to {:?}", label(before, key), label(after, key)));
+                return Some(format!("label {key} changed from {:?} to {:?}", label(before, key), label(after, key)));
             }
         }
     }
@@ -58,12 +58,12 @@ fn slice(before: Option<&Value>, after: Option<&Value>, services: &[Value], endp
     let demands =
         |owner: &Value| is_owned_by(after, kind, uid(owner)) && (kind != "Service" || selector(owner).is_some());
     if !owners.any(demands) {
-        return Some(format!("no {kind} {service} that it belongs to: {}", after["metadata"]["ownerReferences"]));
+        return Some(format!("not owned by any version of {kind} {service}: {}", after["metadata"]["ownerReferences"]));
     }
     wrong_endpoint(after)
 }
 
-/// An endpoint that a slice has twice, or with an address of the wrong type.
+/// Returns the violation if an endpoint of a slice occurs twice or has addresses of the wrong type.
 fn wrong_endpoint(slice: &Value) -> Option<String> {
     let address_type = text(&slice["addressType"]);
     let ports = set::ports(&slice["ports"]);
@@ -73,16 +73,16 @@ fn wrong_endpoint(slice: &Value) -> Option<String> {
         let addresses = items(&endpoint["addresses"]);
         let is_right = |it: &Value| address(text(it)).map(family) == Some(address_type);
         if addresses.is_empty() || !addresses.iter().all(is_right) {
-            return Some(format!("{} is not at an address of {address_type}", key.who));
+            return Some(format!("the addresses of {} are not of the type {address_type}", key.who));
         }
         let who = key.who.clone();
-        (!seen.insert(key)).then(|| format!("{who} is in it twice"))
+        (!seen.insert(key)).then(|| format!("{who} occurs twice"))
     })
 }
 
 fn endpoints(before: Option<&Value>, after: Option<&Value>, services: &[Value]) -> Option<String> {
-    // Endpoints of a Service that is gone are deleted, whatever created them (EP-1). When the process saw which state is not known
-    // here.
+    // Deletes are not checked: Endpoints of a deleted Service are deleted, whatever created them (EP-1), and the state
+    // that the process saw is not known here.
     let after = after?;
     let mut services = services.iter().filter(|it| namespace(it) == namespace(after) && name(it) == name(after));
     if !services.any(|service| selector(service).is_some()) {
@@ -96,16 +96,16 @@ fn endpoints(before: Option<&Value>, after: Option<&Value>, services: &[Value]) 
     if let Some(again) = again.pop() {
         return Some(again);
     }
-    // What others have put into the metadata stays (EP-18).
+    // Metadata of other writers must be preserved (EP-18).
     let before = &before?["metadata"];
     let own = [TRIGGER_TIME, OVER_CAPACITY];
     let annotations = |metadata: &Value| format!("{:?}", entries(&metadata["annotations"], &own));
     let kept = |key: &str| items(&before[key]) == items(&after["metadata"][key]);
     if annotations(before) != annotations(&after["metadata"]) {
-        return Some(format!("annotations were {}", before["annotations"]));
+        return Some(format!("annotations were changed, before: {}", before["annotations"]));
     }
     ["ownerReferences", "finalizers"]
         .into_iter()
         .find(|key| !kept(key))
-        .map(|key| format!("{key} were {}", before[key]))
+        .map(|key| format!("{key} were changed, before: {}", before[key]))
 }

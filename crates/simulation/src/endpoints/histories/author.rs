@@ -1,4 +1,4 @@
-//! What a history knows of the world while it is written: a small model, so that most requests are valid.
+//! Generator of random histories. Its model of the cluster makes most requests valid.
 
 use std::time::Duration;
 
@@ -17,16 +17,16 @@ const ZONES: [Option<&str>; 3] = [Some("zone-a"), Some("zone-b"), None];
 /// Values of the label `app`.
 pub(super) const APPS: [&str; 3] = ["a", "b", "c"];
 
-/// A Pod of the model: one name that may be taken.
+/// State of one Pod name in the model.
 #[derive(Debug, Default)]
 pub(super) struct Pod {
     pub(super) exists: bool,
     pub(super) terminating: bool,
-    /// Whether a finalizer keeps it when it is deleted.
+    /// Whether the Pod has a finalizer.
     pub(super) held: bool,
 }
 
-/// A Service of the model: one name that may be taken.
+/// State of one Service name in the model.
 #[derive(Debug, Default)]
 pub(super) struct Service {
     pub(super) exists: bool,
@@ -34,23 +34,23 @@ pub(super) struct Service {
     pub(super) is_external: bool,
 }
 
-/// Writes a history.
+/// Generator of a random history.
 pub(super) struct Author {
     rng: StdRng,
     pub(super) steps: Vec<Step>,
     namespaces: usize,
     pub(super) pods: Vec<Pod>,
     pub(super) services: Vec<Service>,
-    /// Whether the user has made Endpoints with the name of each Service.
+    /// Whether the user has created Endpoints, by number of the Service.
     pub(super) custom: Vec<bool>,
-    /// The zones that each Node has had, if it exists.
+    /// The zones that each Node has had; `None` for a Node that does not exist.
     nodes: Vec<Option<Vec<Option<&'static str>>>>,
-    /// Grows with every use, for times, addresses and names.
+    /// Last number returned by [`Author::next`].
     count: usize,
 }
 
 impl Author {
-    /// Begins with a namespace, if another than `default` is used, and most of the Nodes.
+    /// Creates a generator whose first steps create the namespace `shop`, if it is used, and most of the Nodes.
     pub(super) fn new(seed: u64) -> Self {
         let mut rng = StdRng::seed_from_u64(seed);
         let namespaces = if rng.random_bool(0.3) { 2 } else { 1 };
@@ -78,7 +78,7 @@ impl Author {
         author
     }
 
-    /// Adds a request after a gap, which is often none.
+    /// Adds a request after a random gap of less than four seconds, which is zero in about half of the cases.
     pub(super) fn then(&mut self, operation: Operation) {
         let after = match self.below(20) {
             0..11 => 0,
@@ -103,21 +103,21 @@ impl Author {
     }
 
     pub(super) fn pick<T: Clone>(&mut self, list: &[T]) -> T {
-        list.choose(&mut self.rng).expect("no list to pick from is empty").clone()
+        list.choose(&mut self.rng).expect("the list is not empty").clone()
     }
 
-    /// A number that no other call returns.
+    /// Returns a number that no other call returns, for times, addresses and names.
     pub(super) fn next(&mut self) -> usize {
         self.count += 1;
         self.count
     }
 
-    /// The namespace of the Pod or Service of this number.
+    /// Returns the namespace of the Pod or Service with this number.
     pub(super) fn namespace(&self, number: usize) -> &'static str {
         NAMESPACES[number % self.namespaces]
     }
 
-    /// Labels of a Pod.
+    /// Returns random labels for a Pod.
     pub(super) fn labels(&mut self) -> Value {
         let mut labels = json!({ "app": self.pick(&APPS) });
         if self.chance(0.3) {
@@ -126,12 +126,13 @@ impl Author {
         labels
     }
 
-    /// Name of a Node, which may come later than the Pod. Only a Pod on a Node gets addresses, so every Pod is on one.
+    /// Returns the name of a Node, which may be created later than the Pod. All Pods have one, since Pods without a
+    /// Node get no addresses.
     pub(super) fn node_name(&mut self) -> String {
         node_name(self.below(self.nodes.len()))
     }
 
-    /// Creates a Node or moves it to another zone.
+    /// Adds the creation of a Node, or a change of its zone.
     pub(super) fn node(&mut self) {
         let number = self.below(self.nodes.len());
         if self.nodes[number].is_none() {
@@ -163,7 +164,7 @@ fn node_name(number: usize) -> String {
     format!("node-{number}")
 }
 
-/// Annotations that say which zones a Node has had.
+/// Returns the annotations for the zones that a Node has had.
 fn marks(zones: &[Option<&str>]) -> Value {
     zones.iter().map(|zone| (former_zone(*zone), Value::from(""))).collect()
 }

@@ -1,4 +1,4 @@
-//! What users and other controllers do to Endpoints and slices.
+//! Changes of Endpoints and slices by users and other controllers.
 
 use serde_json::{Value, json};
 
@@ -8,11 +8,11 @@ use crate::endpoints::object::{SERVICE_NAME, SKIP_MIRROR, SLICE_CONTROLLER, SLIC
 use crate::endpoints::requests::{create, delete, patch};
 use crate::endpoints::slice_paths::{collection, slice_path};
 
-/// Another controller of slices.
+/// Name of another controller that manages slices.
 const OTHER: &str = "other.example.com";
 
 impl Author {
-    /// Does something to the Endpoints of a Service, made by the user or not.
+    /// Adds a change of the Endpoints of a Service, which the user or a controller has created.
     pub(super) fn endpoints(&mut self) {
         let number = self.below(self.services.len());
         let path = self.path(number, "endpoints");
@@ -50,7 +50,7 @@ impl Author {
         self.then(patch(path, change));
     }
 
-    /// Subsets with one or two addresses each, of both families.
+    /// Returns up to two subsets, with addresses of both families.
     fn subsets(&mut self) -> Value {
         let count = self.below(3);
         let subsets = (0..count).map(|_| {
@@ -73,7 +73,7 @@ impl Author {
         subsets.collect::<Vec<_>>().into()
     }
 
-    /// Does something to a slice of a Service, which the controllers do not expect.
+    /// Adds a change of a slice of a Service that the controllers do not expect.
     pub(super) fn slice(&mut self) {
         let number = self.below(self.services.len());
         let namespace = self.namespace(number);
@@ -105,7 +105,7 @@ impl Author {
                     self.then(patch(path, json!({ "metadata": { "finalizers": null } })));
                 }
             }
-            // One that claims to be of the slice controller belongs to no Service, and is removed if there is one.
+            // A slice with the label of the slice controller has no owner here; a sync of the Service deletes it.
             choice => {
                 let manager = if choice == 10 { OTHER } else { SLICE_CONTROLLER };
                 let object = json!({

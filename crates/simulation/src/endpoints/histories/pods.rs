@@ -1,18 +1,18 @@
-//! What happens to Pods.
+//! Changes of Pods.
 
 use serde_json::{Value, json};
 
 use super::author::{Author, Pod};
 use crate::endpoints::requests::{core, create, delete_pod, patch, pod, readiness, running};
 
-/// Seconds of grace that no history outlasts.
+/// Grace period in seconds that is longer than any history.
 const LONG: u32 = 600;
 
-/// Keeps a deleted Pod.
+/// Finalizer that keeps a deleted Pod.
 const FINALIZER: &str = "example.com/hold";
 
 impl Author {
-    /// Does something to a Pod.
+    /// Adds a change of a Pod.
     pub(super) fn pod(&mut self) {
         let number = self.below(self.pods.len());
         let path = self.pod_path(number);
@@ -44,7 +44,7 @@ impl Author {
                 self.then(patch(status, running("Running", &ips, ready, at)));
             }
             60..66 => {
-                // Another address comes with the phase: the phase alone wakes nothing (EC-2).
+                // The addresses change too, since a change of only the phase triggers no sync (EC-2).
                 let (ips, phase) = (self.fresh_ips(), self.pick(&["Succeeded", "Failed"]));
                 let at = self.next();
                 self.then(patch(status, running(phase, &ips, false, at)));
@@ -72,7 +72,7 @@ impl Author {
         let (node, labels) = (self.node_name(), self.labels());
         let http = self.pick(&[Some(8_080), Some(8_080), Some(9_090), None]);
         let mut object = pod(&format!("pod-{number}"), &node, &labels, http);
-        // Such a Pod has the same address each time it is created.
+        // A Pod in the host network has the same address each time it is created.
         let on_host = number % 4 == 3;
         object["spec"]["hostNetwork"] = on_host.into();
         let held = self.chance(0.1);
@@ -93,7 +93,7 @@ impl Author {
         }
     }
 
-    /// Deletes a Pod without grace; one that a finalizer keeps remains terminating.
+    /// Adds a deletion of a Pod with a grace period of 0 s. A Pod with a finalizer stays terminating.
     fn remove_pod(&mut self, number: usize) {
         self.then(delete_pod(self.pod_path(number), 0));
         let pod = &mut self.pods[number];
@@ -117,7 +117,7 @@ impl Author {
         self.then(patch(self.pod_path(number), json!({ "metadata": { "labels": labels } })));
     }
 
-    /// Addresses that no Pod has had: of IPv4, and sometimes of IPv6 too, or only.
+    /// Returns addresses that no Pod has had: IPv4, IPv6 or both.
     fn fresh_ips(&mut self) -> Vec<String> {
         let number = self.next();
         let v4 = format!("10.1.{}.{}", number / 250, number % 250 + 1);

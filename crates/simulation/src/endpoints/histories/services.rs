@@ -1,4 +1,4 @@
-//! What happens to Services.
+//! Changes of Services.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::author::{APPS, Author, Service};
 use crate::endpoints::requests::{core, create, delete, patch, service};
 
 impl Author {
-    /// Does something to a Service.
+    /// Adds a change of a Service.
     pub(super) fn service(&mut self) {
         let number = self.below(self.services.len());
         let path = self.path(number, "services");
@@ -69,7 +69,7 @@ impl Author {
         }
     }
 
-    /// Path of an object that belongs to the Service of this number.
+    /// Returns the path of the object of a resource with the name of the Service with this number.
     pub(super) fn path(&self, number: usize, resource: &str) -> String {
         format!("{}/service-{number}", core(self.namespace(number), resource))
     }
@@ -77,7 +77,7 @@ impl Author {
     fn create_service(&mut self, number: usize) {
         let has_selector = self.chance(0.8);
         let mut selector = if has_selector { self.selector() } else { Value::Null };
-        // Only a patch may have values that are null.
+        // Null values are valid only in a patch.
         if let Some(entries) = selector.as_object_mut() {
             entries.retain(|_, value| !value.is_null());
         }
@@ -110,11 +110,11 @@ impl Author {
 
     fn selector(&mut self) -> Value {
         let app = self.pick(&APPS);
-        // A merge patch keeps what it does not mention.
+        // Null removes the key: a merge patch keeps the keys that it does not contain.
         json!({ "app": app, "tier": if self.chance(0.15) { "front".into() } else { Value::Null } })
     }
 
-    /// Ports by number or by name, one or two.
+    /// Returns one or two ports, with target ports by number or by name.
     fn ports(&mut self) -> Value {
         self.pick(&[
             json!([{ "name": "http", "port": 80, "targetPort": 8080 }]),
