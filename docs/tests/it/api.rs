@@ -42,7 +42,8 @@ fn listing(folder: &Path) -> String {
     for (path, items) in exported.by_path {
         let items: Vec<Item> = items.into_iter().map(|(_, item)| item).collect();
         let text = printed(items);
-        listing += &format!("\n// {}\n\n{text}", if path.is_empty() { "crate".to_owned() } else { path.join("::") });
+        let path = if path.is_empty() { "crate".to_owned() } else { path.join("::") };
+        listing.extend(["\n// ", &path, "\n\n", &text]);
     }
     listing
 }
@@ -67,13 +68,12 @@ fn collect(items: Vec<Item>, children: &Path, path: Vec<String>, modules: &mut M
         }
         let inner = [path.clone(), vec![name.clone()]].concat();
         let folder = children.join(&name);
-        match module {
-            ItemMod { content: Some((_, items)), .. } => collect(items.clone(), &folder, inner, modules),
-            _ => {
-                let beside = children.join(format!("{name}.rs"));
-                let file = if beside.exists() { beside } else { folder.join("mod.rs") };
-                read(&file, &folder, inner, modules);
-            }
+        if let ItemMod { content: Some((_, items)), .. } = module {
+            collect(items.clone(), &folder, inner, modules);
+        } else {
+            let beside = children.join(format!("{name}.rs"));
+            let file = if beside.exists() { beside } else { folder.join("mod.rs") };
+            read(&file, &folder, inner, modules);
         }
     }
     modules.insert(path, items);
@@ -93,7 +93,7 @@ impl Exported {
             match item {
                 Item::Mod(module) if is_public(&module.vis) && !is_for_tests(&module.attrs) => {
                     let name = module.ident.to_string();
-                    self.module(modules, &[path, &[name.clone()]].concat(), &[public, &[name]].concat());
+                    self.module(modules, &[path, std::slice::from_ref(&name)].concat(), &[public, &[name]].concat());
                 }
                 Item::Use(it) if is_public(&it.vis) => {
                     for (from, name) in leaves(&it.tree, Vec::new()) {
@@ -181,7 +181,7 @@ fn leaves(tree: &UseTree, mut prefix: Vec<String>) -> Vec<(Vec<String>, String)>
             vec![(prefix, it.rename.to_string())]
         }
         UseTree::Group(it) => it.items.iter().flat_map(|tree| leaves(tree, prefix.clone())).collect(),
-        _ => Vec::new(),
+        UseTree::Glob(_) => Vec::new(),
     }
 }
 
