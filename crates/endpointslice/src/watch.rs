@@ -1,4 +1,4 @@
-//! The handler of slice events.
+//! Handler of slice events.
 
 use std::time::Duration;
 
@@ -9,10 +9,11 @@ use kube_informer::{Event, HandlerHandle, Informer};
 
 use crate::slice_events::{self, Terminating};
 
-/// Adds a handler that queues the Services whose slices another client changed, after `delay` (see [`slice_events`]).
+/// Adds a handler that enqueues the Services whose slices another client changed, after `delay` (see [`slice_events`]).
 ///
-/// `manager` is the managed-by value of the slices of this controller. Pass the handle to [`Informer::write_through`], and the
-/// result to [`ReconcilerBuilder::cache`](crate::ReconcilerBuilder::cache), so that own writes queue nothing.
+/// `manager` is the managed-by value of the slices of this controller. Pass the returned handle to
+/// [`Informer::write_through`], and the result to [`ReconcilerBuilder::cache`](crate::ReconcilerBuilder::cache), so
+/// that own writes enqueue nothing.
 pub fn watch_slices(
     controller: &mut ControllerBuilder<ObjectKey>,
     slices: &Informer<EndpointSlice, SliceIndex>,
@@ -29,7 +30,7 @@ pub fn watch_slices(
             return;
         }
         for service in slice_events::woken_services(event.states(), manager, terminating) {
-            // A list may bring many changes of one Service at once.
+            // Not contested: a list may contain many changes of one Service.
             if event.is_from_list() {
                 keys.add_after(service, delay);
             } else {

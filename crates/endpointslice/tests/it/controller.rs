@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Cluster, once};
 
-/// The controller at work; ends with what is returned.
+/// Runs the controller until the returned tasks are dropped.
 fn run(cluster: &Cluster) -> JoinSet<()> {
     let client = || cluster.client.clone();
     let informers = Informers {
@@ -77,7 +77,7 @@ async fn follows_what_the_service_selects() {
     let untouched = cluster.slices("others.example.com").await;
     assert_eq!(untouched[0]["metadata"], theirs["metadata"], "not touched");
 
-    // The garbage collector, which does not run here, removes the slices of a Service that is gone.
+    // The slices of the deleted Service remain: no garbage collector runs here.
     cluster.call("DELETE", "/api/v1/namespaces/default/services/web", &json!({})).await;
     cluster.pod("p3", "web", "n1", "10.1.0.3", json!({})).await;
     cluster.service("next", json!({"app": "web"}), json!({})).await;
@@ -140,7 +140,7 @@ async fn nothing_is_created_for_a_service_being_deleted() {
     assert_eq!(slices[0]["metadata"]["labels"]["kubernetes.io/service-name"], "later");
 }
 
-// No needless write: with everything in place a restart writes nothing.
+// After a restart with slices as desired, nothing is written.
 #[tokio::test]
 async fn a_restart_writes_nothing() {
     let cluster = Cluster::start().await;
@@ -156,7 +156,7 @@ async fn a_restart_writes_nothing() {
     };
     let before = writes();
     let _tasks = run(&cluster);
-    // A Service that comes later is synced after those that are there.
+    // A Service that is created later is synced after the existing ones.
     cluster.service("later", json!({"app": "web"}), json!({})).await;
     settles(&cluster, &[("10.1.0.1 true".to_owned(), 2)].into()).await;
     assert_eq!(writes(), before + 1, "only the slice of the new Service");
