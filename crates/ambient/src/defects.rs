@@ -4,11 +4,11 @@
 mod enabled;
 
 #[cfg(feature = "defects")]
-pub use enabled::{Enabled, enable, has};
+pub use enabled::{Enabled, enable, is_enabled};
 
 /// Former defect of Kubernetes or of these crates.
 ///
-/// Code that had the defect checks [`has`] and, if it is enabled, behaves as before the fix. Without the feature
+/// Code that had the defect checks [`is_enabled`] and, if it is enabled, behaves as before the fix. Without the feature
 /// `defects`, no defect can be enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -45,6 +45,6 @@ pub enum Defect {
 /// Returns whether a defect is enabled on this thread; always `false` without the feature `defects`.
 #[cfg(not(feature = "defects"))]
 #[inline]
-pub const fn has(_: Defect) -> bool {
+pub const fn is_enabled(_: Defect) -> bool {
     false
 }

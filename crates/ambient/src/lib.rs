@@ -54,7 +54,7 @@ use rand::RngExt as _;
 use rand::distr::uniform::{SampleRange, SampleUniform};
 use rand::distr::{Distribution, StandardUniform};
 
-pub use defects::{Defect, has};
+pub use defects::{Defect, is_enabled};
 #[cfg(feature = "defects")]
 pub use defects::{Enabled, enable};
 pub use pending::{CountedWork, count_pending, pending};

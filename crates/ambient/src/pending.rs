@@ -11,16 +11,16 @@ use crate::simulation;
 type Count = dyn Fn() -> usize + Send + Sync;
 
 /// Registered counts of one simulation, with their names. A count whose guard was dropped cannot be upgraded.
-pub(crate) type Counted = Rc<RefCell<Vec<(&'static str, Weak<Count>)>>>;
+pub(crate) type Counts = Rc<RefCell<Vec<(&'static str, Weak<Count>)>>>;
 
 /// Registers `count`, a function that returns the number of pending work items, with the simulation of this thread.
 ///
 /// It stays registered until the returned guard is dropped. Without a simulation, this does nothing.
 #[must_use = "the count ends when the guard is dropped"]
 pub fn count_pending(name: &'static str, count: impl Fn() -> usize + Send + Sync + 'static) -> CountedWork {
-    let Some(counted) = simulation::counted() else { return CountedWork(None) };
+    let Some(counts) = simulation::counts() else { return CountedWork(None) };
     let count: Arc<Count> = Arc::new(count);
-    counted.borrow_mut().push((name, Arc::downgrade(&count)));
+    counts.borrow_mut().push((name, Arc::downgrade(&count)));
     CountedWork(Some(count))
 }
 
@@ -37,9 +37,9 @@ impl fmt::Debug for CountedWork {
 ///
 /// Empty without a simulation.
 pub fn pending() -> BTreeMap<&'static str, usize> {
-    let Some(counted) = simulation::counted() else { return BTreeMap::new() };
+    let Some(counts) = simulation::counts() else { return BTreeMap::new() };
     let mut pending = BTreeMap::new();
-    counted.borrow_mut().retain(|(name, count)| {
+    counts.borrow_mut().retain(|(name, count)| {
         let Some(count) = count.upgrade() else { return false };
         *pending.entry(*name).or_default() += count();
         true
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn simulations_do_not_see_each_other() {
+    fn counts_of_another_simulation_are_not_visible() {
         let outside = count_pending("pods", || 1);
         let _simulated = simulate(1, clock());
         assert_eq!(pending(), BTreeMap::new());

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rand::SeedableRng as _;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use crate::pending::Counted;
+use crate::pending::Counts;
 
 thread_local! {
     static CURRENT: RefCell<Option<Simulation>> = const { RefCell::new(None) };
@@ -33,7 +33,7 @@ impl fmt::Debug for Clock {
 struct Simulation {
     clock: Rc<Clock>,
     generator: Rc<RefCell<Xoshiro256PlusPlus>>,
-    counted: Counted,
+    counts: Counts,
 }
 
 /// Replaces the clocks and the random numbers of this thread until the returned guard is dropped.
@@ -45,8 +45,8 @@ struct Simulation {
 #[must_use = "the simulation ends when the guard is dropped"]
 pub fn simulate(seed: u64, clock: Clock) -> Simulated {
     let generator = Rc::new(RefCell::new(Xoshiro256PlusPlus::seed_from_u64(seed)));
-    let simulation = Simulation { clock: Rc::new(clock), generator, counted: Counted::default() };
-    Simulated { former: CURRENT.replace(Some(simulation)) }
+    let simulation = Simulation { clock: Rc::new(clock), generator, counts: Counts::default() };
+    Simulated { previous: CURRENT.replace(Some(simulation)) }
 }
 
 /// Returns whether a simulation is active on this thread, for invariant checks that are too expensive in production.
@@ -57,13 +57,13 @@ pub fn is_simulated() -> bool {
 /// Guard of [`simulate`]: restores the previous simulation, or the system, when dropped. It is not `Send`.
 pub struct Simulated {
     /// Simulation to restore. Its `Rc`s make the guard `!Send`.
-    former: Option<Simulation>,
+    previous: Option<Simulation>,
 }
 
 impl Drop for Simulated {
     fn drop(&mut self) {
         // Fails only after the thread-local value was destroyed, at the end of the thread.
-        let _ = CURRENT.try_with(|current| current.replace(self.former.take()));
+        let _ = CURRENT.try_with(|current| current.replace(self.previous.take()));
     }
 }
 
@@ -85,8 +85,8 @@ pub(crate) fn generator() -> Option<Rc<RefCell<Xoshiro256PlusPlus>>> {
 }
 
 /// Returns the registered counts of the active simulation.
-pub(crate) fn counted() -> Option<Counted> {
-    current(|simulation| Rc::clone(&simulation.counted))
+pub(crate) fn counts() -> Option<Counts> {
+    current(|simulation| Rc::clone(&simulation.counts))
 }
 
 fn current<T>(read: impl FnOnce(&Simulation) -> T) -> Option<T> {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_the_numbers() {
+    fn equal_seeds_give_equal_numbers() {
         assert_eq!(numbers(1), numbers(1));
         assert_ne!(numbers(1), numbers(2));
         let _outer = simulate(1, clock(0));
@@ -122,21 +122,21 @@ mod tests {
 
     // Recorded seeds must stay reproducible on other machines and after updates of dependencies.
     #[test]
-    fn the_numbers_of_a_seed_are_fixed() {
+    fn numbers_of_a_seed_are_fixed() {
         let (numbers, letters) = numbers(42);
         assert_eq!(numbers[..2], [15_021_278_609_987_233_951, 5_881_210_131_331_364_753]);
         assert_eq!(letters, [5, 25, 15, 22, 18, 1, 10, 14]);
     }
 
     #[test]
-    fn the_clocks_are_those_given() {
+    fn simulated_clocks_are_read() {
         let _simulated = simulate(1, clock(1_000));
         assert_eq!(now(), Timestamp::from_second(1_000).unwrap());
         assert_eq!(since_boot(), Some(Duration::from_secs(7)));
     }
 
     #[test]
-    fn a_dropped_guard_restores_what_was_before() {
+    fn dropped_guard_restores_the_previous_simulation() {
         let real = now();
         let outer = simulate(1, clock(1_000));
         let first: u64 = random();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_may_draw_random_numbers() {
+    fn clock_may_draw_random_numbers() {
         let now = || Timestamp::from_second(random_range(1..=1)).unwrap_or_default();
         let _simulated = simulate(1, Clock { now: Box::new(now), ..clock(0) });
         assert_eq!(crate::now().as_second(), 1);

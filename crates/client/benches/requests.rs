@@ -19,15 +19,15 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-/// Responds to GET with `lists` bytes, to DELETE with 409, and to other methods with the metadata of a slice.
-async fn answer(request: Request<Incoming>, lists: usize) -> Result<Response<Full<Bytes>>, Infallible> {
+/// Responds to GET with `list_bytes` bytes, to DELETE with 409, and to other methods with the metadata of a slice.
+async fn respond(request: Request<Incoming>, list_bytes: usize) -> Result<Response<Full<Bytes>>, Infallible> {
     let (parts, body) = request.into_parts();
     // An API server reads the request body before it responds.
     let _ = body.collect().await;
     let (code, body) = match parts.method {
-        Method::GET => (StatusCode::OK, Bytes::from(vec![b' '; lists])),
+        Method::GET => (StatusCode::OK, Bytes::from(vec![b' '; list_bytes])),
         Method::DELETE => (StatusCode::CONFLICT, CONFLICT.into()),
-        _ => (StatusCode::OK, WRITTEN.into()),
+        _ => (StatusCode::OK, UPDATED.into()),
     };
     let mut response = Response::new(Full::new(body));
     *response.status_mut() = code;
@@ -35,7 +35,7 @@ async fn answer(request: Request<Incoming>, lists: usize) -> Result<Response<Ful
     Ok(response)
 }
 
-const WRITTEN: &str = r#"{"kind":"EndpointSlice","apiVersion":"discovery.k8s.io/v1","metadata":{"name":"web-x7k2p",
+const UPDATED: &str = r#"{"kind":"EndpointSlice","apiVersion":"discovery.k8s.io/v1","metadata":{"name":"web-x7k2p",
     "namespace":"shop","uid":"6f7e4b1e-6b0a-4a52-8f3b-0a1b2c3d4e5f","resourceVersion":"123456","generation":7}}"#;
 const CONFLICT: &str = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"the object has been modified",
     "reason":"Conflict","code":409}"#;
@@ -47,8 +47,8 @@ struct Bench {
 }
 
 impl Bench {
-    /// Starts a server whose GET responses have `lists` bytes.
-    fn new(lists: usize) -> Bench {
+    /// Starts a server whose GET responses have `list_bytes` bytes.
+    fn new(list_bytes: usize) -> Bench {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("build runtime");
         let mut tasks = JoinSet::new();
         let url = runtime.block_on(async {
@@ -59,7 +59,7 @@ impl Bench {
                 while let Ok((stream, _)) = listener.accept().await {
                     stream.set_nodelay(true).expect("set TCP_NODELAY");
                     connections.spawn(async move {
-                        let service = service_fn(move |request| answer(request, lists));
+                        let service = service_fn(move |request| respond(request, list_bytes));
                         let _ = auto::Builder::new(TokioExecutor::new())
                             .serve_connection(TokioIo::new(stream), service)
                             .await;
@@ -117,8 +117,8 @@ fn writes(c: &mut Criterion) {
     group.finish();
     c.bench_function("refused", |b| {
         b.iter(|| {
-            let refused = bench.runtime.block_on(unlimited.delete::<EndpointSlice>("shop", "web-x7k2p", None));
-            assert!(refused.expect_err("delete succeeded").is_conflict());
+            let rejected = bench.runtime.block_on(unlimited.delete::<EndpointSlice>("shop", "web-x7k2p", None));
+            assert!(rejected.expect_err("delete succeeded").is_conflict());
         });
     });
 }

@@ -11,7 +11,7 @@ use http::{HeaderMap, header::CONTENT_TYPE};
 use http_body_util::BodyDataStream;
 use kube_wire::Encoding;
 
-use crate::{Call, Error, failure::lost, response_body::ResponseBody, transport::Replaced};
+use crate::{Call, Error, failure::transport_error, response_body::ResponseBody, transport::Replaced};
 
 /// Stream of the response body of a list or watch, in chunks of arbitrary size. Dropping it cancels the request.
 ///
@@ -27,7 +27,8 @@ pub struct Body {
 }
 
 impl Body {
-    /// Fails with [`Error::Answer`] if the content type is neither JSON nor protobuf, such as the HTML page of a proxy.
+    /// Fails with [`Error::InvalidResponse`] if the content type is neither JSON nor protobuf, such as the HTML page of
+    /// a proxy.
     pub(crate) fn new(
         call: Call,
         headers: &HeaderMap,
@@ -36,7 +37,7 @@ impl Body {
     ) -> Result<Self, Error> {
         match encoding_of(headers) {
             Ok(encoding) => Ok(Self { call, encoding, stream: BodyDataStream::new(body), replaced }),
-            Err(found) => Err(Error::Answer { call, cause: format!("unexpected content type {found}") }),
+            Err(found) => Err(Error::InvalidResponse { call, cause: format!("unexpected content type {found}") }),
         }
     }
 
@@ -52,7 +53,7 @@ impl Stream for Body {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         if let Poll::Ready(chunk) = Pin::new(&mut this.stream).poll_next(context) {
-            return Poll::Ready(chunk.map(|chunk| chunk.map_err(|error| lost(&this.call, &*error))));
+            return Poll::Ready(chunk.map(|chunk| chunk.map_err(|error| transport_error(&this.call, &*error))));
         }
         match &mut this.replaced {
             // Ends like a watch that the server closes; the next watch uses a new connection.

@@ -48,7 +48,7 @@ mod tests {
     #[case("shop", "", "list pods in namespace shop")]
     #[case("shop", "web", "list pods shop/web")]
     #[case("", "node-1", "list pods node-1")]
-    fn reads_well(#[case] namespace: &str, #[case] name: &str, #[case] expect: &str) {
+    fn display_omits_empty_parts(#[case] namespace: &str, #[case] name: &str, #[case] expect: &str) {
         assert_eq!(Call::new("list", "pods", namespace, name).to_string(), expect);
     }
 }

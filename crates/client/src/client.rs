@@ -18,7 +18,7 @@ use crate::{
     TransportKind, WatchParams,
     body::encoding_of,
     error::status_of,
-    failure::lost,
+    failure::transport_error,
     gate::{Gate, WriteGate},
     response_body::ResponseBody,
     retry::{self, Outcome},
@@ -38,7 +38,7 @@ pub struct Client {
     shared: Arc<Shared>,
     gate: Gate,
     /// No request is sent after this is cancelled.
-    last_call: Option<CancellationToken>,
+    shutdown: Option<CancellationToken>,
 }
 
 struct Shared {
@@ -82,7 +82,7 @@ impl Client {
     /// [`ConfigError::Connection`] if the user agent is not a valid header value, or if the certificates, keys, token
     /// file, credential plugin or proxy of `config` cannot be used.
     pub fn new(config: &Config, options: ClientOptions) -> Result<Self, ConfigError> {
-        Client::telling(config, options, Arc::new(()))
+        Client::with_client_metrics(config, options, Arc::new(()))
     }
 
     /// Creates a client that reports its requests to `metrics`.
@@ -95,10 +95,14 @@ impl Client {
         options: ClientOptions,
         metrics: &dyn MetricsProvider,
     ) -> Result<Self, ConfigError> {
-        Client::telling(config, options, metrics.client(&config.host()))
+        Client::with_client_metrics(config, options, metrics.client(&config.host()))
     }
 
-    fn telling(config: &Config, options: ClientOptions, metrics: Arc<dyn ClientMetrics>) -> Result<Self, ConfigError> {
+    fn with_client_metrics(
+        config: &Config,
+        options: ClientOptions,
+        metrics: Arc<dyn ClientMetrics>,
+    ) -> Result<Self, ConfigError> {
         let ClientOptions { user_agent, qps, burst, content_type, timeouts } = options;
         let server = config.server();
         let user_agent = HeaderValue::from_str(&user_agent).map_err(|_| ConfigError::Connection {
@@ -120,7 +124,7 @@ impl Client {
             metrics,
             warnings,
         };
-        Ok(Self { shared: Arc::new(shared), gate: Gate::default(), last_call: None })
+        Ok(Self { shared: Arc::new(shared), gate: Gate::default(), shutdown: None })
     }
 
     /// Returns a clone whose writes fail with [`Error::Gated`] while `gate` is closed. Requests with the method GET
@@ -134,13 +138,13 @@ impl Client {
         Self { gate: Gate(Some(gate)), ..self.clone() }
     }
 
-    /// Returns a clone that sends no request after `last_call` is cancelled.
+    /// Returns a clone that sends no request after `shutdown` is cancelled.
     ///
-    /// Requests that wait for the rate limiter or for a retry then fail with [`Error::Ended`], so that they do not
-    /// delay shutdown. Requests in flight are completed.
+    /// Requests that wait for the rate limiter or for a retry then fail with [`Error::ShuttingDown`], so that they do
+    /// not delay shutdown. Requests in flight are completed.
     #[must_use]
-    pub fn until(&self, last_call: CancellationToken) -> Self {
-        Self { last_call: Some(last_call), ..self.clone() }
+    pub fn with_shutdown(&self, shutdown: CancellationToken) -> Self {
+        Self { shutdown: Some(shutdown), ..self.clone() }
     }
 
     /// Returns the encoding to request for `T`: [`ClientOptions::content_type`], or JSON if `T` has no protobuf
@@ -157,10 +161,15 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Error::Api`], [`Error::Transport`], [`Error::Request`] or [`Error::Ended`].
-    pub async fn list(&self, of: &Resource, namespace: Option<&str>, params: &ListParams) -> Result<Bytes, Error> {
-        let call = Call::new("list", of, namespace.unwrap_or_default(), "");
-        self.call(&call, &Outgoing::get(of.path(namespace) + &params.query())).await
+    /// [`Error::Api`], [`Error::Transport`], [`Error::Request`] or [`Error::ShuttingDown`].
+    pub async fn list(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        params: &ListParams,
+    ) -> Result<Bytes, Error> {
+        let call = Call::new("list", resource, namespace.unwrap_or_default(), "");
+        self.call(&call, &Outgoing::get(resource.path(namespace) + &params.query())).await
     }
 
     /// Lists a resource in `namespace`, or in all namespaces if `None`, and returns the body as it arrives, to be
@@ -170,15 +179,15 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Those of [`list`](Self::list), and [`Error::Answer`] if the content type is neither JSON nor protobuf.
+    /// Those of [`list`](Self::list), and [`Error::InvalidResponse`] if the content type is neither JSON nor protobuf.
     pub async fn list_chunks(
         &self,
-        of: &Resource,
+        resource: &Resource,
         namespace: Option<&str>,
         params: &ListParams,
     ) -> Result<Body, Error> {
-        let call = Call::new("list", of, namespace.unwrap_or_default(), "");
-        let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(of.path(namespace) + &params.query()) };
+        let call = Call::new("list", resource, namespace.unwrap_or_default(), "");
+        let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(resource.path(namespace) + &params.query()) };
         self.open(&self.shared.transport.calls(), call, &outgoing, None).await
     }
 
@@ -190,9 +199,14 @@ impl Client {
     /// # Errors
     ///
     /// Those of [`list_chunks`](Self::list_chunks).
-    pub async fn watch(&self, of: &Resource, namespace: Option<&str>, params: &WatchParams) -> Result<Body, Error> {
-        let call = Call::new("watch", of, namespace.unwrap_or_default(), "");
-        let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(of.path(namespace) + &params.query()) };
+    pub async fn watch(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        params: &WatchParams,
+    ) -> Result<Body, Error> {
+        let call = Call::new("watch", resource, namespace.unwrap_or_default(), "");
+        let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(resource.path(namespace) + &params.query()) };
         let (service, replaced) = self.shared.transport.watches();
         self.open(&service, call, &outgoing, Some(replaced)).await
     }
@@ -201,11 +215,11 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Those of [`list`](Self::list), and [`Error::Answer`] if the body is not JSON.
+    /// Those of [`list`](Self::list), and [`Error::InvalidResponse`] if the body is not JSON.
     pub async fn get_json(&self, path: &str) -> Result<serde_json::Value, Error> {
         let call = Call::new("get", path, "", "");
         let body = self.call(&call, &Outgoing::get(path.to_owned())).await?;
-        serde_json::from_slice(&body).map_err(|error| Error::Answer { call, cause: error.to_string() })
+        serde_json::from_slice(&body).map_err(|error| Error::InvalidResponse { call, cause: error.to_string() })
     }
 
     /// Sends an arbitrary request once and returns status code and body, also for error statuses. For development
@@ -216,7 +230,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Error::Transport`], [`Error::Request`], [`Error::Ended`] or [`Error::Gated`].
+    /// [`Error::Transport`], [`Error::Request`], [`Error::ShuttingDown`] or [`Error::Gated`].
     pub async fn raw(
         &self,
         method: Method,
@@ -225,42 +239,42 @@ impl Client {
         body: Vec<u8>,
     ) -> Result<(StatusCode, Bytes), Error> {
         let call = Call::new(verb(&method), path_and_query, "", "");
-        let refuse = |cause: &str| Error::Request { call: call.clone(), cause: cause.to_owned() };
+        let invalid_request = |cause: &str| Error::Request { call: call.clone(), cause: cause.to_owned() };
         let content_type = content_type.map(HeaderValue::from_str).transpose();
-        let content_type = content_type.map_err(|_| refuse("the content type is not a valid header value"))?;
+        let content_type = content_type.map_err(|_| invalid_request("the content type is not a valid header value"))?;
         let path_and_query = path_and_query.to_owned();
         let request = Outgoing { method, path_and_query, accept: Encoding::Json, content_type, body: body.into() };
         let request = self.request(&call, &request)?;
         let method = request.method().clone();
-        self.before_last_call(&call, self.admit(&method)).await?;
+        self.unless_shutdown(&call, self.wait_for_rate_limiter(&method)).await?;
         let limit = self.shared.request_timeout;
         let exchange = async {
-            let answer = self.shared.transport.calls().oneshot(request).await;
-            let answer = answer.map_err(|error| lost(&call, &*error))?;
-            self.shared.credentials.answered(answer.status(), Instant::now());
-            Ok::<_, Error>((answer.status(), whole_body(&call, answer.into_body(), limit).await?))
+            let response = self.shared.transport.calls().oneshot(request).await;
+            let response = response.map_err(|error| transport_error(&call, &*error))?;
+            self.shared.credentials.record_response(response.status(), Instant::now());
+            Ok::<_, Error>((response.status(), read_body(&call, response.into_body(), limit).await?))
         };
-        self.pass(&method, &call, timeout(limit, exchange)).await?.map_err(|_| no_answer(&call, limit))?
+        self.run_gated(&method, &call, timeout(limit, exchange)).await?.map_err(|_| timeout_error(&call, limit))?
     }
 
     /// Runs one exchange, behind the gate unless the method is GET.
-    async fn pass<T>(&self, method: &Method, call: &Call, exchange: impl Future<Output = T>) -> Result<T, Error> {
+    async fn run_gated<T>(&self, method: &Method, call: &Call, exchange: impl Future<Output = T>) -> Result<T, Error> {
         if *method == Method::GET {
             return Ok(exchange.await);
         }
-        self.gate.pass(exchange).await.ok_or_else(|| Error::Gated { call: call.clone() })
+        self.gate.run_while_open(exchange).await.ok_or_else(|| Error::Gated { call: call.clone() })
     }
 
     /// Sends a request through the rate limiter and returns the body of a successful response.
     pub(crate) async fn call(&self, call: &Call, outgoing: &Outgoing) -> Result<Bytes, Error> {
-        let answer = self.send(&self.shared.transport.calls(), call, outgoing, true).await?;
+        let response = self.send(&self.shared.transport.calls(), call, outgoing, true).await?;
         let limit = self.shared.request_timeout;
-        if answer.status().is_success() {
-            let body = whole_body(call, answer.into_body(), limit).await?;
-            self.shared.metrics.received(&outgoing.method, body.len());
+        if response.status().is_success() {
+            let body = read_body(call, response.into_body(), limit).await?;
+            self.shared.metrics.body_read(&outgoing.method, body.len());
             return Ok(body);
         }
-        Err(refusal(call, answer, limit).await)
+        Err(api_error(call, response, limit).await)
     }
 
     /// Sends a request and returns the body of a successful response as it arrives. `replaced` is set for watches,
@@ -272,28 +286,28 @@ impl Client {
         outgoing: &Outgoing,
         replaced: Option<Replaced>,
     ) -> Result<Body, Error> {
-        let answer = self.send(service, &call, outgoing, replaced.is_none()).await?;
-        if !answer.status().is_success() {
-            return Err(refusal(&call, answer, self.shared.request_timeout).await);
+        let response = self.send(service, &call, outgoing, replaced.is_none()).await?;
+        if !response.status().is_success() {
+            return Err(api_error(&call, response, self.shared.request_timeout).await);
         }
-        let (head, body) = answer.into_parts();
+        let (head, body) = response.into_parts();
         Body::new(call, &head.headers, body, replaced)
     }
 
-    /// Waits for `waiting`; fails with [`Error::Ended`] if `last_call` is cancelled first.
-    async fn before_last_call(&self, call: &Call, waiting: impl Future<Output = ()>) -> Result<(), Error> {
-        let Some(last_call) = &self.last_call else {
-            waiting.await;
+    /// Awaits `future`; fails with [`Error::ShuttingDown`] if `shutdown` is cancelled first.
+    async fn unless_shutdown(&self, call: &Call, future: impl Future<Output = ()>) -> Result<(), Error> {
+        let Some(shutdown) = &self.shutdown else {
+            future.await;
             return Ok(());
         };
-        last_call.run_until_cancelled(waiting).await.ok_or_else(|| Error::Ended { call: call.clone() })
+        shutdown.run_until_cancelled(future).await.ok_or_else(|| Error::ShuttingDown { call: call.clone() })
     }
 
     /// Waits for the rate limiter and reports the wait.
-    async fn admit(&self, method: &Method) {
-        let asked = Instant::now();
-        self.shared.throttle.admit().await;
-        self.shared.metrics.admitted(method, asked.elapsed());
+    async fn wait_for_rate_limiter(&self, method: &Method) {
+        let start = Instant::now();
+        self.shared.throttle.wait().await;
+        self.shared.metrics.rate_limited(method, start.elapsed());
     }
 
     /// Sends a request with retries and reports its duration.
@@ -304,11 +318,11 @@ impl Client {
         outgoing: &Outgoing,
         throttled: bool,
     ) -> Result<Response<ResponseBody>, Error> {
-        let begun = Instant::now();
+        let start = Instant::now();
         let result = self.attempts(service, call, outgoing, throttled).await;
         // Only watches are not throttled, and upstream does not count their duration.
         if throttled {
-            self.shared.metrics.finished(&outgoing.method, begun.elapsed());
+            self.shared.metrics.completed(&outgoing.method, start.elapsed());
         }
         result
     }
@@ -323,30 +337,30 @@ impl Client {
         let limit = self.shared.request_timeout;
         let mut retries = 0;
         loop {
-            let admitted = async {
+            let rate_limit = async {
                 if throttled || retries > 0 {
-                    self.admit(&outgoing.method).await;
+                    self.wait_for_rate_limiter(&outgoing.method).await;
                 }
             };
-            self.before_last_call(call, admitted).await?;
+            self.unless_shutdown(call, rate_limit).await?;
             let request = self.request(call, outgoing)?;
             let exchange = timeout(limit, service.clone().oneshot(request));
-            let result = match self.pass(&outgoing.method, call, exchange).await? {
-                Ok(result) => result.map_err(|error| lost(call, &*error)),
-                Err(_) => Err(no_answer(call, limit)),
+            let result = match self.run_gated(&outgoing.method, call, exchange).await? {
+                Ok(result) => result.map_err(|error| transport_error(call, &*error)),
+                Err(_) => Err(timeout_error(call, limit)),
             };
             let code = result.as_ref().ok().map(Response::status);
             tracing::trace!(%call, code = code.map(|code| code.as_u16()), "Request");
-            if let Ok(answer) = &result {
-                self.shared.credentials.answered(answer.status(), Instant::now());
-                for warning in self.shared.warnings.news(answer.headers()) {
+            if let Ok(response) = &result {
+                self.shared.credentials.record_response(response.status(), Instant::now());
+                for warning in self.shared.warnings.new_warnings(response.headers()) {
                     tracing::warn!(warning, %call, "API server returned a warning");
                 }
             }
-            self.shared.metrics.answered(&outgoing.method, code, outgoing.body.len());
+            self.shared.metrics.responded(&outgoing.method, code, outgoing.body.len());
             let outcome = match &result {
-                Ok(answer) => {
-                    Outcome::Answered { code: answer.status(), retry_after: retry::retry_after(answer.headers()) }
+                Ok(response) => {
+                    Outcome::Answered { code: response.status(), retry_after: retry::retry_after(response.headers()) }
                 }
                 Err(Error::Transport { kind: TransportKind::Reset, .. }) => Outcome::Reset,
                 Err(_) => Outcome::Failed,
@@ -355,10 +369,10 @@ impl Client {
             tracing::debug!(%call, ?outcome, ?wait, "Retrying request");
             self.shared.metrics.retried(&outgoing.method, code);
             // An HTTP/1.1 connection returns to the pool only after its body has been read to the end.
-            if let Ok(answer) = result {
-                let _ = timeout(Duration::from_secs(1), answer.into_body().collect()).await;
+            if let Ok(response) = result {
+                let _ = timeout(Duration::from_secs(1), response.into_body().collect()).await;
             }
-            self.before_last_call(call, sleep(wait)).await?;
+            self.unless_shutdown(call, sleep(wait)).await?;
             retries += 1;
         }
     }
@@ -388,23 +402,23 @@ impl fmt::Debug for Client {
     }
 }
 
-async fn whole_body(call: &Call, body: ResponseBody, limit: Duration) -> Result<Bytes, Error> {
+async fn read_body(call: &Call, body: ResponseBody, limit: Duration) -> Result<Bytes, Error> {
     match timeout(limit, body.collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) => Err(lost(call, &*error)),
-        Err(_) => Err(no_answer(call, limit)),
+        Ok(Err(error)) => Err(transport_error(call, &*error)),
+        Err(_) => Err(timeout_error(call, limit)),
     }
 }
 
-async fn refusal(call: &Call, answer: Response<ResponseBody>, limit: Duration) -> Error {
-    let (code, retry_after) = (answer.status(), retry::retry_after(answer.headers()));
-    let encoding = encoding_of(answer.headers()).unwrap_or_default();
+async fn api_error(call: &Call, response: Response<ResponseBody>, limit: Duration) -> Error {
+    let (code, retry_after) = (response.status(), retry::retry_after(response.headers()));
+    let encoding = encoding_of(response.headers()).unwrap_or_default();
     // If the body cannot be read, the status code alone makes the error.
-    let body = whole_body(call, answer.into_body(), limit).await.unwrap_or_default();
+    let body = read_body(call, response.into_body(), limit).await.unwrap_or_default();
     Error::Api { call: call.clone(), status: Box::new(status_of(code, retry_after, encoding, &body)) }
 }
 
-fn no_answer(call: &Call, limit: Duration) -> Error {
+fn timeout_error(call: &Call, limit: Duration) -> Error {
     let cause = format!("no response within {} s", limit.as_secs_f32());
     Error::Transport { call: call.clone(), kind: TransportKind::Timeout, cause }
 }

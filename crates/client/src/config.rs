@@ -69,12 +69,12 @@ pub enum ConfigError {
 }
 
 impl Config {
-    fn of(origin: Origin, server: Option<String>) -> Result<Self, ConfigError> {
+    fn load(origin: Origin, server: Option<String>) -> Result<Self, ConfigError> {
         let live = Live::new(Source { origin, server })?;
-        Ok(Self::to(Target::Network(Arc::new(live))))
+        Ok(Self::with_target(Target::Network(Arc::new(live))))
     }
 
-    fn to(target: Target) -> Self {
+    fn with_target(target: Target) -> Self {
         Self { target, account: None, credentials: Credentials::default() }
     }
 
@@ -87,7 +87,7 @@ impl Config {
     /// address is missing or invalid, or if its `certificate-authority` contains no certificate.
     #[expect(clippy::unused_async, reason = "async, so that a later version can read the files off the runtime")]
     pub async fn from_kubeconfig(path: &Path) -> Result<Self, ConfigError> {
-        Self::of(Origin::Kubeconfig(path.to_owned()), None)
+        Self::load(Origin::Kubeconfig(path.to_owned()), None)
     }
 
     /// Loads the service account mounted into the Pod, and the server address from `KUBERNETES_SERVICE_HOST` and
@@ -97,7 +97,7 @@ impl Config {
     ///
     /// [`ConfigError::InCluster`] if one of them is missing or invalid.
     pub fn in_cluster() -> Result<Self, ConfigError> {
-        Self::of(Origin::InCluster, None)
+        Self::load(Origin::InCluster, None)
     }
 
     /// Uses `url` without credentials. Without a scheme it is `http`.
@@ -106,7 +106,7 @@ impl Config {
     ///
     /// [`ConfigError::Server`] if it is not an http or https URL.
     pub fn from_url(url: &str) -> Result<Self, ConfigError> {
-        Self::of(Origin::Url(url.to_owned()), None)
+        Self::load(Origin::Url(url.to_owned()), None)
     }
 
     /// Sends requests to an in-process `tower` service instead of the network, without credentials. For tests and
@@ -141,7 +141,7 @@ impl Config {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        Self::to(Target::in_process(service))
+        Self::with_target(Target::in_process(service))
     }
 
     /// Replaces the server address (`--master`) and keeps the credentials; the configuration is loaded again.
@@ -159,7 +159,7 @@ impl Config {
             return Err(ConfigError::Server { url: url.to_owned(), cause });
         };
         let origin = live.source().origin.clone();
-        Ok(Self { account: self.account, ..Self::of(origin, Some(url.to_owned()))? })
+        Ok(Self { account: self.account, ..Self::load(origin, Some(url.to_owned()))? })
     }
 
     /// Reloads the configuration when the content of one of its files changes: the kubeconfig, the certificate
@@ -184,13 +184,13 @@ impl Config {
     /// Returns a configuration for the same server that authenticates as a service account. No credentials of this
     /// configuration are sent.
     ///
-    /// The client `asking` requests tokens for the account (`TokenRequest`, valid for 1 h): before the first request,
+    /// `token_client` requests tokens for the account (`TokenRequest`, valid for 1 h): before the first request,
     /// after 80% of a token's lifetime, and after a 401 response. It creates the account if it does not exist, and
     /// tries to create its namespace if that does not exist. Without a token a request is not sent and fails with
     /// [`Error::Transport`](crate::Error::Transport). Clients of clones of the result share one token.
     #[must_use]
-    pub fn as_service_account(&self, asking: Client, namespace: &str, name: &str) -> Self {
-        let account = Some(ServiceAccount::new(asking, namespace, name));
+    pub fn as_service_account(&self, token_client: Client, namespace: &str, name: &str) -> Self {
+        let account = Some(ServiceAccount::new(token_client, namespace, name));
         Self { target: self.target.clone(), account, credentials: Credentials::default() }
     }
 
@@ -213,13 +213,13 @@ impl fmt::Debug for Config {
 }
 
 /// Parses a server address; `scheme` is the default scheme.
-fn server_address(url: &str, scheme: &Scheme) -> Result<Uri, ConfigError> {
-    let refuse = |cause: String| ConfigError::Server { url: url.to_owned(), cause };
+fn parse_server_address(url: &str, scheme: &Scheme) -> Result<Uri, ConfigError> {
+    let invalid = |cause: String| ConfigError::Server { url: url.to_owned(), cause };
     let full = if url.contains("://") { url.to_owned() } else { format!("{scheme}://{url}") };
-    let address: Uri = full.parse().map_err(|error: http::uri::InvalidUri| refuse(error.to_string()))?;
+    let address: Uri = full.parse().map_err(|error: http::uri::InvalidUri| invalid(error.to_string()))?;
     match (address.scheme_str(), address.host()) {
         (Some("http" | "https"), Some(host)) if !host.is_empty() => Ok(address),
-        _ => Err(refuse("neither http nor https".to_owned())),
+        _ => Err(invalid("neither http nor https".to_owned())),
     }
 }
 
@@ -267,7 +267,7 @@ users: [{name: dev, user: {}}]
     }
 
     #[tokio::test]
-    async fn reads_the_current_context() {
+    async fn server_is_read_from_the_current_context() {
         assert_eq!(load(GOOD).await.unwrap().server(), "http://127.0.0.1:8080/");
     }
 
@@ -299,14 +299,14 @@ users: [{name: dev, user: {}}]
         "kubeconfig FILE: certificate-authority has no certificate"
     )]
     #[tokio::test]
-    async fn says_what_is_wrong_in_one_line(#[case] text: &str, #[case] expect: &str) {
+    async fn invalid_kubeconfig_error_is_one_line(#[case] text: &str, #[case] expect: &str) {
         let error = load(text).await.unwrap_err();
         assert!(error.starts_with(expect), "{error}");
         assert_eq!(error.lines().count(), 1, "{error}");
     }
 
     #[tokio::test]
-    async fn names_a_missing_file() {
+    async fn missing_kubeconfig_error_contains_the_path() {
         let error = Config::from_kubeconfig("/nowhere/admin.conf".as_ref()).await.unwrap_err().to_string();
         assert!(error.starts_with("kubeconfig /nowhere/admin.conf: No such file"), "{error}");
     }
@@ -317,7 +317,7 @@ users: [{name: dev, user: {}}]
     #[case("ftp://api.example", None)]
     #[case("http://", None)]
     #[case("not a url", None)]
-    fn server_addresses(#[case] url: &str, #[case] expect: Option<&str>) {
+    fn server_address_is_parsed(#[case] url: &str, #[case] expect: Option<&str>) {
         assert_eq!(Config::from_url(url).ok().map(|config| config.server()).as_deref(), expect);
     }
 }

@@ -1,6 +1,6 @@
 //! The connector: TCP, an optional proxy, then TLS.
 
-mod route;
+mod transport_stream;
 
 use std::time::Duration;
 
@@ -13,25 +13,25 @@ use hyper_util::client::legacy::connect::{
 };
 use tower::{BoxError, ServiceExt as _, timeout::Timeout, util::BoxCloneSyncService};
 
-use self::route::Route;
+use self::transport_stream::TransportStream;
 use crate::{
     Timeouts,
     prepared::Prepared,
-    proxy::{Kind, Proxy},
+    proxy::{Proxy, ProxyKind},
 };
 
 /// Opens the connections of a pool. Boxed, because hyper-util's legacy client requires the connector's future to be
 /// `Unpin`.
-pub(crate) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<Route>, BoxError>;
-type Dialer = BoxCloneSyncService<Uri, Route, BoxError>;
+pub(crate) type Connector = BoxCloneSyncService<Uri, MaybeHttpsStream<TransportStream>, BoxError>;
+type Dialer = BoxCloneSyncService<Uri, TransportStream, BoxError>;
 
 /// Minimum TCP keep-alive time and interval: the kernel takes whole seconds.
-const LEAST_KEEPALIVE: Duration = Duration::from_secs(1);
+const MIN_KEEPALIVE: Duration = Duration::from_secs(1);
 
 /// Error of connecting through a proxy.
 #[derive(Debug, thiserror::Error)]
 #[error("proxy {proxy}")]
-struct ProxyFailed {
+struct ProxyError {
     proxy: Proxy,
     #[source]
     cause: BoxError,
@@ -40,8 +40,8 @@ struct ProxyFailed {
 pub(crate) fn connector(prepared: &Prepared, timeouts: &Timeouts) -> Connector {
     let tcp = tcp(GaiResolver::new(), timeouts);
     let dialer = match &prepared.proxy {
-        None => Dialer::new(tcp.map_response(Route::direct).map_err(BoxError::from)),
-        Some(proxy) => through(proxy, tcp, prepared),
+        None => Dialer::new(tcp.map_response(TransportStream::direct).map_err(BoxError::from)),
+        Some(proxy) => proxy_connector(proxy, tcp, prepared),
     };
     let mut builder = HttpsConnectorBuilder::new().with_tls_config(prepared.tls.clone()).https_or_http();
     if let Some(resolver) = prepared.server_name_resolver() {
@@ -53,34 +53,34 @@ pub(crate) fn connector(prepared: &Prepared, timeouts: &Timeouts) -> Connector {
 
 /// Returns a connector through a proxy: a SOCKS or `CONNECT` tunnel, or a connection to the proxy itself for forwarded
 /// requests.
-fn through(proxy: &Proxy, tcp: HttpConnector, prepared: &Prepared) -> Dialer {
+fn proxy_connector(proxy: &Proxy, tcp: HttpConnector, prepared: &Prepared) -> Dialer {
     // As in Go, the certificate of an https proxy is verified with the certificate authorities of the cluster.
     let builder = HttpsConnectorBuilder::new().with_tls_config(prepared.tls.clone()).https_or_http();
     let to_proxy = builder.enable_http1().wrap_connector(tcp);
-    let failed = {
+    let proxy_error = {
         let proxy = proxy.clone();
-        move |cause: BoxError| BoxError::from(ProxyFailed { proxy: proxy.clone(), cause })
+        move |cause: BoxError| BoxError::from(ProxyError { proxy: proxy.clone(), cause })
     };
     match proxy.kind {
-        Kind::Socks5 => {
+        ProxyKind::Socks5 => {
             let mut socks = SocksV5::new(proxy.address.clone(), to_proxy);
             if let Some((user, password)) = &proxy.login {
                 socks = socks.with_auth(user.clone(), password.clone());
             }
             let socks = socks.map_err(|error| BoxError::from(error.to_string()));
-            Dialer::new(socks.map_response(Route::tunnel).map_err(failed))
+            Dialer::new(socks.map_response(TransportStream::tunnel).map_err(proxy_error))
         }
-        Kind::Http if prepared.forwards() => {
+        ProxyKind::Http if prepared.uses_forward_proxy() => {
             let address = proxy.address.clone();
             let forward = to_proxy.map_request(move |_server: Uri| address.clone());
-            Dialer::new(forward.map_response(Route::forwarded).map_err(failed))
+            Dialer::new(forward.map_response(TransportStream::forwarded).map_err(proxy_error))
         }
-        Kind::Http => {
+        ProxyKind::Http => {
             let mut tunnel = Tunnel::new(proxy.address.clone(), to_proxy);
             if let Some(header) = proxy.authorization() {
                 tunnel = tunnel.with_auth(header);
             }
-            Dialer::new(tunnel.map_response(Route::tunnel).map_err(move |error| failed(error.into())))
+            Dialer::new(tunnel.map_response(TransportStream::tunnel).map_err(move |error| proxy_error(error.into())))
         }
     }
 }
@@ -93,8 +93,8 @@ fn tcp<R>(resolver: R, timeouts: &Timeouts) -> HttpConnector<R> {
     // 300 ms.
     tcp.set_connect_timeout(Some(timeouts.connect / 2));
     // HTTP/1.1 has no pings: TCP keep-alives detect a dead peer there.
-    tcp.set_keepalive(Some(timeouts.ping_interval.max(LEAST_KEEPALIVE)));
-    tcp.set_keepalive_interval(Some(timeouts.ping_timeout.max(LEAST_KEEPALIVE)));
+    tcp.set_keepalive(Some(timeouts.ping_interval.max(MIN_KEEPALIVE)));
+    tcp.set_keepalive_interval(Some(timeouts.ping_timeout.max(MIN_KEEPALIVE)));
     tcp.set_keepalive_retries(Some(2));
     tcp
 }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_unreachable_first_address_leaves_time_for_the_second() {
+    async fn unreachable_first_address_leaves_time_for_the_second() {
         let (dead, _queued) = unreachable().await;
         let alive = TcpListener::bind("127.0.0.1:0").await.expect("bind");
         let addresses = [&dead, &alive].map(|listener| listener.local_addr().expect("local address"));

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 /// Whether the API server accepts the credentials of a configuration, from the status codes of the responses to all its
 /// clients. Clones share the state.
 #[derive(Debug, Clone, Default)]
-pub struct Credentials(Arc<Mutex<Answers>>);
+pub struct Credentials(Arc<Mutex<CredentialsState>>);
 
 impl Credentials {
     /// Returns the time of the last response with a status below 500 other than 401. `None` before the first.
@@ -24,23 +24,23 @@ impl Credentials {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).rejected_since
     }
 
-    pub(crate) fn answered(&self, code: StatusCode, now: Instant) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).answered(code, now);
+    pub(crate) fn record_response(&self, code: StatusCode, now: Instant) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).record_response(code, now);
     }
 }
 
 #[derive(Debug, Default)]
-struct Answers {
+struct CredentialsState {
     accepted_at: Option<Instant>,
     rejected_since: Option<Instant>,
 }
 
-impl Answers {
-    fn answered(&mut self, code: StatusCode, now: Instant) {
+impl CredentialsState {
+    fn record_response(&mut self, code: StatusCode, now: Instant) {
         if code == StatusCode::UNAUTHORIZED {
             self.rejected_since.get_or_insert(now);
         } else if !code.is_server_error() {
-            *self = Answers { accepted_at: Some(now), rejected_since: None };
+            *self = CredentialsState { accepted_at: Some(now), rejected_since: None };
         }
     }
 }
@@ -60,14 +60,18 @@ mod tests {
     #[case::rejected(&[200, 401, 401], Some(0), Some(1))]
     #[case::never_accepted(&[401, 401], None, Some(0))]
     #[case::renewed(&[401, 200], Some(1), None)]
-    #[case::no_right_is_known(&[401, 403], Some(1), None)]
-    #[case::a_broken_server_says_nothing(&[401, 503, 500], None, Some(0))]
+    #[case::forbidden_counts_as_accepted(&[401, 403], Some(1), None)]
+    #[case::server_errors_change_nothing(&[401, 503, 500], None, Some(0))]
     #[tokio::test(start_paused = true)]
-    async fn answers(#[case] codes: &[u16], #[case] accepted: Option<u64>, #[case] rejected: Option<u64>) {
+    async fn status_codes_update_the_state(
+        #[case] codes: &[u16],
+        #[case] accepted: Option<u64>,
+        #[case] rejected: Option<u64>,
+    ) {
         let (credentials, start) = (Credentials::default(), Instant::now());
         let at = |second| start + Duration::from_secs(second);
         for (second, code) in (0..).zip(codes) {
-            credentials.answered(StatusCode::from_u16(*code).unwrap(), at(second));
+            credentials.record_response(StatusCode::from_u16(*code).unwrap(), at(second));
         }
         assert_eq!((credentials.accepted_at(), credentials.rejected_since()), (accepted.map(at), rejected.map(at)));
     }

@@ -43,9 +43,9 @@ pub enum Error {
         /// The failed request.
         call: Call,
     },
-    /// The request was not sent because the client is [shutting down](crate::Client::until).
+    /// The request was not sent because the client is [shutting down](crate::Client::with_shutdown).
     #[error("{call}: not sent: the process is about to end")]
-    Ended {
+    ShuttingDown {
         /// The failed request.
         call: Call,
     },
@@ -60,7 +60,7 @@ pub enum Error {
     /// The response was successful, but its body or content type is not as expected. The server may have applied the
     /// request.
     #[error("{call}: invalid response: {cause}")]
-    Answer {
+    InvalidResponse {
         /// The failed request.
         call: Call,
         /// Reason.
@@ -89,9 +89,9 @@ impl Error {
             Self::Api { call, .. }
             | Self::Transport { call, .. }
             | Self::Gated { call }
-            | Self::Ended { call }
+            | Self::ShuttingDown { call }
             | Self::Request { call, .. }
-            | Self::Answer { call, .. } => call,
+            | Self::InvalidResponse { call, .. } => call,
         }
     }
 
@@ -105,7 +105,7 @@ impl Error {
 
     /// Whether the server returned `NotFound`.
     pub fn is_not_found(&self) -> bool {
-        self.is(reason::NOT_FOUND, StatusCode::NOT_FOUND)
+        self.has_reason(reason::NOT_FOUND, StatusCode::NOT_FOUND)
     }
 
     /// Whether the server returned `AlreadyExists`.
@@ -119,20 +119,20 @@ impl Error {
         match self {
             Self::Api { status, .. } => status.code >= 500,
             Self::Transport { kind, .. } => *kind != TransportKind::Connect,
-            Self::Gated { .. } | Self::Answer { .. } => true,
-            Self::Ended { .. } | Self::Request { .. } => false,
+            Self::Gated { .. } | Self::InvalidResponse { .. } => true,
+            Self::ShuttingDown { .. } | Self::Request { .. } => false,
         }
     }
 
     /// Whether the server returned `Conflict`: the resource version is not the current one, or a precondition does not
     /// hold.
     pub fn is_conflict(&self) -> bool {
-        self.is(reason::CONFLICT, StatusCode::CONFLICT)
+        self.has_reason(reason::CONFLICT, StatusCode::CONFLICT)
     }
 
     /// Whether the server returned `Forbidden`: RBAC or admission rejected the request.
     pub fn is_forbidden(&self) -> bool {
-        self.is(reason::FORBIDDEN, StatusCode::FORBIDDEN)
+        self.has_reason(reason::FORBIDDEN, StatusCode::FORBIDDEN)
     }
 
     /// Whether the requested resource version or continue token has expired (410), which requires a relist.
@@ -158,7 +158,7 @@ impl Error {
     }
 
     /// Compares the reason, or the code if the reason is empty or unknown, as client-go does (`apierrors.IsNotFound`).
-    fn is(&self, reason: &str, code: StatusCode) -> bool {
+    fn has_reason(&self, reason: &str, code: StatusCode) -> bool {
         self.status().is_some_and(|status| {
             status.reason == reason
                 || (status.code == code.as_u16() && !KNOWN_REASONS.contains(&status.reason.as_str()))
@@ -191,13 +191,13 @@ const KNOWN_REASONS: [&str; 18] = [
 /// Returns the status in a response body, or one built from the code if the body is not a status (such as a proxy's
 /// page).
 pub(crate) fn status_of(code: StatusCode, retry_after: Option<u32>, encoding: Encoding, body: &[u8]) -> Status {
-    let read = match encoding {
+    let decoded = match encoding {
         Encoding::Json => serde_json::from_slice(body).ok(),
         Encoding::Protobuf => protobuf_status(body).ok(),
     };
-    let mut status: Status = match read {
+    let mut status: Status = match decoded {
         Some(status) if status.code != 0 || !status.message.is_empty() || !status.reason.is_empty() => status,
-        _ => unexplained(code, body),
+        _ => generic_status(code, body),
     };
     if status.code == 0 {
         status.code = code.as_u16();
@@ -218,7 +218,7 @@ fn protobuf_status(body: &[u8]) -> Result<Status, MalformedProtobuf> {
     }
 }
 
-fn unexplained(code: StatusCode, body: &[u8]) -> Status {
+fn generic_status(code: StatusCode, body: &[u8]) -> Status {
     // The first 200 bytes identify a proxy's page without flooding the log.
     let text = String::from_utf8_lossy(&body[..body.len().min(200)]);
     let text = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
@@ -239,11 +239,11 @@ mod tests {
     }
 
     #[rstest]
-    #[case::plain_404(404, "404 page not found", "not_found")]
+    #[case::not_found_without_status(404, "404 page not found", "not_found")]
     #[case::not_found(404, r#"{"kind":"Status","reason":"NotFound","code":404}"#, "not_found")]
-    #[case::odd_reason(404, r#"{"kind":"Status","reason":"Unknown","code":404}"#, "not_found")]
-    #[case::another_reason(404, r#"{"kind":"Status","reason":"BadRequest","code":404}"#, "")]
-    #[case::exists(409, r#"{"kind":"Status","reason":"AlreadyExists","code":409}"#, "already_exists")]
+    #[case::unknown_reason(404, r#"{"kind":"Status","reason":"Unknown","code":404}"#, "not_found")]
+    #[case::other_known_reason(404, r#"{"kind":"Status","reason":"BadRequest","code":404}"#, "")]
+    #[case::already_exists(409, r#"{"kind":"Status","reason":"AlreadyExists","code":409}"#, "already_exists")]
     #[case::conflict(409, r#"{"kind":"Status","reason":"Conflict","code":409}"#, "conflict")]
     #[case::forbidden(403, r#"{"kind":"Status","reason":"Forbidden","code":403}"#, "forbidden")]
     #[case::terminating(
@@ -252,9 +252,9 @@ mod tests {
         "forbidden namespace_terminating"
     )]
     #[case::expired(410, r#"{"reason":"Expired","code":410}"#, "expired")]
-    #[case::busy(429, "{}", "too_many_requests")]
+    #[case::too_many_requests(429, "{}", "too_many_requests")]
     #[case::other(500, "{}", "unanswered")]
-    fn classes(#[case] code: u16, #[case] body: &str, #[case] expect: &str) {
+    fn predicates_match_the_api_error(#[case] code: u16, #[case] body: &str, #[case] expect: &str) {
         let error = api(code, body);
         let classes = [
             (error.is_not_found(), "not_found"),
@@ -274,7 +274,7 @@ mod tests {
     #[case(r#"{"message":"endpoints \"web\" not found","code":404}"#, "endpoints \"web\" not found")]
     #[case("\n<html>gateway</html>\n", "the server answered 404 Not Found: <html>gateway</html>")]
     #[case("", "the server answered 404 Not Found")]
-    fn repeats_the_server(#[case] body: &str, #[case] expect: &str) {
+    fn display_is_the_message_of_the_server(#[case] body: &str, #[case] expect: &str) {
         assert_eq!(api(404, body).to_string(), expect);
     }
 
@@ -282,7 +282,7 @@ mod tests {
     #[case::status(b"k8s\0\x0a\x08\x12\x06Status\x12\x04\x1a\x02no", "no")]
     #[case::other(b"k8s\0\x0a\x05\x12\x03Pod\x12\x04\x1a\x02no", "the server answered 404 Not Found: k8s\0")]
     #[case::broken(b"k8s\0\x0a", "the server answered 404 Not Found: k8s\0")]
-    fn reads_protobuf(#[case] body: &[u8], #[case] expect: &str) {
+    fn status_is_decoded_from_protobuf(#[case] body: &[u8], #[case] expect: &str) {
         let status = status_of(StatusCode::NOT_FOUND, None, Encoding::Protobuf, body);
         assert!(status.to_string().starts_with(expect), "{status}");
         assert_eq!(status.code, 404);
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_comes_from_the_header_too() {
+    fn retry_after_header_is_used_if_the_status_has_none() {
         let status = status_of(StatusCode::TOO_MANY_REQUESTS, Some(7), Encoding::Json, b"busy");
         let error = Error::Api { call: Call::new("list", "pods", "", ""), status: Box::new(status) };
         assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));

@@ -58,8 +58,8 @@ impl EventType {
 
 /// A recorded event before correlation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Note {
-    about: ObjectReference,
+struct RecordedEvent {
+    object: ObjectReference,
     event_type: EventType,
     reason: String,
     message: String,

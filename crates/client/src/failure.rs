@@ -7,7 +7,7 @@ use hyper_util::client::legacy;
 use crate::{Call, Error, TransportKind, config::one_line};
 
 /// Returns the [`Error::Transport`] of a failed exchange.
-pub(crate) fn lost(call: &Call, error: &(dyn StdError + 'static)) -> Error {
+pub(crate) fn transport_error(call: &Call, error: &(dyn StdError + 'static)) -> Error {
     Error::Transport { call: call.clone(), kind: kind(error), cause: one_line(error) }
 }
 
@@ -61,14 +61,14 @@ mod tests {
     #[case(io::ErrorKind::ConnectionRefused, TransportKind::Connect)]
     #[case(io::ErrorKind::TimedOut, TransportKind::Timeout)]
     #[case(io::ErrorKind::InvalidData, TransportKind::Other)]
-    fn is_found_among_the_causes(#[case] cause: io::ErrorKind, #[case] expect: TransportKind) {
+    fn kind_is_found_in_the_source_chain(#[case] cause: io::ErrorKind, #[case] expect: TransportKind) {
         assert_eq!(kind(&Wrapped(cause.into())), expect);
     }
 
     #[test]
-    fn says_what_was_asked_and_why_it_failed() {
+    fn message_contains_the_call_and_all_causes() {
         let cause = io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by peer");
-        let error = lost(&Call::new("update", "endpoints", "shop", "web"), &Wrapped(cause));
+        let error = transport_error(&Call::new("update", "endpoints", "shop", "web"), &Wrapped(cause));
         assert_eq!(error.to_string(), "update endpoints shop/web: request failed: connection reset by peer");
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Gate(pub(crate) Option<Arc<dyn WriteGate>>);
 impl Gate {
     /// Runs one exchange while the gate is open. Drops it and returns `None` if the gate is or becomes closed, so that
     /// a write that still waits for a connection is never sent.
-    pub(crate) async fn pass<T>(&self, exchange: impl Future<Output = T>) -> Option<T> {
+    pub(crate) async fn run_while_open<T>(&self, exchange: impl Future<Output = T>) -> Option<T> {
         let Some(gate) = &self.0 else { return Some(exchange.await) };
         let mut exchange = std::pin::pin!(exchange);
         let mut closing = std::pin::pin!(sleep_until(gate.open_until()?));
@@ -80,23 +80,23 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn passes_while_open_and_not_once_closed() {
+    async fn exchange_runs_while_the_gate_is_open() {
         let (gate, until) = gate(SECOND);
-        assert_eq!(gate.pass(sleep(SECOND / 2)).await, Some(()));
-        let longer = async {
+        assert_eq!(gate.run_while_open(sleep(SECOND / 2)).await, Some(()));
+        let extend = async {
             sleep(SECOND / 4).await;
             *until.0.lock().unwrap() += SECOND;
         };
-        let (passed, ()) = tokio::join!(gate.pass(sleep(SECOND)), longer);
+        let (passed, ()) = tokio::join!(gate.run_while_open(sleep(SECOND)), extend);
         assert_eq!(passed, Some(()), "extended while the exchange was pending");
-        assert_eq!(gate.pass(sleep(SECOND)).await, None, "closes during the exchange");
-        assert_eq!(gate.pass(async {}).await, None, "already closed");
+        assert_eq!(gate.run_while_open(sleep(SECOND)).await, None, "closes during the exchange");
+        assert_eq!(gate.run_while_open(async {}).await, None, "already closed");
     }
 
     /// A process is stopped (SIGSTOP) while a write waits for a connection. It continues after the gate closed, with
     /// the connection ready.
     #[tokio::test(start_paused = true)]
-    async fn what_stood_still_until_the_gate_was_closed_does_not_go_on() {
+    async fn stopped_process_does_not_send_after_gate_closed() {
         let (gate, _) = gate(SECOND);
         let (connected, connection) = oneshot::channel();
         let sent = Arc::new(Mutex::new(false));
@@ -108,7 +108,7 @@ mod tests {
             }
         };
         let mut tasks = JoinSet::new();
-        tasks.spawn(async move { gate.pass(exchange).await });
+        tasks.spawn(async move { gate.run_while_open(exchange).await });
         tokio::task::yield_now().await;
         connected.send(()).expect("exchange was dropped too early");
         advance(2 * SECOND).await;

@@ -95,7 +95,7 @@ pub use params::{ListParams, Preconditions, WatchParams};
 pub use prometheus::PrometheusMetrics;
 pub use retry::MAX_RETRY_AFTER;
 pub use timeouts::Timeouts;
-pub use typed::{Deleted, Written};
+pub use typed::{Deleted, PatchedMetadata};
 
 /// Types of `kube_wire` in this crate's API: body encoding, API resource, and the error status of the server.
 pub use kube_wire::{Encoding, Resource, Status};

@@ -14,14 +14,14 @@ pub trait MetricsProvider: Send + Sync {
 /// Metrics of one client. The default implementation of each method does nothing.
 pub trait ClientMetrics: Send + Sync {
     /// An attempt has passed the client-side rate limiter after waiting for `waited`, which may be zero.
-    fn admitted(&self, method: &Method, waited: Duration) {
+    fn rate_limited(&self, method: &Method, waited: Duration) {
         let _ = (method, waited);
     }
 
-    /// An attempt has received its response headers, or has failed without a response (`code` is `None`). `sent` is the
-    /// size of the request body in bytes. Called for watches too.
-    fn answered(&self, method: &Method, code: Option<StatusCode>, sent: usize) {
-        let _ = (method, code, sent);
+    /// An attempt has received its response headers, or has failed without a response (`code` is `None`).
+    /// `request_bytes` is the size of the request body in bytes. Called for watches too.
+    fn responded(&self, method: &Method, code: Option<StatusCode>, request_bytes: usize) {
+        let _ = (method, code, request_bytes);
     }
 
     /// A request is retried after a response with `code`, or after a failure without a response (`None`).
@@ -29,14 +29,14 @@ pub trait ClientMetrics: Send + Sync {
         let _ = (method, code);
     }
 
-    /// A request other than a watch has received its response headers or has failed. `took` includes all attempts and
-    /// the time spent in the rate limiter.
-    fn finished(&self, method: &Method, took: Duration) {
-        let _ = (method, took);
+    /// A request other than a watch has received its response headers or has failed. `duration` includes all attempts
+    /// and the time spent in the rate limiter.
+    fn completed(&self, method: &Method, duration: Duration) {
+        let _ = (method, duration);
     }
 
     /// The body of a successful response has been read; `size` is in bytes. Not called for streamed bodies.
-    fn received(&self, method: &Method, size: usize) {
+    fn body_read(&self, method: &Method, size: usize) {
         let _ = (method, size);
     }
 }

@@ -94,8 +94,8 @@ impl Preconditions {
     /// Returns preconditions that the object has this UID and resource version, so that a delayed request does not
     /// delete a newer object or state. An empty value is not a precondition.
     pub fn unchanged(uid: impl fmt::Display, resource_version: &ResourceVersion) -> Self {
-        let known = |text: String| Some(text).filter(|it| !it.is_empty());
-        Self { uid: known(uid.to_string()), resource_version: known(resource_version.to_string()) }
+        let non_empty = |text: String| Some(text).filter(|it| !it.is_empty());
+        Self { uid: non_empty(uid.to_string()), resource_version: non_empty(resource_version.to_string()) }
     }
 }
 

@@ -11,7 +11,7 @@ use rustls::pki_types::ServerName;
 
 use crate::{
     config::one_line,
-    proxy::{Kind, Proxy},
+    proxy::{Proxy, ProxyKind},
     token_file::TokenFile,
 };
 
@@ -23,7 +23,7 @@ pub(crate) struct Prepared {
     pub(crate) tls: rustls::ClientConfig,
     pub(crate) proxy: Option<Proxy>,
     tls_server_name: Option<ServerName<'static>>,
-    is_plain: bool,
+    is_plain_http: bool,
 }
 
 /// How requests are authenticated.
@@ -57,7 +57,7 @@ impl Prepared {
         };
         let proxy = match proxy_url {
             Some(url) => Some(Proxy::parse(url).map_err(|cause| format!("proxy-url: {cause}"))?),
-            None => Proxy::of_environment(|name| std::env::var(name).ok(), &config.cluster_url)?,
+            None => Proxy::from_env(|name| std::env::var(name).ok(), &config.cluster_url)?,
         };
         Ok(Prepared {
             base: config.base_uri_layer(),
@@ -66,14 +66,14 @@ impl Prepared {
             tls: config.rustls_client_config().map_err(|error| one_line(&error))?,
             proxy,
             tls_server_name,
-            is_plain: config.cluster_url.scheme() == Some(&Scheme::HTTP),
+            is_plain_http: config.cluster_url.scheme() == Some(&Scheme::HTTP),
         })
     }
 
     /// Whether requests are forwarded by an HTTP proxy. For https servers the proxy is used as a `CONNECT` tunnel
     /// instead.
-    pub(crate) fn forwards(&self) -> bool {
-        self.is_plain && self.proxy.as_ref().is_some_and(|proxy| proxy.kind == Kind::Http)
+    pub(crate) fn uses_forward_proxy(&self) -> bool {
+        self.is_plain_http && self.proxy.as_ref().is_some_and(|proxy| proxy.kind == ProxyKind::Http)
     }
 
     pub(crate) fn server_name_resolver(&self) -> Option<FixedServerNameResolver> {

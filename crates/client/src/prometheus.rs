@@ -27,20 +27,20 @@ use crate::{ClientMetrics, MetricsProvider};
 /// Register once per registry and pass to [`Client::with_metrics`](crate::Client::with_metrics) for every client.
 #[derive(Debug, Clone)]
 pub struct PrometheusMetrics {
-    duration: HistogramVec,
-    limiter: HistogramVec,
-    sent: HistogramVec,
-    received: HistogramVec,
+    request_duration: HistogramVec,
+    rate_limiter_duration: HistogramVec,
+    request_size: HistogramVec,
+    response_size: HistogramVec,
     requests: IntCounterVec,
     retries: IntCounterVec,
-    transports: IntCounterVec,
+    transport_creations: IntCounterVec,
 }
 
-const SECONDS: [f64; 12] = [0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0];
-const BYTES: [f64; 11] =
+const DURATION_BUCKETS: [f64; 12] = [0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0];
+const SIZE_BUCKETS: [f64; 11] =
     [64.0, 256.0, 512.0, 1_024.0, 4_096.0, 16_384.0, 65_536.0, 262_144.0, 1_048_576.0, 4_194_304.0, 16_777_216.0];
 /// Buckets in seconds, from 10 min to 4 years.
-const AGES: [f64; 11] = [
+const CERTIFICATE_AGE_BUCKETS: [f64; 11] = [
     600.0,
     1_800.0,
     3_600.0,
@@ -54,7 +54,7 @@ const AGES: [f64; 11] = [
     124_416_000.0,
 ];
 
-fn registered<C: Collector + Clone + 'static>(
+fn register_metric<C: Collector + Clone + 'static>(
     registry: &Registry,
     metric: prometheus::Result<C>,
 ) -> prometheus::Result<C> {
@@ -72,31 +72,31 @@ impl PrometheusMetrics {
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {
         let histogram = |name, help, buckets: &[f64]| {
             let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
-            registered(registry, HistogramVec::new(options, &["verb", "host"]))
+            register_metric(registry, HistogramVec::new(options, &["verb", "host"]))
         };
         let counter =
-            |name, help, labels: &[&str]| registered(registry, IntCounterVec::new(Opts::new(name, help), labels));
-        idle(registry)?;
+            |name, help, labels: &[&str]| register_metric(registry, IntCounterVec::new(Opts::new(name, help), labels));
+        register_constant_metrics(registry)?;
         Ok(Self {
-            duration: histogram(
+            request_duration: histogram(
                 "rest_client_request_duration_seconds",
                 "[ALPHA] Request latency in seconds. Broken down by verb, and host.",
-                &SECONDS,
+                &DURATION_BUCKETS,
             )?,
-            limiter: histogram(
+            rate_limiter_duration: histogram(
                 "rest_client_rate_limiter_duration_seconds",
                 "[ALPHA] Client side rate limiter latency in seconds. Broken down by verb, and host.",
-                &SECONDS,
+                &DURATION_BUCKETS,
             )?,
-            sent: histogram(
+            request_size: histogram(
                 "rest_client_request_size_bytes",
                 "[ALPHA] Request size in bytes. Broken down by verb and host.",
-                &BYTES,
+                &SIZE_BUCKETS,
             )?,
-            received: histogram(
+            response_size: histogram(
                 "rest_client_response_size_bytes",
                 "[ALPHA] Response size in bytes. Broken down by verb and host.",
-                &BYTES,
+                &SIZE_BUCKETS,
             )?,
             requests: counter(
                 "rest_client_requests_total",
@@ -108,7 +108,7 @@ impl PrometheusMetrics {
                 "[ALPHA] Number of request retries, partitioned by status code, verb, and host.",
                 &["code", "verb", "host"],
             )?,
-            transports: counter(
+            transport_creations: counter(
                 "rest_client_transport_create_calls_total",
                 "[ALPHA] Number of calls to get a new transport, partitioned by the result of the operation hit: \
                  obtained from the cache, miss: created and added to the cache, miss-gc: recreated and added back to \
@@ -120,41 +120,41 @@ impl PrometheusMetrics {
 }
 
 /// Registers the metrics of client-go that are constant here: transport cache and plugin certificates.
-fn idle(registry: &Registry) -> prometheus::Result<()> {
+fn register_constant_metrics(registry: &Registry) -> prometheus::Result<()> {
     let ttl = Gauge::new(
         "rest_client_exec_plugin_ttl_seconds",
         "[ALPHA] Gauge of the shortest TTL (time-to-live) of the client certificate(s) managed by the auth exec plugin. \
          The value is in seconds until certificate expiry (negative if already expired). If auth exec plugins are \
          unused or manage no TLS certificates, the value will be +INF.",
     );
-    registered(registry, ttl)?.set(f64::INFINITY);
+    register_metric(registry, ttl)?.set(f64::INFINITY);
     let age = HistogramOpts::new(
         "rest_client_exec_plugin_certificate_rotation_age",
         "[ALPHA] Histogram of the number of seconds the last auth exec plugin client certificate lived before being \
          rotated. If auth exec plugin client certificates are unused, histogram will contain no data.",
     );
-    registered(registry, Histogram::with_opts(age.buckets(AGES.to_vec())))?;
+    register_metric(registry, Histogram::with_opts(age.buckets(CERTIFICATE_AGE_BUCKETS.to_vec())))?;
     let entries = "[ALPHA] Number of transport entries in the internal cache.";
-    registered(registry, IntGauge::new("rest_client_transport_cache_entries", entries))?;
+    register_metric(registry, IntGauge::new("rest_client_transport_cache_entries", entries))?;
     let collected = "[ALPHA] Number of times a cert rotation goroutine cancel func is called via GC cleanup of the \
                      associated transport";
-    registered(registry, IntCounter::new("rest_client_transport_cert_rotation_gc_calls_total", collected))?;
+    register_metric(registry, IntCounter::new("rest_client_transport_cert_rotation_gc_calls_total", collected))?;
     Ok(())
 }
 
 impl MetricsProvider for PrometheusMetrics {
     fn client(&self, host: &str) -> Arc<dyn ClientMetrics> {
-        self.transports.with_label_values(&["uncacheable"]).inc();
-        Arc::new(OneClient { host: host.to_owned(), metrics: self.clone() })
+        self.transport_creations.with_label_values(&["uncacheable"]).inc();
+        Arc::new(PrometheusClientMetrics { host: host.to_owned(), metrics: self.clone() })
     }
 }
 
-struct OneClient {
+struct PrometheusClientMetrics {
     host: String,
     metrics: PrometheusMetrics,
 }
 
-impl OneClient {
+impl PrometheusClientMetrics {
     fn observe(&self, histogram: &HistogramVec, method: &Method, value: f64) {
         histogram.with_label_values(&[method.as_str(), &self.host]).observe(value);
     }
@@ -172,13 +172,13 @@ fn float(size: usize) -> f64 {
     float
 }
 
-impl ClientMetrics for OneClient {
-    fn admitted(&self, method: &Method, waited: Duration) {
-        self.observe(&self.metrics.limiter, method, waited.as_secs_f64());
+impl ClientMetrics for PrometheusClientMetrics {
+    fn rate_limited(&self, method: &Method, waited: Duration) {
+        self.observe(&self.metrics.rate_limiter_duration, method, waited.as_secs_f64());
     }
 
-    fn answered(&self, method: &Method, code: Option<StatusCode>, sent: usize) {
-        self.observe(&self.metrics.sent, method, float(sent));
+    fn responded(&self, method: &Method, code: Option<StatusCode>, request_bytes: usize) {
+        self.observe(&self.metrics.request_size, method, float(request_bytes));
         self.count(&self.metrics.requests, method, code);
     }
 
@@ -186,11 +186,11 @@ impl ClientMetrics for OneClient {
         self.count(&self.metrics.retries, method, code);
     }
 
-    fn finished(&self, method: &Method, took: Duration) {
-        self.observe(&self.metrics.duration, method, took.as_secs_f64());
+    fn completed(&self, method: &Method, duration: Duration) {
+        self.observe(&self.metrics.request_duration, method, duration.as_secs_f64());
     }
 
-    fn received(&self, method: &Method, size: usize) {
-        self.observe(&self.metrics.received, method, float(size));
+    fn body_read(&self, method: &Method, size: usize) {
+        self.observe(&self.metrics.response_size, method, float(size));
     }
 }

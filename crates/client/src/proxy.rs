@@ -1,7 +1,7 @@
 //! Proxy configuration from `proxy-url` or the environment, with the rules of Go's `http.ProxyFromEnvironment`
 //! (`golang.org/x/net/http/httpproxy`).
 
-mod exceptions;
+mod no_proxy;
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderValue, Uri, uri::Scheme};
 use percent_encoding::percent_decode_str;
 
-use self::exceptions::Exceptions;
+use self::no_proxy::NoProxy;
 
 /// A proxy. `Display` and `Debug` omit the credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Proxy {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ProxyKind,
     /// `http://host:port`, or `https://host:port` if the connection to the proxy uses TLS.
     pub(crate) address: Uri,
     pub(crate) login: Option<(String, String)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ProxyKind {
     /// HTTP proxy: `CONNECT` tunnel for https servers, forwarding for http servers.
     Http,
     /// SOCKS 5 proxy, which resolves host names.
@@ -34,9 +34,9 @@ impl Proxy {
         // Errors do not include the URL, which may contain a password.
         let url: Uri = text.parse().map_err(|error| format!("not a URL: {error}"))?;
         let (kind, scheme, port) = match url.scheme_str() {
-            Some("http") => (Kind::Http, Scheme::HTTP, 80),
-            Some("https") => (Kind::Http, Scheme::HTTPS, 443),
-            Some("socks5" | "socks5h") => (Kind::Socks5, Scheme::HTTP, 1080),
+            Some("http") => (ProxyKind::Http, Scheme::HTTP, 80),
+            Some("https") => (ProxyKind::Http, Scheme::HTTPS, 443),
+            Some("socks5" | "socks5h") => (ProxyKind::Socks5, Scheme::HTTP, 1080),
             Some(scheme) => return Err(format!("scheme {scheme:?} is none of http, https, socks5 and socks5h")),
             None => return Err("no scheme: write http://, https:// or socks5://".to_owned()),
         };
@@ -61,19 +61,16 @@ impl Proxy {
     ///
     /// Reads `HTTPS_PROXY` or `HTTP_PROXY`, depending on the scheme of the server, and `NO_PROXY`; the lower-case names
     /// are used if these are unset or empty. `localhost` and loopback addresses are always direct.
-    pub(crate) fn of_environment(
-        variable: impl Fn(&str) -> Option<String>,
-        server: &Uri,
-    ) -> Result<Option<Proxy>, String> {
-        let either = |name: &str| {
-            let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-            set(name).or_else(|| set(&name.to_lowercase()))
+    pub(crate) fn from_env(variable: impl Fn(&str) -> Option<String>, server: &Uri) -> Result<Option<Proxy>, String> {
+        let lookup = |name: &str| {
+            let non_empty = |name: &str| variable(name).filter(|value| !value.is_empty());
+            non_empty(name).or_else(|| non_empty(&name.to_lowercase()))
         };
         let (name, default_port) =
             if server.scheme() == Some(&Scheme::HTTPS) { ("HTTPS_PROXY", 443) } else { ("HTTP_PROXY", 80) };
-        let (Some(text), Some(host)) = (either(name), server.host()) else { return Ok(None) };
-        let exceptions = Exceptions::parse(&either("NO_PROXY").unwrap_or_default());
-        if exceptions.contain(host, server.port_u16().unwrap_or(default_port)) {
+        let (Some(text), Some(host)) = (lookup(name), server.host()) else { return Ok(None) };
+        let no_proxy = NoProxy::parse(&lookup("NO_PROXY").unwrap_or_default());
+        if no_proxy.matches(host, server.port_u16().unwrap_or(default_port)) {
             return Ok(None);
         }
         let full = if text.contains("://") { text } else { format!("http://{text}") };
@@ -93,8 +90,8 @@ impl Proxy {
 impl fmt::Display for Proxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = match self.kind {
-            Kind::Http => self.address.scheme_str().unwrap_or_default(),
-            Kind::Socks5 => "socks5",
+            ProxyKind::Http => self.address.scheme_str().unwrap_or_default(),
+            ProxyKind::Socks5 => "socks5",
         };
         write!(f, "{scheme}://{}", self.address.authority().map_or("", http::uri::Authority::as_str))
     }
@@ -121,7 +118,7 @@ mod tests {
     #[case("ftp://user:secret@proxy", Err("scheme \"ftp\" is none of http, https, socks5 and socks5h"))]
     #[case("proxy:3128", Err("no scheme: write http://, https:// or socks5://"))]
     #[case("http://user:sec ret@proxy", Err("not a URL: invalid uri character"))]
-    fn text_has_no_password(#[case] url: &str, #[case] expect: Result<&str, &str>) {
+    fn display_and_debug_omit_the_password(#[case] url: &str, #[case] expect: Result<&str, &str>) {
         let parsed = Proxy::parse(url).map(|proxy| format!("{proxy} {proxy:?}"));
         assert_eq!(parsed, expect.map(|text| format!("{text} {text}")).map_err(str::to_owned));
     }
@@ -130,7 +127,7 @@ mod tests {
     #[case("http://proxy", None)]
     #[case("http://Aladdin:open%20sesame@proxy", Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="))]
     #[case("http://user@proxy", Some("Basic dXNlcjo="))]
-    fn login(#[case] url: &str, #[case] expect: Option<&str>) {
+    fn login_is_sent_as_basic_authorization(#[case] url: &str, #[case] expect: Option<&str>) {
         let header = Proxy::parse(url).unwrap().authorization();
         assert_eq!(header.as_ref().map(|value| value.to_str().unwrap()), expect);
     }
@@ -149,13 +146,13 @@ mod tests {
     #[case::loopback(&[("HTTPS_PROXY", "http://a:1")], "https://127.0.0.1:6443", Ok(None))]
     #[case::bad(&[("HTTPS_PROXY", "gopher://u:p@a")], "https://api.test",
         Err("HTTPS_PROXY: scheme \"gopher\" is none of http, https, socks5 and socks5h"))]
-    fn environment(
+    fn proxy_is_read_from_the_environment(
         #[case] variables: &[(&str, &str)],
         #[case] server: &str,
         #[case] expect: Result<Option<&str>, &str>,
     ) {
         let variable = |name: &str| variables.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned());
-        let found = Proxy::of_environment(variable, &server.parse().unwrap());
+        let found = Proxy::from_env(variable, &server.parse().unwrap());
         let found = found.map(|proxy| proxy.map(|proxy| proxy.to_string()));
         assert_eq!(found, expect.map(|proxy| proxy.map(str::to_owned)).map_err(str::to_owned));
     }

@@ -13,7 +13,7 @@ impl Query {
         self.0.push(if self.0.is_empty() { '?' } else { '&' });
         self.0.push_str(name);
         self.0.push('=');
-        self.0.push_str(&encoded(value));
+        self.0.push_str(&percent_encode(value));
     }
 
     /// Returns the query string including the leading `?`; empty if no parameter was added.
@@ -23,7 +23,7 @@ impl Query {
 }
 
 /// Percent-encodes a query value or path segment: everything except the unreserved characters of RFC 3986.
-pub(crate) fn encoded(text: &str) -> String {
+pub(crate) fn percent_encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -41,8 +41,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_all_that_could_be_read_otherwise() {
-        assert_eq!(encoded("web-1.x_~"), "web-1.x_~");
-        assert_eq!(encoded("a/b?c=d&e f+ä"), "a%2Fb%3Fc%3Dd%26e%20f%2B%C3%A4");
+    fn reserved_characters_are_percent_encoded() {
+        assert_eq!(percent_encode("web-1.x_~"), "web-1.x_~");
+        assert_eq!(percent_encode("a/b?c=d&e f+ä"), "a%2Fb%3Fc%3Dd%26e%20f%2B%C3%A4");
     }
 }

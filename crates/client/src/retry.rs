@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use http::{HeaderMap, Method, StatusCode, header::RETRY_AFTER};
-use kube_ambient::{Defect, has};
+use kube_ambient::{Defect, is_enabled};
 
 /// Maximum number of retries of one request.
 pub(crate) const MAX_RETRIES: u32 = 10;
@@ -21,8 +21,8 @@ pub(crate) const MAX_RETRIES: u32 = 10;
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// Limits a delay requested by the server to [`MAX_RETRY_AFTER`].
-pub(crate) fn bounded(asked: Duration) -> Duration {
-    if has(Defect::LongRetryAfter) { asked } else { asked.min(MAX_RETRY_AFTER) }
+pub(crate) fn bounded(requested: Duration) -> Duration {
+    if is_enabled(Defect::LongRetryAfter) { requested } else { requested.min(MAX_RETRY_AFTER) }
 }
 
 /// Outcome of one attempt.
@@ -72,27 +72,32 @@ mod tests {
 
     use super::*;
 
-    fn answered(code: u16, retry_after: Option<u32>) -> Outcome {
+    fn response(code: u16, retry_after: Option<u32>) -> Outcome {
         Outcome::Answered { code: StatusCode::from_u16(code).unwrap(), retry_after }
     }
 
     // client-go: TestIsNextRetry (rest/with_retry_test.go)
     #[rstest]
-    #[case::ok(Method::GET, 0, answered(200, None), None)]
-    #[case::busy(Method::POST, 0, answered(429, Some(3)), Some(3))]
-    #[case::busy_now(Method::PUT, 0, answered(429, Some(0)), Some(0))]
-    #[case::busy_without_word(Method::GET, 0, answered(429, None), None)]
-    #[case::broken(Method::PUT, 0, answered(503, Some(1)), Some(1))]
-    #[case::broken_without_word(Method::GET, 0, answered(500, None), None)]
-    #[case::refused(Method::GET, 0, answered(404, Some(1)), None)]
-    #[case::a_day(Method::POST, 0, answered(429, Some(86_400)), Some(30))]
-    #[case::last(Method::GET, 9, answered(429, Some(1)), Some(1))]
-    #[case::given_up(Method::GET, 10, answered(429, Some(1)), None)]
+    #[case::ok(Method::GET, 0, response(200, None), None)]
+    #[case::busy(Method::POST, 0, response(429, Some(3)), Some(3))]
+    #[case::busy_now(Method::PUT, 0, response(429, Some(0)), Some(0))]
+    #[case::busy_without_retry_after(Method::GET, 0, response(429, None), None)]
+    #[case::broken(Method::PUT, 0, response(503, Some(1)), Some(1))]
+    #[case::broken_without_retry_after(Method::GET, 0, response(500, None), None)]
+    #[case::not_found(Method::GET, 0, response(404, Some(1)), None)]
+    #[case::retry_after_a_day(Method::POST, 0, response(429, Some(86_400)), Some(30))]
+    #[case::last_retry(Method::GET, 9, response(429, Some(1)), Some(1))]
+    #[case::retries_exhausted(Method::GET, 10, response(429, Some(1)), None)]
     #[case::read_reset(Method::GET, 0, Outcome::Reset, Some(1))]
     #[case::write_reset(Method::POST, 0, Outcome::Reset, None)]
     #[case::delete_reset(Method::DELETE, 0, Outcome::Reset, None)]
-    #[case::away(Method::GET, 0, Outcome::Failed, None)]
-    fn rule(#[case] method: Method, #[case] retries: u32, #[case] outcome: Outcome, #[case] expect: Option<u64>) {
+    #[case::other_failure(Method::GET, 0, Outcome::Failed, None)]
+    fn requests_are_retried_as_in_client_go(
+        #[case] method: Method,
+        #[case] retries: u32,
+        #[case] outcome: Outcome,
+        #[case] expect: Option<u64>,
+    ) {
         assert_eq!(wait_before_retry(&method, retries, outcome), expect.map(Duration::from_secs));
     }
 
@@ -104,7 +109,7 @@ mod tests {
     #[case("4294967295", Some(30))]
     #[case("99999999999999999999", Some(30))]
     #[case("Wed, 21 Oct 2026 07:28:00 GMT", None)]
-    fn header(#[case] text: &'static str, #[case] expect: Option<u32>) {
+    fn retry_after_header_is_parsed(#[case] text: &'static str, #[case] expect: Option<u32>) {
         let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static(text))]);
         assert_eq!(retry_after(&headers), expect);
     }

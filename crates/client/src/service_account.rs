@@ -19,7 +19,7 @@ use tower::{BoxError, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 
 use crate::{Call, Client, Error, client::Outgoing, response_body::ResponseBody, transport::Service, typed::path};
 use kube_wire::Decode as _;
-use token::{Next, Token};
+use token::{TokenAction, TokenState};
 
 /// Requested lifetime of a token, in seconds; the server may shorten it.
 const LIFETIME_SECONDS: u64 = 3_600;
@@ -27,15 +27,15 @@ const LIFETIME_SECONDS: u64 = 3_600;
 /// A service account whose tokens authenticate requests. Clones share one token.
 #[derive(Clone)]
 pub(crate) struct ServiceAccount {
-    shared: Arc<Shared>,
+    shared: Arc<TokenSource>,
 }
 
-struct Shared {
+struct TokenSource {
     namespace: String,
     name: String,
     /// Client that requests the tokens and creates the account.
-    asking: Client,
-    token: Mutex<Token>,
+    token_client: Client,
+    token: Mutex<TokenState>,
 }
 
 /// Error of a request that was not sent because there is no token for the account.
@@ -47,9 +47,9 @@ struct NoToken {
 }
 
 impl ServiceAccount {
-    pub(crate) fn new(asking: Client, namespace: &str, name: &str) -> ServiceAccount {
+    pub(crate) fn new(token_client: Client, namespace: &str, name: &str) -> ServiceAccount {
         let (namespace, name) = (namespace.to_owned(), name.to_owned());
-        ServiceAccount { shared: Arc::new(Shared { namespace, name, asking, token: Mutex::default() }) }
+        ServiceAccount { shared: Arc::new(TokenSource { namespace, name, token_client, token: Mutex::default() }) }
     }
 
     /// Wraps a service so that every request carries a token of the account.
@@ -68,59 +68,59 @@ impl ServiceAccount {
     ) -> Result<Response<ResponseBody>, BoxError> {
         let token = self.token().await?;
         request.headers_mut().insert(AUTHORIZATION, token.clone());
-        let answer = inner.oneshot(request).await?;
-        if answer.status() == StatusCode::UNAUTHORIZED {
+        let response = inner.oneshot(request).await?;
+        if response.status() == StatusCode::UNAUTHORIZED {
             // The caller sees the 401 and decides whether to retry; the next request uses a new token.
-            self.shared.token.lock().await.rejected(&token);
+            self.shared.token.lock().await.reject(&token);
         }
-        Ok(answer)
+        Ok(response)
     }
 
     /// Returns the `Authorization` header with a current token. One request renews the token; concurrent requests wait
     /// for it.
     async fn token(&self) -> Result<HeaderValue, NoToken> {
         let mut token = self.shared.token.lock().await;
-        match token.next(Instant::now()) {
-            Next::Use(header) => return Ok(header),
-            Next::Fail(cause) => return Err(self.shared.refused(cause)),
-            Next::Ask => {}
+        match token.next_action(Instant::now()) {
+            TokenAction::Use(header) => return Ok(header),
+            TokenAction::Fail(cause) => return Err(self.shared.no_token(cause)),
+            TokenAction::Request => {}
         }
-        match self.shared.ask().await {
+        match self.shared.request_token().await {
             Ok((header, seconds)) => {
-                token.received(header.clone(), seconds, Instant::now());
+                token.store(header.clone(), seconds, Instant::now());
                 Ok(header)
             }
             Err(error) => {
                 let cause = format!("{}: {error}", error.call());
                 tracing::warn!(account = %self.shared, err = %cause, "No token for service account");
-                let old = token.failed(cause.clone(), Instant::now());
-                old.ok_or_else(|| self.shared.refused(cause))
+                let previous = token.record_failure(cause.clone(), Instant::now());
+                previous.ok_or_else(|| self.shared.no_token(cause))
             }
         }
     }
 }
 
-impl Shared {
+impl TokenSource {
     /// Requests a token. Returns the `Authorization` header and the lifetime in seconds. Creates the account first if
     /// it does not exist (CM-28).
-    async fn ask(&self) -> Result<(HeaderValue, u64), Error> {
+    async fn request_token(&self) -> Result<(HeaderValue, u64), Error> {
         #[derive(Deserialize)]
-        struct Answer {
-            spec: Spec,
-            status: Status,
+        struct TokenRequest {
+            spec: TokenRequestSpec,
+            status: TokenRequestStatus,
         }
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Spec {
+        struct TokenRequestSpec {
             expiration_seconds: u64,
         }
         #[derive(Deserialize)]
-        struct Status {
+        struct TokenRequestStatus {
             token: String,
         }
 
-        self.exists().await?;
-        let Shared { namespace, name, asking, token: _ } = self;
+        self.ensure_exists().await?;
+        let TokenSource { namespace, name, token_client, token: _ } = self;
         let call = Call::new("create", "serviceaccounts/token", namespace, name);
         let request = json!({
             "kind": "TokenRequest",
@@ -128,42 +128,44 @@ impl Shared {
             "spec": { "audiences": [], "expirationSeconds": LIFETIME_SECONDS },
         });
         let path = path(&Account::RESOURCE, namespace, name) + "/token";
-        let body = asking.call(&call, &Outgoing::json(Method::POST, path, request.to_string().into_bytes())).await?;
-        let unreadable = |cause: String| Error::Answer { call: call.clone(), cause };
-        let Answer { spec, status } = serde_json::from_slice(&body).map_err(|error| unreadable(error.to_string()))?;
+        let body =
+            token_client.call(&call, &Outgoing::json(Method::POST, path, request.to_string().into_bytes())).await?;
+        let invalid_response = |cause: String| Error::InvalidResponse { call: call.clone(), cause };
+        let TokenRequest { spec, status } =
+            serde_json::from_slice(&body).map_err(|error| invalid_response(error.to_string()))?;
         let mut header = HeaderValue::try_from(format!("Bearer {}", status.token))
-            .map_err(|_| unreadable("the token is not a valid header value".to_owned()))?;
+            .map_err(|_| invalid_response("the token is not a valid header value".to_owned()))?;
         header.set_sensitive(true);
         Ok((header, spec.expiration_seconds))
     }
 
-    async fn exists(&self) -> Result<(), Error> {
-        let Shared { namespace, name, asking, token: _ } = self;
-        match asking.get::<Account>(namespace, name).await {
+    async fn ensure_exists(&self) -> Result<(), Error> {
+        let TokenSource { namespace, name, token_client, token: _ } = self;
+        match token_client.get::<Account>(namespace, name).await {
             Err(error) if error.is_not_found() => {}
-            found => return found.map(drop),
+            result => return result.map(drop),
         }
-        if asking.get::<Namespace>("", namespace).await.is_err_and(|error| error.is_not_found()) {
+        if token_client.get::<Namespace>("", namespace).await.is_err_and(|error| error.is_not_found()) {
             let metadata = ObjectMeta { name: Some(namespace.clone()), ..ObjectMeta::default() };
             // Not fatal: the identity may lack the right, or the namespace was created concurrently.
-            if let Err(err) = asking.create(&Namespace { metadata, ..Namespace::default() }).await {
+            if let Err(err) = token_client.create(&Namespace { metadata, ..Namespace::default() }).await {
                 tracing::warn!(namespace, %err, "Cannot create namespace of service account, continuing");
             }
         }
         let (namespace, name) = (Some(namespace.clone()), Some(name.clone()));
         let metadata = ObjectMeta { namespace, name, ..ObjectMeta::default() };
-        match asking.create(&Account { metadata, ..Account::default() }).await {
+        match token_client.create(&Account { metadata, ..Account::default() }).await {
             Err(error) if !error.is_already_exists() => Err(error),
             _ => Ok(()),
         }
     }
 
-    fn refused(&self, cause: String) -> NoToken {
+    fn no_token(&self, cause: String) -> NoToken {
         NoToken { account: self.to_string(), cause }
     }
 }
 
-impl fmt::Display for Shared {
+impl fmt::Display for TokenSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.namespace, self.name)
     }

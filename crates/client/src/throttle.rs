@@ -16,7 +16,7 @@ impl Throttle {
     }
 
     /// Waits until the next request may be sent.
-    pub(crate) async fn admit(&self) {
+    pub(crate) async fn wait(&self) {
         let Some(bucket) = &self.0 else { return };
         let delay = bucket.lock().unwrap_or_else(PoisonError::into_inner).reserve(Instant::now().into_std());
         if !delay.is_zero() {
@@ -39,13 +39,18 @@ mod tests {
     #[case::unlimited(0.0, 1, 1000, 0)]
     #[case::negative(-1.0, 1, 1000, 0)]
     #[tokio::test(start_paused = true)]
-    async fn admits(#[case] qps: f32, #[case] burst: u32, #[case] requests: u32, #[case] millis: u64) {
+    async fn requests_wait_for_the_token_bucket(
+        #[case] qps: f32,
+        #[case] burst: u32,
+        #[case] requests: u32,
+        #[case] millis: u64,
+    ) {
         let throttle = Throttle::new(qps, burst);
         let start = Instant::now();
         for _ in 0..requests {
-            throttle.admit().await;
+            throttle.wait().await;
         }
-        let (took, expect) = (start.elapsed(), Duration::from_millis(millis));
-        assert!(took >= expect && took < expect + Duration::from_millis(100), "{took:?}");
+        let (elapsed, expect) = (start.elapsed(), Duration::from_millis(millis));
+        assert!(elapsed >= expect && elapsed < expect + Duration::from_millis(100), "{elapsed:?}");
     }
 }

@@ -14,34 +14,34 @@ use tower::{ServiceExt as _, service_fn, util::BoxCloneSyncService};
 use crate::transport::Service;
 
 /// Age at which the file is read again: client-go's period of 1 min less its leeway of 10 s.
-const FRESH: Duration = Duration::from_secs(50);
+const MAX_AGE: Duration = Duration::from_secs(50);
 
 /// A token file and the token last read from it. Clones share the token.
 #[derive(Clone)]
 pub(crate) struct TokenFile {
     path: Arc<PathBuf>,
-    token: Arc<Mutex<Token>>,
+    token: Arc<Mutex<CachedToken>>,
 }
 
 /// The token last read.
 #[derive(Debug)]
-struct Token {
+struct CachedToken {
     header: HeaderValue,
     read_at: Instant,
     /// Whether the server returned 401 for this token.
     rejected: bool,
 }
 
-impl Token {
+impl CachedToken {
     fn is_stale(&self, now: Instant) -> bool {
-        self.rejected || now.saturating_duration_since(self.read_at) >= FRESH
+        self.rejected || now.saturating_duration_since(self.read_at) >= MAX_AGE
     }
 }
 
 impl TokenFile {
     /// Reads the file. Fails if it cannot be read, is empty, or is not a valid header value.
     pub(crate) fn open(path: PathBuf) -> Result<TokenFile, String> {
-        let token = Token { header: read(&path)?, read_at: Instant::now(), rejected: false };
+        let token = CachedToken { header: read_token(&path)?, read_at: Instant::now(), rejected: false };
         Ok(TokenFile { path: Arc::new(path), token: Arc::new(Mutex::new(token)) })
     }
 
@@ -53,11 +53,11 @@ impl TokenFile {
             async move {
                 let header = file.header(Instant::now());
                 request.headers_mut().insert(AUTHORIZATION, header.clone());
-                let answer = inner.oneshot(request).await?;
-                if answer.status() == StatusCode::UNAUTHORIZED {
-                    file.rejected(&header);
+                let response = inner.oneshot(request).await?;
+                if response.status() == StatusCode::UNAUTHORIZED {
+                    file.mark_rejected(&header);
                 }
-                Ok(answer)
+                Ok(response)
             }
         }))
     }
@@ -68,7 +68,7 @@ impl TokenFile {
         let mut token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
         if token.is_stale(now) {
             (token.read_at, token.rejected) = (now, false);
-            match read(&self.path) {
+            match read_token(&self.path) {
                 Ok(header) => token.header = header,
                 Err(err) => tracing::warn!(err, "Token file cannot be used, sending the token read before"),
             }
@@ -77,21 +77,21 @@ impl TokenFile {
     }
 
     /// Marks the token stale after a 401, unless it has been replaced since the request was sent.
-    fn rejected(&self, header: &HeaderValue) {
+    fn mark_rejected(&self, header: &HeaderValue) {
         let mut token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
         token.rejected |= token.header == header;
     }
 }
 
-fn read(path: &PathBuf) -> Result<HeaderValue, String> {
-    let refuse = |cause: &str| format!("token file {}: {cause}", path.display());
-    let text = fs::read_to_string(path).map_err(|error| refuse(&error.to_string()))?;
+fn read_token(path: &PathBuf) -> Result<HeaderValue, String> {
+    let describe = |cause: &str| format!("token file {}: {cause}", path.display());
+    let text = fs::read_to_string(path).map_err(|error| describe(&error.to_string()))?;
     let token = text.trim();
     if token.is_empty() {
-        return Err(refuse("the file is empty"));
+        return Err(describe("the file is empty"));
     }
     let mut header = HeaderValue::try_from(format!("Bearer {token}"))
-        .map_err(|_| refuse("the token is not a valid header value"))?;
+        .map_err(|_| describe("the token is not a valid header value"))?;
     header.set_sensitive(true);
     Ok(header)
 }
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn is_read_again_after_fifty_seconds_or_a_401() {
+    async fn file_is_reread_after_50_seconds_or_a_401() {
         let (folder, file) = open("one\n");
         let (file, start) = (file.unwrap(), Instant::now());
         let at = |seconds| file.header(start + Duration::from_secs(seconds));
@@ -119,9 +119,9 @@ mod tests {
         assert_eq!(at(50), "Bearer two");
         fs::write(folder.path().join("token"), "three").unwrap();
         // The response to a request that was sent with the previous token.
-        file.rejected(&HeaderValue::from_static("Bearer one"));
+        file.mark_rejected(&HeaderValue::from_static("Bearer one"));
         assert_eq!(at(51), "Bearer two");
-        file.rejected(&at(51));
+        file.mark_rejected(&at(51));
         assert_eq!(at(51), "Bearer three");
         fs::remove_file(folder.path().join("token")).unwrap();
         assert_eq!(at(500), "Bearer three");
@@ -130,7 +130,7 @@ mod tests {
     #[rstest]
     #[case::empty(" \n", "the file is empty")]
     #[case::two_lines("a\nb", "the token is not a valid header value")]
-    fn mistakes_name_the_file(#[case] content: &str, #[case] expect: &str) {
+    fn error_contains_the_path(#[case] content: &str, #[case] expect: &str) {
         let (folder, file) = open(content);
         let expect = format!("token file {}: {expect}", folder.path().join("token").display());
         assert_eq!(file.err(), Some(expect));

@@ -105,7 +105,7 @@ impl Transport {
 impl Pools {
     fn new(config: &Config, timeouts: &Timeouts) -> Result<Self, ConfigError> {
         match &config.target {
-            Target::Network(live) => Self::connected(live, config.account.as_ref(), timeouts),
+            Target::Network(live) => Self::network(live, config.account.as_ref(), timeouts),
             Target::InProcess(service) => {
                 let service = || match &config.account {
                     Some(account) => account.authenticate(service.clone()),
@@ -116,15 +116,15 @@ impl Pools {
         }
     }
 
-    fn connected(live: &Live, account: Option<&ServiceAccount>, timeouts: &Timeouts) -> Result<Self, ConfigError> {
+    fn network(live: &Live, account: Option<&ServiceAccount>, timeouts: &Timeouts) -> Result<Self, ConfigError> {
         let mut configuration = live.subscribe();
         let loaded = Arc::clone(&configuration.borrow_and_update());
         let prepared = loaded.prepared(account.is_none())?;
         let connector = connector(prepared, timeouts);
-        let proxy = prepared.proxy.as_ref().filter(|_| prepared.forwards()).and_then(Proxy::authorization);
+        let proxy = prepared.proxy.as_ref().filter(|_| prepared.uses_forward_proxy()).and_then(Proxy::authorization);
         let service = || {
             let client = MapErr::new(http_client(connector.clone(), timeouts), BoxError::from);
-            let client = client.map_response(|answer: Response<_>| answer.map(ResponseBody::Network));
+            let client = client.map_response(|response: Response<_>| response.map(ResponseBody::Network));
             let proxy = proxy.clone();
             let client = client.map_request(move |mut request: Request<_>| {
                 if let Some(header) = &proxy {

@@ -5,14 +5,14 @@ use kube_wire::{Decode, Resource};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
-use crate::{Call, Client, Error, Preconditions, client::Outgoing, query::encoded};
+use crate::{Call, Client, Error, Preconditions, client::Outgoing, query::percent_encode};
 
 const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");
 
 /// Metadata of the object in the response to a patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Written {
+pub struct PatchedMetadata {
     /// Name of the object.
     pub name: String,
     /// Namespace of the object; empty if it is cluster-scoped.
@@ -39,22 +39,22 @@ pub enum Deleted<T> {
 /// `Status`, or for some types the last state of the object.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Head {
+struct DeleteResponse {
     kind: String,
-    metadata: HeadMetadata,
+    metadata: DeleteResponseMetadata,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct HeadMetadata {
+struct DeleteResponseMetadata {
     deletion_timestamp: Option<IgnoredAny>,
     deletion_grace_period_seconds: Option<i64>,
     finalizers: Option<Vec<IgnoredAny>>,
 }
 
-impl Head {
+impl DeleteResponse {
     fn is_pending(&self, kind: &str) -> bool {
-        let HeadMetadata { deletion_timestamp, deletion_grace_period_seconds, finalizers } = &self.metadata;
+        let DeleteResponseMetadata { deletion_timestamp, deletion_grace_period_seconds, finalizers } = &self.metadata;
         let waits = deletion_grace_period_seconds.is_some_and(|seconds| seconds > 0)
             || finalizers.as_ref().is_some_and(|finalizers| !finalizers.is_empty());
         self.kind == kind && deletion_timestamp.is_some() && waits
@@ -68,12 +68,13 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`Error::Api`], for which [`Error::is_not_found`] is true if the object does not exist; [`Error::Answer`] if the
-    /// body cannot be decoded; [`Error::Transport`], [`Error::Request`] or [`Error::Ended`].
+    /// [`Error::Api`], for which [`Error::is_not_found`] is true if the object does not exist;
+    /// [`Error::InvalidResponse`] if the body cannot be decoded; [`Error::Transport`], [`Error::Request`] or
+    /// [`Error::ShuttingDown`].
     pub async fn get<T: Decode>(&self, namespace: &str, name: &str) -> Result<T, Error> {
         let call = Call::new("get", T::RESOURCE, namespace, name);
         let body = self.call(&call, &Outgoing::get(path(&T::RESOURCE, namespace, name))).await?;
-        read(call, &body)
+        decode(call, &body)
     }
 
     /// Creates an object and returns it as stored by the server, including changes by defaulting and admission.
@@ -81,13 +82,13 @@ impl Client {
     /// # Errors
     ///
     /// [`Error::Api`], for which [`Error::is_already_exists`] is true if an object of that name exists;
-    /// [`Error::Answer`] if the response cannot be decoded or has no resource version; or any other [`Error`]. After an
-    /// error for which [`Error::is_unanswered`] is true the object may have been created.
+    /// [`Error::InvalidResponse`] if the response cannot be decoded or has no resource version; or any other [`Error`].
+    /// After an error for which [`Error::is_unanswered`] is true the object may have been created.
     pub async fn create<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {
         let call = Call::new("create", T::RESOURCE, object.namespace(), object.name());
-        let outgoing = posted(&call, object)?;
-        let answer = self.call(&call, &outgoing).await?;
-        written(call, &answer)
+        let outgoing = create_request(&call, object)?;
+        let response = self.call(&call, &outgoing).await?;
+        decode_stored(call, &response)
     }
 
     /// Creates a virtual object, such as a `TokenReview` or a `SubjectAccessReview`, and returns it with the status
@@ -96,10 +97,10 @@ impl Client {
     /// # Errors
     ///
     /// Those of [`create`](Self::create); the resource version is not checked.
-    pub async fn ask<T: Decode + Serialize>(&self, question: &T) -> Result<T, Error> {
-        let call = Call::new("create", T::RESOURCE, question.namespace(), "");
-        let answer = self.call(&call, &posted(&call, question)?).await?;
-        read(call, &answer)
+    pub async fn create_virtual<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {
+        let call = Call::new("create", T::RESOURCE, object.namespace(), "");
+        let response = self.call(&call, &create_request(&call, object)?).await?;
+        decode(call, &response)
     }
 
     /// Replaces an object and returns it as stored by the server, including changes by defaulting and admission.
@@ -115,9 +116,9 @@ impl Client {
             // Without a name the request would address the collection.
             return Err(Error::Request { call, cause: "the object has no name".to_owned() });
         }
-        let outgoing = Outgoing::json(Method::PUT, path(&T::RESOURCE, namespace, name), body(&call, object)?);
-        let answer = self.call(&call, &outgoing).await?;
-        written(call, &answer)
+        let outgoing = Outgoing::json(Method::PUT, path(&T::RESOURCE, namespace, name), encode(&call, object)?);
+        let response = self.call(&call, &outgoing).await?;
+        decode_stored(call, &response)
     }
 
     /// Deletes an object if the preconditions hold.
@@ -144,10 +145,14 @@ impl Client {
             let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
             options["preconditions"] = Value::Object(given.collect());
         }
-        let outgoing = Outgoing::json(Method::DELETE, path(&T::RESOURCE, namespace, name), body(&call, &options)?);
-        let answer = self.call(&call, &outgoing).await?;
-        let head = serde_json::from_slice::<Head>(&answer).unwrap_or_default();
-        if head.is_pending(T::RESOURCE.kind) { read(call, &answer).map(Deleted::Pending) } else { Ok(Deleted::Gone) }
+        let outgoing = Outgoing::json(Method::DELETE, path(&T::RESOURCE, namespace, name), encode(&call, &options)?);
+        let response = self.call(&call, &outgoing).await?;
+        let parsed = serde_json::from_slice::<DeleteResponse>(&response).unwrap_or_default();
+        if parsed.is_pending(T::RESOURCE.kind) {
+            decode(call, &response).map(Deleted::Pending)
+        } else {
+            Ok(Deleted::Gone)
+        }
     }
 
     /// Applies a JSON merge patch to an object or to one of its subresources.
@@ -162,7 +167,7 @@ impl Client {
         name: &str,
         subresource: Option<&str>,
         patch: &Value,
-    ) -> Result<Written, Error> {
+    ) -> Result<PatchedMetadata, Error> {
         let call = Call::new("patch", T::RESOURCE, namespace, name);
         if name.is_empty() {
             return Err(Error::Request { call, cause: "the name is empty".to_owned() });
@@ -170,54 +175,56 @@ impl Client {
         let mut path_and_query = path(&T::RESOURCE, namespace, name);
         if let Some(subresource) = subresource {
             path_and_query.push('/');
-            path_and_query.push_str(&encoded(subresource));
+            path_and_query.push_str(&percent_encode(subresource));
         }
-        let mut outgoing = Outgoing::json(Method::PATCH, path_and_query, body(&call, patch)?);
+        let mut outgoing = Outgoing::json(Method::PATCH, path_and_query, encode(&call, patch)?);
         outgoing.content_type = Some(MERGE_PATCH);
-        self.write(call, &outgoing).await
+        self.send_patch(call, &outgoing).await
     }
 
-    async fn write(&self, call: Call, outgoing: &Outgoing) -> Result<Written, Error> {
+    async fn send_patch(&self, call: Call, outgoing: &Outgoing) -> Result<PatchedMetadata, Error> {
         #[derive(Deserialize)]
-        struct Answer {
-            metadata: Written,
+        struct PatchResponse {
+            metadata: PatchedMetadata,
         }
         let body = self.call(&call, outgoing).await?;
-        let answer = serde_json::from_slice::<Answer>(&body);
-        answer.map(|answer| answer.metadata).map_err(|error| Error::Answer { call, cause: error.to_string() })
+        let response = serde_json::from_slice::<PatchResponse>(&body);
+        response
+            .map(|response| response.metadata)
+            .map_err(|error| Error::InvalidResponse { call, cause: error.to_string() })
     }
 }
 
 /// Returns the request that creates an object.
-fn posted<T: Decode + Serialize>(call: &Call, object: &T) -> Result<Outgoing, Error> {
-    Ok(Outgoing::json(Method::POST, path(&T::RESOURCE, object.namespace(), ""), body(call, object)?))
+fn create_request<T: Decode + Serialize>(call: &Call, object: &T) -> Result<Outgoing, Error> {
+    Ok(Outgoing::json(Method::POST, path(&T::RESOURCE, object.namespace(), ""), encode(call, object)?))
 }
 
-fn read<T: Decode>(call: Call, answer: &[u8]) -> Result<T, Error> {
-    T::from_json(answer).map_err(|error| Error::Answer { call, cause: error.to_string() })
+fn decode<T: Decode>(call: Call, response: &[u8]) -> Result<T, Error> {
+    T::from_json(response).map_err(|error| Error::InvalidResponse { call, cause: error.to_string() })
 }
 
 /// Decodes the response to a create or update. A stored object always has a resource version; without one the response
 /// is not from an API server.
-fn written<T: Decode>(call: Call, answer: &[u8]) -> Result<T, Error> {
-    let object: T = read(call.clone(), answer)?;
+fn decode_stored<T: Decode>(call: Call, response: &[u8]) -> Result<T, Error> {
+    let object: T = decode(call.clone(), response)?;
     if object.resource_version().is_empty() {
-        return Err(Error::Answer { call, cause: "the object has no resource version".to_owned() });
+        return Err(Error::InvalidResponse { call, cause: "the object has no resource version".to_owned() });
     }
     Ok(object)
 }
 
 /// Returns the path of an object, or of its collection if `name` is empty.
-pub(crate) fn path(of: &Resource, namespace: &str, name: &str) -> String {
-    let mut path = of.path(Some(&encoded(namespace)));
+pub(crate) fn path(resource: &Resource, namespace: &str, name: &str) -> String {
+    let mut path = resource.path(Some(&percent_encode(namespace)));
     if !name.is_empty() {
         path.push('/');
-        path.push_str(&encoded(name));
+        path.push_str(&percent_encode(name));
     }
     path
 }
 
-fn body(call: &Call, object: &impl Serialize) -> Result<Vec<u8>, Error> {
+fn encode(call: &Call, object: &impl Serialize) -> Result<Vec<u8>, Error> {
     // Few objects are smaller: saves the first reallocations.
     let mut body = Vec::with_capacity(1 << 10);
     match serde_json::to_writer(&mut body, object) {
@@ -233,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths() {
+    fn path_percent_encodes_namespace_and_name() {
         assert_eq!(path(&Pod::RESOURCE, "shop", ""), "/api/v1/namespaces/shop/pods");
         assert_eq!(path(&Node::RESOURCE, "", "node-1"), "/api/v1/nodes/node-1");
         assert_eq!(

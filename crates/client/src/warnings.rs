@@ -8,37 +8,37 @@ use http::{HeaderMap, header::WARNING};
 /// The distinct warnings of a client so far. The server repeats a warning in every response; each is logged once.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
-    heard: Mutex<HashSet<String>>,
+    seen: Mutex<HashSet<String>>,
 }
 
 /// Maximum number of distinct warnings remembered; later ones are dropped.
-const MOST: usize = 64;
+const MAX_WARNINGS: usize = 64;
 
 impl Warnings {
     /// Returns the warnings of a response that have not been returned before.
-    pub(crate) fn news(&self, headers: &HeaderMap) -> Vec<String> {
-        let mut news = Vec::new();
-        for text in headers.get_all(WARNING).iter().filter_map(|value| text(value.to_str().ok()?)) {
-            let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-            if heard.len() < MOST && heard.insert(text.clone()) {
-                news.push(text);
+    pub(crate) fn new_warnings(&self, headers: &HeaderMap) -> Vec<String> {
+        let mut unseen = Vec::new();
+        for text in headers.get_all(WARNING).iter().filter_map(|value| parse_warning(value.to_str().ok()?)) {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if seen.len() < MAX_WARNINGS && seen.insert(text.clone()) {
+                unseen.push(text);
             }
         }
-        news
+        unseen
     }
 }
 
 /// Parses `299 - "text"`. Kubernetes sends the code 299 only, and client-go ignores all others.
-fn text(value: &str) -> Option<String> {
+fn parse_warning(value: &str) -> Option<String> {
     let (_agent, quoted) = value.trim().strip_prefix("299 ")?.split_once(' ')?;
     let quoted = quoted.trim_start().strip_prefix('"')?;
     let mut text = String::new();
-    let mut letters = quoted.chars();
+    let mut chars = quoted.chars();
     loop {
-        match letters.next()? {
+        match chars.next()? {
             '"' => return Some(text),
-            '\\' => text.push(letters.next()?),
-            letter => text.push(letter),
+            '\\' => text.push(chars.next()?),
+            other => text.push(other),
         }
     }
 }
@@ -62,8 +62,8 @@ mod tests {
     #[case::no_quotes("299 - text", None)]
     #[case::no_end(r#"299 - "text"#, None)]
     #[case::nothing("", None)]
-    fn texts(#[case] value: &str, #[case] expect: Option<&str>) {
-        assert_eq!(text(value).as_deref(), expect);
+    fn warning_text_is_parsed(#[case] value: &str, #[case] expect: Option<&str>) {
+        assert_eq!(parse_warning(value).as_deref(), expect);
     }
 
     fn headers(texts: &[String]) -> HeaderMap {
@@ -72,14 +72,15 @@ mod tests {
     }
 
     #[test]
-    fn each_is_news_once_and_not_for_ever() {
+    fn each_warning_is_returned_once_up_to_the_limit() {
         let warnings = Warnings::default();
         let (one, other) = ("one".to_owned(), "other".to_owned());
-        assert_eq!(warnings.news(&headers(&[one.clone(), other.clone()])), [one.clone(), other]);
-        assert!(warnings.news(&headers(&[one])).is_empty());
-        let flood: Vec<String> = (0..2 * MOST).map(|number| number.to_string()).collect();
-        let heard: usize = flood.iter().map(|text| warnings.news(&headers(std::slice::from_ref(text))).len()).sum();
-        assert_eq!(heard, MOST - 2);
-        assert!(warnings.news(&HeaderMap::new()).is_empty());
+        assert_eq!(warnings.new_warnings(&headers(&[one.clone(), other.clone()])), [one.clone(), other]);
+        assert!(warnings.new_warnings(&headers(&[one])).is_empty());
+        let flood: Vec<String> = (0..2 * MAX_WARNINGS).map(|number| number.to_string()).collect();
+        let returned: usize =
+            flood.iter().map(|text| warnings.new_warnings(&headers(std::slice::from_ref(text))).len()).sum();
+        assert_eq!(returned, MAX_WARNINGS - 2);
+        assert!(warnings.new_warnings(&HeaderMap::new()).is_empty());
     }
 }

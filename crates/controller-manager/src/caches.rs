@@ -3,7 +3,7 @@
 use std::future::{Ready, ready};
 use std::time::Duration;
 
-use kube_ambient::{Defect, has};
+use kube_ambient::{Defect, is_enabled};
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, PodIndex, Service, ServiceIndex, SliceIndex};
@@ -111,7 +111,7 @@ impl Caches {
 
 async fn catch_up<T: Decode, X: Clone + Send + Sync + 'static>(client: &Client, cache: &Informer<T, X>, is_read: bool) {
     // A cache that has not synced does not need it: its initial list is still to come and will be recent enough.
-    if is_read && !has(Defect::LeaderWithOldCaches) && cache.store_synced().has_synced() {
+    if is_read && !is_enabled(Defect::LeaderWithOldCaches) && cache.store_synced().has_synced() {
         cache.catch_up(client, PATIENCE).await;
     }
 }

@@ -251,7 +251,7 @@ impl Manager {
         tracing::info!(server = %self.config.server(), controllers = ?self.controllers, "Starting controllers");
         let asking = || client(&self.config, &self.settings.client, self.metrics.as_ref(), "service-accounts");
         let asking = self.settings.client.service_account_credentials.then(asking).transpose()?;
-        let accounts = asking.map(|client| fenced(client.until(self.last_call.clone()), fence));
+        let accounts = asking.map(|client| fenced(client.with_shutdown(self.last_call.clone()), fence));
         let mut stage = Stage { supervisor, fence, accounts };
         #[cfg(feature = "endpoint")]
         if self.controllers.endpoints {
@@ -285,7 +285,7 @@ impl Manager {
                 client(&config, &self.settings.client, self.metrics.as_ref(), &user)?
             }
         };
-        let client = fenced(client.until(self.last_call.clone()), stage.fence);
+        let client = fenced(client.with_shutdown(self.last_call.clone()), stage.fence);
         let (recorder, writer) = EventRecorder::new(client.clone(), component);
         stage.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
         Ok((client, recorder))

@@ -17,7 +17,7 @@ use crate::observer::Observer;
 use crate::workers::{BoxError, Outcome, RetryPolicy, Workers};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-type Sync<K> = dyn Fn(K) -> BoxFuture<Result<Outcome, BoxError>> + Send + std::marker::Sync;
+type SyncFn<K> = dyn Fn(K) -> BoxFuture<Result<Outcome, BoxError>> + Send + Sync;
 
 /// Receivers of the measurements of a controller. The default disables them.
 #[derive(Clone, Default)]
@@ -35,13 +35,13 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// A controller that is ready to run; see the [crate](crate).
+/// A controller that is ready to run; see the [crate](crate) for an example.
 pub struct Controller<K> {
     options: ControllerBuilder<K>,
-    sync: Arc<Sync<K>>,
+    sync: Arc<SyncFn<K>>,
 }
 
-/// Options, handlers and queue of a controller.
+/// Builder of a [`Controller`]: its options, handlers and queue.
 #[must_use]
 pub struct ControllerBuilder<K> {
     workers: Workers<K>,
@@ -51,8 +51,8 @@ pub struct ControllerBuilder<K> {
     background: BoxFuture<()>,
 }
 
-impl<K: Clone + Eq + Hash + Display + Send + std::marker::Sync + 'static> Controller<K> {
-    /// Starts the wiring of a controller that takes its keys from `queue`. `name` identifies it in logs.
+impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
+    /// Returns a builder of a controller that takes its keys from `queue`. `name` identifies the controller in logs.
     pub fn builder(name: &'static str, queue: kube_workqueue::Builder<K>, metrics: Metrics) -> ControllerBuilder<K> {
         let (queue, timer) = match metrics.queue {
             Some(provider) => queue.metrics(provider).build(),
@@ -61,16 +61,16 @@ impl<K: Clone + Eq + Hash + Display + Send + std::marker::Sync + 'static> Contro
         ControllerBuilder::new(Workers::new(name, queue, timer).metrics(metrics.controller))
     }
 
-    /// Runs workers from the time when all watched caches have synced until `stop` is cancelled, and returns when the syncs
-    /// under way have ended.
+    /// Waits until all watched caches have synced, and runs workers until `stop` is cancelled. Returns when the running
+    /// syncs have ended; keys that are still queued are dropped.
     ///
     /// # Errors
     ///
-    /// [`NeverSynced`] if a cache stops before it has synced. No key has been synced then.
+    /// [`NeverSynced`] if a cache stops before it has synced. No worker has started then.
     ///
     /// # Panics
     ///
-    /// If a sync panics, so that its [`Supervisor`](crate::Supervisor) ends the process.
+    /// If a sync panics. The panic is propagated so that a [`Supervisor`](crate::Supervisor) ends the process.
     pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {
         let Controller { options: ControllerBuilder { workers, handlers, background, .. }, sync } = self;
         if !synced_before(&stop, &handlers).await? {
@@ -88,26 +88,26 @@ impl<K: Clone + Eq + Hash + Display + Send + std::marker::Sync + 'static> Contro
     }
 }
 
-impl<K: Clone + Eq + Hash + Display + Send + std::marker::Sync + 'static> ControllerBuilder<K> {
+impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K> {
     fn new(workers: Workers<K>) -> Self {
         let (enqueuer, observer) = (Enqueuer::new(workers.queue().clone()), workers.observer().clone());
         ControllerBuilder { workers, enqueuer, observer, handlers: Vec::new(), background: Box::pin(async {}) }
     }
 
-    /// Number of keys that are synced at once; 1 by default.
+    /// Sets the number of keys that are synced concurrently; 1 by default, and 0 counts as 1.
     pub fn concurrency(self, count: usize) -> Self {
         ControllerBuilder { workers: self.workers.concurrency(count), ..self }
     }
 
-    /// Retries of failed keys.
+    /// Sets how failed keys are retried; [`RetryPolicy::default`] by default.
     pub fn retry(self, policy: RetryPolicy) -> Self {
         ControllerBuilder { workers: self.workers.retry(policy), ..self }
     }
 
-    /// Adds a handler of the events of an informer. `name` identifies it in errors, and its events in metrics.
+    /// Adds a handler of the events of an informer. `name` identifies the handler in errors, and its events in metrics.
     ///
-    /// Workers start only after the handler has received the initial list. The latency of the keys that it adds is measured,
-    /// except for the initial list and resyncs.
+    /// Workers start after the handler has received the initial list. The propagation latency of the keys that it adds
+    /// is measured, except for the initial list and resyncs.
     pub fn watch<T, X>(
         &mut self,
         informer: &Informer<T, X>,
@@ -116,7 +116,7 @@ impl<K: Clone + Eq + Hash + Display + Send + std::marker::Sync + 'static> Contro
     ) -> HandlerHandle
     where
         T: kube_wire::Object,
-        X: Clone + Send + std::marker::Sync + 'static,
+        X: Clone + Send + Sync + 'static,
     {
         let unmeasured = self.enqueuer.clone();
         let measured = self.enqueuer.measured(&self.observer, name);
@@ -128,22 +128,22 @@ impl<K: Clone + Eq + Hash + Display + Send + std::marker::Sync + 'static> Contro
         handle
     }
 
-    /// Returns an enqueuer for keys that no handler adds. `source` identifies them in metrics; the latency of keys without one is
-    /// not measured.
+    /// Returns an enqueuer for code other than handlers. `source` is the name of its adds in metrics; without one,
+    /// their propagation latency is not measured.
     pub fn enqueuer(&self, source: Option<&'static str>) -> Enqueuer<K> {
         source.map_or_else(|| self.enqueuer.clone(), |source| self.enqueuer.measured(&self.observer, source))
     }
 
-    /// Sets a future that runs beside the workers. It is polled first when all caches have synced, before the first worker
-    /// starts, and dropped when the workers have stopped. It may end earlier.
+    /// Sets a future that runs concurrently with the workers. It is first polled after all caches have synced and
+    /// before the first worker starts, and dropped when the workers have stopped. It may end earlier.
     pub fn background(self, future: impl Future<Output = ()> + Send + 'static) -> Self {
         ControllerBuilder { background: Box::pin(future), ..self }
     }
 
-    /// Returns the controller. `sync` brings the object of one key into its desired state; see [`Workers::run`].
+    /// Returns the controller. `sync` reconciles the object of one key; see [`Workers::run`].
     pub fn build<S, F, O, E>(self, sync: S) -> Controller<K>
     where
-        S: Fn(K) -> F + Send + std::marker::Sync + 'static,
+        S: Fn(K) -> F + Send + Sync + 'static,
         F: Future<Output = Result<O, E>> + Send + 'static,
         O: Into<Outcome>,
         E: Into<BoxError>,
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// A controller of two informers, whose syncs are sent to `synced`.
+    /// A controller with two informers. The keys that it syncs are sent to `synced`.
     struct Rig {
         informers: [Informer<Item>; 2],
         sources: [ManualSource<Item>; 2],
@@ -221,8 +221,8 @@ mod tests {
     fn rig() -> Rig {
         let (first, second) = (ManualSource::new(), ManualSource::new());
         let metrics = Arc::new(Sources::default());
-        let shell = Metrics { queue: None, controller: Some(metrics.clone()) };
-        let mut builder = Controller::builder("test", Queue::builder(), shell);
+        let receivers = Metrics { queue: None, controller: Some(metrics.clone()) };
+        let mut builder = Controller::builder("test", Queue::builder(), receivers);
         for (informer, name) in [(&first.0, "first"), (&second.0, "second")] {
             builder.watch(informer, name, |event: &Event<Item>, keys| keys.add(event.object().name().to_owned()));
         }
@@ -260,7 +260,7 @@ mod tests {
         second.apply(Item("b", 2));
         second.deliver();
         assert_eq!(drained(&mut synced).await, ["b"]);
-        assert_eq!(*locked(&metrics.0), ["second"], "neither the initial list nor the background is an event");
+        assert_eq!(*locked(&metrics.0), ["second"], "neither the initial list nor the background future is measured");
     }
 
     #[tokio::test(start_paused = true)]

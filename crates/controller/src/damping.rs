@@ -1,4 +1,4 @@
-//! Delays of keys whose writes other clients keep undoing.
+//! Back-off for keys whose writes another client keeps undoing.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,81 +6,85 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Number of changes without a delay, so that a few objects deleted by hand are created again at once.
-const FREE: u32 = 5;
-const FIRST: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(30);
-/// Time without such a change after which a key is treated as new.
-const QUIET: Duration = Duration::from_secs(60);
+/// Number of changes that are not delayed, so that a few objects deleted by hand are created again at once.
+const UNDELAYED_CHANGES: u32 = 5;
+/// Delay of the first delayed change.
+const MIN_DELAY: Duration = Duration::from_secs(1);
+const MAX_DELAY: Duration = Duration::from_secs(30);
+/// Time without a change after which the count of a key is reset.
+const RESET_AFTER: Duration = Duration::from_secs(60);
 
 /// Back-off for keys that another client contests, after the route flap damping of RFC 2439.
 ///
-/// Two clients that undo each other's writes would otherwise do so at the rate limit of the faster one, since each write triggers
-/// a sync of the other. The garbage collector is such a client while a cache still has an owner that is deleted.
+/// Each write of one client triggers a sync of the other, so two clients that undo each other's writes would do so at
+/// their rate limits. The garbage collector is such a client while a cache still contains a deleted owner.
 #[derive(Debug)]
 pub(crate) struct Damping<K> {
     contested: HashMap<K, Contested>,
-    /// Time of the next removal of keys that were not contested for a minute.
-    sweep: Option<Instant>,
+    /// Time of the next removal of expired keys.
+    next_sweep: Option<Instant>,
 }
 
 #[derive(Debug)]
 struct Contested {
-    times: u32,
+    /// Number of counted changes.
+    changes: u32,
+    /// End of the delay of the last counted change.
     due: Instant,
 }
 
 impl<K> Default for Damping<K> {
     fn default() -> Self {
-        Damping { contested: HashMap::new(), sweep: None }
+        Damping { contested: HashMap::new(), next_sweep: None }
     }
 }
 
 impl<K: Eq + Hash> Damping<K> {
-    /// Counts a change by another client, and returns the delay until the next sync of `key`, at least `delay`.
+    /// Counts a change by another client, and returns the delay of the sync of `key` that it causes.
     ///
-    /// The delay of the first five changes is `delay`. It doubles with each further one, from 1 s to 30 s. Changes before the
-    /// delay has passed are not counted.
-    pub(crate) fn delay(&mut self, key: K, delay: Duration, now: Instant) -> Duration {
-        self.forget_quiet(now);
-        let contested = self.contested.entry(key).or_insert(Contested { times: 0, due: now });
+    /// The delay of the first five changes is `delay`. It doubles with each further one, from 1 s to 30 s, but is at
+    /// least `delay`. A change before the delay of the previous one has passed is not counted; the rest of that delay
+    /// is returned.
+    pub(crate) fn record_change(&mut self, key: K, delay: Duration, now: Instant) -> Duration {
+        self.remove_expired(now);
+        let contested = self.contested.entry(key).or_insert(Contested { changes: 0, due: now });
         if now < contested.due {
             return contested.due - now;
         }
-        if now >= contested.due + QUIET {
-            contested.times = 0;
+        if now >= contested.due + RESET_AFTER {
+            contested.changes = 0;
         }
-        contested.times += 1;
-        let wait = wait(contested.times, delay);
-        contested.due = now + wait;
-        wait
+        contested.changes += 1;
+        let delay = delay_of_change(contested.changes, delay);
+        contested.due = now + delay;
+        delay
     }
 
-    /// Returns the delay that a change by another client would cause now.
-    pub(crate) fn next(&self, key: &K, delay: Duration, now: Instant) -> Duration {
+    /// Returns the delay that a further change by another client would have, without counting one.
+    pub(crate) fn next_delay(&self, key: &K, delay: Duration, now: Instant) -> Duration {
         match self.contested.get(key) {
-            Some(contested) if self.is_contested(key, now) => wait(contested.times + 1, delay),
+            Some(contested) if self.is_contested(key, now) => delay_of_change(contested.changes + 1, delay),
             _ => delay,
         }
     }
 
-    /// Returns whether another client changed the key within the last minute.
+    /// Returns whether the last change of the key by another client has not expired yet.
     pub(crate) fn is_contested(&self, key: &K, now: Instant) -> bool {
-        self.contested.get(key).is_some_and(|contested| now < contested.due + QUIET)
+        self.contested.get(key).is_some_and(|contested| now < contested.due + RESET_AFTER)
     }
 
-    fn forget_quiet(&mut self, now: Instant) {
-        if self.sweep.is_none_or(|sweep| now >= sweep) {
-            self.contested.retain(|_, it| now < it.due + QUIET);
-            self.sweep = Some(now + QUIET);
+    fn remove_expired(&mut self, now: Instant) {
+        if self.next_sweep.is_none_or(|time| now >= time) {
+            self.contested.retain(|_, it| now < it.due + RESET_AFTER);
+            self.next_sweep = Some(now + RESET_AFTER);
         }
     }
 }
 
-/// Returns the delay after this number of changes.
-fn wait(times: u32, delay: Duration) -> Duration {
-    match times.checked_sub(FREE + 1) {
-        Some(further) => FIRST.saturating_mul(1 << further.min(5)).min(LONGEST).max(delay),
+/// Returns the delay of the change with this number, counted from 1.
+fn delay_of_change(number: u32, delay: Duration) -> Duration {
+    match number.checked_sub(UNDELAYED_CHANGES + 1) {
+        Some(doublings) => MIN_DELAY.saturating_mul(1 << doublings.min(5)).min(MAX_DELAY).max(delay),
         None => delay,
     }
 }
@@ -91,59 +95,59 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// When a key is synced whose writes are undone at once, in milliseconds.
+    /// Returns the times in milliseconds at which a key is synced whose writes are undone after 1 ms.
     fn syncs(delay: Duration, within: Duration) -> Vec<u128> {
         let start = Instant::now();
         let (mut damping, mut now, mut syncs) = (Damping::default(), start, Vec::new());
         while now < start + within {
-            now += damping.delay("web", delay, now) + Duration::from_millis(1);
+            now += damping.record_change("web", delay, now) + Duration::from_millis(1);
             syncs.push((now - start).as_millis());
         }
         syncs
     }
 
     #[test]
-    fn a_fight_slows_down() {
+    fn the_delay_of_undone_writes_grows_to_the_maximum() {
         let syncs = syncs(Duration::ZERO, 100 * SECOND);
         assert_eq!(syncs[..5], [1, 2, 3, 4, 5]);
         assert_eq!(syncs[5..], [1_006, 3_007, 7_008, 15_009, 31_010, 61_011, 91_012, 121_013]);
     }
 
     #[test]
-    fn a_longer_delay_stays() {
+    fn a_longer_requested_delay_is_used() {
         assert_eq!(syncs(2 * SECOND, 32 * SECOND).len(), 10);
     }
 
     #[test]
-    fn what_comes_while_a_key_waits_does_not_count() {
+    fn a_change_during_the_delay_is_not_counted() {
         let (mut damping, now) = (Damping::default(), Instant::now());
         for _ in 0..100 {
-            assert_eq!(damping.delay("web", SECOND, now), SECOND);
+            assert_eq!(damping.record_change("web", SECOND, now), SECOND);
         }
-        assert_eq!(damping.delay("web", SECOND, now + SECOND / 4), 3 * SECOND / 4);
+        assert_eq!(damping.record_change("web", SECOND, now + SECOND / 4), 3 * SECOND / 4);
     }
 
     #[test]
-    fn a_key_that_was_left_alone_starts_anew_and_takes_no_memory() {
+    fn an_expired_key_is_reset_and_removed() {
         let (mut damping, now) = (Damping::default(), Instant::now());
-        let waits: Vec<_> = (0..7).map(|_| damping.delay("web", Duration::ZERO, now)).collect();
+        let waits: Vec<_> = (0..7).map(|_| damping.record_change("web", Duration::ZERO, now)).collect();
         assert_eq!(waits[4..], [Duration::ZERO, SECOND, SECOND]);
-        assert_eq!(damping.next(&"web", Duration::ZERO, now), 2 * SECOND);
-        assert_eq!(damping.next(&"web", SECOND, now + SECOND + QUIET), SECOND);
-        assert_eq!(damping.next(&"other", SECOND, now), SECOND);
+        assert_eq!(damping.next_delay(&"web", Duration::ZERO, now), 2 * SECOND);
+        assert_eq!(damping.next_delay(&"web", SECOND, now + SECOND + RESET_AFTER), SECOND);
+        assert_eq!(damping.next_delay(&"other", SECOND, now), SECOND);
         assert!(damping.is_contested(&"web", now) && !damping.is_contested(&"other", now));
-        assert!(!damping.is_contested(&"web", now + SECOND + QUIET));
-        assert_eq!(damping.delay("web", Duration::ZERO, now + SECOND + QUIET), Duration::ZERO);
-        damping.delay("other", Duration::ZERO, now + 3 * QUIET);
+        assert!(!damping.is_contested(&"web", now + SECOND + RESET_AFTER));
+        assert_eq!(damping.record_change("web", Duration::ZERO, now + SECOND + RESET_AFTER), Duration::ZERO);
+        damping.record_change("other", Duration::ZERO, now + 3 * RESET_AFTER);
         assert_eq!(damping.contested.len(), 1);
     }
 
     #[test]
-    fn keys_do_not_wait_for_each_other() {
+    fn keys_are_delayed_independently() {
         let (mut damping, now) = (Damping::default(), Instant::now());
         for _ in 0..20 {
-            damping.delay("web", Duration::ZERO, now);
+            damping.record_change("web", Duration::ZERO, now);
         }
-        assert_eq!(damping.delay("shop", Duration::ZERO, now), Duration::ZERO);
+        assert_eq!(damping.record_change("shop", Duration::ZERO, now), Duration::ZERO);
     }
 }

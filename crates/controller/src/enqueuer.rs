@@ -1,4 +1,4 @@
-//! Adding keys to the queue of a controller.
+//! The interface through which handlers add keys to the queue of a controller.
 
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
@@ -13,12 +13,12 @@ use crate::observer::Observer;
 
 /// Adds keys to the queue of a controller. Clones add to the same queue.
 ///
-/// Handlers get one from [`ControllerBuilder::watch`](crate::ControllerBuilder::watch), other parts of a controller from
-/// [`ControllerBuilder::enqueuer`](crate::ControllerBuilder::enqueuer).
+/// Handlers get one from [`ControllerBuilder::watch`](crate::ControllerBuilder::watch), other parts of a controller
+/// from [`ControllerBuilder::enqueuer`](crate::ControllerBuilder::enqueuer).
 pub struct Enqueuer<K> {
     queue: Queue<K>,
     damping: Arc<Mutex<Damping<K>>>,
-    /// The observer and the name of the events that are measured; `None` for events that are no changes.
+    /// Observer and source name of measured adds; `None` disables measurement.
     measured: Option<(Observer<K>, &'static str)>,
 }
 
@@ -35,51 +35,54 @@ impl<K> std::fmt::Debug for Enqueuer<K> {
 }
 
 impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
-    /// Returns an enqueuer for a queue that belongs to no [`Controller`](crate::Controller). Its adds are not measured.
+    /// Returns an enqueuer for a queue outside of a [`Controller`](crate::Controller). Its adds are not measured.
     pub fn new(queue: Queue<K>) -> Self {
         Enqueuer { queue, damping: Arc::default(), measured: None }
     }
 
-    /// Returns an enqueuer to the same queue whose adds count as events of `source`.
+    /// Returns an enqueuer of the same queue whose adds are measured as events of `source`.
     pub(crate) fn measured(&self, observer: &Observer<K>, source: &'static str) -> Self {
         Enqueuer { measured: Some((observer.clone(), source)), ..self.clone() }
     }
 
-    /// Adds a key.
+    /// Adds a key without delay.
     pub fn add(&self, key: K) {
         self.observe(&key);
         self.queue.add(key);
     }
 
-    /// Adds a key after `delay` or up to a tenth of it later, together with [other keys](Queue::add_after_about).
+    /// Adds a key after `delay`, or up to a tenth of it later to share a timer with other keys; see
+    /// [`Queue::add_after_about`].
     pub fn add_after(&self, key: K, delay: Duration) {
         self.observe(&key);
         self.queue.add_after_about(key, delay);
     }
 
-    /// Adds a key whose written state another client changed or deleted.
+    /// Adds a key because another client changed or deleted an object that this controller wrote.
     ///
-    /// Added as by [`add_after`](Self::add_after) the first five times. The delay of each further one doubles, from 1 s to
-    /// 30 s, so that two clients that undo each other's writes do not do so at full speed. The count starts anew after a minute
-    /// without such changes.
+    /// The first five calls for a key behave as [`add_after`](Self::add_after). Then the delay doubles with each call,
+    /// from 1 s to 30 s, but is at least `delay`: otherwise two clients that undo each other's writes would do so at
+    /// full speed. Calls before the delay of the previous one has passed are not counted. The count is reset one minute
+    /// after the last delay.
     pub fn add_contested(&self, key: K, delay: Duration) {
-        let delay = locked(&self.damping).delay(key.clone(), delay, Instant::now());
+        let delay = locked(&self.damping).record_change(key.clone(), delay, Instant::now());
         self.add_after(key, delay);
     }
 
-    /// Adds a key for a second sync after a successful one.
+    /// Adds a key for a second sync after a successful one. The add is not measured.
     ///
-    /// Its delay is `delay`, or for a [contested](Self::add_contested) key the longer one that the next change by another client
-    /// would cause.
+    /// The delay is `delay`, or for a [contested](Self::is_contested) key that of the next
+    /// [`add_contested`](Self::add_contested) if it is longer.
     pub fn add_again(&self, key: K, delay: Duration) {
-        let delay = locked(&self.damping).next(&key, delay, Instant::now());
+        let delay = locked(&self.damping).next_delay(&key, delay, Instant::now());
         self.queue.add_after_about(key, delay);
     }
 
-    /// Returns whether a key was added by [`add_contested`](Self::add_contested) within the last minute.
+    /// Returns whether another client contests the key: one minute has not passed since the delay of its last
+    /// [`add_contested`](Self::add_contested) ended.
     ///
-    /// Its cache may be stale then: the garbage collector deletes objects whose owner the cache still shows. A sync should verify
-    /// the owner before it creates such objects again.
+    /// The cache may be stale then: the garbage collector deletes objects whose owner is deleted, while the cache still
+    /// contains the owner. A sync should read the owner from the API server before it creates such objects again.
     pub fn is_contested(&self, key: &K) -> bool {
         locked(&self.damping).is_contested(key, Instant::now())
     }

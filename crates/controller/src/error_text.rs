@@ -1,8 +1,9 @@
-//! The text of an error for one line of a log.
+//! Formats errors for one line of a log.
 
 use std::error::Error;
 
-/// Returns the text of an error and of its sources, joined by colons. A source that the text before it ends with is left out.
+/// Returns the message of an error and those of its sources, joined by colons. A source is left out if the text so far
+/// already ends with its message.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,11 +1,17 @@
-//! The loop of a Kubernetes controller: events queue keys, workers sync them, failed keys are retried.
+//! Runs Kubernetes controllers: informer events queue keys, workers sync them, and failed keys are retried.
 //!
-//! - [`Controller`]: handlers of [informers](kube_informer), a [work queue](kube_workqueue) and workers, joined by one builder.
-//!   Workers start when all caches have synced.
-//! - [`Workers`]: the same without informers: keys from a queue, a number of concurrent syncs, any error type.
-//! - [`RetryPolicy`]: back-off, and slow retries afterwards in place of giving up.
-//! - [`Enqueuer`]: adds keys; slows down keys whose writes another client keeps undoing.
-//! - [`Supervisor`]: all tasks of a process; the first that fails ends the others, so that no part runs alone.
+//! It is the counterpart of the `processNextWorkItem` loop of controllers on client-go, and of `controller.New` in
+//! controller-runtime. What it is for:
+//!
+//! - **Wiring**: [`Controller`] joins handlers of [informers](kube_informer), a [work queue](kube_workqueue) and
+//!   workers that start when all caches have synced. [`Workers`] are the same without informers.
+//! - **Retries**: a [`RetryPolicy`] retries a failed key with back-off, and then at a fixed interval instead of
+//!   dropping it.
+//! - **Contested objects**: [`Enqueuer::add_contested`] delays keys whose writes another client keeps undoing.
+//! - **Supervision**: a [`Supervisor`] runs the tasks of a process. The first task that fails stops all others, so that
+//!   the process never continues with some of them.
+//! - **Latency**: [`ControllerMetrics::propagated`] gets the time from an event to the acknowledged write that it
+//!   caused.
 //!
 //! ```text
 //! informer --event--> handler --Enqueuer--> queue --key--> worker --> sync(key) --> API server
@@ -13,13 +19,11 @@
 //!                                             +------- RetryPolicy <-----+ error
 //! ```
 //!
-//! It is to client-go's `workqueue` and informers what the `processNextWorkItem` loop of every Kubernetes controller is, or
-//! `controller.New` in controller-runtime.
-//!
 //! # When not to use it
 //!
-//! With `kube::runtime::Controller`, which has a queue, retries and concurrency of its own and suits most operators. This crate
-//! is for controllers that follow client-go's queue semantics: rate limits, batching delays, and caches with indexes.
+//! - Operators that need no client-go queue semantics (per-key rate limits, batching delays, indexed caches): use
+//!   `kube::runtime::Controller`, which brings its own queue, retries and concurrency.
+//! - Work without keys, such as a stream of commands: keys carry no data, and equal keys are merged.
 //!
 //! # Example
 //!

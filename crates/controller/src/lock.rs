@@ -1,9 +1,11 @@
-//! Locking what workers share.
+//! Locks that ignore poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks state that is only ever changed in single steps, so that a panic elsewhere leaves nothing half done: a poisoned
-/// lock is taken all the same. The panic itself ends the process through its [`Supervisor`](crate::Supervisor).
+/// Locks a mutex even if it is poisoned.
+///
+/// Use it only for state that each critical section changes in one step, so that a panic leaves no partial change. The
+/// panic itself ends the process through its [`Supervisor`](crate::Supervisor).
 pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,13 +1,14 @@
-//! Metrics of syncs, for which upstream has no names.
+//! Metrics of syncs that upstream does not have.
 
 use crate::Latency;
 
 /// Receiver of the measurements of one controller. Each method does nothing by default.
 pub trait ControllerMetrics: Send + Sync {
-    /// Counts a key that is out of retries (EC-36).
-    fn out_of_retries(&self) {}
+    /// Counts a key that used up its retries and is retried at the slow interval from now on (EC-36).
+    fn retries_exhausted(&self) {}
 
-    /// Observes the latency of an acknowledged change. `source` is the name of the handler that queued its key.
+    /// Observes the propagation latency of an event whose sync wrote. `source` is the name of the handler that queued
+    /// the key.
     fn propagated(&self, source: &'static str, latency: Latency) {
         let _ = (source, latency);
     }

@@ -9,12 +9,12 @@ use tokio::time::Instant;
 
 use crate::{ControllerMetrics, Outcome, locked};
 
-/// Parts of the propagation latency of one change.
+/// Parts of the propagation latency of one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
-    /// From the event to the start of the sync that wrote: batching, delays, back-off and failed syncs.
+    /// Time from the event to the start of the sync that wrote: batching, delays, back-off and failed syncs.
     pub queue: Duration,
-    /// Duration of the sync that wrote, until the API server acknowledged its last write.
+    /// Duration of the sync that wrote, which includes the requests to the API server.
     pub sync: Duration,
 }
 
@@ -34,7 +34,8 @@ struct Cause {
 
 /// Measures the propagation latency of the keys of one controller. Clones share their state.
 ///
-/// Only the first event of a key since its last sync counts. Without metrics it stores nothing and reads no clock.
+/// Only the first event of a key since its last sync is measured. Without metrics, nothing is stored and no clock is
+/// read.
 pub(crate) struct Observer<K>(Option<Arc<Shared<K>>>);
 
 struct Shared<K> {
@@ -42,8 +43,8 @@ struct Shared<K> {
     waiting: Mutex<HashMap<K, Cause>>,
 }
 
-/// Capacity that is kept when no key is waiting.
-const SPARE: usize = 64;
+/// Capacity above which an empty map is freed.
+const MAX_SPARE_CAPACITY: usize = 64;
 
 impl<K> Clone for Observer<K> {
     fn clone(&self) -> Self {
@@ -56,7 +57,8 @@ impl<K: Clone + Eq + Hash> Observer<K> {
         Observer(metrics.map(|metrics| Arc::new(Shared { metrics, waiting: Mutex::default() })))
     }
 
-    /// Records an event of the informer `source` that queues `key`. Must precede the add to the queue, so that the sync finds it.
+    /// Records an event of `source` that queues `key`. Call it before the key is added to the queue: a worker may start
+    /// the sync at once.
     pub(crate) fn queued(&self, key: &K, source: &'static str) {
         if let Some(shared) = &self.0 {
             let cause = Cause { source, at: Instant::now() };
@@ -64,42 +66,42 @@ impl<K: Clone + Eq + Hash> Observer<K> {
         }
     }
 
-    /// Starts a sync of `key`: events from now on belong to the next one.
-    pub(crate) fn start(&self, key: &K) -> Measured<'_, K> {
-        let under_way = self.0.as_deref().and_then(|shared| {
+    /// Starts the measurement of a sync of `key`. Later events belong to the next sync.
+    pub(crate) fn start(&self, key: &K) -> SyncObservation<'_, K> {
+        let running = self.0.as_deref().and_then(|shared| {
             let mut waiting = locked(&shared.waiting);
             let cause = waiting.remove(key)?;
-            if waiting.is_empty() && waiting.capacity() > SPARE {
+            if waiting.is_empty() && waiting.capacity() > MAX_SPARE_CAPACITY {
                 *waiting = HashMap::new();
             }
-            Some(UnderWay { shared, key: key.clone(), cause, started: Instant::now() })
+            Some(RunningSync { shared, key: key.clone(), cause, started: Instant::now() })
         });
-        Measured(under_way)
+        SyncObservation(running)
     }
 }
 
-/// One sync of a key.
+/// Measurement of one sync; empty if no event of the key is recorded.
 #[must_use]
-pub(crate) struct Measured<'a, K>(Option<UnderWay<'a, K>>);
+pub(crate) struct SyncObservation<'a, K>(Option<RunningSync<'a, K>>);
 
-struct UnderWay<'a, K> {
+struct RunningSync<'a, K> {
     shared: &'a Shared<K>,
     key: K,
     cause: Cause,
     started: Instant,
 }
 
-impl<K: Eq + Hash> Measured<'_, K> {
-    /// Reports the latency if the sync wrote. After an error the event stays with the key for the retry.
+impl<K: Eq + Hash> SyncObservation<'_, K> {
+    /// Reports the latency if the sync wrote. After an error the event is recorded again, for the retry.
     pub(crate) fn end<E>(self, result: &Result<Outcome, E>) {
-        let Some(UnderWay { shared, key, cause, started }) = self.0 else { return };
+        let Some(RunningSync { shared, key, cause, started }) = self.0 else { return };
         match result {
             Ok(Outcome::Written) => {
                 let latency = Latency { queue: started.saturating_duration_since(cause.at), sync: started.elapsed() };
                 shared.metrics.propagated(cause.source, latency);
             }
             Ok(Outcome::Unchanged) => {}
-            // Events since the start of the sync are later than its own.
+            // Replaces an event recorded during the sync, which is later.
             Err(_) => drop(locked(&shared.waiting).insert(key, cause)),
         }
     }
@@ -117,12 +119,12 @@ mod tests {
 
     impl ControllerMetrics for Reported {
         fn propagated(&self, source: &'static str, latency: Latency) {
-            let ms = |it: Duration| u64::try_from(it.as_millis()).unwrap();
-            locked(&self.0).push((source, ms(latency.queue), ms(latency.sync)));
+            let millis = |it: Duration| u64::try_from(it.as_millis()).unwrap();
+            locked(&self.0).push((source, millis(latency.queue), millis(latency.sync)));
         }
     }
 
-    /// Steps of one key, each 10 ms after the one before. A sync takes 10 ms.
+    /// Step of a test with one key. Each starts 10 ms after the previous one; a sync takes 10 ms.
     #[derive(Clone, Copy)]
     enum Step {
         Event(&'static str),
@@ -159,15 +161,15 @@ mod tests {
             match *step {
                 Event(source) => observer.queued(&"web", source),
                 Sync(result) => {
-                    let measured = observer.start(&"web");
+                    let observation = observer.start(&"web");
                     advance(STEP).await;
-                    measured.end(&result);
+                    observation.end(&result);
                 }
                 SyncDuring(source, result) => {
-                    let measured = observer.start(&"web");
+                    let observation = observer.start(&"web");
                     advance(STEP).await;
                     observer.queued(&"web", source);
-                    measured.end(&result);
+                    observation.end(&result);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The metrics of controllers on a registry of the `prometheus` crate.
+//! Registers the metrics of controllers with the `prometheus` crate.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use prometheus::{HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, R
 
 use crate::{ControllerMetrics, Latency};
 
-/// Metrics of all controllers of a process, each with the label `controller`:
+/// Metrics of all controllers of a process. All have the label `controller`:
 ///
-/// | metric | type | more labels |
+/// | metric | type | further labels |
 /// |---|---|---|
 /// | `endpoint_controllers_retries_exhausted_total` | counter | |
 /// | `endpoint_controllers_propagation_duration_seconds` | histogram: [`Latency::total`] | `cause` |
 /// | `endpoint_controllers_propagation_stage_duration_seconds` | histogram: [`Latency`] | `cause`, `stage`: `queue`, `sync` |
 ///
-/// `cause` is the name of the handler whose event queued the key. Register once, and pass
-/// [one](PrometheusControllers::controller) to each controller.
+/// `cause` is the name of the handler whose event queued the key. Register once per process, and pass the result of
+/// [`controller`](Self::controller) to each controller.
 #[derive(Clone, Debug)]
 pub struct PrometheusControllers {
     exhausted: IntCounterVec,
@@ -23,8 +23,9 @@ pub struct PrometheusControllers {
     stages: HistogramVec,
 }
 
-/// Upper bounds of the buckets in seconds: from one unhindered write to a rollout that waits for the rate limit.
-const PROPAGATION: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 60.0];
+/// Upper bounds of the buckets in seconds, from a single write without queueing to a rollout that waits for the
+/// client's rate limit.
+const PROPAGATION_BUCKETS: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 60.0];
 
 impl PrometheusControllers {
     /// Registers the metrics.
@@ -34,7 +35,7 @@ impl PrometheusControllers {
     /// [`prometheus::Error::AlreadyReg`] if the registry contains one of their names.
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {
         let histogram = |name, help, labels: &[&str]| -> prometheus::Result<HistogramVec> {
-            let opts = HistogramOpts::new(name, help).buckets(PROPAGATION.to_vec());
+            let opts = HistogramOpts::new(name, help).buckets(PROPAGATION_BUCKETS.to_vec());
             let histogram = HistogramVec::new(opts, labels)?;
             registry.register(Box::new(histogram.clone()))?;
             Ok(histogram)
@@ -60,29 +61,29 @@ impl PrometheusControllers {
         })
     }
 
-    /// Returns the metrics of one controller. The series of a cause appear with its first change.
+    /// Returns the metrics of the controller `name`. The series of a cause are created with its first observation.
     pub fn controller(&self, name: &'static str) -> Arc<dyn ControllerMetrics> {
         let exhausted = self.exhausted.with_label_values(&[name]);
-        Arc::new(One { name, exhausted, propagation: self.propagation.clone(), stages: self.stages.clone() })
+        Arc::new(Series { name, exhausted, propagation: self.propagation.clone(), stages: self.stages.clone() })
     }
 }
 
-struct One {
+struct Series {
     name: &'static str,
     exhausted: IntCounter,
     propagation: HistogramVec,
     stages: HistogramVec,
 }
 
-impl ControllerMetrics for One {
-    fn out_of_retries(&self) {
+impl ControllerMetrics for Series {
+    fn retries_exhausted(&self) {
         self.exhausted.inc();
     }
 
     fn propagated(&self, source: &'static str, latency: Latency) {
         self.propagation.with_label_values(&[self.name, source]).observe(latency.total().as_secs_f64());
-        for (stage, took) in [("queue", latency.queue), ("sync", latency.sync)] {
-            self.stages.with_label_values(&[self.name, source, stage]).observe(took.as_secs_f64());
+        for (stage, duration) in [("queue", latency.queue), ("sync", latency.sync)] {
+            self.stages.with_label_values(&[self.name, source, stage]).observe(duration.as_secs_f64());
         }
     }
 }
@@ -99,9 +100,9 @@ mod tests {
         let registry = Registry::new();
         let metrics = PrometheusControllers::register(&registry).unwrap();
         let (one, other) = (metrics.controller("one"), metrics.controller("other"));
-        one.out_of_retries();
-        one.out_of_retries();
-        other.out_of_retries();
+        one.retries_exhausted();
+        one.retries_exhausted();
+        other.retries_exhausted();
         one.propagated("pods", Latency { queue: Duration::from_secs(1), sync: Duration::from_secs(2) });
         one.propagated("pods", Latency { queue: Duration::from_secs(4), sync: Duration::from_secs(8) });
         let text = TextEncoder::new().encode_to_string(&registry.gather()).unwrap();
@@ -115,6 +116,6 @@ mod tests {
         ] {
             assert!(text.contains(line), "{text}");
         }
-        assert!(PrometheusControllers::register(&registry).is_err(), "the names are taken");
+        assert!(PrometheusControllers::register(&registry).is_err(), "names are registered already");
     }
 }

@@ -1,4 +1,4 @@
-//! All tasks of a process in one set.
+//! Runs the long-running tasks of a process together.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -10,8 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error_text::with_causes;
 
-/// Holds the long-running tasks of a process. Each runs until the token is cancelled; one that ends earlier, or panics,
-/// takes the others with it.
+/// Set of the long-running tasks of a process.
+///
+/// Each task runs until the token is cancelled. If one returns earlier, fails or panics, the others are stopped, and
+/// [`run`](Self::run) returns the error.
 #[derive(Debug)]
 pub struct Supervisor {
     stop: CancellationToken,
@@ -19,49 +21,49 @@ pub struct Supervisor {
     names: HashMap<Id, String>,
 }
 
-/// Why a process ended that was not asked to.
+/// Error of [`Supervisor::run`].
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SupervisorError {
-    /// A task that should run for ever returned.
+    /// A task returned before the token was cancelled.
     #[error("{task} ended unexpectedly")]
     Ended {
-        /// The task.
+        /// Name of the task.
         task: String,
     },
-    /// A task that should run for ever returned an error.
+    /// A task returned an error.
     #[error("{task} failed: {message}")]
     Failed {
-        /// The task.
+        /// Name of the task.
         task: String,
-        /// The error and its sources, separated by colons.
+        /// Messages of the error and its sources, joined by colons.
         message: String,
     },
     /// A task panicked.
     #[error("{task} panicked: {message}")]
     Panicked {
-        /// The task.
+        /// Name of the task.
         task: String,
-        /// What it said.
+        /// Message of the panic.
         message: String,
     },
-    /// Tasks did not end in time after they were asked to.
+    /// Tasks did not end within the grace period after the token was cancelled. They are aborted.
     #[error("still running {grace:?} after the request to stop: {}", tasks.join(", "))]
     Stuck {
-        /// How long they were given.
+        /// The grace period.
         grace: Duration,
-        /// The tasks, by name.
+        /// Names of the tasks, sorted.
         tasks: Vec<String>,
     },
 }
 
 impl Supervisor {
-    /// An empty set whose tasks are asked to stop by `stop`.
+    /// Returns an empty set. Its tasks must end when `stop` is cancelled.
     pub fn new(stop: CancellationToken) -> Supervisor {
         Supervisor { stop, tasks: JoinSet::new(), names: HashMap::new() }
     }
 
-    /// Starts a task. It is to end once the token is cancelled, and not before.
+    /// Spawns a task that ends when the token is cancelled, and not before.
     pub fn spawn(&mut self, name: impl Into<String>, task: impl Future<Output = ()> + Send + 'static) {
         self.try_spawn(name, async {
             task.await;
@@ -69,7 +71,8 @@ impl Supervisor {
         });
     }
 
-    /// Starts a task that may fail. An error ends the process as a panic does: [`SupervisorError::Failed`].
+    /// Spawns a task that may fail; its error becomes [`SupervisorError::Failed`]. Otherwise like
+    /// [`spawn`](Self::spawn).
     pub fn try_spawn<E: Error>(
         &mut self,
         name: impl Into<String>,
@@ -79,8 +82,13 @@ impl Supervisor {
         self.names.insert(handle.id(), name.into());
     }
 
-    /// Waits until the token is cancelled or a task ends, whichever comes first; then cancels the token and gives the
-    /// tasks that are left `grace` to end. Those that do not are aborted.
+    /// Waits until the token is cancelled or a task ends, then cancels the token and waits up to `grace` for the
+    /// remaining tasks. Tasks that still run after that are aborted.
+    ///
+    /// # Errors
+    ///
+    /// The first failure of a task, except that a panic takes precedence over an error that may be its consequence.
+    /// [`SupervisorError::Stuck`] if no task failed but some did not end within `grace`.
     pub async fn run(mut self, grace: Duration) -> Result<(), SupervisorError> {
         let early = tokio::select! {
             biased;
@@ -93,7 +101,7 @@ impl Supervisor {
         let drained = tokio::time::timeout(grace, async {
             while let Some(ended) = self.tasks.join_next_with_id().await {
                 let later = self.failure(ended);
-                // A task may fail because another one panicked, and still end first.
+                // A panic may cause another task to fail, which may end before the task that panicked.
                 failure = match (failure.take(), later) {
                     (Some(SupervisorError::Failed { .. }), Some(panic @ SupervisorError::Panicked { .. })) => {
                         Some(panic)
@@ -114,7 +122,7 @@ impl Supervisor {
         }
     }
 
-    /// Why a task that ended should not have; `None` if it returned after the request to stop.
+    /// Returns the failure of a task that ended; `None` if it returned without an error after the token was cancelled.
     fn failure(&mut self, ended: Result<(Id, Result<(), String>), JoinError>) -> Option<SupervisorError> {
         let mut name = |id| self.names.remove(&id).unwrap_or_else(|| "a task".to_owned());
         match ended {
@@ -125,13 +133,16 @@ impl Supervisor {
             Ok((id, Err(message))) => Some(SupervisorError::Failed { task: name(id), message }),
             Err(error) => {
                 let task = name(error.id());
-                error.try_into_panic().ok().map(|panic| SupervisorError::Panicked { task, message: message(&*panic) })
+                error
+                    .try_into_panic()
+                    .ok()
+                    .map(|panic| SupervisorError::Panicked { task, message: panic_message(&*panic) })
             }
         }
     }
 }
 
-fn message(panic: &(dyn std::any::Any + Send)) -> String {
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("no message").to_owned()
 }
@@ -148,7 +159,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_request_to_stop_ends_all() {
+    async fn cancelling_the_token_ends_all_tasks() {
         let (mut supervisor, stop) = supervisor();
         for _ in 0..3 {
             supervisor.spawn("task", stop.clone().cancelled_owned());
@@ -158,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_task_that_ends_takes_the_others_with_it() {
+    async fn a_task_that_ends_early_stops_the_others() {
         let (mut supervisor, stop) = supervisor();
         supervisor.spawn("steady", stop.clone().cancelled_owned());
         supervisor.spawn("short", async {});
@@ -186,27 +197,27 @@ mod tests {
         supervisor.try_spawn("consequence", async { Err(NoCache(std::fmt::Error)) });
         supervisor.spawn("cause", async move {
             stop.cancelled().await;
-            panic!("out of luck")
+            panic!("index out of bounds")
         });
-        let expected = SupervisorError::Panicked { task: "cause".into(), message: "out of luck".into() };
+        let expected = SupervisorError::Panicked { task: "cause".into(), message: "index out of bounds".into() };
         assert_eq!(supervisor.run(GRACE).await, Err(expected));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_panic_is_named() {
+    async fn a_panic_is_reported_with_the_name_of_its_task() {
         let (mut supervisor, _stop) = supervisor();
-        supervisor.spawn("broken", async { panic!("out of luck") });
-        let expected = SupervisorError::Panicked { task: "broken".into(), message: "out of luck".into() };
+        supervisor.spawn("broken", async { panic!("index out of bounds") });
+        let expected = SupervisorError::Panicked { task: "broken".into(), message: "index out of bounds".into() };
         assert_eq!(supervisor.run(GRACE).await, Err(expected));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_task_that_does_not_stop_is_named() {
+    async fn a_task_that_outlives_the_grace_period_is_reported() {
         let (mut supervisor, stop) = supervisor();
-        supervisor.spawn("deaf", std::future::pending());
+        supervisor.spawn("stuck", std::future::pending());
         supervisor.spawn("fine", stop.clone().cancelled_owned());
         stop.cancel();
         let error = supervisor.run(GRACE).await.unwrap_err();
-        assert_eq!(error.to_string(), "still running 5s after the request to stop: deaf");
+        assert_eq!(error.to_string(), "still running 5s after the request to stop: stuck");
     }
 }

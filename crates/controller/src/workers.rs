@@ -1,4 +1,4 @@
-//! Workers over a queue.
+//! Workers that sync the keys of a queue, and the retries of failed keys.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -18,47 +18,48 @@ use crate::{ControllerMetrics, locked};
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// When a key whose sync failed is synced again.
+/// Retries of keys whose sync failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Number of retries with the delay of the queue's rate limiter.
+    /// Number of retries that the queue's rate limiter delays.
     pub max_retries: u32,
-    /// Delay of each retry after that. Upstream drops the key; here it is retried for as long as it fails (EC-36), since
-    /// nothing else would bring it back. An event that adds the key meanwhile starts over with `max_retries`, as upstream.
-    pub slowest: Duration,
+    /// Interval of all further retries. Upstream drops the key, which is then not synced before its next event; here it
+    /// is retried until a sync succeeds (EC-36). An event that adds the key in between allows `max_retries` new ones,
+    /// as upstream.
+    pub slow_interval: Duration,
 }
 
 impl Default for RetryPolicy {
-    /// 15 retries as upstream, then one every 1,000 seconds: the cap of its rate limiters.
+    /// 15 retries as upstream, then one every 1,000 s, the maximum delay of client-go's rate limiters.
     fn default() -> Self {
-        RetryPolicy { max_retries: 15, slowest: Duration::from_secs(1_000) }
+        RetryPolicy { max_retries: 15, slow_interval: Duration::from_secs(1_000) }
     }
 }
 
-/// Whether a successful sync changed the cluster.
+/// Outcome of a successful sync: whether it wrote to the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing was written.
     Unchanged,
-    /// At least one write was acknowledged.
+    /// The API server acknowledged at least one write.
     Written,
 }
 
 impl Outcome {
-    /// Returns [`Outcome::Written`] for at least one write.
+    /// Returns [`Outcome::Written`] for one or more writes, [`Outcome::Unchanged`] for none.
     pub fn of_writes(count: usize) -> Self {
         if count == 0 { Outcome::Unchanged } else { Outcome::Written }
     }
 }
 
-/// Syncs that return `()` count as [`Outcome::Written`].
+/// `()` is [`Outcome::Written`], so that a sync that does not report its writes is measured.
 impl From<()> for Outcome {
     fn from((): ()) -> Self {
         Outcome::Written
     }
 }
 
-/// Workers that take keys from a queue and sync them.
+/// Workers that sync the keys of a queue, without informers.
 pub struct Workers<K> {
     name: &'static str,
     queue: Queue<K>,
@@ -73,25 +74,26 @@ impl<K> Workers<K>
 where
     K: Clone + Eq + Hash + Display + Send + Sync + 'static,
 {
-    /// Returns one worker with the default retries and no metrics. `name` identifies the controller in logs.
+    /// Returns one worker with the default [`RetryPolicy`] and without metrics. `name` identifies the controller in
+    /// logs.
     pub fn new(name: &'static str, queue: Queue<K>, timer: Timer<K>) -> Self {
         let retry = RetryPolicy::default();
         Workers { name, queue, timer, concurrency: 1, retry, metrics: None, observer: Observer::new(None) }
     }
 
-    /// Number of keys that are synced at once; zero counts as 1.
+    /// Sets the number of keys that are synced concurrently; 1 by default, and 0 counts as 1.
     #[must_use]
     pub fn concurrency(self, concurrency: usize) -> Self {
         Workers { concurrency, ..self }
     }
 
-    /// Retries of failed keys.
+    /// Sets how failed keys are retried.
     #[must_use]
     pub fn retry(self, retry: RetryPolicy) -> Self {
         Workers { retry, ..self }
     }
 
-    /// Receiver of measurements; `None` disables them.
+    /// Sets the receiver of measurements; `None` disables them.
     #[must_use]
     pub fn metrics(self, metrics: Option<Arc<dyn ControllerMetrics>>) -> Self {
         Workers { observer: Observer::new(metrics.clone()), metrics, ..self }
@@ -105,12 +107,15 @@ where
         &self.observer
     }
 
-    /// Syncs keys until `stop`, then shuts the queue down and returns when the syncs under way have ended. Keys that are still
-    /// queued are dropped.
+    /// Syncs keys until `stop` is cancelled, then shuts the queue down and returns when the running syncs have ended.
+    /// Keys that are still queued are dropped.
+    ///
+    /// `sync` reconciles the object of one key. After an error it is called again according to the [`RetryPolicy`]. It
+    /// is never called concurrently for the same key.
     ///
     /// # Panics
     ///
-    /// If a sync panics, so that its [`Supervisor`](crate::Supervisor) ends the process.
+    /// If a sync panics. The panic is propagated so that a [`Supervisor`](crate::Supervisor) ends the process.
     pub async fn run<S, F, O, E>(self, stop: CancellationToken, sync: S)
     where
         S: Fn(K) -> F + Send + Sync + 'static,
@@ -121,27 +126,27 @@ where
         let Workers { name, queue, timer, concurrency, retry, metrics, observer } = self;
         let sync = Arc::new(sync);
         let (mut tasks, exhausted) = (JoinSet::new(), Arc::default());
-        let busy = Arc::new(AtomicUsize::new(0));
-        let _counted = {
-            let (queue, busy) = (queue.clone(), Arc::clone(&busy));
-            kube_ambient::count_pending(name, move || queue.len() + queue.waiting() + busy.load(Relaxed))
+        let running = Arc::new(AtomicUsize::new(0));
+        let _pending = {
+            let (queue, running) = (queue.clone(), Arc::clone(&running));
+            kube_ambient::count_pending(name, move || queue.len() + queue.waiting() + running.load(Relaxed))
         };
         tasks.spawn(timer.run());
         for _ in 0..concurrency.max(1) {
             let (queue, metrics, exhausted) = (queue.clone(), metrics.clone(), Arc::clone(&exhausted));
-            let failed = Failed { controller: name, queue, retry, metrics, exhausted };
-            let worker = Worker { failed, observer: observer.clone(), busy: Arc::clone(&busy) };
+            let retries = Retries { controller: name, queue, retry, metrics, exhausted };
+            let worker = Worker { retries, observer: observer.clone(), running: Arc::clone(&running) };
             tasks.spawn(worker.run(stop.clone(), Arc::clone(&sync)));
         }
 
-        let stopped = {
+        let shutdown = {
             let queue = queue.clone();
             async move {
                 stop.cancelled().await;
                 queue.shut_down();
             }
         };
-        tasks.spawn(stopped);
+        tasks.spawn(shutdown);
         while let Some(ended) = tasks.join_next().await {
             if let Err(error) = ended
                 && error.is_panic()
@@ -153,10 +158,10 @@ where
 }
 
 struct Worker<K> {
-    failed: Failed<K>,
+    retries: Retries<K>,
     observer: Observer<K>,
-    /// Number of syncs under way.
-    busy: Arc<AtomicUsize>,
+    /// Number of running syncs of all workers.
+    running: Arc<AtomicUsize>,
 }
 
 impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
@@ -167,8 +172,8 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
         O: Into<Outcome>,
         E: Into<BoxError>,
     {
-        let Worker { failed, observer, busy } = self;
-        let queue = &failed.queue;
+        let Worker { retries, observer, running } = self;
+        let queue = &retries.queue;
         loop {
             let item = tokio::select! {
                 biased;
@@ -177,39 +182,40 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Worker<K> {
             };
             let Some(item) = item else { return };
             let key = item.key().clone();
-            busy.fetch_add(1, Relaxed);
-            let measured = observer.start(&key);
+            running.fetch_add(1, Relaxed);
+            let observation = observer.start(&key);
             let result = sync(key.clone()).await.map(Into::into);
-            measured.end(&result);
-            busy.fetch_sub(1, Relaxed);
+            observation.end(&result);
+            running.fetch_sub(1, Relaxed);
             match result {
-                Ok(_) => failed.succeeded(&key),
-                Err(error) => failed.put_back(key, &*error.into()),
+                Ok(_) => retries.forget(&key),
+                Err(error) => retries.requeue(key, &*error.into()),
             }
         }
     }
 }
 
-/// Keys whose sync failed.
-struct Failed<K> {
+/// Requeues keys whose sync failed.
+struct Retries<K> {
     controller: &'static str,
     queue: Queue<K>,
     retry: RetryPolicy,
     metrics: Option<Arc<dyn ControllerMetrics>>,
-    /// Keys out of retries, with the time of their next one.
+    /// Keys that used up `max_retries`, with the time of their next retry.
     exhausted: Arc<Mutex<HashMap<K, Instant>>>,
 }
 
-impl<K: Clone + Eq + Hash + Display + Send + 'static> Failed<K> {
-    /// Forgets the failures of a key.
-    fn succeeded(&self, key: &K) {
+impl<K: Clone + Eq + Hash + Display + Send + 'static> Retries<K> {
+    /// Resets the count of retries after a successful sync.
+    fn forget(&self, key: &K) {
         self.queue.forget(key);
         locked(&self.exhausted).remove(key);
     }
 
-    fn put_back(&self, key: K, error: &dyn std::error::Error) {
+    fn requeue(&self, key: K, error: &dyn std::error::Error) {
         let (controller, now) = (self.controller, Instant::now());
-        // A key that is synced ahead of its slow retry was added by an event, which may have removed the cause.
+        // A key that is synced before its slow retry is due was added by an event, which may have removed the cause of
+        // the failures, so it gets `max_retries` again.
         let slow_retry = locked(&self.exhausted).remove(&key).is_some_and(|due| due <= now);
         if !slow_retry && self.queue.num_requeues(&key) < self.retry.max_retries {
             tracing::warn!(controller, %key, err = %with_causes(error), "Error syncing, retrying");
@@ -218,11 +224,11 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Failed<K> {
         }
         tracing::error!(controller, %key, err = %with_causes(error), "Retry budget exceeded, retrying at the slowest rate");
         if let Some(metrics) = &self.metrics {
-            metrics.out_of_retries();
+            metrics.retries_exhausted();
         }
         self.queue.forget(&key);
-        locked(&self.exhausted).insert(key.clone(), now + self.retry.slowest);
-        self.queue.add_after(key, self.retry.slowest);
+        locked(&self.exhausted).insert(key.clone(), now + self.retry.slow_interval);
+        self.queue.add_after(key, self.retry.slow_interval);
     }
 }
 
@@ -242,14 +248,14 @@ mod tests {
     struct Exhausted(AtomicUsize);
 
     impl ControllerMetrics for Exhausted {
-        fn out_of_retries(&self) {
+        fn retries_exhausted(&self) {
             self.0.fetch_add(1, Relaxed);
         }
     }
 
-    /// Runs workers over one key whose sync fails `failures` times, and returns when each try happened, in milliseconds,
-    /// and how often the key was out of retries.
-    async fn tries(failures: usize, retry: RetryPolicy) -> (Vec<u128>, usize) {
+    /// Runs workers over one key whose sync fails `failures` times. Returns the time of each sync in milliseconds, and
+    /// how often the retries were exhausted.
+    async fn sync_times(failures: usize, retry: RetryPolicy) -> (Vec<u128>, usize) {
         let metrics = Arc::new(Exhausted::default());
         let limiter = ItemExponential::new(Duration::from_millis(10), Duration::from_secs(1));
         let (queue, timer) = Queue::builder().limiter(limiter).build();
@@ -275,32 +281,32 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_failed_key_comes_back_with_growing_delays() {
-        let (times, exhausted) = tries(3, RetryPolicy::default()).await;
+    async fn a_failed_key_is_retried_with_growing_delays() {
+        let (times, exhausted) = sync_times(3, RetryPolicy::default()).await;
         assert_eq!((times.len(), exhausted), (4, 0));
         let delays: Vec<u128> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         for (delay, expected) in delays.iter().zip([10, 20, 40]) {
-            // Timers of the runtime have a resolution of a millisecond.
+            // tokio's timers have a resolution of 1 ms.
             assert!(delay.abs_diff(expected) <= 2, "{delays:?}");
         }
     }
 
-    // EC-36: upstream would never try again.
+    // EC-36: upstream drops the key.
     #[tokio::test(start_paused = true)]
-    async fn a_key_out_of_retries_is_tried_at_the_slowest_rate() {
-        let retry = RetryPolicy { max_retries: 1, slowest: Duration::from_secs(60) };
-        let (times, exhausted) = tries(3, retry).await;
+    async fn a_key_out_of_retries_is_retried_at_the_slow_interval() {
+        let retry = RetryPolicy { max_retries: 1, slow_interval: Duration::from_secs(60) };
+        let (times, exhausted) = sync_times(3, retry).await;
         let delays: Vec<u128> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 1_000).collect();
         assert_eq!(delays, [0, 60, 60]);
         assert_eq!(exhausted, 2);
     }
 
-    // Upstream forgets the retries of a key that it drops, so that the next event gets all of them.
+    // Upstream resets the count of a key that it drops, so that the next event gets all retries.
     #[tokio::test(start_paused = true)]
-    async fn an_event_gives_an_exhausted_key_its_retries_back() {
+    async fn an_event_resets_the_retries_of_an_exhausted_key() {
         let limiter = ItemExponential::new(Duration::from_millis(10), Duration::from_secs(1));
         let (queue, timer) = Queue::builder().limiter(limiter).build();
-        let retry = RetryPolicy { max_retries: 2, slowest: Duration::from_secs(1_000) };
+        let retry = RetryPolicy { max_retries: 2, slow_interval: Duration::from_secs(1_000) };
         let (stop, times) = (CancellationToken::new(), Arc::new(Mutex::new(Vec::new())));
         let start = Instant::now();
         let sync = {

@@ -1,5 +1,5 @@
-//! What a sync costs before it writes: the plan from Pods, with nothing to do, with one Pod changed, and from nothing;
-//! and repacking alone.
+//! Cost of a sync without its write: `plan` with nothing to change, with one changed Pod and without an existing
+//! object, and repacking alone.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use kube_endpoint_model::{
     TargetPort,
 };
 
-/// 1,000 addresses fill an object; what is beyond is cut off.
+/// Numbers of addresses. More than 1,000 are truncated.
 const SIZES: [usize; 4] = [10, 100, 1_000, 10_000];
 
 fn service() -> Service {
@@ -48,7 +48,7 @@ fn pod(at: usize) -> Arc<Pod> {
     })
 }
 
-fn decide(service: &Service, pods: &[Arc<Pod>], current: Option<&Endpoints>) -> Option<Change> {
+fn run_plan(service: &Service, pods: &[Arc<Pod>], current: Option<&Endpoints>) -> Option<Change> {
     plan(service, pods, current, None, Legacy::default())
 }
 
@@ -57,18 +57,18 @@ fn plans(criterion: &mut Criterion) {
     let service = service();
     for size in SIZES {
         let pods: Vec<_> = (0..size).map(pod).collect();
-        let Some(Change::Create(settled)) = decide(&service, &pods, None) else { panic!("nothing is there yet") };
-        assert_eq!(decide(&service, &pods, Some(&settled)), None, "the steady state is to be steady");
+        let Some(Change::Create(settled)) = run_plan(&service, &pods, None) else { panic!("no object exists yet") };
+        assert_eq!(run_plan(&service, &pods, Some(&settled)), None, "an up-to-date object is not written");
         let mut changed = pods.clone();
         Arc::make_mut(&mut changed[0]).ready = false;
-        assert!(decide(&service, &changed, Some(&settled)).is_some(), "a change is to be written");
+        assert!(run_plan(&service, &changed, Some(&settled)).is_some(), "a changed Pod causes an update");
         group.throughput(Throughput::Elements(size as u64));
         for (state, pods, current) in
             [("steady", &pods, Some(&settled)), ("changed", &changed, Some(&settled)), ("new", &pods, None)]
         {
             group.bench_with_input(BenchmarkId::new(state, size), &(), |bencher, ()| {
-                // Dropping the object is not measured.
-                bencher.iter_with_large_drop(|| decide(black_box(&service), pods, current));
+                // The time to drop the object is not measured.
+                bencher.iter_with_large_drop(|| run_plan(black_box(&service), pods, current));
             });
         }
     }
@@ -78,7 +78,7 @@ fn plans(criterion: &mut Criterion) {
 fn repacking(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("repack");
     for size in SIZES {
-        // As the controller does it: a subset for each Pod, with two ports.
+        // As in the controller, each Pod is a subset; here with two ports.
         let port =
             |name: &str, port| SubsetPort { name: name.into(), port, protocol: "TCP".into(), ..SubsetPort::default() };
         let subset = |at| EndpointSubset {
@@ -92,7 +92,7 @@ fn repacking(criterion: &mut Criterion) {
             ports: vec![port("http", 8080), port("metrics", 9090)],
         };
         let subsets: Vec<_> = (0..size).map(subset).collect();
-        assert_eq!(repack(&subsets).len(), 1, "all Pods serve the same ports");
+        assert_eq!(repack(&subsets).len(), 1, "subsets with the same ports merge");
         group.throughput(Throughput::Elements(size as u64));
         group.bench_with_input(BenchmarkId::from_parameter(size), &subsets, |bencher, subsets| {
             bencher.iter_with_large_drop(|| repack(black_box(subsets)));

@@ -1,4 +1,4 @@
-//! The controller: handlers, queue and sync.
+//! The controller: joins event handlers, queue, caches and sync.
 
 #[cfg(feature = "defects")]
 mod stale;
@@ -20,7 +20,7 @@ use kube_workqueue::{Queue, default_controller_limiter};
 
 use crate::legacy::Legacy;
 use sync::Reconciler;
-use unanswered::Unanswered;
+use unanswered::UnansweredWrites;
 use watches::{watch_endpoints, watch_pods, watch_services};
 
 /// Options of the Endpoints controller.
@@ -28,10 +28,10 @@ use watches::{watch_endpoints, watch_pods, watch_services};
 pub struct Config {
     /// Number of Services that are synced at once: `--concurrent-endpoint-syncs`.
     pub concurrent_syncs: usize,
-    /// Delay between a change of a Pod and the sync of its Services, which gathers further changes:
+    /// Delay between a change of a Pod and the sync of its Services, which batches further changes:
     /// `--endpoint-updates-batch-period`.
     pub batch_period: Duration,
-    /// Rules of older versions of Kubernetes that apply: feature gates.
+    /// Rules of earlier Kubernetes versions that apply, from feature gates.
     pub legacy: Legacy,
 }
 
@@ -50,6 +50,8 @@ pub struct Informers {
 const NAME: &str = "endpoints-controller";
 
 /// Returns the Endpoints controller, which reads the caches of `informers` and writes with `client`.
+///
+/// The caller runs the informers and the controller. Warning events about failed writes go to `recorder`.
 pub fn endpoints_controller(
     informers: &Informers,
     client: Client,
@@ -61,7 +63,7 @@ pub fn endpoints_controller(
     let mut controller = Controller::builder(NAME, queue, metrics).concurrency(config.concurrent_syncs);
     watch_services(&mut controller, informers);
     watch_pods(&mut controller, informers, config.batch_period);
-    let unanswered = Arc::new(Unanswered::default());
+    let unanswered = Arc::new(UnansweredWrites::default());
     let handler = watch_endpoints(&mut controller, informers, Arc::clone(&unanswered));
     let reconciler = Arc::new(Reconciler {
         services: informers.services.lister(),
@@ -78,7 +80,8 @@ pub fn endpoints_controller(
         #[cfg(feature = "defects")]
         keys: controller.enqueuer(None),
     });
-    // Endpoints whose Service was deleted while no controller ran (EP-H6), except those that old clients elect leaders with.
+    // A sync deletes Endpoints whose Service was deleted while no controller ran (EP-H6). Endpoints with the leader
+    // annotation are locks of older leader election clients.
     let (endpoints, keys) = (informers.endpoints.lister(), controller.enqueuer(None));
     let controller = controller.background(async move {
         for endpoints in endpoints.list() {

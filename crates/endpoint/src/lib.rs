@@ -1,7 +1,33 @@
-//! The Endpoints controller of kube-controller-manager: one core/v1 Endpoints object for every Service with a selector.
+//! The Endpoints controller of kube-controller-manager: writes one core/v1 Endpoints object for each Service with a
+//! selector, as Kubernetes 1.36 does.
 //!
-//! Its name in `--controllers` is `endpoints-controller`. [`plan`] decides, purely, what the object of a Service must
-//! look like and whether it must be written; [`endpoints_controller`] joins it to caches, queue and API server.
+//! What it is for:
+//!
+//! - **The controller**: [`endpoints_controller`] implements upstream's `endpoints-controller`, for clients
+//!   that do not read EndpointSlices.
+//! - **The decision alone**: [`plan`] computes the object of a Service, and whether it has to be created or updated,
+//!   without client, clock or runtime.
+//! - **The size limit**: an object has at most [`MAX_ADDRESSES`] addresses, ready ones first.
+//! - **Earlier rules**: [`Legacy`] restores three rules of earlier Kubernetes versions.
+//! - **No redundant writes**: an object that would change only in its trigger time is not written.
+//!
+//! ```text
+//! Service, Pod and Endpoints events --> queue of Services --> sync of one Service
+//!                                                               |
+//! caches of Services, Pods, Endpoints --------read------------> plan --> create, update or delete --> API server
+//!                           ^                                                     |
+//!                           +--------------- response to the write ---------------+
+//! ```
+//!
+//! # When not to use it
+//!
+//! - Where no client reads Endpoints any more: the API is deprecated since Kubernetes 1.33. Disable the controller with
+//!   `--controllers=*,-endpoints-controller`.
+//! - For EndpointSlices: use `kube-endpointslice`. For slices of Endpoints that a user wrote:
+//!   `kube-endpointslice-mirroring`.
+//! - Together with upstream's Endpoints controller: both write the same objects and conflict.
+//!
+//! # Example
 //!
 //! Ids such as `RC-14` name rules of the
 //! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
@@ -23,16 +49,16 @@
 //! )?;
 //! let pods = [Arc::new(pod)];
 //!
-//! let Some(Change::Create(endpoints)) = plan(&service, &pods, None, None, Legacy::default()) else { panic!("nothing there yet") };
+//! let Some(Change::Create(endpoints)) = plan(&service, &pods, None, None, Legacy::default()) else { panic!("no object exists yet") };
 //! assert_eq!(endpoints.subsets[0].addresses[0].ip.to_string(), "10.1.0.1");
 //! assert_eq!(endpoints.subsets[0].ports[0].port, 8080);
 //!
-//! // What is there already is not written again.
+//! // The object is up to date: nothing to write.
 //! assert_eq!(plan(&service, &pods, Some(&endpoints), None, Legacy::default()), None);
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
-//! # Upstream's tests and ours
+//! # Counterparts of upstream's tests
 //!
 #![doc = include_str!("../UPSTREAM_TESTS.md")]
 

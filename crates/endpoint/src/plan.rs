@@ -1,4 +1,4 @@
-//! What the Endpoints object of a Service must look like, and whether it must be written: pure.
+//! Computes the Endpoints object of a Service, and whether it has to be written. No I/O.
 
 use std::sync::Arc;
 
@@ -14,23 +14,27 @@ use kube_endpoint_model::{
 use crate::legacy::Legacy;
 use crate::truncate::{MAX_ADDRESSES, truncate};
 
-/// What must be written.
+/// Write that brings the Endpoints object of a Service to its desired state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// There is no object yet.
+    /// Create this object; the Service has none yet.
     Create(Endpoints),
-    /// The object must become this one; its resource version is that of the object the decision was made on.
+    /// Replace the stored object by this one. It has the resource version of the object passed to [`plan`], so that the
+    /// API server rejects the update after a change by another client.
     Update(Endpoints),
 }
 
-/// The value of the annotation of an object that could not hold all addresses.
+/// Value of the over-capacity annotation of a truncated object.
 const TRUNCATED: &str = "truncated";
 
-/// Decides about the Endpoints object of a Service (EP-7 to EP-18): `pods` are those its selector matches, `current` the
-/// object there is, `trigger_time` what the next write is for, `legacy` the older rules that hold.
+/// Returns the write that brings the Endpoints object of a Service to its desired state (EP-7 to EP-18); `None` if
+/// there is nothing to write.
 ///
-/// Nothing is written that would change nothing but the time: where upstream writes the same object at every sync, for
-/// a Service with reserved labels (EC-8) or more addresses than fit (EC-12), here it is left alone.
+/// `pods` are those that the selector matches, in any order, and `current` is the cached object. `trigger_time` is the
+/// new value of the last-change-trigger-time annotation; a write with `None` removes the annotation.
+///
+/// An update that would change only that annotation is omitted. Upstream sends it at every sync if the Service has a
+/// reserved label (EC-8) or too many addresses (EC-12).
 pub fn plan(
     service: &Service,
     pods: &[Arc<Pod>],
@@ -47,14 +51,14 @@ pub fn plan(
 
     let same_subsets = equal_ignoring_versions(&current.subsets, &subsets)
         || equal_ignoring_versions(&repack(&current.subsets), &subsets);
-    if same_subsets && has_right_labels(current, service) && has_right_capacity(current) {
+    if same_subsets && labels_are_correct(current, service) && capacity_is_correct(current) {
         return None;
     }
     let new = desired_object(service, subsets, current.metadata.clone(), trigger_time);
-    (!equal_but_for_time(&new, current)).then_some(Change::Update(new))
+    (!equal_except_trigger_time(&new, current)).then_some(Change::Update(new))
 }
 
-/// The subsets of a Service in canonical form.
+/// Returns the subsets of a Service in canonical form, before they are truncated.
 fn desired_subsets(service: &Service, pods: &[Arc<Pod>], legacy: Legacy) -> Vec<EndpointSubset> {
     let publish = legacy.publishes_not_ready(service);
     let mut subsets = Vec::new();
@@ -65,7 +69,7 @@ fn desired_subsets(service: &Service, pods: &[Arc<Pod>], legacy: Legacy) -> Vec<
         let address = EndpointAddress {
             hostname: membership::hostname(pod, service).unwrap_or_default(),
             ip,
-            // Present even while empty (EC-4).
+            // Present even if empty (EC-4).
             node_name: Some(pod.node_name.clone()),
             target_ref: Some(membership::target(pod)),
         };
@@ -81,7 +85,7 @@ fn desired_subsets(service: &Service, pods: &[Arc<Pod>], legacy: Legacy) -> Vec<
                 })
             })
             .collect();
-        // Without ports there is an endpoint only behind a headless Service that has none either (EP-10).
+        // An address without ports is listed only for a headless Service without ports (EP-10).
         if ports.is_empty() && !(service.ports.is_empty() && service.is_headless()) {
             continue;
         }
@@ -92,7 +96,8 @@ fn desired_subsets(service: &Service, pods: &[Arc<Pod>], legacy: Legacy) -> Vec<
     repack(&subsets)
 }
 
-/// The object as it is to be written (EP-18): what others put there stays, but for labels, which are the Service's.
+/// Returns the object to write (EP-18). It keeps the metadata of other clients, except for the labels, which are those
+/// of the Service.
 fn desired_object(
     service: &Service,
     mut subsets: Vec<EndpointSubset>,
@@ -105,7 +110,7 @@ fn desired_object(
         [(TRIGGER_TIME_ANNOTATION, time.as_deref()), (OVER_CAPACITY_ANNOTATION, truncated.then_some(TRUNCATED))];
     let annotations = metadata
         .annotations
-        .without(|key| annotations.iter().any(|(ours, _)| *ours == key))
+        .without(|key| annotations.iter().any(|(own, _)| *own == key))
         .with(annotations.iter().filter_map(|(key, value)| Some((*key, (*value)?))));
     let headless = (!service.has_cluster_ip()).then_some((HEADLESS_LABEL, ""));
     let labels = service
@@ -115,23 +120,25 @@ fn desired_object(
     Endpoints { metadata: ObjectMeta { annotations, labels, ..metadata }, subsets }
 }
 
-/// EP-16: managed by this controller, and otherwise exactly the Service's labels. The headless label does not count.
-fn has_right_labels(current: &Endpoints, service: &Service) -> bool {
+/// Returns whether the labels are the managed-by label of this controller and those of the Service, apart from the
+/// headless label (EP-16; upstream: `labelsCorrectForEndpoints`).
+fn labels_are_correct(current: &Endpoints, service: &Service) -> bool {
     let labels = &current.metadata.labels;
     labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER)
         && labels.without(|key| key == ENDPOINTS_MANAGED_BY_LABEL || key == HEADLESS_LABEL) == service.labels
 }
 
-/// EP-17: within the limit, and not marked as over it.
-fn has_right_capacity(current: &Endpoints) -> bool {
+/// Returns whether the object is within the limit and has no over-capacity annotation (EP-17; upstream:
+/// `capacityAnnotationSetCorrectly`).
+fn capacity_is_correct(current: &Endpoints) -> bool {
     let addresses: usize =
         current.subsets.iter().map(|subset| subset.addresses.len() + subset.not_ready_addresses.len()).sum();
     addresses <= MAX_ADDRESSES && !current.metadata.annotations.contains_key(OVER_CAPACITY_ANNOTATION)
 }
 
-fn equal_but_for_time(a: &Endpoints, b: &Endpoints) -> bool {
-    let timeless = |labels: &Labels| labels.without(|key| key == TRIGGER_TIME_ANNOTATION);
+fn equal_except_trigger_time(a: &Endpoints, b: &Endpoints) -> bool {
+    let without_time = |labels: &Labels| labels.without(|key| key == TRIGGER_TIME_ANNOTATION);
     a.metadata.labels == b.metadata.labels
-        && timeless(&a.metadata.annotations) == timeless(&b.metadata.annotations)
+        && without_time(&a.metadata.annotations) == without_time(&b.metadata.annotations)
         && equal_ignoring_versions(&a.subsets, &b.subsets)
 }

@@ -1,14 +1,15 @@
-//! The limit on the addresses of an Endpoints object.
+//! The maximum number of addresses of an Endpoints object.
 
 use kube_endpoint_model::EndpointSubset;
 
-/// The most addresses an Endpoints object holds, ready or not (K-1).
+/// Maximum number of addresses of an Endpoints object, ready or not (K-1).
 pub const MAX_ADDRESSES: usize = 1_000;
 
-/// Cuts subsets down to [`MAX_ADDRESSES`] (EP-21); says whether they were.
+/// Truncates subsets to [`MAX_ADDRESSES`] addresses in total (EP-21). Returns whether any were removed.
 ///
-/// Ready addresses go first: only where they fit are there any others. Each subset keeps its share, rounded up, so that
-/// the last ones may get less; a subset that loses all stays.
+/// Ready addresses take precedence: if they exceed the limit, all others are removed, otherwise the others fill the
+/// rest. The limit is divided between the subsets in proportion to their addresses, rounded up, so the last subsets may
+/// get less. A subset that loses all addresses is not removed.
 pub(crate) fn truncate(subsets: &mut [EndpointSubset]) -> bool {
     let ready: usize = subsets.iter().map(|subset| subset.addresses.len()).sum();
     let not_ready: usize = subsets.iter().map(|subset| subset.not_ready_addresses.len()).sum();
@@ -32,8 +33,10 @@ pub(crate) fn truncate(subsets: &mut [EndpointSubset]) -> bool {
     true
 }
 
-/// The part of `budget` that `part` of `total` amounts to, rounded up, in upstream's floating point: a quotient that is
-/// not exact may round up past the exact result, and that is visible.
+/// Returns `budget * part / total`, rounded up.
+///
+/// It is computed in floating point in the order of upstream, since rounding errors can make the result one larger than
+/// the exact one, which is visible in the object.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -65,7 +68,7 @@ mod tests {
     #[case::several_subsets(&[(300, 100), (300, 400)], &[(300, 80), (300, 320)], true)]
     #[case::ready_are_cut_and_others_dropped(&[(900, 10), (300, 200)], &[(750, 0), (250, 0)], true)]
     #[case::the_last_gets_what_is_left(&[(401, 0), (401, 0), (401, 0)], &[(334, 0), (334, 0), (332, 0)], true)]
-    fn cuts(#[case] before: &[(usize, usize)], #[case] after: &[(usize, usize)], #[case] expected: bool) {
+    fn truncates(#[case] before: &[(usize, usize)], #[case] after: &[(usize, usize)], #[case] expected: bool) {
         let mut subsets: Vec<EndpointSubset> = before
             .iter()
             .map(|(ready, not_ready)| EndpointSubset {

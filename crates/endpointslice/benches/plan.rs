@@ -1,4 +1,4 @@
-//! What a sync costs before it writes: building the desired endpoints from Pods, and the plan.
+//! Time of a sync without its writes: computing the desired endpoints from Pods, and planning.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -13,7 +13,7 @@ fn plans(criterion: &mut Criterion) {
             [("steady", World::settled(pods)), ("changed", World::changed(pods)), ("new", World::new(pods))]
         {
             group.bench_with_input(BenchmarkId::new(state, pods), &world, |bencher, world| {
-                // Dropping the plan is not measured.
+                // Excludes the time to drop the plan.
                 bencher.iter_with_large_drop(|| world.sync());
             });
         }

@@ -1,5 +1,5 @@
-//! A custom resource that selects Pods itself, without a Service: its slices are owned by the custom resource, and go
-//! with it.
+//! Slices for a custom resource that selects Pods itself, without a Service. They are owned by the custom resource and
+//! deleted with it.
 //!
 //!     apiVersion: example.com/v1
 //!     kind: EndpointSelector
@@ -23,7 +23,7 @@ use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Plan, Reconciler, 
 use serde::Deserialize;
 use support::Result;
 
-/// What is read of the custom resource.
+/// Fields of the custom resource that the controller reads.
 #[derive(Deserialize)]
 struct EndpointSelector {
     metadata: ObjectMeta,
@@ -38,7 +38,7 @@ struct Spec {
 
 const FAMILIES: [IpFamily; 2] = [IpFamily::V4, IpFamily::V6];
 
-/// Brings the slices of an endpoint selector into line with its Pods, once.
+/// Reconciles the slices of an `EndpointSelector` with its Pods, once.
 pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &str, name: &str) -> Result<Plan> {
     let path = format!("/apis/example.com/v1/namespaces/{namespace}/endpointselectors/{name}");
     let EndpointSelector { metadata, spec } = serde_json::from_value(client.get_json(&path).await?)?;
@@ -72,7 +72,7 @@ fn endpoint(pod: &Pod, family: IpFamily) -> Option<Endpoint> {
     })
 }
 
-/// No empty slices, for nobody looks for them.
+/// Returns options without placeholders, which no consumer of these slices needs.
 pub(crate) fn options() -> Options {
     Options::new("endpointselectors.example.com").placeholder(false)
 }

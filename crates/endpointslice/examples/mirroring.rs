@@ -1,4 +1,4 @@
-//! Endpoints that somebody wrote by hand, mirrored into slices: one slice for each family and set of ports.
+//! Slices that mirror a custom Endpoints object: one slice for each address family and set of ports.
 //!
 //!     cargo run -p kube-endpointslice --example mirroring -- default database
 
@@ -16,7 +16,7 @@ use support::Result;
 
 const FAMILIES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];
 
-/// Mirrors an Endpoints object, once.
+/// Mirrors an Endpoints object into slices, once.
 pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &str, name: &str) -> Result<Plan> {
     let endpoints: core::Endpoints = client.get(namespace, name).await?;
     let owner = Owner::of(&endpoints);
@@ -27,7 +27,7 @@ pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &s
     Ok(reconciler.reconcile(input, None).await?.plan)
 }
 
-/// A group for each family of each subset; endpoints of other families than the group's are left out.
+/// Returns one group for each subset and address family, with the addresses of that family.
 fn desired(endpoints: &Endpoints) -> Vec<DesiredGroup> {
     let mut groups = Vec::new();
     for subset in repack(&endpoints.subsets) {
@@ -57,7 +57,7 @@ fn desired(endpoints: &Endpoints) -> Vec<DesiredGroup> {
     groups
 }
 
-/// As the mirroring controller of Kubernetes keeps its slices.
+/// Returns the options of the mirroring controller of Kubernetes, with another managed-by value.
 pub(crate) fn options() -> Options {
     Options::new("mirroring.example.com").placeholder(false).enforce_ownership(false).packing(Packing::Single)
 }

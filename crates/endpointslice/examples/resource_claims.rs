@@ -1,5 +1,5 @@
-//! Addresses of network devices that Pods got by `resource.k8s.io/v1` `ResourceClaim`s: drivers write them into the
-//! status of the claim, with the Pod it is reserved for.
+//! Slices with the addresses of network devices that Pods claim by `resource.k8s.io/v1` `ResourceClaim`s. Drivers write
+//! the addresses into the status of a claim, which also names the Pod that it is reserved for.
 //!
 //!     cargo run -p kube-endpointslice --example resource_claims -- default storage
 
@@ -17,10 +17,10 @@ use kube_endpoint_model::{
 use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Plan, Reconciler, SliceLabels};
 use support::Result;
 
-/// On claims: the Service that their devices serve.
+/// Label of a claim: the Service that its devices serve.
 const SERVICE: &str = "example.com/service";
 
-/// Brings the slices of a Service into line with the devices of its claims, once.
+/// Reconciles the slices of a Service with the devices of its claims, once.
 pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &str, name: &str) -> Result<Plan> {
     let service = Service::from(&client.get::<core::Service>(namespace, name).await?);
     let labels = [(SERVICE.to_owned(), name.to_owned())].into();
@@ -38,7 +38,8 @@ pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &s
     Ok(reconciler.reconcile(input, None).await?.plan)
 }
 
-/// The endpoint of a claim: the addresses of all its devices, ready if every device is.
+/// Returns the endpoint of a claim, with the addresses of all its devices. It is ready if every device is; `None`
+/// without an address of the family or without a Pod.
 fn endpoint(claim: &resource::ResourceClaim, namespace: &str, family: IpFamily) -> Option<Endpoint> {
     let status = claim.status.as_ref()?;
     let pod = status.reserved_for.iter().flatten().find(|consumer| consumer.resource == "pods")?;
@@ -46,7 +47,7 @@ fn endpoint(claim: &resource::ResourceClaim, namespace: &str, family: IpFamily) 
     let networks = devices.iter().filter_map(|device| device.network_data.as_ref());
     let addresses: Vec<Address> = networks
         .flat_map(|network| network.ips.iter().flatten())
-        // Addresses come with the length of their network's prefix.
+        // Addresses are in CIDR notation, for instance `192.168.7.1/24`.
         .filter_map(|ip| parse_sloppy(ip.split('/').next().unwrap_or(ip)).map(Address::from))
         .filter(|address| address.family() == Some(family))
         .collect();
@@ -62,7 +63,7 @@ fn is_ready(device: &resource::AllocatedDeviceStatus) -> bool {
     device.conditions.iter().flatten().any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
 
-/// No empty slices: Kubernetes' own controller makes them for a Service with a selector.
+/// Returns options without placeholders: for a Service with a selector, the slice controller of Kubernetes creates one.
 pub(crate) fn options() -> Options {
     Options::new("devices.example.com").placeholder(false)
 }

@@ -1,5 +1,6 @@
-//! Addresses of Pods on a secondary network, as a CNI plugin writes them into the annotation
-//! `k8s.v1.cni.cncf.io/network-status`, for a Service without a selector that names the network in an annotation.
+//! Slices with the addresses of Pods on a secondary network, for a Service without a selector that names the network in
+//! an annotation. The addresses are those that a CNI plugin writes into the annotation
+//! `k8s.v1.cni.cncf.io/network-status` of a Pod.
 //!
 //!     cargo run -p kube-endpointslice --example secondary_network -- default storage
 
@@ -17,14 +18,15 @@ use kube_endpointslice::{DesiredGroup, Input, Options, Owner, Plan, Reconciler, 
 use serde::Deserialize;
 use support::Result;
 
-/// On a Service: the network its endpoints have addresses on.
+/// Annotation of a Service: the network of its endpoints.
 const NETWORK: &str = "example.com/network";
-/// On a Service: the label `app` of its Pods. A selector would make Kubernetes' own controller act.
+/// Annotation of a Service: the value of the label `app` of its Pods. With a selector, the slice controller of
+/// Kubernetes would also create slices.
 const APP: &str = "example.com/app";
-/// On a Pod: its networks.
+/// Annotation of a Pod: its networks, as a JSON array.
 const STATUS: &str = "k8s.v1.cni.cncf.io/network-status";
 
-/// An element of [`STATUS`].
+/// Element of the array in [`STATUS`].
 #[derive(Deserialize)]
 struct Network {
     name: String,
@@ -32,13 +34,13 @@ struct Network {
     ips: Vec<String>,
 }
 
-/// Brings the slices of a Service into line with the addresses of its Pods on its network, once.
+/// Reconciles the slices of a Service with the addresses of its Pods on its network, once.
 pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &str, name: &str) -> Result<Plan> {
     let service: core::Service = client.get(namespace, name).await?;
     let annotation = |key| service.metadata.annotations.as_ref()?.get(key).cloned();
-    let network = annotation(NETWORK).ok_or("a Service without a network")?;
-    let labels = [("app".to_owned(), annotation(APP).ok_or("a Service without an app")?)].into();
-    // The compact Pod has no annotations; full objects do as well.
+    let network = annotation(NETWORK).ok_or("the Service has no annotation example.com/network")?;
+    let labels = [("app".to_owned(), annotation(APP).ok_or("the Service has no annotation example.com/app")?)].into();
+    // Full objects, since the compact `Pod` has no annotations.
     let pods: Vec<core::Pod> = support::list(client, Some(namespace), &labels).await?;
 
     let service = Service::from(&service);
@@ -57,7 +59,7 @@ pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &s
     Ok(reconciler.reconcile(input, None).await?.plan)
 }
 
-/// The endpoint of a Pod; `None` without an address of the family on the network.
+/// Returns the endpoint of a Pod; `None` if it has no address of the family on the network, or is finished.
 fn endpoint(pod: &core::Pod, network: &str, family: IpFamily) -> Result<Option<Endpoint>> {
     let Some(status) = pod.metadata.annotations.as_ref().and_then(|it| it.get(STATUS)) else { return Ok(None) };
     let networks: Vec<Network> = serde_json::from_str(status)?;
@@ -82,7 +84,7 @@ fn endpoint(pod: &core::Pod, network: &str, family: IpFamily) -> Result<Option<E
     }))
 }
 
-/// No empty slices, for the primary network may have some.
+/// Returns options without placeholders, since consumers may read other slices of the same Service.
 pub(crate) fn options() -> Options {
     Options::new("networks.example.com").placeholder(false)
 }

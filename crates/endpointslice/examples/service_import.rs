@@ -1,4 +1,4 @@
-//! A Service that runs in several clusters: its slices in each of them are merged into slices of a
+//! Slices for a Service in several clusters: the slices of all clusters are merged into slices of a
 //! `multicluster.x-k8s.io/v1alpha1` `ServiceImport`.
 //!
 //!     cargo run -p kube-endpointslice --example service_import -- default web other-cluster.kubeconfig...
@@ -23,7 +23,7 @@ use support::Result;
 const API_VERSION: &str = "multicluster.x-k8s.io/v1alpha1";
 const FAMILIES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];
 
-/// Brings the slices of a `ServiceImport` in `client`'s cluster into line with those of the Service in `sources`, once.
+/// Reconciles the slices of a `ServiceImport` in the cluster of `client` with those of the Service in `sources`, once.
 pub(crate) async fn sync(
     client: &Client,
     sources: &[Client],
@@ -44,7 +44,7 @@ pub(crate) async fn sync(
 
     let owner = Owner::new(API_VERSION, "ServiceImport", &import);
     let labels: Labels = [("multicluster.kubernetes.io/service-name", name)].into_iter().collect();
-    // Consumers look for imported slices by the label above; this Service does not exist.
+    // Consumers select imported slices by the label above. A Service of this name does not exist.
     let service = ObjectKey::new(namespace, format!("imported-{name}"));
     let labels = SliceLabels::carry(&labels, &service.name);
     let existing = reconciler.live_slices(&service).await?;
@@ -52,14 +52,14 @@ pub(crate) async fn sync(
     Ok(reconciler.reconcile(input, None).await?.plan)
 }
 
-/// The endpoints of a slice as they are seen from another cluster: Nodes and Pods are known by name in their own only.
+/// Returns the endpoints of a slice without Node, target and hints, which have no meaning in another cluster.
 fn imported(slice: EndpointSlice) -> DesiredGroup {
     let EndpointSlice { address_type, endpoints, ports, .. } = slice;
     let abroad = |endpoint| Endpoint { node_name: None, target_ref: None, hints: None, ..endpoint };
     DesiredGroup { address_type, ports, endpoints: endpoints.into_iter().map(abroad).collect() }
 }
 
-/// No empty slices: an import without endpoints has none.
+/// Returns options without placeholders: an import without endpoints has no slices.
 pub(crate) fn options() -> Options {
     Options::new("imports.example.com").placeholder(false)
 }

@@ -1,4 +1,5 @@
-//! The slices of a Service from the Pods it selects, as Kubernetes' own controller keeps them, under another name.
+//! Slices for the Pods that a Service selects, like those of the slice controller of Kubernetes, with another
+//! managed-by value.
 //!
 //!     cargo run -p kube-endpointslice --example service_pods -- default web
 
@@ -17,11 +18,11 @@ use kube_endpointslice::{Input, Options, Owner, Plan, Reconciler, SliceLabels, d
 use kube_topology::HintPolicy;
 use support::Result;
 
-/// Brings the slices of a Service into line with its Pods, once.
+/// Reconciles the slices of a Service with its Pods, once.
 pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &str, name: &str) -> Result<Plan> {
     let service: core::Service = client.get(namespace, name).await?;
     let selector = service.spec.as_ref().and_then(|spec| spec.selector.clone());
-    let selector = selector.ok_or("a Service without a selector")?;
+    let selector = selector.ok_or("the Service has no selector")?;
     let service = Service::from(&service);
     let pods: Vec<Pod> = support::list(client, Some(namespace), &selector).await?;
     let pods: Vec<Arc<Pod>> = pods.into_iter().map(Arc::new).collect();
@@ -36,7 +37,8 @@ pub(crate) async fn sync(client: &Client, reconciler: &Reconciler, namespace: &s
     Ok(reconciler.reconcile(input, Some(HintPolicy::of(&service))).await?.plan)
 }
 
-/// Options of a controller of its own, which leaves the slices of Kubernetes' controller alone.
+/// Returns the default options with a managed-by value of its own, so that the slices of Kubernetes' controller are not
+/// changed.
 pub(crate) fn options() -> Options {
     Options::new("service-pods.example.com")
 }

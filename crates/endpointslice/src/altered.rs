@@ -1,11 +1,11 @@
-//! Writes that the server answered with other content than was sent.
+//! Writes that the API server answered with other content than was sent.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::io;
 use std::sync::{Mutex, MutexGuard};
 
-use kube_ambient::{Defect, has};
+use kube_ambient::{Defect, is_enabled};
 use kube_controller::locked;
 use kube_endpoint_model::{EndpointSlice, Labels, ObjectKey, ResourceVersion, Text, well_known};
 use serde::Serialize;
@@ -14,12 +14,12 @@ use crate::plan::Plan;
 use crate::slice_cache::SliceCache;
 use crate::slice_labels::RESERVED;
 
-/// Remembers answers that differ from what was sent: an admission policy changed the slice, or an older API server dropped a
-/// field.
+/// Responses with other content than was sent, because an admission policy changed the slice or an older API server
+/// dropped a field.
 ///
-/// Such a slice never becomes what is desired. Sending the same content again would be answered in the same way, without end, so
-/// [`suppress`](AlteredWrites::suppress) takes such writes out of a plan until the slice or the desired content changes. Upstream
-/// writes once for each sync that an event causes.
+/// Such a slice never equals the desired one, and each sync would send the same content again.
+/// [`suppress`](AlteredWrites::suppress) removes such writes from a plan until the slice or the desired content
+/// changes. Upstream repeats the write in every sync.
 #[derive(Debug, Default)]
 pub(crate) struct AlteredWrites {
     services: Mutex<HashMap<ObjectKey, Altered>>,
@@ -27,16 +27,17 @@ pub(crate) struct AlteredWrites {
 
 #[derive(Debug, Default)]
 struct Altered {
-    /// Slices that came back with other content, by name.
+    /// Responses with other content, by name of the slice.
     slices: HashMap<Text, Answer>,
-    /// Slices that came back without the labels that make them slices of the Service.
+    /// Slices from responses with another service-name or managed-by label than was sent.
     misplaced: Vec<EndpointSlice>,
 }
 
-/// An answer that differs from what was sent.
+/// Response that differs from what was sent.
 #[derive(Debug)]
 struct Answer {
     version: ResourceVersion,
+    /// Digest of the content that was sent.
     sent: u64,
 }
 
@@ -45,7 +46,7 @@ impl AlteredWrites {
         locked(&self.services)
     }
 
-    /// Takes in the answer to a create or update.
+    /// Records the response to a create or update.
     pub(crate) fn answered(&self, service: &ObjectKey, sent: &EndpointSlice, answer: &EndpointSlice) {
         let metadata = &answer.metadata;
         let mut services = self.services();
@@ -71,9 +72,11 @@ impl AlteredWrites {
         }
     }
 
-    /// Takes the writes out of a plan that would repeat what the server has answered already. `existing` are the slices that the
-    /// plan was made from. Returns the names of misplaced slices, if the plan would create more of them: nothing is created for
-    /// the Service while `cache` holds them.
+    /// Removes the updates from a plan that would send the same content again. `existing` are the slices that the plan
+    /// is based on.
+    ///
+    /// While `cache` contains slices whose service-name or managed-by label the server has changed, creates are removed
+    /// too, since they would add more of these slices. Returns the names of these slices if creates were removed.
     pub(crate) fn suppress<'a>(
         &self,
         service: &ObjectKey,
@@ -90,7 +93,7 @@ impl AlteredWrites {
         let misplaced = &altered.misplaced;
 
         let mut refused = Vec::new();
-        if has(Defect::AlteredWriteRepeated) {
+        if is_enabled(Defect::AlteredWriteRepeated) {
             return refused;
         }
         for plan in &mut plan.types {
@@ -109,13 +112,13 @@ impl AlteredWrites {
         refused
     }
 
-    /// Forgets a Service.
+    /// Drops the responses of a Service.
     pub(crate) fn forget(&self, service: &ObjectKey) {
         self.services().remove(service);
     }
 }
 
-/// Whether an answer has the content that was sent.
+/// Returns whether a response has the content that was sent.
 fn has_content(sent: &EndpointSlice, answer: &EndpointSlice) -> bool {
     sent.metadata.labels == answer.metadata.labels
         && sent.metadata.annotations == answer.metadata.annotations
@@ -125,8 +128,8 @@ fn has_content(sent: &EndpointSlice, answer: &EndpointSlice) -> bool {
         && sent.endpoints == answer.endpoints
 }
 
-/// Digest of what a controller decides about a slice. The order of endpoints does not matter, nor does the trigger time, which
-/// says why a slice was written and not what it holds.
+/// Returns a digest of the content of a slice that the controller determines. The order of endpoints does not count,
+/// nor does the trigger time: a new one alone is no reason to send the same content again.
 fn digest(slice: &EndpointSlice) -> u64 {
     let EndpointSlice { metadata, address_type, endpoints, ports } = slice;
     let untimed: Labels = metadata.annotations.without(|key| key == well_known::TRIGGER_TIME_ANNOTATION);
@@ -138,7 +141,7 @@ fn digest(slice: &EndpointSlice) -> u64 {
     state.finish()
 }
 
-/// Hash of a value as it is written.
+/// Returns a hash of the JSON of a value.
 fn hash_of(value: &impl Serialize) -> u64 {
     struct Sink(DefaultHasher);
     impl io::Write for Sink {
@@ -151,12 +154,12 @@ fn hash_of(value: &impl Serialize) -> u64 {
         }
     }
     let mut sink = Sink(DefaultHasher::new());
-    // Writing into a hasher does not fail, and maps here have text for keys.
+    // Writing into a hasher does not fail, and the keys of all maps are strings.
     let _ = serde_json::to_writer(&mut sink, value);
     sink.0.finish()
 }
 
-/// Whether two states of a slice have the labels of one Service and one manager.
+/// Returns whether two states of a slice have the same service-name and managed-by labels.
 pub(crate) fn in_same_place(one: &EndpointSlice, other: &EndpointSlice) -> bool {
     RESERVED.iter().all(|label| one.metadata.labels.get(label) == other.metadata.labels.get(label))
 }

@@ -1,4 +1,4 @@
-//! Carrying a plan out against an API server.
+//! Sends the writes of a plan to the API server.
 
 use std::fmt;
 
@@ -11,53 +11,54 @@ use crate::plan::{Plan, TypePlan};
 use crate::slice_cache::{SliceCache, SliceWrite};
 use crate::slice_names::{SliceName, SliceNames};
 
-/// Names tried for one slice before the create fails because each of them exists (upstream's server tries 8).
+/// Maximum number of names tried for one slice if slices with these names exist already, as in the API server.
 const NAMES_TO_TRY: usize = 8;
 
-/// The writes of a plan that failed.
+/// Failed writes of a plan.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", join(.0))]
 pub struct ApplyError(Vec<WriteError>);
 
 impl ApplyError {
-    /// The failures, at most one for each address type and one for each slice of an unsupported type.
+    /// Returns the failures: at most one for each address type, one for each slice of an unsupported type, and one
+    /// [`WriteFailure::Misplaced`].
     pub fn failures(&self) -> &[WriteError] {
         &self.0
     }
 }
 
-/// A write that failed.
+/// Failed write of a slice.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to {} {slice}EndpointSlice for {owner} {service}: {source}", .operation.as_str(), slice = named(.slice.as_ref()))]
 #[non_exhaustive]
 pub struct WriteError {
-    /// What was tried.
+    /// Operation that failed.
     pub operation: Operation,
-    /// The slice; `None` when it was to be created.
+    /// Name of the slice; `None` for a create.
     pub slice: Option<String>,
-    /// The kind of the owner of the slice.
+    /// Kind of the owner of the slice.
     pub owner: Text,
-    /// The Service that the slice names.
+    /// Service that the slice belongs to.
     pub service: ObjectKey,
-    /// What the server said, or why nothing was sent.
+    /// Error of the request, or the reason why none was sent.
     pub source: WriteFailure,
 }
 
-/// Why a write failed.
+/// Cause of a failed write.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteFailure {
-    /// The request failed.
+    /// The request failed, or the client did not send it.
     #[error(transparent)]
     Request(#[from] Error),
-    /// Nothing was sent, since the server took the Service's labels off slices that were created before.
+    /// Nothing was sent, because the API server changed the service-name or managed-by label of slices created before.
     #[error(
         "not sent: the API server changed the service-name or managed-by label of {}, which an admission policy may cause; \
          correct the policy and delete these EndpointSlices",
         .slices.join(", ")
     )]
     Misplaced {
-        /// The slices that were created before, by name.
+        /// Names of these slices.
         slices: Vec<String>,
     },
 }
@@ -66,7 +67,7 @@ fn named(slice: Option<&String>) -> String {
     slice.map(|name| format!("{name} ")).unwrap_or_default()
 }
 
-/// One message, or several in brackets, each once: as upstream joins them (RC-5).
+/// Joins error messages as upstream does (RC-5): each message once, and several in brackets.
 pub(crate) fn join<T: fmt::Display>(errors: &[T]) -> String {
     let mut messages: Vec<String> = Vec::new();
     for message in errors.iter().map(ToString::to_string) {
@@ -80,10 +81,10 @@ pub(crate) fn join<T: fmt::Display>(errors: &[T]) -> String {
     }
 }
 
-/// Writes the slices of one Service.
+/// Sender of the writes for one Service.
 pub(crate) struct Writer<'a> {
     pub(crate) client: &'a Client,
-    /// The kind of the owner, for messages.
+    /// Kind of the owner, for error messages.
     pub(crate) owner: &'a Text,
     pub(crate) service: &'a ObjectKey,
     pub(crate) cache: &'a dyn SliceCache,
@@ -94,23 +95,23 @@ pub(crate) struct Writer<'a> {
     pub(crate) metrics: &'a dyn SliceMetrics,
 }
 
-/// How far the writes of one address type came without failure.
+/// Whether the writes of one address type were sent completely.
 enum Done {
     All,
-    /// Nothing can be created in the namespace any more (RC-43).
+    /// The namespace is being deleted, so nothing can be created in it (RC-43).
     Terminating,
 }
 
 impl Writer<'_> {
-    /// Carries a plan out (RC-42 to RC-47) and returns how many writes the server accepted.
+    /// Sends the writes of a plan (RC-42 to RC-47), and returns the number of those that the server accepted.
     ///
-    /// For each address type slices are created, then updated, then deleted; the first failure ends that type, and the others go
-    /// on. A namespace that is being deleted ends the type without failure, since nothing can be created there any more. What is
-    /// already gone counts as deleted (EC-46).
+    /// For each address type slices are created, then updated, then deleted; the first failure ends the writes of that
+    /// type, and the other types continue. If the namespace is being deleted, they end without a failure (RC-43). A
+    /// slice to delete that is gone already is not a failure (EC-46).
     ///
-    /// With `hints`, the number of slices changed is reported for each address type that went through (RC-46): slices that were
-    /// not created for an owner that is being deleted count, as upstream counts them. `misplaced` are slices that forbid to
-    /// create more, by name.
+    /// With `hints`, the number of changed slices is reported for each address type without failures (RC-46). Slices
+    /// that are not created because the owner is being deleted count, as upstream. `misplaced` are the names of slices
+    /// because of which the plan's creates were removed; if there are any, the result is an error.
     pub(crate) async fn apply(
         &self,
         plan: &Plan,
@@ -141,7 +142,10 @@ impl Writer<'_> {
             match self.create(slice).await {
                 Ok(()) => self.wrote(Operation::Create, writes),
                 Err(error) if error.is_namespace_terminating() => {
-                    tracing::debug!(service = %self.service, "Namespace is terminating, leaving its EndpointSlices");
+                    tracing::debug!(
+                        service = %self.service,
+                        "Namespace is terminating, skipping the writes of this address type"
+                    );
                     return Ok(Done::Terminating);
                 }
                 Err(error) => return Err(self.failed(Operation::Create, None, error.into())),
@@ -169,7 +173,8 @@ impl Writer<'_> {
         Ok(Done::All)
     }
 
-    /// Creates a slice under a name that is sent again if this fails, so that a lost answer leads to no second slice.
+    /// Creates a slice. If the create fails, its name is used for the next create, so that a lost response does not
+    /// lead to a second slice.
     async fn create(&self, slice: &EndpointSlice) -> Result<(), Error> {
         let prefix = slice.metadata.generate_name.clone().unwrap_or_default();
         let mut named = slice.clone();
@@ -191,8 +196,9 @@ impl Writer<'_> {
                 Err(error) => error,
             };
             tries += 1;
-            // Without an earlier create that may have been carried out, the slice is not of this Service: another name will do.
-            // So it is when the slice has been given to another Service or manager meanwhile, or is being deleted.
+            // Unless an earlier create with this name was left without a response, the existing slice is not one of
+            // this Service. The same holds if the slice has been moved to another Service or manager, or is being
+            // deleted.
             if error.is_already_exists() && tries < NAMES_TO_TRY && (!name.unanswered || self.is_lost(&named)) {
                 continue;
             }
@@ -202,8 +208,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether the slice of this name is not one that the next plan finds, as far as the cache knows: another Service or manager
-    /// has it, or it is being deleted.
+    /// Returns whether the cached slice of this name belongs to another Service or manager or is being deleted, so that
+    /// the next plan does not find it. `false` if the cache has no such slice.
     fn is_lost(&self, slice: &EndpointSlice) -> bool {
         let cached = self.cache.get(&slice.metadata.namespace, &slice.metadata.name);
         cached.is_some_and(|cached| cached.metadata.deletion_timestamp.is_some() || !in_same_place(&cached, slice))
@@ -211,7 +217,7 @@ impl Writer<'_> {
 
     async fn delete(&self, slice: &EndpointSlice, writes: &mut usize) -> Result<(), WriteError> {
         let ObjectMeta { namespace, name, uid, resource_version, .. } = &slice.metadata;
-        // Upstream sets no condition: its late request deletes what another has made of the slice since.
+        // Upstream sends no preconditions, so a delayed request deletes a slice that another client has changed since.
         let unchanged = Some(Preconditions::unchanged(uid, resource_version));
         let write = self.begin(slice);
         match self.client.delete::<EndpointSlice>(namespace, name, unchanged).await {
@@ -223,7 +229,7 @@ impl Writer<'_> {
                 self.wrote(Operation::Delete, writes);
                 Ok(())
             }
-            // Someone else deleted it, which the watch will show (EC-46).
+            // Another client deleted it; its watch event follows (EC-46).
             Err(error) if error.is_not_found() => Ok(()),
             Err(error) => {
                 if error.is_conflict() {

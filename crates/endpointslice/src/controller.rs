@@ -1,7 +1,7 @@
 //! The slice controller of kube-controller-manager.
 //!
-//! Handlers turn changes of Services, Pods, Nodes and slices into keys of Services; a sync plans and applies the slices
-//! of one Service. Its name in `--controllers` is `endpointslice-controller`.
+//! Handlers of Services, Pods, Nodes and slices enqueue the keys of Services; a sync reconciles the slices of one
+//! Service. The name of the controller in `--controllers` is `endpointslice-controller`.
 
 mod sync;
 
@@ -41,28 +41,28 @@ pub struct Config {
     pub batch_period: Duration,
 }
 
-/// Caches that the slice controller reads.
+/// Informers whose caches the slice controller reads.
 #[derive(Debug, Clone)]
 pub struct Informers {
-    /// Services.
+    /// Informer of Services.
     pub services: Informer<Service, ServiceIndex>,
-    /// Pods.
+    /// Informer of Pods.
     pub pods: Informer<Pod, PodIndex>,
-    /// Nodes.
+    /// Informer of Nodes.
     pub nodes: Informer<Node>,
-    /// EndpointSlices, including those of other controllers.
+    /// Informer of EndpointSlices, including those of other controllers.
     pub slices: Informer<EndpointSlice, SliceIndex>,
 }
 
 /// Minimum delay after a change of a slice (upstream: `endpointSliceChangeMinSyncDelay`).
 const SLICE_CHANGE_DELAY: Duration = Duration::from_secs(1);
 
-/// Name in `--controllers`, logs and metrics.
+/// Name of the controller in `--controllers`, logs and metrics.
 const NAME: &str = "endpointslice-controller";
 
-/// Returns the slice controller, which reads the caches of `informers` and writes with `client`.
+/// Returns the slice controller, which reads from the caches of `informers` and writes with `client`.
 ///
-/// `slices` receives the metrics that upstream's controller has, `metrics` those of the queue and of syncs.
+/// `slices` receives the metrics of upstream's slice controller, `metrics` those of the queue and of syncs.
 pub fn endpointslice_controller(
     informers: &Informers,
     client: Client,
@@ -111,22 +111,23 @@ pub fn endpointslice_controller(
     })
 }
 
-/// Queues a Service at once for each of its changes (ES-H1).
+/// Adds a handler that enqueues a Service at once for each of its changes (ES-H1).
 fn watch_services(controller: &mut ControllerBuilder<ObjectKey>, informers: &Informers) {
     controller.watch(&informers.services, "services", |event: &Event<Service>, keys| keys.add(event.object().key()));
 }
 
-/// Queues the Services that a change of a Pod concerns, after the batch period (ES-H2).
+/// Adds a handler that enqueues the Services that a change of a Pod affects, after the batch period (ES-H2).
 fn watch_pods(controller: &mut ControllerBuilder<ObjectKey>, informers: &Informers, batch_period: Duration) {
     let services = informers.services.lister();
     controller.watch(&informers.pods, "pods", move |event: &Event<Pod>, keys| {
-        for service in services.read(|_, index| pod_change::woken_services(event.states(), index)) {
+        for service in services.read(|_, index| pod_change::services_to_sync(event.states(), index)) {
             keys.add_after(service, batch_period);
         }
     });
 }
 
-/// Notifies of Nodes that were added or deleted, or changed zone or readiness: the CPU shares of the zones changed (ES-H8, ES-H9).
+/// Adds a handler that notifies `nodes_changed` when a Node is added or deleted or changes its zone or readiness, so
+/// that the CPU ratios of the zones are recomputed (ES-H8, ES-H9).
 fn watch_nodes(controller: &mut ControllerBuilder<ObjectKey>, informers: &Informers, nodes_changed: Arc<Notify>) {
     controller.watch(&informers.nodes, "nodes", move |event: &Event<Node>, _| match event.states() {
         (Some(old), Some(new)) if old.ready == new.ready && old.zone == new.zone => {}
@@ -153,7 +154,7 @@ mod tests {
         Controller::builder("test", Queue::builder().limiter(endpoint_slice_limiter()), Metrics::default())
     }
 
-    /// Caches fed by hand: those of Services, slices, and what is returned beside them.
+    /// Returns informers, and the manual sources of Services, Pods and Nodes.
     fn informers() -> (Informers, ManualSource<Service, ServiceIndex>, ManualSource<Pod, PodIndex>, ManualSource<Node>)
     {
         let (services, service_source) = ManualSource::with_index(ServiceIndex::default(), ServiceIndex::update);

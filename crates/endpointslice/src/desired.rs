@@ -1,4 +1,4 @@
-//! What a plan is to bring about.
+//! Desired endpoints, and their computation from Pods.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,41 +9,44 @@ use kube_endpoint_model::{
 
 use crate::pod_endpoint::PodEndpoint;
 
-/// Endpoints that share their address type and ports, and so may share slices.
+/// Desired endpoints with the same address type and ports, which may share slices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DesiredGroup<E = Endpoint> {
-    /// Kind of their addresses.
+    /// Address type of the endpoints.
     pub address_type: AddressType,
-    /// Ports they all serve, in any order.
+    /// Ports of the endpoints, in any order. Without a name or protocol, a port has the API server's defaults, the
+    /// empty name and `TCP`.
     pub ports: Vec<EndpointPort>,
-    /// The endpoints in any order. Of two with the same identity the later one counts. May be empty: slices of these
-    /// ports that exist without endpoints are then left alone.
+    /// The endpoints, in any order. Of two with the same identity the later one counts (RC-14). In a group without
+    /// endpoints, existing slices with these ports are kept if they are empty already (RC-10).
     pub endpoints: Vec<E>,
 }
 
-/// The endpoints of a Service.
+/// Desired endpoints of a Service.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ServiceEndpoints<'a> {
-    /// Grouped by address type and ports.
+    /// Endpoints, grouped by address type and ports.
     pub groups: Vec<DesiredGroup<PodEndpoint<'a>>>,
-    /// Pods left out because the Node they name is not known (yet): write the rest, then try again.
+    /// Pods that are left out because their Node is not in the cache (RC-11). Write the other endpoints, then fail the
+    /// sync, so that it is retried.
     pub missing_nodes: Vec<MissingNode>,
 }
 
-/// A Pod on a Node that is not known.
+/// Pod whose Node is not in the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingNode {
-    /// The Pod.
+    /// Name of the Pod.
     pub pod: Text,
-    /// The Node it names; may be empty.
+    /// Name of the Node, from `spec.nodeName` of the Pod; may be empty.
     pub node: Text,
 }
 
-/// Builds the desired endpoints of a Service from the Pods it selects, as the slice controller does (RC-8 to RC-14).
+/// Computes the desired endpoints of a Service from the Pods that it selects, like the slice controller (RC-8 to
+/// RC-14).
 ///
-/// `node` finds a Node by name. Terminating Pods are endpoints too, marked as such. A Pod on an unknown Node is left
-/// out, unless the Service publishes unready addresses.
+/// `node` returns the Node with the given name. Terminating Pods are endpoints with the condition `terminating`. A Pod
+/// on an unknown Node is left out, unless the Service publishes unready addresses.
 pub fn desired_endpoints_from_service_pods<'a>(
     service: &Service,
     pods: &'a [Arc<Pod>],
@@ -54,7 +57,7 @@ pub fn desired_endpoints_from_service_pods<'a>(
     let mut variants = PortVariants::new(service);
     for pod in pods.iter().filter(|pod| membership::is_endpoint(pod, true)) {
         let variant = variants.of(pod);
-        // The groups are claimed even by a Pod that adds nothing to them (RC-10).
+        // A Pod that adds no endpoint still creates the groups of its ports (RC-10).
         if result.groups.len() == variant * types.len() {
             result.groups.extend(types.iter().map(|address_type| DesiredGroup {
                 address_type: address_type.clone(),
@@ -69,7 +72,7 @@ pub fn desired_endpoints_from_service_pods<'a>(
         }
         for (left, group) in (0..types.len()).rev().zip(&mut result.groups[variant * types.len()..]) {
             let Some(family) = family(&group.address_type) else { continue };
-            // Counting a reference up and down takes longer than all else here: the last group gets the one there is.
+            // Cloning the `Arc` takes longer than the rest of the loop, so the last group gets the original.
             let node = if left == 0 { found.take() } else { found.clone() };
             group.endpoints.extend(PodEndpoint::new(service, pod, node, family));
         }
@@ -85,13 +88,13 @@ fn family(address_type: &AddressType) -> Option<IpFamily> {
     }
 }
 
-/// The different numbers at which Pods serve the ports of a Service, in the order they were met. Most Services have one
-/// variant; only ports that are named may differ from Pod to Pod.
+/// Distinct lists of port numbers with which Pods serve the ports of a Service, in the order of the Pods. Most Services
+/// have one variant; only the numbers of named target ports differ between Pods.
 struct PortVariants<'a> {
     service: &'a Service,
     named: bool,
     known: HashMap<Vec<Option<i32>>, usize>,
-    /// By port of the Service; `None` where a Pod does not declare it.
+    /// Port numbers of each variant, in the order of the Service's ports; `None` if the Pod does not declare the port.
     numbers: Vec<Vec<Option<i32>>>,
     current: usize,
     scratch: Vec<Option<i32>>,
@@ -110,7 +113,7 @@ impl<'a> PortVariants<'a> {
         }
         self.scratch.clear();
         self.scratch.extend(self.service.ports.iter().map(|port| membership::find_port(pod, port)));
-        // Neighbours are mostly alike.
+        // Consecutive Pods usually have the same variant.
         if self.numbers.get(self.current) != Some(&self.scratch) {
             self.current = *self.known.entry(self.scratch.clone()).or_insert_with(|| {
                 self.numbers.push(self.scratch.clone());
@@ -120,7 +123,7 @@ impl<'a> PortVariants<'a> {
         self.current
     }
 
-    /// The ports of a variant in the order of the wire. A port that Pods do not declare is left out (RC-9).
+    /// Returns the ports of a variant in upstream's order. A port that its Pods do not declare is left out (RC-9).
     fn ports(&self, variant: usize) -> Vec<EndpointPort> {
         let resolved = self.service.ports.iter().zip(&self.numbers[variant]);
         let mut ports: Vec<EndpointPort> = resolved

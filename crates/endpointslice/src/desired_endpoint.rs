@@ -1,4 +1,4 @@
-//! What a plan needs to know of an endpoint there should be.
+//! Types of desired endpoints.
 
 use kube_endpoint_model::Endpoint;
 
@@ -8,11 +8,11 @@ mod sealed {
     use crate::identity::Identity;
     use kube_endpoint_model::Endpoint;
 
-    /// What the reconciler asks of a desired endpoint. Kept inside the crate, so that it may change.
+    /// Methods of a desired endpoint that the reconciler calls. Sealed, so that they can change.
     pub trait View {
         fn identity(&self) -> Identity<'_>;
-        /// Whether an endpoint of the same identity is as it should be (RC-15): Node, zone, conditions and the object
-        /// behind it, whatever its version. Hints are decided apart.
+        /// Returns whether an existing endpoint of the same identity is as desired (RC-15): Node, zone, conditions, and
+        /// target apart from its resource version. Hints are not compared.
         fn is_met_by(&self, existing: &Endpoint) -> bool;
         fn to_endpoint(&self) -> Endpoint;
     }
@@ -20,10 +20,10 @@ mod sealed {
 
 pub(crate) use sealed::View;
 
-/// An endpoint there should be: a whole [`Endpoint`], or a [`PodEndpoint`](crate::PodEndpoint), which becomes one only
-/// where a slice with it is written.
+/// Desired endpoint: an [`Endpoint`], or a [`PodEndpoint`](crate::PodEndpoint), which is converted only if a slice with
+/// it is written.
 pub trait DesiredEndpoint: View {
-    /// The endpoint as it is written.
+    /// Returns the endpoint as it is written.
     fn endpoint(&self) -> Endpoint {
         self.to_endpoint()
     }

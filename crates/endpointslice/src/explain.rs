@@ -1,4 +1,4 @@
-//! Why each endpoint is where it is.
+//! Explanations of plans.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,9 +12,9 @@ use crate::input::{Hints, Input};
 use crate::options::Options;
 use crate::plan::{Plan, TypePlan, plan};
 
-/// Plans as [`plan`] does, and says for each endpoint why it is where it is.
+/// Returns the same plan as [`plan`], and the reason why each endpoint is in its slice.
 ///
-/// For logs and support; it costs several times what the plan does.
+/// For logs and support: it takes several times as long as the plan alone.
 pub fn plan_explained<E: DesiredEndpoint>(
     input: Input<'_, E>,
     hints: Hints<'_>,
@@ -26,58 +26,59 @@ pub fn plan_explained<E: DesiredEndpoint>(
     (plan, explanation)
 }
 
-/// Why each endpoint is where it is, after a plan.
+/// Placement of every endpoint by a plan, with reasons.
 ///
-/// Prints as one line for a log: for each slice how many endpoints are there for which reason.
+/// Displayed as one line, with the number of endpoints by slice and reason.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// Every endpoint there is or was: by address type, then slices as they are, as they are written, and those that go.
+    /// All endpoints, existing, added and removed: by address type, first those of existing slices, then those of
+    /// slices to create. Endpoints of address types that the owner does not have come last.
     pub placements: Vec<Placement>,
 }
 
-/// Where an endpoint is, and why. Prints as one line for a log.
+/// Slice of one endpoint, and the reason for it. Displayed as one line.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Placement {
-    /// Its address type.
+    /// Address type of the slice.
     pub address_type: AddressType,
-    /// Its addresses.
+    /// Addresses of the endpoint.
     pub addresses: Addresses,
-    /// The object behind it.
+    /// Object behind the endpoint, usually a Pod.
     pub target: Option<TargetRef>,
-    /// The slice it is in, or was in if it is removed.
+    /// Slice that contains the endpoint; if it is removed, the slice that contained it.
     pub slice: SliceName,
-    /// Why.
+    /// Why the endpoint is in this slice, or was removed from it.
     pub reason: Reason,
 }
 
-/// How a slice is called.
+/// Name of a slice, or its number if it does not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SliceName {
-    /// By its name.
+    /// Name of an existing slice.
     Known(Text),
-    /// It is yet to get its name: the place among the slices of its address type that are created, from 1.
+    /// Slice to create, which has no name yet: its position among those of its address type, from 1.
     New(usize),
 }
 
-/// Why an endpoint is where it is.
+/// Why an endpoint is in its slice, or was removed from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Reason {
-    /// It was in this slice, and is as it was.
+    /// The endpoint was in this slice before and does not change, apart from its hints.
     Kept,
-    /// It was in this slice, and something about it changed.
+    /// The endpoint was in this slice before, and its Node, zone, conditions or target change.
     UpdatedInPlace,
-    /// It was added to a slice that is written anyway (RC-18).
+    /// The endpoint is added to a slice that is updated anyway (RC-18).
     FilledIn,
-    /// It was added to the slice that is fullest with all that is added (RC-19).
+    /// The endpoint is added to the unchanged slice that is fullest with all added endpoints (RC-19).
     FilledFullest,
-    /// It is in a new slice, for which there was no room elsewhere.
+    /// The endpoint is in a new slice, since no existing one can take it.
     NewSlice,
-    /// It is in a new slice that takes over the name of one that goes (RC-41).
+    /// The endpoint is in a new slice that takes over the name of a deleted one (RC-41).
     RecycledName,
-    /// It is not desired any more, at these ports or at all, or is in another slice already.
+    /// The endpoint is no longer desired with these ports, or another slice contains it already.
     Removed,
 }
 
@@ -86,8 +87,8 @@ impl Reason {
         match self {
             Reason::Kept => "kept",
             Reason::UpdatedInPlace => "updated in place",
-            Reason::FilledIn => "filled into a slice that is written anyway",
-            Reason::FilledFullest => "filled into the fullest slice with room",
+            Reason::FilledIn => "added to a slice that is updated anyway",
+            Reason::FilledFullest => "added to the fullest slice with enough space",
             Reason::NewSlice => "in a new slice",
             Reason::RecycledName => "in a new slice under a recycled name",
             Reason::Removed => "removed",
@@ -140,7 +141,7 @@ impl fmt::Display for Explanation {
 }
 
 impl Explanation {
-    /// Explains a plan by what it was made from and what it does.
+    /// Explains a plan by comparing it with the slices that it was computed from.
     fn of(existing: &[Arc<EndpointSlice>], plan: &Plan) -> Explanation {
         let mut explanation = Explanation::default();
         for plan in &plan.types {
@@ -218,8 +219,8 @@ fn name(slice: &EndpointSlice) -> SliceName {
     SliceName::Known(slice.metadata.name.clone())
 }
 
-/// Whether a slice only took over the name of another: it replaces that as a whole, and has other ports or no endpoint in
-/// common with it.
+/// Returns whether an update only takes over the name of a slice: it replaces the slice as a whole, and has other ports
+/// or no common endpoint.
 fn is_recycled(before: &EndpointSlice, after: &EndpointSlice) -> bool {
     let sorted = |slice: &EndpointSlice| {
         let mut ports = slice.ports.clone();

@@ -7,12 +7,11 @@ use kube_endpoint_model::{EndpointPort, EndpointSlice};
 
 use crate::desired::DesiredGroup;
 
-/// Groups by their ports: order does not tell groups apart, and no ports are one group however they are written (RC-7).
-/// Groups with the same ports become one. They come out in the order of their ports, whatever order they came in.
+/// Merges groups with the same ports in any order (RC-7), and returns the groups sorted by their ports.
 pub(crate) fn merge<E>(mut groups: Vec<DesiredGroup<E>>) -> Vec<DesiredGroup<E>> {
     for group in &mut groups {
         for port in &mut group.ports {
-            // What the API server would fill in; otherwise the slice that comes back would look like another's.
+            // The API server's defaults. Without them, the group would not match the slice that the server returns.
             port.name.get_or_insert_default();
             port.protocol.get_or_insert_with(|| "TCP".into());
         }
@@ -29,7 +28,7 @@ pub(crate) fn merge<E>(mut groups: Vec<DesiredGroup<E>>) -> Vec<DesiredGroup<E>>
     groups
 }
 
-/// The slices of each of the merged groups, and those whose ports nothing has any more (RC-24).
+/// Returns the slices of each merged group, and the slices whose ports no group has (RC-24).
 pub(crate) fn assign<'a, E>(
     groups: &[DesiredGroup<E>],
     slices: impl IntoIterator<Item = &'a Arc<EndpointSlice>>,

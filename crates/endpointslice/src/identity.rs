@@ -1,4 +1,4 @@
-//! What makes an endpoint the same one across syncs, and finding it again.
+//! Identity of endpoints, and lookup of endpoints by identity.
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -8,8 +8,8 @@ use kube_endpoint_model::{Address, Endpoint};
 
 use crate::desired_endpoint::DesiredEndpoint;
 
-/// What makes an endpoint the same one across syncs (RC-14): its addresses in any order, its host name, and the namespace
-/// and name of the object behind it. Borrowed, so that comparing costs no copy.
+/// Identity of an endpoint across syncs (RC-14): its addresses in any order, its hostname, and the namespace and name
+/// of its target. Borrowed, so that a comparison needs no copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Identity<'a> {
     pub(crate) namespace: &'a str,
@@ -41,8 +41,9 @@ impl<'a> Identity<'a> {
         }
     }
 
-    /// The address mostly decides; the end of the name, where names of objects differ, keeps apart what shares one. The sum
-    /// makes the order of addresses not matter.
+    /// Hashes the addresses and the last 8 bytes of the name. Addresses are usually distinct; Pods that share one, on
+    /// the host network, differ at the end of their names. Hashes of several addresses are added, so that their order
+    /// does not matter.
     fn hash(&self, hasher: &DefaultHashBuilder) -> u64 {
         let mut state = hasher.build_hasher();
         match self.addresses {
@@ -58,13 +59,15 @@ impl<'a> Identity<'a> {
     }
 }
 
-/// Compares texts that are often both empty. Without the special case that is a comparison of no bytes behind dangling
-/// pointers, for which memory instructions with masks take hundreds of cycles: most of the time of planning mirrored slices.
+/// Compares texts that are often both empty. Without the special case, zero bytes at dangling pointers are compared
+/// with masked memory instructions, which take hundreds of cycles for that: most of the time of planning mirrored
+/// slices.
 fn compare(a: &str, b: &str) -> Ordering {
     if a.is_empty() && b.is_empty() { Ordering::Equal } else { a.cmp(b) }
 }
 
-/// As [`compare`], for texts that are mostly equal, and where they repeat mostly one and the same.
+/// Returns whether two texts are equal. As in [`compare`], empty texts are a special case; equal texts are mostly
+/// interned, so pointers are compared first.
 fn same(a: &str, b: &str) -> bool {
     a.len() == b.len() && (a.is_empty() || std::ptr::eq(a, b) || a == b)
 }
@@ -81,7 +84,7 @@ impl PartialEq for Identity<'_> {
 impl Eq for Identity<'_> {}
 
 impl Ord for Identity<'_> {
-    /// In the order that decides soonest: objects behind endpoints mostly differ in name.
+    /// Compares the addresses last: names usually differ, and several addresses must be sorted for it.
     fn cmp(&self, other: &Self) -> Ordering {
         compare(self.namespace, other.namespace)
             .then_with(|| compare(self.name, other.name))
@@ -99,7 +102,7 @@ impl PartialOrd for Identity<'_> {
     }
 }
 
-/// The desired endpoints of a group, each of which is taken at most once.
+/// Desired endpoints of a group. Each can be taken once.
 #[derive(Debug)]
 pub(crate) struct DesiredSet<'a, E> {
     endpoints: &'a [E],
@@ -110,11 +113,11 @@ pub(crate) struct DesiredSet<'a, E> {
 }
 
 impl<'a, E: DesiredEndpoint> DesiredSet<'a, E> {
-    /// Of two endpoints with the same identity the later one counts.
+    /// Creates the set. Of two endpoints with the same identity the later one counts.
     pub(crate) fn new(endpoints: &'a [E]) -> Self {
         let hasher = DefaultHashBuilder::default();
         let mut by_identity = HashTable::with_capacity(endpoints.len());
-        // A slice of more than 2^32 endpoints does not fit in memory.
+        // More than 2^32 endpoints do not fit into memory.
         for (at, endpoint) in (0u32..).zip(endpoints) {
             let identity = endpoint.identity();
             let same = |other: &u32| endpoints[*other as usize].identity() == identity;
@@ -127,17 +130,18 @@ impl<'a, E: DesiredEndpoint> DesiredSet<'a, E> {
         DesiredSet { endpoints, hasher, by_identity, taken: vec![false; endpoints.len()] }
     }
 
-    /// How many endpoints there are.
+    /// Returns the number of endpoints; those with the same identity count once.
     pub(crate) fn len(&self) -> usize {
         self.by_identity.len()
     }
 
-    /// The desired version of an endpoint that is in a slice; `None` where it is not desired, or was taken already.
+    /// Takes the desired endpoint with the identity of an existing one; `None` if there is none, or if it was taken
+    /// before.
     pub(crate) fn take(&mut self, existing: &Endpoint) -> Option<&'a E> {
         self.take_same(Identity::of(existing))
     }
 
-    /// The desired endpoint of an identity; `None` where there is none, or it was taken already.
+    /// Takes the desired endpoint with this identity; `None` if there is none, or if it was taken before.
     pub(crate) fn take_same(&mut self, identity: Identity<'_>) -> Option<&'a E> {
         let same = |at: &u32| self.endpoints[*at as usize].identity() == identity;
         let at = *self.by_identity.find(identity.hash(&self.hasher), same)? as usize;
@@ -145,7 +149,7 @@ impl<'a, E: DesiredEndpoint> DesiredSet<'a, E> {
         (!taken).then(|| &self.endpoints[at])
     }
 
-    /// What was not taken, in the order of identities.
+    /// Returns the endpoints that were not taken, sorted by identity.
     pub(crate) fn into_rest(self) -> Vec<&'a E> {
         let left = self.by_identity.iter().map(|at| *at as usize).filter(|at| !self.taken[*at]);
         let mut rest: Vec<&E> = left.map(|at| &self.endpoints[at]).collect();

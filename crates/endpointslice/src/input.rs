@@ -1,4 +1,4 @@
-//! What a plan is made from.
+//! Input of a plan.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,30 +11,35 @@ use crate::desired::DesiredGroup;
 use crate::owner::Owner;
 use crate::slice_labels::SliceLabels;
 
-/// Desired endpoints and existing slices of an owner. Equal input gives equal plans, in whatever order endpoints, groups and slices come.
+/// Desired endpoints and existing slices of one owner. The order of groups, endpoints and slices does not change the
+/// plan.
 ///
-/// Endpoints are [`Endpoint`]s, or anything else that is [desired](crate::DesiredEndpoint).
+/// Endpoints are [`Endpoint`]s, or of another type that implements [`DesiredEndpoint`](crate::DesiredEndpoint).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Input<'a, E = Endpoint> {
-    /// Who owns the slices.
+    /// Object that owns the slices.
     pub owner: &'a Owner,
-    /// The address types the owner has. Slices of other types are deleted.
+    /// Address types of the owner. Slices of other types are deleted.
     pub address_types: &'a [AddressType],
-    /// The endpoints there should be.
+    /// Desired endpoints. Groups of an address type that the owner does not have are ignored.
     pub desired: Vec<DesiredGroup<E>>,
-    /// The slices there are: those of this owner's name and this controller that are not being deleted.
+    /// Existing slices: those of the [Service](Input::service) that this controller manages. Slices of other
+    /// controllers are ignored. The slice controller leaves out slices that are being deleted (ES-5), the mirroring
+    /// controller does not (MI-4).
     pub existing: &'a [Arc<EndpointSlice>],
-    /// The labels slices get; without any they name the owner as their Service.
+    /// Labels of the slices; `None` for only those that every slice has, with the name of the owner as the service
+    /// name.
     pub labels: Option<&'a SliceLabels>,
-    /// The annotations slices get with [`Packing::Single`](crate::Packing::Single); otherwise they keep what they have.
+    /// Annotations of the slices with [`Packing::Single`](crate::Packing::Single). With other packings, slices keep the
+    /// annotations that they have.
     pub annotations: Option<&'a Labels>,
-    /// What to do about the annotation that says which change a write is for.
+    /// Treatment of the trigger time annotation of slices that are written.
     pub trigger_time: TriggerTime,
 }
 
 impl<'a, E> Input<'a, E> {
-    /// Input without labels and annotations to carry, that leaves trigger times alone.
+    /// Creates an input without labels and annotations, and with [`TriggerTime::Leave`].
     pub fn new(
         owner: &'a Owner,
         address_types: &'a [AddressType],
@@ -52,27 +57,27 @@ impl<'a, E> Input<'a, E> {
         }
     }
 
-    /// The Service that the slices name.
+    /// Returns the Service that the label `kubernetes.io/service-name` of the slices refers to. It need not exist.
     pub fn service(&self) -> ObjectKey {
         let name = self.labels.map_or(&self.owner.name, SliceLabels::service_name);
         ObjectKey { namespace: self.owner.namespace.clone(), name: name.clone() }
     }
 
-    /// Sets the labels slices get.
+    /// Sets the labels of the slices.
     #[must_use]
     pub fn labels(mut self, labels: &'a SliceLabels) -> Self {
         self.labels = Some(labels);
         self
     }
 
-    /// Sets the annotations slices get with [`Packing::Single`](crate::Packing::Single).
+    /// Sets the annotations of the slices with [`Packing::Single`](crate::Packing::Single).
     #[must_use]
     pub fn annotations(mut self, annotations: &'a Labels) -> Self {
         self.annotations = Some(annotations);
         self
     }
 
-    /// Sets what to do about the annotation that says which change a write is for.
+    /// Sets the treatment of the trigger time annotation.
     #[must_use]
     pub fn trigger_time(mut self, trigger_time: TriggerTime) -> Self {
         self.trigger_time = trigger_time;
@@ -80,39 +85,39 @@ impl<'a, E> Input<'a, E> {
     }
 }
 
-/// What to do about the annotation `endpoints.kubernetes.io/last-change-trigger-time` of what is written.
+/// Treatment of the annotation `endpoints.kubernetes.io/last-change-trigger-time` of slices that are written (RC-42).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriggerTime {
-    /// Leave it alone.
+    /// Keeps the annotation.
     Leave,
-    /// Write the time, or remove the annotation where there is none.
+    /// Sets the annotation to this time; `None` removes it (EC-13).
     Write(Option<Timestamp>),
 }
 
-/// What to do about hints.
+/// Treatment of hints.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Hints<'a> {
-    /// Leave them alone.
+    /// Writes endpoints with the hints of the desired endpoints. A difference in hints alone causes no write.
     Leave,
-    /// Decide them as the slice controller does for a Service (RC-29 to RC-34).
+    /// Computes hints as the slice controller does for a Service (RC-29 to RC-34).
     Decide(ServiceHints<'a>),
 }
 
-/// What decides the hints of a Service.
+/// Input for the hints of a Service.
 #[derive(Clone, Debug)]
 pub struct ServiceHints<'a> {
-    /// What the Service asks for.
+    /// Hint policy of the Service.
     pub policy: HintPolicy,
-    /// The CPU of the zones.
+    /// CPU ratios of the zones.
     pub ratios: &'a ZoneRatios,
-    /// The address types that have hints from the topology cache.
+    /// Address types that have hints from the topology cache.
     pub enabled: BTreeSet<AddressType>,
 }
 
 impl Hints<'_> {
-    /// Decides the hints of all slices of one address type (RC-32 to RC-34), and remembers which types have hints by
-    /// now: a Service tells only once that they were enabled or disabled (EC-18).
+    /// Computes the hints of all slices of one address type (RC-32 to RC-34), and updates the set of enabled types, so
+    /// that the next type does not repeat the event that hints were enabled or disabled (EC-18).
     pub(crate) fn decide(&mut self, address_type: &AddressType, slices: &mut SliceSet) -> HintsOutcome {
         let Hints::Decide(rule) = self else { return HintsOutcome::default() };
         let outcome = rule.policy.apply(rule.ratios, !rule.enabled.is_empty(), address_type, slices);

@@ -1,9 +1,37 @@
 //! The generic EndpointSlice reconciler, and the slice controller of kube-controller-manager built on it.
 //!
-//! Anything that has endpoints can own slices: a Service, an Endpoints object, a custom resource. The reconciler knows
-//! nothing of where endpoints come from. It is asked with the slices there are and the endpoints there should be, and
-//! answers with a [`Plan`]: what to create, update and delete. [`plan`] is pure and deterministic; a [`Reconciler`] carries
-//! plans out.
+//! Any namespaced object can own slices: a Service, an Endpoints object, a custom resource. What it is for:
+//!
+//! - **Planning**: [`plan`] returns the creates, updates and deletes ([`Plan`]) that turn the existing slices of an
+//!   owner into its desired endpoints. It is pure and deterministic: equal input in any order gives equal plans.
+//! - **Explaining**: [`plan_explained`] also returns the reason why each endpoint is in its slice.
+//! - **Endpoints of Pods**: [`desired_endpoints_from_service_pods`] computes the desired endpoints of a Service from
+//!   its Pods. Endpoints from any other source are passed as [`DesiredGroup`]s.
+//! - **Reconciling**: a [`Reconciler`] plans with hints, writes, emits events and reports metrics, in one call.
+//! - **The slice controller**: [`controller::endpointslice_controller`] does so for every Service with a selector.
+//!
+//! ```text
+//! Service, Pods, Nodes --> desired_endpoints_from_service_pods --+
+//! other sources -------------------------------------------------+--> DesiredGroup
+//!                                                                          |
+//!                                                                          v
+//! SliceCache ---------------- existing slices --------------------------> Input
+//!     ^                                                                    |
+//!     |                                                                    v
+//!     |                                                Hints, Options --> plan --> Plan
+//!     |                                                                             |
+//!     |   responses                    create, update, delete                       v
+//!     +------------- API server <--------------------------------------------- Reconciler
+//! ```
+//!
+//! # When not to use it
+//!
+//! - To write Endpoints objects: use `kube-endpoint`. To mirror them into slices: use `kube-endpointslice-mirroring`.
+//! - To change slices that another controller manages: only slices with the managed-by label of [`Options::controller`]
+//!   are written, and two controllers with the same label undo each other's writes.
+//! - In several processes at once without leader election: see `kube-lease-election`.
+//!
+//! # Example
 //!
 //! Ids such as `RC-14` name rules of the
 //! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
@@ -33,19 +61,21 @@
 //!
 //! # Cargo features
 //!
-//! - `apply` (default): carrying plans out against an API server, and [`Reconciler`], which does all of a sync in one call.
-//! - `watch`: hearing of changes of slices through an informer.
+//! - `apply` (default): [`Reconciler`], which plans and writes in one call.
+//! - `watch`: [`watch_slices`], a handler of slice events, and an informer's store as the [`SliceCache`].
 //! - `controller` (default): the slice controller, [`controller::endpointslice_controller`].
-//! - `prometheus`: upstream's [`metrics`] on a registry of the caller's.
+//! - `prometheus`: upstream's [`metrics`] in a registry of the `prometheus` crate.
 //!
-//! Without them the crate is pure and pulls in neither tokio nor kube.
+//! Without these features the crate is pure and depends on neither tokio nor kube.
 //!
-//! # The slice controller
+//! # Deliberate differences from upstream
 //!
-//! Upstream matches Pods to Services on a queue of their own, since that costs a walk over all Services of a namespace.
-//! Here an index answers at once, so that the events of a Pod put its Services on the one queue directly.
+//! Ids such as RC-19 and EC-9 name behaviour of upstream, Kubernetes 1.36. The README of this crate lists the
+//! differences. The one that shapes the code: upstream matches Pods to Services in a work queue of its own, because
+//! that takes a search through all Services of a namespace. Here the Services of a Pod come from an index, so the
+//! handler of Pods adds them to the only queue directly.
 //!
-//! # Upstream's tests and ours
+//! # Counterparts of upstream's tests
 //!
 #![doc = include_str!("../UPSTREAM_TESTS.md")]
 

@@ -1,4 +1,4 @@
-//! Reads from the server, past the caches.
+//! Reads from the API server, bypassing the caches.
 
 use kube_controller_client::{Client, Error, ListParams};
 use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
@@ -7,24 +7,24 @@ use kube_wire::{Decode, DecodeError, decode_list};
 
 use crate::owner::Owner;
 
-/// Why the slices of a Service could not be read from the server.
+/// Error of [`Reconciler::live_slices`](crate::Reconciler::live_slices).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiveReadError {
     /// The request failed.
     #[error("cannot list the EndpointSlices of Service {service}")]
     List {
-        /// The Service.
+        /// Service of the slices.
         service: ObjectKey,
-        /// What the server said.
+        /// Error of the request.
         source: Error,
     },
-    /// The answer cannot be decoded.
+    /// The response cannot be decoded.
     #[error("cannot decode the EndpointSlices of Service {service}")]
     Decode {
-        /// The Service.
+        /// Service of the slices.
         service: ObjectKey,
-        /// What is wrong with the answer.
+        /// Error of the decoder.
         source: DecodeError,
     },
 }
@@ -45,9 +45,9 @@ pub(crate) async fn live(
     Ok(list.items)
 }
 
-/// Returns whether the server has no object `T` with the name and uid of `owner`; `false` if it does not answer.
+/// Returns whether the API server has no object `T` with the name and UID of `owner`; `false` if the request fails.
 ///
-/// A list of one name, since controllers may be permitted to list and not to get.
+/// Sends a list with a field selector instead of a get, because the roles of controllers may allow list and watch only.
 pub(crate) async fn is_gone<T: Decode>(client: &Client, owner: &Owner) -> bool {
     let selector = Some(format!("metadata.name={}", owner.name));
     let params = ListParams { field_selector: selector, ..ListParams::default() };
@@ -59,7 +59,12 @@ pub(crate) async fn is_gone<T: Decode>(client: &Client, owner: &Owner) -> bool {
     match owners {
         Ok(owners) => owners.iter().all(|it| it.uid() != owner.uid),
         Err(err) => {
-            tracing::debug!(resource = %T::RESOURCE, name = %owner.name, err, "Cannot verify the owner of EndpointSlices");
+            tracing::debug!(
+                resource = %T::RESOURCE,
+                name = %owner.name,
+                err,
+                "Cannot verify the owner of EndpointSlices, assuming that it exists"
+            );
             false
         }
     }

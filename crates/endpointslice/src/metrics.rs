@@ -1,4 +1,4 @@
-//! What a slice controller reports of its work, and to whom.
+//! Metrics of slice controllers.
 
 mod cache;
 #[cfg(feature = "prometheus")]
@@ -14,17 +14,17 @@ use kube_topology::TrafficDistribution;
 
 use crate::plan::Plan;
 
-/// What came of a key.
+/// Result of the sync of one Service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyncResult {
-    /// It is in its desired state.
+    /// All writes succeeded, and no Pod was left out.
     Success,
-    /// Something failed.
+    /// The sync failed and is retried.
     Error,
 }
 
 impl SyncResult {
-    /// As upstream labels it (SY-3).
+    /// Returns upstream's label value (SY-3).
     pub fn as_str(self) -> &'static str {
         match self {
             SyncResult::Success => "success",
@@ -33,19 +33,19 @@ impl SyncResult {
     }
 }
 
-/// A write of a slice.
+/// Operation that writes a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// It was created.
+    /// A create.
     Create,
-    /// It was updated.
+    /// An update.
     Update,
-    /// It was deleted.
+    /// A delete.
     Delete,
 }
 
 impl Operation {
-    /// As upstream labels it.
+    /// Returns upstream's label value.
     pub fn as_str(self) -> &'static str {
         match self {
             Operation::Create => "create",
@@ -55,48 +55,47 @@ impl Operation {
     }
 }
 
-/// How the hints of a Service were decided, as upstream labels it (RC-46).
+/// Hint policy of a Service, in the terms of upstream's metric labels (RC-46).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HintLabels {
-    /// Whether the topology annotation asks for hints: `Auto`, otherwise `Disabled`.
+    /// Whether the topology annotation enables hints: label value `Auto`, otherwise `Disabled`.
     pub topology: bool,
-    /// The traffic distribution in use.
+    /// Traffic distribution in use.
     pub traffic_distribution: Option<TrafficDistribution>,
 }
 
-/// What slice controllers report. Each method does nothing by default.
+/// Receiver of the metrics of a slice controller. Each method does nothing by default.
 pub trait SliceMetrics: Send + Sync {
-    /// Observes the plan of one sync (RC-28).
+    /// Observes the plan of one sync, before its writes (RC-28).
     fn planned(&self, plan: &Plan) {
         let _ = plan;
     }
 
-    /// The totals over all Services, after those of one changed.
+    /// Sets the totals over all Services.
     fn totals(&self, totals: Totals) {
         let _ = totals;
     }
 
-    /// How many Services use each traffic distribution, after that of one changed. One that was used once stays, with 0
-    /// (MT-6).
+    /// Sets the number of Services by traffic distribution. A distribution that is no longer used stays, with 0 (MT-6).
     fn traffic_distributions(&self, services: &BTreeMap<TrafficDistribution, usize>) {
         let _ = services;
     }
 
-    /// A slice was written.
+    /// Counts a write that the API server accepted.
     fn wrote(&self, operation: Operation) {
         let _ = operation;
     }
 
-    /// All changes of one address type were written: so many slices.
+    /// Observes the number of changed slices of one address type, after all its writes succeeded (RC-46).
     fn changed(&self, slices: usize, hints: HintLabels) {
         let _ = (slices, hints);
     }
 
-    /// A key was handled.
+    /// Counts a sync.
     fn synced(&self, result: SyncResult) {
         let _ = result;
     }
 }
 
-/// Reports nothing.
+/// Drops all metrics.
 impl SliceMetrics for () {}

@@ -1,10 +1,10 @@
-//! How a controller keeps its slices.
+//! Options of a controller that owns slices.
 
 use std::num::NonZeroUsize;
 
 use kube_endpoint_model::Text;
 
-/// How a controller keeps its slices. Starts as the slice controller's defaults; each method changes one point.
+/// Options of a controller that owns slices. [`Options::new`] returns the defaults; each method changes one of them.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -16,37 +16,38 @@ use kube_endpoint_model::Text;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The value of the label `endpointslice.kubernetes.io/managed-by`: which slices are this controller's.
+    /// Value of the label `endpointslice.kubernetes.io/managed-by`. Slices with another value are never written.
     pub controller: Text,
-    /// The most endpoints a slice is filled with; the API server accepts up to 1,000.
+    /// Maximum number of endpoints that a slice is filled with; 100 by default. The API server accepts up to 1,000.
     pub max_endpoints_per_slice: NonZeroUsize,
-    /// Whether an owner without endpoints has one empty slice for each address type (RC-25).
+    /// Whether an owner without endpoints has one empty slice for each address type (RC-25); `true` by default.
     pub placeholder: bool,
-    /// Whether slices must refer to this very owner (RC-6): others are deleted and never recycled, since the garbage
-    /// collector may be about to remove them. Where it is not enforced they are taken over (MI-15).
+    /// Whether existing slices must refer to the owner by UID (RC-6); `true` by default. If so, other slices are
+    /// deleted and never reused, since the garbage collector may be about to delete them. If not, they are taken over
+    /// (MI-15).
     pub enforce_ownership: bool,
-    /// How endpoints share slices.
+    /// Distribution of endpoints over slices; incremental by default.
     pub packing: Packing,
 }
 
-/// How endpoints of the same address type and ports share slices.
+/// Distribution of endpoints with the same address type and ports over slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Packing {
-    /// As the slice controller: slices are filled up to the maximum, endpoints stay where they are, and what others
-    /// wrote on a slice survives.
+    /// As the slice controller (RC-15 to RC-21): slices are filled up to the maximum, endpoints stay in their slice,
+    /// and annotations that another client added to a slice are kept.
     Incremental,
-    /// As the mirroring controller: one slice, written anew as a whole whenever it changes, with exactly the carried
-    /// annotations. Endpoints beyond the maximum are not written.
+    /// As the mirroring controller (MI-13 to MI-16): one slice, replaced as a whole if it differs, with exactly the
+    /// annotations of the [`Input`](crate::Input). Endpoints beyond the maximum are not written.
     Single,
 }
 
-/// The default of `--max-endpoints-per-slice` (K-3).
+/// Default of `--max-endpoints-per-slice` (K-3).
 const MAX_ENDPOINTS_PER_SLICE: NonZeroUsize = NonZeroUsize::new(100).expect("not zero");
 
 impl Options {
-    /// The options of the slice controller, for a controller of this name: 100 endpoints a slice, a placeholder,
-    /// ownership enforced, incremental packing.
+    /// Returns the options of the slice controller for another managed-by value: 100 endpoints per slice, a
+    /// placeholder, ownership enforced, incremental packing.
     pub fn new(controller: impl Into<Text>) -> Options {
         Options {
             controller: controller.into(),
@@ -57,7 +58,7 @@ impl Options {
         }
     }
 
-    /// Sets the most endpoints a slice is filled with.
+    /// Sets the maximum number of endpoints that a slice is filled with.
     #[must_use]
     pub fn max_endpoints_per_slice(mut self, max: NonZeroUsize) -> Options {
         self.max_endpoints_per_slice = max;
@@ -71,14 +72,14 @@ impl Options {
         self
     }
 
-    /// Sets whether slices must refer to this very owner.
+    /// Sets whether existing slices must refer to the owner by UID.
     #[must_use]
     pub fn enforce_ownership(mut self, enforce: bool) -> Options {
         self.enforce_ownership = enforce;
         self
     }
 
-    /// Sets how endpoints share slices.
+    /// Sets the distribution of endpoints over slices.
     #[must_use]
     pub fn packing(mut self, packing: Packing) -> Options {
         self.packing = packing;

@@ -1,30 +1,30 @@
-//! The object that owns the slices of a plan.
+//! Owners of slices.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use kube_endpoint_model::{EndpointSlice, ObjectKey, ObjectMeta, OwnerReference, ResourceVersion, Service, Text, Uid};
 
-/// The object whose endpoints a plan is about: a Service, an Endpoints object, or anything with an identity.
+/// Object that owns the slices of a plan: a Service, an Endpoints object, or any other namespaced object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Owner {
-    /// API version, such as `v1`.
+    /// API version, for instance `v1`.
     pub api_version: Text,
-    /// Kind.
+    /// Kind, for instance `Service`.
     pub kind: Text,
-    /// Namespace of the owner and its slices.
+    /// Namespace of the owner and of its slices.
     pub namespace: Text,
-    /// Name; new slices are named after it.
+    /// Name; the names of new slices start with it.
     pub name: Text,
-    /// Identity.
+    /// UID.
     pub uid: Uid,
-    /// Version; what events about the owner refer to. May be empty.
+    /// Resource version that events about the owner refer to; may be empty.
     pub resource_version: ResourceVersion,
-    /// Whether the owner is being deleted: nothing is created for it any more (EC-29).
+    /// Whether the owner is being deleted. If so, no slice is created for it (EC-29).
     pub terminating: bool,
 }
 
 impl Owner {
-    /// An object of any kind as owner.
+    /// Returns an object of any kind as owner.
     ///
     /// ```
     /// use kube_endpoint_model::ObjectMeta;
@@ -46,7 +46,7 @@ impl Owner {
         }
     }
 
-    /// A Service as owner.
+    /// Returns a Service as owner.
     pub fn service(service: &Service) -> Owner {
         Owner {
             api_version: "v1".into(),
@@ -59,17 +59,17 @@ impl Owner {
         }
     }
 
-    /// An object of a type of `k8s-openapi` as owner.
+    /// Returns an object of a `k8s-openapi` type as owner.
     pub fn of<K: k8s_openapi::Metadata<Ty = meta::ObjectMeta>>(object: &K) -> Owner {
         Owner::new(K::API_VERSION, K::KIND, &object.metadata().into())
     }
 
-    /// Namespace and name.
+    /// Returns the namespace and name of the owner.
     pub fn key(&self) -> ObjectKey {
         ObjectKey { namespace: self.namespace.clone(), name: self.name.clone() }
     }
 
-    /// The reference that slices carry.
+    /// Returns the owner reference of the slices, with `controller` and `blockOwnerDeletion` set.
     pub fn reference(&self) -> OwnerReference {
         OwnerReference {
             api_version: self.api_version.clone(),
@@ -81,7 +81,7 @@ impl Owner {
         }
     }
 
-    /// Whether a slice refers to this very owner (RC-6): by kind, API version and identity.
+    /// Returns whether a slice refers to this owner (RC-6), by kind, API version and UID.
     pub fn owns(&self, slice: &EndpointSlice) -> bool {
         slice
             .metadata
@@ -90,22 +90,23 @@ impl Owner {
             .any(|it| it.kind == self.kind && it.api_version == self.api_version && it.uid == self.uid)
     }
 
-    /// Whether a slice refers to an earlier object of this kind and name (MI-15): it outlived its owner.
+    /// Returns whether a slice refers to an object of the same kind and name with another UID, usually a deleted one
+    /// (MI-15).
     pub(crate) fn predecessor_owns(&self, slice: &EndpointSlice) -> bool {
         let references = &slice.metadata.owner_references;
         references.iter().any(|it| it.kind == self.kind && it.name == self.name && it.uid != self.uid)
     }
 
-    /// The prefix the server makes slice names from (RC-36): the owner's name and a dash where that can begin a name,
-    /// otherwise the bare name.
+    /// Returns the prefix of slice names (RC-36): the name of the owner and a dash if that is a valid prefix, otherwise
+    /// the bare name.
     pub(crate) fn generate_name(&self) -> Text {
         let prefix = format!("{}-", self.name);
         if is_subdomain_prefix(&prefix) { prefix.into() } else { self.name.clone() }
     }
 }
 
-/// Whether text can begin a DNS-1123 subdomain, as the API server judges `generateName`: a dash at the end is fine,
-/// since characters follow.
+/// Returns whether the API server accepts a text as `generateName`: a DNS-1123 subdomain that may end with a dash,
+/// since characters follow (upstream: `NameIsDNSSubdomain` with `prefix`).
 fn is_subdomain_prefix(prefix: &str) -> bool {
     const MAX_LENGTH: usize = 253;
     let label = |label: &str| {

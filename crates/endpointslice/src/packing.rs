@@ -1,4 +1,4 @@
-//! Which endpoints go to which slice, for endpoints that share their address type and ports.
+//! Distribution of endpoints with the same address type and ports over slices.
 
 use std::sync::Arc;
 
@@ -8,29 +8,31 @@ use crate::desired_endpoint::DesiredEndpoint;
 use crate::identity::{DesiredSet, Identity};
 use crate::slice_labels::WrittenLabels;
 
-/// What becomes of the slices of one group.
+/// Changes of the slices of one group.
 #[derive(Debug, Default)]
 pub(crate) struct Packed {
-    /// Endpoints of new slices, one list a slice.
+    /// Endpoints of the slices to create, one list per slice.
     pub(crate) create: Vec<Vec<Endpoint>>,
     pub(crate) update: Vec<EndpointSlice>,
     pub(crate) delete: Vec<Arc<EndpointSlice>>,
     pub(crate) unchanged: Vec<Arc<EndpointSlice>>,
-    /// Endpoints desired, equal ones counted once.
+    /// Number of desired endpoints; those with the same identity count once.
     pub(crate) desired: usize,
-    /// Endpoints that were in no slice before.
+    /// Number of endpoints that no slice of the group contains yet.
     pub(crate) added: usize,
-    /// Endpoints that stay in their slice and are written anew.
+    /// Number of endpoints that stay in their slice and change.
     pub(crate) updated: usize,
-    /// Endpoints that are in no slice any more.
+    /// Number of endpoints that are removed from their slice.
     pub(crate) removed: usize,
 }
 
-/// Packs in upstream's three phases (RC-15 to RC-21): first every slice keeps what it may, then slices that are written
-/// anyway are filled, then the slice that ends up fullest, or new ones.
+/// Distributes endpoints in upstream's three phases (RC-15 to RC-21): each slice keeps its endpoints that are desired;
+/// slices that are updated anyway are filled; the remaining endpoints go into the unchanged slice that is fullest with
+/// them, or into new slices.
 ///
-/// Endpoints stay where they are and slices are never merged. Where upstream leaves a choice to chance, slices go by
-/// size, then by their lowest endpoint, and only then by name, since names are random; endpoints go by identity.
+/// Endpoints do not move between slices, and slices are not merged. Where upstream's result depends on map order,
+/// slices are taken by size, then by their lowest endpoint, and only then by name, since names are random. Added
+/// endpoints are sorted by identity.
 pub(crate) fn pack<E: DesiredEndpoint>(
     existing: &[&Arc<EndpointSlice>],
     desired: &[E],
@@ -71,7 +73,7 @@ pub(crate) fn pack<E: DesiredEndpoint>(
     packed.added = left;
     if left > 0 {
         let mut remaining = desired.into_rest().into_iter().map(E::endpoint);
-        // The order above broke ties already; a stable sort keeps it.
+        // The sort is stable: slices of the same size stay in the order of the first phase.
         packed.update.sort_by_key(|slice| std::cmp::Reverse(slice.endpoints.len()));
         for slice in &mut packed.update {
             let room = max.saturating_sub(slice.endpoints.len());
@@ -90,15 +92,15 @@ pub(crate) fn pack<E: DesiredEndpoint>(
     packed
 }
 
-/// A slice with other endpoints and the labels it should have.
+/// Returns the slice with these endpoints and the desired labels.
 fn rewritten(slice: &EndpointSlice, endpoints: Vec<Endpoint>, labels: &WrittenLabels<'_>) -> EndpointSlice {
     let mut metadata = slice.metadata.clone();
     metadata.labels = labels.written.clone();
     EndpointSlice { metadata, address_type: slice.address_type.clone(), endpoints, ports: slice.ports.clone() }
 }
 
-/// The slice that has room for all `additional` endpoints and is fullest with them (RC-19). A full slice's worth of
-/// endpoints always makes a new slice.
+/// Returns the position of the slice that can take all `additional` endpoints and is fullest with them (RC-19); `None`
+/// if there is none, or if the endpoints fill a slice of their own.
 fn fullest_after(slices: &[Arc<EndpointSlice>], additional: usize, max: usize) -> Option<usize> {
     if additional >= max {
         return None;
@@ -110,7 +112,7 @@ fn fullest_after(slices: &[Arc<EndpointSlice>], additional: usize, max: usize) -
     with_slack.min().map(|(_, at)| at)
 }
 
-/// Slices by size, fullest first, then by their lowest endpoint, then by name.
+/// Sorts slices by number of endpoints, highest first, then by their lowest endpoint, then by name.
 pub(crate) fn in_stable_order<'a>(slices: &[&'a Arc<EndpointSlice>]) -> Vec<&'a Arc<EndpointSlice>> {
     let mut ordered = slices.to_vec();
     if ordered.len() > 1 {

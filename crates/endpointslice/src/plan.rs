@@ -1,4 +1,4 @@
-//! From what is and what should be to what must be written: pure and deterministic.
+//! The plan: computes the writes for the slices of one owner, without I/O.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,72 +19,75 @@ use crate::recycle::recycle;
 use crate::single::single;
 use crate::slice_labels::{SliceLabels, WrittenLabels};
 
-/// What must be written, for each address type apart: a failure in one is no reason to leave out another (EC-45).
+/// Writes for the slices of one owner, by address type: a failure in one type does not stop the others (EC-45).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// One for each address type of the owner.
+    /// Writes for each address type of the owner, in the order of [`Input::address_types`].
     pub types: Vec<TypePlan>,
-    /// Slices of address types the owner does not have, to be deleted last, each whatever becomes of the others (RC-4).
+    /// Slices of address types that the owner does not have. They are deleted last, whether or not earlier writes
+    /// failed (RC-4).
     pub unsupported: Vec<Arc<EndpointSlice>>,
 }
 
 impl Plan {
-    /// A plan that deletes slices, each whatever becomes of the others.
+    /// Returns a plan that deletes these slices; a failed delete does not stop the others.
     pub fn delete(slices: Vec<Arc<EndpointSlice>>) -> Plan {
         Plan { types: Vec::new(), unsupported: slices }
     }
 
-    /// Whether there is nothing to write.
+    /// Returns whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.unsupported.is_empty() && self.types.iter().all(TypePlan::is_empty)
     }
 
-    /// How many API calls it takes.
+    /// Returns the number of creates, updates and deletes.
     pub fn writes(&self) -> usize {
         self.unsupported.len() + self.types.iter().map(TypePlan::writes).sum::<usize>()
     }
 }
 
-/// What must be written for one address type: creates first, then updates, then deletes.
+/// Writes for one address type. Creates are sent first, then updates, then deletes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TypePlan {
-    /// The address type.
+    /// Address type of all these slices.
     pub address_type: AddressType,
-    /// Slices to create; the server makes their names.
+    /// Slices to create. They have no name yet, only a prefix for it in `generate_name`.
     pub create: Vec<EndpointSlice>,
-    /// Slices to update. One without a resource version replaces whatever has its name.
+    /// Slices to update, with the name and the resource version of the existing slice, so that a concurrent write by
+    /// another client leads to a conflict.
     pub update: Vec<EndpointSlice>,
     /// Slices to delete.
     pub delete: Vec<Arc<EndpointSlice>>,
-    /// What to tell about hints, once the rest is written or has failed (RC-35).
+    /// Events about hints, emitted after the writes, failed or not (RC-35).
     pub events: Vec<TopologyEvent>,
-    /// How many endpoints are hinted to each zone, for the topology cache; `None` takes the address type out of it.
+    /// Number of endpoints with a hint for each zone, for the topology cache; `None` removes the address type from it.
     pub hints: Option<BTreeMap<Text, usize>>,
-    /// Endpoints and slices by ports, once the plan is carried out.
+    /// Number of endpoints and slices for each set of ports, after the writes.
     pub groups: Vec<GroupCount>,
-    /// Slices that are not created, since the owner is on its way out (RC-42).
+    /// Number of slices that are not created because the owner is being deleted (RC-42).
     pub withheld: usize,
-    /// Endpoints that are in no slice yet.
+    /// Number of endpoints that no slice with their ports contains yet (RC-17).
     pub added: usize,
-    /// Endpoints that stay in their slice and change.
+    /// Number of endpoints that stay in their slice and change; a change of hints does not count.
     pub updated: usize,
-    /// Endpoints that will be in no slice any more. Those of ports that nothing has any more do not count (RC-28).
+    /// Number of endpoints that are removed from their slice. Those whose set of ports is no longer desired do not
+    /// count (RC-28).
     pub removed: usize,
 }
 
-/// Endpoints that share their ports, and the slices they are in (MT-4).
+/// Number of endpoints and slices of one address type and set of ports (MT-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupCount {
-    /// Endpoints desired.
+    /// Number of desired endpoints.
     pub endpoints: usize,
-    /// Slices.
+    /// Number of slices after the writes.
     pub slices: usize,
 }
 
 impl TypePlan {
-    /// A plan that writes nothing.
+    /// Returns a plan without writes.
     pub fn empty(address_type: AddressType) -> TypePlan {
         TypePlan {
             address_type,
@@ -101,18 +104,19 @@ impl TypePlan {
         }
     }
 
-    /// Whether there is nothing to write.
+    /// Returns whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.writes() == 0
     }
 
-    /// How many API calls it takes.
+    /// Returns the number of creates, updates and deletes.
     pub fn writes(&self) -> usize {
         self.create.len() + self.update.len() + self.delete.len()
     }
 }
 
-/// Plans the writes that turn the existing slices into the desired ones. [`Reconciler`](crate::Reconciler) also carries them out.
+/// Returns the writes that turn the existing slices of an owner into its desired endpoints. A
+/// [`Reconciler`](crate::Reconciler) also sends them.
 pub fn plan<E: DesiredEndpoint>(input: Input<'_, E>, mut hints: Hints<'_>, options: &Options) -> Plan {
     let Input { owner, address_types, desired, existing, labels, annotations, trigger_time } = input;
     let default_labels;
@@ -126,7 +130,7 @@ pub fn plan<E: DesiredEndpoint>(input: Input<'_, E>, mut hints: Hints<'_>, optio
     let annotations = annotations.unwrap_or(&no_annotations);
     let build = Builder { owner, labels: labels.written_by(&options.controller), annotations, options };
 
-    // Slices of others are none of this plan's business, whoever passed them.
+    // Slices of other controllers must not be written, even if the caller passes them.
     let existing: Vec<_> = existing.iter().filter(|slice| slice.is_managed_by(&options.controller)).collect();
     let mut desired_of: Vec<Vec<DesiredGroup<E>>> = address_types.iter().map(|_| Vec::new()).collect();
     for group in desired {
@@ -166,7 +170,7 @@ pub fn plan<E: DesiredEndpoint>(input: Input<'_, E>, mut hints: Hints<'_>, optio
     Plan { types, unsupported: in_stable_order(&unsupported).into_iter().cloned().collect() }
 }
 
-/// The changes for one address type before slices to delete are turned into updates.
+/// Changes of one address type, before deletes and creates are paired into updates.
 #[derive(Default)]
 struct Changes {
     slices: SliceSet,
@@ -177,7 +181,7 @@ struct Changes {
     removed: usize,
 }
 
-/// What all slices of a plan have in common.
+/// Fields that all new slices of a plan share.
 pub(crate) struct Builder<'a> {
     pub(crate) owner: &'a Owner,
     pub(crate) labels: WrittenLabels<'a>,
@@ -198,7 +202,7 @@ impl Builder<'_> {
         let (slices_of, orphaned) = groups::assign(&groups, ours);
         for (group, slices) in groups.into_iter().zip(slices_of) {
             let DesiredGroup { address_type: _, mut ports, endpoints } = group;
-            // Only what is written needs the order of the wire.
+            // Only new slices need upstream's order of ports, and most plans have none.
             let mut new_slice = |endpoints| {
                 sort_slice_ports(&mut ports);
                 self.new_slice(address_type, &ports, endpoints)
@@ -231,8 +235,8 @@ impl Builder<'_> {
         changes
     }
 
-    /// An owner without endpoints keeps one empty slice (RC-25): the last to be deleted if it is one, otherwise a new
-    /// one.
+    /// Leaves one empty slice if all slices are to be deleted and none is created (RC-25): the only one to be deleted
+    /// if it equals the placeholder, otherwise a new one.
     fn keep_one(&self, address_type: &AddressType, existing: usize, changes: &mut Changes) {
         if existing != changes.delete.len() || !changes.slices.create.is_empty() {
             return;
@@ -247,7 +251,7 @@ impl Builder<'_> {
         changes.groups.push(GroupCount { endpoints: 0, slices: 1 });
     }
 
-    /// Whether a slice equals a placeholder (RC-26): its owner, name and annotations do not matter.
+    /// Returns whether a slice equals the placeholder (RC-26). Name, annotations and owner references are not compared.
     fn is_placeholder(&self, slice: &EndpointSlice) -> bool {
         slice.endpoints.is_empty()
             && slice.ports.is_empty()
@@ -276,7 +280,7 @@ impl Builder<'_> {
     }
 }
 
-/// Sets or removes the annotation that says which change a write is for.
+/// Sets or removes the trigger time annotation of a slice to be written.
 fn stamp(slice: &mut EndpointSlice, trigger_time: TriggerTime) {
     let TriggerTime::Write(time) = trigger_time else { return };
     let annotations = &mut slice.metadata.annotations;

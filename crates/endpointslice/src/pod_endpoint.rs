@@ -1,4 +1,4 @@
-//! A Pod as an endpoint of a Service, without a copy of anything.
+//! Desired endpoints that borrow from Pods.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use kube_endpoint_model::{Addresses, Endpoint, EndpointConditions, IpFamily, Nod
 use crate::desired_endpoint::View;
 use crate::identity::Identity;
 
-/// A Pod as an endpoint of a Service (RC-12): what [`desired_endpoints_from_service_pods`] makes, and what turns into an
-/// [`Endpoint`] only where it is written.
+/// Pod as a desired endpoint of a Service (RC-12), as [`desired_endpoints_from_service_pods`] returns it. It borrows
+/// from the Pod, and is converted to an [`Endpoint`] only if its slice is written.
 ///
 /// [`desired_endpoints_from_service_pods`]: crate::desired_endpoints_from_service_pods
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct PodEndpoint<'a> {
 }
 
 impl<'a> PodEndpoint<'a> {
-    /// The endpoint of a Pod; `None` without an address of the family.
+    /// Returns the endpoint of a Pod; `None` if the Pod has no address of the family.
     pub(crate) fn new(
         service: &Service,
         pod: &'a Pod,
@@ -33,7 +33,7 @@ impl<'a> PodEndpoint<'a> {
         match addresses.len() {
             0 => return None, // RC-13
             1 => {}
-            _ => addresses = Cow::Owned(addresses.into_owned().sorted()), // EC-44: in the order of their text.
+            _ => addresses = Cow::Owned(addresses.into_owned().sorted()), // Sorted by their text (EC-44).
         }
         Some(PodEndpoint {
             addresses,
@@ -71,7 +71,7 @@ impl View for PodEndpoint<'_> {
         self.conditions == existing.conditions
             && self.node_name() == existing.node_name.as_ref()
             && self.zone() == existing.zone.as_ref()
-            // Namespace and name are part of the identity.
+            // Namespace and name need no comparison: they are part of the identity.
             && existing.target_ref.as_ref().is_some_and(|target| *target.uid() == self.pod.uid && target.is_of_pod())
     }
 

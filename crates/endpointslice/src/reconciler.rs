@@ -1,4 +1,4 @@
-//! Plan, hints, writes, events and metrics in one: what a controller calls for each of its objects.
+//! Reconciler: plan, hints, writes, events and metrics of one sync.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -23,9 +23,9 @@ use crate::plan::{Plan, plan};
 use crate::slice_cache::SliceCache;
 use crate::slice_names::SliceNames;
 
-/// Where notes about owners go.
+/// Receiver of events about owners.
 pub trait EventSink: Send + Sync {
-    /// Takes a note. Must not wait.
+    /// Emits an event about an owner. Must not block.
     fn event(&self, about: &Owner, event_type: EventType, reason: &str, message: String);
 }
 
@@ -42,20 +42,22 @@ impl EventSink for EventRecorder {
     }
 }
 
-/// Drops every note.
+/// Drops all events.
 impl EventSink for () {
     fn event(&self, _: &Owner, _: EventType, _: &str, _: String) {}
 }
 
-/// Brings the slices of owners into line with their endpoints.
+/// Reconciles the slices of owners with their desired endpoints.
 ///
-/// One per controller, shared by its workers. A sync reads the slices of an owner from the cache, builds what is desired and
-/// [reconciles](Reconciler::reconcile). The cache must show the reconciler's own writes: give it the
-/// [`cache`](ReconcilerBuilder::cache) to put the answers into, or read the slices from the server each time
-/// ([`live_slices`](Reconciler::live_slices)). No two syncs of the same owner may run at once, which the queue sees to.
+/// A controller has one reconciler, shared by its workers. A sync reads the existing slices of an owner, computes its
+/// desired endpoints, and calls [`reconcile`](Reconciler::reconcile). The existing slices must include the reconciler's
+/// own writes: set a [`cache`](ReconcilerBuilder::cache) that stores the responses, or read the slices from the API
+/// server in each sync ([`live_slices`](Reconciler::live_slices)). Syncs of the same owner must not run concurrently,
+/// which a work queue ensures.
 ///
-/// Between syncs it remembers the [topology cache](TopologyCache), the totals of its metrics, the names of creates that were not
-/// answered, and writes that the server answered with other content: those are not repeated.
+/// Between syncs it keeps the [topology cache](TopologyCache), the totals for its metrics, the names of failed creates,
+/// the last hint events, and writes that the server answered with other content, which are not repeated.
+/// [`forget`](Reconciler::forget) drops all of these for one Service.
 pub struct Reconciler {
     client: Client,
     options: Options,
@@ -67,68 +69,70 @@ pub struct Reconciler {
     topology: Option<Mutex<TopologyCache>>,
     traffic_distribution: bool,
     events: Box<dyn EventSink>,
-    /// Digest of the hint events that were emitted last for a Service.
+    /// Digest of the last hint events, by Service.
     hint_events: Mutex<HashMap<ObjectKey, u64>>,
     metrics: Arc<dyn SliceMetrics>,
     totals: Mutex<MetricsCache>,
 }
 
-/// Outcome of a reconciliation that succeeded.
+/// Result of a successful reconciliation.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Reconciled {
-    /// The writes that were decided. Empty if the slices were as desired.
+    /// Planned writes, without repetitions of writes that the server answered with other content.
     pub plan: Plan,
-    /// The number of writes that the server accepted: fewer than planned in a namespace that is being deleted.
+    /// Number of writes that the server accepted. Fewer than planned if the namespace is being deleted, or if slices to
+    /// delete were gone already.
     pub writes: usize,
 }
 
-/// Sets up a [`Reconciler`].
+/// Builder of a [`Reconciler`].
 #[must_use]
 pub struct ReconcilerBuilder {
     reconciler: Reconciler,
 }
 
 impl ReconcilerBuilder {
-    /// Hints from the CPU of the zones, for owners that ask for [`HintPolicy::Topology`]. Off by default: such owners
+    /// Enables hints by the CPU of the zones, for [`HintPolicy::Topology`]. Off by default; owners with that policy
     /// then have no hints.
     pub fn topology_cache(mut self, cache: TopologyCache) -> Self {
         self.reconciler.topology = Some(Mutex::new(cache));
         self
     }
 
-    /// Whether owners may ask for [`HintPolicy::Traffic`]. On by default.
+    /// Sets whether [`HintPolicy::Traffic`] is supported; `true` by default. If not, owners with that policy have no
+    /// hints.
     pub fn traffic_distribution(mut self, heeded: bool) -> Self {
         self.reconciler.traffic_distribution = heeded;
         self
     }
 
-    /// Where notes about owners go; nowhere by default.
+    /// Sets the receiver of events about owners; events are dropped by default.
     pub fn events(mut self, sink: impl EventSink + 'static) -> Self {
         self.reconciler.events = Box::new(sink);
         self
     }
 
-    /// Who is told of slices planned and written; nobody by default.
+    /// Sets the receiver of metrics; metrics are dropped by default.
     pub fn metrics(mut self, metrics: Arc<dyn SliceMetrics>) -> Self {
         self.reconciler.metrics = metrics;
         self
     }
 
-    /// The cache that the answers to writes go into; by default they are dropped.
+    /// Sets the cache that stores the responses to writes; responses are dropped by default.
     pub fn cache(mut self, cache: impl SliceCache + 'static) -> Self {
         self.reconciler.cache = Box::new(cache);
         self
     }
 
-    /// The reconciler.
+    /// Returns the reconciler.
     pub fn build(self) -> Reconciler {
         self.reconciler
     }
 }
 
 impl Reconciler {
-    /// A reconciler that writes with `client`.
+    /// Returns the builder of a reconciler that writes with `client`.
     pub fn builder(client: Client, options: Options) -> ReconcilerBuilder {
         let reconciler = Reconciler {
             client,
@@ -148,39 +152,41 @@ impl Reconciler {
         ReconcilerBuilder { reconciler }
     }
 
-    /// Where notes about owners go.
+    /// Returns the receiver of events about owners.
     pub fn events(&self) -> &dyn EventSink {
         &*self.events
     }
 
-    /// Reads the slices of a Service that this controller manages from the server: for programs without a cache. Those being
-    /// deleted are left out.
+    /// Reads the slices of a Service that this controller manages directly from the API server, for programs without a
+    /// cache. Slices that are being deleted are left out.
     ///
     /// # Errors
     ///
-    /// The list failed or cannot be decoded.
+    /// The request failed, or its response cannot be decoded.
     pub async fn live_slices(&self, service: &ObjectKey) -> Result<Vec<Arc<EndpointSlice>>, LiveReadError> {
         let mut slices = live(&self.client, service, &self.options.controller).await?;
-        // A slice that is being deleted does not count (ES-5).
+        // As in the slice controller, a slice that is being deleted does not count (ES-5).
         slices.retain(|slice| slice.metadata.deletion_timestamp.is_none());
         Ok(slices.into_iter().map(Arc::new).collect())
     }
 
-    /// Returns whether the server has no object `T` with the name and uid of `owner`; `false` if it does not answer.
+    /// Returns whether the API server has no object `T` with the name and UID of `owner`; `false` if the request fails.
     ///
-    /// For owners of which another client has deleted slices
-    /// ([`Enqueuer::is_contested`](kube_controller::Enqueuer::is_contested)): the garbage collector does that while a cache still
-    /// shows an owner that is gone, and would delete each slice that is created again.
+    /// Call it before creating slices again that another client has deleted
+    /// ([`Enqueuer::is_contested`](kube_controller::Enqueuer::is_contested)). The garbage collector deletes slices
+    /// while a stale cache still shows their owner, and would delete each new slice too.
     pub async fn owner_is_gone<T: Decode>(&self, owner: &Owner) -> bool {
         is_gone::<T>(&self.client, owner).await
     }
 
-    /// Plans and writes. `policy` is the hint policy of the owner; `None` leaves hints alone.
+    /// Plans and writes the slices of an owner, emits the events of the plan and reports its metrics.
+    ///
+    /// `policy` is the hint policy of the owner; `None` is [`Hints::Leave`].
     ///
     /// # Errors
     ///
-    /// Some writes failed. For each address type, creates come first, then updates, then deletes; the first failure ends that
-    /// type, and the others go on.
+    /// Some writes failed. For each address type, creates come first, then updates, then deletes; the first failure
+    /// ends the writes of that type, and the other types continue.
     pub async fn reconcile<E: DesiredEndpoint>(
         &self,
         input: Input<'_, E>,
@@ -208,11 +214,14 @@ impl Reconciler {
         Ok(Reconciled { writes: applied?, plan })
     }
 
-    /// Deletes slices of a Service that is to have none; `owner` is the kind of their owner, for messages. These deletions do not count in metrics, as upstream.
+    /// Deletes slices of a Service that should have none, and returns the number of deletes that the server accepted.
+    ///
+    /// `owner` is the kind of their owner, for error messages. As upstream, these deletes do not count in metrics
+    /// (MI-24).
     ///
     /// # Errors
     ///
-    /// Some deletes failed; the others were carried out.
+    /// Some deletes failed; all of them were tried.
     pub async fn delete(
         &self,
         owner: &Text,
@@ -237,8 +246,9 @@ impl Reconciler {
         }
     }
 
-    /// Emits the hint events of a plan, unless they repeat the last ones: upstream emits them in each sync, and each of its syncs
-    /// follows an event, while here a sync follows each write. A plan with writes is a new decision.
+    /// Emits the hint events of a plan. Events that equal the previous ones are emitted only if the plan has writes or
+    /// the owner has changed: upstream repeats them in every sync, but here a sync follows each write, so that each
+    /// event would be emitted twice (RC-35).
     fn emit_hint_events(&self, owner: &Owner, service: &ObjectKey, plan: &Plan) {
         let events = || plan.types.iter().flat_map(|plan| &plan.events);
         if events().next().is_none() {
@@ -259,7 +269,7 @@ impl Reconciler {
         }
     }
 
-    /// Forgets a Service that is gone. Its slices are left to the garbage collector.
+    /// Drops all state of a Service, usually a deleted one. Deletes no slices; the garbage collector does.
     pub fn forget(&self, service: &ObjectKey) {
         self.names.forget(service);
         self.altered.forget(service);
@@ -276,7 +286,8 @@ impl Reconciler {
         }
     }
 
-    /// Works the shares of the zones out anew; returns the Services that are overloaded now and need a sync (ES-H10).
+    /// Recomputes the CPU ratios of the zones from all Nodes, and returns the Services with too few endpoints for some
+    /// zone, which need a sync (ES-H10). Returns none without a [topology cache](ReconcilerBuilder::topology_cache).
     pub fn set_nodes<'a>(&self, nodes: impl IntoIterator<Item = &'a Node>) -> Vec<ObjectKey> {
         let Some(topology) = &self.topology else { return Vec::new() };
         let mut topology = locked(topology);
@@ -286,8 +297,8 @@ impl Reconciler {
 
     fn heeded(&self, policy: HintPolicy) -> HintPolicy {
         match policy {
-            HintPolicy::Topology if self.topology.is_none() => HintPolicy::ClusterWide,
-            HintPolicy::Traffic(_) if !self.traffic_distribution => HintPolicy::ClusterWide,
+            HintPolicy::Topology if self.topology.is_none() => HintPolicy::None,
+            HintPolicy::Traffic(_) if !self.traffic_distribution => HintPolicy::None,
             policy => policy,
         }
     }
@@ -305,7 +316,7 @@ impl Reconciler {
         plan(input, hints, &self.options)
     }
 
-    /// Tells the topology cache how many endpoints are hinted to each zone, and the metrics which distribution is used.
+    /// Stores the hints of a plan in the topology cache, and reports the traffic distribution that the Service uses.
     fn remember_hints(&self, service: &ObjectKey, policy: HintPolicy, plan: &Plan) {
         if let Some(topology) = &self.topology {
             let mut topology = locked(topology);
@@ -331,7 +342,7 @@ fn labels(policy: HintPolicy) -> HintLabels {
     match policy {
         HintPolicy::Topology => HintLabels { topology: true, traffic_distribution: None },
         HintPolicy::Traffic(distribution) => HintLabels { topology: false, traffic_distribution: Some(distribution) },
-        HintPolicy::ClusterWide => HintLabels { topology: false, traffic_distribution: None },
+        HintPolicy::None => HintLabels { topology: false, traffic_distribution: None },
     }
 }
 

@@ -1,4 +1,4 @@
-//! Turning a deletion and a creation into one update.
+//! Reuse of slices that would be deleted.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use kube_endpoint_model::EndpointSlice;
 use crate::options::Options;
 use crate::owner::Owner;
 
-/// Gives slices to create the names of slices to delete (RC-41, MI-21), so that consumers see one change instead of two:
-/// deletions from the front, creations from the back.
+/// Replaces a delete and a create by one update under the name of the old slice (RC-41, MI-21), so that consumers see
+/// one change instead of two. Deletes are taken from the front, creates from the back.
 ///
-/// Unlike upstream's, the update carries the resource version of the slice to delete: a slice that somebody else has taken over
-/// since, by another managed-by label, is not overwritten.
+/// Unlike upstream's, the update carries the resource version of the old slice, so that a slice that another manager
+/// has taken over since is not overwritten.
 ///
-/// All slices given are of one address type. Where ownership is enforced only slices of this very owner are reused: the
-/// garbage collector may be about to remove others.
+/// All slices have the same address type. If ownership is enforced, only slices of this owner are reused, since the
+/// garbage collector may be about to delete others.
 pub(crate) fn recycle(
     owner: &Owner,
     options: &Options,

@@ -9,7 +9,7 @@ use crate::identity::DesiredSet;
 use crate::packing::{Packed, in_stable_order};
 use crate::plan::Builder;
 
-/// Writes one slice anew when anything about it differs, and deletes the others (MI-13 to MI-16).
+/// Replaces the slice of a group if anything in it differs, and deletes surplus slices (MI-13 to MI-16).
 pub(crate) fn single<E: DesiredEndpoint>(
     existing: &[&Arc<EndpointSlice>],
     desired: &[E],
@@ -59,7 +59,7 @@ pub(crate) fn single<E: DesiredEndpoint>(
         let mut replacement = new_slice(endpoints());
         replacement.metadata.name = first.metadata.name.clone();
         replacement.metadata.resource_version = first.metadata.resource_version.clone();
-        // Upstream sends either a name or a prefix, so that the prefix is gone after the first update.
+        // As upstream, which sends either a name or a prefix, so the first update removes the prefix (MI-16).
         replacement.metadata.generate_name = None;
         packed.update.push(replacement);
     }

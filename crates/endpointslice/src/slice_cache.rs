@@ -1,40 +1,43 @@
-//! The cache that answers to writes of slices go into.
+//! Cache of slices that stores the responses to writes.
 
 use std::sync::Arc;
 
 use kube_endpoint_model::EndpointSlice;
 
-/// Cache of slices that takes in the answers to own writes, so that the next sync reads them back.
+/// Cache of slices that stores the responses to own writes, so that the next sync reads the written state.
 ///
-/// With the feature `watch`, the write-through handle of an informer (`kube_informer::WriteThrough`) is one. `()` is one for
-/// programs that read the slices from the server before each sync.
+/// Implemented by the write-through handle of an informer (`kube_informer::WriteThrough`), with the feature `watch`,
+/// and by `()`, which stores nothing, for programs that list the slices before each sync.
 pub trait SliceCache: Send + Sync {
-    /// A write of a slice is about to be sent.
+    /// Begins a write of a slice, before the request is sent.
     fn begin(&self, namespace: &str, name: &str) -> Box<dyn SliceWrite>;
 
-    /// Whether the cache holds this very slice, in any state; `true` if that is unknown.
+    /// Returns whether the cache contains a slice with this name and UID, in any state. A cache that stores nothing
+    /// returns `true`.
     fn holds(&self, slice: &EndpointSlice) -> bool {
         let stored = self.get(&slice.metadata.namespace, &slice.metadata.name);
         stored.is_some_and(|stored| stored.metadata.uid == slice.metadata.uid)
     }
 
-    /// The cached slice of this name, of any Service and manager; `None` if that is unknown.
+    /// Returns the cached slice of this name, of any Service and manager; `None` if there is none.
     fn get(&self, namespace: &str, name: &str) -> Option<Arc<EndpointSlice>>;
 }
 
-/// A write of a slice. Dropping it says that the write failed or was not answered.
+/// Write of a slice, from before the request until its response. Dropping it without a report means that the write
+/// failed or its response was lost.
 pub trait SliceWrite: Send {
-    /// The server answered this slice to a create, an update, or a delete that waits for finalizers.
+    /// Stores the slice from the response to a create, an update, or a delete that waits for finalizers.
     fn written(self: Box<Self>, slice: EndpointSlice);
 
-    /// The server deleted this slice.
+    /// Removes a slice that the server has deleted.
     fn deleted(self: Box<Self>, slice: &EndpointSlice);
 
-    /// The server refused the write on top of this state of the slice as outdated.
+    /// Reports that the server rejected a write based on this state of the slice, because the slice has changed or is
+    /// gone.
     fn refused(self: Box<Self>, slice: &EndpointSlice);
 }
 
-/// Drops the answers.
+/// Drops all responses.
 impl SliceCache for () {
     fn begin(&self, _: &str, _: &str) -> Box<dyn SliceWrite> {
         Box::new(())
@@ -49,7 +52,7 @@ impl SliceCache for () {
     }
 }
 
-/// Drops the answer.
+/// Drops the response.
 impl SliceWrite for () {
     fn written(self: Box<Self>, _: EndpointSlice) {}
 

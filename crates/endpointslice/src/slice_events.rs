@@ -1,24 +1,25 @@
-//! Services that a change of a slice wakes: the rules of the slice and the mirroring controller alike.
+//! Services to sync after a change of a slice, for the slice and the mirroring controller.
 
 use std::sync::Arc;
 
 use kube_endpoint_model::{EndpointSlice, ObjectKey};
 
-/// What a controller does with slices that are being deleted.
+/// Whether slices that are being deleted count for their Service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Terminating {
-    /// They do not count for their Service, so that their end changes nothing (ES-5): the slice controller.
+    /// They do not count, so the end of their deletion enqueues nothing (ES-5). Used by the slice controller.
     Ignored,
-    /// They stay slices of their Service until they are gone (MI-4): the mirroring controller.
+    /// They count until they are gone (MI-4). Used by the mirroring controller.
     Counted,
 }
 
-/// Returns the Services to sync after a slice went from one state to another (`None`: it did not or does not exist; ES-H3 to
-/// ES-H6), for the controller that writes `controller` as managed-by.
+/// Returns the Services to sync after a slice changed from the old to the new state (ES-H3 to ES-H6). A state is `None`
+/// if the slice did not exist or no longer exists; `controller` is the managed-by value of the controller.
 ///
-/// The states are those of a cache that own writes are put into, so that every change seen here was made by someone else. A
-/// slice that names another Service now wakes both; one that changed hands, or was created, changed or deleted by someone else,
-/// wakes its Service. A change that moves no generation (annotations, owners) goes unnoticed, as upstream.
+/// The states must come from a cache that stores own writes at once, so that every change was made by another client. A
+/// slice of this controller that was created, changed or deleted enqueues its Service; so does one whose managed-by
+/// label changed from or to this controller. A changed service-name label enqueues the new and the old Service. A
+/// change that leaves the generation as it is (annotations, owner references) enqueues nothing, as upstream (TR-8).
 pub fn woken_services(
     (old, new): (Option<&Arc<EndpointSlice>>, Option<&Arc<EndpointSlice>>),
     controller: &str,
@@ -42,8 +43,8 @@ pub fn woken_services(
     }
 }
 
-/// Whether a slice was written by someone else, or deleted and created again unnoticed. A version that does not grow belongs to
-/// a server that was restored from a backup: what was written since is lost.
+/// Returns whether another client wrote a slice, or deleted and created it again between two events. A lower resource
+/// version means that the server was restored from a backup and has lost later writes.
 fn is_changed(old: &EndpointSlice, new: &EndpointSlice) -> bool {
     let (old, new) = (&old.metadata, &new.metadata);
     old.uid != new.uid || old.generation != new.generation || new.resource_version < old.resource_version

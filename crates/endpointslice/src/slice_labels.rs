@@ -1,9 +1,10 @@
-//! The labels of slices: what is carried from the owner, and what every slice has.
+//! Labels of slices.
 
 use kube_endpoint_model::well_known::{HEADLESS_LABEL, SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{EndpointSlice, Labels, Service, Text};
 
-/// Which labels slices get (RC-37), and which of them count as a change when they differ (RC-38).
+/// Labels of slices: those that are copied from the owner, and those that every slice has (RC-37). Only the former
+/// cause a write if they differ (RC-38).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliceLabels {
     carried: Labels,
@@ -12,25 +13,26 @@ pub struct SliceLabels {
     reserved: &'static [&'static str],
 }
 
-/// The labels as one controller writes them.
+/// Labels with the managed-by value of a controller.
 pub(crate) struct WrittenLabels<'a> {
     pub(crate) written: Labels,
     rule: &'a SliceLabels,
 }
 
-/// Reserved in the slices of Services.
+/// Labels that only the controller sets, in slices of Services.
 const SERVICE_RESERVED: &[&str] = &[SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL, HEADLESS_LABEL];
-/// Reserved in all slices.
+/// Labels that only the controller sets, in slices of any owner.
 pub(crate) const RESERVED: &[&str] = &[SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL];
 
 impl SliceLabels {
-    /// Labels carried from an owner to slices of the Service `service_name`, which need not exist. Carried labels that
-    /// only controllers may set are ignored.
+    /// Returns labels copied from an owner, for slices of the Service `service_name`, which need not exist. The labels
+    /// `kubernetes.io/service-name` and `endpointslice.kubernetes.io/managed-by` are not copied.
     pub fn carry(labels: &Labels, service_name: &str) -> SliceLabels {
         SliceLabels::new(labels, service_name, RESERVED, false)
     }
 
-    /// The labels of a Service, carried to its slices; those of a Service without a cluster IP are marked headless.
+    /// Returns labels copied from a Service, for its slices. If it has no cluster IP, they include
+    /// `service.kubernetes.io/headless` (PD-5).
     pub fn for_service(service: &Service) -> SliceLabels {
         SliceLabels::new(&service.labels, &service.name, SERVICE_RESERVED, !service.has_cluster_ip())
     }
@@ -40,12 +42,12 @@ impl SliceLabels {
         SliceLabels { carried, service_name: service_name.into(), headless, reserved }
     }
 
-    /// The Service that the slices name.
+    /// Returns the name of the Service that the slices belong to.
     pub(crate) fn service_name(&self) -> &Text {
         &self.service_name
     }
 
-    /// The labels as `controller` writes them.
+    /// Returns the labels with `controller` as the managed-by value.
     pub(crate) fn written_by(&self, controller: &str) -> WrittenLabels<'_> {
         let fixed = [(SERVICE_NAME_LABEL, &*self.service_name), (SLICE_MANAGED_BY_LABEL, controller)];
         let headless = self.headless.then_some((HEADLESS_LABEL, ""));
@@ -54,13 +56,15 @@ impl SliceLabels {
 }
 
 impl WrittenLabels<'_> {
-    /// Whether a slice's labels differ in what was carried. Wrong reserved labels alone are no reason to write.
+    /// Returns whether the labels of a slice differ from the copied ones, without the reserved labels: a wrong reserved
+    /// label alone causes no write (RC-38).
     pub(crate) fn differ_from(&self, slice: &EndpointSlice) -> bool {
         let is_reserved = |key: &str| self.rule.reserved.contains(&key);
         !slice.metadata.labels.iter().filter(|(key, _)| !is_reserved(key)).eq(self.rule.carried.iter())
     }
 
-    /// Whether a slice has the written labels, an empty value counting as absent: how placeholders are compared (RC-26).
+    /// Returns whether a slice has the written labels, where a label with an empty value equals an absent one. Upstream
+    /// compares placeholders like this (RC-26).
     pub(crate) fn same_but_for_empty(&self, slice: &EndpointSlice) -> bool {
         fn filled(labels: &Labels) -> impl Iterator<Item = (&str, &str)> {
             labels.iter().filter(|(_, value)| !value.is_empty())

@@ -1,4 +1,4 @@
-//! A sync that changes nothing allocates so many blocks for each slice, however many endpoints are in it.
+//! Limits on the number of allocations of a sync: constant per slice, independent of the number of endpoints.
 
 #[path = "../benches/world/mod.rs"]
 mod world;
@@ -7,12 +7,12 @@ use world::World;
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// What a sync needs whatever the size.
+/// Maximum number of blocks allocated by a sync without changes, apart from those per slice.
 const ONCE: u64 = 60;
-/// What it needs for each slice of 100 endpoints beyond that.
+/// Maximum number of further blocks for each slice of 100 endpoints.
 const PER_SLICE: u64 = 2;
 
-/// Blocks that a sync allocates.
+/// Returns the number of blocks that a sync allocates.
 fn blocks(world: &World) -> u64 {
     let before = dhat::HeapStats::get().total_blocks;
     let plan = world.sync();
@@ -21,7 +21,7 @@ fn blocks(world: &World) -> u64 {
     blocks
 }
 
-// One test, for the profiler is one for the process.
+// One test only: the profiler counts for the whole process.
 #[test]
 fn blocks_are_constant_per_slice() {
     let _profiler = dhat::Profiler::builder().testing().build();
@@ -30,7 +30,7 @@ fn blocks_are_constant_per_slice() {
         let steady = blocks(&World::settled(pods));
         assert!(steady <= ONCE + PER_SLICE * slices, "{pods} Pods, steady: {steady} blocks");
         let changed = blocks(&World::changed(pods));
-        // The slice that is written anew, with what its endpoints share.
+        // The additional blocks are those of the updated slice.
         assert!(changed <= steady + 20, "{pods} Pods, one changed: {changed} blocks, {steady} without");
     }
 }

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use kube_ambient::{Defect, has};
+use kube_ambient::{Defect, is_enabled};
 use kube_wire::{Object, ObjectKey, ResourceVersion};
 use tokio::{
     sync::{mpsc, watch},
@@ -160,7 +160,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
 
     /// Stores the object from the response to a write. The handler `writer` gets no event of it.
     pub(crate) fn written(&self, object: T, writer: Option<Id>) {
-        if has(Defect::OwnWritesNotCached) {
+        if is_enabled(Defect::OwnWritesNotCached) {
             return;
         }
         let object = Arc::new(self.transformed(object));
@@ -169,7 +169,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
 
     /// Removes an object that the server deleted on request. The handler `writer` gets no event of it.
     pub(crate) fn deleted(&self, object: &T, writer: Option<Id>) {
-        if has(Defect::OwnWritesNotCached) {
+        if is_enabled(Defect::OwnWritesNotCached) {
             return;
         }
         self.change(writer, |store| store.deleted(object));

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-use kube_ambient::{Defect, has};
+use kube_ambient::{Defect, is_enabled};
 use kube_wire::{Object, ObjectKey, ResourceVersion};
 
 use crate::{Changes, Event, Objects, UpdateIndex, own_writes::OwnWrites};
@@ -310,5 +310,5 @@ fn key<T: Object>(object: &Arc<T>) -> (&str, &str) {
 fn same_state<T: Object>(one: &T, other: &T) -> bool {
     let version = one.resource_version();
     let is_same = !version.is_empty() && version == other.resource_version() && one.uid() == other.uid();
-    is_same && (has(Defect::EqualVersionsEqualContent) || one.has_content_of(other))
+    is_same && (is_enabled(Defect::EqualVersionsEqualContent) || one.content_eq(other))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::Server;
-use kube_lease_election::{Answer, Election, ElectionOptions, Elector, LeaseName, Next, Now, Request, Timing};
+use kube_lease_election::{Election, ElectionOptions, Elector, LeaseName, Next, Now, Request, RequestOutcome, Timing};
 use tokio_util::sync::CancellationToken;
 
 fn name() -> LeaseName {
@@ -46,12 +46,12 @@ fn renewal(c: &mut Criterion) {
     let mut version = 0_u64;
     let mut step = move || match elector.next(now) {
         Next::Wait(until) => now.at = until,
-        Next::Send { request: Request::Get, .. } => elector.answer(now, Answer::Missing),
+        Next::Send { request: Request::Get, .. } => elector.record_outcome(now, RequestOutcome::NotFound),
         Next::Send { .. } => {
             version += 1;
             now.wall += Duration::from_millis(1);
             let resource_version = version.to_string();
-            elector.answer(now, Answer::Written { uid: "u".to_owned(), resource_version });
+            elector.record_outcome(now, RequestOutcome::Written { uid: "u".to_owned(), resource_version });
         }
         Next::Ended(end) => unreachable!("election ended: {end:?}"),
     };

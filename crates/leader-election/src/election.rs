@@ -10,9 +10,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::fence::{Standing, Term};
-use crate::watching::Watching;
-use crate::{Answer, ElectionMetrics, Elector, End, Fence, LeaseName, Next, Now, Timing, lock, spec};
+use crate::fence::{ElectionState, FenceTerm};
+use crate::lease_watch::LeaseWatch;
+use crate::{ElectionMetrics, Elector, End, Fence, LeaseName, Next, Now, RequestOutcome, Timing, lock, spec};
 
 /// Options of an [`Election`].
 pub struct ElectionOptions {
@@ -30,14 +30,14 @@ pub struct ElectionOptions {
 }
 
 /// Time after the expiry of the lease from which [`Fence::is_overdue`] is true (CM-10).
-const TOLERATED: Duration = Duration::from_secs(20);
+const OVERDUE_AFTER: Duration = Duration::from_secs(20);
 
 /// An election, started by [`run`](Self::run).
 #[must_use = "the election does not start until `run` is called"]
 pub struct Election {
     client: Client,
     options: ElectionOptions,
-    standing: watch::Sender<Standing>,
+    state: watch::Sender<ElectionState>,
 }
 
 impl Election {
@@ -47,8 +47,8 @@ impl Election {
     /// silently dropped connection does not cost the lease, and should be used for the election only, so that renewals
     /// do not wait for other requests in its rate limiter.
     pub fn new(client: Client, options: ElectionOptions) -> (Election, Fence) {
-        let (standing, fence) = Fence::new();
-        (Election { client, options, standing }, fence)
+        let (state, fence) = Fence::new();
+        (Election { client, options, state }, fence)
     }
 
     /// Acquires and renews the lease until it is lost or `stop` is cancelled.
@@ -56,65 +56,74 @@ impl Election {
     /// Cancelling `stop` closes the fence and releases the lease. Cancel it after the work that requires the lease has
     /// ended.
     pub async fn run(self, stop: CancellationToken) -> End {
-        let Election { client, options, standing } = self;
+        let Election { client, options, state } = self;
         let ElectionOptions { lease, identity, timing, recorder, metrics } = options;
         if let Some(metrics) = &metrics {
             metrics.leading(false);
         }
         tracing::info!(%lease, identity, "Attempting to acquire leader lease...");
-        let mut watching = Watching::new(client.clone(), lease.clone());
-        let shell = Shell {
+        let mut lease_watch = LeaseWatch::new(client.clone(), lease.clone());
+        let runner = ElectionRunner {
             elector: Elector::new(lease.clone(), identity.clone(), timing, kube_ambient::random()),
-            report: Report { lease, identity, timing, recorder, metrics, standing, leads: false, slow_paths: 0 },
+            publisher: Publisher {
+                lease,
+                identity,
+                timing,
+                recorder,
+                metrics,
+                state,
+                is_leading: false,
+                slow_path_count: 0,
+            },
         };
-        shell.run(&client, &mut watching, stop).await
+        runner.run(&client, &mut lease_watch, stop).await
     }
 }
 
-struct Shell {
+struct ElectionRunner {
     elector: Elector,
-    report: Report,
+    publisher: Publisher,
 }
 
-impl Shell {
-    async fn run(mut self, client: &Client, watching: &mut Watching, stop: CancellationToken) -> End {
+impl ElectionRunner {
+    async fn run(mut self, client: &Client, lease_watch: &mut LeaseWatch, stop: CancellationToken) -> End {
         let mut stopping = false;
         loop {
             let sent_since_boot = since_boot();
             let next = self.elector.next(now());
             match next {
                 Next::Ended(end) => {
-                    self.report.publish(&self.elector, sent_since_boot, Some(end));
+                    self.publisher.publish(&self.elector, sent_since_boot, Some(end));
                     return end;
                 }
-                Next::Send { request, give_up } => {
+                Next::Send { request, deadline } => {
                     // Closes the fence, if the term has ended or the lease is to be released, before the request is
                     // sent.
-                    self.report.publish(&self.elector, None, None);
-                    let answer = timeout_at(give_up.into(), lock::send(client, &self.report.lease, request));
-                    let answer = tokio::select! {
+                    self.publisher.publish(&self.elector, None, None);
+                    let outcome = timeout_at(deadline.into(), lock::send(client, &self.publisher.lease, request));
+                    let outcome = tokio::select! {
                         biased;
                         () = stop.cancelled(), if !stopping => None,
-                        answer = answer => Some(answer.unwrap_or_else(|_| {
-                            tracing::warn!(lease = %self.report.lease, "No answer about the lease in time");
-                            Answer::Unknown
+                        outcome = outcome => Some(outcome.unwrap_or_else(|_| {
+                            tracing::warn!(lease = %self.publisher.lease, "No answer about the lease in time");
+                            RequestOutcome::Unknown
                         })),
                     };
-                    if let Some(answer) = answer {
-                        self.elector.answer(now(), answer);
-                        self.report.publish(&self.elector, sent_since_boot, None);
+                    if let Some(outcome) = outcome {
+                        self.elector.record_outcome(now(), outcome);
+                        self.publisher.publish(&self.elector, sent_since_boot, None);
                     }
                 }
                 Next::Wait(until) => {
                     match self.elector.lease() {
-                        Some(lease) if self.elector.lead().is_none() => watching.open(spec::resource_version(lease)),
-                        _ => watching.close(),
+                        Some(lease) if self.elector.term().is_none() => lease_watch.open(spec::resource_version(lease)),
+                        _ => lease_watch.close(),
                     }
                     tokio::select! {
                         biased;
                         () = stop.cancelled(), if !stopping => {}
                         () = sleep_until(until.into()) => {}
-                        lease = watching.next() => self.elector.observe(now(), lease),
+                        lease = lease_watch.next() => self.elector.observe(now(), lease),
                     }
                 }
             }
@@ -127,63 +136,63 @@ impl Shell {
 }
 
 /// Publishes the state of the election to fence, log, metrics and events.
-struct Report {
+struct Publisher {
     lease: LeaseName,
     identity: String,
     timing: Timing,
     recorder: Option<EventRecorder>,
     metrics: Option<Arc<dyn ElectionMetrics>>,
-    standing: watch::Sender<Standing>,
-    leads: bool,
-    slow_paths: u64,
+    state: watch::Sender<ElectionState>,
+    is_leading: bool,
+    slow_path_count: u64,
 }
 
-impl Report {
+impl Publisher {
     /// Publishes the state of the elector. `sent_since_boot` is the time on the clock that counts suspend at which the
     /// last request was sent; it is used if that request started or extended the term.
     fn publish(&mut self, elector: &Elector, sent_since_boot: Option<Duration>, end: Option<End>) {
-        let lead = elector.lead().filter(|_| end.is_none());
+        let term = elector.term().filter(|_| end.is_none());
         let (timing, mut new_leader) = (self.timing, false);
-        self.standing.send_if_modified(|standing| {
-            let term = lead.map(|lead| {
-                let renewed = Instant::from_std(lead.renewed);
-                match standing.term {
-                    Some(term) if term.renewed == renewed => term,
-                    _ => Term {
+        self.state.send_if_modified(|state| {
+            let fence_term = term.map(|term| {
+                let renewed = Instant::from_std(term.renewed);
+                match state.term {
+                    Some(current) if current.renewed == renewed => current,
+                    _ => FenceTerm {
                         renewed,
-                        until: lead.until.into(),
+                        until: term.until.into(),
                         until_since_boot: sent_since_boot.map(|sent| sent + timing.renew_deadline()),
-                        overdue: renewed + timing.lease_duration() + TOLERATED,
+                        overdue_at: renewed + timing.lease_duration() + OVERDUE_AFTER,
                     },
                 }
             });
-            new_leader = standing.leader != elector.leader();
-            let next = Standing { leader: elector.leader().to_owned(), term, ended: end.is_some() };
-            let changed = *standing != next;
-            *standing = next;
+            new_leader = state.leader != elector.leader();
+            let next = ElectionState { leader: elector.leader().to_owned(), term: fence_term, ended: end.is_some() };
+            let changed = *state != next;
+            *state = next;
             changed
         });
         if new_leader {
             tracing::info!(lease = %self.lease, leader = elector.leader(), "Leader seen");
         }
-        if self.leads != lead.is_some() {
-            self.leads = lead.is_some();
+        if self.is_leading != term.is_some() {
+            self.is_leading = term.is_some();
             self.leadership_changed(elector);
         }
         if let Some(metrics) = &self.metrics
-            && self.slow_paths != elector.slow_paths()
+            && self.slow_path_count != elector.slow_path_count()
         {
-            metrics.slow_paths(elector.slow_paths() - self.slow_paths);
-            self.slow_paths = elector.slow_paths();
+            metrics.add_slow_paths(elector.slow_path_count() - self.slow_path_count);
+            self.slow_path_count = elector.slow_path_count();
         }
     }
 
     fn leadership_changed(&self, elector: &Elector) {
         if let Some(metrics) = &self.metrics {
-            metrics.leading(self.leads);
+            metrics.leading(self.is_leading);
         }
         let (lease, identity) = (&self.lease, &self.identity);
-        let what = if self.leads {
+        let change = if self.is_leading {
             tracing::info!(%lease, identity, "Successfully acquired lease");
             "became leader"
         } else {
@@ -191,7 +200,7 @@ impl Report {
             "stopped leading"
         };
         if let (Some(recorder), Some(lease)) = (&self.recorder, elector.lease()) {
-            let message = format!("{identity} {what}");
+            let message = format!("{identity} {change}");
             recorder.event(&ObjectReference::to(lease), EventType::Normal, "LeaderElection", message);
         }
     }

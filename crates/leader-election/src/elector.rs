@@ -1,7 +1,7 @@
 //! The state machine of an election: which request to send next, and the effect of its response. Without I/O; time is
 //! an argument.
 
-mod answers;
+mod outcomes;
 
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ pub struct Now {
 
 /// A term of leadership.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lead {
+pub struct Term {
     /// Time at which the request that acquired the lease was sent.
     pub since: Instant,
     /// Time at which the last successful acquisition or renewal was sent.
@@ -38,12 +38,12 @@ pub struct Lead {
 pub enum Next {
     /// Call [`Elector::next`] again at this time, or after an [observation](Elector::observe).
     Wait(Instant),
-    /// Send this request and pass its result to [`Elector::answer`].
+    /// Send this request and pass its result to [`Elector::record_outcome`].
     Send {
         /// The request to send.
         request: Request,
-        /// Deadline of the response, after which the result is [unknown](Answer::Unknown).
-        give_up: Instant,
+        /// Deadline of the response, after which the result is [unknown](RequestOutcome::Unknown).
+        deadline: Instant,
     },
     /// The election is over.
     Ended(End),
@@ -63,11 +63,11 @@ pub enum Request {
 /// Result of a request.
 #[expect(clippy::large_enum_variant, reason = "only one value exists at a time, and it is moved once")]
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum RequestOutcome {
     /// The Lease was read.
     Found(Lease),
     /// The Lease does not exist.
-    Missing,
+    NotFound,
     /// The write succeeded.
     Written {
         /// UID of the Lease.
@@ -76,7 +76,7 @@ pub enum Answer {
         resource_version: String,
     },
     /// The server rejected the request with a 4xx status other than 404; it was not applied.
-    Refused,
+    Rejected,
     /// There was no response, or a 5xx: the request may have been applied, or may still be.
     Unknown,
 }
@@ -94,24 +94,24 @@ pub enum End {
 
 /// State machine of one candidate.
 ///
-/// Call [`next`](Self::next), carry out its action, and pass the result of a request to [`answer`](Self::answer). The
-/// times of successive calls must not decrease.
+/// Call [`next`](Self::next), carry out its action, and pass the result of a request to
+/// [`record_outcome`](Self::record_outcome). The times of successive calls must not decrease.
 #[derive(Debug)]
 pub struct Elector {
     lease: LeaseName,
     identity: String,
     timing: Timing,
-    draws: StdRng,
+    rng: StdRng,
     state: State,
     /// The Lease as last read, observed or written, and the time at which its spec was first seen.
-    seen: Option<(Lease, Instant)>,
+    observed: Option<(Lease, Instant)>,
     /// The Lease written by the request in flight.
-    writing: Option<Lease>,
-    lead: Option<Lead>,
+    pending_write: Option<Lease>,
+    term: Option<Term>,
     stopping: bool,
     /// Whether a write that makes this candidate the holder may have been applied without a response.
-    unsure: bool,
-    slow_paths: u64,
+    write_unconfirmed: bool,
+    slow_path_count: u64,
 }
 
 #[derive(Debug)]
@@ -149,7 +149,7 @@ enum Step {
 }
 
 /// Maximum random delay that candidates add to the retry period, as a multiple of it (client-go: `JitterFactor`).
-const JITTER: f64 = 1.2;
+const JITTER_FACTOR: f64 = 1.2;
 
 impl Elector {
     /// Creates a candidate that has not read the Lease yet. `seed` initializes the jitter of its retries.
@@ -158,51 +158,51 @@ impl Elector {
             lease,
             identity,
             timing,
-            draws: StdRng::seed_from_u64(seed),
+            rng: StdRng::seed_from_u64(seed),
             state: State::Idle(None),
-            seen: None,
-            writing: None,
-            lead: None,
+            observed: None,
+            pending_write: None,
+            term: None,
             stopping: false,
-            unsure: false,
-            slow_paths: 0,
+            write_unconfirmed: false,
+            slow_path_count: 0,
         }
     }
 
-    /// Returns the next action. A request in flight without an [`answer`](Self::answer) counts as
-    /// [unknown](Answer::Unknown).
+    /// Returns the next action. If no [outcome](Self::record_outcome) of the request in flight has been recorded, it
+    /// counts as [unknown](RequestOutcome::Unknown).
     pub fn next(&mut self, now: Now) -> Next {
         if matches!(self.state, State::Sent { .. }) {
-            self.answer(now, Answer::Unknown);
+            self.record_outcome(now, RequestOutcome::Unknown);
         }
-        if self.lead.is_some_and(|lead| lead.until <= now.at) {
-            self.lead = None;
+        if self.term.is_some_and(|term| term.until <= now.at) {
+            self.term = None;
             self.state = State::Ended(if self.stopping { End::Stopped } else { End::Lost });
         }
         if self.stopping {
-            self.begin_release(now.at);
+            self.start_release(now.at);
         }
         let (step, attempt) = match &self.state {
             State::Ended(end) => return Next::Ended(*end),
             State::Idle(Some(until)) if now.at < *until => {
-                return Next::Wait(self.lead.map_or(*until, |lead| lead.until.min(*until)));
+                return Next::Wait(self.term.map_or(*until, |term| term.until.min(*until)));
             }
-            State::Idle(_) if self.lead.is_some() => (Step::Optimistic, now.at),
+            State::Idle(_) if self.term.is_some() => (Step::Optimistic, now.at),
             State::Idle(_) | State::Sent { .. } => (Step::Get, now.at),
             State::Ready { step, attempt } => (*step, *attempt),
         };
-        let lease = self.to_write(step, now.wall);
+        let lease = self.lease_to_write(step, now.wall);
         let request = match (step, &lease) {
             (Step::Create, Some(lease)) => Request::Create(lease.clone()),
             (_, Some(lease)) => Request::Update(lease.clone()),
             (_, None) => Request::Get,
         };
-        self.unsure |= matches!(step, Step::Create | Step::Update | Step::Optimistic);
-        self.writing = lease;
+        self.write_unconfirmed |= matches!(step, Step::Create | Step::Update | Step::Optimistic);
+        self.pending_write = lease;
         self.state = State::Sent { step, attempt, sent: now.at };
-        let patience = now.at + self.timing.request_timeout();
-        let give_up = self.lead.map_or(patience, |lead| patience.min(lead.until));
-        Next::Send { request, give_up }
+        let deadline = now.at + self.timing.request_timeout();
+        let deadline = self.term.map_or(deadline, |term| deadline.min(term.until));
+        Next::Send { request, deadline }
     }
 
     /// Ends the election and releases the lease if it is held. The following [`next`](Self::next) ends the term, so the
@@ -212,46 +212,48 @@ impl Elector {
     }
 
     /// Returns the current term. It may already be over: compare `until` with the current time.
-    pub fn lead(&self) -> Option<Lead> {
-        self.lead
+    pub fn term(&self) -> Option<Term> {
+        self.term
     }
 
     /// Returns the identity of the holder last seen; empty if there was none.
     pub fn leader(&self) -> &str {
-        self.seen.as_ref().map(|(lease, _)| spec::holder(lease)).unwrap_or_default()
+        self.observed.as_ref().map(|(lease, _)| spec::holder(lease)).unwrap_or_default()
     }
 
     /// Returns the Lease as last read, observed or written.
     pub fn lease(&self) -> Option<&Lease> {
-        self.seen.as_ref().map(|(lease, _)| lease)
+        self.observed.as_ref().map(|(lease, _)| lease)
     }
 
     /// Returns the number of renewals that needed a read, because the update without a read had failed.
-    pub fn slow_paths(&self) -> u64 {
-        self.slow_paths
+    pub fn slow_path_count(&self) -> u64 {
+        self.slow_path_count
     }
 
     /// Returns the Lease that a step writes, or `None` for a read.
-    fn to_write(&self, step: Step, wall: Timestamp) -> Option<Lease> {
-        let seen = self.seen.as_ref().map(|(lease, _)| lease);
+    fn lease_to_write(&self, step: Step, wall: Timestamp) -> Option<Lease> {
+        let observed = self.observed.as_ref().map(|(lease, _)| lease);
         match step {
             Step::Get | Step::ReleaseGet => None,
-            Step::Create => Some(spec::created(&self.lease, &self.identity, &self.timing, wall)),
-            Step::Optimistic | Step::Update => seen.map(|lease| spec::held(lease, &self.identity, &self.timing, wall)),
-            Step::Release | Step::ReleaseUpdate => seen.map(|lease| spec::released(lease, wall)),
+            Step::Create => Some(spec::new_lease(&self.lease, &self.identity, &self.timing, wall)),
+            Step::Optimistic | Step::Update => {
+                observed.map(|lease| spec::held(lease, &self.identity, &self.timing, wall))
+            }
+            Step::Release | Step::ReleaseUpdate => observed.map(|lease| spec::released(lease, wall)),
         }
     }
 
     /// Switches to releasing the lease, unless that has started.
-    fn begin_release(&mut self, now: Instant) {
+    fn start_release(&mut self, now: Instant) {
         let releasing =
             matches!(self.state, State::Ready { step: Step::Release | Step::ReleaseGet | Step::ReleaseUpdate, .. });
         if releasing || matches!(self.state, State::Ended(_)) {
             return;
         }
         // The term ends before the release is sent: no write may be started afterwards.
-        let led = self.lead.take().is_some();
-        self.state = match (led, self.unsure) {
+        let was_leading = self.term.take().is_some();
+        self.state = match (was_leading, self.write_unconfirmed) {
             // The last write was acknowledged, so the Lease is most likely unchanged.
             (true, false) => State::Ready { step: Step::Release, attempt: now },
             (_, true) => State::Ready { step: Step::ReleaseGet, attempt: now },

@@ -12,44 +12,44 @@ use tokio::time::Instant;
 ///
 /// Clones share the state of one election. See [Guarantees of the fence](crate#guarantees-of-the-fence).
 #[derive(Clone)]
-pub struct Fence(watch::Receiver<Standing>);
+pub struct Fence(watch::Receiver<ElectionState>);
 
 /// State published by the election.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct ElectionState {
     /// Identity of the holder last seen; empty if there was none.
     pub(crate) leader: String,
     /// Term of this process.
-    pub(crate) term: Option<Term>,
+    pub(crate) term: Option<FenceTerm>,
     /// The election has ended.
     pub(crate) ended: bool,
 }
 
 /// A term, on the monotonic clock and on the clock that counts suspend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Term {
+pub(crate) struct FenceTerm {
     pub(crate) renewed: Instant,
     pub(crate) until: Instant,
     /// `until` on the clock that counts suspend; `None` where there is no such clock.
     pub(crate) until_since_boot: Option<Duration>,
     /// Time from which [`Fence::is_overdue`] is true.
-    pub(crate) overdue: Instant,
+    pub(crate) overdue_at: Instant,
 }
 
-impl Term {
+impl FenceTerm {
     /// Returns the end of the term, or `None` if it has passed on either clock.
     fn open_until(&self, now: Instant, since_boot: Option<Duration>) -> Option<Instant> {
-        let slept_past = match (self.until_since_boot, since_boot) {
+        let expired_during_suspend = match (self.until_since_boot, since_boot) {
             (Some(until), Some(now)) => until <= now,
             _ => false,
         };
-        (now < self.until && !slept_past).then_some(self.until)
+        (now < self.until && !expired_during_suspend).then_some(self.until)
     }
 }
 
 impl Fence {
-    pub(crate) fn new() -> (watch::Sender<Standing>, Fence) {
-        let (sender, receiver) = watch::channel(Standing::default());
+    pub(crate) fn new() -> (watch::Sender<ElectionState>, Fence) {
+        let (sender, receiver) = watch::channel(ElectionState::default());
         (sender, Fence(receiver))
     }
 
@@ -63,8 +63,8 @@ impl Fence {
 
     /// Waits until this process leads. Returns `false` if the election has ended.
     pub async fn leading(&mut self) -> bool {
-        let standing = self.0.wait_for(|standing| standing.term.is_some() || standing.ended).await;
-        standing.is_ok_and(|standing| standing.term.is_some())
+        let state = self.0.wait_for(|state| state.term.is_some() || state.ended).await;
+        state.is_ok_and(|state| state.term.is_some())
     }
 
     /// Returns the identity of the holder last seen; empty if there was none.
@@ -81,7 +81,7 @@ impl Fence {
     /// Whether this process still counts as the leader although its last renewal is older than the lease duration plus
     /// 20 s (CM-10). The election should have ended by then; a liveness check can restart the process.
     pub fn is_overdue(&self) -> bool {
-        self.0.borrow().term.is_some_and(|term| term.overdue < Instant::now())
+        self.0.borrow().term.is_some_and(|term| term.overdue_at < Instant::now())
     }
 }
 
@@ -109,14 +109,18 @@ mod tests {
     #[case::last_moment(9_999, Some(9_999), true)]
     #[case::over(10_000, Some(10_000), false)]
     #[case::stopped_process(10_000, None, false)]
-    #[case::slept(1, Some(10_000), false)]
-    #[case::no_such_clock(9_999, None, true)]
+    #[case::suspended(1, Some(10_000), false)]
+    #[case::no_boot_clock(9_999, None, true)]
     #[tokio::test(start_paused = true)]
     async fn closes_on_either_clock(#[case] millis: u64, #[case] boot_millis: Option<u64>, #[case] open: bool) {
         let (start, booted) = (Instant::now(), Duration::from_secs(1_000_000));
         let ten = Duration::from_secs(10);
-        let term =
-            Term { renewed: start, until: start + ten, until_since_boot: Some(booted + ten), overdue: start + 4 * ten };
+        let term = FenceTerm {
+            renewed: start,
+            until: start + ten,
+            until_since_boot: Some(booted + ten),
+            overdue_at: start + 4 * ten,
+        };
         let since_boot = boot_millis.map(|millis| booted + Duration::from_millis(millis));
         let found = term.open_until(start + Duration::from_millis(millis), since_boot);
         assert_eq!(found, open.then_some(start + ten));
@@ -126,7 +130,7 @@ mod tests {
     async fn is_closed_before_and_after_an_election() {
         let (sender, mut fence) = Fence::new();
         assert_eq!(fence.lead(), None);
-        sender.send_modify(|standing| standing.ended = true);
+        sender.send_modify(|state| state.ended = true);
         assert!(!fence.leading().await);
         drop(sender);
         assert!(!fence.changed().await || !fence.changed().await);

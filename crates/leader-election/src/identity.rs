@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_another() {
+    fn identities_are_unique() {
         let (one, other) = (identity(), identity());
         assert_ne!(one, other);
         assert_eq!(one.split_once('_').map(|(_, id)| uuid::Uuid::parse_str(id).is_ok()), Some(true), "{one}");

@@ -15,11 +15,11 @@
 //! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 //!
 //! ```text
-//! Elector (state machine) <--next, answer, observe-- Election::run --get, create, update--> API server
-//!                                                     |        ^                               |
-//!                                        leader, term |        +------- watch of the Lease ----+
-//!                                                     v
-//! controllers --writes--> gated Client --checks--> Fence (clones)
+//! Elector (state machine) <--next, record_outcome, observe-- Election::run --get, create, update--> API server
+//!                                                             |        ^                               |
+//!                                                leader, term |        +------- watch of the Lease ----+
+//!                                                             v
+//! controllers --writes--> gated Client --checks-----------> Fence (clones)
 //! ```
 //!
 //! # When not to use it
@@ -69,11 +69,11 @@
 //! ```
 //!
 //! The state machine alone, without client, clock or runtime: [`Elector::next`] returns the next action for the current
-//! time, [`Elector::answer`] takes its result.
+//! time, [`Elector::record_outcome`] takes its result.
 //!
 //! ```
 //! use std::time::{Duration, Instant};
-//! use kube_lease_election::{Answer, Elector, LeaseName, Next, Now, Request, Timing};
+//! use kube_lease_election::{Elector, LeaseName, Next, Now, Request, RequestOutcome, Timing};
 //!
 //! # #[expect(clippy::disallowed_methods)] fn main() {
 //! let lease = LeaseName { namespace: "kube-system".to_owned(), name: "my-controller".to_owned() };
@@ -82,11 +82,11 @@
 //! let start = Instant::now();
 //! let at = |seconds| Now { at: start + Duration::from_secs(seconds), wall: jiff::Timestamp::UNIX_EPOCH };
 //! assert!(matches!(elector.next(at(0)), Next::Send { request: Request::Get, .. }));
-//! elector.answer(at(1), Answer::Missing);
+//! elector.record_outcome(at(1), RequestOutcome::NotFound);
 //! assert!(matches!(elector.next(at(1)), Next::Send { request: Request::Create(_), .. }));
-//! elector.answer(at(3), Answer::Written { uid: "u".to_owned(), resource_version: "7".to_owned() });
+//! elector.record_outcome(at(3), RequestOutcome::Written { uid: "u".to_owned(), resource_version: "7".to_owned() });
 //! // 10 s from the time at which the request was sent, not from that of the response.
-//! assert_eq!(elector.lead().map(|lead| lead.until), Some(start + Duration::from_secs(11)));
+//! assert_eq!(elector.term().map(|term| term.until), Some(start + Duration::from_secs(11)));
 //! # }
 //! ```
 //!
@@ -150,6 +150,7 @@ mod election;
 mod elector;
 mod fence;
 mod identity;
+mod lease_watch;
 mod lock;
 mod metrics;
 mod name;
@@ -157,13 +158,12 @@ mod name;
 mod prometheus;
 mod spec;
 mod timing;
-mod watching;
 
 #[cfg(feature = "prometheus")]
 pub use crate::prometheus::PrometheusMetrics;
 pub use crate::{
     election::{Election, ElectionOptions},
-    elector::{Answer, Elector, End, Lead, Next, Now, Request},
+    elector::{Elector, End, Next, Now, Request, RequestOutcome, Term},
     fence::Fence,
     identity::identity,
     metrics::{ElectionMetrics, MetricsProvider},

@@ -11,9 +11,9 @@ pub trait MetricsProvider: Send + Sync {
 /// Metrics of one election.
 pub trait ElectionMetrics: Send + Sync {
     /// This process has become the leader (`true`) or stopped leading (`false`). Also called with `false` at the start.
-    fn leading(&self, leads: bool);
+    fn leading(&self, is_leader: bool);
 
     /// `count` renewals since the last call needed a read, because the update without a read had failed (client-go:
     /// slow path).
-    fn slow_paths(&self, count: u64);
+    fn add_slow_paths(&self, count: u64);
 }

@@ -54,7 +54,7 @@ impl PrometheusMetrics {
 
 impl MetricsProvider for PrometheusMetrics {
     fn election(&self, name: &str) -> Arc<dyn ElectionMetrics> {
-        let election = OneElection {
+        let election = PrometheusElectionMetrics {
             master_status: self.master_status.with_label_values(&[name]),
             slow_path: self.slow_path.clone(),
             name: name.to_owned(),
@@ -63,25 +63,25 @@ impl MetricsProvider for PrometheusMetrics {
     }
 }
 
-struct OneElection {
+struct PrometheusElectionMetrics {
     master_status: IntGauge,
     // The vector, not the counter: as upstream, the series appears with the first increment.
     slow_path: IntCounterVec,
     name: String,
 }
 
-impl OneElection {
+impl PrometheusElectionMetrics {
     fn counter(&self) -> IntCounter {
         self.slow_path.with_label_values(&[&self.name])
     }
 }
 
-impl ElectionMetrics for OneElection {
-    fn leading(&self, leads: bool) {
-        self.master_status.set(leads.into());
+impl ElectionMetrics for PrometheusElectionMetrics {
+    fn leading(&self, is_leader: bool) {
+        self.master_status.set(is_leader.into());
     }
 
-    fn slow_paths(&self, count: u64) {
+    fn add_slow_paths(&self, count: u64) {
         self.counter().inc_by(count);
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn resource_version(lease: &Lease) -> &str {
 }
 
 /// Returns a new Lease held by `identity`.
-pub(crate) fn created(name: &LeaseName, identity: &str, timing: &Timing, wall: Timestamp) -> Lease {
+pub(crate) fn new_lease(name: &LeaseName, identity: &str, timing: &Timing, wall: Timestamp) -> Lease {
     let LeaseName { namespace, name } = name.clone();
     let metadata = ObjectMeta { name: Some(name), namespace: Some(namespace), ..ObjectMeta::default() };
     let spec = LeaseSpec { lease_transitions: Some(0), ..LeaseSpec::default() };
@@ -88,8 +88,8 @@ mod tests {
 
     // client-go: TestLeaseSpecToLeaderElectionRecordRoundTrip
     #[test]
-    fn is_written_in_client_gos_words() {
-        let lease = created(&name(), "me", &Timing::default(), at("2026-05-04T03:02:01.123456789Z"));
+    fn lease_is_encoded_as_by_client_go() {
+        let lease = new_lease(&name(), "me", &Timing::default(), at("2026-05-04T03:02:01.123456789Z"));
         let written = serde_json::to_value(&lease).expect("encode JSON");
         let expect = serde_json::json!({
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
@@ -105,17 +105,17 @@ mod tests {
 
     /// Labels and the fields of coordinated leader election are kept.
     #[test]
-    fn what_is_none_of_ours_stays() {
-        let mut lease = created(&name(), "they", &Timing::default(), Timestamp::UNIX_EPOCH);
+    fn keeps_foreign_fields() {
+        let mut lease = new_lease(&name(), "they", &Timing::default(), Timestamp::UNIX_EPOCH);
         lease.metadata.labels = Some([("team".to_owned(), "a".to_owned())].into());
         let spec = lease.spec.as_mut().expect("no spec");
         spec.strategy = Some("OldestEmulationVersion".to_owned());
         spec.preferred_holder = Some("another".to_owned());
         let (now, later) = (at("2026-05-04T03:02:01Z"), at("2026-05-04T03:02:03Z"));
-        let taken = held(&lease, "me", &Timing::default(), now);
-        let renewed = held(&taken, "me", &Timing::default(), later);
-        let back = released(&renewed, later);
-        for lease in [&taken, &renewed, &back] {
+        let acquired = held(&lease, "me", &Timing::default(), now);
+        let renewed = held(&acquired, "me", &Timing::default(), later);
+        let released_lease = released(&renewed, later);
+        for lease in [&acquired, &renewed, &released_lease] {
             let spec = lease.spec.as_ref().expect("no spec");
             assert_eq!(lease.metadata.labels.as_ref().map(std::collections::BTreeMap::len), Some(1));
             assert_eq!(spec.strategy.as_deref(), Some("OldestEmulationVersion"));
@@ -124,7 +124,10 @@ mod tests {
         }
         let renewed = renewed.spec.expect("no spec");
         assert_eq!((renewed.acquire_time, renewed.renew_time), (Some(MicroTime(now)), Some(MicroTime(later))));
-        let back = back.spec.expect("no spec");
-        assert_eq!((back.holder_identity.as_deref(), back.lease_duration_seconds), (Some(""), Some(1)));
+        let released_lease = released_lease.spec.expect("no spec");
+        assert_eq!(
+            (released_lease.holder_identity.as_deref(), released_lease.lease_duration_seconds),
+            (Some(""), Some(1))
+        );
     }
 }

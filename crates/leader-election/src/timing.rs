@@ -89,8 +89,8 @@ impl Timing {
     /// Returns `leaseDurationSeconds` of the Lease, rounded up. client-go rounds down, with which candidates would take
     /// over before the lease duration has passed.
     pub(crate) fn lease_seconds(&self) -> i32 {
-        let up = u64::from(self.lease_duration.subsec_nanos() > 0);
-        i32::try_from(self.lease_duration.as_secs().saturating_add(up)).unwrap_or(i32::MAX)
+        let round_up = u64::from(self.lease_duration.subsec_nanos() > 0);
+        i32::try_from(self.lease_duration.as_secs().saturating_add(round_up)).unwrap_or(i32::MAX)
     }
 }
 
@@ -117,13 +117,18 @@ mod tests {
     #[case(15_000, 2_400, 2_000, Err(TimingError::RetryPeriod))]
     #[case(15_000, 2_401, 2_000, Ok(()))]
     #[case(15_000, 10_000, 0, Err(TimingError::Zero))]
-    fn rules(#[case] lease: u64, #[case] renew: u64, #[case] retry: u64, #[case] expected: Result<(), TimingError>) {
+    fn timing_is_validated_as_in_client_go(
+        #[case] lease: u64,
+        #[case] renew: u64,
+        #[case] retry: u64,
+        #[case] expected: Result<(), TimingError>,
+    ) {
         let [lease, renew, retry] = [lease, renew, retry].map(Duration::from_millis);
         assert_eq!(Timing::new(lease, renew, retry).map(drop), expected);
     }
 
     #[test]
-    fn the_default_notices_a_dead_connection_within_four_seconds() {
+    fn default_timeouts_detect_a_dead_connection_within_4_seconds() {
         let [two, five] = [2, 5].map(Duration::from_secs);
         let expect = Timeouts { request: five, connect: five, ping_interval: two, ping_timeout: two };
         assert_eq!(Timing::default().timeouts(), expect);
@@ -133,7 +138,7 @@ mod tests {
         /// Worst case: the connection dies just before a renewal, which is sent one retry period after the previous
         /// one.
         #[test]
-        fn a_dead_connection_leaves_time_to_renew(lease in 2..60_000_u64, renew in 2..60_000_u64, retry in 1..60_000_u64) {
+        fn dead_connection_leaves_time_to_renew(lease in 2..60_000_u64, renew in 2..60_000_u64, retry in 1..60_000_u64) {
             let [lease, renew, retry] = [lease, renew, retry].map(Duration::from_millis);
             let Ok(timing) = Timing::new(lease, renew, retry) else { return Ok(()) };
             let Timeouts { ping_interval, ping_timeout, .. } = timing.timeouts();
@@ -143,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_holds_the_rules() {
+    fn default_timing_is_valid() {
         let timing = Timing::default();
         assert_eq!(Timing::new(timing.lease_duration, timing.renew_deadline, timing.retry_period), Ok(timing));
     }

@@ -1,4 +1,5 @@
-//! What mirroring costs before it writes: with nothing to do, with one address changed, and from nothing.
+//! Cost of a sync without its writes: the plan with nothing to change, with one changed address and without existing
+//! slices.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -8,10 +9,10 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use kube_endpoint_model::{EndpointAddress, EndpointSlice, EndpointSubset, Endpoints, ObjectMeta, SubsetPort};
 use kube_endpointslice_mirroring::{MirrorPlan, plan};
 
-/// Addresses of a subset, as many as are mirrored of one by default.
+/// Number of addresses of a subset: the default of `--mirroring-max-endpoints-per-subset`.
 const PER_SUBSET: usize = 1_000;
 
-/// Subsets with a port of their own each.
+/// Returns an object with one subset for each 1,000 addresses, each subset with a port of its own.
 fn endpoints(addresses: usize) -> Endpoints {
     let address = |at: usize| EndpointAddress {
         ip: format!("10.{}.{}.{}", 128 + at / 65_536, at / 256 % 256, at % 256).as_str().into(),
@@ -24,7 +25,7 @@ fn endpoints(addresses: usize) -> Endpoints {
         not_ready_addresses: Vec::new(),
         ports: vec![SubsetPort {
             name: "sql".into(),
-            port: 5_432 + i32::try_from(first / PER_SUBSET).expect("a few subsets"),
+            port: 5_432 + i32::try_from(first / PER_SUBSET).expect("fits"),
             protocol: "TCP".into(),
             ..SubsetPort::default()
         }],
@@ -44,7 +45,8 @@ fn mirror(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>]) -> MirrorPlan 
     plan(endpoints, existing, NonZeroUsize::new(PER_SUBSET).expect("not zero"))
 }
 
-/// The slices that mirror these Endpoints, as they come back from the API server: every text its own.
+/// Returns the slices that mirror these Endpoints as decoded from the API server, which share no strings with the
+/// Endpoints.
 fn settled(endpoints: &Endpoints) -> Vec<Arc<EndpointSlice>> {
     let created = mirror(endpoints, &[]).plan.types.into_iter().flat_map(|it| it.create);
     let read_back = |(at, mut slice): (usize, EndpointSlice)| {
@@ -60,16 +62,16 @@ fn plans(criterion: &mut Criterion) {
     for size in [10, 100, 1_000, 10_000] {
         let endpoints = endpoints(size);
         let slices = settled(&endpoints);
-        assert!(mirror(&endpoints, &slices).plan.is_empty(), "the steady state is to be steady");
+        assert!(mirror(&endpoints, &slices).plan.is_empty(), "up-to-date slices are not written");
         let mut changed = endpoints.clone();
         changed.subsets[0].addresses[0].ip = "192.0.2.1".into();
-        assert_eq!(mirror(&changed, &slices).plan.writes(), 1, "one change takes one write");
+        assert_eq!(mirror(&changed, &slices).plan.writes(), 1, "one changed address causes one write");
         group.throughput(Throughput::Elements(size as u64));
         for (state, endpoints, existing) in
             [("steady", &endpoints, &slices[..]), ("changed", &changed, &slices), ("new", &endpoints, &[])]
         {
             group.bench_with_input(BenchmarkId::new(state, size), &(), |bencher, ()| {
-                // Dropping the plan is not measured.
+                // The time to drop the plan is not measured.
                 bencher.iter_with_large_drop(|| mirror(black_box(endpoints), existing));
             });
         }

@@ -1,4 +1,4 @@
-//! The controller: handlers, queue and sync.
+//! The controller: joins event handlers, queue, caches and sync.
 
 mod sync;
 
@@ -18,7 +18,7 @@ use kube_informer::{Event, Informer};
 use kube_wire::Object as _;
 use kube_workqueue::{BucketLimiter, ItemExponential, MaxOf, Queue};
 
-use crate::events::{endpoints_wake, service_wakes};
+use crate::events::{endpoints_change_queues, service_change_queues};
 use crate::metrics::MirroringMetrics;
 use crate::plan::options;
 use sync::Syncs;
@@ -30,7 +30,7 @@ pub struct Config {
     pub concurrent_syncs: usize,
     /// Maximum number of addresses of a subset that are mirrored: `--mirroring-max-endpoints-per-subset`.
     pub max_endpoints_per_subset: NonZeroUsize,
-    /// Delay between a change of a slice and the sync of its Service, which gathers further changes:
+    /// Delay between a change of a slice and the sync of its Service, which batches further changes:
     /// `--mirroring-endpointslice-updates-batch-period`. Changes of Endpoints and Services have no delay.
     pub batch_period: Duration,
 }
@@ -46,15 +46,16 @@ pub struct Informers {
     pub slices: Informer<EndpointSlice, SliceIndex>,
 }
 
-/// Maximum delay between two retries of a key.
-const LONGEST_DELAY: Duration = Duration::from_secs(100);
+/// Maximum delay between two retries of a key, as upstream.
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(100);
 
 /// Name in `--controllers`, logs and metrics.
 const NAME: &str = "endpointslice-mirroring-controller";
 
 /// Returns the mirroring controller, which reads the caches of `informers` and writes with `client`.
 ///
-/// `mirroring` receives the metrics that upstream's controller has, `metrics` those of the queue and of syncs.
+/// The caller runs the informers and the controller. `mirroring` receives the metrics of upstream's controller,
+/// `metrics` those of the queue and of syncs. Warning events about skipped addresses go to `recorder`.
 pub fn mirroring_controller(
     informers: &Informers,
     client: Client,
@@ -64,13 +65,13 @@ pub fn mirroring_controller(
     metrics: Metrics,
 ) -> Controller<ObjectKey> {
     let limiter = MaxOf::new()
-        .and(ItemExponential::new(Duration::from_secs(1), LONGEST_DELAY))
+        .and(ItemExponential::new(Duration::from_secs(1), MAX_RETRY_DELAY))
         .and(BucketLimiter::new(10.0, 100));
     let queue = Queue::builder().name("endpoint_slice_mirroring").limiter(limiter);
     let mut controller = Controller::builder(NAME, queue, metrics)
         .concurrency(config.concurrent_syncs)
-        .retry(RetryPolicy { slowest: LONGEST_DELAY, ..RetryPolicy::default() });
-    // Without the slice controller's minimum delay (MI-H8, EC-34).
+        .retry(RetryPolicy { slow_interval: MAX_RETRY_DELAY, ..RetryPolicy::default() });
+    // The minimum delay of the slice controller does not apply (MI-H8, EC-34).
     let slices = watch_slices(
         &mut controller,
         &informers.slices,
@@ -79,12 +80,12 @@ pub fn mirroring_controller(
         config.batch_period,
     );
     controller.watch(&informers.services, "services", |event: &Event<Service>, keys| {
-        if service_wakes(event.states()) {
+        if service_change_queues(event.states()) {
             keys.add(event.object().key());
         }
     });
     controller.watch(&informers.endpoints, "endpoints", |event: &Event<Endpoints>, keys| {
-        if endpoints_wake(event.states()) {
+        if endpoints_change_queues(event.states()) {
             keys.add(event.object().key());
         }
     });
@@ -128,7 +129,7 @@ mod tests {
     impl SliceMetrics for Synced {}
 
     impl MirroringMetrics for Synced {
-        fn took(&self, _: Duration) {
+        fn sync_duration(&self, _: Duration) {
             let _ = self.0.send(Instant::now());
         }
     }

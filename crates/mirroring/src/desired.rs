@@ -1,33 +1,37 @@
-//! From an Endpoints object to the endpoints of its slices: pure.
+//! Computes the endpoints of the slices of an Endpoints object. No I/O.
 
 use std::num::NonZeroUsize;
 
-use kube_endpoint_model::subsets::{repack, repack_apart};
+use kube_endpoint_model::subsets::{repack, repack_like_upstream};
 use kube_endpoint_model::{
     Address, AddressType, Endpoint, EndpointAddress, EndpointConditions, EndpointPort, EndpointSubset, Endpoints,
     SubsetPort,
 };
 use kube_endpointslice::DesiredGroup;
 
-/// What is mirrored of an Endpoints object, and what is not.
+/// Endpoints of the slices of an Endpoints object, and the number of addresses that are left out.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Mirrored {
-    /// Endpoints by address type and ports.
+    /// Endpoints by address type and ports: one group per subset and family, which may be empty.
     pub groups: Vec<DesiredGroup>,
-    /// Addresses that are not mirrored: invalid ones, and those beyond the limit.
+    /// Number of addresses that are not mirrored: invalid ones, and those beyond the limit.
     pub skipped: usize,
-    /// Addresses met that do not parse. Those beyond the limit are not looked at (MI-12).
+    /// Number of invalid addresses. Addresses beyond the limit are not parsed (MI-12).
     pub invalid: usize,
 }
 
-/// What there is to mirror of an Endpoints object (MI-6 to MI-12), at most `max` addresses of each subset.
+/// Returns the endpoints of the slices of an Endpoints object (MI-6 to MI-12), with at most `max` addresses of each
+/// subset.
 ///
-/// Subsets are brought into their canonical form first. The limit counts the addresses of a subset in both families,
-/// ready ones first, as upstream does: before ports merge that only their application protocol keeps apart there (EC-7).
+/// Subsets are brought into canonical form first. The limit counts the valid addresses of both families, ready ones
+/// first. It applies to the subsets as upstream forms them, which never merges ports with an application protocol
+/// (EC-7); equal ports merge afterwards.
 pub fn desired(endpoints: &Endpoints, max: NonZeroUsize) -> Mirrored {
     let mut mirrored = Mirrored::default();
-    let limited: Vec<EndpointSubset> =
-        repack_apart(&endpoints.subsets).into_iter().map(|subset| limit(subset, max.get(), &mut mirrored)).collect();
+    let limited: Vec<EndpointSubset> = repack_like_upstream(&endpoints.subsets)
+        .into_iter()
+        .map(|subset| limit(subset, max.get(), &mut mirrored))
+        .collect();
 
     for subset in repack(&limited) {
         let mut ports: Vec<EndpointPort> = subset.ports.iter().map(slice_port).collect();
@@ -51,7 +55,7 @@ pub fn desired(endpoints: &Endpoints, max: NonZeroUsize) -> Mirrored {
     mirrored
 }
 
-/// A subset with the addresses that are mirrored (MI-8), the others counted.
+/// Removes the addresses of a subset that are not mirrored (MI-8), and counts them in `mirrored`.
 fn limit(mut subset: EndpointSubset, max: usize, mirrored: &mut Mirrored) -> EndpointSubset {
     let total = subset.addresses.len() + subset.not_ready_addresses.len();
     let mut added = 0;
@@ -73,7 +77,7 @@ fn limit(mut subset: EndpointSubset, max: usize, mirrored: &mut Mirrored) -> End
     subset
 }
 
-/// MI-9
+/// Returns the endpoint of an address (MI-9).
 fn endpoint(address: &EndpointAddress, canonical: Address, ready: bool) -> Endpoint {
     Endpoint {
         addresses: canonical.into(),
@@ -117,7 +121,7 @@ mod tests {
         }
     }
 
-    /// Groups as `type:port=address[!]...`, without empty ones; `!` marks what is not ready.
+    /// Formats the groups that are not empty as `type:port=address[!]...`; `!` marks endpoints that are not ready.
     fn shown(mirrored: &Mirrored) -> Vec<String> {
         let mut shown: Vec<String> = mirrored
             .groups
@@ -137,7 +141,7 @@ mod tests {
         shown
     }
 
-    // upstream: TestReconcile (mirroring), the cases about what is mirrored
+    // upstream: TestReconcile (mirroring), the cases about which addresses are mirrored
     #[rstest]
     #[case::no_subsets(vec![], 10, &[], 0, 0)]
     #[case::no_addresses(vec![subset(&[], &[], 80)], 10, &[], 0, 0)]

@@ -1,12 +1,12 @@
-//! Which changes wake the mirroring of a Service's Endpoints: pure.
+//! Rules for which changes of Services and Endpoints queue a Service.
 
 use std::sync::Arc;
 
 use kube_endpoint_model::well_known::{LEADER_ANNOTATION, SKIP_MIRROR_LABEL};
 use kube_endpoint_model::{Endpoints, Service};
 
-/// Whether an Endpoints object is one to mirror (MI-1): not marked to be skipped, and not one that clients elect leaders
-/// with. Whether its Service has a selector is another matter.
+/// Returns whether an Endpoints object is mirrored if its Service has no selector (MI-1): its label
+/// `endpointslice.kubernetes.io/skip-mirror` is not `true`, and it is not a lock of leader election.
 pub fn should_mirror(endpoints: &Endpoints) -> bool {
     endpoints.metadata.labels.get(SKIP_MIRROR_LABEL) != Some("true")
         && !endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION)
@@ -15,9 +15,9 @@ pub fn should_mirror(endpoints: &Endpoints) -> bool {
 /// The state of an object before and after an event.
 type States<'a, T> = (Option<&'a Arc<T>>, Option<&'a Arc<T>>);
 
-/// Whether a change of a Service wakes it (MI-H1 to MI-H3): one without a selector that comes or goes, and one that
-/// gains or loses its selector.
-pub(crate) fn service_wakes(states: States<'_, Service>) -> bool {
+/// Returns whether a change of a Service queues it (MI-H1 to MI-H3): a Service without a selector is added or deleted,
+/// or a Service gains or loses its selector.
+pub(crate) fn service_change_queues(states: States<'_, Service>) -> bool {
     match states {
         (Some(old), Some(new)) => old.selector.is_none() != new.selector.is_none(),
         (Some(service), None) | (None, Some(service)) => service.selector.is_none(),
@@ -25,8 +25,9 @@ pub(crate) fn service_wakes(states: States<'_, Service>) -> bool {
     }
 }
 
-/// Whether a change of an Endpoints object wakes its Service (MI-H4 to MI-H6): if it was or is one to mirror.
-pub(crate) fn endpoints_wake((old, new): States<'_, Endpoints>) -> bool {
+/// Returns whether a change of an Endpoints object queues its Service (MI-H4 to MI-H6): the old or the new state is
+/// mirrored.
+pub(crate) fn endpoints_change_queues((old, new): States<'_, Endpoints>) -> bool {
     [old, new].into_iter().flatten().any(|endpoints| should_mirror(endpoints))
 }
 
@@ -52,9 +53,9 @@ mod tests {
     #[case::leader(endpoints(None, true), false)]
     fn mirrored(#[case] it: Arc<Endpoints>, #[case] expected: bool) {
         assert_eq!(should_mirror(&it), expected);
-        assert_eq!(endpoints_wake((None, Some(&it))), expected);
-        assert_eq!(endpoints_wake((Some(&it), None)), expected);
-        assert!(endpoints_wake((Some(&endpoints(None, false)), Some(&it))), "it was one");
+        assert_eq!(endpoints_change_queues((None, Some(&it))), expected);
+        assert_eq!(endpoints_change_queues((Some(&it), None)), expected);
+        assert!(endpoints_change_queues((Some(&endpoints(None, false)), Some(&it))), "the old state is mirrored");
     }
 
     const WITHOUT: Option<&str> = None;
@@ -73,6 +74,6 @@ mod tests {
     #[case::selector_lost(Some(service(Some("x"))), Some(service(WITHOUT)), true)]
     #[case::selector_changed(Some(service(Some("x"))), Some(service(Some("y"))), false)]
     fn services(#[case] old: Option<Arc<Service>>, #[case] new: Option<Arc<Service>>, #[case] expected: bool) {
-        assert_eq!(service_wakes((old.as_ref(), new.as_ref())), expected);
+        assert_eq!(service_change_queues((old.as_ref(), new.as_ref())), expected);
     }
 }

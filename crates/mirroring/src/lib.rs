@@ -1,9 +1,32 @@
-//! The EndpointSlice mirroring controller of kube-controller-manager: Endpoints that someone wrote by hand, for Services
-//! without a selector, are mirrored into EndpointSlices, since that is where consumers look.
+//! The EndpointSlice mirroring controller of kube-controller-manager: writes EndpointSlices for Endpoints that a user
+//! or another program wrote for a Service without a selector, as Kubernetes 1.36 does.
 //!
-//! Its name in `--controllers` is `endpointslice-mirroring-controller`. [`desired`] turns an Endpoints object into the
-//! endpoints of its slices; [`plan`] asks the generic reconciler of [`kube_endpointslice`] for the writes;
-//! [`mirroring_controller`] joins it to caches, queue and API server.
+//! What it is for:
+//!
+//! - **The controller**: [`mirroring_controller`] implements upstream's `endpointslice-mirroring-controller`, so that
+//!   clients that read only EndpointSlices see custom Endpoints.
+//! - **The desired endpoints alone**: [`desired`] computes the endpoints of the slices, deduplicated and limited, by
+//!   address type and ports. No I/O.
+//! - **The plan alone**: [`plan`] computes the slices to create, update and delete, with the generic reconciler of
+//!   [`kube_endpointslice`]. No I/O.
+//! - **Selection**: [`should_mirror`] returns whether an Endpoints object is mirrored.
+//! - **Metrics**: [`MirroringMetrics`]; upstream's names with the feature `prometheus`.
+//!
+//! ```text
+//! Service, Endpoints and slice events --> queue of Services --> sync of one Service
+//!                                                                 |
+//! caches of Services, Endpoints, slices ---------read-----------> desired --> Reconciler --> API server
+//!                                  ^                                              |
+//!                                  +----------- responses to the writes ----------+
+//! ```
+//!
+//! # When not to use it
+//!
+//! - For Services with a selector: their slices are written by `kube-endpointslice`.
+//! - In new programs that publish endpoints: write EndpointSlices directly, with `kube-endpointslice`.
+//! - Together with upstream's mirroring controller: both write the same slices and conflict.
+//!
+//! # Example
 //!
 //! Ids such as `RC-14` name rules of the
 //! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
@@ -25,7 +48,7 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
-//! # Upstream's tests and ours
+//! # Counterparts of upstream's tests
 //!
 #![doc = include_str!("../UPSTREAM_TESTS.md")]
 

@@ -12,13 +12,13 @@ pub use prometheus::PrometheusMetrics;
 
 /// Receiver of the metrics of the mirroring controller. Each method does nothing by default.
 pub trait MirroringMetrics: SliceMetrics {
-    /// Observes the addresses that a sync skipped: invalid ones, and those beyond the limit (MI-11).
+    /// Observes the number of addresses that a sync skipped: invalid ones, and those beyond the limit (MI-11).
     fn skipped(&self, addresses: usize) {
         let _ = addresses;
     }
 
     /// Observes the duration of a sync, successful or not (MI-5).
-    fn took(&self, duration: Duration) {
+    fn sync_duration(&self, duration: Duration) {
         let _ = duration;
     }
 }

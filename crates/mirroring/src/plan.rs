@@ -1,4 +1,4 @@
-//! From an Endpoints object and the slices there are to what must be written: pure.
+//! Plans the writes that make slices mirror an Endpoints object. No I/O.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -9,30 +9,34 @@ use kube_endpointslice::{DesiredGroup, Hints, Input, Options, Owner, Packing, Pl
 
 use crate::desired::{Mirrored, desired};
 
-/// Slices have either family.
+/// Address types of mirrored slices.
 const ADDRESS_TYPES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];
 
-/// What must be written to mirror an Endpoints object, and what of it is not mirrored.
+/// Writes that mirror an Endpoints object, and the number of addresses that are left out.
 #[derive(Debug, PartialEq)]
 pub struct MirrorPlan {
-    /// The writes.
+    /// Slices to create, update and delete.
     pub plan: Plan,
-    /// Addresses that are not mirrored: invalid ones, and those beyond the limit.
+    /// Number of addresses that are not mirrored: invalid ones, and those beyond the limit.
     pub skipped: usize,
-    /// Addresses met that do not parse. Those beyond the limit are not looked at (MI-12).
+    /// Number of invalid addresses. Addresses beyond the limit are not parsed (MI-12).
     pub invalid: usize,
 }
 
-/// Plans the writes that make the slices mirror `endpoints` (MI-6 to MI-22), with at most `max` addresses of each subset
-/// and of each slice. `existing` are the slices of that name and this controller, those being deleted included (MI-4).
+/// Plans the writes that make slices mirror `endpoints` (MI-6 to MI-22), with at most `max` addresses of each subset
+/// and of each slice.
+///
+/// `existing` are the slices that this controller manages for the Service of that name, including slices that are being
+/// deleted (MI-4).
 pub fn plan(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>], max: NonZeroUsize) -> MirrorPlan {
     let Mirrored { groups, skipped, invalid } = desired(endpoints, max);
-    let plan = kube_endpointslice::plan(Mirror::of(endpoints).input(groups, existing), Hints::Leave, &options(max));
+    let plan =
+        kube_endpointslice::plan(SliceMetadata::of(endpoints).input(groups, existing), Hints::Leave, &options(max));
     MirrorPlan { plan, skipped, invalid }
 }
 
-/// Returns the options of the generic reconciler for mirroring: one slice for each group, whatever owned it before, and no
-/// placeholder.
+/// Returns the options of the generic reconciler for mirroring: one slice per group, slices of earlier owners are
+/// reused, and no placeholder.
 pub(crate) fn options(max: NonZeroUsize) -> Options {
     Options::new(MIRRORING_CONTROLLER)
         .max_endpoints_per_slice(max)
@@ -41,29 +45,31 @@ pub(crate) fn options(max: NonZeroUsize) -> Options {
         .packing(Packing::Single)
 }
 
-/// What slices take over from an Endpoints object.
-pub(crate) struct Mirror {
+/// Metadata that slices copy from an Endpoints object.
+pub(crate) struct SliceMetadata {
     pub(crate) owner: Owner,
     labels: SliceLabels,
     annotations: Labels,
 }
 
-impl Mirror {
-    pub(crate) fn of(endpoints: &Endpoints) -> Mirror {
+impl SliceMetadata {
+    pub(crate) fn of(endpoints: &Endpoints) -> SliceMetadata {
         let metadata = &endpoints.metadata;
-        Mirror {
+        SliceMetadata {
             owner: Owner::new("v1", "Endpoints", metadata),
             labels: SliceLabels::carry(&metadata.labels, &metadata.name),
             annotations: mirrored_annotations(&metadata.annotations),
         }
     }
 
+    /// Returns the input of the generic reconciler.
     pub(crate) fn input<'a>(&'a self, groups: Vec<DesiredGroup>, existing: &'a [Arc<EndpointSlice>]) -> Input<'a> {
         Input::new(&self.owner, &ADDRESS_TYPES, groups, existing).labels(&self.labels).annotations(&self.annotations)
     }
 }
 
-/// The annotations that slices take over from an Endpoints object (MI-19): all but those that speak of that object only.
+/// Returns the annotations that slices copy from an Endpoints object (MI-19): all except those that describe only that
+/// object.
 fn mirrored_annotations(annotations: &Labels) -> Labels {
     annotations.without(|key| key == TRIGGER_TIME_ANNOTATION || key == LAST_APPLIED_ANNOTATION)
 }

@@ -1,4 +1,4 @@
-//! The names, types, texts and buckets of the metrics, as upstream's.
+//! Names, types, help texts and buckets of the metrics are those of upstream.
 
 use kube_endpointslice::metrics::SliceMetrics as _;
 use kube_endpointslice_mirroring::{MirroringMetrics as _, PrometheusMetrics};
@@ -8,12 +8,12 @@ use prometheus::proto::MetricType;
 const PREFIX: &str = "endpoint_slice_mirroring_controller_";
 
 #[test]
-fn metrics_are_named_as_upstream_names_them() {
+fn metrics_have_the_names_types_and_buckets_of_upstream() {
     let registry = Registry::new();
-    let metrics = PrometheusMetrics::register(&registry).expect("free names");
+    let metrics = PrometheusMetrics::register(&registry).expect("unused names");
     metrics.wrote(kube_endpointslice::metrics::Operation::Create);
     metrics.skipped(3);
-    metrics.took(std::time::Duration::from_micros(2_700));
+    metrics.sync_duration(std::time::Duration::from_micros(2_700));
     metrics.planned(&kube_endpointslice::Plan::delete(Vec::new()));
 
     let shown: Vec<String> = registry
@@ -27,7 +27,7 @@ fn metrics_are_named_as_upstream_names_them() {
                 _ => "other",
             };
             assert!(family.help().starts_with("[ALPHA] "), "{}", family.help());
-            let name = family.name().strip_prefix(PREFIX).expect("the prefix");
+            let name = family.name().strip_prefix(PREFIX).expect("prefix");
             let histogram = family.get_metric()[0].get_histogram();
             let bounds: Vec<f64> = histogram.get_bucket().iter().map(prometheus::proto::Bucket::upper_bound).collect();
             let bounds = bounds.first().zip(bounds.last()).map(|(first, last)| format!(" {first}..{last}"));

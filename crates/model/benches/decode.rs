@@ -12,12 +12,12 @@ use kube_endpoint_model::{Pod, PodIndex};
 use kube_informer::Store;
 use kube_wire::Decode;
 
-use crate::pods::Made;
+use crate::pods::OwnerKind;
 
 const PODS: usize = 10_000;
 
 fn decode(criterion: &mut Criterion) {
-    let (json, protobuf) = (pods::json(Made::ByReplicaSets, PODS), pods::protobuf(Made::ByReplicaSets, PODS));
+    let (json, protobuf) = (pods::json(OwnerKind::ReplicaSet, PODS), pods::protobuf(OwnerKind::ReplicaSet, PODS));
     let mut group = criterion.benchmark_group("decode 10,000 Pods");
     group.sample_size(10);
     let size = |documents: &[Vec<u8>]| Throughput::Bytes(documents.iter().map(|it| it.len() as u64).sum());
@@ -39,7 +39,7 @@ fn decode(criterion: &mut Criterion) {
 
 /// One update event, already decoded, of a Pod whose labels do not change.
 fn update(criterion: &mut Criterion) {
-    let json = pods::json(Made::ByReplicaSets, PODS);
+    let json = pods::json(OwnerKind::ReplicaSet, PODS);
     let stored: Vec<Arc<Pod>> = json.iter().filter_map(|it| Pod::from_json(it).ok()).map(Arc::new).collect();
     let store = Store::new(PodIndex::default(), PodIndex::update);
     store.replace(stored.clone(), "1");
@@ -51,11 +51,11 @@ fn update(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("apply an update among 10,000 Pods");
     let mut at = 0;
     group.bench_function("store and index", |bencher| {
-        let make = || {
+        let setup = || {
             at = (at + 7_919) % PODS;
             next(at)
         };
-        bencher.iter_batched(make, |pod| black_box(store.upsert(pod)), BatchSize::SmallInput);
+        bencher.iter_batched(setup, |pod| black_box(store.upsert(pod)), BatchSize::SmallInput);
     });
     let full: Vec<core::Pod> = json.iter().filter_map(|it| serde_json::from_slice(it).ok()).collect();
     let (_reader, mut writer) = reflector::store::<core::Pod>();
@@ -65,11 +65,11 @@ fn update(criterion: &mut Criterion) {
     }
     writer.apply_watcher_event(&watcher::Event::InitDone);
     group.bench_function("kube's reflector", |bencher| {
-        let make = || {
+        let setup = || {
             at = (at + 7_919) % PODS;
             watcher::Event::Apply(full[at].clone())
         };
-        bencher.iter_batched(make, |event| writer.apply_watcher_event(&event), BatchSize::SmallInput);
+        bencher.iter_batched(setup, |event| writer.apply_watcher_event(&event), BatchSize::SmallInput);
     });
     group.finish();
 }

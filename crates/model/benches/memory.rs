@@ -16,26 +16,26 @@ use kube_endpoint_model::{Pod, PodIndex};
 use kube_informer::Store;
 use kube_wire::Decode;
 
-use crate::pods::Made;
+use crate::pods::OwnerKind;
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 /// Environment variable that selects a row. Each row is measured in its own process, because the pools are global.
-const ROW: &str = "MEASURE_IN_THIS_PROCESS";
+const ROW_VARIABLE: &str = "MEASURE_IN_THIS_PROCESS";
 
 fn main() {
-    if let Ok(row) = env::var(ROW) {
+    if let Ok(row) = env::var(ROW_VARIABLE) {
         return measure(&row);
     }
     println!("| Pods | made by | how | Pod alone, B | with store and index, B | allocations |");
     println!("|---:|---|---|---:|---:|---:|");
     for count in [1_000, 10_000] {
-        for made in ["ReplicaSets", "StatefulSets"] {
+        for owner in ["ReplicaSets", "StatefulSets"] {
             for how in ["JSON", "protobuf", "kube's reflector"] {
                 let this = env::current_exe().expect("this program");
-                let row = Command::new(this).env(ROW, format!("{count}|{made}|{how}")).status();
-                assert!(row.is_ok_and(|it| it.success()), "{count} {made} {how}");
+                let row = Command::new(this).env(ROW_VARIABLE, format!("{count}|{owner}|{how}")).status();
+                assert!(row.is_ok_and(|it| it.success()), "{count} {owner} {how}");
             }
         }
     }
@@ -44,17 +44,17 @@ fn main() {
 fn measure(row: &str) {
     let parts: Vec<&str> = row.split('|').collect();
     let [count, by, how] = parts[..] else { unreachable!("the parent passes three parts") };
-    let made = if by == "ReplicaSets" { Made::ByReplicaSets } else { Made::ByStatefulSets };
+    let owner = if by == "ReplicaSets" { OwnerKind::ReplicaSet } else { OwnerKind::StatefulSet };
     let size = count.parse().expect("a number");
     let (alone, stored, allocations) = match how {
-        "JSON" => ours(&pods::json(made, size), |it| Pod::from_json(it).expect("a Pod")),
-        "protobuf" => ours(&pods::protobuf(made, size), |it| Pod::from_protobuf(it).expect("a Pod")),
-        _ => theirs(&pods::json(made, size)),
+        "JSON" => measure_store(&pods::json(owner, size), |it| Pod::from_json(it).expect("a Pod")),
+        "protobuf" => measure_store(&pods::protobuf(owner, size), |it| Pod::from_protobuf(it).expect("a Pod")),
+        _ => measure_reflector(&pods::json(owner, size)),
     };
     println!("| {count} | {by} | {how} | {alone} | {stored} | {allocations} |");
 }
 
-fn ours(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, usize, u64) {
+fn measure_store(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, usize, u64) {
     let _profiler = dhat::Profiler::builder().testing().build();
     let count = documents.len();
     let mut pods = Vec::with_capacity(count);
@@ -73,7 +73,7 @@ fn ours(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, usize, u6
     )
 }
 
-fn theirs(documents: &[Vec<u8>]) -> (usize, usize, u64) {
+fn measure_reflector(documents: &[Vec<u8>]) -> (usize, usize, u64) {
     let _profiler = dhat::Profiler::builder().testing().build();
     let count = documents.len();
     let (_reader, mut writer) = reflector::store::<core::Pod>();

@@ -215,7 +215,7 @@ mod tests {
     #[case("010.0.0.1")]
     #[case("host.example")]
     #[case("::ffff:10.0.0.1")]
-    fn text_survives(#[case] text: &str) {
+    fn display_keeps_the_text(#[case] text: &str) {
         assert_eq!(Address::new(text).to_string(), text);
     }
 
@@ -228,13 +228,13 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_order_is_that_of_the_texts(a: std::net::IpAddr, b: std::net::IpAddr) {
+        fn order_equals_text_order(a: std::net::IpAddr, b: std::net::IpAddr) {
             let order = Address::from(a).cmp(&Address::from(b));
             proptest::prop_assert_eq!(order, a.to_string().cmp(&b.to_string()));
         }
 
         #[test]
-        fn of_neighbours_too(last: [u8; 2], one: u8, other: u8) {
+        fn order_of_similar_addresses(last: [u8; 2], one: u8, other: u8) {
             let ip = |third| Ipv4Addr::new(10, 1, third, last[usize::from(third % 2)]);
             let order = Address::from(IpAddr::V4(ip(one))).cmp(&Address::from(IpAddr::V4(ip(other))));
             proptest::prop_assert_eq!(order, ip(one).to_string().cmp(&ip(other).to_string()));

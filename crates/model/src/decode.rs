@@ -22,7 +22,7 @@ macro_rules! decode {
             fn resource_version(&$this) -> ResourceVersion {
                 $metadata.resource_version.clone()
             }
-            fn has_content_of(&self, other: &Self) -> bool {
+            fn content_eq(&self, other: &Self) -> bool {
                 self == other
             }
             fn key(&$this) -> ObjectKey {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_of_the_wrong_shape_is_an_error_that_names_the_field() {
+    fn error_contains_kind_and_field() {
         let error = Pod::from_json(br#"{"metadata":{"name":"p"},"status":{"podIPs":"10.0.0.1"}}"#).unwrap_err();
         assert!(error.to_string().contains("Pod") && error.to_string().contains("status"), "{error}");
     }

@@ -7,7 +7,7 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::metadata::{non_empty, optional_text};
-use crate::{Address, ObjectMeta, TargetRef, Text, json, written};
+use crate::{Address, ObjectMeta, TargetRef, Text, encode, json};
 
 /// A core/v1 Endpoints object with all fields except `managedFields`, so that it can be written back.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize)]
@@ -96,7 +96,7 @@ impl Serialize for SubsetPort {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let SubsetPort { name, port, protocol, app_protocol } = self;
         let non_empty = |text| Some(text).filter(|text: &&str| !text.is_empty());
-        written::AnyPort {
+        encode::AnyPort {
             app_protocol: app_protocol.as_deref(),
             name: non_empty(name),
             port: Some(*port),
@@ -206,7 +206,7 @@ mod tests {
     }"#;
 
     #[test]
-    fn nothing_is_lost() {
+    fn round_trips_through_the_full_type() {
         let full: core::Endpoints = serde_json::from_str(FULL).unwrap();
         let from_wire: Endpoints = serde_json::from_str(FULL).unwrap();
         assert_eq!(Endpoints::from(&full), from_wire);

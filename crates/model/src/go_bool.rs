@@ -25,7 +25,7 @@ mod tests {
     #[case("yes", None)]
     #[case(" true", None)]
     #[case("", None)]
-    fn reads(#[case] text: &str, #[case] expected: Option<bool>) {
+    fn parses_like_go(#[case] text: &str, #[case] expected: Option<bool>) {
         assert_eq!(parse_go_bool(text), expected);
     }
 }

@@ -20,25 +20,25 @@ const SHARDS: usize = 64;
 const STEPS_ON_INSERTION: usize = 8;
 /// Maximum length in bytes of interned text. Names and label keys have at most 317 bytes (prefix, slash, name); longer
 /// text is the value of an annotation and rarely repeated.
-const LONGEST: usize = 320;
+const MAX_TEXT_LEN: usize = 320;
 
 /// Key and value of a label or annotation.
 pub(crate) type Pair = (Text, Text);
 
 /// A reference-counted value.
-trait Counted {
+trait RefCounted {
     /// Returns whether the pool holds the only reference.
-    fn is_last(&self) -> bool;
+    fn is_garbage(&self) -> bool;
 }
 
-impl Counted for Text {
-    fn is_last(&self) -> bool {
+impl RefCounted for Text {
+    fn is_garbage(&self) -> bool {
         Text::strong_count(self) == Some(1)
     }
 }
 
-impl<T: ?Sized> Counted for Arc<T> {
-    fn is_last(&self) -> bool {
+impl<T: ?Sized> RefCounted for Arc<T> {
+    fn is_garbage(&self) -> bool {
         Arc::strong_count(self) == 1
     }
 }
@@ -55,7 +55,7 @@ struct Shard<P> {
     cursor: usize,
 }
 
-impl<P: Counted> Pool<P> {
+impl<P: RefCounted> Pool<P> {
     fn new() -> Self {
         let shards = std::array::from_fn(|_| Mutex::new(Shard { values: HashTable::new(), cursor: 0 }));
         Self { shards, hasher: DefaultHashBuilder::default() }
@@ -69,27 +69,27 @@ impl<P: Counted> Pool<P> {
     }
 }
 
-impl<P: Counted + Clone> Pool<P> {
-    /// Returns the pooled value for which `is` is true, or inserts the result of `make`.
-    fn get(&self, hash: u64, is: impl Fn(&P) -> bool, make: impl FnOnce() -> P, hash_of: impl Fn(&P) -> u64) -> P {
+impl<P: RefCounted + Clone> Pool<P> {
+    /// Returns the pooled value for which `is` is true, or inserts the result of `create`.
+    fn get(&self, hash: u64, is: impl Fn(&P) -> bool, create: impl FnOnce() -> P, hash_of: impl Fn(&P) -> u64) -> P {
         let mut shard = self.shard(hash);
         if let Some(found) = shard.values.find(hash, is) {
             return found.clone();
         }
         shard.sweep(&hash_of);
-        let made = make();
-        shard.values.insert_unique(hash, made.clone(), hash_of);
-        made
+        let value = create();
+        shard.values.insert_unique(hash, value.clone(), hash_of);
+        value
     }
 }
 
-impl<P: Counted> Shard<P> {
+impl<P: RefCounted> Shard<P> {
     /// Removes the garbage among the next few entries.
     fn sweep(&mut self, hash_of: impl Fn(&P) -> u64) {
         for _ in 0..STEPS_ON_INSERTION.min(self.values.num_buckets()) {
             self.cursor = (self.cursor + 1) % self.values.num_buckets();
             if let Ok(entry) = self.values.get_bucket_entry(self.cursor)
-                && entry.get().is_last()
+                && entry.get().is_garbage()
             {
                 entry.remove();
             }
@@ -108,7 +108,7 @@ static HINTS: LazyLock<Pool<Arc<EndpointHints>>> = LazyLock::new(Pool::new);
 
 /// Returns the interned text; empty and long texts are not pooled.
 pub(crate) fn text(text: &str) -> Text {
-    if text.is_empty() || text.len() > LONGEST {
+    if text.is_empty() || text.len() > MAX_TEXT_LEN {
         return Text::from(text);
     }
     let pool = &*TEXTS;
@@ -126,8 +126,8 @@ pub(crate) fn labels(pairs: &[(impl AsRef<str>, impl AsRef<str>)]) -> Arc<[Pair]
     let is = |it: &Arc<[Pair]>| {
         it.len() == pairs.len() && it.iter().zip(pairs).all(|(a, b)| *a.0 == *b.0.as_ref() && *a.1 == *b.1.as_ref())
     };
-    let make = || pairs.iter().map(|(key, value)| (text(key.as_ref()), text(value.as_ref()))).collect();
-    pool.get(hash, is, make, |it| pool.hasher.hash_one(HashPairs(it)))
+    let create = || pairs.iter().map(|(key, value)| (text(key.as_ref()), text(value.as_ref()))).collect();
+    pool.get(hash, is, create, |it| pool.hasher.hash_one(HashPairs(it)))
 }
 
 /// Hashes owned and borrowed pairs alike.
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_longer_used_goes() {
+    fn unused_values_are_removed() {
         let pool = Pool::new();
         let kept: Vec<Text> = (0..1_000).map(|at| get(&pool, &format!("kept-{at}"))).collect();
         for at in 0..100_000 {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_agree() {
+    fn threads_share_interned_values() {
         let threads: Vec<_> = (0..4)
             .map(|_| std::thread::spawn(|| (0..2_000).map(|at| text(&format!("thread-{at}"))).collect::<Vec<_>>()))
             .collect();

@@ -169,13 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn null_and_absent_read_as_empty() {
+    fn null_map_and_null_value_are_empty() {
         assert_eq!(serde_json::from_str::<Labels>("null").unwrap(), Labels::default());
         assert_eq!(serde_json::from_str::<Labels>(r#"{"b":"2","a":null}"#).unwrap(), labels(&[("a", ""), ("b", "2")]));
     }
 
     #[test]
-    fn with_replaces_and_without_drops() {
+    fn with_replaces_and_without_removes() {
         let it = labels(&[("a", "1"), ("b", "2")]);
         assert_eq!(it.with([("b", "3"), ("c", "4")]), labels(&[("a", "1"), ("b", "3"), ("c", "4")]));
         assert_eq!(it.without(|key| key == "a"), labels(&[("b", "2")]));

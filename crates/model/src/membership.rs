@@ -90,8 +90,8 @@ mod tests {
     #[case::only_pod_ip(pod(|it| { it.pod_ips = Addresses::default(); it.pod_ip_family = Some(IpFamily::V4); }), false, true)]
     #[case::several_addresses(pod(|it| it.pod_ips = ["1.2.3.4", "1234::5678"].into()), false, true)]
     #[case::pending(pod(|_| {}), false, true)]
-    #[case::terminating_unwanted(pod(|it| it.terminating = true), false, false)]
-    #[case::terminating_wanted(pod(|it| it.terminating = true), true, true)]
+    #[case::terminating_excluded(pod(|it| it.terminating = true), false, false)]
+    #[case::terminating_included(pod(|it| it.terminating = true), true, true)]
     fn membership(#[case] pod: Pod, #[case] include_terminating: bool, #[case] expected: bool) {
         assert_eq!(is_endpoint(&pod, include_terminating), expected);
     }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use serde::{Deserialize, Serialize};
 
-use crate::{Labels, ResourceVersion, Text, Uid, intern, json, time, written};
+use crate::{Labels, ResourceVersion, Text, Uid, encode, intern, json, time};
 
 /// Metadata of an object that is written back: all fields except `managedFields`.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
@@ -17,7 +17,7 @@ pub struct ObjectMeta {
     #[serde(
         deserialize_with = "time::value",
         skip_serializing_if = "Option::is_none",
-        serialize_with = "written::time"
+        serialize_with = "encode::time"
     )]
     pub creation_timestamp: Option<Timestamp>,
     /// Grace period of a deletion in seconds.
@@ -28,7 +28,7 @@ pub struct ObjectMeta {
     #[serde(
         deserialize_with = "time::pointer",
         skip_serializing_if = "Option::is_none",
-        serialize_with = "written::time"
+        serialize_with = "encode::time"
     )]
     pub deletion_timestamp: Option<Timestamp>,
     /// `metadata.finalizers`.
@@ -38,7 +38,7 @@ pub struct ObjectMeta {
     #[serde(deserialize_with = "json::non_empty_text", skip_serializing_if = "Option::is_none")]
     pub generate_name: Option<Text>,
     /// Generation of the specification; 0 if absent.
-    #[serde(deserialize_with = "json::nullable", skip_serializing_if = "written::is_zero")]
+    #[serde(deserialize_with = "json::nullable", skip_serializing_if = "encode::is_zero")]
     pub generation: i64,
     /// `metadata.labels`.
     #[serde(skip_serializing_if = "Labels::is_empty")]

@@ -32,12 +32,12 @@ pub struct Node {
 
 /// Partially decoded Node, common to all encodings.
 #[derive(Default)]
-struct Draft {
+struct NodeBuilder {
     ready: bool,
     cpu: Option<i64>,
 }
 
-impl Draft {
+impl NodeBuilder {
     fn condition(&mut self, kind: &str, status: &str) {
         self.ready |= kind == "Ready" && status == "True";
     }
@@ -48,7 +48,7 @@ impl Draft {
         }
     }
 
-    fn finish(self, metadata: Metadata) -> Node {
+    fn build(self, metadata: Metadata) -> Node {
         let labels = metadata.labels;
         Node {
             zone: labels.get_text(ZONE_LABEL).cloned().unwrap_or_default(),
@@ -92,13 +92,13 @@ impl<'de> Deserialize<'de> for Node {
             Number(f64),
         }
         let Document { metadata, status } = Document::deserialize(deserializer)?;
-        let mut draft = Draft { ready: status.conditions, cpu: None };
+        let mut builder = NodeBuilder { ready: status.conditions, cpu: None };
         match status.allocatable.cpu {
-            Some(Quantity::Text(text)) => draft.allocatable("cpu", &text),
-            Some(Quantity::Number(number)) => draft.allocatable("cpu", &number.to_string()),
+            Some(Quantity::Text(text)) => builder.allocatable("cpu", &text),
+            Some(Quantity::Number(number)) => builder.allocatable("cpu", &number.to_string()),
             None => {}
         }
-        Ok(draft.finish(metadata))
+        Ok(builder.build(metadata))
     }
 }
 
@@ -111,21 +111,21 @@ fn ready<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
         #[serde(borrow)]
         status: Str<'a>,
     }
-    let mut draft = Draft::default();
-    json::each(deserializer, |it: Condition<'_>| draft.condition(&it.kind.0, &it.status.0))?;
-    Ok(draft.ready)
+    let mut builder = NodeBuilder::default();
+    json::each(deserializer, |it: Condition<'_>| builder.condition(&it.kind.0, &it.status.0))?;
+    Ok(builder.ready)
 }
 
 impl From<&core::Node> for Node {
     fn from(it: &core::Node) -> Self {
-        let mut draft = Draft::default();
+        let mut builder = NodeBuilder::default();
         for condition in it.status.iter().flat_map(|status| &status.conditions).flatten() {
-            draft.condition(&condition.type_, &condition.status);
+            builder.condition(&condition.type_, &condition.status);
         }
         for (resource, quantity) in it.status.iter().flat_map(|status| &status.allocatable).flatten() {
-            draft.allocatable(resource, &quantity.0);
+            builder.allocatable(resource, &quantity.0);
         }
-        draft.finish(Metadata::from(&it.metadata))
+        builder.build(Metadata::from(&it.metadata))
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_the_controllers_need() {
+    fn decodes_the_kept_fields() {
         let json = r#"{"metadata": {"name": "n", "uid": "u", "resourceVersion": "1",
             "labels": {"topology.kubernetes.io/zone": "a", "node-role.kubernetes.io/master": ""}},
             "status": {"allocatable": {"cpu": "3920m", "memory": "1Gi"},

@@ -13,16 +13,16 @@ use crate::{ObjectKey, Pod, ServiceIndex, Text};
 ///
 /// As upstream, a Pod that fails without one of these changes causes no sync (EC-2), and every update of a terminating
 /// Pod causes one (EC-1).
-pub fn woken_services((old, new): (Option<&Arc<Pod>>, Option<&Arc<Pod>>), services: &ServiceIndex) -> Vec<ObjectKey> {
+pub fn services_to_sync((old, new): (Option<&Arc<Pod>>, Option<&Arc<Pod>>), services: &ServiceIndex) -> Vec<ObjectKey> {
     let (namespace, names) = match (old, new) {
         (None, None) => return Vec::new(),
         (Some(pod), None) | (None, Some(pod)) => (&pod.namespace, services.select(&pod.namespace, &pod.labels)),
-        (Some(old), Some(new)) => (&new.namespace, woken_by_update(old, new, services)),
+        (Some(old), Some(new)) => (&new.namespace, services_to_sync_on_update(old, new, services)),
     };
     names.into_iter().map(|name| ObjectKey { namespace: namespace.clone(), name }).collect()
 }
 
-fn woken_by_update(old: &Pod, new: &Pod, services: &ServiceIndex) -> Vec<Text> {
+fn services_to_sync_on_update(old: &Pod, new: &Pod, services: &ServiceIndex) -> Vec<Text> {
     if old.resource_version == new.resource_version {
         return Vec::new();
     }
@@ -101,12 +101,12 @@ mod tests {
     #[track_caller]
     fn check(old: Option<Pod>, new: Option<Pod>, expected: &[&str]) {
         let (old, new) = (old.map(Arc::new), new.map(Arc::new));
-        let woken = woken_services((old.as_ref(), new.as_ref()), &services());
-        assert_eq!(woken.iter().map(|key| &*key.name).collect::<Vec<_>>(), expected);
+        let keys = services_to_sync((old.as_ref(), new.as_ref()), &services());
+        assert_eq!(keys.iter().map(|key| &*key.name).collect::<Vec<_>>(), expected);
     }
 
     #[test]
-    fn added_and_deleted_pods_wake_all_they_match() {
+    fn added_and_deleted_pods_sync_all_services_that_select_them() {
         check(None, None, &[]);
         let it = pod("1", "app=a,tier=front,x=y");
         check(None, Some(it.clone()), &["a", "a-front", "front"]);
@@ -123,7 +123,7 @@ mod tests {
         index.update(None, Some(&Arc::new(all)));
         let enqueued = |old: &str, new: &str| -> Vec<String> {
             let (old, new) = (Arc::new(pod("1", old)), Arc::new(pod("2", new)));
-            woken_services((Some(&old), Some(&new)), &index).iter().map(|key| key.name.to_string()).collect()
+            services_to_sync((Some(&old), Some(&new)), &index).iter().map(|key| key.name.to_string()).collect()
         };
         assert_eq!(enqueued("", "app=a"), ["a", "all"]);
         assert_eq!(enqueued("x=y", "app=a"), ["a"], "a Service that the Pod stays in is not enqueued");
@@ -132,10 +132,10 @@ mod tests {
     // upstream: Test_podChanged, TestDetermineNeededServiceUpdates
     #[rstest]
     #[case::same_version(pod("1", "app=a"), Pod { ready: true, ..pod("1", "app=a") }, &[])]
-    #[case::nothing_that_matters(pod("1", "app=a"), Pod { node_name: "n".into(), finished: true, ..pod("2", "app=a") }, &[])]
+    #[case::irrelevant_fields(pod("1", "app=a"), Pod { node_name: "n".into(), finished: true, ..pod("2", "app=a") }, &[])]
     #[case::ready(pod("1", "app=a"), Pod { ready: true, ..pod("2", "app=a") }, &["a"])]
     #[case::address(pod("1", "app=a"), Pod { pod_ips: ["10.0.0.2"].into(), ..pod("2", "app=a") }, &["a"])]
-    #[case::another_of_that_name(pod("1", "app=a"), Pod { uid: "2".into(), ..pod("2", "app=a") }, &["a"])]
+    #[case::replaced_by_a_pod_of_the_same_name(pod("1", "app=a"), Pod { uid: "2".into(), ..pod("2", "app=a") }, &["a"])]
     #[case::first_address(Pod { pod_ips: [""; 0].into(), ..pod("1", "app=a") }, pod("2", "app=a"), &["a"])]
     #[case::ipv6_address(
         Pod { pod_ips: ["fd00::1"].into(), ..pod("1", "app=a") }, Pod { pod_ips: ["fd00::2"].into(), ..pod("2", "app=a") },
@@ -160,8 +160,8 @@ mod tests {
         &["a", "a-front", "b", "front"])]
     #[case::left_all(pod("1", "app=a"), pod("2", ""), &["a"])]
     #[case::first_labels(pod("1", ""), pod("2", "app=a"), &["a"])]
-    #[case::label_nobody_selects(pod("1", "app=a"), pod("2", "app=a,new=label"), &[])]
-    #[case::label_nobody_selects_and_changed(
+    #[case::unselected_label(pod("1", "app=a"), pod("2", "app=a,new=label"), &[])]
+    #[case::unselected_label_and_changed(
         pod("1", "app=a,x=1"), Pod { ready: true, ..pod("2", "app=a,x=2") }, &["a"])]
     #[case::hostname_alone(pod("1", "app=a"), Pod { hostname: "h".into(), ..pod("2", "app=a") }, &[])]
     fn updates(#[case] old: Pod, #[case] new: Pod, #[case] expected: &[&str]) {

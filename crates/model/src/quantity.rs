@@ -80,7 +80,7 @@ mod tests {
     #[case("1.2.3", None)]
     #[case("99999999999E", None)]
     #[case("1e99", None)]
-    fn milli(#[case] text: &str, #[case] expected: Option<i64>) {
+    fn parses_quantities(#[case] text: &str, #[case] expected: Option<i64>) {
         assert_eq!(parse_milli(text), expected);
     }
 }

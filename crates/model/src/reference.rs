@@ -45,14 +45,14 @@ pub struct TargetRef {
     name: Text,
     uid: Uid,
     /// `None` for a Pod without further fields.
-    rest: Option<Arc<Rest>>,
+    extra: Option<Arc<ExtraFields>>,
 }
 
 const _: () = assert!(size_of::<Option<TargetRef>>() == 40);
 
 /// Fields that few references have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Rest {
+struct ExtraFields {
     api_version: Text,
     field_path: Text,
     kind: Text,
@@ -64,7 +64,7 @@ const POD: &str = "Pod";
 impl TargetRef {
     /// Creates a reference to a Pod as the controllers write it (EP-9), without API version and resource version.
     pub fn pod(namespace: Text, name: Text, uid: Uid) -> TargetRef {
-        TargetRef { namespace, name, uid, rest: None }
+        TargetRef { namespace, name, uid, extra: None }
     }
 
     /// Returns the namespace; may be empty.
@@ -84,29 +84,29 @@ impl TargetRef {
 
     /// Returns the kind; may be empty.
     pub fn kind(&self) -> &str {
-        self.rest.as_ref().map_or(POD, |rest| &rest.kind)
+        self.extra.as_ref().map_or(POD, |extra| &extra.kind)
     }
 
     /// Returns whether the kind is `Pod` and API version and field path are empty.
     pub fn is_of_pod(&self) -> bool {
-        self.rest.as_ref().is_none_or(|rest| {
-            let Rest { api_version, field_path, kind, resource_version: _ } = &**rest;
+        self.extra.as_ref().is_none_or(|extra| {
+            let ExtraFields { api_version, field_path, kind, resource_version: _ } = &**extra;
             *kind == POD && api_version.is_empty() && field_path.is_empty()
         })
     }
 
     /// Returns whether both references are equal apart from the resource version.
     pub fn same_object(&self, other: &TargetRef) -> bool {
-        let same_rest = match (&self.rest, &other.rest) {
+        let same_extra = match (&self.extra, &other.extra) {
             (None, None) => true,
             (Some(a), Some(b)) => {
-                let Rest { api_version, field_path, kind, resource_version: _ } = &**a;
+                let ExtraFields { api_version, field_path, kind, resource_version: _ } = &**a;
                 *api_version == b.api_version && *field_path == b.field_path && *kind == b.kind
             }
             (None, Some(_)) => other.is_of_pod(),
             (Some(_), None) => self.is_of_pod(),
         };
-        same_rest && self.uid == other.uid && self.name == other.name && self.namespace == other.namespace
+        same_extra && self.uid == other.uid && self.name == other.name && self.namespace == other.namespace
     }
 }
 
@@ -114,19 +114,19 @@ impl From<ObjectReference> for TargetRef {
     fn from(it: ObjectReference) -> Self {
         let ObjectReference { api_version, field_path, kind, name, namespace, resource_version, uid } = it;
         let plain = kind == POD && api_version.is_empty() && field_path.is_empty() && resource_version.is_empty();
-        let rest = (!plain).then(|| Arc::new(Rest { api_version, field_path, kind, resource_version }));
-        TargetRef { namespace, name, uid, rest }
+        let extra = (!plain).then(|| Arc::new(ExtraFields { api_version, field_path, kind, resource_version }));
+        TargetRef { namespace, name, uid, extra }
     }
 }
 
 impl From<&TargetRef> for ObjectReference {
     fn from(it: &TargetRef) -> Self {
-        let TargetRef { namespace, name, uid, rest } = it.clone();
-        let named = ObjectReference { name, namespace, uid, ..ObjectReference::default() };
-        match rest.map(Arc::unwrap_or_clone) {
-            None => ObjectReference { kind: intern::text(POD), ..named },
-            Some(Rest { api_version, field_path, kind, resource_version }) => {
-                ObjectReference { api_version, field_path, kind, resource_version, ..named }
+        let TargetRef { namespace, name, uid, extra } = it.clone();
+        let reference = ObjectReference { name, namespace, uid, ..ObjectReference::default() };
+        match extra.map(Arc::unwrap_or_clone) {
+            None => ObjectReference { kind: intern::text(POD), ..reference },
+            Some(ExtraFields { api_version, field_path, kind, resource_version }) => {
+                ObjectReference { api_version, field_path, kind, resource_version, ..reference }
             }
         }
     }
@@ -158,15 +158,15 @@ impl Serialize for TargetRef {
             #[serde(skip_serializing_if = "Uid::is_empty")]
             uid: &'a Uid,
         }
-        let TargetRef { namespace, name, uid, rest } = self;
-        let rest = rest.as_deref();
+        let TargetRef { namespace, name, uid, extra } = self;
+        let extra = extra.as_deref();
         Wire {
-            api_version: rest.map_or("", |it| &it.api_version),
-            field_path: rest.map_or("", |it| &it.field_path),
+            api_version: extra.map_or("", |it| &it.api_version),
+            field_path: extra.map_or("", |it| &it.field_path),
             kind: self.kind(),
             name,
             namespace,
-            resource_version: rest.map(|it| &it.resource_version).filter(|it| !it.is_empty()),
+            resource_version: extra.map(|it| &it.resource_version).filter(|it| !it.is_empty()),
             uid,
         }
         .serialize(serializer)
@@ -248,8 +248,8 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_pod_takes_no_allocation() {
-        assert!(pod(|_| {}).rest.is_none());
+    fn reference_to_a_pod_does_not_allocate() {
+        assert!(pod(|_| {}).extra.is_none());
         assert_eq!(TargetRef::pod("ns".into(), "p".into(), "u".into()), pod(|_| {}));
     }
 }

@@ -142,7 +142,7 @@ pub enum TopologyMode {
 
 /// Partially decoded Service, common to all encodings.
 #[derive(Default)]
-struct Draft {
+struct ServiceBuilder {
     metadata: Metadata<Labels>,
     spec: Spec,
 }
@@ -166,9 +166,9 @@ struct Spec {
     traffic_distribution: Option<Text>,
 }
 
-impl Draft {
-    fn finish(self) -> Service {
-        let Draft { metadata, spec } = self;
+impl ServiceBuilder {
+    fn build(self) -> Service {
+        let ServiceBuilder { metadata, spec } = self;
         let annotation = [TOPOLOGY_HINTS_ANNOTATION, TOPOLOGY_MODE_ANNOTATION]
             .iter()
             .find_map(|key| metadata.annotations.get_text(key));
@@ -234,7 +234,7 @@ impl<'de> Deserialize<'de> for Service {
             spec: Spec,
         }
         let Document { metadata, spec } = Document::deserialize(deserializer)?;
-        Ok(Draft { metadata, spec }.finish())
+        Ok(ServiceBuilder { metadata, spec }.build())
     }
 }
 
@@ -242,7 +242,7 @@ impl From<&core::Service> for Service {
     fn from(it: &core::Service) -> Self {
         let metadata = Metadata { annotations: Labels::from(&it.metadata.annotations), ..Metadata::from(&it.metadata) };
         let spec = it.spec.as_ref().map(Spec::from).unwrap_or_default();
-        Draft { metadata, spec }.finish()
+        ServiceBuilder { metadata, spec }.build()
     }
 }
 
@@ -293,7 +293,7 @@ mod tests {
     }"#;
 
     #[test]
-    fn both_ways_of_reading_agree() {
+    fn json_equals_conversion_from_the_full_type() {
         let full: core::Service = serde_json::from_str(FULL).unwrap();
         let service: Service = serde_json::from_str(FULL).unwrap();
         assert_eq!(Service::from(&full), service);
@@ -321,8 +321,9 @@ mod tests {
                 other => (other, *value),
             })
             .collect();
-        let draft = Draft { metadata: Metadata { annotations, ..Metadata::default() }, ..Draft::default() };
-        assert_eq!(draft.finish().topology_mode(), expected);
+        let builder =
+            ServiceBuilder { metadata: Metadata { annotations, ..Metadata::default() }, ..ServiceBuilder::default() };
+        assert_eq!(builder.build().topology_mode(), expected);
     }
 
     // upstream: TestSupportedServiceAddressType

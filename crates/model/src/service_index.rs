@@ -27,9 +27,9 @@ struct NamespaceServices {
 
 /// A borrowed pair for look-ups.
 #[derive(Hash)]
-struct Label<'a>(&'a str, &'a str);
+struct BorrowedPair<'a>(&'a str, &'a str);
 
-impl Equivalent<Pair> for Label<'_> {
+impl Equivalent<Pair> for BorrowedPair<'_> {
     fn equivalent(&self, pair: &Pair) -> bool {
         *pair.0 == *self.0 && *pair.1 == *self.1
     }
@@ -62,8 +62,8 @@ impl ServiceIndex {
     /// selector matches nothing; ExternalName Services match like others (PP-7).
     pub fn select(&self, namespace: &str, labels: &Labels) -> Vec<Text> {
         let Some(services) = self.namespaces.get(namespace) else { return Vec::new() };
-        let filed = labels.iter().filter_map(|(key, value)| services.by_pair.get(&Label(key, value)));
-        let matching = filed
+        let candidates = labels.iter().filter_map(|(key, value)| services.by_pair.get(&BorrowedPair(key, value)));
+        let matching = candidates
             .flat_map(ByName::as_slice)
             .filter(|service| service.selector.as_ref().is_some_and(|selector| labels.contains_all(selector)));
         // Each Service is indexed once, so there are no duplicates.
@@ -76,8 +76,8 @@ impl ServiceIndex {
 
 impl NamespaceServices {
     fn insert(&mut self, service: &Arc<Service>, selector: &Labels) {
-        let filed_under = |pair: &&Pair| self.by_pair.get(*pair).map_or(0, |services| services.as_slice().len());
-        match selector.pairs().iter().min_by_key(filed_under) {
+        let service_count = |pair: &&Pair| self.by_pair.get(*pair).map_or(0, |services| services.as_slice().len());
+        match selector.pairs().iter().min_by_key(service_count) {
             None => self.select_all.insert(Arc::clone(service)),
             Some(pair) => self.by_pair.entry_ref(pair).or_default().insert(Arc::clone(service)),
         }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::json;
 use crate::reference::same_target;
 use crate::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
-use crate::{Addresses, IpFamily, Labels, ObjectMeta, TargetRef, Text, intern, written};
+use crate::{Addresses, IpFamily, Labels, ObjectMeta, TargetRef, Text, encode, intern};
 
 /// A discovery.k8s.io/v1 EndpointSlice with all fields except `managedFields`, so that it can be written back.
 #[derive(Clone, Debug, PartialEq, Default, Deserialize)]
@@ -130,7 +130,7 @@ pub struct Endpoint {
     #[serde(
         deserialize_with = "shared_hints",
         skip_serializing_if = "Option::is_none",
-        serialize_with = "written::shared"
+        serialize_with = "encode::shared"
     )]
     pub hints: Option<Arc<EndpointHints>>,
     /// Host name within the Service.
@@ -183,10 +183,10 @@ pub struct EndpointConditions {
 #[serde(rename_all = "camelCase")]
 pub struct EndpointHints {
     /// Names of the Nodes.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "written::named")]
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "encode::names")]
     pub for_nodes: Vec<Text>,
     /// Names of the zones.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "written::named")]
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "encode::names")]
     pub for_zones: Vec<Text>,
 }
 
@@ -236,7 +236,7 @@ pub struct EndpointPort {
 impl Serialize for EndpointPort {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let EndpointPort { name, protocol, port, app_protocol } = self;
-        written::AnyPort {
+        encode::AnyPort {
             app_protocol: app_protocol.as_deref(),
             name: name.as_deref(),
             port: *port,

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::endpoints::{EndpointAddress, EndpointSubset, SubsetPort};
-use crate::fingerprint::{sort_subset_ports, sort_subsets};
+use crate::upstream_order::{sort_subset_ports, sort_subsets};
 use crate::{Address, TargetRef, Uid};
 
 /// Identity of an address (RP-2): the IP address, and the UID of its object if there is one. Also its sort order
@@ -28,24 +28,24 @@ pub fn repack(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
 
 /// Like [`repack`], but never merges ports with an application protocol, as upstream (EC-7). For limits that count the
 /// addresses of upstream's subsets.
-pub fn repack_apart(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
-    repack_by(subsets, |place, port| port.app_protocol.is_some().then_some(place))
+pub fn repack_like_upstream(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
+    repack_by(subsets, |position, port| port.app_protocol.is_some().then_some(position))
 }
 
 /// Address numbers, each with its readiness.
 type States = Vec<(usize, bool)>;
 
 /// Position of a port: index of its subset, and index in the subset.
-type Place = (usize, usize);
+type PortPosition = (usize, usize);
 
 fn repack_by(
     subsets: &[EndpointSubset],
-    distinct: impl Fn(Place, &SubsetPort) -> Option<Place>,
+    distinct: impl Fn(PortPosition, &SubsetPort) -> Option<PortPosition>,
 ) -> Vec<EndpointSubset> {
     let mut addresses: Vec<&EndpointAddress> = Vec::new();
     let mut numbers: HashMap<AddressKey<'_>, usize> = HashMap::new();
     // Per port: its addresses and their readiness, duplicates included.
-    let mut ports: HashMap<(&SubsetPort, Option<Place>), States> = HashMap::new();
+    let mut ports: HashMap<(&SubsetPort, Option<PortPosition>), States> = HashMap::new();
     let no_port = [SubsetPort { port: NO_PORT, ..SubsetPort::default() }];
 
     for (subset_number, subset) in subsets.iter().enumerate() {
@@ -68,8 +68,8 @@ fn repack_by(
         }
         let subset_ports = if subset.ports.is_empty() { &no_port[..] } else { &subset.ports };
         for (port_number, port) in subset_ports.iter().enumerate() {
-            let place = distinct((subset_number, port_number), port);
-            ports.entry((port, place)).or_default().extend(&numbered);
+            let position = distinct((subset_number, port_number), port);
+            ports.entry((port, position)).or_default().extend(&numbered);
         }
     }
 
@@ -97,14 +97,14 @@ fn repack_by(
         .into_iter()
         .map(|(states, mut ports)| {
             sort_subset_ports(&mut ports);
-            let with = |wanted: bool| {
+            let with_readiness = |expected: bool| {
                 states
                     .iter()
-                    .filter(|(_, ready)| *ready == wanted)
+                    .filter(|(_, ready)| *ready == expected)
                     .map(|(position, _)| addresses[order[*position]].clone())
                     .collect()
             };
-            EndpointSubset { addresses: with(true), not_ready_addresses: with(false), ports }
+            EndpointSubset { addresses: with_readiness(true), not_ready_addresses: with_readiness(false), ports }
         })
         .collect();
     sort_subsets(&mut result);

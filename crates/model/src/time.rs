@@ -15,7 +15,7 @@ use crate::protobuf::Result;
 const ZERO: i64 = -62_135_596_800;
 
 /// Digits of a fractional second that [`Timestamp`] parses. Go ignores further digits.
-const FRACTION: usize = 9;
+const MAX_FRACTION_DIGITS: usize = 9;
 
 /// Returns the value of a `metav1.Time` held by value; `None` for the zero time, a time out of range and invalid text.
 pub(crate) fn from_text(text: &str) -> Option<Timestamp> {
@@ -31,10 +31,10 @@ fn of_pointer(text: &str) -> Timestamp {
 fn parse(text: &str) -> Option<Timestamp> {
     let Some(fraction) = text.find(['.', ',']).map(|at| at + 1) else { return text.parse().ok() };
     let digits = text[fraction..].bytes().take_while(u8::is_ascii_digit).count();
-    if digits <= FRACTION {
+    if digits <= MAX_FRACTION_DIGITS {
         return text.parse().ok();
     }
-    format!("{}{}", &text[..fraction + FRACTION], &text[fraction + digits..]).parse().ok()
+    format!("{}{}", &text[..fraction + MAX_FRACTION_DIGITS], &text[fraction + digits..]).parse().ok()
 }
 
 /// For `deserialize_with`: a `metav1.Time` by value, see [`from_text`].
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case::usual("2026-02-03T04:00:00Z", Some("2026-02-03T04:00:00Z"))]
+    #[case::in_range("2026-02-03T04:00:00Z", Some("2026-02-03T04:00:00Z"))]
     #[case::offset("2026-02-03T04:00:00+01:30", Some("2026-02-03T02:30:00Z"))]
     #[case::first_year("0000-01-01T00:00:00Z", Some("0000-01-01T00:00:00Z"))]
     #[case::fraction("2026-02-03T04:00:00.123456789Z", Some("2026-02-03T04:00:00.123456789Z"))]
@@ -74,10 +74,10 @@ mod tests {
     #[case::long_fraction_and_offset("2026-02-03T04:00:00,1234567891234+01:00", Some("2026-02-03T03:00:00.123456789Z"))]
     #[case::zero("0001-01-01T00:00:00Z", None)]
     #[case::last_of_rfc_3339("9999-12-31T23:59:59Z", None)]
-    #[case::as_go_writes_a_later_one("10000-01-01T22:58:59Z", None)]
+    #[case::after_the_year_9999("10000-01-01T22:58:59Z", None)]
     #[case::no_time("yesterday", None)]
     #[case::empty("", None)]
-    fn reads(#[case] text: &str, #[case] expect: Option<&str>) {
+    fn parses_times(#[case] text: &str, #[case] expect: Option<&str>) {
         let expect = expect.map(|it| it.parse::<Timestamp>().unwrap());
         assert_eq!(from_text(text), expect);
         let present = if text.starts_with("0001") { text.parse().unwrap() } else { expect.unwrap_or(Timestamp::MAX) };

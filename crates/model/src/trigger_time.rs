@@ -11,11 +11,11 @@ use crate::{ObjectKey, Pod, Service, Text};
 /// next write is for. One per controller: the answer of a call depends on the calls before it.
 #[derive(Debug, Default)]
 pub struct TriggerTimes {
-    services: HashMap<ObjectKey, Seen>,
+    services: HashMap<ObjectKey, LastTimes>,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct LastTimes {
     service: Option<Timestamp>,
     /// By name, sorted.
     pods: Box<[(Text, Timestamp)]>,
@@ -33,19 +33,19 @@ impl TriggerTimes {
             times.sort_unstable_by_key(|(name, _)| *name);
         }
         let keep = |times: Vec<(&Text, Timestamp)>| times.into_iter().map(|(name, at)| (name.clone(), at)).collect();
-        let Some(seen) = self.services.get_mut(key) else {
-            self.services.insert(key.clone(), Seen { service: service.created, pods: keep(times) });
+        let Some(last) = self.services.get_mut(key) else {
+            self.services.insert(key.clone(), LastTimes { service: service.created, pods: keep(times) });
             return service.created;
         };
-        let created = service.created.filter(|time| seen.service.is_none_or(|before| *time > before));
-        seen.service = service.created;
+        let created = service.created.filter(|time| last.service.is_none_or(|before| *time > before));
+        last.service = service.created;
         // Most syncs find one Pod changed, or none.
-        let same = seen.pods.iter().zip(&times).take_while(|((name, at), it)| (name, *at) == **it).count();
-        if same == seen.pods.len() && same == times.len() {
+        let same = last.pods.iter().zip(&times).take_while(|((name, at), it)| (name, *at) == **it).count();
+        if same == last.pods.len() && same == times.len() {
             return created;
         }
-        let trigger = earliest_new(&seen.pods[same..], &times[same..]).into_iter().chain(created).min();
-        seen.pods = keep(times);
+        let trigger = earliest_new(&last.pods[same..], &times[same..]).into_iter().chain(created).min();
+        last.pods = keep(times);
         trigger
     }
 
@@ -100,14 +100,14 @@ mod tests {
 
     // upstream: TestNewServiceNoPods, TestNewServiceExistingPods
     #[test]
-    fn first_seen_is_creation() {
+    fn first_observation_returns_the_creation_time() {
         Walk(TriggerTimes::default()).step(&service(3), &[], Some(3));
         Walk(TriggerTimes::default()).step(&service(3), &[pod("a", 1), pod("b", 5)], Some(3));
     }
 
     // upstream: TestPodsAdded, TestPodsUpdated, TestPodsUpdatedNoOp, TestServiceUpdatedNoPodChange
     #[test]
-    fn later_the_earliest_that_is_new() {
+    fn later_observations_return_the_earliest_new_time() {
         let mut walk = Walk(TriggerTimes::default());
         walk.step(&service(3), &[pod("a", 2)], Some(3));
         walk.step(&service(3), &[pod("a", 2), pod("b", 5), pod("c", 4)], Some(4));
@@ -117,7 +117,7 @@ mod tests {
 
     // upstream: TestPodDeletedThenAdded
     #[test]
-    fn a_deleted_pod_contributes_nothing() {
+    fn deleted_pod_has_no_trigger_time() {
         let mut walk = Walk(TriggerTimes::default());
         walk.step(&service(0), &[pod("a", 1), pod("b", 2)], Some(0));
         walk.step(&service(0), &[pod("a", 1)], None);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn pods_come_in_any_order_and_times_go_back() {
+    fn pods_may_be_in_any_order_and_times_may_decrease() {
         let mut walk = Walk(TriggerTimes::default());
         walk.step(&service(0), &[pod("c", 3), pod("a", 1)], Some(0));
         walk.step(&service(0), &[pod("a", 1), pod("c", 3)], None);
@@ -136,7 +136,7 @@ mod tests {
 
     // upstream: TestServiceDeletedThenAdded
     #[test]
-    fn a_forgotten_service_starts_over() {
+    fn forgotten_service_starts_over() {
         let mut walk = Walk(TriggerTimes::default());
         walk.step(&service(0), &[pod("a", 1)], Some(0));
         walk.0.forget(&ObjectKey::new("ns", "s"));
@@ -146,7 +146,7 @@ mod tests {
     proptest! {
         /// Against the rule as it is worded: every time by name, and the earliest that is later than the one before.
         #[test]
-        fn it_is_as_if_all_times_were_in_a_map(
+        fn equals_the_reference_with_a_map_of_all_times(
             rounds in vec(pods_in_any_order(), 1..6),
         ) {
             let mut times = TriggerTimes::default();

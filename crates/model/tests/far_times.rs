@@ -122,7 +122,7 @@ fn answer(content_type: &'static str, body: &[Vec<u8>], open: bool) -> Answer {
     true,
 )])]
 #[tokio::test]
-async fn a_pod_of_the_year_9999_stops_nothing(#[case] streams: bool, #[case] answers: Vec<Answer>) {
+async fn pod_with_a_time_in_year_9999_does_not_stop_the_informer(#[case] streams: bool, #[case] answers: Vec<Answer>) {
     let requests = answers.len();
     let script = if streams { Script::serve(answers).await } else { Script::serve_without_streams(answers).await };
     let config = Config::from_url(&script.url()).unwrap();

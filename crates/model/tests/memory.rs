@@ -12,7 +12,7 @@ use kube_informer::Store;
 use kube_wire::Decode;
 use rstest::rstest;
 
-use crate::pods::Made;
+use crate::pods::OwnerKind;
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
@@ -38,26 +38,26 @@ fn measure(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, u64) {
 }
 
 /// Environment variable that selects an encoding. Each case needs a new process, because the pools are global.
-const FRESH: &str = "MEASURE_IN_THIS_PROCESS";
+const ENCODING_VARIABLE: &str = "MEASURE_IN_THIS_PROCESS";
 
 #[rstest]
-#[case::of_a_replica_set(Made::ByReplicaSets, 400, 8)]
-#[case::of_a_stateful_set(Made::ByStatefulSets, 580, 12)]
-fn a_stored_pod_costs_few_bytes(#[case] made: Made, #[case] most_bytes: usize, #[case] most_allocations: u64) {
+#[case::of_a_replica_set(OwnerKind::ReplicaSet, 400, 8)]
+#[case::of_a_stateful_set(OwnerKind::StatefulSet, 580, 12)]
+fn memory_of_a_stored_pod_is_bounded(#[case] owner: OwnerKind, #[case] max_bytes: usize, #[case] max_allocations: u64) {
     let test = std::thread::current().name().expect("the name of the test").to_owned();
     for encoding in ["JSON", "protobuf"] {
-        if env::var(FRESH).is_ok_and(|it| it == encoding) {
+        if env::var(ENCODING_VARIABLE).is_ok_and(|it| it == encoding) {
             let (bytes, allocations) = match encoding {
-                "JSON" => measure(&pods::json(made, PODS), |it| Pod::from_json(it).expect("a Pod")),
-                _ => measure(&pods::protobuf(made, PODS), |it| Pod::from_protobuf(it).expect("a Pod")),
+                "JSON" => measure(&pods::json(owner, PODS), |it| Pod::from_json(it).expect("a Pod")),
+                _ => measure(&pods::protobuf(owner, PODS), |it| Pod::from_protobuf(it).expect("a Pod")),
             };
-            eprintln!("{made:?} from {encoding}: {bytes} B, {allocations} allocations");
-            assert!(bytes <= most_bytes && allocations <= most_allocations, "{bytes} B, {allocations} allocations");
-        } else if env::var(FRESH).is_err() {
+            eprintln!("{owner:?} from {encoding}: {bytes} B, {allocations} allocations");
+            assert!(bytes <= max_bytes && allocations <= max_allocations, "{bytes} B, {allocations} allocations");
+        } else if env::var(ENCODING_VARIABLE).is_err() {
             let this = env::current_exe().expect("this program");
-            let mut fresh = Command::new(this);
-            fresh.args(["--exact", &test, "--nocapture"]).env(FRESH, encoding);
-            assert!(fresh.status().expect("a process").success(), "from {encoding}");
+            let mut child = Command::new(this);
+            child.args(["--exact", &test, "--nocapture"]).env(ENCODING_VARIABLE, encoding);
+            assert!(child.status().expect("a process").success(), "from {encoding}");
         }
     }
 }

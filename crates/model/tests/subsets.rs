@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kube_endpoint_model::subsets::{repack, repack_apart};
+use kube_endpoint_model::subsets::{repack, repack_like_upstream};
 use kube_endpoint_model::{Address, EndpointAddress, EndpointSubset, ObjectReference, SubsetPort, TargetRef};
 use proptest::prelude::*;
 use rstest::rstest;
@@ -39,7 +39,7 @@ fn subsets(text: &str) -> Vec<EndpointSubset> {
 }
 
 /// Formats the subsets, sorted by text; their own order is tested elsewhere.
-fn shown(subsets: &[EndpointSubset]) -> Vec<String> {
+fn format_subsets(subsets: &[EndpointSubset]) -> Vec<String> {
     let list = |addresses: &[EndpointAddress]| {
         addresses
             .iter()
@@ -115,7 +115,7 @@ fn packs(#[case] input: &str, #[case] expected: &str) {
         sets.sort();
         sets
     };
-    assert_eq!(shown(&repack(&subsets(input))), expected);
+    assert_eq!(format_subsets(&repack(&subsets(input))), expected);
 }
 
 // EC-7, differs from upstream: equal application protocols are merged.
@@ -128,7 +128,7 @@ fn equal_app_protocols_merge() {
     };
     let subsets = [with_protocol("1.1.1.1"), with_protocol("1.1.1.2")];
     assert_eq!(repack(&subsets).len(), 1);
-    assert_eq!(repack_apart(&subsets).len(), 2, "as upstream");
+    assert_eq!(repack_like_upstream(&subsets).len(), 2, "as upstream");
 }
 
 // RP-2
@@ -147,7 +147,7 @@ fn the_first_record_of_an_address_counts() {
 fn arbitrary_subset() -> impl Strategy<Value = EndpointSubset> {
     let addresses = || prop::collection::vec((0u8..12, prop::option::of(0u8..3)), 0..6);
     (addresses(), addresses(), prop::collection::vec(1..5i32, 0..4)).prop_map(|(ready, not_ready, ports)| {
-        let make = |list: Vec<(u8, Option<u8>)>| {
+        let to_addresses = |list: Vec<(u8, Option<u8>)>| {
             list.into_iter()
                 .map(|(ip, uid)| match uid {
                     Some(uid) => address(&format!("10.0.0.{ip}/u{uid}")),
@@ -156,27 +156,27 @@ fn arbitrary_subset() -> impl Strategy<Value = EndpointSubset> {
                 .collect()
         };
         EndpointSubset {
-            addresses: make(ready),
-            not_ready_addresses: make(not_ready),
+            addresses: to_addresses(ready),
+            not_ready_addresses: to_addresses(not_ready),
             ports: ports.into_iter().map(|port| SubsetPort { port, ..Default::default() }).collect(),
         }
     })
 }
 
 /// Returns the readiness of each address at each port, with not ready taking precedence.
-fn meaning(subsets: &[EndpointSubset]) -> BTreeMap<(i32, String, Option<String>), bool> {
-    let mut meaning = BTreeMap::new();
+fn readiness_by_port(subsets: &[EndpointSubset]) -> BTreeMap<(i32, String, Option<String>), bool> {
+    let mut readiness = BTreeMap::new();
     for set in subsets {
         let ports = if set.ports.is_empty() { vec![-1] } else { set.ports.iter().map(|it| it.port).collect() };
         for (ready, addresses) in [(true, &set.addresses), (false, &set.not_ready_addresses)] {
             for (port, address) in ports.iter().flat_map(|port| addresses.iter().map(move |address| (port, address))) {
                 let uid = address.target_ref.as_ref().map(|it| it.uid().to_string());
-                let state = meaning.entry((*port, address.ip.to_string(), uid)).or_insert(ready);
+                let state = readiness.entry((*port, address.ip.to_string(), uid)).or_insert(ready);
                 *state &= ready;
             }
         }
     }
-    meaning
+    readiness
 }
 
 proptest! {
@@ -184,9 +184,9 @@ proptest! {
 
     #[test]
     fn keeps_every_address_and_port(input in prop::collection::vec(arbitrary_subset(), 0..5)) {
-        let (before, after) = (meaning(&input), meaning(&repack(&input)));
-        prop_assert!(after.iter().all(|(what, ready)| before.get(what) == Some(ready)));
-        for ((port, address, uid), ready) in before.iter().filter(|(what, _)| !after.contains_key(what)) {
+        let (before, after) = (readiness_by_port(&input), readiness_by_port(&repack(&input)));
+        prop_assert!(after.iter().all(|(key, ready)| before.get(key) == Some(ready)));
+        for ((port, address, uid), ready) in before.iter().filter(|(key, _)| !after.contains_key(key)) {
             // RP-5: without ports, an address is dropped if it is also listed with ports in the same state.
             prop_assert_eq!(*port, -1);
             prop_assert!(before.iter().any(|(it, state)| it.0 > 0 && it.1 == *address && it.2 == *uid && state == ready));

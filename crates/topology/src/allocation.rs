@@ -3,7 +3,7 @@
 use kube_endpoint_model::Text;
 
 use crate::ZoneRatios;
-use crate::event::Obstacle;
+use crate::event::DisabledReason;
 
 /// Reciprocal of the overload threshold: an endpoint may get up to 20% more than the average traffic. Upstream
 /// multiplies by the reciprocal; dividing by 1.2 would sometimes round differently before the ceiling.
@@ -25,22 +25,22 @@ pub(crate) struct Allocations(Vec<Allocation>);
 
 impl Allocations {
     /// Allocates `endpoints` to the zones, or returns why that is impossible (TP-6).
-    pub(crate) fn new(ratios: &ZoneRatios, endpoints: usize) -> Result<Allocations, Obstacle> {
+    pub(crate) fn new(ratios: &ZoneRatios, endpoints: usize) -> Result<Allocations, DisabledReason> {
         let shares = ratios.shares();
         let zones = shares.len();
         if ratios.is_insufficient() {
-            return Err(Obstacle::InsufficientNodeInfo);
+            return Err(DisabledReason::InsufficientNodeInfo);
         }
         if zones < 2 {
-            return Err(Obstacle::NodesReadyInOneZoneOnly);
+            return Err(DisabledReason::NodesReadyInOneZoneOnly);
         }
         if zones > endpoints {
-            return Err(Obstacle::InsufficientNumberOfEndpoints { endpoints, zones });
+            return Err(DisabledReason::InsufficientNumberOfEndpoints { endpoints, zones });
         }
         let minimums: Vec<i64> = shares.iter().map(|(_, share)| minimum(share * count_as_float(endpoints))).collect();
         let spare = i64::try_from(endpoints).unwrap_or(i64::MAX) - minimums.iter().sum::<i64>();
         if spare < 0 {
-            return Err(Obstacle::MinAllocationExceedsOverloadThreshold { endpoints, zones });
+            return Err(DisabledReason::MinAllocationExceedsOverloadThreshold { endpoints, zones });
         }
         let allocation = |((zone, share), minimum): (&(Text, f64), i64)| Allocation {
             zone: zone.clone(),
@@ -90,20 +90,20 @@ mod tests {
 
     // In the order of TP-6.
     #[rstest]
-    #[case::no_node_yet(ZoneRatios::default(), 0, Obstacle::NodesReadyInOneZoneOnly)]
-    #[case::no_node_yet_but_endpoints(ZoneRatios::default(), 9, Obstacle::NodesReadyInOneZoneOnly)]
-    #[case::insufficient(ZoneRatios::from_nodes([]), 0, Obstacle::InsufficientNodeInfo)]
+    #[case::no_node_yet(ZoneRatios::default(), 0, DisabledReason::NodesReadyInOneZoneOnly)]
+    #[case::no_node_yet_but_endpoints(ZoneRatios::default(), 9, DisabledReason::NodesReadyInOneZoneOnly)]
+    #[case::insufficient(ZoneRatios::from_nodes([]), 0, DisabledReason::InsufficientNodeInfo)]
     #[case::too_few(
         ZoneRatios::of(&[("a", 0.3), ("b", 0.4), ("c", 0.3)]),
         2,
-        Obstacle::InsufficientNumberOfEndpoints { endpoints: 2, zones: 3 },
+        DisabledReason::InsufficientNumberOfEndpoints { endpoints: 2, zones: 3 },
     )]
     #[case::too_uneven(
         ZoneRatios::of(&[("a", 0.9), ("b", 0.05), ("c", 0.05)]),
         4,
-        Obstacle::MinAllocationExceedsOverloadThreshold { endpoints: 4, zones: 3 },
+        DisabledReason::MinAllocationExceedsOverloadThreshold { endpoints: 4, zones: 3 },
     )]
-    fn obstacles(#[case] ratios: ZoneRatios, #[case] endpoints: usize, #[case] expected: Obstacle) {
+    fn disabled_reasons(#[case] ratios: ZoneRatios, #[case] endpoints: usize, #[case] expected: DisabledReason) {
         assert_eq!(Allocations::new(&ratios, endpoints), Err(expected));
     }
 

@@ -26,8 +26,8 @@ impl Quotas {
         let mut quotas = Quotas { give: vec![0; surplus.len()], receive: vec![0; surplus.len()] };
         let mut deficit: Vec<f64> = surplus.iter().map(|it| -it).collect();
         while let (Some(giver), Some(receiver)) = (greatest(&surplus), greatest(&deficit)) {
-            let (most, least) = (surplus[giver].max(deficit[receiver]), surplus[giver].min(deficit[receiver]));
-            if most < 1.0 || least < 0.5 {
+            let (larger, smaller) = (surplus[giver].max(deficit[receiver]), surplus[giver].min(deficit[receiver]));
+            if larger < 1.0 || smaller < 0.5 {
                 break;
             }
             quotas.give[giver] += 1;

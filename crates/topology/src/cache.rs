@@ -95,11 +95,11 @@ fn is_overloaded(ratios: &ZoneRatios, counts: &BTreeMap<Text, usize>) -> bool {
         return false;
     }
     let total = count_as_float(counts.values().sum());
-    let short = |(zone, share): &(Text, f64)| match counts.get(zone) {
+    let below_minimum = |(zone, share): &(Text, f64)| match counts.get(zone) {
         Some(count) => i64::try_from(*count).is_ok_and(|count| count < minimum(total * share)),
         None => true,
     };
-    !ratios.is_known() || ratios.shares().iter().any(short)
+    !ratios.is_known() || ratios.shares().iter().any(below_minimum)
 }
 
 #[cfg(test)]
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn overloaded_services_come_once_and_sorted() {
+    fn overloaded_services_are_distinct_and_sorted() {
         let mut cache = TopologyCache::default();
         for (name, address_type) in [("b", V6), ("c", V4), ("a", V6), ("b", V4)] {
             cache.record(&service(name), &address_type, Some(counts(&[("x", 1)])));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_change_what_is_overloaded() {
+    fn overloaded_services_depend_on_nodes() {
         let node = |zone: &str, cpu_milli| Node { zone: zone.into(), cpu_milli, ready: true, ..Node::default() };
         let mut cache = TopologyCache::default();
         cache.set_nodes(&[node("a", 1000), node("b", 1000)]);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn ec_14_a_deleted_service_leaves_nothing() {
+    fn ec_14_deleted_service_is_removed() {
         let mut cache = TopologyCache::default();
         cache.record(&service("web"), &V4, Some(counts(&[("a", 1)])));
         cache.record(&service("web"), &V6, Some(counts(&[("a", 1)])));
@@ -211,7 +211,7 @@ mod tests {
 
     // upstream: TestTopologyCacheRace. The cache has no lock of its own; this covers the use behind a mutex.
     #[test]
-    fn workers_share_it_behind_a_mutex() {
+    fn cache_can_be_shared_behind_a_mutex() {
         let node = |zone: &str, cpu_milli| Node { zone: zone.into(), cpu_milli, ready: true, ..Node::default() };
         let nodes = [node("a", 5000), node("b", 4500), node("c", 500)];
         let cache = Arc::new(Mutex::new(TopologyCache::default()));

@@ -29,11 +29,11 @@ impl TopologyEvent {
         }
     }
 
-    pub(crate) fn disabled(why: impl fmt::Display, address_type: &AddressType) -> Self {
+    pub(crate) fn disabled(cause: impl fmt::Display, address_type: &AddressType) -> Self {
         TopologyEvent {
             normal: false,
             reason: "TopologyAwareHintsDisabled",
-            message: with_address_type(why, address_type),
+            message: with_address_type(cause, address_type),
         }
     }
 }
@@ -54,7 +54,7 @@ fn with_address_type(text: impl fmt::Display, address_type: &AddressType) -> Str
 
 /// Reason why a Service gets no topology hints; its text is the message of the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Obstacle {
+pub(crate) enum DisabledReason {
     InsufficientNodeInfo,
     NodesReadyInOneZoneOnly,
     InsufficientNumberOfEndpoints { endpoints: usize, zones: usize },
@@ -62,22 +62,22 @@ pub(crate) enum Obstacle {
     NoZoneSpecified,
 }
 
-impl fmt::Display for Obstacle {
+impl fmt::Display for DisabledReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Obstacle::InsufficientNodeInfo => {
+            DisabledReason::InsufficientNodeInfo => {
                 f.write_str("Insufficient Node information: allocatable CPU or zone not specified on one or more nodes")
             }
-            Obstacle::NodesReadyInOneZoneOnly => f.write_str("Nodes only ready in one zone"),
-            Obstacle::InsufficientNumberOfEndpoints { endpoints, zones } => {
+            DisabledReason::NodesReadyInOneZoneOnly => f.write_str("Nodes only ready in one zone"),
+            DisabledReason::InsufficientNumberOfEndpoints { endpoints, zones } => {
                 write!(f, "Insufficient number of endpoints ({endpoints} endpoints, {zones} zones)")
             }
-            Obstacle::MinAllocationExceedsOverloadThreshold { endpoints, zones } => write!(
+            DisabledReason::MinAllocationExceedsOverloadThreshold { endpoints, zones } => write!(
                 f,
                 "Unable to allocate minimum required endpoints to each zone without exceeding overload threshold \
                  ({endpoints} endpoints, {zones} zones)"
             ),
-            Obstacle::NoZoneSpecified => f.write_str("One or more endpoints do not have a zone specified"),
+            DisabledReason::NoZoneSpecified => f.write_str("One or more endpoints do not have a zone specified"),
         }
     }
 }
@@ -91,33 +91,33 @@ mod tests {
     // The texts are part of the API.
     #[rstest]
     #[case(
-        Obstacle::InsufficientNodeInfo,
+        DisabledReason::InsufficientNodeInfo,
         "Insufficient Node information: allocatable CPU or zone not specified on one or more nodes, addressType: IPv6"
     )]
-    #[case(Obstacle::NodesReadyInOneZoneOnly, "Nodes only ready in one zone, addressType: IPv6")]
+    #[case(DisabledReason::NodesReadyInOneZoneOnly, "Nodes only ready in one zone, addressType: IPv6")]
     #[case(
-        Obstacle::InsufficientNumberOfEndpoints { endpoints: 1, zones: 3 },
+        DisabledReason::InsufficientNumberOfEndpoints { endpoints: 1, zones: 3 },
         "Insufficient number of endpoints (1 endpoints, 3 zones), addressType: IPv6"
     )]
     #[case(
-        Obstacle::MinAllocationExceedsOverloadThreshold { endpoints: 4, zones: 3 },
+        DisabledReason::MinAllocationExceedsOverloadThreshold { endpoints: 4, zones: 3 },
         "Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (4 endpoints, \
          3 zones), addressType: IPv6"
     )]
-    #[case(Obstacle::NoZoneSpecified, "One or more endpoints do not have a zone specified, addressType: IPv6")]
-    fn obstacles(#[case] obstacle: Obstacle, #[case] message: &str) {
-        let event = TopologyEvent::disabled(obstacle, &AddressType::IPv6);
+    #[case(DisabledReason::NoZoneSpecified, "One or more endpoints do not have a zone specified, addressType: IPv6")]
+    fn disabled_reasons(#[case] reason: DisabledReason, #[case] message: &str) {
+        let event = TopologyEvent::disabled(reason, &AddressType::IPv6);
         assert_eq!((event.type_name(), event.reason), ("Warning", "TopologyAwareHintsDisabled"));
         assert_eq!(event.message, message);
     }
 
     #[test]
-    fn on_and_off() {
-        let on = TopologyEvent::enabled(&AddressType::IPv4);
-        assert_eq!((on.type_name(), on.reason), ("Normal", "TopologyAwareHintsEnabled"));
-        assert_eq!(on.message, "Topology Aware Hints has been enabled, addressType: IPv4");
-        let off = disabled_event(&AddressType::Fqdn);
-        assert_eq!((off.type_name(), off.reason), ("Warning", "TopologyAwareHintsDisabled"));
-        assert_eq!(off.message, "Topology Aware Hints has been disabled, addressType: FQDN");
+    fn enabled_and_disabled_events() {
+        let enabled = TopologyEvent::enabled(&AddressType::IPv4);
+        assert_eq!((enabled.type_name(), enabled.reason), ("Normal", "TopologyAwareHintsEnabled"));
+        assert_eq!(enabled.message, "Topology Aware Hints has been enabled, addressType: IPv4");
+        let disabled = disabled_event(&AddressType::Fqdn);
+        assert_eq!((disabled.type_name(), disabled.reason), ("Warning", "TopologyAwareHintsDisabled"));
+        assert_eq!(disabled.message, "Topology Aware Hints has been disabled, addressType: FQDN");
     }
 }

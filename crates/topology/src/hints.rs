@@ -7,7 +7,7 @@ use kube_endpoint_model::{AddressType, Endpoint, EndpointHints, EndpointSlice, T
 
 use crate::allocation::Allocations;
 use crate::balance::Quotas;
-use crate::event::Obstacle;
+use crate::event::DisabledReason;
 use crate::tally::Tally;
 use crate::{SliceSet, TopologyEvent, ZoneRatios, strip_hints};
 
@@ -41,9 +41,9 @@ pub fn add_hints(
             allocated: Some(counts),
             events: if was_enabled { Vec::new() } else { vec![TopologyEvent::enabled(address_type)] },
         },
-        Err(obstacle) => {
+        Err(reason) => {
             strip_hints(slices);
-            HintsOutcome { allocated: None, events: vec![TopologyEvent::disabled(obstacle, address_type)] }
+            HintsOutcome { allocated: None, events: vec![TopologyEvent::disabled(reason, address_type)] }
         }
     }
 }
@@ -52,7 +52,7 @@ pub fn add_hints(
 ///
 /// Success implies at least one hint: there are at least as many ready endpoints as zones, and each of them has one or
 /// gets one. Upstream's event "no hints allocated" (TP-11) is therefore unreachable and not implemented.
-fn assign(ratios: &ZoneRatios, slices: &mut SliceSet) -> Result<BTreeMap<Text, usize>, Obstacle> {
+fn assign(ratios: &ZoneRatios, slices: &mut SliceSet) -> Result<BTreeMap<Text, usize>, DisabledReason> {
     let allocations = Allocations::new(ratios, slices.ready_endpoints())?;
     let mut tally = Tally::new(&allocations);
     let mut copies: Vec<Option<EndpointSlice>> =
@@ -65,10 +65,10 @@ fn assign(ratios: &ZoneRatios, slices: &mut SliceSet) -> Result<BTreeMap<Text, u
         .filter(|endpoint| endpoint.is_ready())
         .collect();
     if assignable.iter().any(|endpoint| zone(endpoint).is_none()) {
-        return Err(Obstacle::NoZoneSpecified);
+        return Err(DisabledReason::NoZoneSpecified);
     }
     hint_own_zones(&mut assignable, &mut tally);
-    let quotas = Quotas::new(&allocations, tally.due());
+    let quotas = Quotas::new(&allocations, tally.hinted());
     redistribute(&mut assignable, &allocations, quotas, &mut tally);
 
     for (slice, copy) in mem::take(&mut slices.unchanged).into_iter().zip(copies) {
@@ -265,11 +265,11 @@ mod tests {
         let quotas = Quotas { give: quotas.0.to_vec(), receive: quotas.1.to_vec() };
         redistribute(&mut assignable, &allocations, quotas, &mut tally);
         assert_set(&slices, expected);
-        assert_eq!(tally.due(), counts);
+        assert_eq!(tally.hinted(), counts);
     }
 
     #[test]
-    fn the_enabled_event_comes_once_and_the_disabled_event_every_time() {
+    fn enabled_event_is_emitted_once_and_disabled_event_every_time() {
         let events = |was_enabled, text| {
             add_hints(&ratios(HALVES), was_enabled, &AddressType::IPv6, &mut set(text)).events.len()
         };
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn ec_15_before_the_first_node_the_reason_is_another() {
+    fn ec_15_before_the_first_node_the_reason_differs() {
         let mut slices = set("a b");
         let outcome = add_hints(&ZoneRatios::default(), false, &AddressType::IPv4, &mut slices);
         assert_eq!(outcome.events[0].message, "Nodes only ready in one zone, addressType: IPv4");
@@ -301,7 +301,7 @@ mod tests {
     // Upstream moves the last two slices to the updates before it finds the missing zone, and writes them at every
     // sync.
     #[case::unchanged_without_hints("| | a b, b -", "| | a b, b -")]
-    fn an_endpoint_without_zone_takes_all_hints_away(#[case] given: &str, #[case] expected: &str) {
+    fn endpoint_without_zone_removes_all_hints(#[case] given: &str, #[case] expected: &str) {
         let mut slices = set(given);
         let (allocated, message) = hint(HALVES, &mut slices);
         assert_set(&slices, expected);
@@ -310,14 +310,14 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_without_zone_in_a_slice_that_stays_is_no_obstacle() {
+    fn endpoint_without_zone_in_an_unchanged_slice_is_allowed() {
         let mut slices = set("a b | | ->a !- ->b");
         assert_eq!(hint(HALVES, &mut slices).0, Some(counts(&[("a", 2), ("b", 2)])));
         assert_set(&slices, "a>a b>b | | ->a !- ->b");
     }
 
     #[test]
-    fn shared_slices_are_left_alone() {
+    fn shared_slices_are_not_modified() {
         let mut slices = set("| | a b");
         let shared = Arc::clone(&slices.unchanged[0]);
         hint(HALVES, &mut slices);
@@ -328,7 +328,7 @@ mod tests {
     // The allocation of zone a is 3.55 with a maximum of 3, but a surplus below 0.5 moves no endpoint. Upstream writes
     // this slice at every sync without a change.
     #[test]
-    fn a_slice_that_gets_the_hints_it_has_stays_unchanged() {
+    fn slice_whose_hints_do_not_change_stays_unchanged() {
         let shares = &[("a", 0.71), ("b", 0.145), ("c", 0.145)];
         let mut slices = set("| | a>a a>a a>a a>a b>b");
         assert_eq!(hint(shares, &mut slices).0, Some(counts(&[("a", 4), ("b", 1)])));

@@ -88,15 +88,15 @@
 //! | `topologycache`: `Test_getTotalReadyEndpoints` (5 cases) | `slice_set::tests::total_ready_endpoints` |
 //! | `TestAddHints` (6) | `hints::tests::cases` |
 //! | `TestSetNodes` (9) | `ratios::tests::set_nodes` |
-//! | `TestTopologyCacheRace` | `cache::tests::workers_share_it_behind_a_mutex`; the lock is the caller's |
+//! | `TestTopologyCacheRace` | `cache::tests::cache_can_be_shared_behind_a_mutex`; the lock is the caller's |
 //! | `Test_redistributeHints` (3) | `hints::tests::redistribute_hints` |
 //! | `Test_getGivingAndReceivingZones` (9) | `balance::tests::giving_and_receiving_zones` |
 //! | `Test_getHintsByZone` (8) | `tally::tests::hints_by_zone` |
 //! | `trafficdist`: `TestReconcileHints` (9) | `traffic::tests::reconcile_hints` |
-//! | `TestReconcileHints_doesNotMutateUnchangedSlices` | `traffic::tests::shared_slices_are_left_alone` |
+//! | `TestReconcileHints_doesNotMutateUnchangedSlices` | `traffic::tests::shared_slices_are_not_modified` |
 //!
-//! `tests/laws` adds properties of arbitrary slices and Nodes, and compares [`add_hints`] with a literal implementation
-//! of the rules.
+//! `tests/properties` adds properties of arbitrary slices and Nodes, and compares [`add_hints`] with a literal
+//! implementation of the rules.
 
 mod allocation;
 mod balance;

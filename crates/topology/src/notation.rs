@@ -55,8 +55,8 @@ fn endpoint(text: &str) -> Endpoint {
         (None, Some(rest)) => (None, rest),
         (None, None) => (Some(true), text),
     };
-    let (place, hints) = text.split_once('>').map_or((text, None), |(place, hints)| (place, Some(hints)));
-    let (zone, node) = place.split_once('@').map_or((place, None), |(zone, node)| (zone, Some(node)));
+    let (location, hints) = text.split_once('>').map_or((text, None), |(location, hints)| (location, Some(hints)));
+    let (zone, node) = location.split_once('@').map_or((location, None), |(zone, node)| (zone, Some(node)));
     let names = |list: &str| list.split('+').filter(|it| !it.is_empty()).map(Text::from).collect();
     Endpoint {
         conditions: EndpointConditions { ready, ..EndpointConditions::default() },

@@ -14,7 +14,7 @@ pub enum HintPolicy {
     /// Field `spec.trafficDistribution`: hints follow the endpoint's own zone and Node.
     Traffic(TrafficDistribution),
     /// Neither is set: no hints.
-    ClusterWide,
+    None,
 }
 
 impl HintPolicy {
@@ -29,7 +29,7 @@ impl HintPolicy {
         match (topology, traffic_distribution.and_then(TrafficDistribution::parse)) {
             (TopologyMode::Auto, _) => HintPolicy::Topology,
             (TopologyMode::Disabled, Some(distribution)) => HintPolicy::Traffic(distribution),
-            (TopologyMode::Disabled, None) => HintPolicy::ClusterWide,
+            (TopologyMode::Disabled, None) => HintPolicy::None,
         }
     }
 
@@ -50,7 +50,7 @@ impl HintPolicy {
         match self {
             HintPolicy::Topology => return add_hints(ratios, was_enabled, address_type, slices),
             HintPolicy::Traffic(distribution) => traffic_hints(distribution, slices),
-            HintPolicy::ClusterWide => strip_hints(slices),
+            HintPolicy::None => strip_hints(slices),
         }
         let events = if was_enabled { vec![disabled_event(address_type)] } else { Vec::new() };
         HintsOutcome { allocated: None, events }
@@ -68,12 +68,16 @@ mod tests {
 
     // RC-29, RC-30; the annotation is parsed by kube-endpoint-model.
     #[rstest]
-    #[case::neither(TopologyMode::Disabled, None, HintPolicy::ClusterWide)]
+    #[case::neither(TopologyMode::Disabled, None, HintPolicy::None)]
     #[case::field(TopologyMode::Disabled, Some("PreferClose"), CLOSE)]
-    #[case::field_unknown(TopologyMode::Disabled, Some("PreferFar"), HintPolicy::ClusterWide)]
+    #[case::field_unknown(TopologyMode::Disabled, Some("PreferFar"), HintPolicy::None)]
     #[case::annotation(TopologyMode::Auto, None, HintPolicy::Topology)]
     #[case::both(TopologyMode::Auto, Some("PreferSameNode"), HintPolicy::Topology)]
-    fn choice(#[case] topology: TopologyMode, #[case] field: Option<&str>, #[case] expected: HintPolicy) {
+    fn policy_of_annotation_and_field(
+        #[case] topology: TopologyMode,
+        #[case] field: Option<&str>,
+        #[case] expected: HintPolicy,
+    ) {
         assert_eq!(HintPolicy::new(topology, field), expected);
         let service = Service {
             topology_annotation: (topology == TopologyMode::Auto).then(|| "Auto".into()),
@@ -96,8 +100,12 @@ mod tests {
     // RC-33, RC-34
     #[rstest]
     #[case::to_traffic(CLOSE, "a>b !a>b | | b>b, c", "a>a !a>b | c>c | b>b")]
-    #[case::to_nothing(HintPolicy::ClusterWide, "a>b !a>b | | b>b, c", "a !a | b | c")]
-    fn topology_hints_end(#[case] policy: HintPolicy, #[case] given: &str, #[case] expected: &str) {
+    #[case::to_nothing(HintPolicy::None, "a>b !a>b | | b>b, c", "a !a | b | c")]
+    fn removing_topology_hints_emits_one_event(
+        #[case] policy: HintPolicy,
+        #[case] given: &str,
+        #[case] expected: &str,
+    ) {
         for (was_enabled, events) in [(true, vec![disabled_event(&AddressType::IPv6)]), (false, vec![])] {
             let mut slices = set(given);
             let outcome = policy.apply(&ZoneRatios::default(), was_enabled, &AddressType::IPv6, &mut slices);

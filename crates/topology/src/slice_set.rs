@@ -30,17 +30,17 @@ impl SliceSet {
         self.iter().flat_map(|slice| &slice.endpoints).filter(|endpoint| endpoint.is_ready()).count()
     }
 
-    /// Applies `fix` to every endpoint to be written, after moving the unchanged slices with a `wrong` endpoint to the
-    /// updates.
-    pub(crate) fn edit(&mut self, wrong: impl Fn(&Endpoint) -> bool, fix: impl Fn(&mut Endpoint)) {
+    /// Calls `apply` for every endpoint to be written, after moving the unchanged slices with an endpoint for which
+    /// `needs_update` is true to the updates.
+    pub(crate) fn update_hints(&mut self, needs_update: impl Fn(&Endpoint) -> bool, apply: impl Fn(&mut Endpoint)) {
         for slice in mem::take(&mut self.unchanged) {
-            if slice.endpoints.iter().any(&wrong) {
+            if slice.endpoints.iter().any(&needs_update) {
                 self.update.push(Arc::unwrap_or_clone(slice));
             } else {
                 self.unchanged.push(slice);
             }
         }
-        self.create.iter_mut().chain(&mut self.update).flat_map(|slice| &mut slice.endpoints).for_each(fix);
+        self.create.iter_mut().chain(&mut self.update).flat_map(|slice| &mut slice.endpoints).for_each(apply);
     }
 }
 
@@ -48,7 +48,7 @@ impl SliceSet {
 ///
 /// An unchanged slice moves to the updates exactly if one of its endpoints has hints, for zones or for Nodes.
 pub fn strip_hints(slices: &mut SliceSet) {
-    slices.edit(|endpoint| endpoint.hints.is_some(), |endpoint| endpoint.hints = None);
+    slices.update_hints(|endpoint| endpoint.hints.is_some(), |endpoint| endpoint.hints = None);
 }
 
 #[cfg(test)]
@@ -85,14 +85,14 @@ mod tests {
 
     // TP-12
     #[test]
-    fn strip_takes_hints_off_everything_and_moves_only_what_had_some() {
+    fn strip_removes_all_hints_and_moves_only_slices_with_hints() {
         let mut slices = set("a>a b | !a>a ?b>/n | a b, a !b@n>/n, a>, a>a, ()");
         strip_hints(&mut slices);
         assert_set(&slices, "a b | !a ?b, a !b@n, a, a | a b, ()");
     }
 
     #[test]
-    fn strip_leaves_shared_slices_alone() {
+    fn strip_does_not_modify_shared_slices() {
         let mut slices = set("| | a>a");
         let shared = Arc::clone(&slices.unchanged[0]);
         strip_hints(&mut slices);

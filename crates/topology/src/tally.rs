@@ -13,58 +13,58 @@ use crate::allocation::Allocations;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tally<'a> {
     allocations: &'a Allocations,
-    due: Vec<usize>,
+    hinted: Vec<usize>,
     others: BTreeMap<Text, usize>,
 }
 
 impl<'a> Tally<'a> {
     pub(crate) fn new(allocations: &'a Allocations) -> Self {
-        Tally { allocations, due: vec![0; allocations.as_slice().len()], others: BTreeMap::new() }
+        Tally { allocations, hinted: vec![0; allocations.as_slice().len()], others: BTreeMap::new() }
     }
 
     /// Returns the number of hints by index in the allocations.
-    pub(crate) fn due(&self) -> &[usize] {
-        &self.due
+    pub(crate) fn hinted(&self) -> &[usize] {
+        &self.hinted
     }
 
     /// Adds one hint for `zone`.
     pub(crate) fn add(&mut self, zone: &Text) {
         match self.allocations.position(zone) {
-            Some(position) => self.due[position] += 1,
+            Some(position) => self.hinted[position] += 1,
             None => *self.others.entry(zone.clone()).or_default() += 1,
         }
     }
 
     /// Moves one hint from one zone to another.
     pub(crate) fn shift(&mut self, from: usize, to: usize) {
-        self.due[from] -= 1;
-        self.due[to] += 1;
+        self.hinted[from] -= 1;
+        self.hinted[to] += 1;
     }
 
     /// Adds the hints of a slice if the slice can stay unchanged, and returns whether it can (TP-8): every ready
     /// endpoint has a zone hint, each zone has an allocation, and no zone exceeds its maximum. Otherwise adds nothing.
     pub(crate) fn keep(&mut self, slice: &EndpointSlice) -> bool {
-        let mut hinted = vec![0; self.due.len()];
+        let mut in_slice = vec![0; self.hinted.len()];
         for endpoint in slice.endpoints.iter().filter(|endpoint| endpoint.is_ready()) {
             let Some(hints) = endpoint.hints.as_ref().filter(|hints| !hints.for_zones.is_empty()) else {
                 return false;
             };
             for zone in &hints.for_zones {
                 let Some(position) = self.allocations.position(zone) else { return false };
-                hinted[position] += 1;
+                in_slice[position] += 1;
             }
         }
-        let exceeds = self.allocations.as_slice().iter().zip(&self.due).zip(&hinted).any(
+        let exceeds = self.allocations.as_slice().iter().zip(&self.hinted).zip(&in_slice).any(
             // As upstream, only the zones that this slice has hints for are checked.
-            |((allocation, due), hinted)| {
-                *hinted > 0 && i64::try_from(due + hinted).is_ok_and(|sum| sum > allocation.maximum)
+            |((allocation, hinted), in_slice)| {
+                *in_slice > 0 && i64::try_from(hinted + in_slice).is_ok_and(|sum| sum > allocation.maximum)
             },
         );
         if exceeds {
             return false;
         }
-        for (due, hinted) in self.due.iter_mut().zip(hinted) {
-            *due += hinted;
+        for (hinted, in_slice) in self.hinted.iter_mut().zip(in_slice) {
+            *hinted += in_slice;
         }
         true
     }
@@ -72,8 +72,8 @@ impl<'a> Tally<'a> {
     /// Returns the number of hints of each zone that has any.
     pub(crate) fn into_counts(self) -> BTreeMap<Text, usize> {
         let mut counts = self.others;
-        let due = self.allocations.as_slice().iter().zip(self.due).filter(|(_, due)| *due > 0);
-        counts.extend(due.map(|(allocation, due)| (allocation.zone.clone(), due)));
+        let hinted = self.allocations.as_slice().iter().zip(self.hinted).filter(|(_, hinted)| *hinted > 0);
+        counts.extend(hinted.map(|(allocation, hinted)| (allocation.zone.clone(), hinted)));
         counts
     }
 }
@@ -136,7 +136,7 @@ mod tests {
         let before = tally.clone();
         assert_eq!(tally.keep(&slice(text)), expected.is_some());
         match expected {
-            Some(expected) => assert_eq!(tally.due(), expected),
+            Some(expected) => assert_eq!(tally.hinted(), expected),
             None => assert_eq!(tally, before),
         }
     }

@@ -41,29 +41,29 @@ impl TrafficDistribution {
 /// Endpoints that are not ready keep their hints and cause no write (EC-17).
 pub fn traffic_hints(distribution: TrafficDistribution, slices: &mut SliceSet) {
     let node_hints = distribution == TrafficDistribution::PreferSameNode;
-    slices.edit(
-        |endpoint| endpoint.is_ready() && !Wanted::new(endpoint, node_hints).is_met(endpoint),
+    slices.update_hints(
+        |endpoint| endpoint.is_ready() && !ExpectedHints::new(endpoint, node_hints).matches(endpoint),
         |endpoint| {
             if endpoint.is_ready() {
-                endpoint.hints = Wanted::new(endpoint, node_hints).into_hints().map(Into::into);
+                endpoint.hints = ExpectedHints::new(endpoint, node_hints).into_hints().map(Into::into);
             }
         },
     );
 }
 
 /// Expected hints of an endpoint: at most one zone and one Node.
-struct Wanted<'a> {
+struct ExpectedHints<'a> {
     zone: Option<&'a Text>,
     node: Option<&'a Text>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> ExpectedHints<'a> {
     fn new(endpoint: &'a Endpoint, node_hints: bool) -> Self {
-        Wanted { zone: endpoint.zone.as_ref(), node: endpoint.node_name.as_ref().filter(|_| node_hints) }
+        ExpectedHints { zone: endpoint.zone.as_ref(), node: endpoint.node_name.as_ref().filter(|_| node_hints) }
     }
 
     /// Compares with the endpoint's hints. Empty and absent hints are equivalent to consumers and compare equal.
-    fn is_met(&self, endpoint: &Endpoint) -> bool {
+    fn matches(&self, endpoint: &Endpoint) -> bool {
         let (zones, nodes): (&[Text], &[Text]) = match &endpoint.hints {
             Some(hints) => (&hints.for_zones, &hints.for_nodes),
             None => (&[], &[]),
@@ -145,7 +145,7 @@ mod tests {
 
     // upstream: TestReconcileHints_doesNotMutateUnchangedSlices
     #[test]
-    fn shared_slices_are_left_alone() {
+    fn shared_slices_are_not_modified() {
         let mut slices = set("| | a@n1");
         let shared = Arc::clone(&slices.unchanged[0]);
         traffic_hints(TrafficDistribution::PreferClose, &mut slices);
@@ -179,7 +179,7 @@ mod tests {
 
     // TD-6
     #[test]
-    fn from_node_to_zone_to_nothing() {
+    fn hints_are_removed_step_by_step() {
         let mut slices = set("| | a@n>a/n");
         traffic_hints(TrafficDistribution::PreferClose, &mut slices);
         assert_set(&slices, "| a@n>a |");

@@ -98,9 +98,9 @@ fn read_watch<T: Decode>(encoding: Encoding, body: &[u8], chunk: usize) -> usize
 type Body = fn(Encoding, usize) -> Vec<u8>;
 type Read = fn(Encoding, &[u8], usize) -> usize;
 
-fn bench(criterion: &mut Criterion, what: &str, body: Body, found: Read, metadata: Read) {
+fn bench(criterion: &mut Criterion, operation: &str, body: Body, found: Read, metadata: Read) {
     for (encoding, name) in [(Encoding::Json, "JSON"), (Encoding::Protobuf, "protobuf")] {
-        let mut group = criterion.benchmark_group(format!("{what}, {name}"));
+        let mut group = criterion.benchmark_group(format!("{operation}, {name}"));
         let mut run = |case: &str, parameter: usize, count: usize, chunk: usize, read: Read| {
             let bytes = body(encoding, count);
             assert_eq!(read(encoding, &bytes, chunk), count);

@@ -1,7 +1,7 @@
 //! Buffer of received bytes that are not consumed yet.
 
 /// Capacity in bytes that a buffer keeps after a large item or frame was consumed.
-const KEEP: usize = 128 << 10;
+const RETAINED_CAPACITY: usize = 128 << 10;
 
 /// Contiguous queue of bytes.
 #[derive(Debug, Default)]
@@ -21,19 +21,19 @@ impl Buffer {
             self.bytes.drain(..self.start);
             self.start = 0;
         }
-        if self.bytes.capacity() > KEEP && self.bytes.len() + chunk.len() <= KEEP {
-            self.bytes.shrink_to(KEEP);
+        if self.bytes.capacity() > RETAINED_CAPACITY && self.bytes.len() + chunk.len() <= RETAINED_CAPACITY {
+            self.bytes.shrink_to(RETAINED_CAPACITY);
         }
         self.bytes.extend_from_slice(chunk);
     }
 
     /// Returns the unconsumed bytes.
-    pub(crate) fn rest(&self) -> &[u8] {
+    pub(crate) fn unconsumed(&self) -> &[u8] {
         &self.bytes[self.start..]
     }
 
     /// Consumes the next `count` bytes and returns them.
-    pub(crate) fn take(&mut self, count: usize) -> &[u8] {
+    pub(crate) fn consume(&mut self, count: usize) -> &[u8] {
         let from = self.start;
         self.start += count;
         &self.bytes[from..self.start]
@@ -50,29 +50,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hands_out_what_came_in() {
+    fn returns_pushed_bytes() {
         let mut buffer = Buffer::default();
         buffer.push(b"abc");
-        assert_eq!(buffer.take(2), b"ab");
+        assert_eq!(buffer.consume(2), b"ab");
         assert_eq!(buffer.position(), 2);
         buffer.push(b"de");
-        assert_eq!((buffer.rest(), buffer.position()), (&b"cde"[..], 2));
-        assert_eq!(buffer.take(3), b"cde");
+        assert_eq!((buffer.unconsumed(), buffer.position()), (&b"cde"[..], 2));
+        assert_eq!(buffer.consume(3), b"cde");
         buffer.push(b"");
-        assert_eq!((buffer.rest(), buffer.position()), (&b""[..], 5));
+        assert_eq!((buffer.unconsumed(), buffer.position()), (&b""[..], 5));
     }
 
     #[test]
-    fn does_not_grow_with_the_stream_and_lets_go_of_a_large_piece() {
+    fn capacity_does_not_grow_with_the_stream_and_shrinks_after_a_large_item() {
         let mut buffer = Buffer::default();
         for _ in 0..1000 {
             buffer.push(&[7; 3000]);
-            buffer.take(buffer.rest().len() / 2);
+            buffer.consume(buffer.unconsumed().len() / 2);
         }
         assert!(buffer.bytes.capacity() <= 4 * 6000, "{}", buffer.bytes.capacity());
         buffer.push(&vec![7; 10 << 20]);
-        buffer.take(buffer.rest().len());
+        buffer.consume(buffer.unconsumed().len());
         buffer.push(&[7; 3000]);
-        assert!(buffer.bytes.capacity() <= KEEP, "{}", buffer.bytes.capacity());
+        assert!(buffer.bytes.capacity() <= RETAINED_CAPACITY, "{}", buffer.bytes.capacity());
     }
 }

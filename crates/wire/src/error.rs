@@ -12,12 +12,12 @@ use crate::{ResourceVersion, protobuf::MalformedProtobuf};
 #[non_exhaustive]
 pub enum DecodeError {
     /// The JSON is malformed or does not match the type.
-    #[error("cannot decode {kind}{after}: {place}: {message}", after = After(resource_version))]
+    #[error("cannot decode {kind}{after}: {location}: {message}", after = After(resource_version))]
     Json {
         /// Kind of the object, list or watch event.
         kind: String,
         /// Field, line and column.
-        place: Place,
+        location: Location,
         /// Description of the error.
         message: String,
         /// Resource version of the last good event; `None` outside of a watch.
@@ -53,7 +53,7 @@ pub enum DecodeError {
     },
     /// The object has no `metadata.name`, and so no key.
     #[error("cannot decode {kind}{after}: metadata.name is missing", after = After(resource_version))]
-    Nameless {
+    MissingName {
         /// Kind of the object, list or watch event.
         kind: String,
         /// Resource version of the last good event; `None` outside of a watch.
@@ -61,7 +61,7 @@ pub enum DecodeError {
     },
     /// The list has no `metadata.resourceVersion`, which every API server sets; no watch can start from it.
     #[error("{kind} without metadata.resourceVersion{after}", after = After(resource_version))]
-    Unversioned {
+    MissingResourceVersion {
         /// Kind of the list.
         kind: String,
         /// Resource version of the last good event; `None` outside of a watch.
@@ -100,24 +100,24 @@ pub enum DecodeError {
         resource_version: Option<ResourceVersion>,
     },
     /// The watch ended within a frame.
-    #[error("the watch of {kind} ended {have} bytes into a frame{after}", after = After(resource_version))]
+    #[error("the watch of {kind} ended {received} bytes into a frame{after}", after = After(resource_version))]
     Truncated {
         /// Kind of the watched objects.
         kind: String,
         /// Bytes of the incomplete frame that were received.
-        have: usize,
+        received: usize,
         /// Resource version of the last good event; `None` outside of a watch.
         resource_version: Option<ResourceVersion>,
     },
     /// The body of a list ended before the list was complete.
-    #[error("{kind} is truncated at items[{item}], byte {read}{after}", after = After(resource_version))]
+    #[error("{kind} is truncated at items[{item}], byte {position}{after}", after = After(resource_version))]
     ListTruncated {
         /// Kind of the list.
         kind: String,
         /// Number of complete items.
         item: usize,
         /// Bytes before the incomplete part.
-        read: u64,
+        position: u64,
         /// Resource version of the last good event; `None` outside of a watch.
         resource_version: Option<ResourceVersion>,
     },
@@ -126,13 +126,13 @@ pub enum DecodeError {
 impl DecodeError {
     /// Sets the resource version of the last good event. No effect on [`Encoding`](Self::Encoding).
     #[must_use]
-    pub fn after(mut self, version: &ResourceVersion) -> Self {
+    pub fn with_resource_version(mut self, version: &ResourceVersion) -> Self {
         match &mut self {
             Self::Json { resource_version, .. }
             | Self::Protobuf { resource_version, .. }
             | Self::Kind { resource_version, .. }
-            | Self::Nameless { resource_version, .. }
-            | Self::Unversioned { resource_version, .. }
+            | Self::MissingName { resource_version, .. }
+            | Self::MissingResourceVersion { resource_version, .. }
             | Self::UnknownEvent { resource_version, .. }
             | Self::FrameTooLong { resource_version, .. }
             | Self::ItemTooLong { resource_version, .. }
@@ -143,16 +143,16 @@ impl DecodeError {
         self
     }
 
-    /// Prefixes the path of the error with `place`, a path within `kind`.
-    pub(crate) fn within(self, kind: &str, place: &str) -> Self {
+    /// Prefixes the path of the error with `prefix`, a path within `kind`.
+    pub(crate) fn with_path_prefix(self, kind: &str, prefix: &str) -> Self {
         match self {
-            Self::Json { place: Place { path, line, column }, message, resource_version, .. } => {
+            Self::Json { location: Location { path, line, column }, message, resource_version, .. } => {
                 let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
-                let place = Place { path: format!("{place}{dot}{path}"), line, column };
-                Self::Json { kind: kind.to_owned(), place, message, resource_version }
+                let location = Location { path: format!("{prefix}{dot}{path}"), line, column };
+                Self::Json { kind: kind.to_owned(), location, message, resource_version }
             }
             Self::Protobuf { cause, resource_version, .. } => {
-                Self::Protobuf { kind: format!("{kind} {place}"), cause, resource_version }
+                Self::Protobuf { kind: format!("{kind} {prefix}"), cause, resource_version }
             }
             other => other,
         }
@@ -166,14 +166,14 @@ impl DecodeError {
         Self::ItemTooLong { kind: kind.to_owned(), item, limit, resource_version: None }
     }
 
-    pub(crate) fn list_truncated(kind: &str, item: usize, read: u64) -> Self {
-        Self::ListTruncated { kind: kind.to_owned(), item, read, resource_version: None }
+    pub(crate) fn list_truncated(kind: &str, item: usize, position: u64) -> Self {
+        Self::ListTruncated { kind: kind.to_owned(), item, position, resource_version: None }
     }
 }
 
 /// Position of an error in a JSON document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// Path of the field, such as `items[3].spec.ports[0].port`; empty for the whole document.
     pub path: String,
     /// Line within the object (not within its list or frame), from 1; 0 if unknown.
@@ -182,7 +182,7 @@ pub struct Place {
     pub column: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.path.as_str(), self.line) {
             ("", 0) => f.write_str("the document"),
@@ -209,8 +209,8 @@ mod tests {
     use super::*;
 
     fn json(path: &str, line: usize) -> DecodeError {
-        let place = Place { path: path.to_owned(), line, column: 4 };
-        DecodeError::Json { kind: "Pod".to_owned(), place, message: "boom".to_owned(), resource_version: None }
+        let location = Location { path: path.to_owned(), line, column: 4 };
+        DecodeError::Json { kind: "Pod".to_owned(), location, message: "boom".to_owned(), resource_version: None }
     }
 
     #[rstest]
@@ -218,10 +218,10 @@ mod tests {
     #[case(json("spec.nodeName", 0), "cannot decode Pod: spec.nodeName: boom")]
     #[case(json("", 2), "cannot decode Pod: line 2 column 4: boom")]
     #[case(
-        json("spec.nodeName", 2).after(&"41".into()),
+        json("spec.nodeName", 2).with_resource_version(&"41".into()),
         "cannot decode Pod after resourceVersion 41: spec.nodeName (line 2 column 4): boom"
     )]
-    fn says_where(#[case] error: DecodeError, #[case] expect: &str) {
+    fn error_contains_position(#[case] error: DecodeError, #[case] expect: &str) {
         assert_eq!(error.to_string(), expect);
     }
 }

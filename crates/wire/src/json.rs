@@ -5,7 +5,7 @@ mod canonical;
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 
 pub(crate) use self::canonical::{Node, read};
-use crate::{DecodeError, Place};
+use crate::{DecodeError, Location};
 
 /// Decodes `bytes` as a `D`.
 ///
@@ -27,7 +27,7 @@ use crate::{DecodeError, Place};
 pub fn from_slice<D: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<D, DecodeError> {
     serde_json::from_slice(bytes).or_else(|error| {
         let rewritten = read(bytes).and_then(|node| serde_json::from_slice(&node.to_json()).ok());
-        rewritten.ok_or_else(|| explain::<D>(kind, bytes, &error))
+        rewritten.ok_or_else(|| error_with_path::<D>(kind, bytes, &error))
     })
 }
 
@@ -41,23 +41,24 @@ where
 }
 
 /// Decodes again with path tracking, to find the field that `error` is about.
-fn explain<D: DeserializeOwned>(kind: &str, bytes: &[u8], error: &serde_json::Error) -> DecodeError {
+fn error_with_path<D: DeserializeOwned>(kind: &str, bytes: &[u8], error: &serde_json::Error) -> DecodeError {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     match serde_path_to_error::deserialize::<_, D>(&mut reader) {
-        Err(traced) => located(kind, path_text(traced.path()), traced.inner()),
+        Err(traced) => decode_error(kind, path_text(traced.path()), traced.inner()),
         // The value is valid; the error is about trailing characters.
-        Ok(_) => located(kind, String::new(), error),
+        Ok(_) => decode_error(kind, String::new(), error),
     }
 }
 
-/// Converts an error of `serde_json`; the position is moved from the message to [`Place`].
-pub(crate) fn located(kind: &str, path: String, error: &serde_json::Error) -> DecodeError {
+/// Converts an error of `serde_json`; the position is moved from the message to [`Location`].
+pub(crate) fn decode_error(kind: &str, path: String, error: &serde_json::Error) -> DecodeError {
     let (line, column) = (error.line(), error.column());
     let mut message = error.to_string();
     if let Some(end) = message.rfind(&format!(" at line {line} column {column}")) {
         message.truncate(end);
     }
-    DecodeError::Json { kind: kind.to_owned(), place: Place { path, line, column }, message, resource_version: None }
+    let location = Location { path, line, column };
+    DecodeError::Json { kind: kind.to_owned(), location, message, resource_version: None }
 }
 
 fn path_text(path: &serde_path_to_error::Path) -> String {
@@ -92,7 +93,7 @@ mod tests {
     #[case::syntax(r#"{"spec":"#, "spec (line 1 column 8): EOF while parsing")]
     #[case::empty("", "line 1 column 0: EOF while parsing a value")]
     #[case::trailing(r#"{"spec":{"ports":[]}} x"#, "line 1 column 23: trailing characters")]
-    fn names_the_place(#[case] text: &str, #[case] expect: &str) {
+    fn error_contains_path(#[case] text: &str, #[case] expect: &str) {
         let error = from_slice::<Pod>("Pod", text.as_bytes()).unwrap_err().to_string();
         assert!(error.starts_with(&format!("cannot decode Pod: {expect}")), "{error}");
         assert!(!error.contains(" at line"), "the position occurs once: {error}");

@@ -127,7 +127,7 @@ mod tests {
     use crate::decode_list;
 
     #[test]
-    fn knows_where_types_live() {
+    fn resources_of_types() {
         assert_eq!(
             EndpointSlice::RESOURCE.path(Some("shop")),
             "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices"
@@ -136,11 +136,11 @@ mod tests {
     }
 
     #[rstest]
-    #[case::usual("2026-02-03T04:00:00.000000Z", "2026-02-03T04:00:00Z")]
+    #[case::in_range("2026-02-03T04:00:00.000000Z", "2026-02-03T04:00:00Z")]
     #[case::last_of_rfc_3339("9999-12-31T23:59:59.000000Z", "9999-12-30T22:00:00.999999Z")]
-    #[case::as_go_writes_a_later_one("10000-01-01T22:58:59.000000Z", "9999-12-30T22:00:00.999999Z")]
+    #[case::after_the_year_9999("10000-01-01T22:58:59.000000Z", "9999-12-30T22:00:00.999999Z")]
     #[case::before_the_year_zero("-0001-12-31T00:01:00.000000Z", "0000-01-01T00:00:00Z")]
-    fn times_out_of_range_are_the_nearest(#[case] text: &str, #[case] expect: &str) {
+    fn times_out_of_range_are_clamped(#[case] text: &str, #[case] expect: &str) {
         let lease = format!(
             r#"{{"metadata":{{"name":"a","annotations":{{"note":"{text}"}}}},"spec":{{"holderIdentity":"b","renewTime":"{text}"}}}}"#
         );
@@ -151,12 +151,12 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_time_is_refused() {
+    fn invalid_time_is_an_error() {
         assert!(Lease::from_json(br#"{"metadata":{"name":"a"},"spec":{"renewTime":"yesterday"}}"#).is_err());
     }
 
     #[test]
-    fn reads_items_that_do_not_say_what_they_are() {
+    fn decodes_list_items_without_kind() {
         let list = decode_list::<Node>(
             br#"{"kind":"NodeList","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a","uid":"u","resourceVersion":"3"}}]}"#,
         );

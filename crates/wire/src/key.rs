@@ -83,14 +83,14 @@ mod tests {
     }
 
     #[test]
-    fn refusal_quotes_the_text() {
+    fn error_quotes_the_text() {
         let error = "a/b/c".parse::<ObjectKey>().unwrap_err();
         assert!(error.to_string().contains("\"a/b/c\""), "{error}");
     }
 
     proptest! {
         #[test]
-        fn prints_what_it_parses(namespace in "[a-z0-9-]{0,12}", name in "[a-z0-9.-]{1,20}") {
+        fn display_round_trips(namespace in "[a-z0-9-]{0,12}", name in "[a-z0-9.-]{1,20}") {
             let key = ObjectKey::new(namespace, name);
             prop_assert_eq!(key.to_string().parse::<ObjectKey>(), Ok(key));
         }

@@ -122,7 +122,7 @@ mod version;
 mod watch;
 
 pub use encoding::Encoding;
-pub use error::{DecodeError, Place};
+pub use error::{DecodeError, Location};
 pub use key::{KeyError, ObjectKey};
 pub use list::{List, ListMeta, ListReader, decode_list};
 pub use metadata::ObjectMeta;

@@ -57,27 +57,27 @@ trait Split {
 }
 
 /// Returns the error for a list without `kind`.
-fn unidentified(kind: &str) -> DecodeError {
+fn missing_kind(kind: &str) -> DecodeError {
     DecodeError::kind(kind, "an object without kind")
 }
 
 /// Returns the error for a list of another API group or version.
-fn other_version(kind: &str, resource: &Resource, found: &str) -> DecodeError {
+fn unexpected_api_version(kind: &str, resource: &Resource, found: &str) -> DecodeError {
     DecodeError::kind(&format!("{kind} of {}", resource.api_version()), &format!("{kind} of {found}"))
 }
 
 /// Rejects a list without a resource version, from which no watch could start.
-fn versioned(kind: &str, meta: ListMeta) -> Result<ListMeta, DecodeError> {
+fn require_version(kind: &str, meta: ListMeta) -> Result<ListMeta, DecodeError> {
     if meta.resource_version.is_empty() {
-        return Err(DecodeError::Unversioned { kind: kind.to_owned(), resource_version: None });
+        return Err(DecodeError::MissingResourceVersion { kind: kind.to_owned(), resource_version: None });
     }
     Ok(meta)
 }
 
 /// Rejects an object without a name: in a cache, all such objects of a namespace would share one key.
-pub(crate) fn named<T: Decode>(object: T) -> Result<T, DecodeError> {
+pub(crate) fn require_name<T: Decode>(object: T) -> Result<T, DecodeError> {
     if object.name().is_empty() {
-        return Err(DecodeError::Nameless { kind: T::RESOURCE.kind.to_owned(), resource_version: None });
+        return Err(DecodeError::MissingName { kind: T::RESOURCE.kind.to_owned(), resource_version: None });
     }
     Ok(object)
 }

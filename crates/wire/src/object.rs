@@ -18,7 +18,7 @@ pub trait Object: Send + Sync + 'static {
     ///
     /// An API server whose etcd was restored from a backup assigns resource versions again, so that one version can
     /// appear with different content. Types with a cheap comparison should override this.
-    fn has_content_of(&self, other: &Self) -> bool
+    fn content_eq(&self, other: &Self) -> bool
     where
         Self: Sized,
     {

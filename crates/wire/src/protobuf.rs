@@ -31,7 +31,7 @@
 //! ```
 
 mod envelope;
-mod head;
+mod header;
 mod metadata;
 mod path;
 
@@ -40,7 +40,7 @@ use std::{borrow::Cow, str};
 pub use self::{envelope::Envelope, path::Path};
 pub(crate) use self::{
     envelope::{MAGIC, no_envelope, type_meta, unknown},
-    head::Head,
+    header::FieldHeader,
 };
 use crate::{DecodeError, text::lossy};
 
@@ -142,7 +142,7 @@ impl<'a> Fields<'a> {
     fn field(&mut self) -> Result<Field<'a>, MalformedProtobuf> {
         let tag = varint(&mut self.rest).map_err(|problem| problem.at(self.path))?;
         let number = number(tag).map_err(|problem| problem.at(self.path))?;
-        let path = self.path.then(number);
+        let path = self.path.child(number);
         let value = match tag & 7 {
             0 => varint(&mut self.rest).map(Value::Varint),
             1 => self.array().map(|bytes| Value::Fixed64(u64::from_le_bytes(bytes))),
@@ -209,7 +209,7 @@ impl<'a> Field<'a> {
 
     /// Returns the value of a `string` field that must be valid UTF-8.
     pub(crate) fn utf8(&self) -> Result<&'a str, MalformedProtobuf> {
-        str::from_utf8(self.as_bytes()?).map_err(|_| self.fails(Problem::Utf8))
+        str::from_utf8(self.as_bytes()?).map_err(|_| self.error(Problem::Utf8))
     }
 
     /// Returns the value of an `int64` field.
@@ -295,10 +295,10 @@ impl<'a> Field<'a> {
 
     /// Returns the error that this field is not `expected`.
     pub fn expected(&self, expected: &'static str) -> MalformedProtobuf {
-        self.fails(Problem::Expected { expected })
+        self.error(Problem::Expected { expected })
     }
 
-    fn fails(&self, problem: Problem) -> MalformedProtobuf {
+    fn error(&self, problem: Problem) -> MalformedProtobuf {
         problem.at(self.path)
     }
 }
@@ -310,7 +310,7 @@ impl Problem {
 
     /// Returns the error for a field of the top-level message.
     pub(crate) fn of_field(self, number: u32) -> MalformedProtobuf {
-        self.at(Path::default().then(number))
+        self.at(Path::default().child(number))
     }
 }
 

@@ -17,7 +17,7 @@ fn walk(fields: Fields<'_>, depth: u32) -> Result<usize, MalformedProtobuf> {
     Ok(count)
 }
 
-fn only(message: &[u8]) -> Field<'_> {
+fn single_field(message: &[u8]) -> Field<'_> {
     let mut fields = Fields::new(message);
     let field = fields.next().unwrap().unwrap();
     assert_eq!(fields.next(), None);
@@ -33,8 +33,8 @@ fn only(message: &[u8]) -> Field<'_> {
 #[case::fixed32(b"\x2d\x01\0\0\x02", 5, Value::Fixed32(0x0200_0001))]
 #[case::large_number(b"\x82\x20\x01a", 512, Value::Bytes(b"a"))]
 #[case::padded_length(b"\x1a\x81\x00a", 3, Value::Bytes(b"a"))]
-fn reads(#[case] message: &[u8], #[case] number: u32, #[case] value: Value<'_>) {
-    let field = only(message);
+fn decodes_values(#[case] message: &[u8], #[case] number: u32, #[case] value: Value<'_>) {
+    let field = single_field(message);
     assert_eq!((field.number, field.value), (number, value));
 }
 
@@ -53,7 +53,7 @@ fn reads(#[case] message: &[u8], #[case] number: u32, #[case] value: Value<'_>) 
 #[case::group(b"\x0b\x0c", "field 1: groups are not supported")]
 #[case::group_end(b"\x0c", "field 1: groups are not supported")]
 #[case::wire_type(b"\x0e", "field 1: unknown wire type 6")]
-fn refuses(#[case] message: &[u8], #[case] expect: &str) {
+fn malformed_message_is_an_error(#[case] message: &[u8], #[case] expect: &str) {
     let mut fields = Fields::new(message);
     let error = fields.next().unwrap().unwrap_err();
     assert_eq!(error.to_string(), expect);
@@ -61,21 +61,21 @@ fn refuses(#[case] message: &[u8], #[case] expect: &str) {
 }
 
 #[test]
-fn numbers() {
-    let field = only(b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
+fn varints_convert_to_integers_and_booleans() {
+    let field = single_field(b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
     assert_eq!((field.as_i32(), field.as_i64(), field.as_bool()), (Ok(-1), Ok(-1), Ok(true)));
-    assert_eq!(only(b"\x08\x00").as_bool(), Ok(false));
+    assert_eq!(single_field(b"\x08\x00").as_bool(), Ok(false));
 }
 
 #[rstest]
-#[case::text(only(b"\x08\x01").text().unwrap_err(), "field 1: expected bytes")]
-#[case::number(only(b"\x12\x01a").as_i32().unwrap_err(), "field 2: expected a number")]
-#[case::message(only(b"\x25\0\0\0\0").message().unwrap_err(), "field 4: expected a message")]
-#[case::utf8(only(b"\x12\x01\xff").utf8().unwrap_err(), "field 2: invalid UTF-8")]
-#[case::nested(only(b"\x12\x02\x08\x01").entry().unwrap_err(), "field 2.1: expected bytes")]
-fn names_the_field(#[case] error: MalformedProtobuf, #[case] expect: &str) {
+#[case::text(single_field(b"\x08\x01").text().unwrap_err(), "field 1: expected bytes")]
+#[case::number(single_field(b"\x12\x01a").as_i32().unwrap_err(), "field 2: expected a number")]
+#[case::message(single_field(b"\x25\0\0\0\0").message().unwrap_err(), "field 4: expected a message")]
+#[case::utf8(single_field(b"\x12\x01\xff").utf8().unwrap_err(), "field 2: invalid UTF-8")]
+#[case::nested(single_field(b"\x12\x02\x08\x01").entry().unwrap_err(), "field 2.1: expected bytes")]
+fn error_contains_field_path(#[case] error: MalformedProtobuf, #[case] expect: &str) {
     assert_eq!(error.to_string(), expect);
-    let error = error.reading("Pod").after(&"7".into()).to_string();
+    let error = error.reading("Pod").with_resource_version(&"7".into()).to_string();
     assert_eq!(error, format!("cannot decode Pod after resourceVersion 7: {expect}"));
 }
 
@@ -84,8 +84,8 @@ fn names_the_field(#[case] error: MalformedProtobuf, #[case] expect: &str) {
 #[case(&[300, 1], "field 255+.1")]
 #[case(&[1, 2, 3, 4, 5, 6, 7, 8, 9], "field 2.3.4.5.6.7.8.9")]
 #[case(&[], "the message")]
-fn paths(#[case] numbers: &[u32], #[case] expect: &str) {
-    let path = numbers.iter().fold(Path::default(), |path, number| path.then(*number));
+fn path_formats_the_innermost_field_numbers(#[case] numbers: &[u32], #[case] expect: &str) {
+    let path = numbers.iter().fold(Path::default(), |path, number| path.child(*number));
     assert_eq!(path.to_string(), expect);
 }
 
@@ -94,14 +94,14 @@ fn paths(#[case] numbers: &[u32], #[case] expect: &str) {
 #[case::no_value(b"\x0a\x03\x0a\x01k", ("k", ""))]
 #[case::turned_round(b"\x0a\x06\x12\x01v\x0a\x01k", ("k", "v"))]
 #[case::unknown_field(b"\x0a\x05\x0a\x01k\x18\x01", ("k", ""))]
-fn entries(#[case] message: &[u8], #[case] expect: (&str, &str)) {
-    assert_eq!(only(message).entry(), Ok((expect.0.into(), expect.1.into())));
+fn decodes_map_entries(#[case] message: &[u8], #[case] expect: (&str, &str)) {
+    assert_eq!(single_field(message).entry(), Ok((expect.0.into(), expect.1.into())));
 }
 
 #[test]
-fn bytes_that_are_not_utf_8_are_replaced_one_by_one() {
-    assert_eq!(only(b"\x12\x05a\xe2\x82b\xff").text(), Ok("a\u{fffd}\u{fffd}b\u{fffd}".into()));
-    assert_eq!(only(b"\x12\x06\x0a\x01\xff\x12\x01v").entry(), Ok(("\u{fffd}".into(), "v".into())));
+fn invalid_utf8_bytes_are_replaced_one_by_one() {
+    assert_eq!(single_field(b"\x12\x05a\xe2\x82b\xff").text(), Ok("a\u{fffd}\u{fffd}b\u{fffd}".into()));
+    assert_eq!(single_field(b"\x12\x06\x0a\x01\xff\x12\x01v").entry(), Ok(("\u{fffd}".into(), "v".into())));
 }
 
 #[rstest]
@@ -109,13 +109,13 @@ fn bytes_that_are_not_utf_8_are_replaced_one_by_one() {
 #[case::seconds(b"\x0a\x02\x08\x05", Some((5, 0)))]
 #[case::nanos(b"\x0a\x04\x08\x05\x10\x07", Some((5, 7)))]
 #[case::before_the_epoch(b"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", Some((-1, 0)))]
-fn times(#[case] message: &[u8], #[case] expect: Option<(i64, i32)>) {
-    assert_eq!(only(message).time(), Ok(expect.map(|(seconds, nanos)| Timestamp { seconds, nanos })));
+fn decodes_times(#[case] message: &[u8], #[case] expect: Option<(i64, i32)>) {
+    assert_eq!(single_field(message).time(), Ok(expect.map(|(seconds, nanos)| Timestamp { seconds, nanos })));
 }
 
 proptest! {
     #[test]
-    fn any_bytes_end(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn random_bytes_terminate(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let count = walk(Fields::new(&bytes), 3);
         prop_assert!(count.is_err() || count.unwrap() <= bytes.len());
     }

@@ -89,12 +89,12 @@ mod tests {
     #[case(PODS, Some("shop"), "/api/v1/namespaces/shop/pods")]
     #[case(PODS, Some(""), "/api/v1/pods")]
     #[case(NODES, Some("shop"), "/api/v1/nodes")]
-    fn paths(#[case] resource: Resource, #[case] namespace: Option<&str>, #[case] expect: &str) {
+    fn collection_paths(#[case] resource: Resource, #[case] namespace: Option<&str>, #[case] expect: &str) {
         assert_eq!(resource.path(namespace), expect);
     }
 
     #[test]
-    fn prints_as_upstream_does() {
+    fn display_equals_upstream() {
         assert_eq!(PODS.to_string(), "pods");
         assert_eq!(
             Resource::namespaced("coordination.k8s.io", "v1", "leases", "Lease").to_string(),

@@ -2,31 +2,31 @@
 
 /// Finds the end of one JSON value that arrives in chunks. Syntax is not checked; the decoder of the value does that.
 #[derive(Debug)]
-pub(crate) struct Value {
-    at: At,
+pub(crate) struct ValueScanner {
+    state: ScanState,
     /// Number of open objects and arrays.
     depth: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+enum ScanState {
     /// Before the first byte of an object, an array or a string.
     Start,
     /// In a number or literal, which ends before a delimiter or white space.
     Bare,
     /// In an object or array, outside of strings.
-    Between,
+    Container,
     /// In a string.
     String,
     /// In a string, after a backslash.
     Escape,
 }
 
-impl Value {
+impl ValueScanner {
     /// Returns a scanner for a value whose first byte is `first`. That byte must also be passed to [`end`](Self::end).
     pub(crate) fn new(first: u8) -> Self {
-        let at = if matches!(first, b'{' | b'[' | b'"') { At::Start } else { At::Bare };
-        Self { at, depth: 0 }
+        let state = if matches!(first, b'{' | b'[' | b'"') { ScanState::Start } else { ScanState::Bare };
+        Self { state, depth: 0 }
     }
 
     /// Returns how many of the next `bytes` belong to the value; `None` if all of them do and the value does not end in
@@ -34,28 +34,28 @@ impl Value {
     pub(crate) fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut seen = 0;
         while let rest @ [first, ..] = &bytes[seen..] {
-            match self.at {
-                At::Bare => {
+            match self.state {
+                ScanState::Bare => {
                     let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']') || byte.is_ascii_whitespace();
                     return rest.iter().position(ends);
                 }
-                At::Start => {
+                ScanState::Start => {
                     seen += 1;
                     if *first == b'"' {
-                        self.at = At::String;
+                        self.state = ScanState::String;
                     } else {
-                        (self.at, self.depth) = (At::Between, 1);
+                        (self.state, self.depth) = (ScanState::Container, 1);
                     }
                     continue;
                 }
-                At::Between => seen += self.between(rest),
-                At::String => seen += self.string(rest),
-                At::Escape => {
+                ScanState::Container => seen += self.container(rest),
+                ScanState::String => seen += self.string(rest),
+                ScanState::Escape => {
                     seen += 1;
-                    self.at = At::String;
+                    self.state = ScanState::String;
                 }
             }
-            if self.depth == 0 && self.at == At::Between {
+            if self.depth == 0 && self.state == ScanState::Container {
                 return Some(seen);
             }
         }
@@ -65,9 +65,9 @@ impl Value {
     /// Reads to the end of the string, past a backslash, or to the end of `bytes`. Returns how many bytes were read.
     #[inline]
     fn string(&mut self, bytes: &[u8]) -> usize {
-        match end_of_text(bytes) {
+        match find_quote_or_backslash(bytes) {
             Some(at) => {
-                self.at = if bytes[at] == b'"' { At::Between } else { At::Escape };
+                self.state = if bytes[at] == b'"' { ScanState::Container } else { ScanState::Escape };
                 at + 1
             }
             None => bytes.len(),
@@ -77,11 +77,11 @@ impl Value {
     /// Reads past the opening quote of a string, to the end of the value, or to the end of `bytes`. Returns how many
     /// bytes were read.
     #[inline]
-    fn between(&mut self, bytes: &[u8]) -> usize {
+    fn container(&mut self, bytes: &[u8]) -> usize {
         for (at, byte) in bytes.iter().enumerate() {
             match byte {
                 b'"' => {
-                    self.at = At::String;
+                    self.state = ScanState::String;
                     return at + 1;
                 }
                 b'{' | b'[' => self.depth += 1,
@@ -101,7 +101,7 @@ impl Value {
 /// Returns the position of the first quote or backslash. Compares eight bytes at a time, since most bytes of an object
 /// are text.
 #[inline]
-fn end_of_text(bytes: &[u8]) -> Option<usize> {
+fn find_quote_or_backslash(bytes: &[u8]) -> Option<usize> {
     const fn all(byte: u8) -> u64 {
         u64::from_ne_bytes([byte; 8])
     }
@@ -138,13 +138,13 @@ mod tests {
     #[case("true ", 4)]
     #[case("7]", 1)]
     #[case(r#"{"a text of more than eight":"bytes, \"quoted\" and \\ escaped"}, "#, 64)]
-    fn finds_the_end_wherever_it_is_cut(#[case] text: &str, #[case] expect: usize) {
+    fn finds_the_end_with_any_chunk_size(#[case] text: &str, #[case] expect: usize) {
         let bytes = text.as_bytes();
         for step in 1..=bytes.len() {
-            let mut value = Value::new(bytes[0]);
+            let mut scanner = ValueScanner::new(bytes[0]);
             let mut before = 0;
             let end = bytes.chunks(step).find_map(|chunk| {
-                let end = value.end(chunk).map(|length| before + length);
+                let end = scanner.end(chunk).map(|length| before + length);
                 before += chunk.len();
                 end
             });
@@ -154,9 +154,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_ends_at_the_first_quote_or_backslash(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(b'"'), Just(b'#')], 0..40)) {
+        fn finds_the_first_quote_or_backslash(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(b'"'), Just(b'#')], 0..40)) {
             let expect = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\'));
-            prop_assert_eq!(end_of_text(&bytes), expect);
+            prop_assert_eq!(find_quote_or_backslash(&bytes), expect);
         }
     }
 }

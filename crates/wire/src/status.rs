@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_a_forbidden_write() {
+    fn decodes_a_forbidden_status() {
         let status = read(
             r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":403,"reason":"Forbidden",
                 "message":"namespaces \"x\" is being terminated","details":{"name":"web","kind":"endpointslices",
@@ -156,7 +156,7 @@ mod tests {
     #[case::expired(r#"{"reason":"Expired"}"#, true)]
     #[case::gone(r#"{"reason":"Gone"}"#, true)]
     #[case::other(r#"{"code":404,"reason":"NotFound"}"#, false)]
-    fn expired(#[case] text: &str, #[case] expect: bool) {
+    fn is_expired_by_code_or_reason(#[case] text: &str, #[case] expect: bool) {
         assert_eq!(read(text).is_expired(), expect);
     }
 
@@ -164,7 +164,7 @@ mod tests {
     #[case::cause(r#"{"reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge"}]}}"#, true)]
     #[case::old_server(r#"{"reason":"Timeout","message":"Too large resource version: 5, current: 3"}"#, true)]
     #[case::plain_timeout(r#"{"reason":"Timeout","details":{"causes":null}}"#, false)]
-    fn too_large(#[case] text: &str, #[case] expect: bool) {
+    fn is_too_large_by_cause_or_message(#[case] text: &str, #[case] expect: bool) {
         assert_eq!(read(text).is_too_large_resource_version(), expect);
     }
 
@@ -179,14 +179,14 @@ mod tests {
         r#"{"code":70000,"details":{"retryAfterSeconds":-1}}"#,
         Status { details: Some(Details::default()), ..Status::default() }
     )]
-    fn reads_what_go_reads(#[case] text: &str, #[case] expect: Status) {
+    fn decodes_like_go(#[case] text: &str, #[case] expect: Status) {
         assert_eq!(read(text), expect);
     }
 
     #[rstest]
     #[case(r#"{"code":502}"#, "the server answered with status code 502")]
     #[case(r#"{"code":404,"reason":"NotFound"}"#, "NotFound")]
-    fn always_says_something(#[case] text: &str, #[case] expect: &str) {
+    fn display_is_never_empty(#[case] text: &str, #[case] expect: &str) {
         assert_eq!(read(text).to_string(), expect);
     }
 }

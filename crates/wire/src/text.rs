@@ -14,12 +14,12 @@ pub type Text = arcstr::ArcStr;
 pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(replaced(bytes)),
+        Err(_) => Cow::Owned(replace_invalid(bytes)),
     }
 }
 
 #[cold]
-fn replaced(bytes: &[u8]) -> String {
+fn replace_invalid(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
@@ -32,9 +32,9 @@ fn replaced(bytes: &[u8]) -> String {
 pub(crate) struct FromText<T>(&'static str, PhantomData<T>);
 
 impl<T> FromText<T> {
-    /// `what` names the expected value in error messages.
-    pub(crate) fn new(what: &'static str) -> Self {
-        Self(what, PhantomData)
+    /// `expected` names the expected value in error messages.
+    pub(crate) fn new(expected: &'static str) -> Self {
+        Self(expected, PhantomData)
     }
 }
 

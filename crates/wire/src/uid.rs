@@ -67,10 +67,10 @@ impl Uid {
 fn parse(text: &str) -> Option<(u64, u64)> {
     let bytes: &[u8; LENGTH] = text.as_bytes().try_into().ok()?;
     let mut value = 0u128;
-    for (place, byte) in bytes.iter().enumerate() {
+    for (position, byte) in bytes.iter().enumerate() {
         let digit = match byte {
-            b'-' if DASHES.contains(&place) => continue,
-            _ if DASHES.contains(&place) => return None,
+            b'-' if DASHES.contains(&position) => continue,
+            _ if DASHES.contains(&position) => return None,
             b'0'..=b'9' => byte - b'0',
             b'a'..=b'f' => byte - b'a' + 10,
             _ => return None,
@@ -173,7 +173,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn is_its_text(a in texts(), b in texts()) {
+        fn behaves_like_its_text(a in texts(), b in texts()) {
             let (x, y) = (Uid::from(a.as_str()), Uid::from(b.as_str()));
             prop_assert_eq!(x.to_string(), a.as_str());
             prop_assert_eq!(&x, a.as_str());
@@ -185,13 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn a_uuid_needs_no_allocation() {
+    fn canonical_uuid_does_not_allocate() {
         assert!(matches!(Uid::from("0e6b7a2c-35f4-4ca7-8a2d-5b1c8f0d9e11").0, Repr::Uuid(..)));
         assert!(matches!(Uid::from("0E6B7A2C-35F4-4CA7-8A2D-5B1C8F0D9E11").0, Repr::Other(_)));
     }
 
     #[test]
-    fn is_read_from_json() {
+    fn decodes_from_json() {
         assert_eq!(serde_json::from_str::<Uid>(r#""u-1""#).unwrap(), "u-1");
         assert!(serde_json::from_str::<Uid>("7").unwrap_err().to_string().contains("a uid"));
     }

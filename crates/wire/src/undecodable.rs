@@ -49,7 +49,7 @@ impl Undecodable {
 
     fn read_json(&mut self, document: &Node) {
         let text = |name| document.member("metadata")?.member(name)?.text();
-        self.name(text("namespace").unwrap_or_default(), text("name").unwrap_or_default());
+        self.set_key(text("namespace").unwrap_or_default(), text("name").unwrap_or_default());
         self.uid = text("uid").unwrap_or_default().into();
         self.resource_version = text("resourceVersion").unwrap_or_default().into();
     }
@@ -77,11 +77,11 @@ impl Undecodable {
             Ok(())
         };
         let result = read();
-        self.name(namespace, name);
+        self.set_key(namespace, name);
         result
     }
 
-    fn name(&mut self, namespace: String, name: String) {
+    fn set_key(&mut self, namespace: String, name: String) {
         self.key = (!name.is_empty()).then(|| ObjectKey::new(namespace, name));
     }
 }
@@ -94,7 +94,7 @@ mod tests {
     use crate::testing::{bytes, text};
 
     fn read(encoding: Encoding, object: &[u8]) -> Result<String, DecodeError> {
-        let error = DecodeError::Nameless { kind: "Thing".to_owned(), resource_version: None };
+        let error = DecodeError::MissingName { kind: "Thing".to_owned(), resource_version: None };
         let it = Undecodable::of(encoding, object, error)?;
         let key = it.key.map_or_else(|| "unnamed".to_owned(), |key| key.to_string());
         Ok(format!("{key} {} {}", it.uid, it.resource_version))
@@ -107,18 +107,18 @@ mod tests {
     #[case::no_metadata("{}", "unnamed  ")]
     #[case::metadata_is_no_object(r#"{"metadata":7}"#, "unnamed  ")]
     #[case::no_object("null", "unnamed  ")]
-    #[case::as_go_reads_it(r#"{"metadata":{"name":"x"},"metadata":{"name":"a\ud800"}}"#, "a\u{fffd}  ")]
-    fn json(#[case] object: &str, #[case] expect: &str) {
+    #[case::decoded_like_go(r#"{"metadata":{"name":"x"},"metadata":{"name":"a\ud800"}}"#, "a\u{fffd}  ")]
+    fn reads_metadata_from_json(#[case] object: &str, #[case] expect: &str) {
         assert_eq!(read(Encoding::Json, object.as_bytes()).unwrap(), expect);
     }
 
     #[test]
-    fn malformed_json_is_not_contained() {
+    fn malformed_json_is_an_error_of_the_list() {
         assert!(read(Encoding::Json, br#"{"metadata":{"name":"a"},"size":01}"#).is_err());
     }
 
     #[test]
-    fn protobuf() {
+    fn reads_metadata_from_protobuf() {
         let metadata = [text(1, "a"), text(3, "n"), text(5, "u"), text(6, "7")].concat();
         let read = |object: &[u8]| read(Encoding::Protobuf, object).unwrap();
         assert_eq!(read(&bytes(1, &metadata)), "n/a u 7");

@@ -158,7 +158,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn is_its_text(a in texts(), b in texts()) {
+        fn behaves_like_its_text(a in texts(), b in texts()) {
             let (x, y) = (ResourceVersion::from(a.as_str()), ResourceVersion::from(b.clone()));
             prop_assert_eq!(x.to_string(), a.as_str());
             prop_assert_eq!(&x, a.as_str());
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn is_read_from_json() {
+    fn decodes_from_json() {
         assert_eq!(serde_json::from_str::<ResourceVersion>(r#""7""#).unwrap(), ResourceVersion::from(7));
         assert!(serde_json::from_str::<ResourceVersion>("7").unwrap_err().to_string().contains("a resourceVersion"));
     }

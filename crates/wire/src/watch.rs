@@ -7,7 +7,7 @@ mod protobuf;
 mod reader;
 
 pub use self::{lines::LineSplitter, reader::WatchReader};
-use crate::{Decode, DecodeError, Encoding, ResourceVersion, Status, Undecodable, list::named};
+use crate::{Decode, DecodeError, Encoding, ResourceVersion, Status, Undecodable, list::require_name};
 
 /// Event of a watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +58,7 @@ enum FrameType {
 }
 
 impl EventType {
-    fn of<T>(self, object: T) -> WatchEvent<T> {
+    fn into_event<T>(self, object: T) -> WatchEvent<T> {
         match self {
             Self::Added => WatchEvent::Added(object),
             Self::Modified => WatchEvent::Modified(object),
@@ -72,8 +72,8 @@ impl EventType {
             Encoding::Json => T::from_json(bytes),
             Encoding::Protobuf => T::from_protobuf(bytes),
         };
-        match object.and_then(named) {
-            Ok(object) => Ok(self.of(object)),
+        match object.and_then(require_name) {
+            Ok(object) => Ok(self.into_event(object)),
             Err(error) => {
                 let object = Undecodable::of(encoding, bytes, error)?;
                 Ok(WatchEvent::Undecodable { event: self, object })
@@ -83,7 +83,7 @@ impl EventType {
 }
 
 impl FrameType {
-    fn named(name: &str) -> Option<Self> {
+    fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "ADDED" => Self::Object(EventType::Added),
             "MODIFIED" => Self::Object(EventType::Modified),

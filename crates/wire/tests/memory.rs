@@ -13,10 +13,10 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 const PODS: usize = 1_000;
 const CHUNK: usize = 16 << 10;
 /// Upper bound in bytes: a chunk and an incomplete Pod of 8 kB, in a buffer whose capacity doubles.
-const ENOUGH: usize = 64 << 10;
+const MAX_PEAK: usize = 64 << 10;
 
 /// Returns the peak heap usage of `read` in bytes.
-fn most(read: impl FnOnce() -> usize) -> usize {
+fn peak_heap(read: impl FnOnce() -> usize) -> usize {
     let _profiler = dhat::Profiler::builder().testing().build();
     assert_eq!(read(), PODS);
     dhat::HeapStats::get().max_bytes
@@ -24,10 +24,10 @@ fn most(read: impl FnOnce() -> usize) -> usize {
 
 // A single test, since the allocator is global to the process.
 #[test]
-fn a_reader_holds_one_object() {
+fn peak_memory_does_not_depend_on_body_length() {
     for encoding in [Encoding::Json, Encoding::Protobuf] {
         let body = list(encoding, PODS);
-        let peak = most(|| {
+        let peak = peak_heap(|| {
             let (mut reader, mut items) = (ListReader::<Found>::new(encoding), 0);
             for chunk in body.chunks(CHUNK) {
                 reader.push(chunk);
@@ -38,10 +38,10 @@ fn a_reader_holds_one_object() {
             }
             items
         });
-        assert!(peak <= ENOUGH, "a list of {} bytes, {encoding:?}: {peak} bytes", body.len());
+        assert!(peak <= MAX_PEAK, "a list of {} bytes, {encoding:?}: {peak} bytes", body.len());
 
         let body = watch(encoding, PODS);
-        let peak = most(|| {
+        let peak = peak_heap(|| {
             let (mut reader, mut events) = (WatchReader::<Found>::new(encoding, "1".into()), 0);
             for chunk in body.chunks(CHUNK) {
                 reader.push(chunk);
@@ -51,6 +51,6 @@ fn a_reader_holds_one_object() {
             }
             events
         });
-        assert!(peak <= ENOUGH, "a watch of {} bytes, {encoding:?}: {peak} bytes", body.len());
+        assert!(peak <= MAX_PEAK, "a watch of {} bytes, {encoding:?}: {peak} bytes", body.len());
     }
 }

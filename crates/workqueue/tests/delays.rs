@@ -222,7 +222,7 @@ async fn delays_that_gather_changes_end_together() {
 proptest! {
     /// No key is early, none is late by more than a tenth of the delay, and the deadlines fall on few instants.
     #[test]
-    fn a_tenth_bounds_lateness_and_wake_ups(
+    fn add_after_about_bounds_lateness_and_wake_ups(
         delay in 200_u32..2_000,
         // At most 2 s in total, the shortest delay, so that no deadline passes before the first `get`.
         pauses in proptest::collection::vec(0_u32..50, 1..40),

@@ -14,11 +14,11 @@ thread_local! {
 /// previous one is disabled meanwhile.
 #[must_use = "the defect is disabled when the guard is dropped"]
 pub fn enable(defect: Defect) -> Enabled {
-    Enabled { former: ENABLED.replace(Some(defect)), on_this_thread: PhantomData }
+    Enabled { previous: ENABLED.replace(Some(defect)), on_this_thread: PhantomData }
 }
 
 /// Returns whether a defect is enabled on this thread; always `false` without the feature `defects`.
-pub fn has(defect: Defect) -> bool {
+pub fn is_enabled(defect: Defect) -> bool {
     // Destructors of other thread-local values may run after this one was destroyed.
     ENABLED.try_with(|enabled| enabled.get() == Some(defect)).unwrap_or_default()
 }
@@ -26,14 +26,14 @@ pub fn has(defect: Defect) -> bool {
 /// Guard of [`enable`]: restores the previously enabled defect, if any, when dropped.
 #[derive(Debug)]
 pub struct Enabled {
-    former: Option<Defect>,
+    previous: Option<Defect>,
     on_this_thread: PhantomData<Rc<()>>,
 }
 
 impl Drop for Enabled {
     fn drop(&mut self) {
         // Fails only after the thread-local value was destroyed, at the end of the thread.
-        let _ = ENABLED.try_with(|enabled| enabled.set(self.former));
+        let _ = ENABLED.try_with(|enabled| enabled.set(self.previous));
     }
 }
 
@@ -42,16 +42,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_defect_is_enabled_until_its_guard_is_dropped() {
-        assert!(!has(Defect::GhostSlice));
+    fn defect_is_enabled_until_its_guard_is_dropped() {
+        assert!(!is_enabled(Defect::GhostSlice));
         let outer = enable(Defect::GhostSlice);
         {
             let _inner = enable(Defect::LongRetryAfter);
-            assert!(has(Defect::LongRetryAfter) && !has(Defect::GhostSlice));
+            assert!(is_enabled(Defect::LongRetryAfter) && !is_enabled(Defect::GhostSlice));
         }
-        assert!(has(Defect::GhostSlice) && !has(Defect::LongRetryAfter));
-        std::thread::spawn(|| assert!(!has(Defect::GhostSlice))).join().unwrap();
+        assert!(is_enabled(Defect::GhostSlice) && !is_enabled(Defect::LongRetryAfter));
+        std::thread::spawn(|| assert!(!is_enabled(Defect::GhostSlice))).join().unwrap();
         drop(outer);
-        assert!(!has(Defect::GhostSlice));
+        assert!(!is_enabled(Defect::GhostSlice));
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use http::uri::Scheme;
 use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError};
 
-use super::{ConfigError, one_line, server_address};
+use super::{ConfigError, one_line, parse_server_address};
 use crate::prepared::Prepared;
 
 /// Origin of a configuration.
@@ -57,10 +57,10 @@ impl Source {
     pub(crate) fn load(&self) -> Result<Loaded, ConfigError> {
         let (mut inner, proxy_url, files) = match &self.origin {
             Origin::Kubeconfig(path) => {
-                kubeconfig(path).map_err(|cause| ConfigError::Kubeconfig { path: path.clone(), cause })?
+                load_kubeconfig(path).map_err(|cause| ConfigError::Kubeconfig { path: path.clone(), cause })?
             }
-            Origin::InCluster => in_cluster().map_err(|cause| ConfigError::InCluster { cause })?,
-            Origin::Url(url) => (kube::Config::new(server_address(url, &Scheme::HTTP)?), None, Files::read([])),
+            Origin::InCluster => load_in_cluster().map_err(|cause| ConfigError::InCluster { cause })?,
+            Origin::Url(url) => (kube::Config::new(parse_server_address(url, &Scheme::HTTP)?), None, Files::read([])),
         };
         if let Some(server) = &self.server {
             set_server(&mut inner, server)?;
@@ -78,7 +78,7 @@ fn set_server(config: &mut kube::Config, server: &str) -> Result<(), ConfigError
     let user = &config.auth_info;
     let has_certificate = user.client_certificate.is_some() || user.client_certificate_data.is_some();
     let has_tls = config.root_cert.is_some() || config.accept_invalid_certs || has_certificate;
-    config.cluster_url = server_address(server, if has_tls { &Scheme::HTTPS } else { &Scheme::HTTP })?;
+    config.cluster_url = parse_server_address(server, if has_tls { &Scheme::HTTPS } else { &Scheme::HTTP })?;
     if !has_tls && !server.contains("://") {
         let user = &mut config.auth_info;
         let token = user.token.take().is_some() | user.token_file.take().is_some();
@@ -92,37 +92,37 @@ fn set_server(config: &mut kube::Config, server: &str) -> Result<(), ConfigError
 }
 
 /// A configuration, its `proxy-url`, and the contents of its files.
-type Read = (kube::Config, Option<String>, Files);
+type Parsed = (kube::Config, Option<String>, Files);
 
-fn kubeconfig(path: &Path) -> Result<Read, String> {
+fn load_kubeconfig(path: &Path) -> Result<Parsed, String> {
     // The files are read before the configuration is parsed, so that a change in between is detected by the next check.
     let mut files = Files::read([path]);
-    let kubeconfig = Kubeconfig::read_from(path).map_err(|error| complaint(&error))?;
-    files.0.extend(Files::read(referenced(&kubeconfig).iter().map(PathBuf::as_path)).0);
+    let kubeconfig = Kubeconfig::read_from(path).map_err(|error| describe(&error))?;
+    files.0.extend(Files::read(referenced_files(&kubeconfig).iter().map(PathBuf::as_path)).0);
     let proxy_url = cluster(&kubeconfig).and_then(|cluster| cluster.proxy_url.clone()).filter(|url| !url.is_empty());
-    let inner = kube::Config::try_from(kubeconfig).map_err(|error| complaint(&error))?;
+    let inner = kube::Config::try_from(kubeconfig).map_err(|error| describe(&error))?;
     if inner.cluster_url.scheme().is_none() {
         let url = &inner.cluster_url;
         return Err(format!("server address \"{url}\" has no scheme: write https://{url} or http://{url}"));
     }
-    server_address(&inner.cluster_url.to_string(), &Scheme::HTTPS).map_err(|error| error.to_string())?;
-    has_authority(&inner)?;
+    parse_server_address(&inner.cluster_url.to_string(), &Scheme::HTTPS).map_err(|error| error.to_string())?;
+    check_certificate_authority(&inner)?;
     Ok((inner, proxy_url, files))
 }
 
-fn in_cluster() -> Result<Read, String> {
+fn load_in_cluster() -> Result<Parsed, String> {
     let load = || kube::Config::incluster().map_err(|error| one_line(&error));
     // The path of the certificate authority comes from the configuration, which is therefore loaded twice: the contents
     // to compare with must be read before the configuration that is used.
     let files = Files::read(load()?.root_cert_file.iter().map(PathBuf::as_path));
     let inner = load()?;
-    has_authority(&inner)?;
+    check_certificate_authority(&inner)?;
     Ok((inner, None, files))
 }
 
 /// Rejects a certificate authority file without certificates, as client-go does: it may be empty while it is being
 /// written.
-fn has_authority(config: &kube::Config) -> Result<(), String> {
+fn check_certificate_authority(config: &kube::Config) -> Result<(), String> {
     match &config.root_cert {
         Some(certificates) if certificates.is_empty() => Err("certificate-authority has no certificate".to_owned()),
         _ => Ok(()),
@@ -148,7 +148,7 @@ fn user(kubeconfig: &Kubeconfig) -> Option<&AuthInfo> {
 
 /// Returns the certificate and key files of the current context. Token files are excluded: `TokenFile` reloads them
 /// without new connections.
-fn referenced(kubeconfig: &Kubeconfig) -> Vec<PathBuf> {
+fn referenced_files(kubeconfig: &Kubeconfig) -> Vec<PathBuf> {
     let authority = cluster(kubeconfig).and_then(|cluster| cluster.certificate_authority.as_ref());
     let user = user(kubeconfig);
     let certificate = user.and_then(|user| user.client_certificate.as_ref());
@@ -157,7 +157,7 @@ fn referenced(kubeconfig: &Kubeconfig) -> Vec<PathBuf> {
 }
 
 /// Formats an error without the path of the kubeconfig, which the caller adds.
-fn complaint(error: &KubeconfigError) -> String {
+fn describe(error: &KubeconfigError) -> String {
     match error {
         KubeconfigError::ReadConfig(cause, _) => cause.to_string(),
         KubeconfigError::CurrentContextNotSet => "current-context is not set".to_owned(),
@@ -181,7 +181,7 @@ impl Loaded {
         if let Some(prepared) = slot.get() {
             return Ok(prepared);
         }
-        let refuse = |cause| ConfigError::Connection { server: self.inner.cluster_url.to_string(), cause };
+        let connection_error = |cause| ConfigError::Connection { server: self.inner.cluster_url.to_string(), cause };
         let prepared = if own {
             Prepared::new(&self.inner, self.proxy_url.as_deref())
         } else {
@@ -189,7 +189,7 @@ impl Loaded {
             anonymous.auth_info = AuthInfo::default();
             Prepared::new(&anonymous, self.proxy_url.as_deref())
         };
-        let prepared = prepared.map_err(refuse)?;
+        let prepared = prepared.map_err(connection_error)?;
         Ok(slot.get_or_init(|| prepared))
     }
 }

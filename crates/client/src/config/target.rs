@@ -37,7 +37,7 @@ impl Target {
         B::Error: Into<BoxError>,
     {
         let service = MapErr::new(service, Into::into);
-        let service = service.map_response(|answer: Response<B>| answer.map(ResponseBody::in_process));
+        let service = service.map_response(|response: Response<B>| response.map(ResponseBody::in_process));
         Target::InProcess(BoxCloneSyncService::new(service))
     }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{EventType, Note, ObjectReference, lru::Lru};
+use super::{EventType, ObjectReference, RecordedEvent, lru::Lru};
 
 /// Number of different messages at which events start to be combined (client-go: `defaultAggregateMaxEvents`).
-const SIMILAR: usize = 10;
+const MAX_SIMILAR: usize = 10;
 /// Time without a similar event after which the messages are forgotten (client-go:
 /// `defaultAggregateIntervalInSeconds`).
 const INTERVAL: SignedDuration = SignedDuration::from_secs(600);
@@ -15,7 +15,7 @@ const INTERVAL: SignedDuration = SignedDuration::from_secs(600);
 /// Key of the Event object to write to. With a message it identifies equal events; without one, similar events.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Key {
-    about: ObjectReference,
+    object: ObjectReference,
     event_type: EventType,
     reason: String,
     message: Option<String>,
@@ -24,43 +24,45 @@ pub(super) struct Key {
 /// Different messages per object, type and reason.
 #[derive(Debug)]
 pub(super) struct Aggregator {
-    seen: Lru<Key, Seen>,
+    records: Lru<Key, AggregateRecord>,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct AggregateRecord {
     messages: BTreeSet<String>,
-    last: Timestamp,
+    last_timestamp: Timestamp,
 }
 
 impl Aggregator {
     pub(super) fn new(capacity: usize) -> Self {
-        Self { seen: Lru::new(capacity) }
+        Self { records: Lru::new(capacity) }
     }
 
-    /// Returns the event to write in place of `note`, and the key of the Event object to write it to.
-    pub(super) fn aggregate(&mut self, note: Note) -> (Note, Key) {
+    /// Returns the event to write in place of `event`, and the key of the Event object to write it to.
+    pub(super) fn aggregate(&mut self, event: RecordedEvent) -> (RecordedEvent, Key) {
         let similar = Key {
-            about: ObjectReference { resource_version: String::new(), ..note.about.clone() },
-            event_type: note.event_type,
-            reason: note.reason.clone(),
+            object: ObjectReference { resource_version: String::new(), ..event.object.clone() },
+            event_type: event.event_type,
+            reason: event.reason.clone(),
             message: None,
         };
-        let seen = self.seen.entry(&similar, || Seen { messages: BTreeSet::new(), last: note.at });
-        if note.at.duration_since(seen.last) > INTERVAL {
-            seen.messages.clear();
+        let record = self
+            .records
+            .get_or_insert_with(&similar, || AggregateRecord { messages: BTreeSet::new(), last_timestamp: event.at });
+        if event.at.duration_since(record.last_timestamp) > INTERVAL {
+            record.messages.clear();
         }
-        seen.last = note.at;
-        if !seen.messages.contains(&note.message) {
-            seen.messages.insert(note.message.clone());
+        record.last_timestamp = event.at;
+        if !record.messages.contains(&event.message) {
+            record.messages.insert(event.message.clone());
         }
-        if seen.messages.len() < SIMILAR {
-            let key = Key { message: Some(note.message.clone()), ..similar };
-            return (note, key);
+        if record.messages.len() < MAX_SIMILAR {
+            let key = Key { message: Some(event.message.clone()), ..similar };
+            return (event, key);
         }
         // Bounds the set, which stays one below the limit; client-go drops an arbitrary message too (`PopAny`).
-        seen.messages.pop_first();
-        let message = format!("(combined from similar events): {}", note.message);
-        (Note { message, ..note }, similar)
+        record.messages.pop_first();
+        let message = format!("(combined from similar events): {}", event.message);
+        (RecordedEvent { message, ..event }, similar)
     }
 }

@@ -39,7 +39,7 @@ mod tests {
     #[case::colon("system:node", None)]
     #[case::empty("", None)]
     #[case::long(&"a".repeat(250), None)]
-    fn names(#[case] object: &str, #[case] expect: Option<&str>) {
+    fn invalid_event_name_is_replaced_by_a_uuid(#[case] object: &str, #[case] expect: Option<&str>) {
         let at = Timestamp::from_nanosecond(0x17b0_f3d2_a1c0_0000).unwrap();
         let name = event_name(object, at);
         match expect {

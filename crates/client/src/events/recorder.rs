@@ -7,16 +7,16 @@ use std::sync::{
 
 use tokio::sync::mpsc;
 
-use super::{EventType, EventWriter, Note, ObjectReference};
+use super::{EventType, EventWriter, ObjectReference, RecordedEvent};
 use crate::Client;
 
 /// Capacity of the queue between recorder and writer, in events.
-const QUEUE: usize = 1000;
+const QUEUE_CAPACITY: usize = 1000;
 
 /// Records events about objects. Clones share one queue.
 #[derive(Debug, Clone)]
 pub struct EventRecorder {
-    notes: mpsc::Sender<Note>,
+    queue: mpsc::Sender<RecordedEvent>,
     dropped: Arc<AtomicU64>,
 }
 
@@ -26,21 +26,21 @@ impl EventRecorder {
     /// `component` is the source and the reporting component of the events. The writer ends when the last clone of the
     /// recorder is dropped and the queue is empty.
     pub fn new(client: Client, component: &str) -> (Self, EventWriter) {
-        let (notes, queue) = mpsc::channel(QUEUE);
-        (Self { notes, dropped: Arc::default() }, EventWriter::new(client, component, queue))
+        let (queue, receiver) = mpsc::channel(QUEUE_CAPACITY);
+        (Self { queue, dropped: Arc::default() }, EventWriter::new(client, component, receiver))
     }
 
     /// Records an event about an object. Never blocks: the event is dropped and [counted](Self::dropped) if the queue
     /// is full or the writer has ended.
     pub fn event(
         &self,
-        about: &ObjectReference,
+        object: &ObjectReference,
         event_type: EventType,
         reason: impl Into<String>,
         message: impl Into<String>,
     ) {
         let (reason, message, at) = (reason.into(), message.into(), kube_ambient::now());
-        if self.notes.try_send(Note { about: about.clone(), event_type, reason, message, at }).is_err() {
+        if self.queue.try_send(RecordedEvent { object: object.clone(), event_type, reason, message, at }).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{EventType, Note, ObjectReference, lru::Lru};
+use super::{EventType, ObjectReference, RecordedEvent, lru::Lru};
 
 /// Size of a token bucket, in events (client-go: `defaultSpamBurst`).
 const BURST: f64 = 25.0;
@@ -27,17 +27,18 @@ impl SpamFilter {
     }
 
     /// Takes a token for an event. Returns whether there was one, that is, whether the event may be written.
-    pub(super) fn admits(&mut self, note: &Note) -> bool {
+    pub(super) fn try_accept(&mut self, event: &RecordedEvent) -> bool {
         // All versions of an object share one bucket.
-        let about = ObjectReference { resource_version: String::new(), ..note.about.clone() };
-        let bucket = self.buckets.entry(&(about, note.event_type), || Bucket { tokens: BURST, last: note.at });
-        let elapsed = note.at.duration_since(bucket.last).as_secs_f64().max(0.0);
+        let object = ObjectReference { resource_version: String::new(), ..event.object.clone() };
+        let bucket =
+            self.buckets.get_or_insert_with(&(object, event.event_type), || Bucket { tokens: BURST, last: event.at });
+        let elapsed = event.at.duration_since(bucket.last).as_secs_f64().max(0.0);
         bucket.tokens = (bucket.tokens + elapsed / REFILL_SECONDS).min(BURST);
-        bucket.last = bucket.last.max(note.at);
-        let admits = bucket.tokens >= 1.0;
-        if admits {
+        bucket.last = bucket.last.max(event.at);
+        let accepted = bucket.tokens >= 1.0;
+        if accepted {
             bucket.tokens -= 1.0;
         }
-        admits
+        accepted
     }
 }

@@ -11,15 +11,15 @@ use tokio::{sync::mpsc, time::sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Note,
-    correlate::{Correlator, Entry},
+    RecordedEvent,
+    correlate::{Correlator, EventWrite},
 };
 use crate::{Client, Error};
 
 /// Maximum number of attempts to write an event, and the delay between them (client-go: `maxTriesPerEvent`,
 /// `defaultSleepDuration`).
-const ATTEMPTS: u32 = 12;
-const PAUSE: Duration = Duration::from_secs(10);
+const MAX_ATTEMPTS: u32 = 12;
+const RETRY_DELAY: Duration = Duration::from_secs(10);
 
 /// Writes the events of an [`EventRecorder`](super::EventRecorder) to the API server.
 #[derive(Debug)]
@@ -27,12 +27,12 @@ const PAUSE: Duration = Duration::from_secs(10);
 pub struct EventWriter {
     client: Client,
     component: String,
-    queue: mpsc::Receiver<Note>,
+    queue: mpsc::Receiver<RecordedEvent>,
     correlator: Correlator,
 }
 
 impl EventWriter {
-    pub(super) fn new(client: Client, component: &str, queue: mpsc::Receiver<Note>) -> Self {
+    pub(super) fn new(client: Client, component: &str, queue: mpsc::Receiver<RecordedEvent>) -> Self {
         Self { client, component: component.to_owned(), queue, correlator: Correlator::new() }
     }
 
@@ -43,77 +43,77 @@ impl EventWriter {
     }
 
     async fn write_all(&mut self) {
-        while let Some(note) = self.queue.recv().await {
-            if let Some(entry) = self.correlator.correlate(note) {
-                self.write(&entry).await;
+        while let Some(event) = self.queue.recv().await {
+            if let Some(write) = self.correlator.correlate(event) {
+                self.write(&write).await;
             }
         }
     }
 
-    /// Writes one event. While the server is unreachable it is retried up to [`ATTEMPTS`] times, which blocks later
+    /// Writes one event. While the server is unreachable it is retried up to [`MAX_ATTEMPTS`] times, which blocks later
     /// events.
-    async fn write(&self, entry: &Entry) {
-        for attempt in 1..=ATTEMPTS {
-            let Err(error) = self.try_write(entry).await else { return };
+    async fn write(&self, write: &EventWrite) {
+        for attempt in 1..=MAX_ATTEMPTS {
+            let Err(error) = self.try_write(write).await else { return };
             if !matches!(error, Error::Transport { .. }) {
                 // As in client-go, only transport errors are retried.
                 if error.is_already_exists() || error.is_namespace_terminating() {
-                    tracing::debug!(event = entry.name, err = %error, "Cannot write event, not retrying");
+                    tracing::debug!(event = write.name, err = %error, "Cannot write event, not retrying");
                 } else {
-                    tracing::warn!(event = entry.name, err = %error, "Cannot write event, not retrying");
+                    tracing::warn!(event = write.name, err = %error, "Cannot write event, not retrying");
                 }
                 return;
             }
-            tracing::warn!(event = entry.name, attempt, err = %error, "Cannot write event");
-            if attempt < ATTEMPTS {
+            tracing::warn!(event = write.name, attempt, err = %error, "Cannot write event");
+            if attempt < MAX_ATTEMPTS {
                 // The first delay is random, so that clients do not retry in step after an outage.
-                sleep(if attempt == 1 { PAUSE.mul_f64(kube_ambient::random()) } else { PAUSE }).await;
+                sleep(if attempt == 1 { RETRY_DELAY.mul_f64(kube_ambient::random()) } else { RETRY_DELAY }).await;
             }
         }
-        tracing::error!(event = entry.name, "Event dropped, retry limit exceeded");
+        tracing::error!(event = write.name, "Event dropped, retry limit exceeded");
     }
 
-    async fn try_write(&self, entry: &Entry) -> Result<(), Error> {
-        if entry.count > 1 {
-            let namespace = entry.note.about.event_namespace();
+    async fn try_write(&self, write: &EventWrite) -> Result<(), Error> {
+        if write.count > 1 {
+            let namespace = write.event.object.event_namespace();
             let patch = json!({
-                "count": entry.count,
-                "lastTimestamp": Time(entry.note.at),
-                "message": entry.note.message,
+                "count": write.count,
+                "lastTimestamp": Time(write.event.at),
+                "message": write.event.message,
             });
-            match self.client.merge_patch::<Event>(namespace, &entry.name, None, &patch).await {
+            match self.client.merge_patch::<Event>(namespace, &write.name, None, &patch).await {
                 // The Event has expired (kube-apiserver `--event-ttl`, 1 h by default): create it again.
                 Err(error) if error.is_not_found() => {}
                 result => return result.map(drop),
             }
         }
-        self.client.create(&self.event(entry)).await.map(drop)
+        self.client.create(&self.api_event(write)).await.map(drop)
     }
 
-    fn event(&self, entry: &Entry) -> Event {
-        let Entry { note, name, count, first } = entry;
-        let Note { about, event_type, reason, message, at } = note;
+    fn api_event(&self, write: &EventWrite) -> Event {
+        let EventWrite { event, name, count, first_timestamp } = write;
+        let RecordedEvent { object, event_type, reason, message, at } = event;
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         Event {
             metadata: ObjectMeta {
                 name: Some(name.clone()),
-                namespace: Some(about.event_namespace().to_owned()),
+                namespace: Some(object.event_namespace().to_owned()),
                 ..ObjectMeta::default()
             },
             involved_object: ApiReference {
-                api_version: some(&about.api_version),
-                kind: some(&about.kind),
-                namespace: some(&about.namespace),
-                name: some(&about.name),
-                uid: some(&about.uid),
-                resource_version: some(&about.resource_version),
+                api_version: some(&object.api_version),
+                kind: some(&object.kind),
+                namespace: some(&object.namespace),
+                name: some(&object.name),
+                uid: some(&object.uid),
+                resource_version: some(&object.resource_version),
                 field_path: None,
             },
             type_: Some(event_type.as_str().to_owned()),
             reason: Some(reason.clone()),
             message: Some(message.clone()),
             count: Some(*count),
-            first_timestamp: Some(Time(*first)),
+            first_timestamp: Some(Time(*first_timestamp)),
             last_timestamp: Some(Time(*at)),
             source: Some(EventSource { component: Some(self.component.clone()), host: None }),
             reporting_component: Some(self.component.clone()),

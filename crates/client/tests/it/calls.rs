@@ -46,15 +46,15 @@ async fn an_object_is_written_read_and_deleted() {
     let this = Preconditions { uid: created.uid, resource_version: read.metadata.resource_version };
     let deleted = client.delete::<ConfigMap>("default", "web", Some(this)).await.unwrap();
     assert_eq!(deleted, Deleted::Gone);
-    let gone = client.delete::<ConfigMap>("default", "web", None).await.unwrap_err();
-    assert!(gone.is_not_found());
-    assert_eq!(gone.to_string(), "configmaps \"web\" not found", "the message of the server only");
-    assert_eq!(gone.call().to_string(), "delete configmaps default/web");
+    let not_found = client.delete::<ConfigMap>("default", "web", None).await.unwrap_err();
+    assert!(not_found.is_not_found());
+    assert_eq!(not_found.to_string(), "configmaps \"web\" not found", "the message of the server only");
+    assert_eq!(not_found.call().to_string(), "delete configmaps default/web");
     server.shutdown().await;
 }
 
 #[tokio::test]
-async fn a_generated_name_comes_back() {
+async fn create_returns_the_generated_name() {
     let (server, client) = cluster().await;
     let mut object = config_map("");
     object.metadata = ObjectMeta { name: None, generate_name: Some("web-".to_owned()), ..object.metadata };
@@ -65,7 +65,7 @@ async fn a_generated_name_comes_back() {
 }
 
 #[tokio::test]
-async fn an_existing_object_is_not_a_conflict() {
+async fn create_of_an_existing_object_is_already_exists() {
     let (server, client) = cluster().await;
     client.create(&config_map("web")).await.unwrap();
     let error = client.create(&config_map("web")).await.unwrap_err();
@@ -74,15 +74,15 @@ async fn an_existing_object_is_not_a_conflict() {
 }
 
 #[tokio::test]
-async fn a_write_into_a_vanishing_namespace_is_told_apart() {
+async fn create_in_a_terminating_namespace_is_namespace_terminating() {
     let (server, client) = cluster().await;
     let name = Some("old".to_owned());
     let namespace = Namespace { metadata: ObjectMeta { name, ..ObjectMeta::default() }, ..Namespace::default() };
     client.create(&namespace).await.unwrap();
-    let mut kept = config_map("kept");
-    kept.metadata.namespace = Some("old".to_owned());
-    kept.metadata.finalizers = Some(vec!["example.com/keep".to_owned()]);
-    client.create(&kept).await.unwrap();
+    let mut finalized = config_map("kept");
+    finalized.metadata.namespace = Some("old".to_owned());
+    finalized.metadata.finalizers = Some(vec!["example.com/keep".to_owned()]);
+    client.create(&finalized).await.unwrap();
     client.delete::<Namespace>("", "old", None).await.unwrap();
 
     let mut late = config_map("late");
@@ -93,21 +93,21 @@ async fn a_write_into_a_vanishing_namespace_is_told_apart() {
 }
 
 #[tokio::test]
-async fn what_has_no_name_is_not_sent() {
+async fn write_without_a_name_is_not_sent() {
     let (server, client) = cluster().await;
     client.create(&config_map("web")).await.unwrap();
-    let refused = [
+    let errors = [
         client.delete::<ConfigMap>("default", "", None).await.unwrap_err(),
         client.update(&config_map("")).await.unwrap_err(),
         client.merge_patch::<ConfigMap>("default", "", None, &json!({})).await.unwrap_err(),
     ];
-    assert!(refused.iter().all(|error| matches!(error, Error::Request { .. })), "{refused:?}");
+    assert!(errors.iter().all(|error| matches!(error, Error::Request { .. })), "{errors:?}");
     client.get::<ConfigMap>("default", "web").await.expect("object was deleted");
     server.shutdown().await;
 }
 
 #[tokio::test]
-async fn a_list_is_continued_by_a_watch() {
+async fn watch_continues_from_the_version_of_a_list() {
     let (server, client) = cluster().await;
     client.create(&config_map("web")).await.unwrap();
     let body = client.list(&CONFIG_MAPS, Some("default"), &ListParams::default()).await.unwrap();
@@ -131,7 +131,7 @@ async fn a_list_is_continued_by_a_watch() {
 }
 
 #[tokio::test]
-async fn a_malformed_version_is_refused_with_a_status() {
+async fn list_at_a_malformed_version_returns_status_400() {
     let (server, client) = cluster().await;
     let params = ListParams { resource_version: Some("no version".to_owned()), ..ListParams::default() };
     let error = client.list(&CONFIG_MAPS, None, &params).await.unwrap_err();
@@ -141,20 +141,20 @@ async fn a_malformed_version_is_refused_with_a_status() {
 }
 
 #[tokio::test]
-async fn any_document_and_any_request() {
+async fn get_json_and_raw_accept_any_path() {
     let (server, client) = cluster().await;
     assert!(client.get_json("/version").await.unwrap()["gitVersion"].is_string());
     let body = serde_json::to_vec(&config_map("web")).unwrap();
     let path = "/api/v1/namespaces/default/configmaps";
     let (code, _) = client.raw(Method::POST, path, Some("application/json"), body.clone()).await.unwrap();
     assert_eq!(code, 201);
-    let (code, answer) = client.raw(Method::POST, path, Some("application/json"), body).await.unwrap();
-    assert_eq!(code, 409, "{}", String::from_utf8_lossy(&answer));
+    let (code, response) = client.raw(Method::POST, path, Some("application/json"), body).await.unwrap();
+    assert_eq!(code, 409, "{}", String::from_utf8_lossy(&response));
     server.shutdown().await;
 }
 
 #[tokio::test]
-async fn a_kubeconfig_is_enough() {
+async fn kubeconfig_and_server_override_reach_the_server() {
     let server = Server::start(kube_dev_apiserver::Config::default()).await.unwrap();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("admin.conf");

@@ -16,7 +16,7 @@ use kube_controller_client::{
 };
 use tokio::time::{Instant, timeout};
 
-use crate::tls::{self, Fate, client, client_within, serve, serve_watches};
+use crate::tls::{self, ConnectionMode, client, client_with_timeouts, serve, serve_watches};
 
 const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
 /// Timeout of operations that would otherwise block forever on failure.
@@ -28,7 +28,7 @@ async fn watch(client: &Client) -> Body {
 }
 
 #[tokio::test]
-async fn watches_that_nobody_reads_hold_up_no_other() {
+async fn unread_watches_do_not_block_others() {
     const UNREAD: usize = 16;
     let sent = Arc::new(AtomicUsize::new(0));
     let (counter, opened) = (sent.clone(), AtomicUsize::new(0));
@@ -73,7 +73,7 @@ async fn watches_that_nobody_reads_hold_up_no_other() {
 }
 
 #[tokio::test]
-async fn a_retired_connection_brings_its_watches_to_their_end_and_takes_no_more() {
+async fn goaway_completes_watches_and_redials() {
     let (events, body) = mpsc::unbounded();
     let first = Mutex::new(Some(body));
     let server = serve_watches(&["h2"], move || match first.lock().expect("lock").take() {
@@ -86,10 +86,10 @@ async fn a_retired_connection_brings_its_watches_to_their_end_and_takes_no_more(
     let mut old = watch(&client).await;
     events.unbounded_send(Bytes::from_static(b"before")).expect("send chunk");
     assert_eq!(old.next().await.expect("watch ended").expect("watch failed"), "before");
-    server.fate.send_replace(Fate::Retire);
+    server.mode.send_replace(ConnectionMode::GoAway);
 
     // Until the client has received GOAWAY, the old connection may accept watches. None may be lost.
-    let connection = |at: usize| server.seen.lock().expect("lock")[at].0;
+    let connection = |at: usize| server.requests.lock().expect("lock")[at].0;
     let redial = async {
         for request in 1.. {
             drop(watch(&client).await);
@@ -109,63 +109,63 @@ async fn a_retired_connection_brings_its_watches_to_their_end_and_takes_no_more(
 }
 
 #[tokio::test]
-async fn a_dead_connection_is_noticed_by_a_watch_on_which_nothing_happens() {
+async fn dead_connection_fails_an_idle_watch() {
     let server = serve(&["h2"]).await;
     let directory = tempfile::tempdir().unwrap();
     let client = client(directory.path(), &server).await;
     let mut body = watch(&client).await;
-    server.fate.send_replace(Fate::Freeze);
+    server.mode.send_replace(ConnectionMode::Freeze);
 
     tokio::time::pause();
-    let since = Instant::now();
+    let start = Instant::now();
     let error = body.next().await.expect("watch ended without an error").unwrap_err();
     assert!(
-        since.elapsed() <= Duration::from_secs(46),
+        start.elapsed() <= Duration::from_secs(46),
         "30 s until the ping, 15 s for its answer, not {:?}",
-        since.elapsed()
+        start.elapsed()
     );
     assert!(error.to_string().starts_with("watch pods: "), "{error}");
     tokio::time::resume();
     let _other = watch(&client).await;
-    let seen = server.seen.lock().unwrap();
-    assert_ne!(seen[0].0, seen[1].0, "a new connection");
+    let requests = server.requests.lock().unwrap();
+    assert_ne!(requests[0].0, requests[1].0, "a new connection");
 }
 
 /// Timeouts of a client that renews a lease with a retry period of 2 s and a renew deadline of 10 s.
-fn short() -> Timeouts {
+fn short_timeouts() -> Timeouts {
     let (two, five) = (Duration::from_secs(2), Duration::from_secs(5));
     Timeouts { request: five, connect: five, ping_interval: two, ping_timeout: two }
 }
 
 #[tokio::test]
-async fn a_dead_connection_fails_a_request_within_the_ping_of_its_client() {
+async fn dead_connection_fails_a_request_within_the_ping_timeout() {
     let server = serve(&["h2"]).await;
     let directory = tempfile::tempdir().unwrap();
-    let client = client_within(directory.path(), &server, short()).await;
+    let client = client_with_timeouts(directory.path(), &server, short_timeouts()).await;
     client.get_json("/version").await.expect("request");
-    server.fate.send_replace(Fate::Freeze);
+    server.mode.send_replace(ConnectionMode::Freeze);
 
     tokio::time::pause();
-    let since = Instant::now();
+    let start = Instant::now();
     // Like the update of a Lease: it may have been applied, so the client does not retry it.
     let error = client.raw(http::Method::PUT, "/lease", None, Vec::new()).await.unwrap_err();
-    assert!(since.elapsed() <= Duration::from_millis(4_100), "{:?}", since.elapsed());
+    assert!(start.elapsed() <= Duration::from_millis(4_100), "{:?}", start.elapsed());
     assert!(matches!(error, Error::Transport { kind: TransportKind::Reset, .. }), "{error:?}");
     tokio::time::resume();
     client.get_json("/version").await.expect("request on a new connection");
-    let seen = server.seen.lock().unwrap();
-    assert_ne!(seen[0].0, seen[1].0);
+    let requests = server.requests.lock().unwrap();
+    assert_ne!(requests[0].0, requests[1].0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_accepts_and_stays_silent_is_given_up_within_the_connect_timeout() {
+async fn silent_server_fails_a_request_within_the_connect_timeout() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
-    let options = ClientOptions { qps: 0.0, timeouts: short(), ..ClientOptions::default() };
+    let options = ClientOptions { qps: 0.0, timeouts: short_timeouts(), ..ClientOptions::default() };
     let client = Client::new(&Config::from_url(&url).unwrap(), options).unwrap();
-    let since = Instant::now();
+    let start = Instant::now();
     let error = client.raw(http::Method::PUT, "/lease", None, Vec::new()).await.unwrap_err();
-    assert!(since.elapsed() <= Duration::from_millis(5_100), "{:?}", since.elapsed());
+    assert!(start.elapsed() <= Duration::from_millis(5_100), "{:?}", start.elapsed());
     assert!(
         matches!(error, Error::Transport { kind: TransportKind::Connect | TransportKind::Timeout, .. }),
         "{error:?}"

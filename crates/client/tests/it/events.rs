@@ -14,14 +14,14 @@ use crate::cluster::{client, cluster, config_map};
 
 const EVENTS: Resource = Resource::namespaced("", "v1", "events", "Event");
 
-async fn written(client: &Client) -> Vec<Event> {
+async fn list_events(client: &Client) -> Vec<Event> {
     let body = client.list(&EVENTS, None, &ListParams::default()).await.expect("list");
     let list: serde_json::Value = serde_json::from_slice(&body).expect("decode JSON");
     serde_json::from_value(list["items"].clone()).expect("decode events")
 }
 
 #[tokio::test]
-async fn a_note_becomes_an_event() {
+async fn recorded_event_is_written() {
     let (server, client) = cluster().await;
     client.create(&config_map("web")).await.unwrap();
     let object: ConfigMap = client.get("default", "web").await.unwrap();
@@ -30,16 +30,16 @@ async fn a_note_becomes_an_event() {
     drop(recorder);
     writer.run(CancellationToken::new()).await;
 
-    let events = written(&client).await;
+    let events = list_events(&client).await;
     let [event] = &events[..] else { panic!("one event, not {events:#?}") };
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     assert_eq!(text(&event.metadata.namespace), "default");
     let (name, nanos) = event.metadata.name.as_deref().unwrap().split_once('.').unwrap();
     assert_eq!(name, "web");
     assert!(u64::from_str_radix(nanos, 16).is_ok(), "{nanos}");
-    let about = &event.involved_object;
-    assert_eq!((text(&about.kind), text(&about.api_version)), ("ConfigMap".to_owned(), "v1".to_owned()));
-    assert_eq!((&about.uid, &about.resource_version), (&object.metadata.uid, &object.metadata.resource_version));
+    let involved = &event.involved_object;
+    assert_eq!((text(&involved.kind), text(&involved.api_version)), ("ConfigMap".to_owned(), "v1".to_owned()));
+    assert_eq!((&involved.uid, &involved.resource_version), (&object.metadata.uid, &object.metadata.resource_version));
     assert_eq!((text(&event.type_), text(&event.reason)), ("Warning".to_owned(), "Failed".to_owned()));
     assert_eq!((text(&event.message), event.count), ("it did not work".to_owned(), Some(1)));
     assert_eq!(event.source.as_ref().and_then(|source| source.component.as_deref()), Some("test-controller"));
@@ -49,11 +49,11 @@ async fn a_note_becomes_an_event() {
 }
 
 #[tokio::test]
-async fn repetition_is_counted_and_an_expired_event_is_written_anew() {
+async fn repeated_event_is_counted_and_recreated_after_it_expired() {
     let (server, client) = cluster().await;
     let (recorder, writer) = EventRecorder::new(client.clone(), "test-controller");
-    let about = ObjectReference { name: "web".to_owned(), ..ObjectReference::of("v1", "Node") };
-    let repeat = |times: usize| (0..times).for_each(|_| recorder.event(&about, EventType::Normal, "Seen", "again"));
+    let object = ObjectReference { name: "web".to_owned(), ..ObjectReference::of("v1", "Node") };
+    let repeat = |times: usize| (0..times).for_each(|_| recorder.event(&object, EventType::Normal, "Seen", "again"));
     let stop = CancellationToken::new();
     let mut tasks = tokio::task::JoinSet::new();
     tasks.spawn(writer.run(stop));
@@ -71,25 +71,25 @@ async fn repetition_is_counted_and_an_expired_event_is_written_anew() {
 
 /// Polls until the only event has this count.
 async fn wait_for_count(client: &Client, count: i32) -> Event {
-    let asking = async {
+    let poll = async {
         loop {
-            let events = written(client).await;
+            let events = list_events(client).await;
             assert!(events.len() < 2, "{events:#?}");
             if let Some(event) = events.into_iter().find(|event| event.count == Some(count)) {
                 return event;
             }
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(30), asking).await.expect("count not reached")
+    tokio::time::timeout(std::time::Duration::from_secs(30), poll).await.expect("count not reached")
 }
 
 #[tokio::test]
-async fn recording_never_waits() {
+async fn recorder_drops_events_when_the_queue_is_full() {
     // The writer does not run.
     let (recorder, _writer) = EventRecorder::new(client("http://127.0.0.1:1"), "test-controller");
-    let about = ObjectReference::of("v1", "Node");
+    let object = ObjectReference::of("v1", "Node");
     for _ in 0..1005 {
-        recorder.event(&about, EventType::Normal, "Seen", "again");
+        recorder.event(&object, EventType::Normal, "Seen", "again");
     }
     assert_eq!(recorder.dropped(), 5);
 }
@@ -98,34 +98,38 @@ async fn recording_never_waits() {
 #[rstest]
 #[case::lost_once(Fault::reset().times(1), 2, true)]
 #[case::lost_eleven_times(Fault::reset().times(11), 12, true)]
-#[case::lost_for_good(Fault::reset().times(12), 12, false)]
-#[case::refused(Fault::internal_error().times(1), 1, false)]
-#[case::carried_out_unseen(Fault::apply_then_reset().times(1), 2, true)]
+#[case::lost_twelve_times(Fault::reset().times(12), 12, false)]
+#[case::internal_error(Fault::internal_error().times(1), 1, false)]
+#[case::applied_then_lost(Fault::apply_then_reset().times(1), 2, true)]
 #[tokio::test(start_paused = true)]
-async fn tries(#[case] fault: Fault, #[case] expect: usize, #[case] there: bool) {
+async fn lost_events_are_retried_and_rejected_ones_are_not(
+    #[case] fault: Fault,
+    #[case] expect: usize,
+    #[case] first_is_written: bool,
+) {
     let (server, client) = cluster().await;
     let creates = On::any().verb("create").resource("events");
     server.faults().inject(fault.on(creates.clone()));
     let (recorder, writer) = EventRecorder::new(client.clone(), "test-controller");
-    let about = ObjectReference { name: "web".to_owned(), ..ObjectReference::of("v1", "Node") };
-    recorder.event(&about, EventType::Normal, "Seen", "first");
-    recorder.event(&about, EventType::Normal, "Seen", "next");
+    let object = ObjectReference { name: "web".to_owned(), ..ObjectReference::of("v1", "Node") };
+    recorder.event(&object, EventType::Normal, "Seen", "first");
+    recorder.event(&object, EventType::Normal, "Seen", "next");
     drop(recorder);
-    let begun = Instant::now();
+    let start = Instant::now();
     writer.run(CancellationToken::new()).await;
 
     // The first delay is random, up to 10 s.
-    let pauses = u64::try_from(expect - 1).expect("fits u64") * 10;
-    assert!((pauses.saturating_sub(10)..=pauses).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    let delays = u64::try_from(expect - 1).expect("fits u64") * 10;
+    assert!((delays.saturating_sub(10)..=delays).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
     assert_eq!(server.requests().count(&creates), expect + 1);
-    let mut messages: Vec<_> = written(&client).await.into_iter().filter_map(|event| event.message).collect();
+    let mut messages: Vec<_> = list_events(&client).await.into_iter().filter_map(|event| event.message).collect();
     messages.sort();
-    assert_eq!(messages, if there { vec!["first", "next"] } else { vec!["next"] });
+    assert_eq!(messages, if first_is_written { vec!["first", "next"] } else { vec!["next"] });
     server.shutdown().await;
 }
 
 #[tokio::test]
-async fn a_writer_stops_when_told_though_the_server_is_away() {
+async fn writer_stops_while_server_unreachable() {
     let (recorder, writer) = EventRecorder::new(client("http://127.0.0.1:1"), "test-controller");
     recorder.event(&ObjectReference::of("v1", "Node"), EventType::Normal, "Seen", "m");
     let stop = CancellationToken::new();

@@ -20,20 +20,20 @@ const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
 #[case::http1(&["http/1.1"], Version::HTTP_11)]
 #[case::no_alpn(&[], Version::HTTP_11)]
 #[tokio::test]
-async fn speaks_what_the_server_offers(#[case] alpn: &[&str], #[case] expect: Version) {
+async fn http_version_is_negotiated_with_alpn(#[case] alpn: &[&str], #[case] expect: Version) {
     let server = serve(alpn).await;
     let directory = tempfile::tempdir().unwrap();
     let client = client(directory.path(), &server).await;
     client.get_json("/version").await.unwrap();
-    let seen = server.seen.lock().unwrap();
-    let (_, version, request) = &seen[0];
+    let requests = server.requests.lock().unwrap();
+    let (_, version, request) = &requests[0];
     assert_eq!((*version, request.uri().path()), (expect, "/version"));
     assert_eq!(request.headers()[AUTHORIZATION], "Bearer a-token");
     assert_eq!(request.headers()["user-agent"], "test/1.0");
 }
 
 #[tokio::test]
-async fn watches_share_one_connection_and_everything_else_another() {
+async fn watches_share_one_connection_and_other_requests_another() {
     let server = serve(&["h2"]).await;
     let directory = tempfile::tempdir().unwrap();
     let client = client(directory.path(), &server).await;
@@ -44,9 +44,10 @@ async fn watches_share_one_connection_and_everything_else_another() {
     for result in join_all((0..50).map(|_| client.get_json("/version"))).await {
         result.unwrap();
     }
-    let seen = server.seen.lock().unwrap();
+    let requests = server.requests.lock().unwrap();
     let connections = |watch: bool| -> BTreeSet<u32> {
-        seen.iter()
+        requests
+            .iter()
             .filter(|(.., request)| request.uri().query().is_some() == watch)
             .map(|(number, ..)| *number)
             .collect()
@@ -56,7 +57,7 @@ async fn watches_share_one_connection_and_everything_else_another() {
 }
 
 #[tokio::test]
-async fn protobuf_is_asked_for_where_it_can_be_read_and_never_written() {
+async fn protobuf_is_accepted_in_streams_and_never_sent() {
     let server = serve(&["h2"]).await;
     let directory = tempfile::tempdir().unwrap();
     let client = client(directory.path(), &server).await;
@@ -71,17 +72,19 @@ async fn protobuf_is_asked_for_where_it_can_be_read_and_never_written() {
     let written = client.create(&ConfigMap { metadata, ..ConfigMap::default() }).await;
     assert!(written.is_err(), "an empty object is not a valid response to a write");
 
-    let seen = server.seen.lock().unwrap();
+    let requests = server.requests.lock().unwrap();
     let header = |request: &Request<()>, name| request.headers().get(name).map(|it| it.to_str().unwrap().to_owned());
-    let asked: Vec<_> =
-        seen.iter().map(|(.., request)| (header(request, ACCEPT).unwrap(), header(request, CONTENT_TYPE))).collect();
+    let sent: Vec<_> = requests
+        .iter()
+        .map(|(.., request)| (header(request, ACCEPT).unwrap(), header(request, CONTENT_TYPE)))
+        .collect();
     let (json, either) = ("application/json", "application/vnd.kubernetes.protobuf,application/json");
     let expect = [(either, None), (either, None), (json, None), (json, Some(json))];
-    assert_eq!(asked, expect.map(|(accept, body)| (accept.to_owned(), body.map(str::to_owned))));
+    assert_eq!(sent, expect.map(|(accept, body)| (accept.to_owned(), body.map(str::to_owned))));
 }
 
 #[tokio::test]
-async fn a_server_of_another_authority_is_refused() {
+async fn certificate_of_another_authority_is_rejected() {
     let (mut server, other) = (serve(&["h2"]).await, serve(&["h2"]).await);
     let directory = tempfile::tempdir().unwrap();
     server.url.clone_from(&other.url);

@@ -27,13 +27,13 @@ pub(crate) async fn with_token_file(folder: &std::path::Path, server: &tls::Tls,
 }
 
 pub(crate) fn header(server: &tls::Tls, name: &http::HeaderName) -> String {
-    let seen = server.seen.lock().expect("lock");
-    let value = seen.last().expect("no request").2.headers().get(name).expect("header is missing");
+    let requests = server.requests.lock().expect("lock");
+    let value = requests.last().expect("no request").2.headers().get(name).expect("header is missing");
     value.to_str().expect("ASCII header").to_owned()
 }
 
 #[tokio::test]
-async fn every_request_says_whose_it_is_and_of_what_program() {
+async fn sends_authorization_and_user_agent() {
     let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("tempdir"));
     let client = with_token_file(folder.path(), &server, "from-a-file").await;
     client.get_json("/version").await.expect("request");
@@ -41,13 +41,13 @@ async fn every_request_says_whose_it_is_and_of_what_program() {
     assert_eq!(header(&server, &USER_AGENT), "part/v1 (os/arch) of/test");
 }
 
-const WARNED: &str = "HTTP/1.1 404 x\r\nwarning: 299 - \"v1 Endpoints is deprecated\"\r\ncontent-length: 2\r\n\
+const WITH_WARNING: &str = "HTTP/1.1 404 x\r\nwarning: 299 - \"v1 Endpoints is deprecated\"\r\ncontent-length: 2\r\n\
                       connection: close\r\n\r\n{}";
 
 #[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+struct LogBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Lines {
+impl Write for LogBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().expect("lock").write(bytes)
     }
@@ -58,18 +58,18 @@ impl Write for Lines {
 }
 
 #[tokio::test]
-async fn a_warning_of_the_server_is_logged_once() {
-    let lines = Lines::default();
-    let writer = lines.clone();
+async fn server_warning_is_logged_once() {
+    let buffer = LogBuffer::default();
+    let writer = buffer.clone();
     let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());
     let _logging = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
-    let (url, mut server) = serve(vec![WARNED; 3]).await;
+    let (url, mut server) = serve(vec![WITH_WARNING; 3]).await;
     let client = client(&url);
     for _ in 0..3 {
         client.create(&config_map("web")).await.expect_err("request succeeded");
     }
     assert_eq!(server.join_next().await.expect("task set is empty").expect("task panicked"), 3);
-    let log = String::from_utf8(lines.0.lock().expect("lock").clone()).expect("UTF-8");
+    let log = String::from_utf8(buffer.0.lock().expect("lock").clone()).expect("UTF-8");
     let warned: Vec<&str> = log.lines().filter(|line| line.contains("v1 Endpoints is deprecated")).collect();
     assert_eq!(warned.len(), 1, "{log}");
     assert!(warned[0].contains("WARN") && warned[0].contains("create configmaps default/web"), "{log}");

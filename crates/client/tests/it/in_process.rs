@@ -34,18 +34,18 @@ fn run<T>(work: impl Future<Output = T>) -> T {
         .block_on(work)
 }
 
-fn answer(body: &'static str) -> Response<Full<Bytes>> {
+fn response(body: &'static str) -> Response<Full<Bytes>> {
     Response::new(Full::from(body))
 }
 
 #[test]
-fn reads_writes_and_watches_arrive_at_the_service() {
-    let seen = Arc::new(Mutex::new(Vec::new()));
+fn service_receives_reads_writes_and_watches() {
+    let requests = Arc::new(Mutex::new(Vec::new()));
     let service = service_fn({
-        let seen = Arc::clone(&seen);
+        let requests = Arc::clone(&requests);
         move |request: Request<Full<Bytes>>| {
             let authorized = request.headers().contains_key(AUTHORIZATION);
-            seen.lock().unwrap().push((request.method().clone(), request.uri().to_string(), authorized));
+            requests.lock().unwrap().push((request.method().clone(), request.uri().to_string(), authorized));
             let chunks = ["{\"metadata\":", "{\"resourceVersion\":\"7\"}}"]
                 .map(|chunk| Ok::<_, io::Error>(Frame::data(Bytes::from(chunk))));
             async { Ok::<_, Infallible>(Response::new(StreamBody::new(stream::iter(chunks)))) }
@@ -61,10 +61,10 @@ fn reads_writes_and_watches_arrive_at_the_service() {
         let chunks: Vec<Bytes> = watch.map(Result::unwrap).collect().await;
         assert_eq!(chunks.concat(), br#"{"metadata":{"resourceVersion":"7"}}"#);
     });
-    let seen = seen.lock().unwrap();
-    assert_eq!(seen[0], (Method::POST, "/api/v1/namespaces/default/configmaps".to_owned(), false));
-    assert_eq!(seen[1], (Method::GET, "/version?verbose=true".to_owned(), false));
-    assert!(seen[2].1.starts_with("/api/v1/pods?watch="), "{seen:?}");
+    let requests = requests.lock().unwrap();
+    assert_eq!(requests[0], (Method::POST, "/api/v1/namespaces/default/configmaps".to_owned(), false));
+    assert_eq!(requests[1], (Method::GET, "/version?verbose=true".to_owned(), false));
+    assert!(requests[2].1.starts_with("/api/v1/pods?watch="), "{requests:?}");
 }
 
 #[rstest]
@@ -75,19 +75,19 @@ fn reads_writes_and_watches_arrive_at_the_service() {
 #[case(ErrorKind::TimedOut, TransportKind::Timeout)]
 #[case(ErrorKind::Other, TransportKind::Other)]
 fn errors_of_the_service_and_of_a_body_are_classified(#[case] error: ErrorKind, #[case] expect: TransportKind) {
-    let refused = service_fn(move |_| async move { Err::<Response<Full<Bytes>>, _>(io::Error::from(error)) });
+    let failing = service_fn(move |_| async move { Err::<Response<Full<Bytes>>, _>(io::Error::from(error)) });
     let broken = service_fn(move |_| async move {
         let frames = [Ok(Frame::data(Bytes::from("{"))), Err(io::Error::from(error))];
         Ok::<_, Infallible>(Response::new(StreamBody::new(stream::iter(frames))))
     });
-    for config in [Config::over(refused), Config::over(broken)] {
+    for config in [Config::over(failing), Config::over(broken)] {
         let error = run(client(&config).create(&config_map("web"))).unwrap_err();
         assert!(matches!(error, Error::Transport { kind, .. } if kind == expect), "{error:?}");
     }
 }
 
 #[test]
-fn a_service_that_does_not_answer_times_out() {
+fn service_without_response_times_out() {
     let silent = service_fn(|_| std::future::pending::<Result<Response<Full<Bytes>>, Infallible>>());
     run(async {
         let start = Instant::now();
@@ -98,8 +98,8 @@ fn a_service_that_does_not_answer_times_out() {
 }
 
 #[test]
-fn a_service_has_neither_another_address_nor_files() {
-    let config = Config::over(service_fn(async |_| Ok::<_, Infallible>(answer("{}"))));
+fn in_process_config_has_no_server_override_and_no_reload() {
+    let config = Config::over(service_fn(async |_| Ok::<_, Infallible>(response("{}"))));
     let error = config.clone().with_server("http://127.0.0.1:8080").unwrap_err();
     assert!(matches!(&error, ConfigError::Server { url, .. } if url == "http://127.0.0.1:8080"), "{error}");
     run(async {
@@ -109,10 +109,10 @@ fn a_service_has_neither_another_address_nor_files() {
 }
 
 #[test]
-fn a_service_account_asks_the_service_for_its_token() {
-    let seen = Arc::new(Mutex::new(Vec::new()));
+fn service_account_token_is_requested_from_the_service() {
+    let requests = Arc::new(Mutex::new(Vec::new()));
     let service = service_fn({
-        let seen = Arc::clone(&seen);
+        let requests = Arc::clone(&requests);
         move |request: Request<Full<Bytes>>| {
             let user = request.headers().get(AUTHORIZATION).map(|it| it.to_str().unwrap().to_owned());
             let path = request.uri().path().to_owned();
@@ -121,8 +121,8 @@ fn a_service_account_asks_the_service_for_its_token() {
             } else {
                 "{}"
             };
-            seen.lock().unwrap().push((path, user));
-            async move { Ok::<_, Infallible>(answer(body)) }
+            requests.lock().unwrap().push((path, user));
+            async move { Ok::<_, Infallible>(response(body)) }
         }
     });
     let config = Config::over(service);
@@ -134,17 +134,17 @@ fn a_service_account_asks_the_service_for_its_token() {
         (format!("{account}/token"), None),
         ("/version".to_owned(), Some("Bearer secret".to_owned())),
     ];
-    assert_eq!(*seen.lock().unwrap(), expect);
+    assert_eq!(*requests.lock().unwrap(), expect);
 }
 
 #[test]
-fn an_answer_of_401_is_noted() {
-    let refusing = service_fn(async |_| {
-        let mut answer = answer("{}");
-        *answer.status_mut() = StatusCode::UNAUTHORIZED;
-        Ok::<_, Infallible>(answer)
+fn response_401_is_recorded_in_the_credentials() {
+    let unauthorized = service_fn(async |_| {
+        let mut response = response("{}");
+        *response.status_mut() = StatusCode::UNAUTHORIZED;
+        Ok::<_, Infallible>(response)
     });
-    let config = Config::over(refusing);
+    let config = Config::over(unauthorized);
     run(client(&config).get_json("/version")).unwrap_err();
     assert!(config.credentials().rejected_since().is_some());
 }

@@ -24,7 +24,7 @@ async fn request(folder: &TempDir, master: &str) -> Config {
 
 // client-go: TestDefaultServerUrlFor
 #[tokio::test]
-async fn without_a_scheme_it_is_https_if_there_is_an_authority() {
+async fn server_without_scheme_is_https_with_a_certificate_authority() {
     let (server, folder) = server(Transport::Tls).await;
     let config = request(&folder, &server.address().to_string()).await;
     assert_eq!(config.server(), format!("https://{}/", server.address()));
@@ -34,7 +34,7 @@ async fn without_a_scheme_it_is_https_if_there_is_an_authority() {
 }
 
 #[tokio::test]
-async fn without_a_scheme_and_an_authority_no_token_is_sent() {
+async fn server_without_scheme_or_authority_is_http_without_token() {
     let (server, folder) = server(Transport::Plain).await;
     let config = request(&folder, &server.address().to_string()).await;
     assert_eq!(config.server(), format!("http://{}/", server.address()));

@@ -10,7 +10,7 @@ use prometheus::{Registry, TextEncoder};
 use crate::cluster::{cluster, config_map};
 
 #[tokio::test]
-async fn requests_are_counted_as_client_go_counts_them() {
+async fn request_metrics_match_client_go() {
     let (server, _) = cluster().await;
     let (registry, config) = (Registry::new(), Config::from_url(&server.url()).expect("valid URL"));
     let metrics = PrometheusMetrics::register(&registry).expect("register metrics");
@@ -24,8 +24,8 @@ async fn requests_are_counted_as_client_go_counts_them() {
     let pods = Resource { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
     drop(client.watch(&pods, None, &WatchParams::default()).await.expect("watch"));
     let url = server.url();
-    let away = server.shutdown();
-    away.await;
+    let shutdown = server.shutdown();
+    shutdown.await;
     client.get::<ConfigMap>("default", "a").await.expect_err("server is still running");
 
     let text = TextEncoder::new().encode_to_string(&registry.gather()).expect("encode metrics");

@@ -18,37 +18,38 @@ const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
 struct Proxy {
     address: String,
     /// Heads of HTTP requests, or requested SOCKS addresses.
-    heard: Arc<Mutex<Vec<String>>>,
+    received: Arc<Mutex<Vec<String>>>,
     _tasks: JoinSet<()>,
 }
 
 impl Proxy {
-    async fn to(server: &str) -> Proxy {
+    async fn start(server: &str) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
         let address = listener.local_addr().expect("local address").to_string();
-        let (heard, server) = (Arc::new(Mutex::new(Vec::new())), server.to_owned());
-        let (all, mut tasks) = (Arc::clone(&heard), JoinSet::new());
+        let (received, server) = (Arc::new(Mutex::new(Vec::new())), server.to_owned());
+        let (all, mut tasks) = (Arc::clone(&received), JoinSet::new());
         tasks.spawn(async move {
             let mut connections = JoinSet::new();
             while let Ok((near, _)) = listener.accept().await {
                 connections.spawn(connection(near, server.clone(), Arc::clone(&all)));
             }
         });
-        Proxy { address, heard, _tasks: tasks }
+        Proxy { address, received, _tasks: tasks }
     }
 
-    fn heard(&self) -> Vec<String> {
-        self.heard.lock().expect("lock").clone()
+    fn received(&self) -> Vec<String> {
+        self.received.lock().expect("lock").clone()
     }
 }
 
-async fn connection(mut near: TcpStream, server: String, heard: Arc<Mutex<Vec<String>>>) {
+async fn connection(mut near: TcpStream, server: String, received: Arc<Mutex<Vec<String>>>) {
     let mut first = [0];
     let _ = near.peek(&mut first).await;
-    let (asked, answer): (String, &[u8]) = if first[0] == 5 { socks(&mut near).await } else { http(&mut near).await };
-    heard.lock().expect("lock").push(asked.clone());
-    near.write_all(answer).await.expect("write");
-    if asked.starts_with("CONNECT ") || first[0] == 5 {
+    let (request, response): (String, &[u8]) =
+        if first[0] == 5 { socks(&mut near).await } else { http(&mut near).await };
+    received.lock().expect("lock").push(request.clone());
+    near.write_all(response).await.expect("write");
+    if request.starts_with("CONNECT ") || first[0] == 5 {
         let mut far = TcpStream::connect(server).await.expect("connect");
         let _ = copy_bidirectional(&mut near, &mut far).await;
     }
@@ -61,12 +62,12 @@ async fn http(near: &mut TcpStream) -> (String, &'static [u8]) {
         head.push(near.read_u8().await.expect("read request"));
     }
     let head = String::from_utf8(head).expect("UTF-8");
-    let answer: &[u8] = match head.split(' ').next() {
+    let response: &[u8] = match head.split(' ').next() {
         Some("CONNECT") if head.contains("api.refused") => b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
         Some("CONNECT") => b"HTTP/1.1 200 OK\r\n\r\n",
         _ => b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
     };
-    (head, answer)
+    (head, response)
 }
 
 /// Reads a SOCKS 5 request without authentication. Returns the requested `domain:port` with the response.
@@ -101,20 +102,20 @@ fn address(server: &tls::Tls) -> String {
 #[tokio::test]
 async fn https_goes_through_a_tunnel() {
     let server = tls::serve(&["h2"]).await;
-    let proxy = Proxy::to(&address(&server)).await;
+    let proxy = Proxy::start(&address(&server)).await;
     let url = format!("http://Aladdin:open%20sesame@{}", proxy.address);
     let client = client(&server, "https://api.test:6443", &url).await.expect("create client");
     client.get_json("/version").await.expect("request");
     let _watch = client.watch(&PODS, None, &WatchParams::default()).await.expect("watch");
-    let heard = proxy.heard();
-    assert_eq!(heard.len(), 2, "one connection for requests, one for watches: {heard:?}");
-    for head in heard {
+    let received = proxy.received();
+    assert_eq!(received.len(), 2, "one connection for requests, one for watches: {received:?}");
+    for head in received {
         assert!(head.starts_with("CONNECT api.test:6443 HTTP/1.1\r\n"), "{head}");
         assert!(head.contains("Proxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"), "{head}");
         assert!(!head.contains("a-token"), "token of the server sent to the proxy: {head}");
     }
-    let seen = server.seen.lock().unwrap();
-    let (_, version, request) = &seen[0];
+    let requests = server.requests.lock().unwrap();
+    let (_, version, request) = &requests[0];
     assert_eq!(*version, http::Version::HTTP_2);
     assert_eq!(request.headers()[AUTHORIZATION], "Bearer a-token");
     assert!(!request.headers().contains_key("proxy-authorization"));
@@ -123,29 +124,29 @@ async fn https_goes_through_a_tunnel() {
 #[tokio::test]
 async fn http_is_forwarded() {
     let server = tls::serve(&["h2"]).await;
-    let proxy = Proxy::to(&address(&server)).await;
+    let proxy = Proxy::start(&address(&server)).await;
     let url = format!("http://user:pass@{}", proxy.address);
     let client = client(&server, "http://api.test:8080", &url).await.expect("create client");
     client.get_json("/version").await.expect("request");
-    let heard = proxy.heard();
-    assert!(heard[0].starts_with("GET http://api.test:8080/version HTTP/1.1\r\n"), "{heard:?}");
-    assert!(heard[0].contains("proxy-authorization: Basic dXNlcjpwYXNz\r\n"), "{heard:?}");
+    let received = proxy.received();
+    assert!(received[0].starts_with("GET http://api.test:8080/version HTTP/1.1\r\n"), "{received:?}");
+    assert!(received[0].contains("proxy-authorization: Basic dXNlcjpwYXNz\r\n"), "{received:?}");
 }
 
 #[tokio::test]
 async fn socks_proxies_resolve_names() {
     let server = tls::serve(&["h2"]).await;
-    let proxy = Proxy::to(&address(&server)).await;
+    let proxy = Proxy::start(&address(&server)).await;
     let url = format!("socks5://{}", proxy.address);
     let client = client(&server, "https://api.test", &url).await.expect("create client");
     client.get_json("/version").await.expect("request");
-    assert_eq!(proxy.heard(), ["api.test:443"]);
+    assert_eq!(proxy.received(), ["api.test:443"]);
 }
 
 #[tokio::test]
-async fn a_proxy_that_refuses_is_named_without_its_password() {
+async fn proxy_error_names_the_proxy_without_its_password() {
     let server = tls::serve(&["h2"]).await;
-    let proxy = Proxy::to(&address(&server)).await;
+    let proxy = Proxy::start(&address(&server)).await;
     let url = format!("http://user:secret@{}", proxy.address);
     let client = client(&server, "https://api.refused", &url).await.expect("create client");
     let error = client.get_json("/version").await.expect_err("request succeeded");
@@ -159,7 +160,7 @@ async fn a_proxy_that_refuses_is_named_without_its_password() {
 #[case::scheme("ftp://user:secret@proxy", "proxy-url: scheme \"ftp\" is none of http, https, socks5 and socks5h")]
 #[case::no_scheme("proxy:3128", "proxy-url: no scheme: write http://, https:// or socks5://")]
 #[tokio::test]
-async fn a_proxy_url_that_cannot_be_used_is_an_error(#[case] url: &str, #[case] expect: &str) {
+async fn invalid_proxy_url_is_an_error(#[case] url: &str, #[case] expect: &str) {
     let server = tls::serve(&["h2"]).await;
     let error = client(&server, "https://api.test", url).await.expect_err("proxy-url was accepted");
     assert!(error.ends_with(expect), "{error}");

@@ -32,10 +32,10 @@ async fn server() -> Server {
 
 /// Writes client certificate and key of a user beside the kubeconfig, which has relative paths.
 fn write_certificate(server: &Server, folder: &Path, user: &str) {
-    let made =
+    let issued =
         server.client_certificate(user, Some("system:masters")).expect("server has no TLS").expect("issue certificate");
-    fs::write(folder.join("user.crt"), made.certificate).expect("write");
-    fs::write(folder.join("user.key"), made.key).expect("write");
+    fs::write(folder.join("user.crt"), issued.certificate).expect("write");
+    fs::write(folder.join("user.key"), issued.key).expect("write");
 }
 
 /// Returns a kubeconfig with the certificate authority in `ca.crt` beside it and the given `user`.
@@ -81,7 +81,7 @@ fn token(server: &Server, user: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_client_certificate_is_used_and_watches_move_over() {
+async fn new_client_certificate_is_used_and_watches_reconnect() {
     let rig = Rig::start("client-certificate: user.crt, client-key: user.key").await;
     assert_eq!(rig.user().await, "alice");
     let mut watch = rig.client.watch(&MAPS, None, &WatchParams::default()).await.expect("watch");
@@ -96,7 +96,7 @@ async fn a_new_client_certificate_is_used_and_watches_move_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn files_that_cannot_be_used_change_nothing() {
+async fn invalid_files_are_ignored() {
     let rig = Rig::start("client-certificate: user.crt, client-key: user.key").await;
     let mut watch = rig.client.watch(&MAPS, None, &WatchParams::default()).await.expect("watch");
     for (name, content) in [("user.key", "half a k"), ("kubeconfig", "{{{{"), ("ca.crt", "")] {
@@ -115,7 +115,7 @@ async fn files_that_cannot_be_used_change_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_kubeconfig_is_used() {
+async fn changed_kubeconfig_is_reloaded() {
     let rig = Rig::start("client-certificate: user.crt, client-key: user.key").await;
     assert_eq!(rig.user().await, "alice");
     let user = format!("token: {}", token(&rig.server, "carol"));
@@ -126,7 +126,7 @@ async fn a_new_kubeconfig_is_used() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_authority_is_believed() {
+async fn certificate_authority_is_rotated() {
     let rig = Rig::start("tokenFile: token").await;
     let other = server().await;
     // The cluster is reinstalled with a new certificate authority; first only the kubeconfig and the token are updated.
@@ -143,7 +143,7 @@ async fn a_new_authority_is_believed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_token_needs_no_new_connections() {
+async fn token_rotation_keeps_connections() {
     let rig = Rig::start("tokenFile: token").await;
     let mut watch = rig.client.watch(&MAPS, None, &WatchParams::default()).await.expect("watch");
     assert_eq!(rig.user().await, "alice");
@@ -156,7 +156,7 @@ async fn a_new_token_needs_no_new_connections() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rejected_token_is_read_again_at_once_and_noted() {
+async fn rejected_token_is_reread_and_recorded() {
     let rig = Rig::start("tokenFile: token").await;
     let credentials = rig.config.credentials().clone();
     assert_eq!((credentials.accepted_at(), credentials.rejected_since()), (None, None));
@@ -174,7 +174,7 @@ async fn a_rejected_token_is_read_again_at_once_and_noted() {
 
 /// The token file is reloaded even if the configuration files are not followed.
 #[tokio::test(start_paused = true)]
-async fn a_token_file_is_followed_by_requests_alone() {
+async fn token_file_is_reread_without_following_files() {
     let (server, folder) = (tls::serve(&["h2"]).await, tempfile::tempdir().expect("tempdir"));
     let client = crate::identity::with_token_file(folder.path(), &server, "old\n").await;
     client.get_json("/version").await.expect("request");

@@ -1,4 +1,4 @@
-//! A TLS server whose connections can be retired or frozen by a test.
+//! A TLS server whose connections a test can close with GOAWAY or freeze.
 
 use std::{
     fs,
@@ -33,24 +33,24 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 
 /// Received requests with connection number and HTTP version.
-type Seen = Arc<Mutex<Vec<(u32, Version, Request<()>)>>>;
+type ReceivedRequests = Arc<Mutex<Vec<(u32, Version, Request<()>)>>>;
 pub(crate) type Body = BoxBody<Bytes, std::io::Error>;
 type Watches = Arc<dyn Fn() -> Body + Send + Sync>;
 
 pub(crate) struct Tls {
     pub(crate) url: String,
     certificate: String,
-    pub(crate) seen: Seen,
-    /// Sets the fate of all open connections; later ones are not affected.
-    pub(crate) fate: watch::Sender<Fate>,
+    pub(crate) requests: ReceivedRequests,
+    /// Sets the mode of all open connections; later ones are not affected.
+    pub(crate) mode: watch::Sender<ConnectionMode>,
     _tasks: JoinSet<()>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum ConnectionMode {
     Serve,
     /// Sends GOAWAY and accepts no more requests.
-    Retire,
+    GoAway,
     /// Stops reading and writing without closing the connection.
     Freeze,
 }
@@ -77,57 +77,57 @@ pub(crate) async fn serve_watches(alpn: &[&str], watches: impl Fn() -> Body + Se
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
     let url = format!("https://localhost:{}", listener.local_addr().expect("local address").port());
-    let (seen, watches): (_, Watches) = (Seen::default(), Arc::new(watches));
-    let (fate, decided) = watch::channel(Fate::Serve);
-    let all = seen.clone();
+    let (requests, watches): (_, Watches) = (ReceivedRequests::default(), Arc::new(watches));
+    let (mode, modes) = watch::channel(ConnectionMode::Serve);
+    let received = requests.clone();
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
         let connections = AtomicU32::new(0);
         let mut serving = JoinSet::new();
         while let Ok((stream, _)) = listener.accept().await {
             let number = connections.fetch_add(1, Ordering::Relaxed);
-            let mut fate = decided.clone();
-            // Ignore a fate set before this connection was opened.
-            fate.mark_unchanged();
-            serving.spawn(connection(number, stream, acceptor.clone(), all.clone(), watches.clone(), fate));
+            let mut mode = modes.clone();
+            // Ignore a mode set before this connection was opened.
+            mode.mark_unchanged();
+            serving.spawn(connection(number, stream, acceptor.clone(), received.clone(), watches.clone(), mode));
         }
     });
-    Tls { url, certificate: cert.pem(), seen, fate, _tasks: tasks }
+    Tls { url, certificate: cert.pem(), requests, mode, _tasks: tasks }
 }
 
 async fn connection(
     number: u32,
     stream: TcpStream,
     acceptor: TlsAcceptor,
-    seen: Seen,
+    requests: ReceivedRequests,
     watches: Watches,
-    mut fate: watch::Receiver<Fate>,
+    mut mode: watch::Receiver<ConnectionMode>,
 ) {
     let Ok(stream) = acceptor.accept(stream).await else { return };
-    let service = service_fn(move |request| answer(number, request, seen.clone(), watches.clone()));
+    let service = service_fn(move |request| respond(number, request, requests.clone(), watches.clone()));
     let builder = auto::Builder::new(TokioExecutor::new());
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         // The client may close the connection at any time.
         _ = connection.as_mut() => return,
-        Ok(()) = fate.changed() => {}
+        Ok(()) = mode.changed() => {}
     }
-    if *fate.borrow() == Fate::Freeze {
+    if *mode.borrow() == ConnectionMode::Freeze {
         std::future::pending::<()>().await;
     }
     connection.as_mut().graceful_shutdown();
     let _ = connection.await;
 }
 
-async fn answer(
+async fn respond(
     connection: u32,
     request: Request<Incoming>,
-    seen: Seen,
+    requests: ReceivedRequests,
     watches: Watches,
 ) -> Result<Response<Body>, std::io::Error> {
     let (parts, body) = request.into_parts();
     let watch = parts.uri.query().is_some_and(|query| query.contains("watch=true"));
-    seen.lock().expect("lock").push((connection, parts.version, Request::from_parts(parts, ())));
+    requests.lock().expect("lock").push((connection, parts.version, Request::from_parts(parts, ())));
     BodyExt::collect(body).await.map_err(std::io::Error::other)?;
     let object = || BodyExt::boxed(Full::new(Bytes::from_static(b"{}")).map_err(|never| match never {}));
     Ok(Response::new(if watch { watches() } else { object() }))
@@ -135,10 +135,10 @@ async fn answer(
 
 /// Returns a client from a kubeconfig with the server's self-signed certificate as certificate authority.
 pub(crate) async fn client(directory: &Path, server: &Tls) -> Client {
-    client_within(directory, server, Timeouts::default()).await
+    client_with_timeouts(directory, server, Timeouts::default()).await
 }
 
-pub(crate) async fn client_within(directory: &Path, server: &Tls, timeouts: Timeouts) -> Client {
+pub(crate) async fn client_with_timeouts(directory: &Path, server: &Tls, timeouts: Timeouts) -> Client {
     let authority = directory.join("ca.crt");
     fs::write(&authority, &server.certificate).expect("write");
     let kubeconfig = format!(

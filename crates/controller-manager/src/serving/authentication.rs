@@ -66,7 +66,7 @@ impl Authentication {
         let review = TokenReview { spec, ..TokenReview::default() };
         let answer = timeout(REVIEW, async {
             let _one_of_few = self.under_way.acquire().await;
-            client.ask(&review).await
+            client.create_virtual(&review).await
         });
         match answer.await {
             Ok(Ok(TokenReview { status: Some(status), .. })) => {

@@ -71,7 +71,7 @@ impl Authorization {
         }
         let answer = timeout(REVIEW, async {
             let _one_of_few = self.under_way.acquire().await;
-            client.ask(&review(&question)).await
+            client.create_virtual(&review(&question)).await
         });
         let answer = answer.await;
         let answer = answer.map_err(|_| "no answer to the SubjectAccessReview in time".to_owned())?;

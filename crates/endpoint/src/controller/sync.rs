@@ -9,29 +9,29 @@ use kube_endpoint_model::well_known::TOLERATE_UNREADY_ANNOTATION;
 use kube_endpoint_model::{Endpoints, ObjectKey, ObjectMeta, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
 use kube_informer::{Lister, WriteThrough};
 
-use super::unanswered::Unanswered;
+use super::unanswered::UnansweredWrites;
 use crate::legacy::Legacy;
 use crate::plan::{Change, plan};
 
-/// State that the workers share.
+/// Reconciles the Endpoints object of one Service; shared by the workers.
 pub(super) struct Reconciler {
     pub(super) services: Lister<Service, ServiceIndex>,
     pub(super) pods: Lister<Pod, PodIndex>,
     pub(super) endpoints: Lister<Endpoints>,
-    /// The cache behind `endpoints`, which takes in own writes.
+    /// Stores the responses to own writes in the cache of `endpoints`.
     pub(super) cache: WriteThrough<Endpoints>,
     pub(super) client: Client,
     pub(super) recorder: EventRecorder,
     pub(super) legacy: Legacy,
     pub(super) trigger_times: Mutex<TriggerTimes>,
-    pub(super) unanswered: Arc<Unanswered>,
+    pub(super) unanswered: Arc<UnansweredWrites>,
     #[cfg(feature = "defects")]
     pub(super) stale: super::stale::StaleEndpoints,
     #[cfg(feature = "defects")]
     pub(super) keys: kube_controller::Enqueuer<ObjectKey>,
 }
 
-/// Why a sync failed.
+/// Error of a sync: a write that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to {verb} Endpoints {key}: {source}")]
 pub(super) struct SyncError {
@@ -41,13 +41,17 @@ pub(super) struct SyncError {
 }
 
 impl Reconciler {
-    /// Brings the Endpoints object of a Service into line with its Pods (EP-1, EP-3 to EP-22).
+    /// Creates, updates or deletes the Endpoints object of a Service, if necessary (EP-1, EP-3 to EP-22).
+    ///
+    /// # Errors
+    ///
+    /// The write failed. The key must be retried.
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
         let failed = |verb| move |source| SyncError { verb, key: key.clone(), source };
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
             let current = self.endpoints.get(&key.namespace, &key.name);
             let deleted = self.delete(key, current.as_deref()).await;
-            let outcome = self.unanswered.note(key, deleted).map_err(failed("delete"))?;
+            let outcome = self.unanswered.record(key, deleted).map_err(failed("delete"))?;
             locked(&self.trigger_times).forget(key);
             #[cfg(feature = "defects")]
             self.stale.forget(key);
@@ -55,12 +59,12 @@ impl Reconciler {
         };
         let selector = match &service.selector {
             Some(selector) if !service.external_name => selector,
-            // An object that is there is left alone (EC-24).
+            // An existing object is not changed (EC-24).
             _ => return Ok(Outcome::Unchanged),
         };
 
-        if let Some(value) = self.legacy.malformed_tolerance(&service) {
-            self.tell_malformed_tolerance(&service, value);
+        if let Some(value) = self.legacy.invalid_annotation(&service) {
+            self.report_invalid_annotation(&service, value);
         }
         let pods = self.pods.read(|_, index| index.select(&key.namespace, selector));
         let current = self.endpoints.get(&key.namespace, &key.name);
@@ -68,7 +72,7 @@ impl Reconciler {
         if let Some(current) = &current
             && self.stale.is_stale(current)
         {
-            // Upstream fails the sync; the key is tried again in either case.
+            // Upstream fails the sync; either way the key is retried.
             self.keys.add_again(key.clone(), std::time::Duration::from_secs(1));
             return Ok(Outcome::Unchanged);
         }
@@ -76,18 +80,19 @@ impl Reconciler {
         match plan(&service, &pods, current.as_deref(), trigger_time, self.legacy) {
             None => Ok(Outcome::Unchanged),
             Some(Change::Create(endpoints)) => {
-                self.unanswered.note(key, self.create(key, &endpoints).await).map_err(failed("create"))
+                self.unanswered.record(key, self.create(key, &endpoints).await).map_err(failed("create"))
             }
             Some(Change::Update(endpoints)) => {
-                self.unanswered.note(key, self.update(key, &endpoints).await).map_err(failed("update"))
+                self.unanswered.record(key, self.update(key, &endpoints).await).map_err(failed("update"))
             }
         }
     }
 
-    /// Deletes the object; [`Outcome::Unchanged`] if there was none.
+    /// Deletes the object. Returns [`Outcome::Unchanged`] if the server has none.
     ///
-    /// Upstream sets no condition: its late request deletes what is there by then. Endpoints that are not in the cache are
-    /// deleted by name as there, since they may be about to appear in it.
+    /// UID and resource version of the cached object are preconditions; upstream sends none, so its delayed request may
+    /// delete a changed object. An object that is not in the cache is deleted by name, as upstream, since the watch may
+    /// not have delivered it yet.
     async fn delete(&self, key: &ObjectKey, current: Option<&Endpoints>) -> Result<Outcome, Error> {
         let unchanged = current.map(|it| {
             let ObjectMeta { uid, resource_version, .. } = &it.metadata;
@@ -105,7 +110,7 @@ impl Reconciler {
                 write.written(answer);
                 Ok(Outcome::Written)
             }
-            // Someone else deleted it, which the watch will show.
+            // Another client deleted it. The watch will deliver that.
             Err(error) if error.is_not_found() => Ok(Outcome::Unchanged),
             Err(error) => {
                 if error.is_conflict()
@@ -118,8 +123,8 @@ impl Reconciler {
         }
     }
 
-    fn tell_malformed_tolerance(&self, service: &Service, value: &str) {
-        let message = format!("Annotation {TOLERATE_UNREADY_ANNOTATION} is ignored: {value:?} is no boolean");
+    fn report_invalid_annotation(&self, service: &Service, value: &str) {
+        let message = format!("Annotation {TOLERATE_UNREADY_ANNOTATION} is ignored: {value:?} is not a boolean");
         self.recorder.event(
             &ObjectReference::to(service),
             EventType::Warning,
@@ -135,13 +140,13 @@ impl Reconciler {
                 write.written(answer);
                 Ok(Outcome::Written)
             }
-            // Nothing can be created there any more, and nothing has to be.
+            // Not an error (EP-20): the object would be deleted with the namespace.
             Err(error) if error.is_namespace_terminating() => Ok(Outcome::Unchanged),
             Err(error) => {
-                // Upstream refers to an object that has neither namespace nor identity yet (EV-1).
-                let about = ObjectReference { name: key.name.to_string(), ..ObjectReference::of("v1", "Endpoints") };
+                // As upstream, the event refers to an object without namespace and UID (EV-1).
+                let involved = ObjectReference { name: key.name.to_string(), ..ObjectReference::of("v1", "Endpoints") };
                 let message = format!("Failed to create endpoint for service {key}: {error}");
-                self.recorder.event(&about, EventType::Warning, "FailedToCreateEndpoint", message);
+                self.recorder.event(&involved, EventType::Warning, "FailedToCreateEndpoint", message);
                 Err(error)
             }
         }

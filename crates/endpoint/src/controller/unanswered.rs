@@ -1,4 +1,4 @@
-//! Writes of which it is not known whether the server has carried them out.
+//! Writes without a response, which the server may or may not have applied.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -8,22 +8,23 @@ use kube_controller_client::Error;
 use kube_endpoint_model::{Endpoints, ObjectKey};
 use kube_wire::Object as _;
 
-/// Services whose Endpoints were sent and not answered.
+/// Services whose last write of Endpoints had no response.
 ///
-/// The cache lacks such a write until the watch delivers it. If the Service is changed meanwhile, the retry may find nothing to
-/// write, so that it takes another sync once the watch has delivered the write. Upstream leaves the object as it is then.
+/// The cache does not contain such a write before the watch delivers it. If the Service changes in between, the retry
+/// may find the cached object correct and write nothing. So the event that delivers the write has to queue the Service
+/// again. Upstream does not do so, and keeps the wrong object.
 #[derive(Debug, Default)]
-pub(super) struct Unanswered(Mutex<HashSet<ObjectKey>>);
+pub(super) struct UnansweredWrites(Mutex<HashSet<ObjectKey>>);
 
-impl Unanswered {
-    /// Takes note of the outcome of a write, and returns it.
-    pub(super) fn note<T>(&self, service: &ObjectKey, outcome: Result<T, Error>) -> Result<T, Error> {
-        match &outcome {
+impl UnansweredWrites {
+    /// Records the result of a write, and returns it.
+    pub(super) fn record<T>(&self, service: &ObjectKey, result: Result<T, Error>) -> Result<T, Error> {
+        match &result {
             Ok(_) => self.remove(service),
             Err(error) if error.is_unanswered() => self.add(service),
             Err(_) => {}
         }
-        outcome
+        result
     }
 
     pub(super) fn add(&self, service: &ObjectKey) {
@@ -34,8 +35,8 @@ impl Unanswered {
         locked(&self.0).remove(service);
     }
 
-    /// Whether a state of these Endpoints may be that of a write without an answer.
-    pub(super) fn may_show(&self, endpoints: &Endpoints) -> bool {
+    /// Returns whether an event of these Endpoints may deliver a write without a response.
+    pub(super) fn contains(&self, endpoints: &Endpoints) -> bool {
         let services = locked(&self.0);
         !services.is_empty() && services.contains(&endpoints.key())
     }

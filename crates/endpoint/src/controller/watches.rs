@@ -1,4 +1,4 @@
-//! Event handlers: which Services a change queues.
+//! Event handlers: queue the Services that a change affects.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,41 +10,42 @@ use kube_informer::{Event, HandlerHandle};
 use kube_wire::Object as _;
 
 use super::Informers;
-use super::unanswered::Unanswered;
+use super::unanswered::UnansweredWrites;
 
-/// Queues a Service at once for each of its changes (EP-H1 to EP-H3).
+/// Queues a Service without delay for each of its events, resyncs included (EP-H1 to EP-H3).
 pub(super) fn watch_services(controller: &mut ControllerBuilder<ObjectKey>, informers: &Informers) {
     controller.watch(&informers.services, "services", |event: &Event<Service>, keys| keys.add(event.object().key()));
 }
 
-/// Queues the Services that a change of a Pod concerns, after the batch period (EP-H4, EP-H7).
+/// Queues the Services that a change of a Pod affects, after the batch period (EP-H4, EP-H7).
 pub(super) fn watch_pods(controller: &mut ControllerBuilder<ObjectKey>, informers: &Informers, batch_period: Duration) {
     let services = informers.services.lister();
     controller.watch(&informers.pods, "pods", move |event: &Event<Pod>, keys| {
-        for service in services.read(|_, index| pod_change::woken_services(event.states(), index)) {
+        for service in services.read(|_, index| pod_change::services_to_sync(event.states(), index)) {
             keys.add_after(service, batch_period);
         }
     });
 }
 
-/// Queues a Service whose Endpoints another client deleted, so that they are created again (EP-H5). Updates by others stay until
-/// the next sync (EC-26).
+/// Queues a Service whose Endpoints another client deleted, so that they are created again (EP-H5). Updates by other
+/// clients queue nothing and remain until the next sync (EC-26).
 ///
-/// Two more events queue a Service: one that may be an own write that was not answered, and what a later list brings. After a
-/// restore of the store, the Services may be listed first, and synced with Endpoints of before.
+/// Two more kinds of events queue a Service: events that may deliver an own write without a response, which the last
+/// sync did not see, and relists that add or change managed Endpoints. After a restore of etcd, Services may be listed
+/// and synced before the restored Endpoints are in the cache.
 pub(super) fn watch_endpoints(
     controller: &mut ControllerBuilder<ObjectKey>,
     informers: &Informers,
-    unanswered: Arc<Unanswered>,
+    unanswered: Arc<UnansweredWrites>,
 ) -> HandlerHandle {
     controller.watch(&informers.endpoints, "endpoints", move |event: &Event<Endpoints>, keys| {
         let key = || event.object().key();
-        let from_later_list = match event {
+        let from_relist = match event {
             Event::Deleted { tombstone, .. } => *tombstone,
             Event::Added { object, relisted, .. } => *relisted && is_managed(object),
             Event::Updated { old, new, relisted } => *relisted && (is_managed(old) || is_managed(new)),
         };
-        if from_later_list || unanswered.may_show(event.object()) {
+        if from_relist || unanswered.contains(event.object()) {
             keys.add(key());
         } else if matches!(event, Event::Deleted { .. }) {
             keys.add_contested(key(), Duration::ZERO);
@@ -52,7 +53,8 @@ pub(super) fn watch_endpoints(
     })
 }
 
-/// Whether this controller wrote the object: others are left alone, even those without a Service.
+/// Returns whether the object has the managed-by label of this controller. A relist that adds or
+/// changes other Endpoints queues nothing, even if they have no Service.
 fn is_managed(endpoints: &Endpoints) -> bool {
     endpoints.metadata.labels.get(ENDPOINTS_MANAGED_BY_LABEL) == Some(ENDPOINTS_CONTROLLER)
 }
@@ -72,20 +74,20 @@ mod tests {
 
     use super::*;
 
-    /// The handlers over caches that the test fills, and a controller that records its syncs.
+    /// The handlers on caches that the test fills, and a controller that records the times of its syncs.
     struct Rig {
         services: ManualSource<Service, ServiceIndex>,
         pods: ManualSource<Pod, PodIndex>,
         endpoints: ManualSource<Endpoints>,
         cache: WriteThrough<Endpoints>,
-        unanswered: Arc<Unanswered>,
+        unanswered: Arc<UnansweredWrites>,
         synced: mpsc::UnboundedReceiver<Instant>,
         versions: u64,
         _tasks: JoinSet<()>,
     }
 
     impl Rig {
-        /// One Service, which selects `app=web`, and nothing else.
+        /// Starts the controller with one Service, which selects `app=web`, and no other objects.
         fn new(batch_period: Duration) -> Rig {
             let (services, service_source) = ManualSource::with_index(ServiceIndex::default(), ServiceIndex::update);
             let (pods, pod_source) = ManualSource::with_index(PodIndex::default(), PodIndex::update);
@@ -93,7 +95,7 @@ mod tests {
             let informers = Informers { services, pods, endpoints };
             let mut controller = Controller::builder("test", Queue::builder(), Metrics::default());
             watch_pods(&mut controller, &informers, batch_period);
-            let unanswered = Arc::new(Unanswered::default());
+            let unanswered = Arc::new(UnansweredWrites::default());
             let handler = watch_endpoints(&mut controller, &informers, Arc::clone(&unanswered));
             let cache = informers.endpoints.write_through(&handler);
             let (record, synced) = mpsc::unbounded_channel();
@@ -126,7 +128,7 @@ mod tests {
             read(pod)
         }
 
-        /// Times of the syncs from now until there was none for a minute.
+        /// Returns the times of the syncs from now until 60 s without one.
         async fn syncs(&mut self) -> Vec<Duration> {
             let start = Instant::now();
             let mut syncs = Vec::new();
@@ -138,10 +140,10 @@ mod tests {
     }
 
     fn read<T: serde::de::DeserializeOwned>(object: serde_json::Value) -> T {
-        serde_json::from_value(object).expect("an object")
+        serde_json::from_value(object).expect("valid object")
     }
 
-    /// What happens to the third part of the Pods at a time.
+    /// Change of one of the three Pods.
     enum Step {
         Add,
         Update,
@@ -160,7 +162,7 @@ mod tests {
     #[case::three_deletes_in_one_batch(Step::Delete, 1_000, &[0, 200, 400], &[1_000])]
     #[case::three_deletes_in_two_batches(Step::Delete, 1_000, &[0, 200, 1_500], &[1_000, 2_500])]
     #[tokio::test(start_paused = true)]
-    async fn changes_of_pods_are_gathered(
+    async fn pod_changes_are_batched(
         #[case] step: Step,
         #[case] batch_period: u64,
         #[case] changes: &[u64],
@@ -194,14 +196,14 @@ mod tests {
         sleep_until(start + Duration::from_secs(60)).await;
         let mut syncs = Vec::new();
         while let Ok(at) = rig.synced.try_recv() {
-            syncs.push(u64::try_from((at - start).as_millis()).expect("a few seconds"));
+            syncs.push(u64::try_from((at - start).as_millis()).expect("fits"));
         }
         assert_eq!(syncs, expected);
     }
 
-    // EC-2 and EC-26 are upstream's: a phase alone wakes nobody, nor does what others write on Endpoints.
+    // As upstream, a change of the phase alone (EC-2) and writes of Endpoints by other clients (EC-26) queue nothing.
     #[tokio::test(start_paused = true)]
-    async fn not_every_change_wakes_a_service() {
+    async fn phase_changes_and_foreign_endpoints_queue_nothing() {
         let mut rig = Rig::new(Duration::ZERO);
         let pod = rig.pod("a", |_| {});
         rig.pods.apply(pod);
@@ -221,23 +223,24 @@ mod tests {
 
     // upstream: TestEndpointsDeletionEvents
     #[tokio::test(start_paused = true)]
-    async fn deleted_endpoints_are_made_again() {
+    async fn deleted_endpoints_queue_their_service_without_delay() {
         let mut rig = Rig::new(Duration::from_secs(1));
         let object = json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": "2"}});
         rig.endpoints.apply(read(object.clone()));
         rig.endpoints.delete(read(object));
         rig.endpoints.deliver();
-        assert_eq!(rig.syncs().await, [Duration::ZERO], "at once, whatever the batch period");
+        assert_eq!(rig.syncs().await, [Duration::ZERO], "the batch period does not apply");
     }
 
-    // Seeds 3028 and 5302 of the simulation: what a restore of the store brings back is seen only after the Services were synced.
+    // Simulation seeds 3028 and 5302: after a restore of etcd, restored Endpoints are listed after the Services were
+    // synced.
     #[rstest]
-    #[case::own_is_back(&[], "endpoint-controller", 1)]
-    #[case::own_is_older(&["2"], "endpoint-controller", 1)]
-    #[case::other_is_back(&[], "other", 0)]
-    #[case::other_is_older(&["2"], "other", 0)]
+    #[case::managed_is_new(&[], "endpoint-controller", 1)]
+    #[case::managed_is_changed(&["2"], "endpoint-controller", 1)]
+    #[case::unmanaged_is_new(&[], "other", 0)]
+    #[case::unmanaged_is_changed(&["2"], "other", 0)]
     #[tokio::test(start_paused = true)]
-    async fn own_endpoints_that_a_later_list_brings_are_synced(
+    async fn managed_endpoints_changed_by_a_relist_queue_their_service(
         #[case] before: &[&str],
         #[case] manager: &str,
         #[case] expected: usize,
@@ -257,11 +260,11 @@ mod tests {
         assert_eq!(rig.syncs().await.len(), 0, "EC-26");
     }
 
-    // Seed 11366 of the simulation.
+    // Simulation seed 11366.
     #[tokio::test(start_paused = true)]
-    async fn what_may_be_an_own_write_without_an_answer_is_synced() {
+    async fn events_after_an_unanswered_write_queue_the_service() {
         let mut rig = Rig::new(Duration::ZERO);
-        let show = |rig: &Rig, version: &str| {
+        let deliver = |rig: &Rig, version: &str| {
             let object = json!({"metadata": {"namespace": "ns", "name": "web", "resourceVersion": version}});
             rig.endpoints.apply(read(object));
             rig.endpoints.deliver();
@@ -269,16 +272,16 @@ mod tests {
         let key = ObjectKey::new("ns", "web");
         rig.unanswered.add(&key);
         for version in ["2", "3"] {
-            show(&rig, version);
+            deliver(&rig, version);
             assert_eq!(rig.syncs().await.len(), 1);
         }
         rig.unanswered.remove(&key);
-        show(&rig, "4");
+        deliver(&rig, "4");
         assert_eq!(rig.syncs().await.len(), 0, "EC-26");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn own_writes_wake_nothing() {
+    async fn own_writes_queue_nothing() {
         let mut rig = Rig::new(Duration::ZERO);
         let object = |uid: &str, version: &str| {
             let metadata = json!({"namespace": "ns", "name": "web", "uid": uid, "resourceVersion": version});

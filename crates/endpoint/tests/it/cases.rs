@@ -1,4 +1,4 @@
-//! Upstream's cases about the content of an Endpoints object, from the JSON of Services and Pods.
+//! Upstream's test cases about the content of Endpoints, with Services and Pods decoded from JSON.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::rig::read;
 
-/// A Service with a port 8080, changed by a JSON merge of its specification.
+/// Returns a Service with the target port 8080. The fields of `spec` replace those of its spec.
 fn service(spec: &Value) -> Service {
     let mut object = json!({
         "metadata": {"namespace": "ns", "name": "web"},
@@ -23,7 +23,7 @@ fn service(spec: &Value) -> Service {
     read(&object)
 }
 
-/// The Pod of this number, ready or not.
+/// Returns the Pod `p{number}`, whose address is derived from the number.
 fn pod_json(number: usize, ready: bool) -> Value {
     let address = format!("10.0.{}.{}", number >> 8, number & 255);
     let name = format!("p{number}");
@@ -39,13 +39,14 @@ fn pods(numbers: std::ops::Range<usize>, ready: impl Fn(usize) -> bool) -> Vec<A
     numbers.map(|number| Arc::new(read(&pod_json(number, ready(number))))).collect()
 }
 
-fn made(service: &Service, pods: &[Arc<Pod>], current: Option<&Endpoints>) -> Option<Endpoints> {
+/// Returns the object to create or update; `None` if nothing is to be written.
+fn planned(service: &Service, pods: &[Arc<Pod>], current: Option<&Endpoints>) -> Option<Endpoints> {
     plan(service, pods, current, None, Legacy::default()).map(|change| match change {
         Change::Create(endpoints) | Change::Update(endpoints) => endpoints,
     })
 }
 
-/// Subsets as `ready|not ready|protocol/port`, separated by `;`.
+/// Formats subsets as `ready|not ready|protocol/port`, sorted and separated by `;`.
 fn shown(endpoints: &Endpoints) -> String {
     let ips = |list: &[EndpointAddress]| list.iter().map(|it| it.ip.to_string()).collect::<Vec<_>>().join(" ");
     let mut subsets: Vec<String> = Vec::new();
@@ -94,7 +95,7 @@ fn addresses(
         pod["metadata"]["deletionTimestamp"] = "2026-02-03T04:00:00Z".into();
     }
     let service = service(&json!({"publishNotReadyAddresses": publish}));
-    let endpoints = made(&service, &[Arc::new(read(&pod))], None).expect("none yet");
+    let endpoints = planned(&service, &[Arc::new(read(&pod))], None).expect("a create");
     assert_eq!(shown(&endpoints), expected);
 }
 
@@ -110,7 +111,7 @@ fn an_empty_selector_selects_all(#[case] ready: &[bool], #[case] expected: &str)
     }
     let service = service(&json!({"selector": {}}));
     let selected = index.select("ns", service.selector.as_ref().expect("a selector"));
-    assert_eq!(shown(&made(&service, &selected, None).expect("none yet")), expected);
+    assert_eq!(shown(&planned(&service, &selected, None).expect("a create")), expected);
 }
 
 // upstream: TestSyncEndpointsProtocolTCP, ...UDP, ...SCTP, TestSyncEndpointsProtocolMultiProtocolSamePort,
@@ -125,7 +126,7 @@ fn an_empty_selector_selects_all(#[case] ready: &[bool], #[case] expected: &str)
 #[case::headless(json!({"clusterIP": "None"}), "10.0.0.0||TCP/8080")]
 #[case::headless_without_ports(json!({"clusterIP": "None", "ports": []}), "10.0.0.0||")]
 fn ports(#[case] spec: Value, #[case] expected: &str) {
-    let endpoints = made(&service(&spec), &pods(0..1, |_| true), None).expect("none yet");
+    let endpoints = planned(&service(&spec), &pods(0..1, |_| true), None).expect("a create");
     assert_eq!(shown(&endpoints), expected);
 }
 
@@ -135,20 +136,20 @@ fn ports(#[case] spec: Value, #[case] expected: &str) {
 #[case::http(json!("http"), Some("http"))]
 fn application_protocols(#[case] protocol: Value, #[case] expected: Option<&str>) {
     let port = json!({"name": "http", "targetPort": 8080, "protocol": "TCP", "appProtocol": protocol});
-    let endpoints = made(&service(&json!({"ports": [port]})), &pods(0..1, |_| true), None).expect("none yet");
+    let endpoints = planned(&service(&json!({"ports": [port]})), &pods(0..1, |_| true), None).expect("a create");
     assert_eq!(endpoints.subsets[0].ports[0].app_protocol.as_deref(), expected);
 }
 
 // upstream: TestSyncEndpointsAddDeletePorts
 #[test]
-fn ports_come_and_go() {
+fn ports_are_added_and_removed() {
     let pods = pods(0..2, |number| number == 0);
     let port = |name: &str, number: u16| json!({"name": name, "targetPort": number, "protocol": "TCP"});
-    let before = made(&service(&json!({"ports": [port("a", 8080)]})), &pods, None).expect("none yet");
+    let before = planned(&service(&json!({"ports": [port("a", 8080)]})), &pods, None).expect("a create");
     assert_eq!(shown(&before), "10.0.0.0|10.0.0.1|TCP/8080");
-    let more = made(&service(&json!({"ports": [port("a", 8080), port("b", 8081)]})), &pods, Some(&before));
+    let more = planned(&service(&json!({"ports": [port("a", 8080), port("b", 8081)]})), &pods, Some(&before));
     assert_eq!(shown(&more.expect("a change")), "10.0.0.0|10.0.0.1|TCP/8080 TCP/8081");
-    let other = made(&service(&json!({"ports": [port("b", 8081)]})), &pods, Some(&before));
+    let other = planned(&service(&json!({"ports": [port("b", 8081)]})), &pods, Some(&before));
     assert_eq!(shown(&other.expect("a change")), "10.0.0.0|10.0.0.1|TCP/8081");
 }
 
@@ -178,12 +179,12 @@ fn one_address_of_the_right_family(
     pod["status"]["podIP"] = ips[0].into();
     pod["status"]["podIPs"] = ips.iter().map(|ip| json!({"ip": ip})).collect();
     let service = service(&json!({"clusterIP": cluster_ip, "ipFamilies": families}));
-    let endpoints = made(&service, &[Arc::new(read(&pod))], None).expect("none yet");
+    let endpoints = planned(&service, &[Arc::new(read(&pod))], None).expect("a create");
     let expected = if expected.is_empty() { String::new() } else { format!("{expected}||TCP/8080") };
     assert_eq!(shown(&endpoints), expected);
 }
 
-// upstream: TestSyncServiceOverCapacity. What is right is not written again (EC-12, mended).
+// upstream: TestSyncServiceOverCapacity. Unlike upstream, a correct object is not written again (EC-12).
 #[rstest]
 #[case::empty(0, 0, None, None)]
 #[case::over_with_some_ready(1_001, 500, None, Some("truncated"))]
@@ -200,13 +201,13 @@ fn over_capacity(
     #[case] expected: Option<&str>,
 ) {
     let (service, pods) = (service(&json!({})), pods(0..count, |number| number < ready));
-    let mut current = made(&service, &pods, None).expect("none yet");
+    let mut current = planned(&service, &pods, None).expect("a create");
     let annotations = &mut current.metadata.annotations;
     *annotations = annotations.without(|key| key == OVER_CAPACITY_ANNOTATION);
     *annotations = annotations.with(annotation.map(|value| (OVER_CAPACITY_ANNOTATION, value)));
-    let after = made(&service, &pods, Some(&current)).unwrap_or(current);
+    let after = planned(&service, &pods, Some(&current)).unwrap_or(current);
     assert_eq!(after.metadata.annotations.get(OVER_CAPACITY_ANNOTATION), expected);
-    assert_eq!(made(&service, &pods, Some(&after)), None, "written once");
+    assert_eq!(planned(&service, &pods, Some(&after)), None, "written once");
 }
 
 // upstream: TestEndpointSubsetsEqualIgnoreResourceVersion, TestSyncEndpointsWithPodResourceVersionUpdateOnly
@@ -220,13 +221,13 @@ fn over_capacity(
 #[case::pod_version_of_a_not_ready_one(
     |it: &mut Value| it["subsets"][0]["notReadyAddresses"][0]["targetRef"]["resourceVersion"] = "99".into(), false)]
 #[case::ports_changed(|it: &mut Value| it["subsets"][0]["ports"][0]["port"] = 9999.into(), true)]
-fn what_counts_as_a_difference(#[case] edit: fn(&mut Value), #[case] differs: bool) {
+fn differences_that_cause_an_update(#[case] edit: fn(&mut Value), #[case] differs: bool) {
     let (service, pods) = (service(&json!({})), pods(0..2, |number| number == 0));
-    let right = made(&service, &pods, None).expect("none yet");
-    let mut object = serde_json::to_value(&right).expect("an object is JSON");
+    let desired = planned(&service, &pods, None).expect("a create");
+    let mut object = serde_json::to_value(&desired).expect("JSON");
     edit(&mut object);
     let current: Endpoints = read(&object);
-    assert_eq!(made(&service, &pods, Some(&current)).is_some(), differs);
+    assert_eq!(planned(&service, &pods, Some(&current)).is_some(), differs);
 }
 
 // upstream: TestSyncEndpointsNewNoSubsets, TestSyncEndpointsExistingNilSubsets, TestSyncEndpointsExistingEmptySubsets
@@ -235,9 +236,9 @@ fn what_counts_as_a_difference(#[case] edit: fn(&mut Value), #[case] differs: bo
 #[case::empty(json!([]))]
 fn no_subsets(#[case] subsets: Value) {
     let service = service(&json!({"selector": {"no": "pod"}}));
-    let new = made(&service, &[], None).expect("none yet");
-    assert!(new.subsets.is_empty(), "made all the same");
-    let mut object = serde_json::to_value(&new).expect("an object is JSON");
+    let new = planned(&service, &[], None).expect("a create");
+    assert!(new.subsets.is_empty(), "created without subsets");
+    let mut object = serde_json::to_value(&new).expect("JSON");
     object["subsets"] = subsets;
-    assert_eq!(made(&service, &[], Some(&read(&object))), None);
+    assert_eq!(planned(&service, &[], Some(&read(&object))), None);
 }

@@ -1,4 +1,4 @@
-//! Every write fails once, in every way; the object comes out right all the same.
+//! Each write fails once, in each way; the object still reaches the desired state.
 
 use kube_dev_apiserver::{Fault, On};
 use rstest::rstest;
@@ -6,7 +6,7 @@ use rstest::rstest;
 use crate::rig::{NAMESPACE, Rig, eventually, read};
 use crate::sync::{pod, web};
 
-/// Waits until the server has these addresses, and the cache catches up with every state in between.
+/// Waits until the stored object has these addresses. Each state that is read is applied to the cache.
 async fn settles(rig: &Rig, expected: Option<&[&str]>) {
     let expected = expected.map(|addresses| addresses.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
     eventually("addresses", &expected, async || {
@@ -32,7 +32,7 @@ async fn settles(rig: &Rig, expected: Option<&[&str]>) {
 #[case::applied_and_timed_out(Fault::apply_then_timeout())]
 #[case::applied_and_reset(Fault::apply_then_reset())]
 #[tokio::test]
-async fn at_every_position(
+async fn a_write_that_fails_once_is_repaired(
     #[case] fault: Fault,
     #[values(("create", 0), ("update", 0), ("update", 1), ("delete", 0))] position: (&str, u32),
 ) {
@@ -50,7 +50,7 @@ async fn at_every_position(
             if name == "b" { &["10.0.0.1", "10.0.0.2"] } else { &["10.0.0.1", "10.0.0.2", "10.0.0.3"] };
         settles(&rig, Some(expected)).await;
     }
-    // What had to be done is done: the same again takes no write.
+    // The object is up to date: another sync writes nothing.
     let before = rig.writes().await;
     rig.service(&web(2));
     assert_eq!(rig.writes().await, before);
@@ -65,5 +65,5 @@ async fn at_every_position(
     }
     settles(&rig, None).await;
     let hits: u32 = rig.server.faults().states().iter().map(|state| state.hits).sum();
-    assert_eq!(hits, 1, "was to fail");
+    assert_eq!(hits, 1, "number of injected failures");
 }

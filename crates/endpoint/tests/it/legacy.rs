@@ -1,4 +1,4 @@
-//! The rules of older generations, each beside the rule of today.
+//! The rules of earlier Kubernetes versions, each compared with the current rule.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ const SINGLE_STACK: Legacy =
 const RESTART_POLICY: Legacy =
     Legacy { tolerate_unready_endpoints: false, single_stack_endpoints: false, restart_policy_membership: true };
 
-/// `ready` or `unready` with the address, or nothing.
+/// Returns the addresses of the planned object, each as `ready` or `unready` and the address.
 fn planned(service: &Value, pod: &Value, legacy: Legacy) -> String {
     let (service, pod): (Service, Pod) = (read(service), read(pod));
     let Some(Change::Create(Endpoints { subsets, .. })) = plan(&service, &[Arc::new(pod)], None, None, legacy) else {
-        panic!("none yet")
+        panic!("expected a create")
     };
     let mut shown: Vec<String> = Vec::new();
     for subset in subsets {
@@ -72,15 +72,15 @@ fn tolerate_unready(
     let (service, pod) =
         (service(annotation, publish, &["IPv4"]), pod(false, deleted, "Always", "Running", &["10.0.0.1"]));
     assert_eq!(planned(&service, &pod, TOLERATE), expected);
-    let today = match (publish, deleted) {
+    let current = match (publish, deleted) {
         (true, _) => "ready 10.0.0.1",
         (false, false) => "unready 10.0.0.1",
         (false, true) => "",
     };
     assert_eq!(
         planned(&service, &pod, Legacy::default()),
-        today,
-        "without the gate the annotation means nothing (EP-23)"
+        current,
+        "without the gate the annotation has no effect (EP-23)"
     );
 }
 
@@ -92,13 +92,13 @@ fn tolerate_unready(
 #[case::canonical(&["IPv4"], &["010.0.0.1"], "ready 10.0.0.1", "ready 10.0.0.1")]
 #[case::unparsable(&["IPv4"], &["bad"], "", "")]
 #[case::none(&["IPv4"], &[], "", "")]
-fn single_stack(#[case] families: &[&str], #[case] ips: &[&str], #[case] expected: &str, #[case] today: &str) {
+fn single_stack(#[case] families: &[&str], #[case] ips: &[&str], #[case] expected: &str, #[case] current: &str) {
     let (service, pod) = (service(None, false, families), pod(true, false, "Always", "Running", ips));
     assert_eq!(planned(&service, &pod, SINGLE_STACK), expected);
-    assert_eq!(planned(&service, &pod, Legacy::default()), today);
+    assert_eq!(planned(&service, &pod, Legacy::default()), current);
 }
 
-// upstream, before it became the phase alone: TestShouldPodBeInEndpoints with its restart policies
+// upstream, before membership depended on the phase alone: TestShouldPodBeInEndpoints with restart policies
 #[rstest]
 #[case::always_failed("Always", "Failed", false, "unready 10.0.0.1")]
 #[case::always_succeeded("Always", "Succeeded", false, "unready 10.0.0.1")]
@@ -114,16 +114,16 @@ fn restart_policies(#[case] policy: &str, #[case] phase: &str, #[case] ready: bo
     let pod = pod(ready, false, policy, phase, &["10.0.0.1"]);
     assert_eq!(planned(&service(None, false, &["IPv4"]), &pod, RESTART_POLICY), expected);
     assert_eq!(planned(&service(None, true, &["IPv4"]), &pod, RESTART_POLICY), "ready 10.0.0.1", "published");
-    let today = match (matches!(phase, "Failed" | "Succeeded"), ready) {
+    let current = match (matches!(phase, "Failed" | "Succeeded"), ready) {
         (true, _) => "",
         (false, true) => "ready 10.0.0.1",
         (false, false) => "unready 10.0.0.1",
     };
-    assert_eq!(planned(&service(None, false, &["IPv4"]), &pod, Legacy::default()), today);
+    assert_eq!(planned(&service(None, false, &["IPv4"]), &pod, Legacy::default()), current);
 }
 
 #[test]
-fn the_older_rule_spares_no_terminating_pod() {
+fn restart_policy_membership_excludes_terminating_pods() {
     let pod = pod(true, true, "Always", "Running", &["10.0.0.1"]);
     assert_eq!(planned(&service(None, false, &["IPv4"]), &pod, RESTART_POLICY), "");
 }

@@ -1,9 +1,9 @@
-//! What is decided, and what is done about it.
+//! Tests of the plan and of the controller.
 
 mod cases;
 mod failures;
-mod laws;
 mod legacy;
 mod plan;
+mod properties;
 mod rig;
 mod sync;

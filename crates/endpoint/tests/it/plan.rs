@@ -1,4 +1,4 @@
-//! What the Endpoints object of a Service must look like: upstream's cases as tables.
+//! Upstream's test cases of the plan, with Services and Pods built as values.
 
 use std::sync::Arc;
 
@@ -42,18 +42,18 @@ fn pods(pods: impl IntoIterator<Item = Pod>) -> Vec<Arc<Pod>> {
     pods.into_iter().map(Arc::new).collect()
 }
 
-/// What an API server would hold after the object was written.
+/// Returns the object of a write with a resource version, as the API server stores it.
 fn written(change: Option<Change>) -> Endpoints {
     match change {
         Some(Change::Create(mut endpoints) | Change::Update(mut endpoints)) => {
             endpoints.metadata.resource_version = "7".into();
             endpoints
         }
-        None => panic!("nothing to write"),
+        None => panic!("expected a write"),
     }
 }
 
-/// Subsets as `ready|not ready|ports`, separated by `;`.
+/// Formats subsets as `ready|not ready|ports`, sorted and separated by `;`.
 fn shown(endpoints: &Endpoints) -> String {
     let mut subsets: Vec<String> = endpoints
         .subsets
@@ -71,7 +71,7 @@ fn shown(endpoints: &Endpoints) -> String {
     subsets.join(";")
 }
 
-// upstream: TestSyncServiceAddresses and the TestSyncEndpoints... about who is an endpoint
+// upstream: TestSyncServiceAddresses, and the cases of TestSyncEndpoints... about which Pods are endpoints
 #[rstest]
 #[case::ready(|_: &mut Pod| {}, false, "10.0.0.1||8080")]
 #[case::not_ready(|it: &mut Pod| it.ready = false, false, "|10.0.0.1|8080")]
@@ -107,7 +107,7 @@ fn served_ports(#[case] cluster_ip: &str, #[case] ports: Vec<ServicePort>, #[cas
 }
 
 #[test]
-fn an_address_says_where_it_comes_from() {
+fn an_address_has_host_name_node_name_and_target() {
     let mut named = pod(1, true);
     (named.hostname, named.subdomain, named.node_name) = ("h".into(), "web".into(), Text::default());
     let endpoints = written(plan(&service(), &pods([named]), None, None, Legacy::default()));
@@ -123,7 +123,7 @@ fn an_address_says_where_it_comes_from() {
 #[case::headless("None", &[("team", "a")], &[("team", "a"), (HEADLESS_LABEL, "")])]
 #[case::empty_is_headless("", &[], &[(HEADLESS_LABEL, "")])]
 #[case::a_false_headless_label_is_dropped("10.96.0.1", &[(HEADLESS_LABEL, "")], &[])]
-#[case::managed_by_is_ours("10.96.0.1", &[(ENDPOINTS_MANAGED_BY_LABEL, "evil")], &[])]
+#[case::managed_by_is_replaced("10.96.0.1", &[(ENDPOINTS_MANAGED_BY_LABEL, "evil")], &[])]
 fn carried_labels(#[case] cluster_ip: &str, #[case] labels: &[(&str, &str)], #[case] expected: &[(&str, &str)]) {
     let labels: Labels = labels.iter().copied().collect();
     let service = Service { cluster_ip: cluster_ip.into(), labels, ..service() };
@@ -136,14 +136,14 @@ fn carried_labels(#[case] cluster_ip: &str, #[case] labels: &[(&str, &str)], #[c
 
 // upstream: TestSyncEndpointsItemsPreexistingIdentical, ...IdenticalUnsorted, TestEndpointSubsetsEqualIgnoreResourceVersion
 #[test]
-fn what_is_there_is_not_written_again() {
+fn an_up_to_date_object_is_not_written() {
     let all = pods([pod(1, true), pod(2, true), pod(3, false)]);
     let current = written(plan(&service(), &all, None, None, Legacy::default()));
     assert_eq!(plan(&service(), &all, Some(&current), None, Legacy::default()), None);
 
     let mut unsorted = current.clone();
     unsorted.subsets[0].addresses.reverse();
-    assert_eq!(plan(&service(), &all, Some(&unsorted), None, Legacy::default()), None, "order alone is no difference");
+    assert_eq!(plan(&service(), &all, Some(&unsorted), None, Legacy::default()), None, "order is ignored");
 
     let mut versioned = current.clone();
     let target = versioned.subsets[0].addresses[0].target_ref.as_mut().expect("a target");
@@ -152,7 +152,7 @@ fn what_is_there_is_not_written_again() {
         ..kube_endpoint_model::ObjectReference::from(&*target)
     }
     .into();
-    assert_eq!(plan(&service(), &all, Some(&versioned), None, Legacy::default()), None, "nor is the version of a Pod");
+    assert_eq!(plan(&service(), &all, Some(&versioned), None, Legacy::default()), None, "target versions are ignored");
 
     let mut headless = current.clone();
     headless.metadata.labels = headless.metadata.labels.with([(HEADLESS_LABEL, "")]);
@@ -161,13 +161,13 @@ fn what_is_there_is_not_written_again() {
     let Some(Change::Update(changed)) =
         plan(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default())
     else {
-        panic!("a Pod went")
+        panic!("expected an update")
     };
     assert_eq!((shown(&changed).as_str(), &changed.metadata.resource_version), ("10.0.0.1||8080", &7.into()));
 }
 
 #[test]
-fn what_others_wrote_stays() {
+fn metadata_of_other_clients_is_kept_except_labels() {
     let mut current = written(plan(&service(), &[], None, None, Legacy::default()));
     current.metadata.annotations = [("note", "mine")].into_iter().collect();
     current.metadata.finalizers = vec!["example.com/hold".into()];
@@ -175,10 +175,10 @@ fn what_others_wrote_stays() {
     let updated = written(plan(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default()));
     assert_eq!(updated.metadata.annotations.get("note"), Some("mine"));
     assert_eq!(updated.metadata.finalizers, current.metadata.finalizers);
-    assert!(!updated.metadata.labels.contains_key("extra"), "but labels are the Service's");
+    assert!(!updated.metadata.labels.contains_key("extra"), "labels are those of the Service");
 }
 
-// upstream: TestLastTriggerChangeTimeAnnotation and its kin
+// upstream: TestLastTriggerChangeTimeAnnotation, ..._AnnotationOverridden, ..._AnnotationCleared
 #[test]
 fn the_trigger_time_is_set_and_cleared_by_writes_only() {
     let time: jiff::Timestamp = "2026-02-03T04:00:00Z".parse().expect("a time");
@@ -186,14 +186,14 @@ fn the_trigger_time_is_set_and_cleared_by_writes_only() {
     let annotation =
         |endpoints: &Endpoints| endpoints.metadata.annotations.get(TRIGGER_TIME_ANNOTATION).map(str::to_owned);
     assert_eq!(annotation(&current).as_deref(), Some("2026-02-03T04:00:00Z"));
-    assert_eq!(plan(&service(), &[], Some(&current), None, Legacy::default()), None, "no write for the time alone");
+    assert_eq!(plan(&service(), &[], Some(&current), None, Legacy::default()), None, "the time alone causes no write");
     let cleared = written(plan(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default()));
     assert_eq!(annotation(&cleared), None);
 }
 
 // upstream: TestSyncServiceOverCapacity
 #[test]
-fn what_does_not_fit_is_cut_and_marked_and_written_once() {
+fn addresses_over_capacity_are_truncated_annotated_and_written_once() {
     let many = pods((0..1_200).map(|number| pod(number, number < 900)));
     let current = written(plan(&service(), &many, None, None, Legacy::default()));
     assert_eq!(current.metadata.annotations.get(OVER_CAPACITY_ANNOTATION), Some("truncated"));

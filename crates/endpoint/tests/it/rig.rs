@@ -1,4 +1,4 @@
-//! The controller over caches fed by hand, writing to an API server that tells what it was asked.
+//! The controller on caches that the test fills, and an API server that records its requests.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -16,11 +16,11 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-/// The namespace of the objects that a test is about.
+/// Namespace of the tested objects.
 pub(crate) const NAMESPACE: &str = "ns";
-/// The namespace of Services that show how far the controller has come.
+/// Namespace of marker Services. Once the Endpoints of a marker are created, all Services queued before it are synced.
 const MARKERS: &str = "markers";
-/// The user agent of the controller.
+/// User agent of the controller.
 const CONTROLLER: &str = "controller";
 
 pub(crate) struct Rig {
@@ -35,19 +35,20 @@ pub(crate) struct Rig {
 
 fn client(server: &Server, user_agent: &str) -> Client {
     let options = ClientOptions { user_agent: user_agent.into(), qps: 0.0, burst: 0, ..ClientOptions::default() };
-    Client::new(&Connection::from_url(&server.url()).expect("a URL"), options).expect("a client")
+    Client::new(&Connection::from_url(&server.url()).expect("valid URL"), options).expect("client")
 }
 
 impl Rig {
-    /// Caches with these Services and Pods, and Endpoints that the server has as well.
+    /// Starts the controller with these Services and Pods in its caches only, and these Endpoints both in its cache and
+    /// on the server.
     pub(crate) async fn start(services: &[Value], pods: &[Value], endpoints: &[Value]) -> Rig {
-        let server = Server::start(ServerConfig::default()).await.expect("a server");
+        let server = Server::start(ServerConfig::default()).await.expect("server starts");
         let admin = client(&server, "test");
         for name in [NAMESPACE, MARKERS] {
             let namespace = serde_json::to_vec(&json!({"metadata": {"name": name}})).expect("JSON");
             let json = Some("application/json");
             let (status, _) =
-                admin.raw(http::Method::POST, "/api/v1/namespaces", json, namespace).await.expect("an answer");
+                admin.raw(http::Method::POST, "/api/v1/namespaces", json, namespace).await.expect("response");
             assert!(status.is_success(), "{status}");
         }
         let (service_informer, services_source) =
@@ -63,7 +64,7 @@ impl Rig {
         let mut tasks = JoinSet::new();
         tasks.spawn(writer.run(stop.clone()));
         let runs = endpoints_controller(&informers, controller, recorder, config, Metrics::default()).run(stop);
-        tasks.spawn(async { runs.await.expect("the caches sync") });
+        tasks.spawn(async { runs.await.expect("caches sync") });
 
         let mut rig = Rig {
             server,
@@ -81,18 +82,18 @@ impl Rig {
             let object: core::Endpoints = read(object);
             rig.client.create(&object).await.expect("created");
             let name = object.metadata.name.as_deref().unwrap_or_default();
-            cached.push(rig.stored(name).await.expect("just created"));
+            cached.push(rig.stored(name).await.expect("created above"));
         }
         rig.endpoints.replace(cached, "1");
         rig.services.deliver();
         rig.pods.deliver();
         rig.endpoints.deliver();
-        // The workers run: what the start itself asks for is in the queue.
+        // Leftover Endpoints are queued before the first worker starts, so they are synced before the marker.
         rig.marker().await;
         rig
     }
 
-    /// What the server holds.
+    /// Returns the Endpoints object that the server stores.
     pub(crate) async fn stored(&self, name: &str) -> Option<Endpoints> {
         match self.client.get::<core::Endpoints>(NAMESPACE, name).await {
             Ok(object) => Some(Endpoints::from(&object)),
@@ -101,24 +102,25 @@ impl Rig {
         }
     }
 
-    /// A change of a Service, as the cache hears of it.
+    /// Applies a change of a Service to the cache, and delivers its event.
     pub(crate) fn service(&self, service: &Value) {
         self.services.apply(read(service));
         self.services.deliver();
     }
 
-    /// The cache catches up with the server.
+    /// Applies the stored Endpoints object to the cache, and delivers its event.
     pub(crate) async fn refresh(&self, name: &str) {
-        self.endpoints.apply(self.stored(name).await.expect("it is there"));
+        self.endpoints.apply(self.stored(name).await.expect("stored"));
         self.endpoints.deliver();
     }
 
-    /// What the controller wrote so far in the test's namespace, as `verb name status`; creations have no name. All that
-    /// was to be done for earlier changes has been done: with one worker, a Service that comes later is served later.
+    /// Returns the writes of Endpoints in [`NAMESPACE`] so far, as `verb name status`; creates have no name. All
+    /// changes before the call have been synced: with one worker, keys are synced in the order in which they were
+    /// queued.
     pub(crate) async fn writes(&mut self) -> Vec<String> {
         self.marker().await;
-        let ours = On::writes().resource("endpoints").namespace(NAMESPACE).user_agent(CONTROLLER);
-        let requests = self.server.requests().matching(&ours);
+        let filter = On::writes().resource("endpoints").namespace(NAMESPACE).user_agent(CONTROLLER);
+        let requests = self.server.requests().matching(&filter);
         let shown = |it: &LoggedRequest| {
             let status = it.status.map_or_else(String::new, |code| code.to_string());
             let parts = [it.verb.as_str(), &it.name, &status];
@@ -127,7 +129,7 @@ impl Rig {
         requests.iter().map(shown).collect()
     }
 
-    /// Waits until a Service that comes now has been served.
+    /// Waits until a new marker Service has been synced.
     async fn marker(&mut self) {
         self.markers += 1;
         let name = format!("marker-{}", self.markers);
@@ -140,9 +142,9 @@ impl Rig {
         eventually("a marker", &self.markers, async || self.server.requests().count(&markers)).await;
     }
 
-    /// The events there are, as `namespace reason message`.
+    /// Returns all events, each as `namespace reason message`.
     pub(crate) async fn events(&self) -> Vec<String> {
-        let list = self.client.get_json("/api/v1/events").await.expect("a list");
+        let list = self.client.get_json("/api/v1/events").await.expect("list");
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let shown = |it: &Value| {
             format!("{} {} {}", text(&it["metadata"]["namespace"]), text(&it["reason"]), text(&it["message"]))
@@ -152,18 +154,18 @@ impl Rig {
 }
 
 pub(crate) fn read<T: serde::de::DeserializeOwned>(object: &Value) -> T {
-    serde_json::from_value(object.clone()).expect("an object")
+    serde_json::from_value(object.clone()).expect("valid object")
 }
 
-/// Polls until `look` sees what is expected.
-pub(crate) async fn eventually<T: PartialEq + Debug>(what: &str, expected: &T, look: impl AsyncFn() -> T) {
+/// Polls until `observe` returns the expected value, for at most 30 s.
+pub(crate) async fn eventually<T: PartialEq + Debug>(what: &str, expected: &T, observe: impl AsyncFn() -> T) {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
-        let seen = look().await;
-        if seen == *expected {
+        let observed = observe().await;
+        if observed == *expected {
             return;
         }
-        assert!(Instant::now() < deadline, "{what}: 30s passed, {seen:?} instead of {expected:?}");
+        assert!(Instant::now() < deadline, "{what}: {observed:?} after 30 s, expected {expected:?}");
         sleep(Duration::from_millis(5)).await;
     }
 }

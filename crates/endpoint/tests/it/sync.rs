@@ -1,4 +1,4 @@
-//! Syncs from end to end: what is written when, and what becomes of failures.
+//! End-to-end syncs: which writes are sent, and how failures are handled.
 
 use k8s_openapi::api::core::v1 as core;
 use kube_dev_apiserver::{Fault, On};
@@ -41,17 +41,17 @@ fn endpoints(name: &str, address: &str) -> Value {
 #[case::external_name_with_selector(&json!({"type": "ExternalName", "selector": {"app": "web"}}))]
 #[case::external_name(&json!({"type": "ExternalName"}))]
 #[tokio::test]
-async fn hands_off(#[case] spec: &Value) {
+async fn a_service_without_selector_or_with_external_name_is_not_reconciled(#[case] spec: &Value) {
     let pods = [pod("a", "10.0.0.1")];
     let mut rig = Rig::start(&[service(1, spec)], &pods, &[]).await;
-    assert!(rig.writes().await.is_empty(), "nothing is made");
+    assert!(rig.writes().await.is_empty(), "nothing is created");
     let mut rig = Rig::start(&[service(1, spec)], &pods, &[endpoints("web", "6.7.8.9")]).await;
     assert!(rig.writes().await.is_empty(), "nothing is changed (EC-24)");
 }
 
 // upstream: TestSyncEndpointsItems, TestSyncEndpointsServiceNotFound
 #[tokio::test]
-async fn made_changed_and_deleted() {
+async fn endpoints_are_created_updated_and_deleted() {
     let mut rig = Rig::start(&[web(1)], &[pod("a", "10.0.0.1")], &[]).await;
     assert_eq!(rig.writes().await, ["create 201"]);
     rig.refresh("web").await;
@@ -69,9 +69,9 @@ async fn made_changed_and_deleted() {
     assert_eq!(rig.writes().await[2..], ["delete web 200"]);
 }
 
-// upstream: TestCheckLeftoverEndpoints. EC-25: whoever made them.
+// upstream: TestCheckLeftoverEndpoints. Any creator counts (EC-25).
 #[tokio::test]
-async fn what_was_left_behind_goes_at_the_start() {
+async fn leftover_endpoints_are_deleted_at_start() {
     let mut leader = endpoints("leader", "10.0.0.1");
     leader["metadata"]["annotations"] = json!({LEADER_ANNOTATION: "{}"});
     let mut rig = Rig::start(&[], &[], &[endpoints("gone", "10.0.0.1"), leader]).await;
@@ -79,7 +79,7 @@ async fn what_was_left_behind_goes_at_the_start() {
 }
 
 #[tokio::test]
-async fn what_is_gone_already_counts_as_deleted() {
+async fn a_delete_answered_with_404_succeeds() {
     let mut rig = Rig::start(&[web(1)], &[], &[]).await;
     rig.writes().await;
     rig.client.delete::<core::Endpoints>(NAMESPACE, "web", None).await.expect("deleted");
@@ -89,9 +89,9 @@ async fn what_is_gone_already_counts_as_deleted() {
     assert_eq!(rig.writes().await[1..], ["delete web 404"], "and is not tried again");
 }
 
-/// What another made of an object since it was last seen is not deleted unseen. Upstream would.
+/// An object that another client changed since the cached state is not deleted. Upstream deletes it.
 #[tokio::test]
-async fn only_what_was_seen_is_deleted() {
+async fn a_delete_requires_the_cached_version() {
     let mut rig = Rig::start(&[web(1)], &[], &[]).await;
     rig.refresh("web").await;
     let patch = json!({"metadata": {"labels": {"made": "anew"}}});
@@ -101,7 +101,7 @@ async fn only_what_was_seen_is_deleted() {
     let writes = rig.writes().await;
     assert!(writes.len() > 1 && writes[1..].iter().all(|it| it == "delete web 409"), "{writes:?}");
     rig.refresh("web").await;
-    eventually("the object seen, and gone", &true, async || rig.stored("web").await.is_none()).await;
+    eventually("the object is deleted after its event", &true, async || rig.stored("web").await.is_none()).await;
 }
 
 // upstream: TestMultiplePodChanges, TestMultipleServiceChanges, which wait for the event of the first write (TR-E1, TR-E2)
@@ -109,7 +109,7 @@ async fn only_what_was_seen_is_deleted() {
 async fn a_write_is_in_the_cache_before_its_event() {
     let mut rig = Rig::start(&[web(1)], &[pod("a", "10.0.0.1")], &[endpoints("web", "6.7.8.9")]).await;
     assert_eq!(rig.writes().await, ["update web 200"]);
-    // No event of the first write has come: a second one on the version before it would conflict.
+    // The event of the first write has not arrived: a write based on the previous version would conflict.
     rig.pods.apply(crate::rig::read(&pod("b", "10.0.0.2")));
     rig.pods.deliver();
     rig.service(&web(2));
@@ -139,32 +139,32 @@ async fn times_of_a_sync_without_a_write_are_not_new_later() {
     assert_eq!(stored.metadata.annotations.get(TRIGGER_TIME_ANNOTATION), None);
 }
 
-// EP-20: refused as any other write, so that it is told and tried again.
+// EP-20: 409 AlreadyExists is treated like any other failure.
 #[rstest]
 #[case::forbidden(403)]
 #[case::exists(409)]
 #[case::invalid(422)]
 #[case::broken(500)]
 #[tokio::test]
-async fn a_creation_that_fails_is_told_and_tried_again(#[case] code: u16) {
+async fn a_failed_create_emits_an_event_and_is_retried(#[case] code: u16) {
     let mut rig = Rig::start(&[], &[], &[]).await;
     let creates = On::any().verb("create").resource("endpoints").namespace(NAMESPACE);
     rig.server.faults().inject(Fault::refuse(code).on(creates.clone()).times(1));
     rig.service(&web(1));
-    eventually("a second creation", &2, async || rig.server.requests().count(&creates)).await;
+    eventually("a second create", &2, async || rig.server.requests().count(&creates)).await;
     assert_eq!(rig.writes().await, [format!("create {code}"), "create 201".to_owned()]);
-    // EV-1: in the namespace of those that have none.
-    let told = async || {
+    // EV-1: events about objects without namespace go to `default`.
+    let emitted = async || {
         let events = rig.events().await;
         events
             .iter()
             .any(|it| it.starts_with("default FailedToCreateEndpoint Failed to create endpoint for service ns/web: "))
     };
-    eventually("an event", &true, told).await;
+    eventually("an event", &true, emitted).await;
 }
 
 #[tokio::test]
-async fn an_update_that_fails_is_told_and_tried_again() {
+async fn a_failed_update_emits_an_event_and_is_retried() {
     let rig = Rig::start(&[], &[pod("a", "10.0.0.1")], &[]).await;
     rig.client.create(&crate::rig::read::<core::Endpoints>(&endpoints("web", "6.7.8.9"))).await.expect("created");
     rig.refresh("web").await;
@@ -172,18 +172,18 @@ async fn an_update_that_fails_is_told_and_tried_again() {
     rig.server.faults().inject(Fault::refuse(409).on(updates.clone()).times(1));
     rig.service(&web(1));
     eventually("a second update", &2, async || rig.server.requests().count(&updates)).await;
-    let told = async || {
+    let emitted = async || {
         let events = rig.events().await;
         events.iter().any(|it| it.starts_with("ns FailedToUpdateEndpoint Failed to update endpoint ns/web: "))
     };
-    eventually("an event", &true, told).await;
+    eventually("an event", &true, emitted).await;
 }
 
-// EP-20: nothing can be made there any more, which is nobody's failure.
+// EP-20: not an error.
 #[tokio::test]
-async fn a_namespace_that_is_going_is_left_alone() {
+async fn a_create_in_a_terminating_namespace_is_not_retried() {
     let mut rig = Rig::start(&[], &[], &[]).await;
-    // What someone holds back keeps the namespace.
+    // An object with a finalizer keeps the namespace in phase Terminating.
     let mut held = endpoints("held", "10.0.0.1");
     held["metadata"]["finalizers"] = json!(["example.com/hold"]);
     rig.client.create(&crate::rig::read::<core::Endpoints>(&held)).await.expect("created");
@@ -192,18 +192,18 @@ async fn a_namespace_that_is_going_is_left_alone() {
     assert!(status.is_success(), "{status}");
     rig.service(&web(1));
     let first = rig.writes().await;
-    assert_eq!(first, ["create 403"], "the namespace is still there, terminating");
+    assert_eq!(first, ["create 403"], "the namespace is terminating");
     assert_eq!(rig.writes().await, first, "and is not tried again");
     assert!(rig.events().await.is_empty());
 }
 
 #[tokio::test]
-async fn an_annotation_that_is_no_boolean_is_told() {
+async fn an_invalid_annotation_emits_an_event() {
     let mut service = web(1);
     service["metadata"]["annotations"] = json!({"service.alpha.kubernetes.io/tolerate-unready-endpoints": "yes"});
     let mut rig = Rig::start(&[service], &[pod("a", "10.0.0.1")], &[]).await;
     assert_eq!(rig.writes().await, ["create 201"]);
     let expected = "ns InvalidTolerateUnreadyEndpoints Annotation \
-        service.alpha.kubernetes.io/tolerate-unready-endpoints is ignored: \"yes\" is no boolean";
+        service.alpha.kubernetes.io/tolerate-unready-endpoints is ignored: \"yes\" is not a boolean";
     eventually("an event", &vec![expected.to_owned()], async || rig.events().await).await;
 }

@@ -1,4 +1,4 @@
-//! A Service, its Pods and their Nodes, as many as asked for.
+//! A Service with a given number of Pods, their Nodes, and its slices.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use kube_endpointslice::{
 };
 use kube_topology::{HintPolicy, ZoneRatios};
 
-/// What a sync of the slice controller has at hand.
+/// State that a sync of the slice controller reads.
 pub(crate) struct World {
     service: Service,
     pods: Vec<Arc<Pod>>,
@@ -25,7 +25,7 @@ pub(crate) struct World {
 const ZONES: [&str; 3] = ["region-1a", "region-1b", "region-1c"];
 
 impl World {
-    /// Pods on 500 Nodes in three zones, and no slices yet.
+    /// Returns Pods on 500 Nodes in three zones, without slices.
     pub(crate) fn new(pods: usize) -> World {
         let port = ServicePort {
             name: "http".into(),
@@ -53,7 +53,8 @@ impl World {
         }
     }
 
-    /// With the slices that a first sync would have made, as they come back from the API server: every text its own.
+    /// Returns the state after a first sync. The slices are decoded as from the API server, so they share no text with
+    /// the Pods.
     pub(crate) fn settled(pods: usize) -> World {
         let mut world = World::new(pods);
         let created = world.sync().types.remove(0).create;
@@ -64,19 +65,19 @@ impl World {
             Arc::new(EndpointSlice::from(&full))
         };
         world.slices = created.into_iter().enumerate().map(read_back).collect();
-        assert!(world.sync().is_empty(), "the steady state is to be steady");
+        assert!(world.sync().is_empty(), "a sync in the steady state writes nothing");
         world
     }
 
-    /// With one Pod that is not ready any more.
+    /// Returns the state after a first sync, with one Pod that is no longer ready.
     pub(crate) fn changed(pods: usize) -> World {
         let mut world = World::settled(pods);
         Arc::make_mut(&mut world.pods[pods / 2]).ready = false;
-        assert_eq!(world.sync().writes(), 1, "one change takes one write");
+        assert_eq!(world.sync().writes(), 1, "one changed Pod causes one write");
         world
     }
 
-    /// Builds what is desired from the Pods, and plans.
+    /// Computes the desired endpoints from the Pods, and plans.
     pub(crate) fn sync(&self) -> Plan {
         let desired =
             desired_endpoints_from_service_pods(&self.service, &self.pods, |name| self.nodes.get(name).cloned());
@@ -94,7 +95,7 @@ fn node_name(at: usize) -> String {
     format!("ip-10-0-{}-{}.region-1.example", at / 256, at % 256)
 }
 
-/// As informers hold it: texts that repeat are one and the same.
+/// Returns a Pod as in an informer's store: with interned texts.
 fn pod(at: usize) -> Pod {
     let ip = format!("10.{}.{}.{}", 128 + at / 65_536, at / 256 % 256, at % 256);
     let ready = PodCondition { type_: "Ready".into(), status: "True".into(), ..PodCondition::default() };

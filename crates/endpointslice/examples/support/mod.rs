@@ -1,5 +1,5 @@
-//! What the examples share: a client, and lists read from the server.
-#![allow(dead_code, reason = "no example needs all of it")]
+//! Code that the examples share: client, lists, and output.
+#![allow(dead_code, reason = "no example uses all of it")]
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,10 +10,11 @@ use kube_endpoint_model::{EndpointPort, Service, TargetPort};
 use kube_endpointslice::Plan;
 use kube_wire::{Decode, decode_list};
 
-/// What an example may fail with.
+/// Result of an example.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// A client for the cluster of `$KUBECONFIG`, or for the one this runs in, and the arguments of the program.
+/// Returns a client for the cluster of `$KUBECONFIG`, or without it for the cluster that the program runs in, and the
+/// arguments of the program.
 pub(crate) async fn start() -> Result<(Client, Vec<String>)> {
     let config = match std::env::var_os("KUBECONFIG") {
         Some(path) => Config::from_kubeconfig(Path::new(&path)).await?,
@@ -22,7 +23,7 @@ pub(crate) async fn start() -> Result<(Client, Vec<String>)> {
     Ok((Client::new(&config, ClientOptions::default())?, std::env::args().skip(1).collect()))
 }
 
-/// The objects of a namespace with these labels, of all namespaces where it is `None`.
+/// Lists the objects with these labels in a namespace; `None` for all namespaces.
 pub(crate) async fn list<T: Decode>(
     client: &Client,
     namespace: Option<&str>,
@@ -34,13 +35,14 @@ pub(crate) async fn list<T: Decode>(
     Ok(decode_list(&bytes)?.items)
 }
 
-/// Says what was written.
-#[expect(clippy::print_stdout, reason = "the examples' output")]
+/// Prints the number of planned writes.
+#[expect(clippy::print_stdout, reason = "output of the examples")]
 pub(crate) fn report(plan: &Plan) {
     println!("{} writes", plan.writes());
 }
 
-/// The ports of a Service that have a number; names are those of container ports, which mean the primary network.
+/// Returns the ports of a Service with a numeric target port. Named ones are resolved by container ports, which are on
+/// the primary network.
 pub(crate) fn numbered_ports(service: &Service) -> Vec<EndpointPort> {
     let numbered = service.ports.iter().filter_map(|port| match port.target {
         TargetPort::Number(number) => Some((port, number)),

@@ -1,4 +1,4 @@
-//! The sync of one Service.
+//! Sync of one Service.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -34,10 +34,10 @@ pub(super) struct Syncs {
     pub(super) keys: Enqueuer<ObjectKey>,
 }
 
-/// Why a sync failed.
+/// Error of a sync.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SyncError {
-    /// Writes failed, or Pods are on Nodes that are not known; what could be written was.
+    /// Writes failed, or Pods were left out because their Nodes are not in the cache.
     #[error("{}", join(.0))]
     Reconcile(Vec<Failure>),
 }
@@ -51,13 +51,13 @@ pub(super) enum Failure {
 }
 
 impl Syncs {
-    /// Works the shares of the zones out anew; returns the Services that are overloaded now (ES-H10).
+    /// Recomputes the CPU ratios of the zones, and returns the Services to sync (ES-H10).
     pub(super) fn nodes_changed(&self) -> Vec<ObjectKey> {
         let nodes = self.nodes.list();
         self.reconciler.set_nodes(nodes.iter().map(|node| &**node))
     }
 
-    /// Brings the slices of a Service into line with its Pods (ES-1 to ES-5, ES-7), and counts what came of it (SY-3).
+    /// Reconciles the slices of a Service with its Pods (ES-1 to ES-5, ES-7), and counts the result (SY-3).
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
         let result = self.try_sync(key).await;
         self.metrics.synced(if result.is_ok() { SyncResult::Success } else { SyncResult::Error });
@@ -66,14 +66,14 @@ impl Syncs {
 
     async fn try_sync(&self, key: &ObjectKey) -> Result<Outcome, SyncError> {
         let Some(service) = self.services.get(&key.namespace, &key.name) else {
-            // Its slices go with it: they are owned, and the garbage collector removes them.
+            // The garbage collector deletes the slices through their owner references (ES-1).
             locked(&self.trigger_times).forget(key);
             self.reconciler.forget(key);
             return Ok(Outcome::Unchanged);
         };
         let selector = match &service.selector {
             Some(selector) if !service.external_name => selector,
-            // Slices that are there are left alone (EC-24).
+            // Existing slices are kept (EC-24).
             _ => return Ok(Outcome::Unchanged),
         };
 
@@ -84,7 +84,8 @@ impl Syncs {
 
         let owner = Owner::service(&service);
         if self.keys.is_contested(key) && self.reconciler.owner_is_gone::<Service>(&owner).await {
-            // The event of the Service follows, and queues it again.
+            // The cache of Services is stale. The event of the deletion enqueues the key; if it is late, the owner is
+            // verified again.
             self.keys.add_contested(key.clone(), self.echo_delay);
             return Ok(Outcome::Unchanged);
         }
@@ -105,8 +106,8 @@ impl Syncs {
         let missing = missing.map(|missing| Failure::MissingNode { service: key.clone(), missing });
         let mut failures: Vec<Failure> = missing.collect();
         match applied {
-            // Upstream syncs again when its own write comes back through the watch before its answer does, and then takes in
-            // changes that wake nothing by themselves (EC-2). Here that does not depend on which of the two is faster.
+            // Upstream syncs again if the watch delivers its write before the response, and then picks up changes that
+            // enqueue nothing by themselves (EC-2). Here a sync that wrote is always followed by another (ES-7).
             Ok(done) if failures.is_empty() => {
                 if done.writes == 0 {
                     return Ok(Outcome::Unchanged);

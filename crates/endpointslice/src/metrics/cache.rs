@@ -1,4 +1,4 @@
-//! How many slices and endpoints there are and should be, over all Services: pure.
+//! Number of endpoints and slices over all Services.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroUsize;
@@ -8,14 +8,14 @@ use kube_topology::TrafficDistribution;
 
 use crate::plan::{GroupCount, Plan};
 
-/// Totals over Services.
+/// Number of endpoints and slices, of one Service or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Endpoints desired.
+    /// Number of desired endpoints.
     pub endpoints: usize,
-    /// Slices there are.
+    /// Number of slices.
     pub slices: usize,
-    /// Slices there would be if every one were full.
+    /// Minimum number of slices for the desired endpoints.
     pub desired_slices: usize,
 }
 
@@ -37,9 +37,9 @@ impl Totals {
     }
 }
 
-/// Remembers the figures of each Service (MT-4 to MT-7).
+/// Endpoints, slices and traffic distribution of each Service, with their totals (MT-4 to MT-7).
 ///
-/// Unlike upstream both families of a dual-stack Service count (EC-32).
+/// Unlike upstream, both families of a dual-stack Service count (EC-32).
 #[derive(Clone, Debug, Default)]
 pub struct MetricsCache {
     services: HashMap<ObjectKey, BTreeMap<AddressType, Totals>>,
@@ -48,8 +48,9 @@ pub struct MetricsCache {
 }
 
 impl MetricsCache {
-    /// Takes in a plan for a Service. `max` is the most endpoints of a slice; `placeholder` says whether a Service
-    /// without endpoints should have a slice (MT-8: not so for mirrored ones).
+    /// Replaces the numbers of a Service by those of a plan, and returns the totals over all Services. `max` is the
+    /// maximum number of endpoints per slice; `placeholder` is whether a Service without endpoints should have a slice,
+    /// which mirrored ones should not (MT-8).
     pub fn update(&mut self, service: &ObjectKey, plan: &Plan, max: NonZeroUsize, placeholder: bool) -> Totals {
         let types = plan.types.iter();
         let types = types.map(|plan| (plan.address_type.clone(), of_groups(&plan.groups, max, placeholder)));
@@ -60,7 +61,7 @@ impl MetricsCache {
         self.totals
     }
 
-    /// Forgets a Service; `None` if nothing was known of it.
+    /// Removes a Service, and returns the totals over all others; `None` if it was not stored.
     pub fn remove(&mut self, service: &ObjectKey) -> Option<Totals> {
         let before = self.services.remove(service)?;
         self.totals = self.totals.minus(sum(Some(before)));
@@ -68,7 +69,7 @@ impl MetricsCache {
         Some(self.totals)
     }
 
-    /// Takes in the traffic distribution that a Service uses; says whether that is news.
+    /// Sets the traffic distribution that a Service uses, and returns whether it changed.
     pub fn set_traffic_distribution(&mut self, service: &ObjectKey, used: Option<TrafficDistribution>) -> bool {
         let mut news = false;
         for (distribution, services) in &mut self.traffic {
@@ -82,7 +83,7 @@ impl MetricsCache {
         }
     }
 
-    /// How many Services use each traffic distribution that was ever used.
+    /// Returns the number of Services by traffic distribution, for each one that was ever used.
     pub fn traffic_distributions(&self) -> BTreeMap<TrafficDistribution, usize> {
         self.traffic.iter().map(|(distribution, services)| (*distribution, services.len())).collect()
     }
@@ -164,7 +165,7 @@ mod tests {
         let services = ["one", "two", "three"].map(|name| ObjectKey::new("ns", name));
         assert!(cache.traffic_distributions().is_empty());
         assert!(services.iter().all(|service| cache.set_traffic_distribution(service, Some(PreferClose))));
-        assert!(!cache.set_traffic_distribution(&services[0], Some(PreferClose)), "no news");
+        assert!(!cache.set_traffic_distribution(&services[0], Some(PreferClose)), "not changed");
         assert!(cache.set_traffic_distribution(&services[0], Some(PreferSameNode)));
         assert_eq!(cache.traffic_distributions(), [(PreferClose, 2), (PreferSameNode, 1)].into());
         assert!(cache.set_traffic_distribution(&services[0], None));

@@ -1,4 +1,4 @@
-//! The metrics of slice controllers on a registry of the `prometheus` crate.
+//! Metrics of slice controllers in a registry of the `prometheus` crate.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,7 @@ use prometheus::{
 use super::{HintLabels, Operation, SliceMetrics, SyncResult, Totals};
 use crate::plan::Plan;
 
-/// The metrics that every controller of slices has, under its own prefix. They are [`SliceMetrics`] by themselves: all
-/// of the mirroring controller's that are about slices.
+/// Metrics of writes, which the slice and the mirroring controller have under their own prefixes.
 ///
 /// | metric | type |
 /// |---|---|
@@ -31,7 +30,7 @@ pub struct WriteMetrics {
     changes: IntCounterVec,
 }
 
-/// The names, help texts and buckets that upstream gives metrics of one prefix.
+/// Registration of metrics with one prefix, with upstream's names, help texts and buckets.
 struct Names<'a> {
     registry: &'a Registry,
     subsystem: &'static str,
@@ -63,8 +62,11 @@ const SLICE_CONTROLLER: &str = "endpoint_slice_controller";
 const MIRRORING_CONTROLLER: &str = "endpoint_slice_mirroring_controller";
 
 impl WriteMetrics {
-    /// Registers the metrics of the mirroring controller that are about slices, under
-    /// `endpoint_slice_mirroring_controller_`. Fails if one of their names is taken.
+    /// Registers the metrics of the mirroring controller with the prefix `endpoint_slice_mirroring_controller_`.
+    ///
+    /// # Errors
+    ///
+    /// The registry already contains a metric with one of their names.
     pub fn register_mirroring(registry: &Registry) -> prometheus::Result<WriteMetrics> {
         let names = Names { registry, subsystem: MIRRORING_CONTROLLER, stability: "ALPHA" };
         let updated =
@@ -95,7 +97,7 @@ impl WriteMetrics {
 }
 
 fn float(count: usize) -> f64 {
-    // Counts of endpoints are far below 2^52.
+    // Numbers of endpoints are far below 2^52.
     #[expect(clippy::cast_precision_loss)]
     let float = count as f64;
     float
@@ -106,7 +108,7 @@ fn integer(count: usize) -> i64 {
 }
 
 impl WriteMetrics {
-    /// Observes the numbers of endpoints that a sync adds, updates and removes.
+    /// Observes the number of endpoints that a sync adds, updates and removes.
     pub fn changes(&self, added: usize, updated: usize, removed: usize) {
         self.added.observe(float(added));
         self.removed.observe(float(removed));
@@ -133,8 +135,8 @@ impl SliceMetrics for WriteMetrics {
     }
 }
 
-/// The metrics of the slice controller with upstream's names, texts, labels and buckets, all under
-/// `endpoint_slice_controller_`: those of [`WriteMetrics`], and
+/// Metrics of the slice controller with upstream's names, help texts, labels and buckets. The prefix is
+/// `endpoint_slice_controller_`. Besides those of [`WriteMetrics`]:
 ///
 /// | metric | type |
 /// |---|---|
@@ -150,7 +152,11 @@ pub struct PrometheusMetrics {
 }
 
 impl PrometheusMetrics {
-    /// Registers the metrics. Fails if one of their names is taken.
+    /// Registers the metrics of the slice controller.
+    ///
+    /// # Errors
+    ///
+    /// The registry already contains a metric with one of their names.
     pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {
         let beta = Names { registry, subsystem: SLICE_CONTROLLER, stability: "BETA" };
         let alpha = Names { stability: "ALPHA", ..beta };

@@ -1,4 +1,4 @@
-//! An embedded API server to reconcile against.
+//! Embedded API server with a client.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::Server;
 use serde_json::{Value, json};
 
-/// An API server and a client for it.
+/// Embedded API server and a client for it.
 pub(crate) struct Cluster {
     pub(crate) server: Server,
     pub(crate) client: Client,
@@ -18,10 +18,10 @@ impl Cluster {
     }
 
     pub(crate) async fn with(config: kube_dev_apiserver::Config) -> Cluster {
-        let server = Server::start(config).await.expect("a server");
-        let config = Config::from_url(&server.url()).expect("a configuration");
+        let server = Server::start(config).await.expect("the server starts");
+        let config = Config::from_url(&server.url()).expect("a valid URL");
         let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() });
-        Cluster { server, client: client.expect("a client") }
+        Cluster { server, client: client.expect("a valid configuration") }
     }
 
     pub(crate) async fn call(&self, method: &str, path: &str, body: &Value) -> Value {
@@ -43,7 +43,7 @@ impl Cluster {
         self.create("/api/v1/nodes", json!({"metadata": {"name": name, "labels": labels}})).await;
     }
 
-    /// A ready Pod of `app` in the namespace `default`.
+    /// Creates a ready Pod in the namespace `default` with the label `app`.
     pub(crate) async fn pod(&self, name: &str, app: &str, node: &str, address: &str, annotations: Value) {
         let metadata = json!({"name": name, "labels": {"app": app}, "annotations": annotations});
         let container = json!({"name": "main", "image": "registry.example/app:1"});
@@ -54,7 +54,7 @@ impl Cluster {
         self.call("PATCH", &format!("/api/v1/namespaces/default/pods/{name}/status"), &json!({"status": status})).await;
     }
 
-    /// A Service in the namespace `default`, at port 8080 of its Pods.
+    /// Creates a Service in the namespace `default` with the target port 8080.
     pub(crate) async fn service(&self, name: &str, selector: Value, annotations: Value) {
         let ports = json!([{"name": "http", "port": 80, "targetPort": 8080}]);
         let metadata = json!({"name": name, "annotations": annotations});
@@ -62,7 +62,7 @@ impl Cluster {
         self.create("/api/v1/namespaces/default/services", object).await;
     }
 
-    /// The slices that `controller` manages in the namespace `default`.
+    /// Returns the slices that `controller` manages in the namespace `default`.
     pub(crate) async fn slices(&self, controller: &str) -> Vec<Value> {
         let path = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
         let list = self.client.get_json(path).await.expect("a list");
@@ -71,7 +71,8 @@ impl Cluster {
         slices
     }
 
-    /// The addresses in those slices with their readiness, each with how often it is there.
+    /// Returns the number of occurrences in these slices of each address with its readiness, for instance
+    /// `10.1.0.1 true`.
     pub(crate) async fn addresses(&self, controller: &str) -> BTreeMap<String, usize> {
         let mut addresses = BTreeMap::new();
         for slice in self.slices(controller).await {
@@ -84,7 +85,7 @@ impl Cluster {
     }
 }
 
-/// Addresses with their readiness, each once.
+/// Returns addresses with their readiness, each occurring once.
 pub(crate) fn once(addresses: &[&str]) -> BTreeMap<String, usize> {
     addresses.iter().map(|address| ((*address).to_owned(), 1)).collect()
 }

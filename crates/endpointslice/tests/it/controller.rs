@@ -92,7 +92,7 @@ async fn follows_what_the_service_selects() {
     let untouched = cluster.slices("others.example.com").await;
     assert_eq!(untouched[0]["metadata"], theirs["metadata"], "not touched");
 
-    // The garbage collector, which does not run here, removes the slices of a Service that is gone.
+    // The slices of the deleted Service remain: no garbage collector runs here.
     cluster.call("DELETE", "/api/v1/namespaces/default/services/web", &json!({})).await;
     cluster.pod("p3", "web", "n1", "10.1.0.3", json!({})).await;
     cluster.service("next", json!({"app": "web"}), json!({})).await;
@@ -186,7 +186,7 @@ async fn a_pod_on_an_unknown_node_is_reported_and_retried() {
     assert!(results.keys().all(|result| ["error", "success"].contains(result)), "{results:?}");
 }
 
-// No needless write: with everything in place a restart writes nothing.
+// After a restart with slices as desired, nothing is written.
 #[tokio::test]
 async fn a_restart_writes_nothing() {
     let cluster = Cluster::start().await;
@@ -202,7 +202,7 @@ async fn a_restart_writes_nothing() {
     };
     let before = writes();
     let _tasks = run(&cluster);
-    // A Service that comes later is synced after those that are there.
+    // A Service that is created later is synced after the existing ones.
     cluster.service("later", json!({"app": "web"}), json!({})).await;
     settles(&cluster, &[("10.1.0.1 true".to_owned(), 2)].into()).await;
     assert_eq!(writes(), before + 1, "only the slice of the new Service");

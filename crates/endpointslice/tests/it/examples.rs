@@ -1,4 +1,4 @@
-//! The examples against the embedded API server: each writes what it should, and then nothing more.
+//! The examples against the embedded API server: the first sync writes the expected slices, the second one nothing.
 
 use kube_dev_apiserver::{Config, CustomKind};
 use kube_endpointslice::Reconciler;
@@ -122,7 +122,7 @@ async fn a_service_of_two_clusters() {
             "kubernetes.io/service-name": "web",
             "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
         });
-        // The same Pod name in both clusters.
+        // Both clusters have a Pod of the same name.
         let target = json!({"kind": "Pod", "namespace": "default", "name": "web-0"});
         let endpoint = json!({"addresses": [address], "conditions": {"ready": true}, "targetRef": target});
         let slice = json!({
@@ -147,7 +147,7 @@ async fn a_service_of_two_clusters() {
     assert_eq!(here.addresses(&options.controller).await, once(&["10.1.0.1 true", "10.2.0.1 true"]));
     let slices = here.slices(&options.controller).await;
     assert_eq!(slices[0]["metadata"]["labels"]["multicluster.kubernetes.io/service-name"], "web");
-    assert_eq!(there.slices(&options.controller).await, Vec::<Value>::new(), "nothing is written elsewhere");
+    assert_eq!(there.slices(&options.controller).await, Vec::<Value>::new(), "nothing is written to other clusters");
 
     there.call("DELETE", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/web-1", &json!({})).await;
     assert_eq!(sync().await.writes(), 1);

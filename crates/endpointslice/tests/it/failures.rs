@@ -1,4 +1,4 @@
-//! Every write of an apply fails once, in every way; retries end in the desired state, without duplicates.
+//! Each write of a plan fails once, in each way; after retries the slices are as desired, without duplicates.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn owner() -> Owner {
     Owner::new("v1", "Service", &metadata)
 }
 
-/// Endpoints of two families, in slices of at most two.
+/// Returns groups of ready endpoints, given by address type, port and numbers.
 fn groups(groups: &[(AddressType, i32, &[usize])]) -> Vec<DesiredGroup> {
     let group = |(address_type, port, numbers): &(AddressType, i32, &[usize])| DesiredGroup {
         address_type: address_type.clone(),
@@ -29,7 +29,7 @@ fn groups(groups: &[(AddressType, i32, &[usize])]) -> Vec<DesiredGroup> {
     groups.iter().map(group).collect()
 }
 
-/// Before: two families, and three ports.
+/// Returns the groups before the change: two families and three ports.
 fn before() -> Vec<DesiredGroup> {
     let v4 = AddressType::IPv4;
     groups(&[
@@ -40,9 +40,10 @@ fn before() -> Vec<DesiredGroup> {
     ])
 }
 
-/// After: from there it takes creates, updates and deletes in either family.
+/// Returns the groups after the change, and their addresses. With slices of at most two endpoints, the change takes
+/// every verb.
 fn after() -> (Vec<DesiredGroup>, BTreeSet<String>) {
-    // IPv4: one slice is updated and three are deleted. IPv6: three are created.
+    // IPv4: one slice is updated and three are deleted. IPv6: three slices are created.
     let desired = groups(&[(AddressType::IPv4, 80, &[1, 7]), (AddressType::IPv6, 80, &[1, 2, 3, 4, 5, 6, 7, 8, 9])]);
     let addresses = desired.iter().flat_map(|group| &group.endpoints).map(|it| it.addresses[0].to_string()).collect();
     (desired, addresses)
@@ -77,7 +78,7 @@ async fn addresses(cluster: &Cluster) -> Vec<String> {
     addresses
 }
 
-/// How many creates, updates and deletes the change takes.
+/// Returns the number of creates, updates and deletes of the change.
 async fn writes() -> [u32; 3] {
     let cluster = Cluster::start().await;
     let reconciler = Reconciler::builder(cluster.client.clone(), options(2)).build();
@@ -113,21 +114,21 @@ async fn at_every_position(#[case] fault: Fault) {
             let mut tries = 0;
             while sync(&reconciler, desired.clone()).await.is_err() {
                 tries += 1;
-                assert!(tries < 5, "{verb} {position}: no end of failures");
+                assert!(tries < 5, "{verb} {position}: still failing");
             }
             if verb == "delete" {
                 // A delete answered with 404 succeeds, so the next sync finds the slice.
                 sync(&reconciler, desired.clone()).await.expect("a sync");
             }
             let hits: u32 = cluster.server.faults().states().iter().map(|state| state.hits).sum();
-            assert_eq!(hits, 1, "{verb} {position}: was to fail");
+            assert_eq!(hits, 1, "{verb} {position}: no fault was injected");
             assert_eq!(addresses(&cluster).await, Vec::from_iter(expected), "{verb} {position}");
             assert!(sync(&reconciler, desired).await.expect("a sync").is_empty(), "{verb} {position}: not settled");
         }
     }
 }
 
-/// What another made of a slice since it was last seen is not deleted unseen. Upstream would.
+/// A slice that another client has changed since it was read is not deleted. Upstream deletes it.
 #[tokio::test]
 async fn only_what_was_seen_is_deleted() {
     let cluster = Cluster::start().await;
@@ -165,7 +166,7 @@ async fn a_terminating_namespace_ends_the_type_without_failure() {
     let done = reconciler.reconcile(input, None).await.expect("no failure");
     assert_eq!((done.plan.types[0].create.len(), done.writes), (1, 0));
     let refused = cluster.server.requests().count(&On::any().verb("create").resource("endpointslices"));
-    assert_eq!(refused, 1, "was tried");
+    assert_eq!(refused, 1, "one create was sent");
 }
 
 // RC-4

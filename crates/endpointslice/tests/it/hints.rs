@@ -1,4 +1,4 @@
-//! Hints as the reconciler decides them for Services.
+//! Hints that the reconciler computes for Services.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use rstest::rstest;
 
 use crate::world::{IPV4, carry_out, endpoint, options, ports, service};
 
-/// Endpoints in these zones, each on a Node of its own.
+/// Returns one endpoint for each letter of `zones`, in that zone and on its own Node.
 fn desired(zones: &str) -> Vec<DesiredGroup> {
     let endpoint = |(at, zone): (usize, char)| Endpoint {
         zone: Some(zone.to_string().into()),
@@ -29,7 +29,7 @@ fn plan_with(zones: &str, existing: &[Arc<EndpointSlice>], policy: HintPolicy, e
     plan(Input::new(&Owner::service(&service()), IPV4, desired(zones), existing), hints, &options(100))
 }
 
-/// The hints of all endpoints: zones, and Nodes after a slash.
+/// Returns the hints of all endpoints: zones, and Nodes after a slash.
 fn hints(slices: &[Arc<EndpointSlice>]) -> String {
     let hint = |endpoint: &Endpoint| match &endpoint.hints {
         None => "-".to_owned(),

@@ -1,4 +1,4 @@
-//! What holds for any slices and any endpoints, 2,000 cases each.
+//! Properties of plans for arbitrary slices and endpoints, with 2,000 cases each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::world::{carry_out, endpoint_of, options, plan_for, ports, service};
 
 const TYPES: [AddressType; 2] = [AddressType::IPv4, AddressType::IPv6];
 
-/// The slices of one address type as they may be found, and what is desired of it.
+/// Existing slices and desired endpoints of one address type.
 #[derive(Clone, Debug)]
 struct Family {
     existing: Vec<Slice>,
@@ -21,8 +21,9 @@ struct Family {
 }
 
 impl Family {
-    /// Takes every endpoint out of all slices of its port but the first: no controller leaves one in two. Where one is,
-    /// upstream's writes depend on which slice it sees first, and the best order is not looked for.
+    /// Keeps each endpoint in the first slice of its port only, as a controller leaves the slices. If an endpoint is in
+    /// two slices, the number of writes depends on which of them is visited first, and the plan does not search for the
+    /// best order.
     fn at_rest(&mut self) {
         let mut seen = BTreeSet::new();
         for slice in &mut self.existing {
@@ -35,7 +36,8 @@ fn endpoints(count: usize) -> impl Strategy<Value = BTreeMap<usize, bool>> {
     prop::collection::btree_map(0usize..24, any::<bool>(), 0..count)
 }
 
-/// Any slices: of three sets of ports and none, with endpoints that are in several, of other owners, with wrong labels.
+/// Returns arbitrary slices: with one of three ports or none, endpoints that are in several slices, other owners, wrong
+/// labels.
 fn family(max: usize) -> impl Strategy<Value = Family> {
     let slice = (prop::sample::select(vec![0, 80, 81, 82]), endpoints(max + 1), 0..8u8, 0..8u8);
     let slice = slice.prop_map(|(port, endpoints, owned, labels)| Slice {
@@ -102,7 +104,7 @@ fn plan_of(families: &[Family; 2], existing: &[Arc<EndpointSlice>], max: usize) 
     plan_for(&service(), &TYPES, desired(families), existing, &options(max))
 }
 
-/// Every endpoint in the slices with their type and port, as (type, port, address, ready), and how often.
+/// Returns the number of occurrences of each endpoint, as (address type, port, address, ready).
 fn shown(slices: &[Arc<EndpointSlice>]) -> BTreeMap<(String, i32, String, bool), usize> {
     let mut all = BTreeMap::new();
     for slice in slices {
@@ -219,7 +221,7 @@ proptest! {
             contents.sort();
             contents
         };
-        // Names that sort the other way round.
+        // The names of the two runs sort in opposite order.
         prop_assert_eq!(walk(10_000, false), walk(500, true));
     }
 }

@@ -1,4 +1,4 @@
-//! The reconciler: its plans as tables and laws, and what becomes of them against the embedded API server.
+//! Tests of the reconciler: plans as tables and properties, and reconciliation against the embedded API server.
 
 mod cluster;
 mod controller;

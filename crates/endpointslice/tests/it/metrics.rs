@@ -1,4 +1,4 @@
-//! The exposition, compared with what the Go kube-controller-manager printed, and what counts as what.
+//! Exposition of the metrics, compared with that of the Go kube-controller-manager, and the values after syncs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use prometheus::{Registry, TextEncoder};
 use crate::cluster::Cluster;
 use crate::world::{group, options};
 
-/// Lines of `/metrics` of kube-controller-manager 1.36.
+/// Lines from `/metrics` of kube-controller-manager 1.36.
 const UPSTREAM: &str = include_str!("../fixtures/upstream-metrics.txt");
 
 fn exposition(registry: &Registry) -> String {
     TextEncoder::new().encode_to_string(&registry.gather()).expect("text")
 }
 
-/// Help and type lines, and series without their values.
+/// Returns the sorted help and type lines, and the series without their values.
 fn schema(exposition: &str) -> Vec<String> {
     let series = |line: &str| match line.rsplit_once(' ') {
         Some((series, _)) if !line.starts_with('#') => series.to_owned(),
@@ -36,7 +36,7 @@ fn values(registry: &Registry) -> BTreeMap<String, String> {
     series.map(|(series, value)| (series.to_owned(), value.to_owned())).collect()
 }
 
-/// Reconciles as a Service with this policy.
+/// Reconciles the slices of a Service with this hint policy.
 async fn sync(reconciler: &Reconciler, types: &[AddressType], desired: Vec<DesiredGroup>, policy: HintPolicy) {
     let metadata =
         ObjectMeta { namespace: "default".into(), name: "web".into(), uid: "u".into(), ..ObjectMeta::default() };
@@ -47,7 +47,7 @@ async fn sync(reconciler: &Reconciler, types: &[AddressType], desired: Vec<Desir
 
 const V4: &[AddressType] = &[AddressType::IPv4];
 
-// upstream: TestReconcileEndpointSlicesMetrics and its kin: names, help texts, types, labels and buckets
+// upstream: TestReconcileEndpointSlicesMetrics and the three tests named below
 #[tokio::test]
 async fn names_help_types_labels_and_buckets_are_upstreams() {
     let registry = Registry::new();
@@ -55,15 +55,15 @@ async fn names_help_types_labels_and_buckets_are_upstreams() {
     let cluster = Cluster::start().await;
     let reconciler = Reconciler::builder(cluster.client.clone(), options(100)).metrics(metrics.clone()).build();
     metrics.synced(SyncResult::Success);
-    sync(&reconciler, V4, vec![group(0..3, 80, true)], HintPolicy::ClusterWide).await;
-    sync(&reconciler, V4, vec![group(0..3, 80, false)], HintPolicy::ClusterWide).await;
+    sync(&reconciler, V4, vec![group(0..3, 80, true)], HintPolicy::None).await;
+    sync(&reconciler, V4, vec![group(0..3, 80, false)], HintPolicy::None).await;
     let without_create: String = exposition(&registry)
         .lines()
         .filter(|line| !line.contains("\"create\""))
         .flat_map(|line| [line, "\n"])
         .collect();
     assert_eq!(schema(&without_create), schema(UPSTREAM));
-    assert!(PrometheusMetrics::register(&registry).is_err(), "the names are taken");
+    assert!(PrometheusMetrics::register(&registry).is_err(), "the names are registered already");
 }
 
 // upstream: TestReconcileEndpointSlicesMetrics, ..._EndpointsAddedPerSync_CollectAndCompare,

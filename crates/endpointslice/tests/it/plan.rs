@@ -1,4 +1,4 @@
-//! Plans: upstream's figures as tables.
+//! Plans, with the numbers of upstream's tests as tables.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -51,8 +51,8 @@ fn packing(
     assert_eq!(sizes(&carry_out(&existing, &plan, &mut 1_000)), expected);
 }
 
-// upstream: TestReconcileEndpointSlicesRecycling: other ports, same slices. Unlike upstream's, the updates carry a resource
-// version: the simulation found that a slice which another manager had taken over was overwritten (seed 550).
+// upstream: TestReconcileEndpointSlicesRecycling: other ports, same slices. Unlike upstream's, the updates carry a
+// resource version: the simulation found that a slice which another manager had taken over was overwritten (seed 550).
 #[test]
 fn slices_of_other_ports_are_recycled() {
     let existing = slices_of(&[100, 100, 50], true);
@@ -78,7 +78,7 @@ fn a_service_without_endpoints_keeps_one_empty_slice() {
     assert!(gone.types[0].update[0].ports.is_empty());
 }
 
-// upstream: TestReconcile1EndpointSlice, TestPlaceHolderSliceCompare (what can be said here); RC-26
+// upstream: TestReconcile1EndpointSlice, TestPlaceHolderSliceCompare (without its nil cases); RC-26
 #[rstest]
 #[case::same(|_: &mut EndpointSlice| {}, (0, 0, 0))]
 #[case::other_name(|it: &mut EndpointSlice| it.metadata.name = "other".into(), (0, 0, 0))]
@@ -116,7 +116,7 @@ fn what_counts_as_a_change(#[case] edit: fn(&mut Endpoint), #[case] updates: usi
     let mut desired = group(0..1, 80, true);
     edit(&mut desired.endpoints[0]);
     let plan = plan_for(&service(), IPV4, vec![desired], &existing, &options(100));
-    // One that is not the same Pod any more takes the name of the slice that goes.
+    // An endpoint of another Pod is in a new slice, which takes over the name of the deleted one.
     assert_eq!(writes(&plan.types[0]), (0, updates, 0));
 }
 
@@ -158,7 +158,7 @@ fn slices_of_address_types_the_service_lacks_are_deleted() {
     assert_eq!((writes(&plan.types[0]), plan.unsupported.len()), ((1, 0, 0), 1));
 }
 
-// What a create that was carried out but not confirmed leaves behind.
+// A create that succeeded without a response and was repeated under another name leaves two equal slices.
 #[test]
 fn of_twins_one_is_deleted_and_nothing_else_is_written() {
     let one = slices_of(&[3], true);
@@ -169,7 +169,7 @@ fn of_twins_one_is_deleted_and_nothing_else_is_written() {
     assert_eq!(writes(&plan.types[0]), (0, 0, 1));
 }
 
-// Whoever leaves out what the API server fills in meets it again in the slices that come back.
+// The API server defaults these fields, so slices that it returns must match ports without them.
 #[test]
 fn ports_without_protocol_and_name_are_those_the_server_makes_of_them() {
     let mut desired = group(0..3, 80, true);
@@ -213,7 +213,7 @@ fn nothing_is_created_for_a_terminating_owner() {
     let existing = slices_of(&[2], true);
     let plan = plan_for(&service, IPV4, vec![group(0..2, 80, false)], &existing, &options(100));
     assert_eq!(writes(&plan.types[0]), (0, 1, 0), "updates go on");
-    // Recycled slices are updates, surplus ones go, and what would be created is counted.
+    // Recycled slices are updates, surplus slices are deleted, and creates are counted as withheld.
     let existing = slices_of(&[2, 2], true);
     let plan = plan_for(&service, IPV4, vec![group(10..12, 81, true)], &existing, &options(100));
     assert_eq!((writes(&plan.types[0]), plan.types[0].withheld), ((0, 1, 1), 0));

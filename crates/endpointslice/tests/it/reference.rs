@@ -1,8 +1,8 @@
-//! Upstream's phases once more, as plain as can be (RC-6, RC-15 to RC-21, RC-24, RC-25, RC-41): only how many writes.
+//! Literal implementation of upstream's phases (RC-6, RC-15 to RC-21, RC-24, RC-25, RC-41) that only counts writes.
 
 use std::collections::BTreeMap;
 
-/// A slice: its port (0 for none), and its endpoints by number with their readiness.
+/// Slice with its port (0 for none), and its endpoints by number with their readiness.
 #[derive(Clone, Debug)]
 pub(crate) struct Slice {
     pub(crate) port: i32,
@@ -11,10 +11,10 @@ pub(crate) struct Slice {
     pub(crate) endpoints: BTreeMap<usize, bool>,
 }
 
-/// Endpoints with their readiness, by port.
+/// Desired endpoints by port and number, with their readiness.
 pub(crate) type Desired = BTreeMap<i32, BTreeMap<usize, bool>>;
 
-/// The fewest writes that upstream may come to, whatever order its maps and lists are in.
+/// Returns the minimum number of writes of upstream over all orders of its maps and lists.
 pub(crate) fn fewest_writes(existing: &[Slice], desired: &Desired, max: usize) -> usize {
     let mut fewest = usize::MAX;
     permute(&mut existing.iter().collect(), 0, &mut |order| fewest = fewest.min(writes(order, desired, max)));

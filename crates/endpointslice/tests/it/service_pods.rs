@@ -1,4 +1,4 @@
-//! From a Service and its Pods to a plan, as upstream's tests of its reconciler go.
+//! Plans for Services and their Pods, with the cases of upstream's reconciler tests.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn node(name: &str) -> Option<Arc<Node>> {
     Some(Arc::new(Node { name: name.into(), zone: zone.into(), ..Node::default() }))
 }
 
-/// The plan, and how many Pods were left out for want of their Node.
+/// Returns the plan, and the number of Pods that were left out because their Node is missing.
 fn plan_pods(service: &Service, pods: &[Pod], existing: &[Arc<EndpointSlice>]) -> (Plan, usize) {
     let pods: Vec<Arc<Pod>> = pods.iter().cloned().map(Arc::new).collect();
     let desired = desired_endpoints_from_service_pods(service, &pods, node);
@@ -51,7 +51,8 @@ fn plan_pods(service: &Service, pods: &[Pod], existing: &[Arc<EndpointSlice>]) -
     (plan(input, Hints::Leave, &options(100)), desired.missing_nodes.len())
 }
 
-/// Slices as `type port+port: address ready/serving/terminating node zone hostname, ...`.
+/// Returns slices as `type port+port: address+address rst node zone hostname, ...`, where `rst` are the conditions
+/// ready, serving and terminating, or `-`.
 fn shown(slices: &[Arc<EndpointSlice>]) -> Vec<String> {
     let slice = |slice: &Arc<EndpointSlice>| {
         let ports: Vec<String> = slice

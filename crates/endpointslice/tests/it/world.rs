@@ -1,4 +1,4 @@
-//! Services, endpoints and slices to plan with, and what becomes of a plan.
+//! Services, endpoints and slices for plans, and the slices after a plan.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -72,7 +72,7 @@ pub(crate) fn plan_for(
     plan(input, Hints::Leave, options)
 }
 
-/// What an API server would hold after the plan was carried out. `next` numbers the names it makes.
+/// Returns the slices after a plan is applied. `next` is the counter for generated names.
 pub(crate) fn carry_out(existing: &[Arc<EndpointSlice>], plan: &Plan, next: &mut usize) -> Vec<Arc<EndpointSlice>> {
     let mut slices: BTreeMap<Text, Arc<EndpointSlice>> =
         existing.iter().map(|slice| (slice.metadata.name.clone(), Arc::clone(slice))).collect();
@@ -90,10 +90,10 @@ pub(crate) fn carry_out(existing: &[Arc<EndpointSlice>], plan: &Plan, next: &mut
             let mut slice = slice.clone();
             slice.metadata.resource_version = 2.into();
             let before = slices.insert(slice.metadata.name.clone(), Arc::new(slice.clone()));
-            assert!(before.is_some_and(|before| before.address_type == slice.address_type), "updates what is there");
+            assert!(before.is_some_and(|before| before.address_type == slice.address_type), "no slice to update");
         }
         for slice in &plan.delete {
-            assert!(slices.remove(&slice.metadata.name).is_some(), "deletes what is there");
+            assert!(slices.remove(&slice.metadata.name).is_some(), "no slice to delete");
         }
     }
     for slice in &plan.unsupported {
@@ -102,7 +102,7 @@ pub(crate) fn carry_out(existing: &[Arc<EndpointSlice>], plan: &Plan, next: &mut
     slices.into_values().collect()
 }
 
-/// Slices of the given sizes with consecutive endpoints, as an earlier plan would have left them.
+/// Returns slices of these sizes with consecutive endpoints, as an earlier plan would have created them.
 pub(crate) fn slices_of(sizes: &[usize], ready: bool) -> Vec<Arc<EndpointSlice>> {
     let mut first = 0;
     let mut slices = Vec::new();

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use kube_ambient::{Defect, has};
+use kube_ambient::{Defect, is_enabled};
 use kube_controller_client::MAX_RETRY_AFTER;
 use kube_wire::{Encoding, ResourceVersion};
 use tokio::time::Instant;
@@ -200,7 +200,7 @@ impl Machine {
                 let (page, whole) = (page.clone(), *whole);
                 Next::List(self.list_request(page, whole))
             }
-            Phase::Watch { .. } if self.verify && !has(Defect::WatchNotVerified) => Next::Verify,
+            Phase::Watch { .. } if self.verify && !is_enabled(Defect::WatchNotVerified) => Next::Verify,
             Phase::Watch { since, silent } => {
                 (*since, *silent) = (Some(now), true);
                 self.deadline = Some(now + timeout);
@@ -365,7 +365,7 @@ impl Machine {
     fn back_off(&mut self, failure: &Failure, now: Instant, jitter: f64) {
         let wait = self.backoff.next(now, jitter);
         self.wait = Some(match failure {
-            Failure::Busy { retry_after: Some(asked) } if has(Defect::LongRetryAfter) => *asked,
+            Failure::Busy { retry_after: Some(asked) } if is_enabled(Defect::LongRetryAfter) => *asked,
             Failure::Busy { retry_after: Some(asked) } => wait.max((*asked).min(MAX_RETRY_AFTER)),
             _ => wait,
         });

@@ -119,14 +119,14 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             timeout(LIST_SILENCE, body.next()).await.map_err(|_| Trouble::Silence(LIST_SILENCE))?.transpose()?
         {
             items.push(&chunk);
-            while let Some(object) = items.next_item().map_err(|error| error.after(&last_good))? {
+            while let Some(object) = items.next_item().map_err(|error| error.with_resource_version(&last_good))? {
                 match object {
                     Ok(object) => self.gathered.push(self.shared.arrived(object)),
                     Err(it) => self.gather_undecodable(EventType::Added, *it),
                 }
             }
         }
-        let meta = items.finish().map_err(|error| error.after(&last_good))?;
+        let meta = items.finish().map_err(|error| error.with_resource_version(&last_good))?;
         if let Some(next) = meta.continue_token {
             return Ok(Happened::Page { next });
         }

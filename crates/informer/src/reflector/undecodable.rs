@@ -138,7 +138,7 @@ mod tests {
             key: (!key.is_empty()).then(|| ObjectKey::new("shop", key)),
             uid: "u".into(),
             resource_version: version.into(),
-            error: DecodeError::Nameless { kind: kind.to_owned(), resource_version: None },
+            error: DecodeError::MissingName { kind: kind.to_owned(), resource_version: None },
         }
     }
 

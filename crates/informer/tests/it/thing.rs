@@ -73,7 +73,7 @@ impl Object for Thing {
         self.metadata.resource_version.clone()
     }
 
-    fn has_content_of(&self, other: &Self) -> bool {
+    fn content_eq(&self, other: &Self) -> bool {
         self == other
     }
 

@@ -16,45 +16,45 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 /// A TCP proxy whose connections can be frozen.
-struct Route {
+struct FreezingProxy {
     address: SocketAddr,
-    cut: watch::Sender<()>,
+    freeze: watch::Sender<()>,
     _tasks: JoinSet<()>,
 }
 
-impl Route {
-    async fn to(server: SocketAddr) -> Route {
+impl FreezingProxy {
+    async fn start(server: SocketAddr) -> FreezingProxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
         let address = listener.local_addr().expect("local address");
-        let (cut, receiver) = watch::channel(());
+        let (freeze, receiver) = watch::channel(());
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
             let mut connections = JoinSet::new();
             while let Ok((mut near, _)) = listener.accept().await {
-                let mut cut = receiver.clone();
-                cut.mark_unchanged();
+                let mut freeze = receiver.clone();
+                freeze.mark_unchanged();
                 connections.spawn(async move {
                     let mut far = TcpStream::connect(server).await.expect("connect");
                     tokio::select! {
                         _ = copy_bidirectional(&mut near, &mut far) => {}
-                        Ok(()) = cut.changed() => pending().await,
+                        Ok(()) = freeze.changed() => pending().await,
                     }
                 });
             }
         });
-        Route { address, cut, _tasks: tasks }
+        FreezingProxy { address, freeze, _tasks: tasks }
     }
 
     /// Freezes all open connections; later ones are not affected.
-    fn cut(&self) {
-        self.cut.send_replace(());
+    fn freeze(&self) {
+        self.freeze.send_replace(());
     }
 }
 
 /// Starts an election behind a proxy and waits until it has renewed the lease. Returns fence, task and proxy.
-async fn leader(server: &Server, timeouts: Timeouts) -> (Fence, JoinSet<End>, Route) {
-    let route = Route::to(server.address()).await;
-    let kubeconfig = server.kubeconfig().replace(&server.address().to_string(), &route.address.to_string());
+async fn leader(server: &Server, timeouts: Timeouts) -> (Fence, JoinSet<End>, FreezingProxy) {
+    let proxy = FreezingProxy::start(server.address()).await;
+    let kubeconfig = server.kubeconfig().replace(&server.address().to_string(), &proxy.address.to_string());
     let folder = tempfile::tempdir().expect("tempdir");
     let path = folder.path().join("kubeconfig");
     std::fs::write(&path, kubeconfig).expect("write");
@@ -69,21 +69,21 @@ async fn leader(server: &Server, timeouts: Timeouts) -> (Fence, JoinSet<End>, Ro
     tasks.spawn(election.run(CancellationToken::new()));
     assert!(fence.leading().await);
     assert!(fence.changed().await, "not renewed");
-    (fence, tasks, route)
+    (fence, tasks, proxy)
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dead_connection_does_not_cost_the_lease() {
+async fn dead_connection_does_not_lose_the_lease() {
     let config = kube_dev_apiserver::Config { transport: Transport::Tls, ..kube_dev_apiserver::Config::default() };
     let server = Server::start(config).await.expect("start server");
-    let (fence, mut tasks, route) = leader(&server, Timing::default().timeouts()).await;
-    route.cut();
+    let (fence, mut tasks, proxy) = leader(&server, Timing::default().timeouts()).await;
+    proxy.freeze();
     let later = Instant::now() + Duration::from_secs(60);
     tokio::select! {
         end = tasks.join_next() => panic!("the election ended: {end:?}"),
         () = sleep_until(later) => {}
     }
-    let lead = fence.lead().expect("leadership was lost");
-    assert!(lead > later + Duration::from_secs(6), "not renewed in the last 4 s");
+    let term_end = fence.lead().expect("leadership was lost");
+    assert!(term_end > later + Duration::from_secs(6), "not renewed in the last 4 s");
     server.shutdown().await;
 }

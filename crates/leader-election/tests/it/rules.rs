@@ -5,19 +5,19 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube_lease_election::{Answer, Elector, End, LeaseName, Next, Now, Request, Timing};
+use kube_lease_election::{Elector, End, LeaseName, Next, Now, Request, RequestOutcome, Timing};
 use rstest::rstest;
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// One elector and its clock.
-struct Bench {
+struct Harness {
     elector: Elector,
     now: Now,
     start: Instant,
 }
 
-impl Bench {
+impl Harness {
     fn new() -> Self {
         let lease = LeaseName { namespace: "foo".to_owned(), name: "bar".to_owned() };
         let elector = Elector::new(lease, "baz".to_owned(), Timing::default(), 7);
@@ -25,16 +25,16 @@ impl Bench {
         Self { elector, now, start: now.at }
     }
 
-    /// Returns a bench whose elector has led since second 0, with the Lease at resource version 1.
+    /// Returns a harness whose elector has led since second 0, with the Lease at resource version 1.
     fn leading() -> Self {
-        let mut bench = Self::new();
-        bench.sends("get", Answer::Missing);
-        bench.sends("create", written(1));
-        assert!(bench.leads());
-        bench
+        let mut harness = Self::new();
+        harness.exchange("get", RequestOutcome::NotFound);
+        harness.exchange("create", written(1));
+        assert!(harness.is_leading());
+        harness
     }
 
-    fn pass(&mut self, time: Duration) {
+    fn advance(&mut self, time: Duration) {
         self.now.at += time;
         self.now.wall += time;
     }
@@ -45,21 +45,21 @@ impl Bench {
 
     /// Advances the clock to the next request, which must have this verb, and returns its Lease.
     #[track_caller]
-    fn asks(&mut self, verb: &str) -> Option<Lease> {
+    fn expect_request(&mut self, verb: &str) -> Option<Lease> {
         for _ in 0..3 {
             match self.next() {
                 Next::Wait(until) => {
                     let wait = until - self.now.at;
-                    self.pass(wait);
+                    self.advance(wait);
                 }
                 Next::Send { request, .. } => {
-                    let (found, lease) = match request {
+                    let (actual, lease) = match request {
                         Request::Get => ("get", None),
                         Request::Create(lease) => ("create", Some(lease)),
                         Request::Update(lease) => ("update", Some(lease)),
                     };
-                    assert_eq!(found, verb);
-                    if found == "update" {
+                    assert_eq!(actual, verb);
+                    if actual == "update" {
                         let version = lease.as_ref().and_then(|lease| lease.metadata.resource_version.as_deref());
                         assert_ne!(version.unwrap_or_default(), "", "update without a resource version");
                     }
@@ -72,32 +72,32 @@ impl Bench {
     }
 
     #[track_caller]
-    fn sends(&mut self, verb: &str, answer: Answer) -> Option<Lease> {
-        let lease = self.asks(verb);
-        self.elector.answer(self.now, answer);
+    fn exchange(&mut self, verb: &str, outcome: RequestOutcome) -> Option<Lease> {
+        let lease = self.expect_request(verb);
+        self.elector.record_outcome(self.now, outcome);
         lease
     }
 
     /// Returns the time until the next action; zero if a request is due.
-    fn waits(&mut self) -> Duration {
+    fn time_to_next_action(&mut self) -> Duration {
         match self.next() {
             Next::Wait(until) => until - self.now.at,
             _ => Duration::ZERO,
         }
     }
 
-    fn leads(&self) -> bool {
-        self.elector.lead().is_some()
+    fn is_leading(&self) -> bool {
+        self.elector.term().is_some()
     }
 
     /// Returns the seconds from the start to the end of the term.
-    fn term_ends(&self) -> Option<f64> {
-        self.elector.lead().map(|lead| (lead.until - self.start).as_secs_f64())
+    fn term_end_seconds(&self) -> Option<f64> {
+        self.elector.term().map(|term| (term.until - self.start).as_secs_f64())
     }
 }
 
-fn written(version: u32) -> Answer {
-    Answer::Written { uid: "uid".to_owned(), resource_version: version.to_string() }
+fn written(version: u32) -> RequestOutcome {
+    RequestOutcome::Written { uid: "uid".to_owned(), resource_version: version.to_string() }
 }
 
 /// Returns a Lease at resource version 5.
@@ -118,8 +118,8 @@ fn lease(holder: &str, seconds: i32) -> Lease {
     }
 }
 
-fn found(holder: &str, seconds: i32) -> Answer {
-    Answer::Found(lease(holder, seconds))
+fn found(holder: &str, seconds: i32) -> RequestOutcome {
+    RequestOutcome::Found(lease(holder, seconds))
 }
 
 fn renewed_by(holder: &str, second: i64) -> Lease {
@@ -136,319 +136,319 @@ fn transitions(lease: Option<Lease>) -> Option<i32> {
 
 #[test]
 fn acquire_from_no_object() {
-    let mut bench = Bench::new();
-    bench.sends("get", Answer::Missing);
-    let lease = bench.sends("create", written(1));
+    let mut harness = Harness::new();
+    harness.exchange("get", RequestOutcome::NotFound);
+    let lease = harness.exchange("create", written(1));
     assert_eq!(transitions(lease), Some(0));
-    assert!(bench.leads() && bench.elector.leader() == "baz");
+    assert!(harness.is_leading() && harness.elector.leader() == "baz");
 }
 
 #[rstest]
 #[case::without_a_record(Lease { spec: None, ..lease("", 0) })]
 #[case::unled(lease("", 0))]
 #[case::released(lease("", 1))]
-fn acquire_what_nobody_holds(#[case] unled: Lease) {
-    let mut bench = Bench::new();
-    bench.sends("get", Answer::Found(unled));
-    assert_eq!(transitions(bench.sends("update", written(6))), Some(1));
-    assert!(bench.leads());
+fn acquire_from_object_without_holder(#[case] unled: Lease) {
+    let mut harness = Harness::new();
+    harness.exchange("get", RequestOutcome::Found(unled));
+    assert_eq!(transitions(harness.exchange("update", written(6))), Some(1));
+    assert!(harness.is_leading());
 }
 
 #[test]
 fn acquire_from_led_object_after_its_own_duration() {
-    let mut bench = Bench::new();
-    bench.sends("get", found("bing", 3));
+    let mut harness = Harness::new();
+    harness.exchange("get", found("bing", 3));
     // One attempt before, and one exactly at the end of the holder's 3 s, not of this elector's 15 s.
-    bench.sends("get", found("bing", 3));
-    bench.sends("get", found("bing", 3));
-    assert_eq!(bench.now.at - bench.start, 3 * SECOND);
-    assert_eq!(transitions(bench.sends("update", written(6))), Some(1));
-    assert!(bench.leads());
+    harness.exchange("get", found("bing", 3));
+    harness.exchange("get", found("bing", 3));
+    assert_eq!(harness.now.at - harness.start, 3 * SECOND);
+    assert_eq!(transitions(harness.exchange("update", written(6))), Some(1));
+    assert!(harness.is_leading());
 }
 
 #[test]
 fn acquire_from_led_unacked_object() {
-    let mut bench = Bench::new();
+    let mut harness = Harness::new();
     // A holder without a lease duration is not replaced before the next attempt.
-    bench.sends("get", found("bing", 0));
-    assert!(!bench.leads() && bench.waits() >= 2 * SECOND);
-    bench.sends("get", found("bing", 0));
-    assert_eq!(transitions(bench.sends("update", written(6))), Some(1));
+    harness.exchange("get", found("bing", 0));
+    assert!(!harness.is_leading() && harness.time_to_next_action() >= 2 * SECOND);
+    harness.exchange("get", found("bing", 0));
+    assert_eq!(transitions(harness.exchange("update", written(6))), Some(1));
 }
 
 #[test]
 fn do_not_acquire_from_led_acked_object() {
-    let mut bench = Bench::new();
+    let mut harness = Harness::new();
     for second in 0..20 {
-        bench.sends("get", Answer::Found(renewed_by("bing", second)));
-        let wait = bench.waits();
+        harness.exchange("get", RequestOutcome::Found(renewed_by("bing", second)));
+        let wait = harness.time_to_next_action();
         assert!((2 * SECOND..=Duration::from_millis(4_400)).contains(&wait), "{wait:?}");
     }
-    assert!(!bench.leads() && bench.elector.leader() == "bing");
+    assert!(!harness.is_leading() && harness.elector.leader() == "bing");
 }
 
 /// A holder whose clock is wrong by years counts as alive while it renews.
 #[test]
-fn times_in_the_lease_decide_nothing() {
-    let mut bench = Bench::new();
+fn times_in_the_lease_are_ignored() {
+    let mut harness = Harness::new();
     for second in [-4_000_000_000, 4_000_000_000, 0] {
-        bench.sends("get", Answer::Found(renewed_by("bing", second)));
+        harness.exchange("get", RequestOutcome::Found(renewed_by("bing", second)));
     }
-    assert!(!bench.leads());
-    let last_seen = bench.now.at;
-    while !bench.leads() {
-        match bench.next() {
+    assert!(!harness.is_leading());
+    let last_observed = harness.now.at;
+    while !harness.is_leading() {
+        match harness.next() {
             Next::Send { request: Request::Get, .. } => {
-                bench.elector.answer(bench.now, Answer::Found(renewed_by("bing", 0)));
+                harness.elector.record_outcome(harness.now, RequestOutcome::Found(renewed_by("bing", 0)));
             }
-            Next::Send { .. } => bench.elector.answer(bench.now, written(6)),
-            Next::Wait(until) => bench.now.at = until,
+            Next::Send { .. } => harness.elector.record_outcome(harness.now, written(6)),
+            Next::Wait(until) => harness.now.at = until,
             Next::Ended(end) => panic!("{end:?}"),
         }
     }
-    assert_eq!(bench.now.at - last_seen, 15 * SECOND);
+    assert_eq!(harness.now.at - last_observed, 15 * SECOND);
 }
 
 #[test]
 fn renew_already_acquired_object() {
-    let mut bench = Bench::new();
+    let mut harness = Harness::new();
     // An earlier write of this candidate whose response was lost.
-    bench.sends("get", found("baz", 15));
-    assert_eq!(transitions(bench.sends("update", written(6))), Some(0));
-    assert!(bench.leads());
+    harness.exchange("get", found("baz", 15));
+    assert_eq!(transitions(harness.exchange("update", written(6))), Some(0));
+    assert!(harness.is_leading());
 }
 
 #[test]
 fn fast_path_renews_without_reading() {
-    let mut bench = Bench::leading();
+    let mut harness = Harness::leading();
     for version in 2..10 {
-        assert_eq!(bench.waits(), 2 * SECOND);
-        let lease = bench.sends("update", written(version)).expect("no Lease");
+        assert_eq!(harness.time_to_next_action(), 2 * SECOND);
+        let lease = harness.exchange("update", written(version)).expect("no Lease");
         assert_eq!(lease.metadata.resource_version, Some((version - 1).to_string()));
     }
-    assert_eq!((bench.elector.slow_paths(), bench.term_ends()), (0, Some(26.0)));
+    assert_eq!((harness.elector.slow_path_count(), harness.term_end_seconds()), (0, Some(26.0)));
 }
 
 #[rstest]
-#[case::refused(Answer::Refused)]
-#[case::unknown(Answer::Unknown)]
-fn slow_path_when_the_optimistic_update_fails(#[case] answer: Answer) {
-    let mut bench = Bench::leading();
-    bench.sends("update", answer);
-    bench.sends("get", found("baz", 15));
-    bench.sends("update", written(6));
-    assert_eq!((bench.elector.slow_paths(), bench.term_ends()), (1, Some(12.0)));
+#[case::rejected(RequestOutcome::Rejected)]
+#[case::unknown(RequestOutcome::Unknown)]
+fn slow_path_when_the_optimistic_update_fails(#[case] outcome: RequestOutcome) {
+    let mut harness = Harness::leading();
+    harness.exchange("update", outcome);
+    harness.exchange("get", found("baz", 15));
+    harness.exchange("update", written(6));
+    assert_eq!((harness.elector.slow_path_count(), harness.term_end_seconds()), (1, Some(12.0)));
 }
 
 #[test]
-fn the_term_counts_from_when_the_renewal_was_sent() {
-    let mut bench = Bench::leading();
-    bench.asks("update");
-    bench.pass(3 * SECOND);
-    bench.elector.answer(bench.now, written(2));
-    assert_eq!(bench.term_ends(), Some(12.0), "sent at 2, answered at 5");
+fn term_is_measured_from_sending_the_renewal() {
+    let mut harness = Harness::leading();
+    harness.expect_request("update");
+    harness.advance(3 * SECOND);
+    harness.elector.record_outcome(harness.now, written(2));
+    assert_eq!(harness.term_end_seconds(), Some(12.0), "sent at 2, answered at 5");
 }
 
 #[test]
-fn an_answer_after_the_term_renews_nothing() {
-    let mut bench = Bench::leading();
-    bench.asks("update");
-    bench.pass(10 * SECOND);
-    bench.elector.answer(bench.now, written(2));
-    assert_eq!(bench.next(), Next::Ended(End::Lost));
+fn response_after_the_term_does_not_renew() {
+    let mut harness = Harness::leading();
+    harness.expect_request("update");
+    harness.advance(10 * SECOND);
+    harness.elector.record_outcome(harness.now, written(2));
+    assert_eq!(harness.next(), Next::Ended(End::Lost));
 }
 
 /// A process is stopped for 1 min between sending the create and receiving the response.
 #[test]
-fn an_acquisition_that_took_too_long_begins_no_term() {
-    let mut bench = Bench::new();
-    bench.sends("get", Answer::Missing);
-    bench.asks("create");
-    bench.pass(60 * SECOND);
-    bench.elector.answer(bench.now, written(1));
-    assert!(!bench.leads());
-    bench.sends("get", found("baz", 15));
-    bench.sends("update", written(6));
-    assert!(bench.leads());
+fn late_response_to_an_acquisition_starts_no_term() {
+    let mut harness = Harness::new();
+    harness.exchange("get", RequestOutcome::NotFound);
+    harness.expect_request("create");
+    harness.advance(60 * SECOND);
+    harness.elector.record_outcome(harness.now, written(1));
+    assert!(!harness.is_leading());
+    harness.exchange("get", found("baz", 15));
+    harness.exchange("update", written(6));
+    assert!(harness.is_leading());
 }
 
 #[test]
-fn a_leader_that_cannot_renew_stops_at_its_deadline() {
-    let mut bench = Bench::leading();
+fn leader_that_cannot_renew_stops_at_its_deadline() {
+    let mut harness = Harness::leading();
     let mut sent = 0;
     loop {
-        match bench.next() {
-            Next::Send { give_up, .. } => {
+        match harness.next() {
+            Next::Send { deadline, .. } => {
                 sent += 1;
-                assert!(give_up <= bench.start + 10 * SECOND, "deadline after the end of the term");
-                bench.elector.answer(bench.now, Answer::Unknown);
+                assert!(deadline <= harness.start + 10 * SECOND, "deadline after the end of the term");
+                harness.elector.record_outcome(harness.now, RequestOutcome::Unknown);
             }
-            Next::Wait(until) => bench.now.at = until,
+            Next::Wait(until) => harness.now.at = until,
             Next::Ended(end) => break assert_eq!(end, End::Lost),
         }
     }
-    assert_eq!(bench.now.at - bench.start, 10 * SECOND);
+    assert_eq!(harness.now.at - harness.start, 10 * SECOND);
     assert_eq!(sent, 8, "one update and one read every 2 s");
 }
 
 #[test]
-fn a_leader_that_sees_another_holder_stops_at_once() {
-    let mut bench = Bench::leading();
-    bench.sends("update", Answer::Refused);
-    bench.sends("get", found("bing", 15));
-    assert_eq!((bench.next(), bench.leads()), (Next::Ended(End::Lost), false));
-    assert_eq!(bench.elector.leader(), "bing");
+fn leader_that_reads_another_holder_stops_at_once() {
+    let mut harness = Harness::leading();
+    harness.exchange("update", RequestOutcome::Rejected);
+    harness.exchange("get", found("bing", 15));
+    assert_eq!((harness.next(), harness.is_leading()), (Next::Ended(End::Lost), false));
+    assert_eq!(harness.elector.leader(), "bing");
 }
 
 /// The holder is cleared manually: the leader acquires the lease again, which counts as a transition.
 #[test]
-fn a_leader_whose_name_was_removed_stays() {
-    let mut bench = Bench::leading();
-    bench.sends("update", Answer::Refused);
-    bench.sends("get", found("", 15));
-    assert_eq!(transitions(bench.sends("update", written(6))), Some(1));
-    assert_eq!(bench.term_ends(), Some(12.0));
+fn leader_acquires_again_if_the_holder_was_cleared() {
+    let mut harness = Harness::leading();
+    harness.exchange("update", RequestOutcome::Rejected);
+    harness.exchange("get", found("", 15));
+    assert_eq!(transitions(harness.exchange("update", written(6))), Some(1));
+    assert_eq!(harness.term_end_seconds(), Some(12.0));
 }
 
 #[test]
-fn a_leader_whose_lease_was_deleted_creates_it_again() {
-    let mut bench = Bench::leading();
-    bench.sends("update", Answer::Missing);
-    bench.sends("get", Answer::Missing);
-    bench.sends("create", written(9));
-    assert_eq!(bench.term_ends(), Some(12.0));
+fn leader_creates_a_deleted_lease_again() {
+    let mut harness = Harness::leading();
+    harness.exchange("update", RequestOutcome::NotFound);
+    harness.exchange("get", RequestOutcome::NotFound);
+    harness.exchange("create", written(9));
+    assert_eq!(harness.term_end_seconds(), Some(12.0));
 }
 
 #[test]
-fn a_candidate_waits_out_the_holder_of_a_lease_that_was_deleted() {
-    let mut bench = Bench::new();
-    bench.sends("get", found("bing", 15));
-    let seen = bench.now.at;
-    while bench.now.at < seen + 15 * SECOND {
-        bench.sends("get", Answer::Missing);
-        bench.waits();
-        bench.pass(SECOND);
+fn candidate_waits_for_the_expiry_of_a_deleted_lease() {
+    let mut harness = Harness::new();
+    harness.exchange("get", found("bing", 15));
+    let observed_at = harness.now.at;
+    while harness.now.at < observed_at + 15 * SECOND {
+        harness.exchange("get", RequestOutcome::NotFound);
+        harness.time_to_next_action();
+        harness.advance(SECOND);
     }
-    bench.sends("get", Answer::Missing);
-    bench.sends("create", written(9));
-    assert!(bench.leads());
+    harness.exchange("get", RequestOutcome::NotFound);
+    harness.exchange("create", written(9));
+    assert!(harness.is_leading());
 }
 
 #[rstest]
-#[case::refused(Answer::Refused)]
-#[case::unknown(Answer::Unknown)]
-fn a_candidate_that_loses_the_race_waits(#[case] answer: Answer) {
-    let mut bench = Bench::new();
-    bench.sends("get", found("", 1));
-    bench.sends("update", answer);
-    assert!(!bench.leads() && bench.waits() >= 2 * SECOND);
+#[case::rejected(RequestOutcome::Rejected)]
+#[case::unknown(RequestOutcome::Unknown)]
+fn candidate_that_fails_to_acquire_waits(#[case] outcome: RequestOutcome) {
+    let mut harness = Harness::new();
+    harness.exchange("get", found("", 1));
+    harness.exchange("update", outcome);
+    assert!(!harness.is_leading() && harness.time_to_next_action() >= 2 * SECOND);
 }
 
 #[test]
-fn a_request_that_is_given_up_counts_as_unknown() {
-    let mut bench = Bench::leading();
-    bench.asks("update");
-    bench.pass(5 * SECOND);
-    bench.sends("get", found("baz", 15));
-    bench.sends("update", written(6));
-    assert_eq!(bench.term_ends(), Some(17.0));
+fn request_without_outcome_counts_as_unknown() {
+    let mut harness = Harness::leading();
+    harness.expect_request("update");
+    harness.advance(5 * SECOND);
+    harness.exchange("get", found("baz", 15));
+    harness.exchange("update", written(6));
+    assert_eq!(harness.term_end_seconds(), Some(17.0));
 }
 
 #[test]
-fn a_release_seen_by_a_watch_is_taken_up_at_once() {
-    let mut bench = Bench::new();
-    bench.sends("get", Answer::Found(renewed_by("bing", 0)));
-    bench.pass(SECOND);
-    bench.elector.observe(bench.now, renewed_by("bing", 1));
-    assert!(bench.waits() >= SECOND, "a renewal triggered an attempt");
-    bench.elector.observe(bench.now, lease("", 1));
-    assert_eq!(bench.waits(), Duration::ZERO);
-    bench.sends("get", found("", 1));
-    bench.sends("update", written(6));
-    assert!(bench.leads());
+fn watched_release_triggers_an_attempt_at_once() {
+    let mut harness = Harness::new();
+    harness.exchange("get", RequestOutcome::Found(renewed_by("bing", 0)));
+    harness.advance(SECOND);
+    harness.elector.observe(harness.now, renewed_by("bing", 1));
+    assert!(harness.time_to_next_action() >= SECOND, "a renewal triggered an attempt");
+    harness.elector.observe(harness.now, lease("", 1));
+    assert_eq!(harness.time_to_next_action(), Duration::ZERO);
+    harness.exchange("get", found("", 1));
+    harness.exchange("update", written(6));
+    assert!(harness.is_leading());
 }
 
 #[test]
-fn what_a_watch_saw_counts_as_seen() {
-    let mut bench = Bench::new();
-    bench.sends("get", Answer::Found(renewed_by("bing", 0)));
-    bench.pass(SECOND);
-    bench.elector.observe(bench.now, renewed_by("bing", 1));
-    let seen = bench.now.at;
+fn watched_renewal_extends_the_expiry_of_the_holder() {
+    let mut harness = Harness::new();
+    harness.exchange("get", RequestOutcome::Found(renewed_by("bing", 0)));
+    harness.advance(SECOND);
+    harness.elector.observe(harness.now, renewed_by("bing", 1));
+    let observed_at = harness.now.at;
     loop {
-        match bench.next() {
+        match harness.next() {
             Next::Send { request: Request::Get, .. } => {
-                bench.elector.answer(bench.now, Answer::Found(renewed_by("bing", 1)));
+                harness.elector.record_outcome(harness.now, RequestOutcome::Found(renewed_by("bing", 1)));
             }
-            Next::Wait(until) => bench.now.at = until,
+            Next::Wait(until) => harness.now.at = until,
             other => break assert!(matches!(other, Next::Send { request: Request::Update(_), .. }), "{other:?}"),
         }
     }
-    assert_eq!(bench.now.at - seen, 15 * SECOND);
+    assert_eq!(harness.now.at - observed_at, 15 * SECOND);
 }
 
 #[test]
-fn release_gives_back_in_one_request() {
-    let mut bench = Bench::leading();
-    bench.elector.stop();
-    let lease = bench.asks("update").expect("no Lease");
-    assert!(!bench.leads(), "still leads while the release is sent");
+fn release_is_one_request() {
+    let mut harness = Harness::leading();
+    harness.elector.stop();
+    let lease = harness.expect_request("update").expect("no Lease");
+    assert!(!harness.is_leading(), "still leads while the release is sent");
     let spec = lease.spec.expect("no spec");
     assert_eq!((spec.holder_identity.as_deref(), spec.lease_duration_seconds), (Some(""), Some(1)));
     assert_eq!(spec.lease_transitions, Some(0));
-    bench.elector.answer(bench.now, written(2));
-    assert_eq!((bench.next(), bench.elector.leader()), (Next::Ended(End::Released), ""));
+    harness.elector.record_outcome(harness.now, written(2));
+    assert_eq!((harness.next(), harness.elector.leader()), (Next::Ended(End::Released), ""));
 }
 
 #[test]
-fn release_while_a_renewal_is_under_way() {
-    let mut bench = Bench::leading();
-    bench.asks("update");
-    bench.elector.stop();
+fn release_while_a_renewal_is_in_flight() {
+    let mut harness = Harness::leading();
+    harness.expect_request("update");
+    harness.elector.stop();
     // The renewal may or may not have been applied, so the Lease is read. It may also be applied after the read.
-    bench.sends("get", found("baz", 15));
-    bench.sends("update", Answer::Refused);
-    bench.sends("get", found("baz", 15));
-    bench.sends("update", written(8));
-    assert_eq!(bench.next(), Next::Ended(End::Released));
+    harness.exchange("get", found("baz", 15));
+    harness.exchange("update", RequestOutcome::Rejected);
+    harness.exchange("get", found("baz", 15));
+    harness.exchange("update", written(8));
+    assert_eq!(harness.next(), Next::Ended(End::Released));
 }
 
 #[test]
-fn release_while_an_acquisition_is_under_way() {
-    let mut bench = Bench::new();
-    bench.sends("get", found("", 1));
-    bench.asks("update");
-    bench.elector.stop();
-    bench.sends("get", found("baz", 15));
-    bench.sends("update", written(8));
-    assert_eq!(bench.next(), Next::Ended(End::Released));
+fn release_while_an_acquisition_is_in_flight() {
+    let mut harness = Harness::new();
+    harness.exchange("get", found("", 1));
+    harness.expect_request("update");
+    harness.elector.stop();
+    harness.exchange("get", found("baz", 15));
+    harness.exchange("update", written(8));
+    assert_eq!(harness.next(), Next::Ended(End::Released));
 }
 
 #[rstest]
-#[case::somebody_elses(found("bing", 15))]
-#[case::nobodys(found("", 1))]
-#[case::gone(Answer::Missing)]
-#[case::unknown(Answer::Unknown)]
-fn release_of_what_is_not_held_any_more(#[case] answer: Answer) {
-    let mut bench = Bench::leading();
-    bench.elector.stop();
-    bench.sends("update", Answer::Refused);
-    bench.sends("get", answer);
-    assert_eq!(bench.next(), Next::Ended(End::Stopped));
+#[case::other_holder(found("bing", 15))]
+#[case::no_holder(found("", 1))]
+#[case::deleted(RequestOutcome::NotFound)]
+#[case::unknown(RequestOutcome::Unknown)]
+fn release_of_a_lease_that_is_no_longer_held(#[case] outcome: RequestOutcome) {
+    let mut harness = Harness::leading();
+    harness.elector.stop();
+    harness.exchange("update", RequestOutcome::Rejected);
+    harness.exchange("get", outcome);
+    assert_eq!(harness.next(), Next::Ended(End::Stopped));
 }
 
 #[test]
-fn a_candidate_that_is_stopped_leaves_the_lease_alone() {
-    let mut bench = Bench::new();
-    bench.sends("get", found("bing", 15));
-    bench.elector.stop();
-    assert_eq!(bench.next(), Next::Ended(End::Stopped));
+fn stopped_candidate_does_not_write() {
+    let mut harness = Harness::new();
+    harness.exchange("get", found("bing", 15));
+    harness.elector.stop();
+    assert_eq!(harness.next(), Next::Ended(End::Stopped));
 }
 
 #[test]
-fn a_leader_that_is_stopped_after_its_term_leaves_the_lease_alone() {
-    let mut bench = Bench::leading();
-    bench.pass(11 * SECOND);
-    bench.elector.stop();
-    assert_eq!(bench.next(), Next::Ended(End::Stopped));
+fn leader_stopped_after_its_term_does_not_write() {
+    let mut harness = Harness::leading();
+    harness.advance(11 * SECOND);
+    harness.elector.stop();
+    assert_eq!(harness.next(), Next::Ended(End::Stopped));
 }

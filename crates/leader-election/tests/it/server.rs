@@ -54,17 +54,17 @@ fn candidate_with(client: &Client, identity: &str, recorder: Option<EventRecorde
 }
 
 impl Candidate {
-    async fn leads(&mut self) {
-        let leads = timeout(60 * SECOND, self.fence.leading()).await;
-        assert_eq!(leads, Ok(true), "not the leader after 1 min");
+    async fn wait_until_leading(&mut self) {
+        let leading = timeout(60 * SECOND, self.fence.leading()).await;
+        assert_eq!(leading, Ok(true), "not the leader after 1 min");
     }
 
-    async fn ends(&mut self) -> End {
+    async fn wait_for_end(&mut self) -> End {
         let end = timeout(60 * SECOND, self.tasks.join_next()).await;
         end.expect("did not end within 1 min").expect("task set is empty").expect("task panicked")
     }
 
-    async fn renews(&mut self) {
+    async fn wait_for_renewal(&mut self) {
         let before = self.fence.lead().expect("not the leader");
         while self.fence.lead() == Some(before) {
             assert!(self.fence.changed().await);
@@ -87,42 +87,45 @@ fn spec(lease: &Lease) -> (String, i32, i32) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_leads_and_the_other_follows_at_once_when_it_stops() {
+async fn standby_takes_over_at_once_when_the_leader_stops() {
     let (_server, client) = server().await;
     let mut one = candidate(&client, "one");
-    one.leads().await;
+    one.wait_until_leading().await;
     assert_eq!(spec(&lease(&client).await), ("one".to_owned(), 15, 0));
     let mut other = candidate(&client, "other");
     while other.fence.leader() != "one" {
         assert!(other.fence.changed().await);
     }
-    one.renews().await;
+    one.wait_for_renewal().await;
     assert_eq!(other.fence.lead(), None);
 
-    let asked = Instant::now();
+    let stopped_at = Instant::now();
     one.stop.cancel();
-    assert_eq!(one.ends().await, End::Released);
+    assert_eq!(one.wait_for_end().await, End::Released);
     assert_eq!(one.fence.lead(), None);
-    other.leads().await;
-    assert!(asked.elapsed() < 3 * SECOND, "{:?}", asked.elapsed());
+    other.wait_until_leading().await;
+    assert!(stopped_at.elapsed() < 3 * SECOND, "{:?}", stopped_at.elapsed());
     assert_eq!(spec(&lease(&client).await), ("other".to_owned(), 15, 1));
     other.stop.cancel();
-    assert_eq!(other.ends().await, End::Released);
+    assert_eq!(other.wait_for_end().await, End::Released);
     assert_eq!(spec(&lease(&client).await), (String::new(), 1, 1));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_leader_that_dies_is_followed_within_lease_duration_and_retry_period() {
+async fn killed_leader_is_replaced_within_lease_duration_and_retry_period() {
     let (_server, client) = server().await;
     let (mut one, mut other) = (candidate(&client, "one"), candidate(&client, "other"));
-    tokio::select! { () = one.leads() => {}, () = other.leads() => std::mem::swap(&mut one, &mut other) }
-    for _ in 0..3 {
-        one.renews().await;
+    tokio::select! {
+        () = one.wait_until_leading() => {}
+        () = other.wait_until_leading() => std::mem::swap(&mut one, &mut other),
     }
-    let killed = Instant::now();
+    for _ in 0..3 {
+        one.wait_for_renewal().await;
+    }
+    let killed_at = Instant::now();
     one.tasks.abort_all();
-    other.leads().await;
-    assert!(killed.elapsed() < 17 * SECOND, "{:?}", killed.elapsed());
+    other.wait_until_leading().await;
+    assert!(killed_at.elapsed() < 17 * SECOND, "{:?}", killed_at.elapsed());
     assert_eq!(one.fence.lead(), None, "the term has expired");
 }
 
@@ -132,32 +135,32 @@ async fn polling_alone_is_as_fast_as_upstream() {
     let (server, client) = server().await;
     server.faults().inject(Fault::refuse(403).on(On::any().verb("watch").resource("leases")));
     let mut one = candidate(&client, "one");
-    one.leads().await;
+    one.wait_until_leading().await;
     let mut other = candidate(&client, "other");
     while other.fence.leader() != "one" {
         assert!(other.fence.changed().await);
     }
-    let asked = Instant::now();
+    let stopped_at = Instant::now();
     one.stop.cancel();
-    assert_eq!(one.ends().await, End::Released);
-    other.leads().await;
-    assert!(asked.elapsed() < Duration::from_millis(4_600), "{:?}", asked.elapsed());
+    assert_eq!(one.wait_for_end().await, End::Released);
+    other.wait_until_leading().await;
+    assert!(stopped_at.elapsed() < Duration::from_millis(4_600), "{:?}", stopped_at.elapsed());
 }
 
 #[rstest]
 #[case::conflict(Fault::refuse(409))]
 #[case::internal_error(Fault::internal_error())]
-#[case::carried_out_then_timeout(Fault::apply_then_timeout())]
-#[case::carried_out_then_reset(Fault::apply_then_reset())]
+#[case::applied_then_timeout(Fault::apply_then_timeout())]
+#[case::applied_then_reset(Fault::apply_then_reset())]
 #[case::reset(Fault::reset())]
 #[tokio::test(start_paused = true)]
-async fn a_renewal_that_fails_is_made_up_for(#[case] fault: Fault) {
+async fn failed_renewal_is_retried(#[case] fault: Fault) {
     let (server, client) = server().await;
     let mut one = candidate(&client, "one");
-    one.leads().await;
+    one.wait_until_leading().await;
     server.faults().inject(fault.on(On::any().verb("update").resource("leases")).times(1));
     for _ in 0..3 {
-        one.renews().await;
+        one.wait_for_renewal().await;
     }
     assert_eq!(spec(&lease(&client).await), ("one".to_owned(), 15, 0));
     assert_eq!(
@@ -168,29 +171,29 @@ async fn a_renewal_that_fails_is_made_up_for(#[case] fault: Fault) {
 }
 
 #[rstest]
-#[case::carried_out_then_timeout(Fault::apply_then_timeout())]
-#[case::refused(Fault::unavailable())]
+#[case::applied_then_timeout(Fault::apply_then_timeout())]
+#[case::unavailable(Fault::unavailable())]
 #[tokio::test(start_paused = true)]
-async fn an_acquisition_that_fails_is_tried_again(#[case] fault: Fault) {
+async fn failed_acquisition_is_retried(#[case] fault: Fault) {
     let (server, client) = server().await;
     server.faults().inject(fault.on(On::any().verb("create").resource("leases")).times(1));
     let mut one = candidate(&client, "one");
-    one.leads().await;
+    one.wait_until_leading().await;
     assert_eq!(spec(&lease(&client).await), ("one".to_owned(), 15, 0));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_leader_that_cannot_renew_ends_and_its_writes_with_it() {
+async fn election_of_a_leader_that_cannot_renew_ends_and_its_writes_are_gated() {
     let (server, client) = server().await;
     let mut one = candidate(&client, "one");
     let gated = client.gated(Arc::new(one.fence.clone()));
     assert!(matches!(gated.create(&config_map("early")).await, Err(Error::Gated { .. })));
-    one.leads().await;
+    one.wait_until_leading().await;
     gated.create(&config_map("web")).await.expect("write of the leader");
 
     server.faults().inject(Fault::unavailable().on(On::any().resource("leases")));
     let until = one.fence.lead().expect("not the leader");
-    assert_eq!(one.ends().await, End::Lost);
+    assert_eq!(one.wait_for_end().await, End::Lost);
     assert_eq!(Instant::now(), until);
     assert!(matches!(gated.create(&config_map("late")).await, Err(Error::Gated { .. })));
     let _: ConfigMap = gated.get("default", "web").await.expect("read without leadership");
@@ -202,7 +205,7 @@ async fn a_leader_that_cannot_renew_ends_and_its_writes_with_it() {
 async fn a_leader_that_is_stuck_is_overdue_20_s_after_the_lease_duration() {
     let (_server, client) = server().await;
     let mut one = candidate(&client, "one");
-    one.leads().await;
+    one.wait_until_leading().await;
     // The renew deadline is 10 s after the last renewal, the end of the lease 15 s.
     let until = one.fence.lead().expect("not the leader");
     one.tasks.abort_all();
@@ -214,17 +217,17 @@ async fn a_leader_that_is_stuck_is_overdue_20_s_after_the_lease_duration() {
 
 /// A write in flight fails when the term ends, and not before.
 #[tokio::test(start_paused = true)]
-async fn a_write_under_way_is_dropped_when_the_term_ends() {
+async fn write_in_flight_is_dropped_when_the_term_ends() {
     let (server, client) = server().await;
     let mut one = candidate(&client, "one");
-    one.leads().await;
+    one.wait_until_leading().await;
     let gated = client.gated(Arc::new(one.fence.clone()));
     let hour = 3_600 * SECOND;
     server.faults().inject(Fault::delay_request(hour, hour).on(On::any().resource("configmaps")));
     let mut tasks = JoinSet::new();
     tasks.spawn(async move { (gated.create(&config_map("web")).await, Instant::now()) });
     for _ in 0..10 {
-        one.renews().await;
+        one.wait_for_renewal().await;
     }
     assert!(tasks.try_join_next().is_none(), "dropped although the term was renewed");
     server.faults().inject(Fault::unavailable().on(On::any().resource("leases")));
@@ -235,41 +238,41 @@ async fn a_write_under_way_is_dropped_when_the_term_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_leader_that_was_replaced_by_hand_ends_with_its_next_renewal() {
+async fn manually_replaced_leader_stops_at_its_next_renewal() {
     let (_server, client) = server().await;
     let mut one = candidate(&client, "one");
-    one.leads().await;
+    one.wait_until_leading().await;
     let patch = json!({ "spec": { "holderIdentity": "somebody", "leaseTransitions": 7 } });
     client.merge_patch::<Lease>(NAMESPACE, NAME, None, &patch).await.expect("patch");
-    let edited = Instant::now();
-    assert_eq!(one.ends().await, End::Lost);
-    assert!(edited.elapsed() <= 2 * SECOND, "{:?}", edited.elapsed());
+    let edited_at = Instant::now();
+    assert_eq!(one.wait_for_end().await, End::Lost);
+    assert!(edited_at.elapsed() <= 2 * SECOND, "{:?}", edited_at.elapsed());
     assert_eq!(spec(&lease(&client).await), ("somebody".to_owned(), 15, 7), "overwritten by the old leader");
 }
 
 #[rstest]
-#[case::emptied(false, 1)]
+#[case::cleared(false, 1)]
 #[case::deleted(true, 0)]
 #[tokio::test(start_paused = true)]
-async fn a_lease_emptied_or_deleted_by_hand_finds_a_leader_again(#[case] delete: bool, #[case] transitions: i32) {
+async fn cleared_or_deleted_lease_is_acquired_again(#[case] delete: bool, #[case] transitions: i32) {
     let (_server, client) = server().await;
     let mut one = candidate(&client, "one");
-    one.leads().await;
+    one.wait_until_leading().await;
     if delete {
         client.delete::<Lease>(NAMESPACE, NAME, None).await.expect("delete");
     } else {
         let patch = json!({ "spec": { "holderIdentity": null } });
         client.merge_patch::<Lease>(NAMESPACE, NAME, None, &patch).await.expect("patch");
     }
-    one.renews().await;
+    one.wait_for_renewal().await;
     assert_eq!(spec(&lease(&client).await), ("one".to_owned(), 15, transitions));
 }
 
 /// Interoperability with client-go: takes over the Lease of a dead Go leader, and writes it in a form that Go can read.
 #[tokio::test(start_paused = true)]
-async fn a_lease_of_client_go_is_taken_over_and_kept_in_its_form() {
+async fn lease_of_client_go_is_taken_over_in_its_format() {
     let (_server, client) = server().await;
-    let theirs: Lease = serde_json::from_value(json!({
+    let go_lease: Lease = serde_json::from_value(json!({
         "metadata": { "name": NAME, "namespace": NAMESPACE, "annotations": { "team": "a" } },
         "spec": {
             "holderIdentity": "host-a_0b5a2c0e-1111-4222-8333-944444444444", "leaseDurationSeconds": 15,
@@ -278,15 +281,15 @@ async fn a_lease_of_client_go_is_taken_over_and_kept_in_its_form() {
         },
     }))
     .expect("decode Lease");
-    client.create(&theirs).await.expect("create");
+    client.create(&go_lease).await.expect("create");
     let started = Instant::now();
     let mut one = candidate(&client, "one");
-    one.leads().await;
+    one.wait_until_leading().await;
     assert!((15 * SECOND..17 * SECOND).contains(&started.elapsed()), "{:?}", started.elapsed());
-    let ours = lease(&client).await;
-    assert_eq!(spec(&ours), ("one".to_owned(), 15, 5));
-    assert_eq!(ours.metadata.annotations, theirs.metadata.annotations);
-    let written = serde_json::to_value(&ours.spec).expect("encode JSON");
+    let acquired = lease(&client).await;
+    assert_eq!(spec(&acquired), ("one".to_owned(), 15, 5));
+    assert_eq!(acquired.metadata.annotations, go_lease.metadata.annotations);
+    let written = serde_json::to_value(&acquired.spec).expect("encode JSON");
     for time in ["acquireTime", "renewTime"] {
         let text = written[time].as_str().expect("time is missing");
         assert_eq!(text.len(), "2026-11-20T08:00:00.123456Z".len(), "{text}");
@@ -294,13 +297,13 @@ async fn a_lease_of_client_go_is_taken_over_and_kept_in_its_form() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_are_upstreams() {
+async fn events_match_upstream() {
     let (_server, client) = server().await;
     let (recorder, writer) = EventRecorder::new(client.clone(), "controller-manager");
     let mut one = candidate_with(&client, "one", Some(recorder));
-    one.leads().await;
+    one.wait_until_leading().await;
     one.stop.cancel();
-    assert_eq!(one.ends().await, End::Released);
+    assert_eq!(one.wait_for_end().await, End::Released);
     // The election has dropped the recorder, so the writer ends when the queue is empty.
     writer.run(CancellationToken::new()).await;
     let events = client.get_json("/api/v1/namespaces/kube-system/events").await.expect("list");
@@ -309,13 +312,13 @@ async fn events_are_upstreams() {
     let found: Vec<_> = found
         .into_iter()
         .map(|event| {
-            let about = event.involved_object;
-            let about = format!("{}/{}", about.kind.unwrap_or_default(), about.name.unwrap_or_default());
+            let object = event.involved_object;
+            let object = format!("{}/{}", object.kind.unwrap_or_default(), object.name.unwrap_or_default());
             (
                 event.type_.unwrap_or_default(),
                 event.reason.unwrap_or_default(),
                 event.message.unwrap_or_default(),
-                about,
+                object,
             )
         })
         .collect();
@@ -331,7 +334,7 @@ fn config_map(name: &str) -> ConfigMap {
 
 #[cfg(feature = "prometheus")]
 #[tokio::test(start_paused = true)]
-async fn metrics_are_upstreams() {
+async fn metrics_match_upstream() {
     use kube_lease_election::{MetricsProvider as _, PrometheusMetrics};
     use prometheus::{Registry, TextEncoder};
 

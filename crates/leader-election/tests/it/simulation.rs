@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::Lease;
-use kube_lease_election::{Answer, Elector, LeaseName, Next, Now, Request, Timing};
+use kube_lease_election::{Elector, LeaseName, Next, Now, Request, RequestOutcome, Timing};
 use proptest::prelude::*;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
@@ -22,26 +22,26 @@ struct World {
     seed: u64,
     electors: usize,
     /// Probability that a request or a response is lost.
-    loss: f64,
+    loss_probability: f64,
     /// Maximum delay of a message; one in ten takes up to ten times as long.
-    delay: Time,
+    max_delay: Time,
     /// Probability that a process is paused before a step, and the maximum duration.
-    pause: f64,
-    paused: Time,
+    pause_probability: f64,
+    max_pause: Time,
     /// End of all faults.
-    calm: Time,
+    faults_until: Time,
 }
 
 fn worlds() -> impl Strategy<Value = World> {
     (any::<u64>(), 2_usize..5, 0.0..0.5, 1_000..2 * SECOND, 0.0..0.1, SECOND..60 * SECOND).prop_map(
-        |(seed, electors, loss, delay, pause, paused)| World {
+        |(seed, electors, loss_probability, max_delay, pause_probability, max_pause)| World {
             seed,
             electors,
-            loss,
-            delay,
-            pause,
-            paused,
-            calm: 600 * SECOND,
+            loss_probability,
+            max_delay,
+            pause_probability,
+            max_pause,
+            faults_until: 600 * SECOND,
         },
     )
 }
@@ -51,9 +51,9 @@ enum Event {
     /// An elector calls `next`, unless a later turn has been scheduled.
     Turn(usize, u64),
     /// A request reaches the server; its sender may have given up.
-    Arrives(usize, u64),
+    RequestArrives(usize, u64),
     /// A response reaches its sender.
-    Answered(usize, u64),
+    ResponseArrives(usize, u64),
 }
 
 struct Candidate {
@@ -62,11 +62,11 @@ struct Candidate {
     rate: f64,
     skew: Time,
     /// Number and deadline of its request in flight.
-    waits_for: Option<(u64, Time)>,
+    in_flight: Option<(u64, Time)>,
     /// Number of its next turn.
     turn: u64,
     /// End of its term in simulated time.
-    leads_until: Option<Time>,
+    term_end: Option<Time>,
 }
 
 struct Simulation {
@@ -78,11 +78,11 @@ struct Simulation {
     count: u64,
     candidates: Vec<Candidate>,
     requests: Vec<Option<Request>>,
-    answers: Vec<Option<Answer>>,
+    outcomes: Vec<Option<RequestOutcome>>,
     lease: Option<Lease>,
     version: u64,
     terms: usize,
-    led: Time,
+    time_led: Time,
 }
 
 impl Simulation {
@@ -95,9 +95,9 @@ impl Simulation {
                 // 1.2 / 0.85 is less than 1.5, the ratio of lease duration to renew deadline.
                 rate: rng.random_range(0.85..1.2),
                 skew: rng.random_range(0..1_000_000 * SECOND),
-                waits_for: None,
+                in_flight: None,
                 turn: 0,
-                leads_until: None,
+                term_end: None,
             })
             .collect();
         let mut simulation = Self {
@@ -108,11 +108,11 @@ impl Simulation {
             count: 0,
             candidates,
             requests: Vec::new(),
-            answers: Vec::new(),
+            outcomes: Vec::new(),
             lease: None,
             version: 0,
             terms: 0,
-            led: 0,
+            time_led: 0,
             world,
         };
         for n in 0..simulation.world.electors {
@@ -121,7 +121,7 @@ impl Simulation {
         simulation
     }
 
-    fn after(&mut self, delay: Time, event: Event) {
+    fn schedule(&mut self, delay: Time, event: Event) {
         self.count += 1;
         self.events.push(Reverse((self.now + delay, self.count, event)));
     }
@@ -129,28 +129,28 @@ impl Simulation {
     fn turn_after(&mut self, n: usize, delay: Time) {
         self.candidates[n].turn += 1;
         let turn = self.candidates[n].turn;
-        self.after(delay, Event::Turn(n, turn));
+        self.schedule(delay, Event::Turn(n, turn));
     }
 
-    fn calm(&self) -> bool {
-        self.now >= self.world.calm
+    fn faults_are_over(&self) -> bool {
+        self.now >= self.world.faults_until
     }
 
     fn delay(&mut self) -> Time {
-        if self.calm() {
+        if self.faults_are_over() {
             return 10_000;
         }
-        let delay = self.rng.random_range(0..self.world.delay);
+        let delay = self.rng.random_range(0..self.world.max_delay);
         if self.rng.random_bool(0.1) { delay * 10 } else { delay }
     }
 
-    fn lost(&mut self) -> bool {
-        !self.calm() && self.rng.random_bool(self.world.loss)
+    fn loses_message(&mut self) -> bool {
+        !self.faults_are_over() && self.rng.random_bool(self.world.loss_probability)
     }
 
     /// Returns the time on the clock of a candidate.
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
-    fn local(&self, n: usize) -> Now {
+    fn local_time(&self, n: usize) -> Now {
         let Candidate { rate, skew, .. } = self.candidates[n];
         let shown = Duration::from_micros(skew + (self.now as f64 * rate) as u64);
         Now { at: self.epoch + shown, wall: Timestamp::UNIX_EPOCH + shown }
@@ -158,7 +158,7 @@ impl Simulation {
 
     /// Returns an upper bound of the simulated time at which the clock of a candidate shows `at`.
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
-    fn true_time(&self, n: usize, at: Instant) -> Time {
+    fn simulated_time(&self, n: usize, at: Instant) -> Time {
         let Candidate { rate, skew, .. } = self.candidates[n];
         let shown = (at - self.epoch).as_micros() as u64 + 1;
         (shown.saturating_sub(skew) as f64 / rate) as u64 + 4
@@ -167,44 +167,44 @@ impl Simulation {
     fn run(&mut self, end: Time) {
         while self.events.peek().is_some_and(|Reverse((at, ..))| *at < end) {
             let Some(Reverse((at, _, event))) = self.events.pop() else { return };
-            if self.candidates.iter().any(|candidate| candidate.leads_until.is_some_and(|until| until > self.now)) {
-                self.led += at - self.now;
+            if self.candidates.iter().any(|candidate| candidate.term_end.is_some_and(|until| until > self.now)) {
+                self.time_led += at - self.now;
             }
             self.now = at;
             match event {
                 Event::Turn(n, turn) if turn == self.candidates[n].turn => self.turn(n),
                 Event::Turn(..) => {}
-                Event::Arrives(n, request) => self.arrives(n, request),
-                Event::Answered(n, request) => self.answered(n, request),
+                Event::RequestArrives(n, request) => self.handle_request(n, request),
+                Event::ResponseArrives(n, request) => self.handle_response(n, request),
             }
         }
     }
 
     fn turn(&mut self, n: usize) {
-        if !self.calm() && self.rng.random_bool(self.world.pause) {
-            let pause = self.rng.random_range(0..self.world.paused);
+        if !self.faults_are_over() && self.rng.random_bool(self.world.pause_probability) {
+            let pause = self.rng.random_range(0..self.world.max_pause);
             return self.turn_after(n, pause);
         }
-        if self.candidates[n].waits_for.is_some_and(|(_, give_up)| self.now < give_up) {
+        if self.candidates[n].in_flight.is_some_and(|(_, deadline)| self.now < deadline) {
             return;
         }
-        self.candidates[n].waits_for = None;
-        let local = self.local(n);
-        match self.candidates[n].elector.next(local) {
+        self.candidates[n].in_flight = None;
+        let local_time = self.local_time(n);
+        match self.candidates[n].elector.next(local_time) {
             Next::Wait(until) => {
-                let wait = self.true_time(n, until).saturating_sub(self.now);
+                let wait = self.simulated_time(n, until).saturating_sub(self.now);
                 self.turn_after(n, wait);
             }
-            Next::Send { request, give_up } => {
+            Next::Send { request, deadline } => {
                 let number = self.requests.len() as u64;
                 self.requests.push(Some(request));
-                self.answers.push(None);
-                let give_up = self.true_time(n, give_up);
-                self.candidates[n].waits_for = Some((number, give_up));
-                self.turn_after(n, give_up - self.now);
-                if !self.lost() {
+                self.outcomes.push(None);
+                let deadline = self.simulated_time(n, deadline);
+                self.candidates[n].in_flight = Some((number, deadline));
+                self.turn_after(n, deadline - self.now);
+                if !self.loses_message() {
                     let delay = self.delay();
-                    self.after(delay, Event::Arrives(n, number));
+                    self.schedule(delay, Event::RequestArrives(n, number));
                 }
             }
             Next::Ended(_) => {
@@ -212,70 +212,73 @@ impl Simulation {
                 let name = LeaseName { namespace: "n".to_owned(), name: "l".to_owned() };
                 let (identity, seed) = (format!("elector-{n}-{}", self.count), self.rng.random());
                 self.candidates[n].elector = Elector::new(name, identity, Timing::default(), seed);
-                self.candidates[n].leads_until = None;
+                self.candidates[n].term_end = None;
                 self.turn_after(n, SECOND);
             }
         }
     }
 
     /// Processes a request on the server, with optimistic concurrency control.
-    fn arrives(&mut self, n: usize, number: u64) {
+    fn handle_request(&mut self, n: usize, number: u64) {
         let index = usize::try_from(number).expect("fits usize");
         let request = self.requests[index].take().expect("request arrived twice");
-        let answer = match request {
-            Request::Get => self.lease.clone().map_or(Answer::Missing, Answer::Found),
-            Request::Create(_) if self.lease.is_some() => Answer::Refused,
+        let outcome = match request {
+            Request::Get => self.lease.clone().map_or(RequestOutcome::NotFound, RequestOutcome::Found),
+            Request::Create(_) if self.lease.is_some() => RequestOutcome::Rejected,
             Request::Create(lease) => self.write(lease),
             Request::Update(lease) => match &self.lease {
-                None => Answer::Missing,
-                Some(stored) if stored.metadata.resource_version != lease.metadata.resource_version => Answer::Refused,
+                None => RequestOutcome::NotFound,
+                Some(stored) if stored.metadata.resource_version != lease.metadata.resource_version => {
+                    RequestOutcome::Rejected
+                }
                 Some(_) => self.write(lease),
             },
         };
-        self.answers[index] = Some(answer);
-        if !self.lost() {
+        self.outcomes[index] = Some(outcome);
+        if !self.loses_message() {
             let delay = self.delay();
-            self.after(delay, Event::Answered(n, number));
+            self.schedule(delay, Event::ResponseArrives(n, number));
         }
     }
 
-    fn write(&mut self, mut lease: Lease) -> Answer {
+    fn write(&mut self, mut lease: Lease) -> RequestOutcome {
         self.version += 1;
         lease.metadata.resource_version = Some(self.version.to_string());
         self.lease = Some(lease);
-        Answer::Written { uid: "u".to_owned(), resource_version: self.version.to_string() }
+        RequestOutcome::Written { uid: "u".to_owned(), resource_version: self.version.to_string() }
     }
 
-    fn answered(&mut self, n: usize, number: u64) {
-        let Some((waits_for, _)) = self.candidates[n].waits_for else { return };
-        if waits_for != number {
+    fn handle_response(&mut self, n: usize, number: u64) {
+        let Some((in_flight, _)) = self.candidates[n].in_flight else { return };
+        if in_flight != number {
             return;
         }
-        if !self.calm() && self.rng.random_bool(self.world.pause) {
+        if !self.faults_are_over() && self.rng.random_bool(self.world.pause_probability) {
             // The process is paused before it reads the response; the deadline may pass first.
-            let pause = self.rng.random_range(0..self.world.paused);
-            return self.after(pause, Event::Answered(n, number));
+            let pause = self.rng.random_range(0..self.world.max_pause);
+            return self.schedule(pause, Event::ResponseArrives(n, number));
         }
-        let answer = self.answers[usize::try_from(number).expect("fits usize")].take().expect("response arrived twice");
-        self.candidates[n].waits_for = None;
-        let local = self.local(n);
-        self.candidates[n].elector.answer(local, answer);
-        let until = self.candidates[n].elector.lead().map(|lead| self.true_time(n, lead.until));
+        let outcome =
+            self.outcomes[usize::try_from(number).expect("fits usize")].take().expect("response arrived twice");
+        self.candidates[n].in_flight = None;
+        let local_time = self.local_time(n);
+        self.candidates[n].elector.record_outcome(local_time, outcome);
+        let until = self.candidates[n].elector.term().map(|term| self.simulated_time(n, term.until));
         if let Some(until) = until
-            && self.candidates[n].leads_until != Some(until)
+            && self.candidates[n].term_end != Some(until)
         {
             for (other, candidate) in self.candidates.iter().enumerate() {
-                let overlap = other != n && candidate.leads_until.is_some_and(|theirs| theirs > self.now);
-                assert!(!overlap, "{n} leads at {} and {other} until {:?}", self.now, candidate.leads_until);
+                let overlap = other != n && candidate.term_end.is_some_and(|end| end > self.now);
+                assert!(!overlap, "{n} leads at {} and {other} until {:?}", self.now, candidate.term_end);
             }
-            self.terms += usize::from(self.candidates[n].leads_until.is_none());
-            self.candidates[n].leads_until = Some(until);
+            self.terms += usize::from(self.candidates[n].term_end.is_none());
+            self.candidates[n].term_end = Some(until);
         }
         self.turn_after(n, 0);
     }
 
     fn leader(&self) -> Option<usize> {
-        self.candidates.iter().position(|candidate| candidate.leads_until.is_some_and(|until| until > self.now))
+        self.candidates.iter().position(|candidate| candidate.term_end.is_some_and(|until| until > self.now))
     }
 }
 
@@ -284,12 +287,12 @@ proptest! {
 
     #[test]
     fn never_two_leaders_and_one_within_bounds(world in worlds()) {
-        let calm = world.calm;
+        let faults_until = world.faults_until;
         let mut simulation = Simulation::new(world);
-        simulation.run(calm);
+        simulation.run(faults_until);
         // 60 s for messages in flight and paused processes; then one lease duration and two of the longest retry
         // delays, on the slowest clock.
-        let settled = calm + 60 * SECOND + 30 * SECOND;
+        let settled = faults_until + 60 * SECOND + 30 * SECOND;
         simulation.run(settled);
         prop_assert!(simulation.leader().is_some(), "no leader");
         // The leader does not change without faults.
@@ -302,13 +305,27 @@ proptest! {
 /// Checks that the property above is not vacuous: there are leaders, and with faults there are changes of the leader.
 #[test]
 fn the_simulation_has_leaders_and_changes_of_leader() {
-    let quiet = World { seed: 1, electors: 3, loss: 0.0, delay: 10_000, pause: 0.0, paused: 1, calm: 600 * SECOND };
-    let mut simulation = Simulation::new(quiet.clone());
+    let baseline = World {
+        seed: 1,
+        electors: 3,
+        loss_probability: 0.0,
+        max_delay: 10_000,
+        pause_probability: 0.0,
+        max_pause: 1,
+        faults_until: 600 * SECOND,
+    };
+    let mut simulation = Simulation::new(baseline.clone());
     simulation.run(600 * SECOND);
     assert_eq!(simulation.terms, 1);
-    assert!(simulation.led > 598 * SECOND, "{}", simulation.led);
-    let mut simulation = Simulation::new(World { loss: 0.2, delay: SECOND, pause: 0.05, paused: 30 * SECOND, ..quiet });
+    assert!(simulation.time_led > 598 * SECOND, "{}", simulation.time_led);
+    let mut simulation = Simulation::new(World {
+        loss_probability: 0.2,
+        max_delay: SECOND,
+        pause_probability: 0.05,
+        max_pause: 30 * SECOND,
+        ..baseline
+    });
     simulation.run(600 * SECOND);
     assert!(simulation.terms > 5, "{}", simulation.terms);
-    assert!(simulation.led > 100 * SECOND, "{}", simulation.led);
+    assert!(simulation.time_led > 100 * SECOND, "{}", simulation.time_led);
 }

@@ -1,4 +1,4 @@
-//! The sync of one Service's Endpoints.
+//! The sync of one Service.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use tokio::time::Instant;
 use crate::desired::{Mirrored, desired};
 use crate::events::should_mirror;
 use crate::metrics::MirroringMetrics;
-use crate::plan::Mirror;
+use crate::plan::SliceMetadata;
 
-/// State that the workers share.
+/// Mirrors the Endpoints of one Service; shared by the workers.
 pub(super) struct Syncs {
     pub(super) services: Lister<Service, ServiceIndex>,
     pub(super) endpoints: Lister<Endpoints>,
@@ -31,34 +31,38 @@ pub(super) struct Syncs {
 }
 
 impl Syncs {
-    /// Brings the mirrored slices of a Service into line with its Endpoints (MI-2 to MI-24).
+    /// Reconciles the mirrored slices of a Service with its Endpoints (MI-2 to MI-24).
+    ///
+    /// # Errors
+    ///
+    /// Some writes failed. The key must be retried.
     pub(super) async fn sync(&self, key: &ObjectKey) -> Result<Outcome, ApplyError> {
         let start = Instant::now();
         let result = self.mirror(key).await;
-        self.metrics.took(start.elapsed());
+        self.metrics.sync_duration(start.elapsed());
         result
     }
 
     async fn mirror(&self, key: &ObjectKey) -> Result<Outcome, ApplyError> {
         let endpoints = self.endpoints.get(&key.namespace, &key.name).filter(|endpoints| should_mirror(endpoints));
         let service = self.services.get(&key.namespace, &key.name).filter(|service| service.selector.is_none());
-        // Slices that are being deleted are among them (MI-4).
+        // Includes slices that are being deleted (MI-4).
         let existing =
             self.slices.read(|_, index| index.managed_slices(&key.namespace, &key.name, MIRRORING_CONTROLLER));
         let (Some(endpoints), Some(_)) = (endpoints, service) else {
             return self.clean_up(key, existing).await;
         };
 
-        let mirror = Mirror::of(&endpoints);
-        if self.keys.is_contested(key) && self.reconciler.owner_is_gone::<Endpoints>(&mirror.owner).await {
-            // The event of the Endpoints follows, and queues the Service again.
+        let metadata = SliceMetadata::of(&endpoints);
+        if self.keys.is_contested(key) && self.reconciler.owner_is_gone::<Endpoints>(&metadata.owner).await {
+            // The deletion of the Endpoints has not reached the cache. Its event will queue the Service too.
             self.keys.add_contested(key.clone(), self.batch_period);
             return Ok(Outcome::Unchanged);
         }
         let Mirrored { groups, skipped, invalid } = desired(&endpoints, self.max_endpoints_per_subset);
         self.warn_of_skipped(&endpoints, skipped, invalid);
         self.metrics.skipped(skipped);
-        let reconciled = self.reconciler.reconcile(mirror.input(groups, &existing), None).await;
+        let reconciled = self.reconciler.reconcile(metadata.input(groups, &existing), None).await;
         reconciled.map(|done| Outcome::of_writes(done.writes))
     }
 

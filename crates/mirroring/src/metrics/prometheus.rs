@@ -1,4 +1,4 @@
-//! The metrics of the mirroring controller on a registry of the `prometheus` crate.
+//! Registers the metrics of the mirroring controller with the `prometheus` crate.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use prometheus::{Histogram, HistogramOpts, Registry, exponential_buckets};
 
 use super::MirroringMetrics;
 
-/// The metrics of the mirroring controller with upstream's names, texts and buckets, all under
-/// `endpoint_slice_mirroring_controller_`: those of [`WriteMetrics`], and
+/// Metrics of the mirroring controller with upstream's names, help texts and buckets. All names begin with
+/// `endpoint_slice_mirroring_controller_`. Besides those of [`WriteMetrics`]:
 ///
 /// | metric | type |
 /// |---|---|
@@ -25,7 +25,11 @@ pub struct PrometheusMetrics {
 const SUBSYSTEM: &str = "endpoint_slice_mirroring_controller";
 
 impl PrometheusMetrics {
-    /// Registers the metrics. Fails if one of their names is taken.
+    /// Registers the metrics.
+    ///
+    /// # Errors
+    ///
+    /// [`prometheus::Error::AlreadyReg`] if the registry contains one of their names.
     pub fn register(registry: &Registry) -> prometheus::Result<PrometheusMetrics> {
         let histogram = |name, help, buckets| -> prometheus::Result<Histogram> {
             let opts = HistogramOpts::new(name, help).subsystem(SUBSYSTEM).buckets(buckets);
@@ -52,7 +56,7 @@ impl PrometheusMetrics {
 
 impl SliceMetrics for PrometheusMetrics {
     fn planned(&self, plan: &Plan) {
-        // Upstream observes a sync once, not each address type.
+        // Upstream observes each sync once, not once per address type.
         let sum = |count: fn(&TypePlan) -> usize| plan.types.iter().map(count).sum();
         self.writes.changes(sum(|it| it.added), sum(|it| it.updated), sum(|it| it.removed));
     }
@@ -73,8 +77,8 @@ impl MirroringMetrics for PrometheusMetrics {
         self.skipped.observe(addresses as f64);
     }
 
-    fn took(&self, duration: Duration) {
-        // MI-5: whole milliseconds.
+    fn sync_duration(&self, duration: Duration) {
+        // As upstream, rounded down to whole milliseconds (MI-5).
         self.duration
             .observe(Duration::from_millis(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)).as_secs_f64());
     }

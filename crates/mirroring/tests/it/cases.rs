@@ -1,4 +1,4 @@
-//! Upstream's cases about the slices of an Endpoints object.
+//! Upstream's test cases about the slices of an Endpoints object.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn shown(slices: &[Arc<EndpointSlice>]) -> Vec<String> {
     shown
 }
 
-/// What slices say beside their endpoints.
+/// Checks labels, annotations and owner references of slices.
 fn check_metadata(slices: &[Arc<EndpointSlice>], endpoints: &Endpoints) {
     for slice in slices {
         let ours = [(SERVICE_NAME_LABEL, "db"), (SLICE_MANAGED_BY_LABEL, MIRRORING_CONTROLLER)];
@@ -77,7 +77,7 @@ fn check_metadata(slices: &[Arc<EndpointSlice>], endpoints: &Endpoints) {
     }
 }
 
-/// New slices carry the prefix of their names, recycled ones too; those written in place lose it, as upstream.
+/// New and recycled slices have `generateName`; slices updated in place lose it, as upstream.
 fn check_prefixes(plan: &Plan, existing: &[Arc<EndpointSlice>]) {
     for slice in plan.types.iter().flat_map(|plan| plan.create.iter().chain(&plan.update)) {
         let in_place = existing.iter().any(|old| old.metadata.name == slice.metadata.name && old.ports == slice.ports);
@@ -108,17 +108,17 @@ fn check_prefixes(plan: &Plan, existing: &[Arc<EndpointSlice>]) {
     &["IPv4 http:3000=10.0.1.2", "IPv6 http:80=2001:db8::1"])]
 #[case::all_invalid("nonsense||http:80;this-is-not-an-ip||http:3000", &[])]
 #[case::no_ports("10.0.0.1||", &["IPv4 =10.0.0.1"])]
-fn slices_of(#[case] subsets: &str, #[case] expected: &[&str]) {
+fn new_slices(#[case] subsets: &str, #[case] expected: &[&str]) {
     let endpoints = endpoints(subsets);
     let mirrored = mirror(&endpoints, &[], 1_000);
     let slices = carry_out(&[], &mirrored.plan, &mut 0);
     assert_eq!(shown(&slices), expected);
     assert_eq!(writes(&mirrored.plan), (expected.len(), 0, 0));
     check_metadata(&slices, &endpoints);
-    assert!(mirror(&endpoints, &slices, 1_000).plan.is_empty(), "a second time nothing");
+    assert!(mirror(&endpoints, &slices, 1_000).plan.is_empty(), "a second sync writes nothing");
 }
 
-/// The slices of `before`, edited, as they are when `now` is mirrored.
+/// Mirrors `now` over the edited slices of `before`.
 #[rstest]
 #[case::same("10.0.0.1||http:80", "10.0.0.1||http:80", |_: &mut EndpointSlice| {}, (0, 0, 0))]
 #[case::other_owner("10.0.0.1||http:80", "10.0.0.1||http:80",
@@ -136,7 +136,7 @@ fn slices_of(#[case] subsets: &str, #[case] expected: &[&str]) {
 #[case::nothing_left("10.0.0.1||http:80", "||http:80", |_: &mut EndpointSlice| {}, (0, 0, 1))]
 #[case::readiness_changed("10.0.0.1||http:80", "|10.0.0.1|http:80", |_: &mut EndpointSlice| {}, (0, 1, 0))]
 // upstream: TestReconcile, the cases with slices before; TestSyncEndpoints, "Existing EndpointSlices that need to be cleaned up"
-fn slices_there_are(
+fn existing_slices(
     #[case] before: &str,
     #[case] now: &str,
     #[case] edit: fn(&mut EndpointSlice),
@@ -151,19 +151,19 @@ fn slices_there_are(
     check_metadata(&after, &now);
     check_prefixes(&mirrored.plan, &existing);
     assert_eq!(shown(&after), shown(&carry_out(&[], &mirror(&now, &[], 1_000).plan, &mut 0)));
-    assert!(mirror(&now, &after, 1_000).plan.is_empty(), "a second time nothing");
+    assert!(mirror(&now, &after, 1_000).plan.is_empty(), "a second sync writes nothing");
 }
 
 // upstream: TestReconcile, "... pending deletion"; EC-29
 #[test]
-fn nothing_is_made_for_endpoints_that_are_going() {
+fn nothing_is_created_for_terminating_endpoints() {
     let mut going = endpoints("10.0.0.1||http:80");
     let mut object = serde_json::to_value(&going).expect("JSON");
     object["metadata"]["deletionTimestamp"] = "2026-02-03T04:00:00Z".into();
     going = read(&object);
     assert_eq!(writes(&mirror(&going, &[], 1_000).plan), (0, 0, 0));
     let existing = carry_out(&[], &mirror(&endpoints("10.0.0.9||http:80"), &[], 1_000).plan, &mut 0);
-    assert_eq!(writes(&mirror(&going, &existing, 1_000).plan), (0, 1, 0), "what is there is still kept right");
+    assert_eq!(writes(&mirror(&going, &existing, 1_000).plan), (0, 1, 0), "existing slices are still updated");
 }
 
 // upstream: TestReconcile, the cases about annotations; TestNewEndpointSlice
@@ -192,7 +192,7 @@ fn annotations_and_labels(#[case] annotations: &[(&str, &str)], #[case] expected
 #[case::beyond(4, 3, &[3, 3], 1)]
 #[case::a_thousand(1_000, 1_000, &[1_000], 0)]
 #[case::one_more(1_001, 1_000, &[1_000], 1)]
-fn no_more_than_the_limit_of_each_subset(
+fn the_limit_applies_to_each_subset(
     #[case] count: usize,
     #[case] max: usize,
     #[case] sizes: &[usize],
@@ -211,9 +211,9 @@ fn no_more_than_the_limit_of_each_subset(
     assert_eq!(slices.iter().map(|it| it.endpoints.len()).collect::<Vec<_>>(), sizes);
 }
 
-// upstream: TestAddressToEndpoint. MI-9: a target keeps its version, and a zone is nobody's to guess.
+// upstream: TestAddressToEndpoint. The target keeps its resource version, and there is no zone (MI-9).
 #[test]
-fn an_endpoint_says_what_its_address_said() {
+fn an_endpoint_copies_the_fields_of_its_address() {
     let target = json!({"kind": "Pod", "namespace": "default", "name": "p", "uid": "u", "resourceVersion": "7"});
     let address = json!({"ip": "1.2.3.4", "hostname": "foo", "nodeName": "node-abc", "targetRef": target});
     let ports = json!([{"name": "a", "port": 80, "protocol": "TCP", "appProtocol": "http"}]);
@@ -280,7 +280,7 @@ fn slices_of_a_service(
     assert_eq!(index.managed_slices("ns", "db", MIRRORING_CONTROLLER).len(), expected);
 }
 
-// upstream: TestRecycleSlices. EC-40, mended: each deletion is recycled once, for a creation of its own family.
+// upstream: TestRecycleSlices. Unlike upstream, each delete is recycled once, for a create of its own family (EC-40).
 #[rstest]
 #[case::nothing("", "", (0, 0, 0))]
 #[case::one_and_one("10.0.0.1||a:1", "10.0.0.1||b:2", (0, 1, 0))]
@@ -295,6 +295,6 @@ fn recycling(#[case] before: &str, #[case] now: &str, #[case] expected: (usize, 
     let plan = mirror(&endpoints(now), &existing, 1_000).plan;
     assert_eq!(writes(&plan), expected);
     for slice in plan.types.iter().flat_map(|it| &it.create) {
-        assert!(slice.metadata.name.is_empty(), "recycled and created as well");
+        assert!(slice.metadata.name.is_empty(), "a recycled slice is not created too");
     }
 }

@@ -1,4 +1,4 @@
-//! Every write fails once, in every way; the slices come out right all the same, without duplicates.
+//! Each write fails once, in each way; the slices still reach the desired state, without duplicates.
 
 use std::time::Duration;
 
@@ -13,26 +13,27 @@ use crate::rig::Rig;
 const SERVICES: &str = "/api/v1/namespaces/ns/services";
 const ENDPOINTS: &str = "/api/v1/namespaces/ns/endpoints";
 
-/// A subset with one port.
+/// Returns a subset with one port.
 fn subset(port: u16, ips: &[&str]) -> Value {
     let addresses: Vec<Value> = ips.iter().map(|ip| json!({"ip": ip})).collect();
     json!({"addresses": addresses, "ports": [{"name": "sql", "port": port, "protocol": "TCP"}]})
 }
 
-/// Slices that come, change and go: in this order they take 2 creations, 1 update and 1 creation, 1 deletion, and then
-/// 2 deletions.
-const CREATIONS: u32 = 3;
+// Writes of `run_scenario`. Its steps cause 2 creates; 1 update and 1 create; 1 delete; 2 deletes.
+const CREATES: u32 = 3;
 const UPDATES: u32 = 1;
-const DELETIONS: u32 = 3;
+const DELETES: u32 = 3;
 
-/// Waits for these slices. `told_gone`: told that a slice is gone the controller believes it, and only the next event shows
-/// that it is not, so that there must be some.
-async fn settles(rig: &Rig, expected: &[&str], told_gone: bool) {
+/// Waits for these slices.
+///
+/// With `touch`, the Endpoints are changed every 50 ms: the controller treats a delete answered with 404 as successful,
+/// so only a later event makes it delete a slice that still exists.
+async fn settles(rig: &Rig, expected: &[&str], touch: bool) {
     let events = async {
         for number in 0_u32.. {
-            if told_gone {
-                let touched = json!({"metadata": {"annotations": {"touched": number.to_string()}}});
-                rig.send(Method::PATCH, &format!("{ENDPOINTS}/db"), &touched).await;
+            if touch {
+                let patch = json!({"metadata": {"annotations": {"touched": number.to_string()}}});
+                rig.send(Method::PATCH, &format!("{ENDPOINTS}/db"), &patch).await;
             }
             sleep(Duration::from_millis(50)).await;
         }
@@ -43,7 +44,8 @@ async fn settles(rig: &Rig, expected: &[&str], told_gone: bool) {
     }
 }
 
-async fn walk(rig: &Rig, told_gone: bool) {
+/// Creates, changes and deletes Endpoints, and waits for the slices after each step.
+async fn run_scenario(rig: &Rig, touch: bool) {
     let send = async |subsets: Value| {
         rig.send(Method::PATCH, &format!("{ENDPOINTS}/db"), &json!({"subsets": subsets})).await;
     };
@@ -51,17 +53,17 @@ async fn walk(rig: &Rig, told_gone: bool) {
     rig.send(Method::POST, SERVICES, &service).await;
     rig.send(Method::POST, ENDPOINTS, &json!({"metadata": {"name": "db"}})).await;
     send(json!([subset(5432, &["192.0.2.1", "2001:db8::1"])])).await;
-    settles(rig, &["192.0.2.1", "2001:db8::1"], told_gone).await;
+    settles(rig, &["192.0.2.1", "2001:db8::1"], touch).await;
     send(json!([subset(5432, &["192.0.2.1", "192.0.2.2", "2001:db8::1"]), subset(5433, &["192.0.2.3"])])).await;
-    settles(rig, &["192.0.2.1 192.0.2.2", "192.0.2.3", "2001:db8::1"], told_gone).await;
+    settles(rig, &["192.0.2.1 192.0.2.2", "192.0.2.3", "2001:db8::1"], touch).await;
     send(json!([subset(5432, &["192.0.2.1", "192.0.2.2", "2001:db8::1"])])).await;
-    settles(rig, &["192.0.2.1 192.0.2.2", "2001:db8::1"], told_gone).await;
+    settles(rig, &["192.0.2.1 192.0.2.2", "2001:db8::1"], touch).await;
     rig.send(Method::DELETE, &format!("{ENDPOINTS}/db"), &Value::Null).await;
-    if told_gone {
-        // There must be something to have events of.
+    if touch {
+        // Events need an object.
         rig.send(Method::POST, ENDPOINTS, &json!({"metadata": {"name": "db"}})).await;
     }
-    settles(rig, &[], told_gone).await;
+    settles(rig, &[], touch).await;
 }
 
 fn writes(rig: &Rig, verb: &'static str) -> usize {
@@ -69,11 +71,11 @@ fn writes(rig: &Rig, verb: &'static str) -> usize {
 }
 
 #[tokio::test]
-async fn the_walk_takes_every_verb() {
+async fn the_scenario_has_the_expected_writes() {
     let rig = Rig::start().await;
-    walk(&rig, false).await;
+    run_scenario(&rig, false).await;
     let counts = ["create", "update", "delete"].map(|verb| writes(&rig, verb));
-    assert_eq!(counts, [CREATIONS, UPDATES, DELETIONS].map(|it| it as usize));
+    assert_eq!(counts, [CREATES, UPDATES, DELETES].map(|it| it as usize));
 }
 
 #[rstest]
@@ -86,15 +88,15 @@ async fn the_walk_takes_every_verb() {
 #[case::applied_and_timed_out(Fault::apply_then_timeout(), false)]
 #[case::applied_and_reset(Fault::apply_then_reset(), false)]
 #[tokio::test]
-async fn at_every_position(#[case] fault: Fault, #[case] told_gone: bool) {
-    for (verb, count) in [("create", CREATIONS), ("update", UPDATES), ("delete", DELETIONS)] {
+async fn a_write_that_fails_once_is_repaired(#[case] fault: Fault, #[case] touch: bool) {
+    for (verb, count) in [("create", CREATES), ("update", UPDATES), ("delete", DELETES)] {
         for position in 0..count {
             let rig = Rig::start().await;
             let on = On::any().verb(verb).resource("endpointslices");
             rig.server.faults().inject(fault.clone().on(on).after(position).times(1));
-            walk(&rig, told_gone && verb == "delete").await;
+            run_scenario(&rig, touch && verb == "delete").await;
             let hits: u32 = rig.server.faults().states().iter().map(|state| state.hits).sum();
-            assert_eq!(hits, 1, "{verb} {position}: was to fail");
+            assert_eq!(hits, 1, "{verb} {position}: number of injected failures");
         }
     }
 }

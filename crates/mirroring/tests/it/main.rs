@@ -1,8 +1,8 @@
-//! What is decided, and what is done about it.
+//! Tests of the plan and of the controller.
 
 mod cases;
 mod failures;
-mod laws;
+mod properties;
 mod rig;
 mod server;
 mod sync;

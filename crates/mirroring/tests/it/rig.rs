@@ -1,4 +1,4 @@
-//! The controller against an API server.
+//! The controller with informers and an embedded API server.
 
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
@@ -20,21 +20,21 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-/// The user agent of the controller.
+/// User agent of the controller.
 const CONTROLLER: &str = "mirroring";
 
-/// The metrics of a controller, as plain numbers.
+/// Receiver of the metrics of a controller.
 #[derive(Default)]
 pub(crate) struct Counted(pub(crate) Mutex<Figures>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Figures {
-    /// Creates, updates and deletes.
+    /// Numbers of creates, updates and deletes.
     pub(crate) writes: (usize, usize, usize),
-    /// Endpoints added, updated and removed by the last sync.
+    /// Numbers of endpoints added, updated and removed by the last sync.
     pub(crate) planned: (usize, usize, usize),
     pub(crate) skipped: usize,
-    /// Endpoints, slices and desired slices.
+    /// Numbers of endpoints, slices and desired slices.
     pub(crate) totals: (usize, usize, usize),
     pub(crate) syncs: usize,
 }
@@ -64,7 +64,7 @@ impl MirroringMetrics for Counted {
         self.0.lock().expect("no panic").skipped = addresses;
     }
 
-    fn took(&self, _: Duration) {
+    fn sync_duration(&self, _: Duration) {
         self.0.lock().expect("no panic").syncs += 1;
     }
 }
@@ -78,13 +78,13 @@ pub(crate) struct Rig {
 
 fn client(server: &Server, user_agent: &str) -> Client {
     let options = ClientOptions { user_agent: user_agent.into(), qps: 0.0, burst: 0, ..ClientOptions::default() };
-    Client::new(&Connection::from_url(&server.url()).expect("a URL"), options).expect("a client")
+    Client::new(&Connection::from_url(&server.url()).expect("valid URL"), options).expect("client")
 }
 
 impl Rig {
-    /// A server with the namespace `ns`, and the controller, which mirrors up to 3 addresses of a subset.
+    /// Starts a server with the namespace `ns`, and the controller with a limit of 3 addresses per subset.
     pub(crate) async fn start() -> Rig {
-        let server = Server::start(ServerConfig::default()).await.expect("a server");
+        let server = Server::start(ServerConfig::default()).await.expect("server starts");
         let client = client(&server, "test");
         let mut rig = Rig { server, client, metrics: Arc::default(), running: None };
         rig.send(Method::POST, "/api/v1/namespaces", &json!({"metadata": {"name": "ns"}})).await;
@@ -111,7 +111,7 @@ impl Rig {
         let mut tasks = JoinSet::new();
         tasks.spawn(writer.run(stop.clone()));
         let runs = controller.run(stop.clone());
-        tasks.spawn(async { runs.await.expect("the caches sync") });
+        tasks.spawn(async { runs.await.expect("caches sync") });
         let Informers { services, endpoints, slices } = informers;
         tasks.spawn(services.run(stop.clone()));
         tasks.spawn(endpoints.run(stop.clone()));
@@ -120,26 +120,27 @@ impl Rig {
     }
 
     pub(crate) async fn stop_controller(&mut self) {
-        let (stop, mut tasks) = self.running.take().expect("it runs");
+        let (stop, mut tasks) = self.running.take().expect("running");
         stop.cancel();
         while let Some(ended) = tasks.join_next().await {
             ended.expect("no panic");
         }
     }
 
-    /// One request; patches are JSON merge patches.
+    /// Sends one request, which must succeed. Patches are JSON merge patches.
     pub(crate) async fn send(&self, method: Method, path: &str, body: &Value) {
         let content_type = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
         let bytes = if body.is_null() { Vec::new() } else { serde_json::to_vec(body).expect("JSON") };
-        let (status, answer) = self.client.raw(method, path, Some(content_type), bytes).await.expect("an answer");
+        let (status, answer) = self.client.raw(method, path, Some(content_type), bytes).await.expect("response");
         assert!(status.is_success(), "{path}: {status} {}", String::from_utf8_lossy(&answer));
     }
 
     pub(crate) async fn list(&self, path: &str) -> Vec<Value> {
-        self.client.get_json(path).await.expect("a list")["items"].as_array().cloned().unwrap_or_default()
+        self.client.get_json(path).await.expect("list")["items"].as_array().cloned().unwrap_or_default()
     }
 
-    /// Waits until the slices are these, each as its addresses, `!` behind one that is not ready.
+    /// Waits until the slices are the expected ones, each formatted as its addresses; `!` follows one that is not
+    /// ready.
     pub(crate) async fn settles(&self, expected: &[&str]) {
         let expected: Vec<String> = expected.iter().map(|it| (*it).to_owned()).collect();
         eventually("slices", &expected, async || {
@@ -158,11 +159,12 @@ impl Rig {
         .await;
     }
 
-    /// The writes of the controller to slices so far.
+    /// Returns the number of slice writes of the controller so far.
     pub(crate) fn writes(&self) -> usize {
         self.server.requests().count(&On::writes().resource("endpointslices").user_agent(CONTROLLER))
     }
 
+    /// Returns the events in the namespace, each as `reason message`.
     pub(crate) async fn events(&self) -> Vec<String> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let events = self.list("/api/v1/namespaces/ns/events").await;
@@ -173,15 +175,15 @@ impl Rig {
     }
 }
 
-/// Polls until `look` sees what is expected.
-pub(crate) async fn eventually<T: PartialEq + Debug>(what: &str, expected: &T, look: impl AsyncFn() -> T) {
+/// Polls until `observe` returns the expected value, for at most 30 s.
+pub(crate) async fn eventually<T: PartialEq + Debug>(what: &str, expected: &T, observe: impl AsyncFn() -> T) {
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
-        let seen = look().await;
-        if seen == *expected {
+        let observed = observe().await;
+        if observed == *expected {
             return;
         }
-        assert!(Instant::now() < deadline, "{what}: 30s passed, {seen:?} instead of {expected:?}");
+        assert!(Instant::now() < deadline, "{what}: {observed:?} after 30 s, expected {expected:?}");
         sleep(Duration::from_millis(10)).await;
     }
 }

@@ -1,4 +1,4 @@
-//! What an API server makes of a plan, as plain data.
+//! Applies plans to slices in memory, as the API server would.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use kube_endpointslice_mirroring::{MirrorPlan, plan};
 use serde_json::Value;
 
 pub(crate) fn read<T: serde::de::DeserializeOwned>(object: &Value) -> T {
-    serde_json::from_value(object.clone()).expect("an object")
+    serde_json::from_value(object.clone()).expect("valid object")
 }
 
 pub(crate) fn mirror(endpoints: &Endpoints, existing: &[Arc<EndpointSlice>], max: usize) -> MirrorPlan {
     plan(endpoints, existing, NonZeroUsize::new(max).expect("not zero"))
 }
 
-/// The slices after a plan: created ones get a name, updated ones take the place of those of their name.
+/// Returns the slices after a plan was applied. `created` numbers the generated names.
 pub(crate) fn carry_out(existing: &[Arc<EndpointSlice>], plan: &Plan, created: &mut usize) -> Vec<Arc<EndpointSlice>> {
     let mut slices = existing.to_vec();
     let deleted = plan.unsupported.iter().chain(plan.types.iter().flat_map(|it| &it.delete));
@@ -32,13 +32,13 @@ pub(crate) fn carry_out(existing: &[Arc<EndpointSlice>], plan: &Plan, created: &
         }
         for update in &plan.update {
             let old = slices.iter_mut().find(|slice| slice.metadata.name == update.metadata.name);
-            *old.expect("what is updated is there") = Arc::new(update.clone());
+            *old.expect("the updated slice exists") = Arc::new(update.clone());
         }
     }
     slices
 }
 
-/// Creates, updates and deletes of a plan.
+/// Returns the numbers of creates, updates and deletes of a plan.
 pub(crate) fn writes(plan: &Plan) -> (usize, usize, usize) {
     let sum = |count: fn(&kube_endpointslice::TypePlan) -> usize| plan.types.iter().map(count).sum();
     (sum(|it| it.create.len()), sum(|it| it.update.len()), sum(|it| it.delete.len()))

@@ -1,4 +1,4 @@
-//! Syncs from end to end.
+//! End-to-end syncs.
 
 use http::Method;
 use kube_dev_apiserver::{Fault, On};
@@ -31,7 +31,7 @@ async fn database(rig: &Rig) {
     rig.settles(&["192.0.2.1 192.0.2.2"]).await;
 }
 
-// upstream: TestSyncEndpoints. Each says whether there is a slice.
+// upstream: TestSyncEndpoints. `mirrored`: whether a slice is written.
 #[rstest]
 #[case::no_addresses(Some(json!(null)), json!({}), &[], false)]
 #[case::skip_true(Some(json!(null)), json!({"endpointslice.kubernetes.io/skip-mirror": "true"}), &["192.0.2.1"], false)]
@@ -50,7 +50,7 @@ async fn mirrored_or_not(
         rig.send(Method::POST, SERVICES, &service(&selector)).await;
     }
     rig.send(Method::POST, ENDPOINTS, &endpoints(&labels, ips)).await;
-    // A Service that comes later is served later, as far as two workers go; its slice shows that the first was looked at.
+    // The slice of a Service queued later shows that the first has been synced, apart from the overlap of two workers.
     let mut marker = endpoints(&json!({}), &["192.0.2.9"]);
     for object in [&mut marker, &mut service(&Value::Null)] {
         object["metadata"]["name"] = "marker".into();
@@ -72,7 +72,7 @@ async fn an_external_name_service_is_mirrored() {
     rig.settles(&["192.0.2.1"]).await;
 }
 
-// MI-2, MI-24: whatever ends mirroring, the slices go. Those of others stay.
+// MI-2, MI-24: the mirrored slices are deleted whatever ends the mirroring; slices of other controllers remain.
 #[rstest]
 #[case::endpoints_deleted(Method::DELETE, ENDPOINTS, Value::Null)]
 #[case::service_deleted(Method::DELETE, SERVICES, Value::Null)]
@@ -84,26 +84,31 @@ async fn an_external_name_service_is_mirrored() {
 // MI-17
 #[case::all_addresses_gone(Method::PATCH, ENDPOINTS, json!({"subsets": null}))]
 #[tokio::test]
-async fn slices_go(#[case] method: Method, #[case] path: &str, #[case] body: Value, #[values(false, true)] away: bool) {
+async fn slices_are_deleted_when_mirroring_ends(
+    #[case] method: Method,
+    #[case] path: &str,
+    #[case] body: Value,
+    #[values(false, true)] stopped: bool,
+) {
     let mut rig = Rig::start().await;
     database(&rig).await;
     let other = json!({"metadata": {"name": "other", "labels": {"kubernetes.io/service-name": "db",
         "endpointslice.kubernetes.io/managed-by": "someone"}}, "addressType": "IPv4",
         "endpoints": [{"addresses": ["198.51.100.1"], "conditions": {"ready": true}}]});
     rig.send(Method::POST, SLICES, &other).await;
-    if away {
+    if stopped {
         rig.stop_controller().await;
     }
     rig.send(method, &format!("{path}/db"), &body).await;
-    if away {
-        // kubernetes/kubernetes#125359: what was written before the restart is known after it.
+    if stopped {
+        // kubernetes/kubernetes#125359: slices written before the restart are deleted too.
         rig.start_controller();
     }
     rig.settles(&["198.51.100.1"]).await;
 }
 
 #[tokio::test]
-async fn after_a_restart_nothing_is_written_and_changes_are_noticed() {
+async fn after_a_restart_nothing_is_written_and_changes_are_reverted() {
     let mut rig = Rig::start().await;
     database(&rig).await;
     rig.stop_controller().await;
@@ -120,9 +125,9 @@ async fn after_a_restart_nothing_is_written_and_changes_are_noticed() {
     rig.settles(&["192.0.2.1 192.0.2.2"]).await;
 }
 
-// MI-8, MI-11. The API server accepts no invalid address, so that none comes this way.
+// MI-8, MI-11. There are no invalid addresses here: the API server rejects them.
 #[tokio::test]
-async fn addresses_beyond_the_limit_are_told_and_counted() {
+async fn addresses_beyond_the_limit_emit_an_event_and_are_counted() {
     let rig = Rig::start().await;
     rig.send(Method::POST, SERVICES, &service(&Value::Null)).await;
     let ips = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "2001:db8::1"];
@@ -137,7 +142,7 @@ async fn addresses_beyond_the_limit_are_told_and_counted() {
 
 // upstream: TestNumEndpointsAndSlices (mirroring metrics)
 #[tokio::test]
-async fn figures() {
+async fn metrics_count_writes_endpoints_and_slices() {
     let rig = Rig::start().await;
     let figures = async || {
         let Figures { writes, totals, .. } = rig.metrics.0.lock().expect("no panic").clone();
@@ -155,20 +160,20 @@ async fn figures() {
     eventually("figures", &((2, 1, 0), (0, 0, 0)), figures).await;
 }
 
-// MI-23: a creation in a namespace that is going is nobody's failure.
+// MI-23: a create that fails because the namespace is terminating is not an error.
 #[tokio::test]
-async fn a_namespace_that_is_going_is_left_alone() {
+async fn nothing_is_created_in_a_terminating_namespace() {
     let rig = Rig::start().await;
     rig.send(Method::POST, SERVICES, &service(&Value::Null)).await;
     let mut held = endpoints(&Value::Null, &["192.0.2.1"]);
     held["metadata"]["finalizers"] = json!(["example.com/hold"]);
-    // The creation of the slice is put off until the namespace is going.
+    // The first create fails, so that it is retried after the namespace is terminating.
     let creates = On::any().verb("create").resource("endpointslices");
     let refused = rig.server.faults().inject(Fault::refuse(500).on(creates.clone()).times(1));
     rig.send(Method::POST, ENDPOINTS, &held).await;
-    let struck = async || rig.server.faults().states().iter().any(|it| it.id == refused && it.hits == 1);
-    eventually("a failure", &true, struck).await;
+    let refused_once = async || rig.server.faults().states().iter().any(|it| it.id == refused && it.hits == 1);
+    eventually("a failure", &true, refused_once).await;
     rig.send(Method::DELETE, "/api/v1/namespaces/ns", &Value::Null).await;
-    eventually("another try", &true, async || rig.server.requests().count(&creates) >= 2).await;
+    eventually("a retry", &true, async || rig.server.requests().count(&creates) >= 2).await;
     assert!(rig.list(SLICES).await.is_empty());
 }

@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 
 /// Owner kind of the Pods, which determines their names and labels.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Made {
+pub(crate) enum OwnerKind {
     /// 50 Pods share one set of labels.
-    ByReplicaSets,
+    ReplicaSet,
     /// Each Pod has a set of labels of its own.
-    ByStatefulSets,
+    StatefulSet,
 }
 
-const A_NAMESPACE: usize = 500;
-const A_SET: usize = 50;
+const PODS_PER_NAMESPACE: usize = 500;
+const PODS_PER_SET: usize = 50;
 
 fn recorded(name: &str) -> Vec<u8> {
     let path = format!("{}/../../conformance/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -26,7 +26,7 @@ fn recorded(name: &str) -> Vec<u8> {
 }
 
 /// Fields that differ from Pod to Pod.
-struct Facts {
+struct PodFields {
     namespace: String,
     name: String,
     uid: String,
@@ -36,16 +36,16 @@ struct Facts {
     labels: Vec<(&'static str, String)>,
 }
 
-fn facts(made: Made, at: usize) -> Facts {
-    let set = at / A_SET;
+fn pod_fields(owner: OwnerKind, at: usize) -> PodFields {
+    let set = at / PODS_PER_SET;
     let scrambled = at.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let (name, labels) = match made {
-        Made::ByReplicaSets => {
+    let (name, labels) = match owner {
+        OwnerKind::ReplicaSet => {
             let hash = format!("{:010x}", set.wrapping_mul(0x9E37_79B9) & 0xff_ffff_ffff);
             (format!("checkout-{hash}-{:05x}", at & 0xf_ffff), vec![("pod-template-hash", hash)])
         }
-        Made::ByStatefulSets => {
-            let (name, index) = (format!("database-{set}-{}", at % A_SET), (at % A_SET).to_string());
+        OwnerKind::StatefulSet => {
+            let (name, index) = (format!("database-{set}-{}", at % PODS_PER_SET), (at % PODS_PER_SET).to_string());
             let labels = vec![
                 ("statefulset.kubernetes.io/pod-name", name.clone()),
                 ("apps.kubernetes.io/pod-index", index),
@@ -54,8 +54,8 @@ fn facts(made: Made, at: usize) -> Facts {
             (name, labels)
         }
     };
-    Facts {
-        namespace: format!("team-{}", at / A_NAMESPACE),
+    PodFields {
+        namespace: format!("team-{}", at / PODS_PER_NAMESPACE),
         name,
         uid: format!(
             "{:08x}-{:04x}-4{:03x}-8{:03x}-{at:012x}",
@@ -79,13 +79,13 @@ pub(crate) fn template() -> Value {
 }
 
 /// Returns `count` Pods in JSON.
-pub(crate) fn json(made: Made, count: usize) -> Vec<Vec<u8>> {
+pub(crate) fn json(owner: OwnerKind, count: usize) -> Vec<Vec<u8>> {
     let mut pod = template();
-    if matches!(made, Made::ByStatefulSets) {
+    if matches!(owner, OwnerKind::StatefulSet) {
         pod["metadata"]["labels"].as_object_mut().expect("labels").remove("pod-template-hash");
     }
     let one = |at| {
-        let Facts { namespace, name, uid, version, node, ip, labels } = facts(made, at);
+        let PodFields { namespace, name, uid, version, node, ip, labels } = pod_fields(owner, at);
         let metadata = &mut pod["metadata"];
         (metadata["name"], metadata["namespace"]) = (json!(name), json!(namespace));
         (metadata["uid"], metadata["resourceVersion"]) = (json!(uid), json!(version));
@@ -100,17 +100,17 @@ pub(crate) fn json(made: Made, count: usize) -> Vec<Vec<u8>> {
 }
 
 /// Returns `count` Pods in protobuf.
-pub(crate) fn protobuf(made: Made, count: usize) -> Vec<Vec<u8>> {
+pub(crate) fn protobuf(owner: OwnerKind, count: usize) -> Vec<Vec<u8>> {
     let bytes = recorded("pod.list.pb");
     let envelope = k8s_pb::apimachinery::pkg::runtime::Unknown::decode(&bytes[4..]).expect("an envelope");
     let list = pb::PodList::decode(&*envelope.raw.expect("a list")).expect("Pods");
-    let named = |pod: &pb::Pod| pod.metadata.as_ref().and_then(|it| it.name.clone());
-    let mut pod = list.items.into_iter().find(|pod| named(pod).as_deref() == Some("shop-0")).expect("the Pod");
-    if matches!(made, Made::ByStatefulSets) {
+    let name_of = |pod: &pb::Pod| pod.metadata.as_ref().and_then(|it| it.name.clone());
+    let mut pod = list.items.into_iter().find(|pod| name_of(pod).as_deref() == Some("shop-0")).expect("the Pod");
+    if matches!(owner, OwnerKind::StatefulSet) {
         pod.metadata.as_mut().expect("metadata").labels.remove("pod-template-hash");
     }
     let one = |at| {
-        let Facts { namespace, name, uid, version, node, ip, labels } = facts(made, at);
+        let PodFields { namespace, name, uid, version, node, ip, labels } = pod_fields(owner, at);
         let metadata = pod.metadata.as_mut().expect("metadata");
         (metadata.name, metadata.namespace) = (Some(name), Some(namespace));
         (metadata.uid, metadata.resource_version) = (Some(uid), Some(version));

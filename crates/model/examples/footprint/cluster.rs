@@ -6,20 +6,20 @@ use tokio::time::Instant;
 
 use crate::{Error, pods};
 
-const PODS_OF_A_SERVICE: usize = 15;
-const PODS_OF_A_NODE: usize = 30;
-const SERVICES_OF_A_NAMESPACE: usize = 40;
+const PODS_PER_SERVICE: usize = 15;
+const PODS_PER_NODE: usize = 30;
+const SERVICES_PER_NAMESPACE: usize = 40;
 
 /// Loads `pods` Pods and the objects that belong to them into a server.
 pub(crate) fn load(server: &Server, pods: usize) -> Result<(), Error> {
     let template = Population::template(pods::template());
     let all = Population {
         pods,
-        services: pods.div_ceil(PODS_OF_A_SERVICE),
-        nodes: pods.div_ceil(PODS_OF_A_NODE),
-        services_of_a_namespace: SERVICES_OF_A_NAMESPACE,
+        services: pods.div_ceil(PODS_PER_SERVICE),
+        nodes: pods.div_ceil(PODS_PER_NODE),
+        services_of_a_namespace: SERVICES_PER_NAMESPACE,
     };
-    let begun = Instant::now();
+    let start = Instant::now();
     server.load(all.objects(&template))?;
     server.load((0..all.services).map(|at| slice(all, at)))?;
     server.load((0..all.services).map(|at| endpoints(all, at)))?;
@@ -28,7 +28,7 @@ pub(crate) fn load(server: &Server, pods: usize) -> Result<(), Error> {
         all.pod(&template, 0).to_string().len(),
         all.services,
         all.nodes,
-        begun.elapsed().as_secs_f64()
+        start.elapsed().as_secs_f64()
     );
     Ok(())
 }

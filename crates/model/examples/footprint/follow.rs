@@ -24,8 +24,8 @@ pub(crate) enum Order {
 }
 
 /// Maximum resident memory in KiB for 150,000 Pods and the objects that belong to them.
-const MOST_KIB: u64 = 200 * 1024;
-const PATIENCE: Duration = Duration::from_secs(600);
+const MAX_KIB: u64 = 200 * 1024;
+const SYNC_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Runs informers of the five kinds and prints the memory that they take.
 pub(crate) async fn follow(url: &str, encoding: Encoding, order: Order) -> Result<(), Error> {
@@ -33,7 +33,7 @@ pub(crate) async fn follow(url: &str, encoding: Encoding, order: Order) -> Resul
     let client = Client::new(&Config::from_url(url)?, options)?;
     let profiler = (order == Order::OneByOne).then(|| dhat::Profiler::builder().testing().build());
     let mut all = Follower { client, order, stop: CancellationToken::new(), tasks: JoinSet::new(), synced: Vec::new() };
-    let begun = Instant::now();
+    let start = Instant::now();
     if order == Order::AtOnce {
         println!("{} KiB resident at the start", status("VmRSS")?);
     } else {
@@ -46,12 +46,12 @@ pub(crate) async fn follow(url: &str, encoding: Encoding, order: Order) -> Resul
     all.add(ServiceIndex::default(), ServiceIndex::update).await?;
     all.add::<Node, _>((), |(), _, _| {}).await?;
     if order == Order::AtOnce {
-        wait_for_sync(&all.synced, PATIENCE).await?;
-        let elapsed = begun.elapsed().as_secs_f64();
-        let most = status("VmHWM")?;
-        println!("synced in {elapsed:.1} s: VmHWM {most} KiB, VmRSS {} KiB", status("VmRSS")?);
-        if most > MOST_KIB {
-            return Err(format!("more than {MOST_KIB} KiB").into());
+        wait_for_sync(&all.synced, SYNC_TIMEOUT).await?;
+        let elapsed = start.elapsed().as_secs_f64();
+        let peak = status("VmHWM")?;
+        println!("synced in {elapsed:.1} s: VmHWM {peak} KiB, VmRSS {} KiB", status("VmRSS")?);
+        if peak > MAX_KIB {
+            return Err(format!("more than {MAX_KIB} KiB").into());
         }
     }
     all.stop.cancel();
@@ -80,7 +80,7 @@ impl Follower {
         let lister = informer.lister();
         self.tasks.spawn(informer.run(self.stop.clone()));
         if let Some(before) = before {
-            wait_for_sync([&synced], PATIENCE).await?;
+            wait_for_sync([&synced], SYNC_TIMEOUT).await?;
             let (count, bytes) = (lister.len(), dhat::HeapStats::get().curr_bytes.saturating_sub(before));
             println!("| {} | {count} | {} | {} |", T::RESOURCE.kind, bytes / count.max(1), bytes / 1024);
         }

@@ -4,32 +4,32 @@ use std::borrow::Cow;
 
 use kube_wire::protobuf::Fields;
 
-use super::{Draft, Node};
+use super::{Node, NodeBuilder};
 use crate::projection::Metadata;
 use crate::protobuf::{Message, Result};
 
 impl Message for Node {
     fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
-        let (mut draft, mut metadata): (_, Metadata) = (Draft::default(), Metadata::default());
+        let (mut builder, mut metadata): (_, Metadata) = (NodeBuilder::default(), Metadata::default());
         for field in fields {
             let field = field?;
             match field.number {
                 1 => metadata.merge(field.message()?)?,
-                3 => status(&mut draft, field.message()?)?,
+                3 => status(&mut builder, field.message()?)?,
                 _ => {}
             }
         }
-        *self = draft.finish(metadata);
+        *self = builder.build(metadata);
         Ok(())
     }
 }
 
-fn status(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
+fn status(builder: &mut NodeBuilder, fields: Fields<'_>) -> Result<()> {
     for field in fields {
         let field = field?;
         match field.number {
-            2 => allocatable(draft, field.message()?)?,
-            4 => condition(draft, field.message()?)?,
+            2 => allocatable(builder, field.message()?)?,
+            4 => condition(builder, field.message()?)?,
             _ => {}
         }
     }
@@ -37,7 +37,7 @@ fn status(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
 }
 
 /// Decodes an entry of the map `status.allocatable`.
-fn allocatable(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
+fn allocatable(builder: &mut NodeBuilder, fields: Fields<'_>) -> Result<()> {
     let (mut resource, mut quantity) = (Cow::default(), Cow::default());
     for field in fields {
         let field = field?;
@@ -54,11 +54,11 @@ fn allocatable(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
             _ => {}
         }
     }
-    draft.allocatable(&resource, &quantity);
+    builder.allocatable(&resource, &quantity);
     Ok(())
 }
 
-fn condition(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
+fn condition(builder: &mut NodeBuilder, fields: Fields<'_>) -> Result<()> {
     let (mut kind, mut status) = (Cow::default(), Cow::default());
     for field in fields {
         let field = field?;
@@ -68,6 +68,6 @@ fn condition(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
             _ => {}
         }
     }
-    draft.condition(&kind, &status);
+    builder.condition(&kind, &status);
     Ok(())
 }

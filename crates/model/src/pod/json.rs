@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 
-use super::{Draft, NamedPort, Pod, is_sidecar};
+use super::{NamedPort, Pod, PodBuilder, is_sidecar};
 use crate::json::{Str, each, nullable, text};
 use crate::projection::Metadata;
 use crate::{Address, Addresses, Text, time};
@@ -10,13 +10,13 @@ use crate::{Address, Addresses, Text, time};
 impl<'de> Deserialize<'de> for Pod {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Document { metadata, spec, status } = Document::deserialize(deserializer)?;
-        let Status(mut draft) = status;
-        draft.metadata(metadata);
-        (draft.pod.hostname, draft.pod.subdomain, draft.pod.node_name) =
+        let Status(mut builder) = status;
+        builder.metadata(metadata);
+        (builder.pod.hostname, builder.pod.subdomain, builder.pod.node_name) =
             (spec.hostname, spec.subdomain, spec.node_name);
-        draft.restart_policy(&spec.restart_policy.0);
-        (draft.of_containers, draft.of_sidecars) = (spec.containers, spec.init_containers);
-        Ok(draft.finish())
+        builder.restart_policy(&spec.restart_policy.0);
+        (builder.container_ports, builder.sidecar_ports) = (spec.containers, spec.init_containers);
+        Ok(builder.build())
     }
 }
 
@@ -42,7 +42,7 @@ struct Spec<'a> {
     subdomain: Text,
     #[serde(deserialize_with = "text")]
     node_name: Text,
-    #[serde(deserialize_with = "ports_of_all")]
+    #[serde(deserialize_with = "ports_of_containers")]
     containers: Vec<NamedPort>,
     #[serde(deserialize_with = "ports_of_sidecars")]
     init_containers: Vec<NamedPort>,
@@ -57,7 +57,7 @@ struct Container<'a> {
     ports: Vec<NamedPort>,
 }
 
-fn ports_of_all<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<NamedPort>, D::Error> {
+fn ports_of_containers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<NamedPort>, D::Error> {
     let mut ports = Vec::new();
     each(deserializer, |container: Container<'_>| ports.extend(container.ports))?;
     Ok(ports)
@@ -95,7 +95,7 @@ fn named_ports<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<NamedPo
 
 /// The fields of `status`.
 #[derive(Default)]
-struct Status(Draft);
+struct Status(PodBuilder);
 
 impl<'de> Deserialize<'de> for Status {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -109,13 +109,13 @@ impl<'de> Deserialize<'de> for Status {
             #[serde(rename = "podIPs", deserialize_with = "pod_ips")]
             pod_ips: Addresses,
             #[serde(deserialize_with = "conditions")]
-            conditions: Draft,
+            conditions: PodBuilder,
         }
-        let Document { phase, pod_ip, pod_ips, conditions: mut draft } = Document::deserialize(deserializer)?;
-        draft.phase(&phase.0);
-        draft.pod_ip(&pod_ip.0);
-        draft.pod.pod_ips = pod_ips;
-        Ok(Status(draft))
+        let Document { phase, pod_ip, pod_ips, conditions: mut builder } = Document::deserialize(deserializer)?;
+        builder.phase(&phase.0);
+        builder.pod_ip(&pod_ip.0);
+        builder.pod.pod_ips = pod_ips;
+        Ok(Status(builder))
     }
 }
 
@@ -131,7 +131,7 @@ fn pod_ips<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Addresses, D::E
     Ok(addresses)
 }
 
-fn conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Draft, D::Error> {
+fn conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PodBuilder, D::Error> {
     #[derive(Deserialize, Default)]
     #[serde(rename_all = "camelCase", default)]
     struct Condition<'a> {
@@ -142,9 +142,9 @@ fn conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Draft, D::Er
         #[serde(borrow)]
         last_transition_time: Str<'a>,
     }
-    let mut draft = Draft::default();
+    let mut builder = PodBuilder::default();
     each(deserializer, |it: Condition<'_>| {
-        draft.condition(&it.kind.0, &it.status.0, || time::from_text(&it.last_transition_time.0));
+        builder.condition(&it.kind.0, &it.status.0, || time::from_text(&it.last_transition_time.0));
     })?;
-    Ok(draft)
+    Ok(builder)
 }

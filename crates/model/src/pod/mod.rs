@@ -50,7 +50,7 @@ pub struct Pod {
     pub finished: bool,
     /// Whether older Kubernetes versions exclude the Pod because of its phase and restart policy (HI-2): `Never` and
     /// finished, or `OnFailure` and `Succeeded`.
-    pub retired: bool,
+    pub excluded_by_restart_policy: bool,
 }
 
 // Large clusters have 150,000 Pods.
@@ -69,16 +69,16 @@ pub struct NamedPort {
 
 /// Partially decoded Pod, common to all encodings.
 #[derive(Default)]
-struct Draft {
+struct PodBuilder {
     pod: Pod,
     succeeded: bool,
-    restarts: Restarts,
+    restart_policy: RestartPolicy,
     ready_seen: bool,
-    of_containers: Vec<NamedPort>,
-    of_sidecars: Vec<NamedPort>,
+    container_ports: Vec<NamedPort>,
+    sidecar_ports: Vec<NamedPort>,
 }
 
-impl Draft {
+impl PodBuilder {
     fn metadata(&mut self, it: Metadata) {
         let pod = &mut self.pod;
         pod.terminating = it.deletion_timestamp.is_some();
@@ -92,10 +92,10 @@ impl Draft {
     }
 
     fn restart_policy(&mut self, policy: &str) {
-        self.restarts = match policy {
-            "Never" => Restarts::Never,
-            "OnFailure" => Restarts::OnFailure,
-            _ => Restarts::Always,
+        self.restart_policy = match policy {
+            "Never" => RestartPolicy::Never,
+            "OnFailure" => RestartPolicy::OnFailure,
+            _ => RestartPolicy::Always,
         };
     }
 
@@ -112,14 +112,15 @@ impl Draft {
         }
     }
 
-    fn finish(self) -> Pod {
-        let Draft { mut pod, succeeded, restarts, ready_seen: _, of_containers: mut ports, of_sidecars } = self;
-        pod.retired = match restarts {
-            Restarts::Always => false,
-            Restarts::OnFailure => succeeded,
-            Restarts::Never => pod.finished,
+    fn build(self) -> Pod {
+        let PodBuilder { mut pod, succeeded, restart_policy, ready_seen: _, container_ports: mut ports, sidecar_ports } =
+            self;
+        pod.excluded_by_restart_policy = match restart_policy {
+            RestartPolicy::Always => false,
+            RestartPolicy::OnFailure => succeeded,
+            RestartPolicy::Never => pod.finished,
         };
-        ports.extend(of_sidecars);
+        ports.extend(sidecar_ports);
         pod.named_ports = intern::ports(&ports);
         pod
     }
@@ -127,7 +128,7 @@ impl Draft {
 
 /// Restart policy of a Pod.
 #[derive(Default)]
-enum Restarts {
+enum RestartPolicy {
     #[default]
     Always,
     OnFailure,
@@ -164,9 +165,15 @@ mod tests {
     }"#;
 
     #[test]
-    fn reads_what_the_controllers_need() {
+    fn decodes_the_kept_fields() {
         let pod: Pod = serde_json::from_str(FULL).unwrap();
-        assert!(pod.terminating && pod.finished && pod.retired && pod.ready && pod.ready_changed.is_some());
+        assert!(
+            pod.terminating
+                && pod.finished
+                && pod.excluded_by_restart_policy
+                && pod.ready
+                && pod.ready_changed.is_some()
+        );
         assert_eq!((pod.pod_ips.len(), pod.pod_ip_family), (2, Some(IpFamily::V4)));
         let ports: Vec<_> = pod.named_ports.iter().map(|it| (&*it.name, &*it.protocol, it.port)).collect();
         assert_eq!(ports, [("dns", "UDP", 53), ("http", "TCP", 2)], "containers first, then sidecars only");
@@ -184,20 +191,25 @@ mod tests {
     #[case("Never", "Pending", false, false)]
     #[case("OnFailure", "Running", false, false)]
     #[case("OnFailure", "Unknown", false, false)]
-    fn leaves(#[case] policy: &str, #[case] phase: &str, #[case] finished: bool, #[case] retired: bool) {
+    fn phases_and_restart_policies(
+        #[case] policy: &str,
+        #[case] phase: &str,
+        #[case] finished: bool,
+        #[case] excluded_by_restart_policy: bool,
+    ) {
         let json = format!(r#"{{"spec": {{"restartPolicy": "{policy}"}}, "status": {{"phase": "{phase}"}}}}"#);
         let pod: Pod = serde_json::from_str(&json).unwrap();
-        assert_eq!((pod.finished, pod.retired), (finished, retired));
+        assert_eq!((pod.finished, pod.excluded_by_restart_policy), (finished, excluded_by_restart_policy));
     }
 
     #[test]
-    fn both_ways_of_reading_agree() {
+    fn json_equals_conversion_from_the_full_type() {
         let full: core::Pod = serde_json::from_str(FULL).unwrap();
         assert_eq!(Pod::from(&full), serde_json::from_str::<Pod>(FULL).unwrap());
     }
 
     #[test]
-    fn nothing_but_null_reads_as_nothing() {
+    fn null_fields_are_defaults() {
         let json = r#"{"metadata": {"name": "p", "namespace": null, "uid": null, "labels": null},
             "spec": {"hostname": null, "containers": null}, "status": {"podIP": null, "podIPs": null, "phase": null,
                 "conditions": [{"type": "Ready", "status": null, "lastTransitionTime": null}]}}"#;

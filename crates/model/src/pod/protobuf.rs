@@ -4,42 +4,42 @@ use std::borrow::Cow;
 
 use kube_wire::protobuf::Fields;
 
-use super::{Draft, NamedPort, Pod, is_sidecar};
+use super::{NamedPort, Pod, PodBuilder, is_sidecar};
 use crate::projection::Metadata;
 use crate::protobuf::{Message, Result, from_str, text};
 use crate::{Addresses, Text, time};
 
 impl Message for Pod {
     fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
-        let (mut draft, mut metadata): (_, Metadata) = (Draft::default(), Metadata::default());
+        let (mut builder, mut metadata): (_, Metadata) = (PodBuilder::default(), Metadata::default());
         for field in fields {
             let field = field?;
             match field.number {
                 1 => metadata.merge(field.message()?)?,
-                2 => spec(&mut draft, field.message()?)?,
-                3 => status(&mut draft, field.message()?)?,
+                2 => spec(&mut builder, field.message()?)?,
+                3 => status(&mut builder, field.message()?)?,
                 _ => {}
             }
         }
-        draft.metadata(metadata);
-        *self = draft.finish();
+        builder.metadata(metadata);
+        *self = builder.build();
         Ok(())
     }
 }
 
-fn spec(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
+fn spec(builder: &mut PodBuilder, fields: Fields<'_>) -> Result<()> {
     for field in fields {
         let field = field?;
         match field.number {
-            2 => drop(container(&mut draft.of_containers, field.message()?)?),
-            3 => draft.restart_policy(&field.text()?),
-            10 => draft.pod.node_name = text(&field)?,
-            16 => draft.pod.hostname = text(&field)?,
-            17 => draft.pod.subdomain = text(&field)?,
+            2 => drop(container(&mut builder.container_ports, field.message()?)?),
+            3 => builder.restart_policy(&field.text()?),
+            10 => builder.pod.node_name = text(&field)?,
+            16 => builder.pod.hostname = text(&field)?,
+            17 => builder.pod.subdomain = text(&field)?,
             20 => {
-                let before = draft.of_sidecars.len();
-                if !is_sidecar(&container(&mut draft.of_sidecars, field.message()?)?) {
-                    draft.of_sidecars.truncate(before);
+                let before = builder.sidecar_ports.len();
+                if !is_sidecar(&container(&mut builder.sidecar_ports, field.message()?)?) {
+                    builder.sidecar_ports.truncate(before);
                 }
             }
             _ => {}
@@ -77,21 +77,21 @@ fn port(fields: Fields<'_>) -> Result<Option<NamedPort>> {
     Ok(Some(it).filter(|it| !it.name.is_empty()))
 }
 
-fn status(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
+fn status(builder: &mut PodBuilder, fields: Fields<'_>) -> Result<()> {
     for field in fields {
         let field = field?;
         match field.number {
-            1 => draft.phase(&field.text()?),
-            2 => condition(draft, field.message()?)?,
-            6 => draft.pod_ip(&field.text()?),
-            12 => pod_ip(&mut draft.pod.pod_ips, field.message()?)?,
+            1 => builder.phase(&field.text()?),
+            2 => condition(builder, field.message()?)?,
+            6 => builder.pod_ip(&field.text()?),
+            12 => pod_ip(&mut builder.pod.pod_ips, field.message()?)?,
             _ => {}
         }
     }
     Ok(())
 }
 
-fn condition(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
+fn condition(builder: &mut PodBuilder, fields: Fields<'_>) -> Result<()> {
     let (mut kind, mut status, mut changed) = (Cow::default(), Cow::default(), None);
     for field in fields {
         let field = field?;
@@ -102,7 +102,7 @@ fn condition(draft: &mut Draft, fields: Fields<'_>) -> Result<()> {
             _ => {}
         }
     }
-    draft.condition(&kind, &status, || changed);
+    builder.condition(&kind, &status, || changed);
     Ok(())
 }
 

@@ -24,40 +24,40 @@ pub(super) struct LabelSets {
     free: Vec<SetId>,
     /// Sets by their labels.
     by_labels: HashTable<SetId>,
-    by_pair: HashTable<Filed>,
+    by_pair: HashTable<SetsOfPair>,
     hasher: DefaultHashBuilder,
 }
 
 /// Sets that contain one pair.
 #[derive(Clone, Debug)]
-enum Filed {
+enum SetsOfPair {
     /// One set, with the pair's position in its labels.
-    One { set: SetId, at: u32 },
+    One { set: SetId, position: u32 },
     /// Several sets in ascending order, and the pair itself.
     Many(Box<(Pair, Vec<SetId>)>),
 }
 
 /// Converts an id to an index. A set takes more than one byte of memory, so there are fewer than 2^32.
-fn place(set: SetId) -> usize {
+fn index(set: SetId) -> usize {
     usize::try_from(set).unwrap_or(usize::MAX)
 }
 
 fn labels(sets: &[ByName<Pod>], set: SetId) -> Option<&Labels> {
-    sets.get(place(set))?.as_slice().first().map(|pod| &pod.labels)
+    sets.get(index(set))?.as_slice().first().map(|pod| &pod.labels)
 }
 
-impl Filed {
+impl SetsOfPair {
     fn pair<'a>(&'a self, sets: &'a [ByName<Pod>]) -> Option<&'a Pair> {
         match self {
-            Filed::One { set, at } => labels(sets, *set)?.pairs().get(place(*at)),
-            Filed::Many(many) => Some(&many.0),
+            SetsOfPair::One { set, position } => labels(sets, *set)?.pairs().get(index(*position)),
+            SetsOfPair::Many(many) => Some(&many.0),
         }
     }
 
     fn sets(&self) -> &[SetId] {
         match self {
-            Filed::One { set, .. } => std::slice::from_ref(set),
-            Filed::Many(many) => &many.1,
+            SetsOfPair::One { set, .. } => std::slice::from_ref(set),
+            SetsOfPair::Many(many) => &many.1,
         }
     }
 }
@@ -72,7 +72,7 @@ impl LabelSets {
         let hash = self.hasher.hash_one(Some(&pod.labels));
         let found = self.by_labels.find(hash, |set| labels(&self.sets, *set) == Some(&pod.labels));
         match found {
-            Some(set) => self.sets[place(*set)].insert(Arc::clone(pod)),
+            Some(set) => self.sets[index(*set)].insert(Arc::clone(pod)),
             None => self.add_set(hash, pod),
         }
     }
@@ -82,21 +82,21 @@ impl LabelSets {
             self.sets.push(ByName::default());
             SetId::try_from(self.sets.len() - 1).unwrap_or(SetId::MAX)
         });
-        self.sets[place(set)] = Arc::clone(pod).into();
+        self.sets[index(set)] = Arc::clone(pod).into();
         let Self { sets, by_labels, by_pair, hasher, .. } = self;
         by_labels.insert_unique(hash, set, |set| hasher.hash_one(labels(sets, *set)));
-        for (at, pair) in (0..).zip(pod.labels.pairs()) {
-            let is = |filed: &Filed| filed.pair(sets) == Some(pair);
-            match by_pair.entry(hasher.hash_one(Some(pair)), is, |filed| hasher.hash_one(filed.pair(sets))) {
-                Entry::Vacant(entry) => drop(entry.insert(Filed::One { set, at })),
+        for (position, pair) in (0..).zip(pod.labels.pairs()) {
+            let is = |it: &SetsOfPair| it.pair(sets) == Some(pair);
+            match by_pair.entry(hasher.hash_one(Some(pair)), is, |it| hasher.hash_one(it.pair(sets))) {
+                Entry::Vacant(entry) => drop(entry.insert(SetsOfPair::One { set, position })),
                 Entry::Occupied(mut entry) => match entry.get_mut() {
-                    Filed::Many(many) => {
+                    SetsOfPair::Many(many) => {
                         let at = many.1.partition_point(|it| *it < set);
                         many.1.insert(at, set);
                     }
-                    Filed::One { set: other, .. } => {
+                    SetsOfPair::One { set: other, .. } => {
                         let both = vec![set.min(*other), set.max(*other)];
-                        *entry.get_mut() = Filed::Many(Box::new((pair.clone(), both)));
+                        *entry.get_mut() = SetsOfPair::Many(Box::new((pair.clone(), both)));
                     }
                 },
             }
@@ -109,15 +109,15 @@ impl LabelSets {
         let hash = hasher.hash_one(Some(&pod.labels));
         let Ok(entry) = by_labels.find_entry(hash, |set| labels(sets, *set) == Some(&pod.labels)) else { return };
         let set = *entry.get();
-        if !matches!(sets[place(set)].as_slice(), [last] if last.name == pod.name) {
-            sets[place(set)].remove(&pod.name);
+        if !matches!(sets[index(set)].as_slice(), [last] if last.name == pod.name) {
+            sets[index(set)].remove(&pod.name);
             return;
         }
         entry.remove();
         for pair in pod.labels.pairs() {
-            let is = |filed: &Filed| filed.pair(sets) == Some(pair);
+            let is = |it: &SetsOfPair| it.pair(sets) == Some(pair);
             let Ok(mut entry) = by_pair.find_entry(hasher.hash_one(Some(pair)), is) else { continue };
-            if let Filed::Many(many) = entry.get_mut()
+            if let SetsOfPair::Many(many) = entry.get_mut()
                 && many.1.len() > 1
             {
                 if let Ok(at) = many.1.binary_search(&set) {
@@ -128,7 +128,7 @@ impl LabelSets {
             entry.remove();
         }
         // Last, since the pairs above are read from the Pod in this slot.
-        sets[place(set)] = ByName::default();
+        sets[index(set)] = ByName::default();
         free.push(set);
     }
 
@@ -136,10 +136,10 @@ impl LabelSets {
     pub(super) fn select(&self, selector: &Labels) -> Vec<Arc<Pod>> {
         let mut rarest: Option<&[SetId]> = None;
         for pair in selector.pairs() {
-            let is = |filed: &Filed| filed.pair(&self.sets) == Some(pair);
-            let Some(filed) = self.by_pair.find(self.hasher.hash_one(Some(pair)), is) else { return Vec::new() };
-            if rarest.is_none_or(|best| filed.sets().len() < best.len()) {
-                rarest = Some(filed.sets());
+            let is = |it: &SetsOfPair| it.pair(&self.sets) == Some(pair);
+            let Some(found) = self.by_pair.find(self.hasher.hash_one(Some(pair)), is) else { return Vec::new() };
+            if rarest.is_none_or(|best| found.sets().len() < best.len()) {
+                rarest = Some(found.sets());
             }
         }
         let mut pods = Vec::new();
@@ -148,7 +148,7 @@ impl LabelSets {
             Some(sets) => {
                 for set in sets {
                     if labels(&self.sets, *set).is_some_and(|labels| labels.contains_all(selector)) {
-                        pods.extend_from_slice(self.sets[place(*set)].as_slice());
+                        pods.extend_from_slice(self.sets[index(*set)].as_slice());
                     }
                 }
             }

@@ -2,22 +2,22 @@
 
 use kube_wire::protobuf::Fields;
 
-use super::{Draft, EXTERNAL_NAME, Service, ServicePort, Spec, TargetPort};
+use super::{EXTERNAL_NAME, Service, ServiceBuilder, ServicePort, Spec, TargetPort};
 use crate::protobuf::{Message, Pairs, Result, message, text};
 use crate::{IpFamily, Text};
 
 impl Message for Service {
     fn merge(&mut self, fields: Fields<'_>) -> Result<()> {
-        let mut draft = Draft::default();
+        let mut builder = ServiceBuilder::default();
         for field in fields {
             let field = field?;
             match field.number {
-                1 => draft.metadata.merge(field.message()?)?,
-                2 => draft.spec.merge(field.message()?)?,
+                1 => builder.metadata.merge(field.message()?)?,
+                2 => builder.spec.merge(field.message()?)?,
                 _ => {}
             }
         }
-        *self = draft.finish();
+        *self = builder.build();
         Ok(())
     }
 }

@@ -133,7 +133,7 @@ mod tests {
     }"#;
 
     #[test]
-    fn nothing_is_lost() {
+    fn round_trips_through_the_full_type() {
         let full: discovery::EndpointSlice = serde_json::from_str(FULL).unwrap();
         let from_wire: EndpointSlice = serde_json::from_str(FULL).unwrap();
         assert_eq!(EndpointSlice::from(&full), from_wire);

@@ -73,8 +73,8 @@ impl Message for EndpointHints {
         for field in fields {
             let field = field?;
             match field.number {
-                1 => it.for_zones.push(named(field.message()?)?),
-                2 => it.for_nodes.push(named(field.message()?)?),
+                1 => it.for_zones.push(decode_name(field.message()?)?),
+                2 => it.for_nodes.push(decode_name(field.message()?)?),
                 _ => {}
             }
         }
@@ -83,7 +83,7 @@ impl Message for EndpointHints {
 }
 
 /// Decodes a message whose only field is a name.
-fn named(fields: Fields<'_>) -> Result<Text> {
+fn decode_name(fields: Fields<'_>) -> Result<Text> {
     let mut name = Text::new();
     for field in fields {
         let field = field?;

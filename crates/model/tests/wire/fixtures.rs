@@ -64,18 +64,18 @@ where
 #[case(check::<Node, core::Node>, "node")]
 #[case(check::<Endpoints, core::Endpoints>, "endpoints")]
 #[case(check::<EndpointSlice, discovery::EndpointSlice>, "endpointslice")]
-fn both_encodings_hold_the_same(#[case] check: fn(&str), #[case] kind: &str) {
+fn both_encodings_decode_to_equal_objects(#[case] check: fn(&str), #[case] kind: &str) {
     check(kind);
 }
 
 #[rstest]
-#[case(written::<Endpoints, core::Endpoints>, "endpoints")]
-#[case(written::<EndpointSlice, discovery::EndpointSlice>, "endpointslice")]
-fn is_written_as_the_full_type(#[case] check: fn(&str), #[case] kind: &str) {
+#[case(check_encoding::<Endpoints, core::Endpoints>, "endpoints")]
+#[case(check_encoding::<EndpointSlice, discovery::EndpointSlice>, "endpointslice")]
+fn encodes_like_the_full_type(#[case] check: fn(&str), #[case] kind: &str) {
     check(kind);
 }
 
-fn written<T, Full>(kind: &str)
+fn check_encoding<T, Full>(kind: &str)
 where
     T: Decode + Serialize,
     Full: Serialize + for<'a> From<&'a T>,

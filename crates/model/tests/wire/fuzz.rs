@@ -1,7 +1,7 @@
-//! Smoke test of `fuzz/`: runs the functions of its targets with their seeds, intact and damaged.
+//! Smoke test of `fuzz/`: runs the functions of its targets with their seeds, intact and corrupted.
 
-#[path = "../../../wire/tests/it/broken.rs"]
-mod broken;
+#[path = "../../../wire/tests/it/corrupt.rs"]
+mod corrupt;
 #[expect(unreachable_pub, reason = "belongs to another crate")]
 #[path = "../../../../fuzz/src/lib.rs"]
 pub(crate) mod targets;
@@ -12,8 +12,8 @@ use rand::{SeedableRng as _, rngs::StdRng};
 
 use self::targets::{TARGETS, seeds};
 
-/// Number of damaged variants per seed.
-const TIMES: u64 = 100;
+/// Number of corrupted variants per seed.
+const VARIANTS_PER_SEED: u64 = 100;
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -21,23 +21,23 @@ fn root() -> &'static Path {
 
 #[expect(clippy::print_stdout, reason = "names the seed, shown if its check fails")]
 #[test]
-fn seeds_are_read_and_damaged_ones_never_panic() {
-    let mut spoilt = 0;
+fn seeds_are_accepted_and_corrupted_seeds_do_not_panic() {
+    let mut rejected = 0;
     for seed in seeds::of(&root().join("conformance/fixtures")).expect("the recordings") {
         let (_, check) = TARGETS.iter().find(|(name, _)| *name == seed.target).expect("a target of every seed");
         println!("{}/{}", seed.target, seed.name);
         assert!(check(&seed.bytes), "the seed is rejected");
-        for random in 0..TIMES {
+        for random in 0..VARIANTS_PER_SEED {
             let mut bytes = seed.bytes.clone();
-            broken::damage(&mut bytes, &mut StdRng::seed_from_u64(random));
-            spoilt += usize::from(!check(&bytes));
+            corrupt::corrupt(&mut bytes, &mut StdRng::seed_from_u64(random));
+            rejected += usize::from(!check(&bytes));
         }
     }
-    assert!(spoilt > 0, "no damaged seed was rejected");
+    assert!(rejected > 0, "no damaged seed was rejected");
 }
 
 #[test]
-fn every_target_is_smoked() {
+fn every_fuzz_target_is_run() {
     let files = fs::read_dir(root().join("fuzz/fuzz_targets")).expect("the targets");
     let files: BTreeSet<_> = files.map(|it| it.expect("a file").path().with_extension("")).collect();
     let files: BTreeSet<_> = files.iter().filter_map(|it| it.file_name()?.to_str()).collect();

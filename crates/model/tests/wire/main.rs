@@ -1,9 +1,9 @@
 //! Decoding gives the same objects from every encoding, and encoding loses nothing.
 
+mod errors;
 mod fixtures;
 mod fuzz;
-mod laws;
 mod messages;
-mod places;
+mod properties;
 mod renderings;
 mod times;

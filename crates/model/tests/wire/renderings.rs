@@ -14,8 +14,8 @@ use proptest::prelude::*;
 use serde::Serialize;
 
 use crate::fuzz::targets::renderings::{self, Choices, Shape, shapes};
-use crate::laws::{address, endpoints, list, map, metadata, plain, pointer, slice, text, time};
 use crate::messages;
+use crate::properties::{address, endpoints, list, map, metadata, plain, pointer, slice, text, time};
 
 /// Text, sometimes with characters that result from invalid bytes and lone surrogates.
 fn any_text() -> impl Strategy<Value = String> {

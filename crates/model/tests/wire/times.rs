@@ -17,7 +17,7 @@ fn metadata(time: &str) -> String {
 
 #[rstest]
 #[case::last_of_rfc_3339("9999-12-31T23:59:59Z")]
-#[case::as_go_writes_a_later_one("10000-01-01T22:58:59Z")]
+#[case::after_the_year_9999("10000-01-01T22:58:59Z")]
 #[case::before_the_year_zero("-0001-12-31T00:01:00Z")]
 fn json(#[case] time: &str) {
     let metadata = metadata(time);

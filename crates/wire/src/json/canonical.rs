@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 use crate::{scan, text::lossy};
 
 /// Maximum nesting depth, the same as `serde_json`'s.
-const DEPTH: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// JSON value.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ pub(crate) enum Node {
 /// Parses a document. `None` if Go's `encoding/json` would reject it.
 pub(crate) fn read(document: &[u8]) -> Option<Node> {
     let mut reader = Reader { rest: document };
-    let node = reader.value(DEPTH)?;
+    let node = reader.value(MAX_DEPTH)?;
     reader.rest.trim_ascii().is_empty().then_some(node)
 }
 
@@ -116,7 +116,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Skips white space, and consumes the next byte if it is `byte`. Returns whether it was.
-    fn takes(&mut self, byte: u8) -> bool {
+    fn consume_if(&mut self, byte: u8) -> bool {
         self.rest = self.rest.trim_ascii_start();
         let found = self.rest.first() == Some(&byte);
         if found {
@@ -127,10 +127,10 @@ impl Reader<'_> {
 
     fn value(&mut self, depth: usize) -> Option<Node> {
         let depth = depth.checked_sub(1)?;
-        if self.takes(b'{') {
+        if self.consume_if(b'{') {
             return self.object(depth);
         }
-        if self.takes(b'[') {
+        if self.consume_if(b'[') {
             return self.array(depth);
         }
         self.scalar().map(Node::Scalar)
@@ -138,19 +138,19 @@ impl Reader<'_> {
 
     fn object(&mut self, depth: usize) -> Option<Node> {
         let mut members = Vec::new();
-        if self.takes(b'}') {
+        if self.consume_if(b'}') {
             return Some(Node::Object(members));
         }
         loop {
             let name = serde_json::from_str(&self.scalar()?).ok()?;
-            if !self.takes(b':') {
+            if !self.consume_if(b':') {
                 return None;
             }
             insert(&mut members, name, self.value(depth)?);
-            if self.takes(b'}') {
+            if self.consume_if(b'}') {
                 return Some(Node::Object(members));
             }
-            if !self.takes(b',') {
+            if !self.consume_if(b',') {
                 return None;
             }
         }
@@ -158,15 +158,15 @@ impl Reader<'_> {
 
     fn array(&mut self, depth: usize) -> Option<Node> {
         let mut elements = Vec::new();
-        if self.takes(b']') {
+        if self.consume_if(b']') {
             return Some(Node::Array(elements));
         }
         loop {
             elements.push(self.value(depth)?);
-            if self.takes(b']') {
+            if self.consume_if(b']') {
                 return Some(Node::Array(elements));
             }
-            if !self.takes(b',') {
+            if !self.consume_if(b',') {
                 return None;
             }
         }
@@ -175,7 +175,7 @@ impl Reader<'_> {
     fn scalar(&mut self) -> Option<String> {
         self.rest = self.rest.trim_ascii_start();
         let first = *self.rest.first()?;
-        let end = scan::Value::new(first).end(self.rest);
+        let end = scan::ValueScanner::new(first).end(self.rest);
         // A number or literal may end with the document, a string may not.
         let end = end.or((first != b'"').then_some(self.rest.len()))?;
         let (taken, rest) = self.rest.split_at_checked(end)?;
@@ -195,7 +195,7 @@ fn without_lone_surrogates(text: &str) -> String {
     while let Some(at) = rest.find('\\') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let length = match (unit(rest), rest.get(6..).and_then(unit)) {
+        let length = match (code_unit(rest), rest.get(6..).and_then(code_unit)) {
             (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
             (Some(0xd800..0xe000), _) => {
                 out.push_str("\\ufffd");
@@ -213,7 +213,7 @@ fn without_lone_surrogates(text: &str) -> String {
 }
 
 /// Returns the UTF-16 code unit of a `\u` escape at the beginning of `text`; `None` if there is none.
-fn unit(text: &str) -> Option<u16> {
+fn code_unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
 }
@@ -241,13 +241,13 @@ mod tests {
     #[case::other_escapes(r#"["\u0000\/\\u\\ud800\"\n"]"#, r#"["\u0000\/\\u\\ud800\"\n"]"#)]
     #[case::minus_zero(r"[-0,-0.0,-1]", r"[0,-0.0,-1]")]
     #[case::spaces(" { \"a\" : [ 1 , true , null ] , \"b\" : { } } ", r#"{"a":[1,true,null],"b":{}}"#)]
-    fn rewrites(#[case] document: &str, #[case] expect: &str) {
+    fn rewrites_like_go(#[case] document: &str, #[case] expect: &str) {
         let node = read(document.as_bytes()).unwrap();
         assert_eq!(String::from_utf8(node.to_json()).unwrap(), expect);
     }
 
     #[test]
-    fn bytes_that_are_not_utf_8_are_replaced_one_by_one() {
+    fn invalid_utf8_bytes_are_replaced_one_by_one() {
         let node = read(b"{\"a\":\"x\xe2\x82y\xff\"}").unwrap();
         assert_eq!(node.member("a").unwrap().text().unwrap(), "x\u{fffd}\u{fffd}y\u{fffd}");
     }
@@ -265,18 +265,18 @@ mod tests {
     #[case("\"a\nb\"")]
     #[case(r#""a\x""#)]
     #[case(r#""\u12g4""#)]
-    fn refuses(#[case] document: &str) {
+    fn malformed_json_is_rejected(#[case] document: &str) {
         assert_eq!(read(document.as_bytes()), None);
     }
 
     #[test]
-    fn refuses_nesting_without_end() {
+    fn unbounded_nesting_is_rejected() {
         assert_eq!(read("[".repeat(100_000).as_bytes()), None);
     }
 
     proptest! {
         #[test]
-        fn any_bytes_end_and_what_is_read_is_json(bytes in prop::collection::vec(prop_oneof![any::<u8>(), prop::sample::select(br#"{}[]":,\u0d8"#.to_vec())], 0..60)) {
+        fn random_bytes_terminate_and_output_is_valid_json(bytes in prop::collection::vec(prop_oneof![any::<u8>(), prop::sample::select(br#"{}[]":,\u0d8"#.to_vec())], 0..60)) {
             if let Some(node) = read(&bytes) {
                 let json = node.to_json();
                 prop_assert!(serde_json::from_slice::<serde_json::Value>(&json).is_ok(), "{}", String::from_utf8_lossy(&json));

@@ -5,8 +5,8 @@ use std::mem;
 use serde::Deserialize;
 
 use super::{ListMeta, Split};
-use super::{other_version, unidentified, versioned};
-use crate::{DecodeError, Place, Resource, ResourceVersion, buffer::Buffer, json, scan::Value};
+use super::{missing_kind, require_version, unexpected_api_version};
+use crate::{DecodeError, Location, Resource, ResourceVersion, buffer::Buffer, json, scan::ValueScanner};
 
 /// Incremental parser of the outer object of a list, with its members in any order.
 ///
@@ -35,16 +35,16 @@ enum State {
     Key {
         needed: bool,
     },
-    InKey(Value),
+    InKey(ValueScanner),
     Colon(Member),
     Value(Member),
-    InValue(Member, Value),
+    InValue(Member, ValueScanner),
     AfterValue,
     /// Before an item, or the end of the array unless `needed` (after a comma).
     Item {
         needed: bool,
     },
-    InItem(Value),
+    InItem(ValueScanner),
     AfterItem,
     End,
 }
@@ -78,8 +78,8 @@ impl JsonList {
     }
 
     /// Returns the length of the value at the beginning of the buffer; `None` until it is complete.
-    fn whole(&mut self, value: &mut Value) -> Result<Option<usize>, DecodeError> {
-        let rest = self.buffer.rest();
+    fn complete_len(&mut self, value: &mut ValueScanner) -> Result<Option<usize>, DecodeError> {
+        let rest = self.buffer.unconsumed();
         let end = value.end(&rest[self.scanned..]).map(|length| self.scanned + length);
         let have = end.unwrap_or(rest.len());
         if have > self.limit {
@@ -90,20 +90,20 @@ impl JsonList {
     }
 
     /// Discards the available bytes of `value`. Returns whether its end was among them.
-    fn skipped(&mut self, value: &mut Value) -> bool {
-        let rest = self.buffer.rest();
+    fn skip(&mut self, value: &mut ValueScanner) -> bool {
+        let rest = self.buffer.unconsumed();
         let end = value.end(rest);
         let have = end.unwrap_or(rest.len());
-        self.buffer.take(have);
+        self.buffer.consume(have);
         end.is_some()
     }
 
     /// Returns the state after `next`, the next byte that is not white space, between two values.
-    fn punctuation(&mut self, state: &State, next: u8) -> Result<State, DecodeError> {
+    fn transition(&mut self, state: &State, next: u8) -> Result<State, DecodeError> {
         let (taken, state) = match (state, next) {
             (State::Document, b'{') => (1, State::Key { needed: false }),
             (State::Key { needed: false } | State::AfterValue, b'}') => (1, State::End),
-            (State::Key { .. }, b'"') => (0, State::InKey(Value::new(next))),
+            (State::Key { .. }, b'"') => (0, State::InKey(ValueScanner::new(next))),
             (State::Colon(member), b':') => (1, State::Value(*member)),
             (State::Value(Member::Items), b'[') if !self.has_items => {
                 self.has_items = true;
@@ -113,21 +113,21 @@ impl JsonList {
                 return Err(self.unexpected(state.expects()));
             }
             (State::Value(member), b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b'n' | b't' | b'f') => {
-                (0, State::InValue(*member, Value::new(next)))
+                (0, State::InValue(*member, ValueScanner::new(next)))
             }
             (State::AfterValue, b',') => (1, State::Key { needed: true }),
             (State::Item { needed: false } | State::AfterItem, b']') => (1, State::AfterValue),
             // Go decodes a `null` item as an object without fields.
-            (State::Item { .. }, b'{' | b'n') => (0, State::InItem(Value::new(next))),
+            (State::Item { .. }, b'{' | b'n') => (0, State::InItem(ValueScanner::new(next))),
             (State::AfterItem, b',') => (1, State::Item { needed: true }),
             (state, _) => return Err(self.unexpected(state.expects())),
         };
-        self.buffer.take(taken);
+        self.buffer.consume(taken);
         Ok(state)
     }
 
     fn key(&mut self, length: usize) -> Result<Member, DecodeError> {
-        Ok(match self.buffer.take(length) {
+        Ok(match self.buffer.consume(length) {
             br#""apiVersion""# => Member::ApiVersion,
             br#""kind""# => Member::Kind,
             br#""metadata""# => Member::Metadata,
@@ -139,13 +139,13 @@ impl JsonList {
     }
 
     fn member(&mut self, member: Member, length: usize) -> Result<(), DecodeError> {
-        let value = self.buffer.take(length);
+        let value = self.buffer.consume(length);
         match member {
             Member::ApiVersion => {
                 let found: Option<String> = json::from_slice(&self.kind, value)?;
                 let found = found.unwrap_or_default();
                 if !found.is_empty() && !self.resource.is_of_version(&found) {
-                    return Err(other_version(&self.kind, &self.resource, &found));
+                    return Err(unexpected_api_version(&self.kind, &self.resource, &found));
                 }
             }
             Member::Kind => {
@@ -157,8 +157,8 @@ impl JsonList {
                 }
             }
             Member::Metadata => {
-                let metadata: Option<Metadata> =
-                    json::from_slice(&self.kind, value).map_err(|error| error.within(&self.kind, "metadata"))?;
+                let metadata: Option<Metadata> = json::from_slice(&self.kind, value)
+                    .map_err(|error| error.with_path_prefix(&self.kind, "metadata"))?;
                 if let Some(Metadata { resource_version, continue_token, remaining_item_count }) = metadata {
                     let meta = self.meta.get_or_insert_default();
                     if !resource_version.is_empty() {
@@ -182,7 +182,7 @@ impl JsonList {
 
     fn unexpected(&self, expected: &str) -> DecodeError {
         let message = format!("expected {expected} at byte {}", self.buffer.position());
-        DecodeError::Json { kind: self.kind.clone(), place: Place::default(), message, resource_version: None }
+        DecodeError::Json { kind: self.kind.clone(), location: Location::default(), message, resource_version: None }
     }
 }
 
@@ -195,12 +195,12 @@ impl Split for JsonList {
         loop {
             let mut state = mem::replace(&mut self.state, State::Document);
             let next = match &mut state {
-                State::InKey(value) => match self.whole(value)? {
+                State::InKey(value) => match self.complete_len(value)? {
                     Some(length) => Some(State::Colon(self.key(length)?)),
                     None => None,
                 },
-                State::InValue(Member::Other, value) => self.skipped(value).then_some(State::AfterValue),
-                State::InValue(member, value) => match self.whole(value)? {
+                State::InValue(Member::Other, value) => self.skip(value).then_some(State::AfterValue),
+                State::InValue(member, value) => match self.complete_len(value)? {
                     Some(length) => {
                         self.member(*member, length)?;
                         Some(State::AfterValue)
@@ -208,18 +208,18 @@ impl Split for JsonList {
                     None => None,
                 },
                 State::InItem(value) => {
-                    if let Some(length) = self.whole(value)? {
+                    if let Some(length) = self.complete_len(value)? {
                         self.state = State::AfterItem;
                         self.items += 1;
-                        return Ok(Some(self.buffer.take(length)));
+                        return Ok(Some(self.buffer.consume(length)));
                     }
                     None
                 }
                 between => {
-                    let blank = self.buffer.rest().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-                    self.buffer.take(blank);
-                    match self.buffer.rest().first() {
-                        Some(next) => Some(self.punctuation(between, *next)?),
+                    let blank = self.buffer.unconsumed().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                    self.buffer.consume(blank);
+                    match self.buffer.unconsumed().first() {
+                        Some(next) => Some(self.transition(between, *next)?),
                         None => None,
                     }
                 }
@@ -240,9 +240,9 @@ impl Split for JsonList {
             return Err(self.unexpected("metadata or items before the end"));
         }
         if !self.has_kind {
-            return Err(unidentified(&self.kind));
+            return Err(missing_kind(&self.kind));
         }
-        versioned(&self.kind, self.meta.take().unwrap_or_default())
+        require_version(&self.kind, self.meta.take().unwrap_or_default())
     }
 }
 

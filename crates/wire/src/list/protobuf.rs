@@ -1,10 +1,10 @@
 //! Splitting of protobuf lists into items.
 
-use super::{ListMeta, Split, other_version, unidentified, versioned};
+use super::{ListMeta, Split, missing_kind, require_version, unexpected_api_version};
 use crate::{
     DecodeError, Resource,
     buffer::Buffer,
-    protobuf::{Fields, Head, MAGIC, MalformedProtobuf, Problem, no_envelope, type_meta, unknown},
+    protobuf::{FieldHeader, Fields, MAGIC, MalformedProtobuf, Problem, no_envelope, type_meta, unknown},
 };
 
 /// Field numbers that all list types have in common.
@@ -19,13 +19,13 @@ pub(super) struct ProtobufList {
     buffer: Buffer,
     state: State,
     /// Remaining bytes of an unknown field, which are skipped.
-    skip: u64,
+    to_skip: u64,
     /// Maximum length in bytes of a buffered field: an item, the metadata, the type.
     limit: usize,
     /// Number of items returned.
     items: usize,
     meta: Option<ListMeta>,
-    named: bool,
+    has_type: bool,
     has_list: bool,
 }
 
@@ -44,7 +44,18 @@ impl ProtobufList {
     /// Returns a parser for a list of `kind` whose items are of `resource`.
     pub(super) fn new(kind: String, resource: &Resource, limit: usize) -> Self {
         let (resource, buffer, state) = (*resource, Buffer::default(), State::Magic);
-        Self { kind, resource, buffer, state, skip: 0, limit, items: 0, meta: None, named: false, has_list: false }
+        Self {
+            kind,
+            resource,
+            buffer,
+            state,
+            to_skip: 0,
+            limit,
+            items: 0,
+            meta: None,
+            has_type: false,
+            has_list: false,
+        }
     }
 
     fn malformed(&self, error: MalformedProtobuf) -> DecodeError {
@@ -52,45 +63,45 @@ impl ProtobufList {
     }
 
     /// Discards available bytes of a skipped field. Returns whether the field is complete.
-    fn skipped(&mut self) -> bool {
-        let have = self.buffer.rest().len();
-        let step = usize::try_from(self.skip).map_or(have, |skip| skip.min(have));
-        self.buffer.take(step);
-        self.skip -= step as u64;
-        self.skip == 0
+    fn skip(&mut self) -> bool {
+        let have = self.buffer.unconsumed().len();
+        let step = usize::try_from(self.to_skip).map_or(have, |skip| skip.min(have));
+        self.buffer.consume(step);
+        self.to_skip -= step as u64;
+        self.to_skip == 0
     }
 
     /// Returns the length of a field's content; `None` until it is complete. A field that exceeds the limit is an error
     /// before its content is buffered.
-    fn whole(&self, head: Head) -> Result<Option<usize>, DecodeError> {
-        let content = usize::try_from(head.content).ok().filter(|content| *content <= self.limit);
+    fn complete_len(&self, header: FieldHeader) -> Result<Option<usize>, DecodeError> {
+        let content = usize::try_from(header.content_len).ok().filter(|content| *content <= self.limit);
         let content = content.ok_or_else(|| DecodeError::item_too_long(&self.kind, self.items, self.limit))?;
-        Ok((self.buffer.rest().len() - head.header >= content).then_some(content))
+        Ok((self.buffer.unconsumed().len() - header.header_len >= content).then_some(content))
     }
 
     /// Reads one field of the envelope and returns the next state; `None` if more bytes are needed.
     fn envelope(&mut self) -> Result<Option<State>, DecodeError> {
-        let head = Head::read(self.buffer.rest()).map_err(|error| self.malformed(error))?;
-        let Some(head) = head else { return Ok(None) };
-        match head.number {
+        let header = FieldHeader::read(self.buffer.unconsumed()).map_err(|error| self.malformed(error))?;
+        let Some(header) = header else { return Ok(None) };
+        match header.number {
             unknown::RAW => {
                 if self.has_list {
                     return Err(self.malformed(Problem::Expected { expected: "one list" }.of_field(unknown::RAW)));
                 }
                 self.has_list = true;
-                self.buffer.take(head.header);
-                return Ok(Some(State::List { left: head.content }));
+                self.buffer.consume(header.header_len);
+                return Ok(Some(State::List { left: header.content_len }));
             }
             unknown::TYPE_META => {
-                let Some(content) = self.whole(head)? else { return Ok(None) };
-                self.buffer.take(head.header);
-                let fields = Fields::new(self.buffer.take(content));
+                let Some(content) = self.complete_len(header)? else { return Ok(None) };
+                self.buffer.consume(header.header_len);
+                let fields = Fields::new(self.buffer.consume(content));
                 match type_meta(fields) {
                     Ok((version, kind)) if kind == self.kind => {
                         if !self.resource.is_of_version(version) {
-                            return Err(other_version(&self.kind, &self.resource, version));
+                            return Err(unexpected_api_version(&self.kind, &self.resource, version));
                         }
-                        self.named = true;
+                        self.has_type = true;
                     }
                     Ok((_, kind)) => {
                         return Err(DecodeError::kind(&self.kind, kind));
@@ -98,13 +109,13 @@ impl ProtobufList {
                     Err(error) => return Err(error.reading(&self.kind)),
                 }
             }
-            unknown::CONTENT_ENCODING if head.content > 0 => {
+            unknown::CONTENT_ENCODING if header.content_len > 0 => {
                 let expected = Problem::Expected { expected: "an empty content encoding" };
                 return Err(self.malformed(expected.of_field(unknown::CONTENT_ENCODING)));
             }
             _ => {
-                self.buffer.take(head.header);
-                self.skip = head.content;
+                self.buffer.consume(header.header_len);
+                self.to_skip = header.content_len;
             }
         }
         Ok(Some(State::Envelope))
@@ -118,24 +129,24 @@ impl Split for ProtobufList {
 
     fn next_item(&mut self) -> Result<Option<&[u8]>, DecodeError> {
         loop {
-            if !self.skipped() {
+            if !self.skip() {
                 return Ok(None);
             }
             let left = match self.state {
                 State::Magic => {
-                    let seen = self.buffer.rest().len().min(MAGIC.len());
-                    if self.buffer.rest()[..seen] != MAGIC[..seen] {
+                    let seen = self.buffer.unconsumed().len().min(MAGIC.len());
+                    if self.buffer.unconsumed()[..seen] != MAGIC[..seen] {
                         return Err(self.malformed(no_envelope()));
                     }
                     if seen < MAGIC.len() {
                         return Ok(None);
                     }
-                    self.buffer.take(seen);
+                    self.buffer.consume(seen);
                     self.state = State::Envelope;
                     continue;
                 }
                 State::Envelope | State::List { left: 0 } => {
-                    if self.buffer.rest().is_empty() {
+                    if self.buffer.unconsumed().is_empty() {
                         return Ok(None);
                     }
                     let Some(next) = self.envelope()? else { return Ok(None) };
@@ -144,29 +155,29 @@ impl Split for ProtobufList {
                 }
                 State::List { left } => left,
             };
-            let head = Head::read(self.buffer.rest()).map_err(|error| self.malformed(error))?;
-            let Some(head) = head else { return Ok(None) };
-            let left = left.checked_sub(head.header as u64).and_then(|left| left.checked_sub(head.content));
-            let left = left.ok_or_else(|| self.malformed(Problem::Truncated.of_field(head.number)))?;
-            let wanted = matches!(head.number, METADATA | ITEMS);
-            let content = if wanted { self.whole(head)? } else { None };
-            match (head.number, content) {
+            let header = FieldHeader::read(self.buffer.unconsumed()).map_err(|error| self.malformed(error))?;
+            let Some(header) = header else { return Ok(None) };
+            let left = left.checked_sub(header.header_len as u64).and_then(|left| left.checked_sub(header.content_len));
+            let left = left.ok_or_else(|| self.malformed(Problem::Truncated.of_field(header.number)))?;
+            let is_known = matches!(header.number, METADATA | ITEMS);
+            let content = if is_known { self.complete_len(header)? } else { None };
+            match (header.number, content) {
                 (METADATA | ITEMS, None) => return Ok(None),
                 (ITEMS, Some(content)) => {
                     self.state = State::List { left };
                     self.items += 1;
-                    self.buffer.take(head.header);
-                    return Ok(Some(self.buffer.take(content)));
+                    self.buffer.consume(header.header_len);
+                    return Ok(Some(self.buffer.consume(content)));
                 }
                 (_, Some(content)) => {
-                    self.buffer.take(head.header);
+                    self.buffer.consume(header.header_len);
                     let meta = self.meta.get_or_insert_default();
-                    metadata(meta, Fields::new(self.buffer.take(content)))
+                    metadata(meta, Fields::new(self.buffer.consume(content)))
                         .map_err(|error| error.reading(&self.kind))?;
                 }
                 (_, None) => {
-                    self.buffer.take(head.header);
-                    self.skip = head.content;
+                    self.buffer.consume(header.header_len);
+                    self.to_skip = header.content_len;
                 }
             }
             self.state = State::List { left };
@@ -175,13 +186,13 @@ impl Split for ProtobufList {
 
     fn finish(self) -> Result<ListMeta, DecodeError> {
         let between = matches!(self.state, State::Envelope | State::List { left: 0 });
-        if !between || self.skip > 0 || !self.buffer.rest().is_empty() || !self.has_list {
+        if !between || self.to_skip > 0 || !self.buffer.unconsumed().is_empty() || !self.has_list {
             return Err(DecodeError::list_truncated(&self.kind, self.items, self.buffer.position()));
         }
-        if !self.named {
-            return Err(unidentified(&self.kind));
+        if !self.has_type {
+            return Err(missing_kind(&self.kind));
         }
-        versioned(&self.kind, self.meta.unwrap_or_default())
+        require_version(&self.kind, self.meta.unwrap_or_default())
     }
 }
 

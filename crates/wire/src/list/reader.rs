@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{ListMeta, Split as _, json::JsonList, named, protobuf::ProtobufList};
+use super::{ListMeta, Split as _, json::JsonList, protobuf::ProtobufList, require_name};
 use crate::{DEFAULT_LIMIT, Decode, DecodeError, Encoding, Undecodable};
 
 /// Decodes the response to a list request, or one page of it, item by item while it arrives.
@@ -67,16 +67,16 @@ impl<T: Decode> ListReader<T> {
             Splitter::Protobuf(list) => (Encoding::Protobuf, list.next_item()?),
         };
         let Some(item) = item else { return Ok(None) };
-        let at = self.items;
+        let index = self.items;
         self.items += 1;
         let object = match encoding {
             Encoding::Json => T::from_json(item),
             Encoding::Protobuf => T::from_protobuf(item),
         };
-        match object.and_then(named) {
+        match object.and_then(require_name) {
             Ok(object) => Ok(Some(Ok(object))),
             Err(error) => {
-                let error = error.within(&self.kind, &format!("items[{at}]"));
+                let error = error.with_path_prefix(&self.kind, &format!("items[{index}]"));
                 Undecodable::of(encoding, item, error).map(|it| Some(Err(it)))
             }
         }

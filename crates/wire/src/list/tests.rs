@@ -53,7 +53,7 @@ fn check(encoding: Encoding, body: &[u8]) -> Result<List<Thing>, String> {
         "other":[{"items":[{}]},"]"], "n" : -1.5e3,"t":true, "metadata":{"remainingItemCount":4,"continue":"c","resourceVersion":"9"}
         ,"kind":"ThingList"}"#
 )]
-fn reads_a_page(#[case] body: &str) {
+fn decodes_a_page(#[case] body: &str) {
     let List { meta, items } = check(Encoding::Json, body.as_bytes()).unwrap();
     let (version, continue_token) = ("9".into(), Some("c".to_owned()));
     assert_eq!(meta, ListMeta { resource_version: version, continue_token, remaining: Some(4) });
@@ -68,7 +68,7 @@ fn reads_a_page(#[case] body: &str) {
 #[case::metadata_in_two_parts(
     r#"{"kind":"ThingList","metadata":{"resourceVersion":"9"},"items":[],"metadata":{"continue":null}}"#
 )]
-fn reads_nothing(#[case] body: &str) {
+fn decodes_empty_lists(#[case] body: &str) {
     let list = check(Encoding::Json, body.as_bytes()).unwrap();
     assert!(list.items.is_empty() && list.meta.continue_token.is_none(), "{list:?}");
 }
@@ -124,13 +124,13 @@ fn reads_nothing(#[case] body: &str) {
 #[case::cut_between(r#"{"items":[{"metadata":{"name":"a"}},"#, "ThingList is truncated at items[1], byte 36")]
 #[case::empty("", "ThingList is truncated at items[0], byte 0")]
 #[case::text("upstream connect error", "cannot decode ThingList: the document: expected an object at byte 0")]
-fn refuses(#[case] body: &str, #[case] expect: &str) {
+fn invalid_list_is_an_error(#[case] body: &str, #[case] expect: &str) {
     let error = check(Encoding::Json, body.as_bytes()).unwrap_err();
     assert!(error.starts_with(expect), "{error}");
 }
 
 #[test]
-fn refuses_a_long_item_but_not_what_is_skipped() {
+fn long_item_is_an_error_and_long_unknown_field_is_skipped() {
     let long = "x".repeat(100);
     let body =
         format!(r#"{{"a":"{long}","items":[{{"metadata":{{"name":"a"}}}},{{"metadata":{{"name":"{long}"}}}}]}}"#);
@@ -141,7 +141,7 @@ fn refuses_a_long_item_but_not_what_is_skipped() {
 }
 
 #[test]
-fn reads_protobuf() {
+fn decodes_a_protobuf_list() {
     let things = [testing::thing("a", "7", 3), testing::thing("b", "8", 0)];
     let List { meta, items } = check(Encoding::Protobuf, &testing::list("ThingList", "9", &things)).unwrap();
     assert_eq!(
@@ -183,7 +183,7 @@ fn envelope(fields: &[Vec<u8>]) -> Vec<u8> {
     envelope(&[bytes(1, &type_meta("v2")), bytes(2, b"")]),
     "expected ThingList of v1, the server sent ThingList of v2"
 )]
-fn refuses_protobuf(#[case] body: Vec<u8>, #[case] expect: &str) {
+fn invalid_protobuf_list_is_an_error(#[case] body: Vec<u8>, #[case] expect: &str) {
     let error = check(Encoding::Protobuf, &body).unwrap_err();
     assert!(error.starts_with(expect), "{error}");
 }
@@ -204,7 +204,7 @@ fn refuses_protobuf(#[case] body: Vec<u8>, #[case] expect: &str) {
 )]
 #[case::nameless(r#"{"metadata":{"resourceVersion":"8"}}"#, "@8: cannot decode Thing: metadata.name is missing")]
 #[case::null("null", "@: cannot decode ThingList: items[1] (line 1")]
-fn contains_an_undecodable_item(#[case] item: &str, #[case] expect: &str) {
+fn undecodable_item_does_not_end_the_list(#[case] item: &str, #[case] expect: &str) {
     let body = format!(
         r#"{{"kind":"ThingList","metadata":{{"resourceVersion":"9"}},"items":[{{"metadata":{{"name":"a"}}}},{item},{{"metadata":{{"name":"c"}}}}]}}"#
     );
@@ -223,7 +223,7 @@ fn contains_an_undecodable_item(#[case] item: &str, #[case] expect: &str) {
 )]
 #[case::nameless(vec![], "@: cannot decode Thing: metadata.name is missing")]
 #[case::garbage(vec![0xff; 9], "@: cannot decode ThingList items[1]: the message: unexpected end of message")]
-fn contains_an_undecodable_item_in_protobuf(#[case] item: Vec<u8>, #[case] expect: &str) {
+fn undecodable_protobuf_item_does_not_end_the_list(#[case] item: Vec<u8>, #[case] expect: &str) {
     let body = testing::list("ThingList", "9", &[testing::thing("a", "7", 3), item, testing::thing("c", "8", 0)]);
     for step in 1..body.len() {
         let (List { items, .. }, undecodable) = read_all(Encoding::Protobuf, &body, step).unwrap();
@@ -233,7 +233,7 @@ fn contains_an_undecodable_item_in_protobuf(#[case] item: Vec<u8>, #[case] expec
 }
 
 #[test]
-fn skips_what_it_does_not_know() {
+fn unknown_fields_are_skipped() {
     let mut list = [bytes(9, &[7; 300]), bytes(1, &text(2, "9"))].concat();
     list.extend(bytes(2, &testing::thing("a", "7", 1)));
     list.extend(b"\x40\x96\x01\x49\0\0\0\0\0\0\0\0");
@@ -242,7 +242,7 @@ fn skips_what_it_does_not_know() {
 }
 
 #[test]
-fn a_list_that_is_cut_anywhere_is_an_error() {
+fn truncated_list_is_an_error() {
     let things = [testing::thing("a", "7", 3), testing::thing("b", "8", 0)];
     let protobuf = testing::list("ThingList", "9", &things);
     let json = br#"{"kind":"ThingList","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a"}}]}"#;

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opens() {
+    fn parses_an_envelope() {
         let bytes = b"k8s\0\x0a\x09\x0a\x02v1\x12\x03Pod\x12\x02ab\x1a\x00\x22\x00";
         assert_eq!(Envelope::open(bytes), Ok(Envelope { kind: "Pod", api_version: "v1", object: b"ab" }));
     }
@@ -84,7 +84,7 @@ mod tests {
     #[case::empty(b"", "the message: no Kubernetes envelope")]
     #[case::zipped(b"k8s\0\x1a\x04gzip", "field 3: expected an empty content encoding")]
     #[case::cut(b"k8s\0\x12\x04abc", "field 2: unexpected end of message")]
-    fn refuses(#[case] bytes: &[u8], #[case] expect: &str) {
+    fn malformed_envelope_is_an_error(#[case] bytes: &[u8], #[case] expect: &str) {
         assert_eq!(Envelope::open(bytes).unwrap_err().to_string(), expect);
     }
 }

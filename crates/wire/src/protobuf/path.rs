@@ -9,7 +9,7 @@ pub struct Path(u64);
 impl Path {
     /// Appends a field number. Numbers above 254, which Kubernetes does not use, are formatted as `255+`.
     #[inline]
-    pub(super) fn then(self, number: u32) -> Self {
+    pub(super) fn child(self, number: u32) -> Self {
         Self(self.0 << 8 | u64::from(number.min(255)))
     }
 }

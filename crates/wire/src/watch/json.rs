@@ -40,7 +40,7 @@ struct BookmarkAnnotations {
 }
 
 /// Splits a frame in the exact form that API servers send into type and object, without scanning the object.
-fn usual(frame: &[u8]) -> Option<(&str, &[u8])> {
+fn split_canonical(frame: &[u8]) -> Option<(&str, &[u8])> {
     let rest = frame.strip_prefix(br#"{"type":""#)?;
     let (event, rest) = rest.split_at(rest.iter().position(|byte| *byte == b'"')?);
     let object = rest.strip_prefix(br#"","object":"#)?.trim_ascii_end().strip_suffix(b"}")?;
@@ -49,18 +49,18 @@ fn usual(frame: &[u8]) -> Option<(&str, &[u8])> {
 
 /// Decodes a frame.
 pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
-    if let Some((event, object)) = usual(frame)
-        && let Some(FrameType::Object(event)) = FrameType::named(event)
+    if let Some((event, object)) = split_canonical(frame)
+        && let Some(FrameType::Object(event)) = FrameType::parse(event)
         && let Ok(event) = event.decode(Encoding::Json, object)
     {
         return Ok(event);
     }
     // Bookmarks, errors, frames in another form, and malformed frames.
-    in_any_form(frame)
+    event_slow(frame)
 }
 
 /// Decodes a frame in any valid form. Slower, since the end of the object has to be found.
-fn in_any_form<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
+fn event_slow<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
     let kind = T::RESOURCE.kind;
     let rewritten;
     let Frame { event, object } = match serde_json::from_slice(frame) {
@@ -68,11 +68,11 @@ fn in_any_form<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeError> {
         Err(error) => {
             rewritten = json::read(frame).map(|node| node.to_json());
             let frame = rewritten.as_deref().and_then(|frame| serde_json::from_slice(frame).ok());
-            frame.ok_or_else(|| json::located(&format!("WatchEvent of {kind}"), String::new(), &error))?
+            frame.ok_or_else(|| json::decode_error(&format!("WatchEvent of {kind}"), String::new(), &error))?
         }
     };
     let object = object.get().as_bytes();
-    match FrameType::named(&event).ok_or_else(|| unknown_event(kind, &event))? {
+    match FrameType::parse(&event).ok_or_else(|| unknown_event(kind, &event))? {
         FrameType::Object(event) => event.decode(Encoding::Json, object),
         FrameType::Bookmark => {
             let Bookmark { metadata } = json::from_slice(kind, object)?;
@@ -101,17 +101,17 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
         #[test]
-        fn the_short_way_says_the_same(
+        fn fast_path_equals_slow_path(
             frame in 0..FRAMES.len(),
-            damage in prop::collection::vec((any::<prop::sample::Index>(), r#"[\[\]{}",:x1 \\]{0,3}"#), 0..3),
+            edits in prop::collection::vec((any::<prop::sample::Index>(), r#"[\[\]{}",:x1 \\]{0,3}"#), 0..3),
         ) {
             let mut frame = FRAMES[frame].to_owned();
-            for (at, with) in damage {
+            for (at, with) in edits {
                 let at = at.index(frame.len());
                 frame.replace_range(at..=at, &with);
             }
-            let said = |event: Result<WatchEvent<Thing>, DecodeError>| event.map_err(|error| error.to_string());
-            prop_assert_eq!(said(event(frame.as_bytes())), said(in_any_form(frame.as_bytes())), "{}", frame);
+            let outcome = |event: Result<WatchEvent<Thing>, DecodeError>| event.map_err(|error| error.to_string());
+            prop_assert_eq!(outcome(event(frame.as_bytes())), outcome(event_slow(frame.as_bytes())), "{}", frame);
         }
     }
 }

@@ -22,7 +22,7 @@ impl LengthSplitter {
 
     /// Returns the next complete frame without its length prefix; `None` until more bytes are pushed.
     pub(super) fn next_frame(&mut self) -> Result<Option<&[u8]>, DecodeError> {
-        let Some((length, rest)) = self.buffer.rest().split_first_chunk() else { return Ok(None) };
+        let Some((length, rest)) = self.buffer.unconsumed().split_first_chunk() else { return Ok(None) };
         // The conversion fails only on 16-bit targets, where such a frame exceeds any limit.
         let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
         if length > self.limit {
@@ -32,12 +32,12 @@ impl LengthSplitter {
         if rest.len() < length {
             return Ok(None);
         }
-        self.buffer.take(4);
-        Ok(Some(self.buffer.take(length)))
+        self.buffer.consume(4);
+        Ok(Some(self.buffer.consume(length)))
     }
 
     /// Returns the number of buffered bytes of an incomplete frame.
     pub(super) fn pending(&self) -> usize {
-        self.buffer.rest().len()
+        self.buffer.unconsumed().len()
     }
 }

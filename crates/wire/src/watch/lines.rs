@@ -43,7 +43,7 @@ impl LineSplitter {
     /// [`DecodeError::FrameTooLong`] if a frame exceeds the limit. The stream must then be closed.
     pub fn next_frame(&mut self) -> Result<Option<&[u8]>, DecodeError> {
         loop {
-            let rest = self.buffer.rest();
+            let rest = self.buffer.unconsumed();
             let end = memchr(b'\n', &rest[self.searched..]).map(|at| self.searched + at);
             let have = end.unwrap_or(rest.len());
             // An incomplete frame that exceeds the limit is an error at once, before more of it is buffered.
@@ -58,9 +58,9 @@ impl LineSplitter {
             };
             self.searched = 0;
             if !blank {
-                return Ok(Some(&self.buffer.take(end + 1)[..end]));
+                return Ok(Some(&self.buffer.consume(end + 1)[..end]));
             }
-            self.buffer.take(end + 1);
+            self.buffer.consume(end + 1);
         }
     }
 
@@ -72,13 +72,13 @@ impl LineSplitter {
     pub fn finish(&self) -> Result<(), DecodeError> {
         match self.pending() {
             0 => Ok(()),
-            have => Err(DecodeError::Truncated { kind: self.kind.clone(), have, resource_version: None }),
+            received => Err(DecodeError::Truncated { kind: self.kind.clone(), received, resource_version: None }),
         }
     }
 
     /// Returns the number of buffered bytes of an incomplete frame.
     pub(super) fn pending(&self) -> usize {
-        self.buffer.rest().trim_ascii().len()
+        self.buffer.unconsumed().trim_ascii().len()
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
     #[case::cut(&["a", "b\nc", "\n"], "ab c")]
     #[case::blank(&["\n\r\n", "a\n \n"], "a")]
     #[case::nothing(&[], "")]
-    fn frames(#[case] chunks: &[&str], #[case] expect: &str) {
+    fn splits_complete_lines(#[case] chunks: &[&str], #[case] expect: &str) {
         let frames = split(100, chunks.iter().map(|chunk| chunk.as_bytes())).unwrap();
         assert_eq!(frames.join(" "), expect);
     }
@@ -115,17 +115,17 @@ mod tests {
     #[case::ended(&["a\nbc"], "the watch of Pod ended 2 bytes into a frame")]
     #[case::long(&["abcdefgh\n"], "a watch frame of Pod is longer than 5 bytes")]
     #[case::growing(&["abc", "def"], "a watch frame of Pod is longer than 5 bytes")]
-    fn refuses(#[case] chunks: &[&str], #[case] expect: &str) {
+    fn invalid_frame_is_an_error(#[case] chunks: &[&str], #[case] expect: &str) {
         let error = split(5, chunks.iter().map(|chunk| chunk.as_bytes())).unwrap_err();
         assert_eq!(error.to_string(), expect);
     }
 
     proptest! {
         #[test]
-        fn cuts_do_not_matter(lines in prop::collection::vec("[a-z{}\" ]{0,20}", 0..20), cut in 1usize..9) {
+        fn chunk_size_does_not_matter(lines in prop::collection::vec("[a-z{}\" ]{0,20}", 0..20), chunk_size in 1usize..9) {
             let body = lines.join("\n") + "\n";
             let expect: Vec<_> = lines.iter().filter(|line| !line.trim().is_empty()).cloned().collect();
-            prop_assert_eq!(split(100, body.as_bytes().chunks(cut)).unwrap(), expect);
+            prop_assert_eq!(split(100, body.as_bytes().chunks(chunk_size)).unwrap(), expect);
         }
     }
 }

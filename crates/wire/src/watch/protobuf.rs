@@ -11,7 +11,7 @@ pub(super) fn event<T: Decode>(frame: &[u8]) -> Result<WatchEvent<T>, DecodeErro
     let kind = T::RESOURCE.kind;
     let malformed = |error: MalformedProtobuf| error.reading(&format!("WatchEvent of {kind}"));
     let (event, object) = parts(frame).map_err(malformed)?;
-    let event = FrameType::named(event).ok_or_else(|| unknown_event(kind, event))?;
+    let event = FrameType::parse(event).ok_or_else(|| unknown_event(kind, event))?;
     let Envelope { kind: found, api_version, object } = Envelope::open(object).map_err(malformed)?;
     let is_error = matches!(event, FrameType::Error);
     let expected = if is_error { "Status" } else { kind };

@@ -63,7 +63,7 @@ impl<T: Decode> WatchReader<T> {
             Splitter::Json(lines) => lines.next_frame().and_then(|frame| frame.map(json::event).transpose()),
             Splitter::Protobuf(frames) => frames.next_frame().and_then(|frame| frame.map(protobuf::event).transpose()),
         };
-        let event = event.map_err(|error| error.after(&self.resource_version))?;
+        let event = event.map_err(|error| error.with_resource_version(&self.resource_version))?;
         let version = match &event {
             Some(WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object)) => {
                 object.resource_version()
@@ -90,14 +90,14 @@ impl<T: Decode> WatchReader<T> {
     ///
     /// [`DecodeError::Truncated`] if the body ended within a frame.
     pub fn finish(&self) -> Result<(), DecodeError> {
-        let have = match &self.splitter {
+        let received = match &self.splitter {
             Splitter::Json(lines) => lines.pending(),
             Splitter::Protobuf(frames) => frames.pending(),
         };
-        if have == 0 {
+        if received == 0 {
             return Ok(());
         }
-        let error = DecodeError::Truncated { kind: T::RESOURCE.kind.to_owned(), have, resource_version: None };
-        Err(error.after(&self.resource_version))
+        let error = DecodeError::Truncated { kind: T::RESOURCE.kind.to_owned(), received, resource_version: None };
+        Err(error.with_resource_version(&self.resource_version))
     }
 }

@@ -73,7 +73,7 @@ fn check(encoding: Encoding, body: &[u8]) -> String {
     "modified a 6"
 )]
 #[case(r#"{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}"#, "error 410 Expired")]
-fn events(#[case] frame: &str, #[case] expect: &str) {
+fn json_events(#[case] frame: &str, #[case] expect: &str) {
     assert_eq!(check(Encoding::Json, format!("{frame}\n").as_bytes()), expect);
 }
 
@@ -91,7 +91,7 @@ fn events(#[case] frame: &str, #[case] expect: &str) {
     "cannot decode WatchEvent of Thing after resourceVersion 41: line 1 column 16: missing field `object`"
 )]
 #[case::cut(r#"{"type":"ADD"#, "cannot decode WatchEvent of Thing after resourceVersion 41: line 1 column 12: EOF")]
-fn refuses(#[case] frame: &str, #[case] expect: &str) {
+fn malformed_frame_is_an_error(#[case] frame: &str, #[case] expect: &str) {
     let error = check(Encoding::Json, format!("{frame}\n").as_bytes());
     assert!(error.starts_with(expect), "{error}");
 }
@@ -114,14 +114,14 @@ fn refuses(#[case] frame: &str, #[case] expect: &str) {
     "undecodable Added @: cannot decode Thing: metadata.name is missing"
 )]
 #[case::null(r#"{"type":"ADDED","object":null}"#, "undecodable Added @: cannot decode Thing: line 1 column 4: ")]
-fn contains_an_undecodable_object(#[case] frame: &str, #[case] expect: &str) {
+fn undecodable_object_does_not_end_the_watch(#[case] frame: &str, #[case] expect: &str) {
     let next = r#"{"type":"ADDED","object":{"metadata":{"name":"b"},"size":2}}"#;
     let seen = check(Encoding::Json, format!("{frame}\n{next}\n").as_bytes());
     assert!(seen.starts_with(expect) && seen.ends_with(", added b 2"), "{seen}");
 }
 
 #[test]
-fn the_version_of_an_undecodable_object_counts() {
+fn undecodable_object_advances_the_resource_version() {
     let mut reader = WatchReader::<Thing>::new(Encoding::Json, "41".into());
     reader.push(b"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"resourceVersion\":\"42\"},\"size\":-1}}\n");
     assert!(matches!(reader.next_event(), Ok(Some(WatchEvent::Undecodable { .. }))));
@@ -181,6 +181,6 @@ fn expired() -> Vec<u8> {
 #[case(b"\xff\xff\xff\xff".to_vec(), "a watch frame of Thing is longer than 200 bytes after resourceVersion 41")]
 #[case(b"\0\0\0\x05abc".to_vec(), "the watch of Thing ended 7 bytes into a frame after resourceVersion 41")]
 #[case(vec![], "")]
-fn protobuf(#[case] body: Vec<u8>, #[case] expect: &str) {
+fn protobuf_events(#[case] body: Vec<u8>, #[case] expect: &str) {
     assert_eq!(check(Encoding::Protobuf, &body), expect);
 }

@@ -3,7 +3,7 @@
 use kube_wire::{Encoding, ListMeta, ListReader, Object as _, Status, WatchEvent, WatchReader};
 use rstest::rstest;
 
-use crate::meta::{EndpointsOf, Kind, Meta, Nodes, Pods, Services, Slices};
+use crate::meta::{Endpoints, Kind, Meta, Nodes, Pods, Services, Slices};
 
 pub(crate) fn file(name: &str) -> Vec<u8> {
     let path = format!("{}/../../conformance/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -65,8 +65,11 @@ fn list_of<K: Kind>(encoding: Encoding) -> (ListMeta, Vec<Meta<K>>) {
 #[case::services(list_of::<Services>, 4)]
 #[case::nodes(list_of::<Nodes>, 305)]
 #[case::slices(list_of::<Slices>, 6)]
-#[case::endpoints(list_of::<EndpointsOf>, 4)]
-fn lists_say_the_same<K: Kind>(#[case] list_of: fn(Encoding) -> (ListMeta, Vec<Meta<K>>), #[case] count: usize) {
+#[case::endpoints(list_of::<Endpoints>, 4)]
+fn lists_are_equal_in_both_encodings<K: Kind>(
+    #[case] list_of: fn(Encoding) -> (ListMeta, Vec<Meta<K>>),
+    #[case] count: usize,
+) {
     let (meta, items) = list_of(Encoding::Protobuf);
     assert_eq!(items.len(), count);
     assert_eq!(meta, ListMeta { resource_version: 68318.into(), continue_token: None, remaining: None });
@@ -88,8 +91,8 @@ fn changes_of<K: Kind>(encoding: Encoding) -> Vec<WatchEvent<Meta<K>>> {
 #[case::services(changes_of::<Services>)]
 #[case::nodes(changes_of::<Nodes>)]
 #[case::slices(changes_of::<Slices>)]
-#[case::endpoints(changes_of::<EndpointsOf>)]
-fn watches_say_the_same<K: Kind>(#[case] changes_of: fn(Encoding) -> Vec<WatchEvent<Meta<K>>>) {
+#[case::endpoints(changes_of::<Endpoints>)]
+fn watches_are_equal_in_both_encodings<K: Kind>(#[case] changes_of: fn(Encoding) -> Vec<WatchEvent<Meta<K>>>) {
     let changes = changes_of(Encoding::Protobuf);
     assert!(!changes.is_empty());
     assert_eq!(changes_of(Encoding::Json), changes);
@@ -98,7 +101,7 @@ fn watches_say_the_same<K: Kind>(#[case] changes_of: fn(Encoding) -> Vec<WatchEv
 #[rstest]
 #[case::json(Encoding::Json)]
 #[case::protobuf(Encoding::Protobuf)]
-fn bookmarks_carry_versions(#[case] encoding: Encoding) {
+fn bookmark_contains_resource_version(#[case] encoding: Encoding) {
     let body = file(&format!("endpointslice.watch.{}", suffix(encoding)));
     let (events, _) = watch::<Slices>(encoding, [&body[..]]);
     let bookmark = WatchEvent::Bookmark { resource_version: 68318.into(), initial_events_end: false };
@@ -106,7 +109,7 @@ fn bookmarks_carry_versions(#[case] encoding: Encoding) {
 }
 
 #[test]
-fn an_expired_version_is_told_within_the_watch() {
+fn expired_watch_yields_error_event() {
     let (events, error) = watch::<Pods>(Encoding::Json, [&file("expired.watch.json")[..]]);
     let [WatchEvent::Error(status)] = &events[..] else { panic!("expected one ERROR event, got {events:?}") };
     assert!(status.is_expired() && error.is_none(), "{status}");
@@ -118,14 +121,14 @@ fn an_expired_version_is_told_within_the_watch() {
 #[case("conflict", 409)]
 #[case("invalid", 422)]
 #[case("bad-request", 400)]
-fn refusals(#[case] name: &str, #[case] code: u16) {
+fn error_statuses(#[case] name: &str, #[case] code: u16) {
     let status: Status = serde_json::from_slice(&file(&format!("{name}.status.json"))).unwrap();
     assert_eq!(status.code, code);
     assert!(!status.message.is_empty() && !status.reason.is_empty(), "{status:?}");
 }
 
 #[test]
-fn a_refusal_is_no_list() {
+fn error_status_is_not_a_list() {
     let error = list::<Pods>(Encoding::Json, [&file("not-found.status.json")[..]]).unwrap_err();
     assert_eq!(error, "expected PodList, the server sent Status");
 }

@@ -1,9 +1,9 @@
 //! Decoding of recorded responses of real API servers, complete, in chunks and corrupted, and of messages with every
 //! field set.
 
-mod broken;
-mod cuts;
-mod damage;
+mod chunks;
+mod corrupt;
+mod corruption;
 mod fixtures;
 mod messages;
 mod meta;

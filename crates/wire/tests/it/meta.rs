@@ -33,7 +33,7 @@ kinds! {
     Services "service" Resource::namespaced("", "v1", "services", "Service"),
     Nodes "node" Resource::cluster("", "v1", "nodes", "Node"),
     Slices "endpointslice" Resource::namespaced("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"),
-    EndpointsOf "endpoints" Resource::namespaced("", "v1", "endpoints", "Endpoints"),
+    Endpoints "endpoints" Resource::namespaced("", "v1", "endpoints", "Endpoints"),
 }
 
 /// Object of kind `K`, of which only the metadata is decoded.
@@ -47,14 +47,14 @@ pub(crate) struct Meta<K> {
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 struct Metadata {
     #[serde(flatten)]
-    kept: ObjectMeta,
+    common: ObjectMeta,
     #[serde(flatten)]
-    more: More,
+    extra: ExtraMetadata,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct More {
+struct ExtraMetadata {
     labels: BTreeMap<String, String>,
     annotations: BTreeMap<String, String>,
     creation_timestamp: Option<Timestamp>,
@@ -69,19 +69,19 @@ impl<K> PartialEq for Meta<K> {
 
 impl<K: Kind> Object for Meta<K> {
     fn namespace(&self) -> &str {
-        &self.metadata.kept.namespace
+        &self.metadata.common.namespace
     }
 
     fn name(&self) -> &str {
-        &self.metadata.kept.name
+        &self.metadata.common.name
     }
 
     fn uid(&self) -> Uid {
-        self.metadata.kept.uid.clone()
+        self.metadata.common.uid.clone()
     }
 
     fn resource_version(&self) -> ResourceVersion {
-        self.metadata.kept.resource_version.clone()
+        self.metadata.common.resource_version.clone()
     }
 }
 
@@ -99,8 +99,8 @@ impl<K: Kind> Decode for Meta<K> {
             for field in Fields::new(bytes) {
                 let field = field?;
                 if field.number == 1 {
-                    metadata.kept = ObjectMeta::from_fields(field.message()?)?;
-                    metadata.more = More::from_fields(field.message()?)?;
+                    metadata.common = ObjectMeta::from_fields(field.message()?)?;
+                    metadata.extra = ExtraMetadata::from_fields(field.message()?)?;
                 }
             }
             Ok(Self { metadata, kind: PhantomData })
@@ -109,24 +109,24 @@ impl<K: Kind> Decode for Meta<K> {
     }
 }
 
-impl More {
+impl ExtraMetadata {
     fn from_fields(fields: Fields<'_>) -> Result<Self, MalformedProtobuf> {
-        let mut more = Self::default();
+        let mut extra = Self::default();
         let owned = |(key, value): (Cow<'_, str>, Cow<'_, str>)| (key.into_owned(), value.into_owned());
         for field in fields {
             let field = field?;
             match field.number {
-                7 => more.generation = field.as_i64()?,
+                7 => extra.generation = field.as_i64()?,
                 8 => {
                     let time = field.time()?;
                     // Corrupted seconds can be out of range.
-                    more.creation_timestamp = time.and_then(|time| Timestamp::from_second(time.seconds).ok());
+                    extra.creation_timestamp = time.and_then(|time| Timestamp::from_second(time.seconds).ok());
                 }
-                11 => more.labels.extend([owned(field.entry()?)]),
-                12 => more.annotations.extend([owned(field.entry()?)]),
+                11 => extra.labels.extend([owned(field.entry()?)]),
+                12 => extra.annotations.extend([owned(field.entry()?)]),
                 _ => {}
             }
         }
-        Ok(more)
+        Ok(extra)
     }
 }

@@ -13,54 +13,54 @@ fn encoding() -> impl Strategy<Value = Encoding> {
 }
 
 /// Splits `body` at these positions, given as fractions of its length.
-fn cut<'a>(body: &'a [u8], cuts: &[f64]) -> Vec<&'a [u8]> {
+fn split<'a>(body: &'a [u8], points: &[f64]) -> Vec<&'a [u8]> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "offsets")]
-    let mut places: Vec<_> = cuts.iter().map(|cut| (cut * body.len() as f64) as usize).collect();
-    places.extend([0, body.len()]);
-    places.sort_unstable();
-    places.windows(2).map(|pair| &body[pair[0]..pair[1]]).collect()
+    let mut offsets: Vec<_> = points.iter().map(|point| (point * body.len() as f64) as usize).collect();
+    offsets.extend([0, body.len()]);
+    offsets.sort_unstable();
+    offsets.windows(2).map(|pair| &body[pair[0]..pair[1]]).collect()
 }
 
-fn cuts() -> impl Strategy<Value = Vec<f64>> {
-    // Either a few cuts, or so many that most items are cut.
+fn split_points() -> impl Strategy<Value = Vec<f64>> {
+    // Either a few points, or so many that most items are cut.
     prop_oneof![prop::collection::vec(0.0..1.0, 0..5), prop::collection::vec(0.0..1.0, 300..400)]
 }
 
-fn same_list<K: Kind>(encoding: Encoding, cuts: &[f64]) {
+fn same_list<K: Kind>(encoding: Encoding, points: &[f64]) {
     let body = file(&format!("{}.list.{}", K::FILE, suffix(encoding)));
-    assert_eq!(list::<K>(encoding, cut(&body, cuts)), list::<K>(encoding, [&body[..]]));
+    assert_eq!(list::<K>(encoding, split(&body, points)), list::<K>(encoding, [&body[..]]));
 }
 
-fn same_watch<K: Kind>(encoding: Encoding, cuts: &[f64]) {
+fn same_watch<K: Kind>(encoding: Encoding, points: &[f64]) {
     let body = file(&format!("{}.watch.{}", K::FILE, suffix(encoding)));
-    assert_eq!(watch::<K>(encoding, cut(&body, cuts)), watch::<K>(encoding, [&body[..]]));
+    assert_eq!(watch::<K>(encoding, split(&body, points)), watch::<K>(encoding, [&body[..]]));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn lists(encoding in encoding(), cuts in cuts()) {
-        same_list::<Pods>(encoding, &cuts);
-        same_list::<Slices>(encoding, &cuts);
+    fn lists_do_not_depend_on_chunks(encoding in encoding(), points in split_points()) {
+        same_list::<Pods>(encoding, &points);
+        same_list::<Slices>(encoding, &points);
     }
 
     #[test]
-    fn watches(encoding in encoding(), cuts in cuts()) {
-        same_watch::<Pods>(encoding, &cuts);
-        same_watch::<Slices>(encoding, &cuts);
+    fn watches_do_not_depend_on_chunks(encoding in encoding(), points in split_points()) {
+        same_watch::<Pods>(encoding, &points);
+        same_watch::<Slices>(encoding, &points);
     }
 
     /// A truncated list is an error; a truncated watch yields a prefix of its events.
     #[test]
-    fn ends(encoding in encoding(), end in 0.0..0.999) {
+    fn truncated_list_fails_and_truncated_watch_yields_a_prefix(encoding in encoding(), end in 0.0..0.999) {
         let body = file(&format!("pod.list.{}", suffix(encoding)));
-        let [kept, ..] = cut(&body, &[end])[..] else { unreachable!("one cut gives two chunks") };
+        let [kept, ..] = split(&body, &[end])[..] else { unreachable!("one cut gives two chunks") };
         prop_assert!(list::<Pods>(encoding, [kept]).is_err());
 
         let body = file(&format!("pod.watch.{}", suffix(encoding)));
         let (all, _) = watch::<Pods>(encoding, [&body[..]]);
-        let [kept, ..] = cut(&body, &[end])[..] else { unreachable!("one cut gives two chunks") };
+        let [kept, ..] = split(&body, &[end])[..] else { unreachable!("one cut gives two chunks") };
         let (some, _): (Vec<WatchEvent<Meta<Pods>>>, _) = watch(encoding, [kept]);
         prop_assert_eq!(&some[..], &all[..some.len()]);
     }

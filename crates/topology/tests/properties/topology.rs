@@ -8,7 +8,7 @@ use kube_topology::{HintsOutcome, SliceSet, ZoneRatios};
 use proptest::prelude::*;
 
 use crate::reference;
-use crate::world::{CASES, any_slices, endpoints, new_slices, ratios, settled, without_hints};
+use crate::strategies::{CASES, any_slices, endpoints, new_slices, ratios, settled, without_hints};
 
 fn add_hints(ratios: &ZoneRatios, slices: &mut SliceSet) -> HintsOutcome {
     kube_topology::add_hints(ratios, false, &AddressType::IPv4, slices)
@@ -29,7 +29,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(CASES))]
 
     #[test]
-    fn equals_the_contract_word_by_word(ratios in ratios(), given in any_slices()) {
+    fn equals_the_reference_implementation(ratios in ratios(), given in any_slices()) {
         let mut slices = given.clone();
         let outcome = add_hints(&ratios, &mut slices);
         let Some((create, update, unchanged, counts)) = reference::add_hints(&ratios, &given) else {
@@ -101,10 +101,10 @@ proptest! {
             let own = endpoints(&given).values().filter(|it| it.is_ready() && it.zone.as_ref() == Some(zone)).count();
             let [count, own, ready] =
                 [counts.get(zone).copied().unwrap_or(0), own, ready].map(|it| f64::from(u32::try_from(it).unwrap()));
-            let due = share * ready;
-            let due = due.max((due / 1.2).ceil());
+            let desired = share * ready;
+            let desired = desired.max((desired / 1.2).ceil());
             // Rounding moves a zone away from its share by at most half an endpoint.
-            prop_assert!(count >= own.min(due - 0.5) - 1e-9 && count <= own.max(due + 0.5) + 1e-9);
+            prop_assert!(count >= own.min(desired - 0.5) - 1e-9 && count <= own.max(desired + 0.5) + 1e-9);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Laws of the plan, over random Services and Pods.
+//! Properties of the plan, for random Services and Pods.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ fn service() -> impl Strategy<Value = Service> {
     )
 }
 
-fn pods(most: usize) -> impl Strategy<Value = Vec<Arc<Pod>>> {
+fn pods(max: usize) -> impl Strategy<Value = Vec<Arc<Pod>>> {
     let ips = prop::collection::vec(prop::sample::select(vec!["10.0.0.", "fd00::", "bad", "010.0.0."]), 0..3);
     let phase = prop::sample::select(vec!["Running", "Pending", "Failed"]);
     let ready = prop::sample::select(vec!["True", "True", "False"]);
@@ -50,7 +50,7 @@ fn pods(most: usize) -> impl Strategy<Value = Vec<Arc<Pod>>> {
             })
         },
     );
-    prop::collection::vec(pod, 0..most).prop_map(|mut pods| {
+    prop::collection::vec(pod, 0..max).prop_map(|mut pods| {
         for (number, pod) in pods.iter_mut().enumerate() {
             pod["metadata"]["name"] = format!("p{number}").into();
             pod["metadata"]["uid"] = format!("u{number}").into();
@@ -65,20 +65,20 @@ fn written(change: Option<Change>) -> Option<Endpoints> {
     })
 }
 
-/// What an object says: which address is served at which port, and whether it is ready.
-fn meaning(endpoints: &Endpoints) -> BTreeSet<(String, String, i32, bool)> {
-    let mut meaning = BTreeSet::new();
+/// Returns the contents of an object as tuples of address, Pod, port and readiness. A subset without ports has port 0.
+fn entries(endpoints: &Endpoints) -> BTreeSet<(String, String, i32, bool)> {
+    let mut entries = BTreeSet::new();
     for subset in &endpoints.subsets {
         let ports: Vec<i32> =
             if subset.ports.is_empty() { vec![0] } else { subset.ports.iter().map(|it| it.port).collect() };
         for (addresses, ready) in [(&subset.addresses, true), (&subset.not_ready_addresses, false)] {
             for address in addresses {
                 let pod = address.target_ref.as_ref().map(|it| it.name().to_string()).unwrap_or_default();
-                meaning.extend(ports.iter().map(|port| (address.ip.to_string(), pod.clone(), *port, ready)));
+                entries.extend(ports.iter().map(|port| (address.ip.to_string(), pod.clone(), *port, ready)));
             }
         }
     }
-    meaning
+    entries
 }
 
 proptest! {
@@ -86,12 +86,12 @@ proptest! {
 
     #[test]
     fn a_second_sync_writes_nothing(service in service(), pods in pods(12)) {
-        let first = written(plan(&service, &pods, None, None, Legacy::default())).expect("there is none yet");
+        let first = written(plan(&service, &pods, None, None, Legacy::default())).expect("a create");
         prop_assert_eq!(plan(&service, &pods, Some(&first), None, Legacy::default()), None);
     }
 
     #[test]
-    fn the_order_of_pods_means_nothing(
+    fn the_order_of_pods_does_not_matter(
         service in service(),
         (pods, shuffled) in pods(12).prop_flat_map(|pods| (Just(pods.clone()), Just(pods).prop_shuffle())),
     ) {
@@ -99,11 +99,11 @@ proptest! {
     }
 
     #[test]
-    fn what_was_there_before_does_not_decide(service in service(), other in service(), before in pods(12), pods in pods(12)) {
-        let current = written(plan(&other, &before, None, None, Legacy::default())).expect("there is none yet");
-        let fresh = written(plan(&service, &pods, None, None, Legacy::default())).expect("there is none yet");
+    fn the_previous_object_does_not_affect_the_content(service in service(), other in service(), before in pods(12), pods in pods(12)) {
+        let current = written(plan(&other, &before, None, None, Legacy::default())).expect("a create");
+        let fresh = written(plan(&service, &pods, None, None, Legacy::default())).expect("a create");
         let after = written(plan(&service, &pods, Some(&current), None, Legacy::default())).unwrap_or(current);
-        prop_assert_eq!(meaning(&after), meaning(&fresh));
+        prop_assert_eq!(entries(&after), entries(&fresh));
         prop_assert_eq!(plan(&service, &pods, Some(&after), None, Legacy::default()), None);
     }
 }
@@ -112,7 +112,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 50, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn never_more_than_fit_and_ready_ones_first(count in 900..1_200usize, ready in 0..1_200usize) {
+    fn at_most_1000_addresses_ready_ones_first(count in 900..1_200usize, ready in 0..1_200usize) {
         let pods: Vec<Arc<Pod>> = (0..count).map(|number| {
             let ready = if number < ready { "True" } else { "False" };
             Arc::new(read(&json!({
@@ -125,10 +125,10 @@ proptest! {
             "metadata": {"namespace": "ns", "name": "web"},
             "spec": {"clusterIP": "10.96.0.1", "ipFamilies": ["IPv4"], "ports": [{"targetPort": 80, "protocol": "TCP"}]}
         }));
-        let endpoints = written(plan(&service, &pods, None, None, Legacy::default())).expect("there is none yet");
-        let kept = |ready: bool| meaning(&endpoints).iter().filter(|it| it.3 == ready).count();
+        let endpoints = written(plan(&service, &pods, None, None, Legacy::default())).expect("a create");
+        let count_of = |ready: bool| entries(&endpoints).iter().filter(|it| it.3 == ready).count();
         let ready = ready.min(count);
-        prop_assert_eq!(kept(true), ready.min(MAX_ADDRESSES));
-        prop_assert_eq!(kept(false), (count - ready).min(MAX_ADDRESSES - ready.min(MAX_ADDRESSES)));
+        prop_assert_eq!(count_of(true), ready.min(MAX_ADDRESSES));
+        prop_assert_eq!(count_of(false), (count - ready).min(MAX_ADDRESSES - ready.min(MAX_ADDRESSES)));
     }
 }

@@ -37,9 +37,9 @@ const ALL: [Read; 10] = [
 #[case::node(json::<Node>, r#"{"status":{"conditions":{}}}"#, "Node: status.conditions")]
 #[case::subset(json::<Endpoints>, r#"{"subsets":[{"addresses":[{"hostname":7}]}]}"#, "Endpoints: subsets[0].addresses[0]")]
 #[case::slice(json::<EndpointSlice>, r#"{"endpoints":[{"targetRef":{"uid":{}}}]}"#, "EndpointSlice: endpoints[0].targetRef.uid")]
-fn json_places(#[case] read: Read, #[case] document: &str, #[case] place: &str) {
+fn json_error_contains_path(#[case] read: Read, #[case] document: &str, #[case] path: &str) {
     let error = read(document.as_bytes()).unwrap_err().to_string();
-    assert!(error.starts_with(&format!("cannot decode {place}")), "{error}");
+    assert!(error.starts_with(&format!("cannot decode {path}")), "{error}");
 }
 
 #[rstest]
@@ -47,13 +47,13 @@ fn json_places(#[case] read: Read, #[case] document: &str, #[case] place: &str) 
 #[case::varint(protobuf::<Pod>, b"\x12\x02\x50\x01", "Pod", "2.10")]
 #[case::time(protobuf::<Service>, b"\x0a\x02\x40\x01", "Service", "1.8")]
 #[case::number_for_text(protobuf::<EndpointSlice>, b"\x20\x01", "EndpointSlice", "4")]
-fn protobuf_places(#[case] read: Read, #[case] message: &[u8], #[case] kind: &str, #[case] field: &str) {
+fn protobuf_error_contains_field(#[case] read: Read, #[case] message: &[u8], #[case] kind: &str, #[case] field: &str) {
     let error = read(message).unwrap_err().to_string();
     assert!(error.contains(kind) && error.contains(&format!("field {field}")), "{error}");
 }
 
 #[test]
-fn bytes_that_are_not_utf_8_are_replaced() {
+fn invalid_utf8_bytes_are_replaced() {
     let slice = EndpointSlice::from_protobuf(b"\x22\x02a\xff").unwrap();
     assert_eq!(slice.address_type.as_str(), "a\u{fffd}");
     let slice = EndpointSlice::from_json(b"{\"addressType\":\"a\xff\"}").unwrap();
@@ -64,9 +64,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn noise_is_no_panic(noise in prop::collection::vec(any::<u8>(), 0..64)) {
+    fn random_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         for read in ALL {
-            let _ = read(&noise);
+            let _ = read(&bytes);
         }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn shared<S: Serializer>(it: &Option<Arc<impl Serialize>>, serializer
 }
 
 /// For `serialize_with`: a list of objects whose only field is a name.
-pub(crate) fn named<S: Serializer>(names: &[Text], serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn names<S: Serializer>(names: &[Text], serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Named<'a> {
         name: &'a Text,

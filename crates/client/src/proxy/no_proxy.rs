@@ -6,7 +6,7 @@ use ipnet::IpNet;
 
 /// The entries of `NO_PROXY`.
 #[derive(Debug, Default)]
-pub(super) struct Exceptions {
+pub(super) struct NoProxy {
     all: bool,
     entries: Vec<Entry>,
 }
@@ -15,26 +15,26 @@ pub(super) struct Exceptions {
 enum Entry {
     Network(IpNet),
     Address(IpAddr, Option<u16>),
-    /// Domain suffix such as `.example.com`, in lower case; `itself` if `example.com` matches too.
+    /// Domain suffix such as `.example.com`, in lower case; `include_apex` if `example.com` matches too.
     Domain {
         suffix: String,
-        itself: bool,
+        include_apex: bool,
         port: Option<u16>,
     },
 }
 
-impl Exceptions {
+impl NoProxy {
     /// Parses a comma-separated list of `*`, networks, addresses and domains; addresses and domains may have a port.
     /// Invalid entries are ignored, as in Go.
-    pub(super) fn parse(text: &str) -> Exceptions {
+    pub(super) fn parse(text: &str) -> NoProxy {
         let entries = text.split(',').map(|entry| entry.trim().to_lowercase());
         let entries: Vec<String> = entries.filter(|entry| !entry.is_empty()).collect();
         let all = entries.iter().any(|entry| entry == "*");
-        Exceptions { all, entries: entries.iter().filter_map(|entry| Entry::parse(entry)).collect() }
+        NoProxy { all, entries: entries.iter().filter_map(|entry| Entry::parse(entry)).collect() }
     }
 
     /// Whether a server is reached without a proxy: it matches an entry, is `localhost`, or has a loopback address.
-    pub(super) fn contain(&self, host: &str, port: u16) -> bool {
+    pub(super) fn matches(&self, host: &str, port: u16) -> bool {
         let host = unbracketed(host.trim()).to_lowercase();
         let address = host.parse::<IpAddr>().ok().map(|address| address.to_canonical());
         host == "localhost"
@@ -62,17 +62,22 @@ impl Entry {
         let domain = host.strip_prefix('*').filter(|rest| rest.starts_with('.')).unwrap_or(host);
         match domain {
             "" => None,
-            _ if domain.starts_with('.') => Some(Entry::Domain { suffix: domain.to_owned(), itself: false, port }),
-            _ => Some(Entry::Domain { suffix: format!(".{domain}"), itself: true, port }),
+            _ if domain.starts_with('.') => {
+                Some(Entry::Domain { suffix: domain.to_owned(), include_apex: false, port })
+            }
+            _ => Some(Entry::Domain { suffix: format!(".{domain}"), include_apex: true, port }),
         }
     }
 
     fn matches(&self, host: &str, address: Option<IpAddr>, port: u16) -> bool {
         match self {
             Entry::Network(network) => address.is_some_and(|address| network.contains(&address)),
-            Entry::Address(entry, only) => address == Some(*entry) && only.is_none_or(|only| only == port),
-            Entry::Domain { suffix, itself, port: only } => {
-                (host.ends_with(suffix) || (*itself && *host == suffix[1..])) && only.is_none_or(|only| only == port)
+            Entry::Address(entry, entry_port) => {
+                address == Some(*entry) && entry_port.is_none_or(|entry_port| entry_port == port)
+            }
+            Entry::Domain { suffix, include_apex, port: entry_port } => {
+                (host.ends_with(suffix) || (*include_apex && *host == suffix[1..]))
+                    && entry_port.is_none_or(|entry_port| entry_port == port)
             }
         }
     }
@@ -118,14 +123,14 @@ mod tests {
     #[case(" example.com:6443 ,other", "api.example.com", true)]
     #[case("example.com:443", "api.example.com", false)]
     #[case("example.com:x,,:,*.", "api.example.com", false)]
-    fn rules(#[case] no_proxy: &str, #[case] host: &str, #[case] expect: bool) {
-        assert_eq!(Exceptions::parse(no_proxy).contain(host, 6443), expect);
+    fn no_proxy_entries_match_as_in_go(#[case] no_proxy: &str, #[case] host: &str, #[case] expect: bool) {
+        assert_eq!(NoProxy::parse(no_proxy).matches(host, 6443), expect);
     }
 
     proptest! {
         #[test]
-        fn no_text_panics(no_proxy: String, host: String, port: u16) {
-            Exceptions::parse(&no_proxy).contain(&host, port);
+        fn parser_and_matcher_never_panic(no_proxy: String, host: String, port: u16) {
+            NoProxy::parse(&no_proxy).matches(&host, port);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use kube_endpoint_model::{Endpoint, EndpointHints, EndpointSlice, Text};
 use kube_topology::{SliceSet, ZoneRatios};
 
-struct Due {
+struct Allocation {
     minimum: i32,
     maximum: i32,
     desired: f64,
@@ -17,13 +17,13 @@ pub(crate) type Result = Option<(Vec<EndpointSlice>, Vec<EndpointSlice>, Vec<End
 
 pub(crate) fn add_hints(ratios: &ZoneRatios, set: &SliceSet) -> Result {
     let ready = set.iter().flat_map(|slice| &slice.endpoints).filter(|it| it.is_ready()).count();
-    let due = allocate(ratios, ready)?;
+    let allocations = allocate(ratios, ready)?;
     let (mut create, mut update, mut unchanged) = (set.create.clone(), set.update.clone(), Vec::new());
     let mut counts: BTreeMap<Text, i32> = BTreeMap::new();
 
     // TP-8
     for slice in &set.unchanged {
-        match hints_by_zone(slice, &counts, &due) {
+        match hints_by_zone(slice, &counts, &allocations) {
             None => update.push(EndpointSlice::clone(slice)),
             Some(hints) => {
                 unchanged.push(EndpointSlice::clone(slice));
@@ -40,7 +40,7 @@ pub(crate) fn add_hints(ratios: &ZoneRatios, set: &SliceSet) -> Result {
         endpoint.hints = Some(EndpointHints { for_zones: vec![zone], for_nodes: Vec::new() }.into());
     }
     // TP-10
-    let (mut giving, mut receiving) = quotas(&due, &counts);
+    let (mut giving, mut receiving) = quotas(&allocations, &counts);
     for endpoint in assignable(&mut create, &mut update) {
         let own = endpoint.zone.clone()?;
         if giving.get(&own).is_none_or(|left| *left == 0) {
@@ -65,48 +65,52 @@ fn assignable<'a>(
 }
 
 /// TP-6, TP-7
-fn allocate(ratios: &ZoneRatios, ready: usize) -> Option<BTreeMap<Text, Due>> {
+fn allocate(ratios: &ZoneRatios, ready: usize) -> Option<BTreeMap<Text, Allocation>> {
     let shares = ratios.shares();
     if !ratios.is_known() || shares.len() < 2 || shares.len() > ready {
         return None;
     }
     let ready = i32::try_from(ready).expect("few endpoints");
-    let mut due = BTreeMap::new();
+    let mut allocations = BTreeMap::new();
     for (zone, share) in shares {
         let desired = share * f64::from(ready);
         #[expect(clippy::cast_possible_truncation, reason = "an integer no greater than `ready`")]
         let minimum = (desired * (1.0 / (1.0 + 0.2))).ceil() as i32;
-        due.insert(zone.clone(), Due { minimum, maximum: 0, desired: desired.max(f64::from(minimum)) });
+        allocations.insert(zone.clone(), Allocation { minimum, maximum: 0, desired: desired.max(f64::from(minimum)) });
     }
-    let total: i32 = due.values().map(|it| it.minimum).sum();
-    for it in due.values_mut() {
+    let total: i32 = allocations.values().map(|it| it.minimum).sum();
+    for it in allocations.values_mut() {
         it.maximum = it.minimum + ready - total;
     }
-    (total <= ready).then_some(due)
+    (total <= ready).then_some(allocations)
 }
 
 fn hints_by_zone(
     slice: &EndpointSlice,
     counts: &BTreeMap<Text, i32>,
-    due: &BTreeMap<Text, Due>,
+    allocations: &BTreeMap<Text, Allocation>,
 ) -> Option<BTreeMap<Text, i32>> {
     let mut hints: BTreeMap<Text, i32> = BTreeMap::new();
     for endpoint in slice.endpoints.iter().filter(|it| it.is_ready()) {
         let zones = &endpoint.hints.as_ref()?.for_zones;
-        if zones.is_empty() || zones.iter().any(|zone| !due.contains_key(zone)) {
+        if zones.is_empty() || zones.iter().any(|zone| !allocations.contains_key(zone)) {
             return None;
         }
         for zone in zones {
             *hints.entry(zone.clone()).or_default() += 1;
         }
     }
-    let fits = |(zone, count): (&Text, &i32)| counts.get(zone).copied().unwrap_or(0) + count <= due[zone].maximum;
+    let fits =
+        |(zone, count): (&Text, &i32)| counts.get(zone).copied().unwrap_or(0) + count <= allocations[zone].maximum;
     hints.iter().all(fits).then_some(hints)
 }
 
-fn quotas(due: &BTreeMap<Text, Due>, counts: &BTreeMap<Text, i32>) -> (BTreeMap<Text, i32>, BTreeMap<Text, i32>) {
+fn quotas(
+    allocations: &BTreeMap<Text, Allocation>,
+    counts: &BTreeMap<Text, i32>,
+) -> (BTreeMap<Text, i32>, BTreeMap<Text, i32>) {
     let (mut surplus, mut deficit) = (BTreeMap::new(), BTreeMap::new());
-    for (zone, it) in due {
+    for (zone, it) in allocations {
         let count = f64::from(counts.get(zone).copied().unwrap_or(0));
         if count > it.desired {
             surplus.insert(zone.clone(), count - it.desired);
@@ -130,7 +134,7 @@ fn quotas(due: &BTreeMap<Text, Due>, counts: &BTreeMap<Text, i32>) -> (BTreeMap<
 fn greatest(values: &BTreeMap<Text, f64>) -> Option<(Text, f64)> {
     let mut found: Option<(Text, f64)> = None;
     for (zone, value) in values {
-        if *value > found.as_ref().map_or(0.0, |(_, most)| *most) {
+        if *value > found.as_ref().map_or(0.0, |(_, greatest)| *greatest) {
             found = Some((zone.clone(), *value));
         }
     }

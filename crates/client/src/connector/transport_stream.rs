@@ -17,33 +17,33 @@ use tokio::net::TcpStream;
 type Tcp = TokioIo<TcpStream>;
 
 /// A TCP connection, or a TLS connection to an https proxy.
-pub(crate) struct Route {
+pub(crate) struct TransportStream {
     stream: MaybeHttpsStream<Tcp>,
     /// Whether a proxy forwards the requests, which then contain the absolute URL.
     forwarded: bool,
 }
 
-impl Route {
-    pub(super) fn direct(stream: Tcp) -> Route {
-        Route { stream: MaybeHttpsStream::Http(stream), forwarded: false }
+impl TransportStream {
+    pub(super) fn direct(stream: Tcp) -> TransportStream {
+        TransportStream { stream: MaybeHttpsStream::Http(stream), forwarded: false }
     }
 
-    pub(super) fn tunnel(stream: MaybeHttpsStream<Tcp>) -> Route {
-        Route { stream, forwarded: false }
+    pub(super) fn tunnel(stream: MaybeHttpsStream<Tcp>) -> TransportStream {
+        TransportStream { stream, forwarded: false }
     }
 
-    pub(super) fn forwarded(stream: MaybeHttpsStream<Tcp>) -> Route {
-        Route { stream, forwarded: true }
+    pub(super) fn forwarded(stream: MaybeHttpsStream<Tcp>) -> TransportStream {
+        TransportStream { stream, forwarded: true }
     }
 }
 
-impl Connection for Route {
+impl Connection for TransportStream {
     fn connected(&self) -> Connected {
         self.stream.connected().proxy(self.forwarded)
     }
 }
 
-impl Read for Route {
+impl Read for TransportStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -53,7 +53,7 @@ impl Read for Route {
     }
 }
 
-impl Write for Route {
+impl Write for TransportStream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }

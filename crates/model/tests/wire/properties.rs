@@ -64,8 +64,8 @@ pub(crate) fn time() -> impl Strategy<Value = meta::Time> {
         .prop_map(|second| meta::Time(Timestamp::from_second(second).expect("years 1 to 9999")))
 }
 
-/// Who wrote an object and when, as far as that is told.
-fn managers() -> impl Strategy<Value = Option<Vec<meta::ManagedFieldsEntry>>> {
+/// Entries of `managedFields` with manager and time.
+fn managed_fields() -> impl Strategy<Value = Option<Vec<meta::ManagedFieldsEntry>>> {
     let recent = (0i64..i64::from(u32::MAX))
         .prop_map(|second| meta::Time(Timestamp::from_second(second).expect("years 1970 to 2106")));
     let entry = (plain(), of(prop_oneof![recent, time()])).prop_map(|(manager, time)| meta::ManagedFieldsEntry {
@@ -90,7 +90,7 @@ pub(crate) fn metadata() -> impl Strategy<Value = meta::ObjectMeta> {
     (
         (plain(), plain(), plain(), plain(), of(uid()), of(version())),
         (of(1i64..9), of(time()), of(time()), of(-2i64..9)),
-        (map(), map(), list(text()), list(owner), managers()),
+        (map(), map(), list(text()), list(owner), managed_fields()),
     )
         .prop_map(|((name, generate_name, namespace, self_link, uid, resource_version), times, lists)| {
             let (generation, creation_timestamp, deletion_timestamp, deletion_grace_period_seconds) = times;
@@ -217,10 +217,10 @@ proptest! {
     #[test]
     fn endpoint_slices(full in slice()) {
         let compact = EndpointSlice::from(&full);
-        let mut written = full.clone();
-        written.metadata.managed_fields = None;
-        prop_assert_eq!(&discovery::EndpointSlice::from(&compact), &written);
-        prop_assert_eq!(serde_json::to_string(&compact).unwrap(), serde_json::to_string(&written).unwrap());
+        let mut expected = full.clone();
+        expected.metadata.managed_fields = None;
+        prop_assert_eq!(&discovery::EndpointSlice::from(&compact), &expected);
+        prop_assert_eq!(serde_json::to_string(&compact).unwrap(), serde_json::to_string(&expected).unwrap());
         let document = serde_json::to_value(&full).unwrap();
         prop_assert_eq!(&EndpointSlice::from_json(document.to_string().as_bytes()).unwrap(), &compact);
         let nulls = with_nulls(document).to_string();
@@ -231,10 +231,10 @@ proptest! {
     #[test]
     fn endpoints_objects(full in endpoints()) {
         let compact = Endpoints::from(&full);
-        let mut written = full.clone();
-        written.metadata.managed_fields = None;
-        prop_assert_eq!(&core::Endpoints::from(&compact), &written);
-        prop_assert_eq!(serde_json::to_string(&compact).unwrap(), serde_json::to_string(&written).unwrap());
+        let mut expected = full.clone();
+        expected.metadata.managed_fields = None;
+        prop_assert_eq!(&core::Endpoints::from(&compact), &expected);
+        prop_assert_eq!(serde_json::to_string(&compact).unwrap(), serde_json::to_string(&expected).unwrap());
         let document = serde_json::to_value(&full).unwrap();
         prop_assert_eq!(&Endpoints::from_json(document.to_string().as_bytes()).unwrap(), &compact);
         let nulls = with_nulls(document).to_string();

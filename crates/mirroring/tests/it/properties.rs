@@ -1,4 +1,4 @@
-//! Laws of mirroring, over random Endpoints.
+//! Properties of mirroring, for random Endpoints.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -26,8 +26,8 @@ fn endpoints() -> impl Strategy<Value = Endpoints> {
     let annotations = prop::collection::btree_map("[ab]", "[xy]", 0..3);
     let subsets = prop::collection::vec(subset(), 0..4);
     (subsets, prop::bool::weighted(0.2), labels, annotations).prop_map(|(mut subsets, portless, labels, annotations)| {
-        // Subsets without ports are all or none: repacking merges one into a subset of the same addresses with ports, and
-        // so loses that they were served at none as well (RP-1, RP-5).
+        // Either all subsets have ports or none has: repacking merges a subset without ports into one that has the same
+        // addresses with ports, so that the slices do not show the former (RP-1, RP-5).
         if portless {
             for subset in &mut subsets {
                 subset["ports"] = json!([]);
@@ -40,12 +40,12 @@ fn endpoints() -> impl Strategy<Value = Endpoints> {
     })
 }
 
-/// Which port, as `name number protocol`, is served at which address, and whether it is ready.
-type Meaning = BTreeMap<(String, IpAddr), bool>;
+/// Readiness by port and address. A port is formatted as `name number application-protocol`.
+type Readiness = BTreeMap<(String, IpAddr), bool>;
 
-/// As the specification reads: an address without a usable text is none, and not ready wins.
-fn said(endpoints: &Endpoints) -> Meaning {
-    let mut said = Meaning::new();
+/// Returns the readiness in Endpoints. Invalid addresses are left out, and not ready takes precedence over ready.
+fn in_endpoints(endpoints: &Endpoints) -> Readiness {
+    let mut readiness = Readiness::new();
     for subset in &endpoints.subsets {
         let mut ports: Vec<String> = subset
             .ports
@@ -59,17 +59,17 @@ fn said(endpoints: &Endpoints) -> Meaning {
             for address in addresses {
                 let Ok(ip) = address.ip.to_string().parse::<IpAddr>() else { continue };
                 for port in &ports {
-                    *said.entry((port.clone(), ip)).or_insert(ready) &= ready;
+                    *readiness.entry((port.clone(), ip)).or_insert(ready) &= ready;
                 }
             }
         }
     }
-    said
+    readiness
 }
 
-/// What the slices say; an address that is there twice for a port is an error.
-fn mirrored(slices: &[Arc<EndpointSlice>]) -> Result<Meaning, TestCaseError> {
-    let mut meaning = Meaning::new();
+/// Returns the readiness in slices. Fails if an address occurs twice with the same port.
+fn in_slices(slices: &[Arc<EndpointSlice>]) -> Result<Readiness, TestCaseError> {
+    let mut readiness = Readiness::new();
     for slice in slices {
         let mut ports: Vec<String> = slice
             .ports
@@ -86,33 +86,33 @@ fn mirrored(slices: &[Arc<EndpointSlice>]) -> Result<Meaning, TestCaseError> {
             let ip: IpAddr = endpoint.addresses[0].to_string().parse().expect("canonical");
             prop_assert_eq!(ip.is_ipv6(), slice.address_type.as_str() == "IPv6");
             let ready = endpoint.conditions.ready == Some(true);
-            prop_assert!(meaning.insert((port.clone(), ip), ready).is_none(), "{} at {:?} is there twice", ip, port);
+            prop_assert!(readiness.insert((port.clone(), ip), ready).is_none(), "{} occurs twice at {:?}", ip, port);
         }
     }
-    Ok(meaning)
+    Ok(readiness)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_said_is_mirrored(endpoints in endpoints()) {
+    fn every_valid_address_and_port_is_mirrored(endpoints in endpoints()) {
         let slices = carry_out(&[], &mirror(&endpoints, &[], 1_000).plan, &mut 0);
-        prop_assert_eq!(mirrored(&slices)?, said(&endpoints));
+        prop_assert_eq!(in_slices(&slices)?, in_endpoints(&endpoints));
     }
 
     #[test]
-    fn a_walk_ends_where_a_fresh_start_does(steps in prop::collection::vec(endpoints(), 1..5), max in 1..8usize) {
+    fn successive_syncs_give_the_result_of_a_fresh_one(steps in prop::collection::vec(endpoints(), 1..5), max in 1..8usize) {
         let (mut slices, mut created) = (Vec::new(), 0);
         for step in &steps {
             let first = mirror(step, &slices, max);
             let mut reversed = slices.clone();
             reversed.reverse();
-            prop_assert_eq!(&mirror(step, &reversed, max), &first, "the order of slices matters");
+            prop_assert_eq!(&mirror(step, &reversed, max), &first, "the order of slices must not matter");
             slices = carry_out(&slices, &first.plan, &mut created);
-            prop_assert_eq!(writes(&mirror(step, &slices, max).plan), (0, 0, 0), "a second sync writes");
+            prop_assert_eq!(writes(&mirror(step, &slices, max).plan), (0, 0, 0), "a second sync must not write");
             let fresh = carry_out(&[], &mirror(step, &[], max).plan, &mut 0);
-            prop_assert_eq!(mirrored(&slices)?, mirrored(&fresh)?);
+            prop_assert_eq!(in_slices(&slices)?, in_slices(&fresh)?);
             prop_assert_eq!(slices.len(), fresh.len());
         }
     }

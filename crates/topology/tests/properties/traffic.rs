@@ -3,7 +3,7 @@
 use kube_topology::{TrafficDistribution, strip_hints, traffic_hints};
 use proptest::prelude::*;
 
-use crate::world::{CASES, any_slices, endpoints, settled, without_hints};
+use crate::strategies::{CASES, any_slices, endpoints, settled, without_hints};
 
 fn distribution() -> impl Strategy<Value = TrafficDistribution> {
     prop::sample::select(TrafficDistribution::ALL.to_vec())
@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn strip_leaves_no_hint_and_moves_only_what_had_one(given in any_slices()) {
+    fn strip_removes_all_hints_and_moves_only_slices_with_hints(given in any_slices()) {
         let mut slices = given.clone();
         strip_hints(&mut slices);
         let (before, after) = (endpoints(&given), endpoints(&slices));

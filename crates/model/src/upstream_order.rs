@@ -12,25 +12,25 @@ use crate::slice::EndpointPort;
 /// Sorts the ports of an Endpoints subset in upstream's order.
 pub fn sort_subset_ports(ports: &mut [SubsetPort]) {
     if ports.len() > 1 {
-        ports.sort_by_cached_key(|port| fingerprint(&Dump(port)));
+        ports.sort_by_cached_key(|port| deep_hash(&Dump(port)));
     }
 }
 
 /// Sorts the ports of an EndpointSlice in upstream's order.
 pub fn sort_slice_ports(ports: &mut [EndpointPort]) {
     if ports.len() > 1 {
-        ports.sort_by_cached_key(|port| fingerprint(&Dump(port)));
+        ports.sort_by_cached_key(|port| deep_hash(&Dump(port)));
     }
 }
 
 /// Sorts subsets in upstream's order; their ports and addresses must be sorted already.
 pub(crate) fn sort_subsets(subsets: &mut [EndpointSubset]) {
     if subsets.len() > 1 {
-        subsets.sort_by_cached_key(|subset| fingerprint(&Dump(subset)));
+        subsets.sort_by_cached_key(|subset| deep_hash(&Dump(subset)));
     }
 }
 
-fn fingerprint<T>(dump: &Dump<'_, T>) -> u128
+fn deep_hash<T>(dump: &Dump<'_, T>) -> u128
 where
     for<'a> Dump<'a, T>: fmt::Display,
 {
@@ -227,7 +227,7 @@ mod tests {
         0x3a37_975d_5149_fb55_7649_0b13_51dc_cb38,
         0x50af_12c2_8f34_9957_f6a6_f34e_9f05_c6b2
     )]
-    fn ports(
+    fn port_hashes_equal_upstream(
         #[case] name: &str,
         #[case] port: i32,
         #[case] protocol: &str,
@@ -237,14 +237,14 @@ mod tests {
     ) {
         let subset_port =
             SubsetPort { name: name.into(), port, protocol: protocol.into(), app_protocol: app(app_protocol) };
-        assert_eq!(fingerprint(&Dump(&subset_port)), core, "{}", Dump(&subset_port));
+        assert_eq!(deep_hash(&Dump(&subset_port)), core, "{}", Dump(&subset_port));
         let slice_port = EndpointPort {
             name: Some(name.into()),
             protocol: Some(protocol.into()),
             port: Some(port),
             app_protocol: app(app_protocol),
         };
-        assert_eq!(fingerprint(&Dump(&slice_port)), discovery, "{}", Dump(&slice_port));
+        assert_eq!(deep_hash(&Dump(&slice_port)), discovery, "{}", Dump(&slice_port));
     }
 
     fn address(ip: &str, node: &str, pod: &str, uid: &str) -> EndpointAddress {
@@ -261,7 +261,7 @@ mod tests {
     #[case(true, &[("http", 80)], 0x26f4_f78b_8a00_6cee_3622_2e68_2aed_c50d)]
     #[case(false, &[("https", 443)], 0x2f18_eeb5_58a2_46fd_a8bc_8478_4c3a_b471)]
     #[case(false, &[], 0xc150_8d01_ea87_4bae_21d7_1b05_63b6_be7c)]
-    fn subsets(#[case] with_p2: bool, #[case] ports: &[(&str, i32)], #[case] expected: u128) {
+    fn subset_hashes_equal_upstream(#[case] with_p2: bool, #[case] ports: &[(&str, i32)], #[case] expected: u128) {
         let mut addresses = vec![address("10.0.0.1", "n1", "p1", "u1")];
         if with_p2 {
             addresses.push(address("10.0.0.10", "n1", "p2", "u2"));
@@ -279,14 +279,14 @@ mod tests {
                 })
                 .collect(),
         };
-        assert_eq!(fingerprint(&Dump(&subset)), expected, "{}", Dump(&subset));
+        assert_eq!(deep_hash(&Dump(&subset)), expected, "{}", Dump(&subset));
     }
 
     // Orders observed in slices written by upstream.
     #[rstest]
     #[case(&[("http", 80, "TCP"), ("https", 443, "TCP")], &["https", "http"])]
     #[case(&[("metrics", 9153, "TCP"), ("dns-tcp", 53, "TCP"), ("dns", 53, "UDP")], &["dns", "dns-tcp", "metrics"])]
-    fn slice_port_order(#[case] ports: &[(&str, i32, &str)], #[case] expected: &[&str]) {
+    fn slice_ports_are_sorted_like_upstream(#[case] ports: &[(&str, i32, &str)], #[case] expected: &[&str]) {
         let mut ports: Vec<EndpointPort> = ports
             .iter()
             .map(|(name, port, protocol)| EndpointPort {

@@ -22,7 +22,7 @@ fn check<T: Decode + Serialize>(recording: &str) {
 
 // A single test, because the profiler is global.
 #[test]
-fn allocates_nothing() {
+fn encoding_does_not_allocate() {
     let _profiler = dhat::Profiler::builder().testing().build();
     check::<Endpoints>("endpoints.list.json");
     check::<EndpointSlice>("endpointslice.list.json");
