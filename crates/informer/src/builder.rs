@@ -19,7 +19,7 @@ use crate::{
 
 /// Builder of an [`Informer`]. All options are fixed after `build`.
 ///
-/// `S` is the source of the objects: [`FromServer`], or [`ByHand`] for a [`ManualSource`].
+/// `S` is the source of the objects: [`FromServer`], or [`Manual`] for a [`ManualSource`].
 #[must_use]
 pub struct Builder<T, X = (), S = FromServer> {
     source: S,
@@ -46,7 +46,7 @@ pub struct FromServer {
 
 /// Source of a [`Builder`] whose objects come from a [`ManualSource`].
 #[derive(Debug)]
-pub struct ByHand(pub(crate) ());
+pub struct Manual(pub(crate) ());
 
 /// Options of a handler: its name and resync period.
 ///
@@ -130,11 +130,11 @@ impl<T: Object, X: Clone + Send + Sync + 'static, S> Builder<T, X, S> {
         self
     }
 
-    fn shared(self, of: &Resource) -> (S, Arc<Shared<T, X>>, Running<T>) {
+    fn shared(self, resource: &Resource) -> (S, Arc<Shared<T, X>>, Running<T>) {
         let Self { source, options, metrics } = self;
-        let meter = Meter::new(metrics.as_deref(), of);
-        let (shared, runners) = Shared::new(of.to_string(), meter, options);
-        shared.meter().follow(shared.progress());
+        let meter = Meter::new(metrics.as_deref(), resource);
+        let (shared, runners) = Shared::new(resource.to_string(), meter, options);
+        shared.meter().register_progress(shared.progress());
         let running = Running::new(runners, shared.clone().resync());
         (source, shared, running)
     }
@@ -175,15 +175,15 @@ impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
     /// Builds the informer. It sends no request before [`Informer::run`].
     pub fn build(self) -> Informer<T, X> {
         let (FromServer { client, scope, backoff, restores }, shared, running) = self.shared(&T::RESOURCE);
-        let running = running.filled_by(reflect(client, scope, (backoff, restores.follow()), shared.clone()));
+        let running = running.with_reflector(reflect(client, scope, (backoff, restores.subscribe()), shared.clone()));
         Informer::new(shared, Arc::new(Mutex::new(Some(running))))
     }
 }
 
-impl<T: Object, X: Clone + Send + Sync + 'static> Builder<T, X, ByHand> {
+impl<T: Object, X: Clone + Send + Sync + 'static> Builder<T, X, Manual> {
     /// Builds the informer and its source.
     pub fn build(self) -> (Informer<T, X>, ManualSource<T, X>) {
-        let (ByHand(()), shared, running) = self.shared(&ManualSource::<T, X>::RESOURCE);
+        let (Manual(()), shared, running) = self.shared(&ManualSource::<T, X>::RESOURCE);
         let running = Arc::new(Mutex::new(Some(running)));
         (Informer::new(shared.clone(), running.clone()), ManualSource::of(shared, running))
     }

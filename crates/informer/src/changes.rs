@@ -7,36 +7,36 @@ use crate::Event;
 /// Events of one list or resync, in delivery order: deletions first, then the others by namespace and name.
 ///
 /// Clones share the events: the first list is held once for the queues of all handlers, in 8 bytes per object.
-pub struct Changes<T>(Told<T>);
+pub struct Changes<T>(Contents<T>);
 
-enum Told<T> {
+enum Contents<T> {
     /// Objects of the first list, or those that were stored when the handler was added.
     Initial(Arc<Vec<Arc<T>>>),
     /// Unchanged objects, from a resync or a relist.
-    Again(Arc<Vec<Arc<T>>>),
+    Unchanged(Arc<Vec<Arc<T>>>),
     Differences(Arc<Vec<Event<T>>>),
 }
 
 impl<T> Changes<T> {
     /// Returns initial contents, delivered as `Added { initial: true }`.
     pub(crate) fn initial(objects: Vec<Arc<T>>) -> Self {
-        Self(Told::Initial(Arc::new(objects)))
+        Self(Contents::Initial(Arc::new(objects)))
     }
 
     /// Returns unchanged objects, delivered as `Updated` from each object to itself.
-    pub(crate) fn again(objects: Vec<Arc<T>>) -> Self {
-        Self(Told::Again(Arc::new(objects)))
+    pub(crate) fn unchanged(objects: Vec<Arc<T>>) -> Self {
+        Self(Contents::Unchanged(Arc::new(objects)))
     }
 
     pub(crate) fn differences(events: Vec<Event<T>>) -> Self {
-        Self(Told::Differences(Arc::new(events)))
+        Self(Contents::Differences(Arc::new(events)))
     }
 
     /// Number of events.
     pub fn len(&self) -> usize {
         match &self.0 {
-            Told::Initial(objects) | Told::Again(objects) => objects.len(),
-            Told::Differences(events) => events.len(),
+            Contents::Initial(objects) | Contents::Unchanged(objects) => objects.len(),
+            Contents::Differences(events) => events.len(),
         }
     }
 
@@ -45,24 +45,24 @@ impl<T> Changes<T> {
         self.len() == 0
     }
 
-    /// Returns the event at index `at`, counted from 0; `None` after the last.
-    pub fn get(&self, at: usize) -> Option<Event<T>> {
+    /// Returns the event at `index`, counted from 0; `None` after the last.
+    pub fn get(&self, index: usize) -> Option<Event<T>> {
         match &self.0 {
-            Told::Initial(objects) => {
-                let object = objects.get(at)?.clone();
+            Contents::Initial(objects) => {
+                let object = objects.get(index)?.clone();
                 Some(Event::Added { object, initial: true, relisted: false })
             }
-            Told::Again(objects) => {
-                let object = objects.get(at)?;
+            Contents::Unchanged(objects) => {
+                let object = objects.get(index)?;
                 Some(Event::Updated { old: object.clone(), new: object.clone(), relisted: false })
             }
-            Told::Differences(events) => events.get(at).cloned(),
+            Contents::Differences(events) => events.get(index).cloned(),
         }
     }
 
     /// Iterates over the events in delivery order.
     pub fn iter(&self) -> impl Iterator<Item = Event<T>> {
-        (0..self.len()).filter_map(|at| self.get(at))
+        (0..self.len()).filter_map(|index| self.get(index))
     }
 }
 
@@ -70,9 +70,9 @@ impl<T> Changes<T> {
 impl<T> Clone for Changes<T> {
     fn clone(&self) -> Self {
         Self(match &self.0 {
-            Told::Initial(objects) => Told::Initial(objects.clone()),
-            Told::Again(objects) => Told::Again(objects.clone()),
-            Told::Differences(events) => Told::Differences(events.clone()),
+            Contents::Initial(objects) => Contents::Initial(objects.clone()),
+            Contents::Unchanged(objects) => Contents::Unchanged(objects.clone()),
+            Contents::Differences(events) => Contents::Differences(events.clone()),
         })
     }
 }

@@ -1,49 +1,53 @@
-//! What handlers hear.
+//! Events that handlers receive.
 
 use std::{fmt, sync::Arc};
 
 /// A change of the store.
 pub enum Event<T> {
-    /// The object is new to the store.
+    /// An object was added to the store.
     Added {
-        /// The object.
+        /// Added object.
         object: Arc<T>,
-        /// It was there already when the handler began to listen, so that this is no news.
+        /// Whether the object is part of the initial contents: of the first list, or of the store at the time when the
+        /// handler was added (client-go: `isInInitialList`).
         initial: bool,
-        /// A later list showed it: the object may have been there for a while.
+        /// Whether the addition was found by a relist: the object may have existed for some time.
         relisted: bool,
     },
-    /// The object changed; its name did not. Different uids mean that it was deleted and created again unnoticed.
+    /// A stored object was replaced by another state of the same namespace and name. Different uids mean that it was
+    /// deleted and created again between two lists.
     Updated {
-        /// The state before.
+        /// Previous state.
         old: Arc<T>,
-        /// The state now.
+        /// New state; the same pointer as `old` for a resync and for an unchanged object of a relist.
         new: Arc<T>,
-        /// A later list showed it: others may have come in between.
+        /// Whether the change was found by a relist: there may have been further states in between.
         relisted: bool,
     },
-    /// The object is gone.
+    /// An object was removed from the store.
     Deleted {
-        /// Its last state, as far as known.
+        /// Last known state.
         object: Arc<T>,
-        /// The deletion itself was missed and only noticed by a list: the object may have changed before it went
-        /// (client-go's `DeletedFinalStateUnknown`).
+        /// Whether the state at the deletion is unknown, so that `object` is the last stored state (client-go:
+        /// `DeletedFinalStateUnknown`). The deletion was found by a relist or by an event that could not be
+        /// decoded.
         tombstone: bool,
     },
 }
 
-/// An object before and after an event; `None` where it was or is not there.
+/// Object before and after an event; `None` if it did not or does not exist.
 pub type States<'a, T> = (Option<&'a Arc<T>>, Option<&'a Arc<T>>);
 
 impl<T> Event<T> {
-    /// The newest state that the event carries.
+    /// Returns the newest state in the event.
     pub fn object(&self) -> &Arc<T> {
         match self {
             Self::Added { object, .. } | Self::Updated { new: object, .. } | Self::Deleted { object, .. } => object,
         }
     }
 
-    /// Whether the cluster changed: `false` for the initial list and for resyncs.
+    /// Returns whether the event is a change of the object: `false` for initial contents, resyncs and the unchanged
+    /// objects of a relist.
     pub fn is_change(&self) -> bool {
         match self {
             Self::Added { initial, .. } => !initial,
@@ -52,7 +56,7 @@ impl<T> Event<T> {
         }
     }
 
-    /// Whether a list showed this, and not the watch, so that others may have come in between.
+    /// Returns whether the event was found by a list, not by a watch, so that intermediate changes may be missing.
     pub fn is_from_list(&self) -> bool {
         match self {
             Self::Added { initial, relisted, .. } => *initial || *relisted,
@@ -61,7 +65,7 @@ impl<T> Event<T> {
         }
     }
 
-    /// The object before and after the event; `None` where it was or is not there.
+    /// Returns the object before and after the event; `None` if it did not or does not exist.
     pub fn states(&self) -> States<'_, T> {
         match self {
             Self::Added { object, .. } => (None, Some(object)),
@@ -71,7 +75,7 @@ impl<T> Event<T> {
     }
 }
 
-// Not derived: the objects are shared, they need not be `Clone` themselves.
+// Not derived: a derived impl would require `T: Clone`.
 impl<T> Clone for Event<T> {
     fn clone(&self) -> Self {
         match self {
@@ -86,10 +90,10 @@ impl<T> Clone for Event<T> {
     }
 }
 
-/// Names what happened to which object, not all that the object holds.
+/// Prints the variant with the key and version of the object, not its contents.
 impl<T: kube_wire::Object> fmt::Debug for Event<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self {
+        let kind = match self {
             Self::Added { initial: true, .. } => "Added(initial)",
             Self::Added { initial: false, .. } => "Added",
             Self::Updated { .. } => "Updated",
@@ -97,6 +101,6 @@ impl<T: kube_wire::Object> fmt::Debug for Event<T> {
             Self::Deleted { tombstone: true, .. } => "Deleted(tombstone)",
         };
         let object = self.object();
-        write!(f, "{what} {}@{}", object.key(), object.resource_version())
+        write!(f, "{kind} {}@{}", object.key(), object.resource_version())
     }
 }

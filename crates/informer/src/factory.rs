@@ -50,28 +50,28 @@ pub struct Factory {
     resync: Duration,
     metrics: Option<Arc<dyn MetricsProvider>>,
     restores: RestoreSignal,
-    shared: Arc<Mutex<Made>>,
+    shared: Arc<Mutex<SharedInformers>>,
 }
 
 /// The informers created so far.
-struct Made {
-    informers: BTreeMap<TypeId, Box<dyn Known>>,
+struct SharedInformers {
+    by_type: BTreeMap<TypeId, Box<dyn AnyInformer>>,
     /// Passes new informers to [`Factory::run`].
-    started: mpsc::UnboundedSender<Start>,
+    start_sender: mpsc::UnboundedSender<Start>,
     /// `None` once [`Factory::run`] was called.
-    to_start: Option<mpsc::UnboundedReceiver<Start>>,
+    start_receiver: Option<mpsc::UnboundedReceiver<Start>>,
 }
 
 /// Starts an informer, which runs until the token is cancelled.
 type Start = Box<dyn FnOnce(CancellationToken) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
 /// An informer of any type.
-trait Known: Send {
+trait AnyInformer: Send {
     fn informer(&self) -> &dyn Any;
     fn handles(&self) -> Vec<HandlerHandle>;
 }
 
-impl<T: Decode, X: Clone + Send + Sync + 'static> Known for Informer<T, X> {
+impl<T: Decode, X: Clone + Send + Sync + 'static> AnyInformer for Informer<T, X> {
     fn informer(&self) -> &dyn Any {
         self
     }
@@ -95,10 +95,11 @@ pub enum FactoryError {
 impl Factory {
     /// Returns a factory of informers for all namespaces on the server of `client`.
     pub fn new(client: Client) -> Self {
-        let (started, to_start) = mpsc::unbounded_channel();
-        let made = Made { informers: BTreeMap::new(), started, to_start: Some(to_start) };
+        let (start_sender, start_receiver) = mpsc::unbounded_channel();
+        let informers =
+            SharedInformers { by_type: BTreeMap::new(), start_sender, start_receiver: Some(start_receiver) };
         let restores = RestoreSignal::default();
-        Self { client, resync: Duration::ZERO, metrics: None, restores, shared: Arc::new(Mutex::new(made)) }
+        Self { client, resync: Duration::ZERO, metrics: None, restores, shared: Arc::new(Mutex::new(informers)) }
     }
 
     /// Sets the resync period of informers created later; see [`Builder::resync`]. Default: zero, no resyncs.
@@ -122,30 +123,30 @@ impl Factory {
         self.informer_with(|builder| builder)
     }
 
-    /// Returns the informer of a type. The first call creates it, with the options that `make` sets; later calls return
-    /// the same informer and do not call `make`.
+    /// Returns the informer of a type. The first call creates it, with the options that `configure` sets; later calls
+    /// return the same informer and do not call `configure`.
     ///
     /// # Errors
     ///
     /// [`FactoryError::OtherIndex`] if it was created with an index of another type.
     pub fn informer_with<T: Decode, X: Clone + Send + Sync + 'static>(
         &self,
-        make: impl FnOnce(Builder<T>) -> Builder<T, X>,
+        configure: impl FnOnce(Builder<T>) -> Builder<T, X>,
     ) -> Result<Informer<T, X>, FactoryError> {
-        let mut made = self.locked();
-        if let Some(known) = made.informers.get(&TypeId::of::<T>()) {
-            let informer = known.informer().downcast_ref::<Informer<T, X>>();
+        let mut informers = self.locked();
+        if let Some(existing) = informers.by_type.get(&TypeId::of::<T>()) {
+            let informer = existing.informer().downcast_ref::<Informer<T, X>>();
             return informer.cloned().ok_or(FactoryError::OtherIndex(T::RESOURCE));
         }
         let mut builder = Informer::builder(self.client.clone()).resync(self.resync).restores(self.restores.clone());
         if let Some(metrics) = &self.metrics {
             builder = builder.metrics(metrics.clone());
         }
-        let informer = make(builder).build();
-        let runs = informer.clone();
+        let informer = configure(builder).build();
+        let to_run = informer.clone();
         // Fails if the factory has stopped; the new informer is then not run.
-        let _ = made.started.send(Box::new(move |stop| Box::pin(runs.run(stop))));
-        made.informers.insert(TypeId::of::<T>(), Box::new(informer.clone()));
+        let _ = informers.start_sender.send(Box::new(move |stop| Box::pin(to_run.run(stop))));
+        informers.by_type.insert(TypeId::of::<T>(), Box::new(informer.clone()));
         Ok(informer)
     }
 
@@ -153,9 +154,9 @@ impl Factory {
     ///
     /// A panic of a handler is propagated. A factory runs once: the future of a second call logs an error and returns.
     pub fn run(&self, stop: CancellationToken) -> impl Future<Output = ()> + Send + use<> {
-        let to_start = self.locked().to_start.take();
+        let start_receiver = self.locked().start_receiver.take();
         async move {
-            let Some(mut to_start) = to_start else {
+            let Some(mut start_receiver) = start_receiver else {
                 tracing::error!("Factory::run was called a second time; this call does nothing");
                 return;
             };
@@ -164,7 +165,7 @@ impl Factory {
                 tokio::select! {
                     biased;
                     () = stop.cancelled() => return,
-                    Some(start) = to_start.recv() => drop(running.spawn(start(stop.clone()))),
+                    Some(start) = start_receiver.recv() => drop(running.spawn(start(stop.clone()))),
                     Some(ended) = running.join_next() => {
                         if let Err(error) = ended && let Ok(panic) = error.try_into_panic() {
                             resume_unwind(panic);
@@ -182,17 +183,17 @@ impl Factory {
     ///
     /// [`NotSynced`] with the resource of each informer that has not synced, and the name of the handler if it has one.
     pub async fn wait_for_sync(&self, within: Duration) -> Result<(), NotSynced> {
-        let handles: Vec<_> = self.locked().informers.values().flat_map(|informer| informer.handles()).collect();
+        let handles: Vec<_> = self.locked().by_type.values().flat_map(|informer| informer.handles()).collect();
         wait_for_sync(&handles, within).await
     }
 
-    fn locked(&self) -> MutexGuard<'_, Made> {
+    fn locked(&self) -> MutexGuard<'_, SharedInformers> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Factory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Factory").field("informers", &self.locked().informers.len()).finish_non_exhaustive()
+        f.debug_struct("Factory").field("informers", &self.locked().by_type.len()).finish_non_exhaustive()
     }
 }

@@ -44,8 +44,8 @@ impl HandlerHandle {
 
     /// Returns the handle with the owner added to its name: `pods (endpointslice-controller)`.
     #[must_use]
-    pub fn named(self, whose: &str) -> Self {
-        Self { name: format!("{} ({whose})", self.name).into(), ..self }
+    pub fn named(self, owner: &str) -> Self {
+        Self { name: format!("{} ({owner})", self.name).into(), ..self }
     }
 
     /// Resource of the informer, followed by the name of the handler if it has one: `pods (endpointslice-controller)`.

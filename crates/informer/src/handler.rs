@@ -14,7 +14,7 @@ use tokio::{
 use crate::{Changes, Event, HandlerHandle, handle::Id, metrics::HandlerMeter, metrics::HandlerMetrics};
 
 /// Number of events that a handler gets before its task yields.
-const TURN: usize = 128;
+const EVENTS_PER_TURN: usize = 128;
 
 /// Entry of a handler's queue.
 pub(crate) enum Delivery<T> {
@@ -41,7 +41,7 @@ pub(crate) struct Runner<T> {
     /// Next event.
     next: Option<Event<T>>,
     /// Changes to deliver after `next`, and the index of the first one that is not delivered.
-    many: Option<(Changes<T>, usize)>,
+    changes: Option<(Changes<T>, usize)>,
     handle: Box<dyn FnMut(Event<T>) + Send>,
     synced: watch::Sender<bool>,
     removed: Arc<AtomicBool>,
@@ -49,8 +49,8 @@ pub(crate) struct Runner<T> {
 }
 
 /// Returns both ends of the queue of a new handler.
-pub(crate) fn connect<T>(
-    of: &str,
+pub(crate) fn channel<T>(
+    resource: &str,
     name: Option<&str>,
     meter: Option<HandlerMeter>,
     handle: impl FnMut(Event<T>) + Send + 'static,
@@ -61,14 +61,14 @@ pub(crate) fn connect<T>(
     let runner = Runner {
         inbox,
         next: None,
-        many: None,
+        changes: None,
         handle: Box::new(handle),
         synced,
         removed: removed.clone(),
         meter: meter.as_ref().map(|meter| meter.sink.clone()),
     };
     let id = Id::next();
-    let handle = HandlerHandle::new(of, is_synced, Some(id));
+    let handle = HandlerHandle::new(resource, is_synced, Some(id));
     let handle = match name {
         Some(name) => handle.named(name),
         None => handle,
@@ -85,24 +85,24 @@ impl<T> Listener<T> {
         &self.handle
     }
 
-    /// Queues an event. Returns `false` if the handler is gone.
-    pub(crate) fn tell(&mut self, event: &Event<T>) -> bool {
-        self.queued(1);
+    /// Queues an event. Returns `false` if the handler has ended.
+    pub(crate) fn queue(&mut self, event: &Event<T>) -> bool {
+        self.record_queued(1);
         self.outbox.send(Delivery::Event(event.clone())).is_ok()
     }
 
-    /// Queues changes. Returns `false` if the handler is gone.
-    pub(crate) fn tell_all(&mut self, changes: &Changes<T>) -> bool {
+    /// Queues changes. Returns `false` if the handler has ended.
+    pub(crate) fn queue_all(&mut self, changes: &Changes<T>) -> bool {
         if changes.is_empty() {
             return !self.outbox.is_closed();
         }
-        self.queued(changes.len());
+        self.record_queued(changes.len());
         self.outbox.send(Delivery::Changes(changes.clone())).is_ok()
     }
 
     /// Queues the end of the initial list.
     pub(crate) fn synced(&self) {
-        // A listener whose handler is gone is removed with the next event.
+        // A listener whose handler has ended is removed with the next event.
         let _ = self.outbox.send(Delivery::Synced);
     }
 
@@ -111,7 +111,7 @@ impl<T> Listener<T> {
         self.removed.store(true, Ordering::Relaxed);
     }
 
-    fn queued(&mut self, events: usize) {
+    fn record_queued(&mut self, events: usize) {
         if let Some(at) = self.meter.as_mut().and_then(|meter| meter.queued(events)) {
             let _ = self.outbox.send(Delivery::Sample(at));
         }
@@ -123,7 +123,7 @@ impl<T> Runner<T> {
     pub(crate) async fn run(mut self) {
         while let Some(delivery) = self.inbox.recv().await {
             self.open(delivery);
-            while self.deliver(TURN) == TURN {
+            while self.deliver(EVENTS_PER_TURN) == EVENTS_PER_TURN {
                 yield_now().await;
             }
         }
@@ -134,10 +134,10 @@ impl<T> Runner<T> {
         self.deliver(usize::MAX)
     }
 
-    /// Delivers up to `most` queued events, and returns their number.
-    fn deliver(&mut self, most: usize) -> usize {
+    /// Delivers up to `max` queued events, and returns their number.
+    fn deliver(&mut self, max: usize) -> usize {
         let mut events = 0;
-        while events < most {
+        while events < max {
             let Some(event) = self.next_event() else { break };
             if !self.is_removed() {
                 (self.handle)(event);
@@ -159,11 +159,11 @@ impl<T> Runner<T> {
             if let Some(event) = self.next.take() {
                 return Some(event);
             }
-            if let Some((changes, at)) = &mut self.many {
+            if let Some((changes, at)) = &mut self.changes {
                 *at += 1;
                 match changes.get(*at - 1) {
                     Some(event) => return Some(event),
-                    None => self.many = None,
+                    None => self.changes = None,
                 }
             }
             let delivery = self.inbox.try_recv().ok()?;
@@ -174,7 +174,7 @@ impl<T> Runner<T> {
     fn open(&mut self, delivery: Delivery<T>) {
         match delivery {
             Delivery::Event(event) => self.next = Some(event),
-            Delivery::Changes(changes) => self.many = Some((changes, 0)),
+            Delivery::Changes(changes) => self.changes = Some((changes, 0)),
             Delivery::Synced if self.is_removed() => {}
             Delivery::Synced => drop(self.synced.send_replace(true)),
             Delivery::Sample(queued_at) => {

@@ -36,8 +36,8 @@ pub struct Informer<T, X = ()> {
 /// Futures and handlers of an informer, taken by the first [`Informer::run`].
 pub(crate) struct Running<T> {
     runners: mpsc::UnboundedReceiver<Runner<T>>,
-    /// Handlers that were run by [`drain`](Self::drain) before.
-    by_hand: Vec<Runner<T>>,
+    /// Handlers that [`drain`](Self::drain) has run already.
+    drained: Vec<Runner<T>>,
     resync: Forever,
     /// Fills the store; does nothing with a [`ManualSource`](crate::ManualSource).
     reflector: Forever,
@@ -108,11 +108,11 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
 
     /// Waits until the store has the state of the server at `version`, or a later one.
     ///
-    /// If the watch does not get there within `patience`, requests a relist at least as new as `version` and waits
+    /// If the watch does not get there within `watch_limit`, requests a relist at least as new as `version` and waits
     /// until it is stored, without a limit: the watch of one resource need not show how far others have advanced.
     /// Returns at once if `version` is not a number, since such versions have no order.
-    pub async fn reach(&self, version: &ResourceVersion, patience: Duration) {
-        if version.number().is_some() && timeout(patience, self.shared.reached(version)).await.is_err() {
+    pub async fn wait_for_version(&self, version: &ResourceVersion, watch_limit: Duration) {
+        if version.number().is_some() && timeout(watch_limit, self.shared.reached(version)).await.is_err() {
             self.shared.requests().request_list(RelistCause::Requested, Some(version.clone()));
             self.shared.reached(version).await;
         }
@@ -147,16 +147,16 @@ impl<T: Object> Running<T> {
         runners: mpsc::UnboundedReceiver<Runner<T>>,
         resync: impl Future<Output = Infallible> + Send + 'static,
     ) -> Self {
-        Self { runners, by_hand: Vec::new(), resync: Box::pin(resync), reflector: Box::pin(pending()) }
+        Self { runners, drained: Vec::new(), resync: Box::pin(resync), reflector: Box::pin(pending()) }
     }
 
-    pub(crate) fn filled_by(self, reflector: impl Future<Output = Infallible> + Send + 'static) -> Self {
+    pub(crate) fn with_reflector(self, reflector: impl Future<Output = Infallible> + Send + 'static) -> Self {
         Self { reflector: Box::pin(reflector), ..self }
     }
 
     async fn run(self, stop: CancellationToken) {
-        let Self { mut runners, by_hand, mut resync, mut reflector } = self;
-        let mut handlers: JoinSet<()> = by_hand.into_iter().map(Runner::run).collect();
+        let Self { mut runners, drained, mut resync, mut reflector } = self;
+        let mut handlers: JoinSet<()> = drained.into_iter().map(Runner::run).collect();
         loop {
             tokio::select! {
                 biased;
@@ -178,11 +178,11 @@ impl<T: Object> Running<T> {
         let mut events = 0;
         loop {
             while let Ok(runner) = self.runners.try_recv() {
-                self.by_hand.push(runner);
+                self.drained.push(runner);
             }
-            match self.by_hand.iter_mut().map(Runner::drain).sum::<usize>() {
+            match self.drained.iter_mut().map(Runner::drain).sum::<usize>() {
                 0 => return events,
-                some => events += some,
+                delivered => events += delivered,
             }
         }
     }

@@ -177,7 +177,7 @@ mod store;
 mod sync;
 mod write_through;
 
-pub use builder::{Builder, ByHand, FromServer, HandlerOptions};
+pub use builder::{Builder, FromServer, HandlerOptions, Manual};
 pub use changes::Changes;
 pub use event::{Event, States};
 pub use factory::{Factory, FactoryError};

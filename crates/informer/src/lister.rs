@@ -53,12 +53,12 @@ impl<T: Object, X: Clone> Lister<T, X> {
         objects
     }
 
-    /// Calls `look` with the objects and the index of one moment, and returns its result.
+    /// Calls `f` with the objects and the index of one moment, and returns its result.
     ///
-    /// `look` runs under the read lock of the store, on which the informer waits: it must not block, nor read the store
+    /// `f` runs under the read lock of the store, on which the informer waits: it must not block, nor read the store
     /// through a lister.
-    pub fn read<R>(&self, look: impl FnOnce(&Objects<T>, &X) -> R) -> R {
-        self.store.read(look)
+    pub fn read<R>(&self, f: impl FnOnce(&Objects<T>, &X) -> R) -> R {
+        self.store.read(f)
     }
 
     /// Number of stored objects.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kube_wire::{Object, Resource};
 
-use crate::{Builder, ByHand, Informer, UpdateIndex, informer::Running, shared::Shared};
+use crate::{Builder, Informer, Manual, UpdateIndex, informer::Running, shared::Shared};
 
 /// Source of objects that replaces the API server in tests, so that they can drive handlers and controllers step by
 /// step (client-go: `FakeControllerSource`).
@@ -41,8 +41,8 @@ impl<T: Object> ManualSource<T> {
     }
 
     /// Returns a builder of an informer and its source.
-    pub fn builder() -> Builder<T, (), ByHand> {
-        Builder::new(ByHand(()))
+    pub fn builder() -> Builder<T, (), Manual> {
+        Builder::new(Manual(()))
     }
 }
 
@@ -61,7 +61,7 @@ impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
 
     /// Stores a list. After the first one, the informer is synced.
     pub fn replace(&self, objects: impl IntoIterator<Item = T>, resource_version: &str) {
-        let objects = objects.into_iter().map(|object| self.shared.arrived(object)).collect();
+        let objects = objects.into_iter().map(|object| self.shared.intern(object)).collect();
         self.shared.replace(objects, resource_version);
     }
 

@@ -10,12 +10,12 @@ use crate::Progress;
 /// Creates the metrics of informers (client-go: `InformerMetricsProvider`).
 pub trait MetricsProvider: Send + Sync {
     /// Returns the metrics of the informer of a resource. Called once, when the informer is built.
-    fn informer(&self, of: &Resource) -> Arc<dyn InformerMetrics>;
+    fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics>;
 }
 
 impl<P: MetricsProvider + ?Sized> MetricsProvider for Arc<P> {
-    fn informer(&self, of: &Resource) -> Arc<dyn InformerMetrics> {
-        (**self).informer(of)
+    fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics> {
+        (**self).informer(resource)
     }
 }
 
@@ -30,10 +30,10 @@ pub trait InformerMetrics: Send + Sync {
     fn list_failed(&self);
 
     /// Records that a watch was opened.
-    fn watching(&self);
+    fn watch_opened(&self);
 
     /// Records a relist in place of a resumed watch, which would cost the server far less.
-    fn relisting(&self, cause: RelistCause);
+    fn relist(&self, cause: RelistCause);
 
     /// Records an item of a list or an event of a watch that could not be decoded.
     fn undecodable(&self);
@@ -51,7 +51,7 @@ pub trait InformerMetrics: Send + Sync {
 
     /// Passes the time of the last list, event or bookmark, to be read when metrics are collected. Called once, when
     /// the informer is built. The default implementation does nothing.
-    fn follow(&self, _progress: &Progress) {}
+    fn register_progress(&self, _progress: &Progress) {}
 
     /// Returns the metrics of a handler; `name` is empty if it has none. Called once, when the handler is added.
     fn handler(&self, name: &str) -> Arc<dyn HandlerMetrics>;
@@ -79,7 +79,8 @@ pub enum RelistCause {
     Ahead,
     /// The watch ended within 1 s without an event.
     Short,
-    /// The program requested a relist with [`Informer::reach`](crate::Informer::reach), for example as a new leader.
+    /// The program requested a relist with [`Informer::wait_for_version`](crate::Informer::wait_for_version), for
+    /// example as a new leader.
     Requested,
     /// The server acknowledged a write that the watch does not show.
     LostWrite,
@@ -102,25 +103,25 @@ impl RelistCause {
 }
 
 /// Minimum time between two samples of the lag of a handler.
-const SAMPLE: Duration = Duration::from_secs(1);
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Metrics of one informer, if there is a provider. Otherwise it does nothing and reads no clock.
 #[derive(Clone)]
 pub(crate) struct Meter(Option<Arc<dyn InformerMetrics>>);
 
 impl Meter {
-    pub(crate) fn new(provider: Option<&dyn MetricsProvider>, of: &Resource) -> Self {
-        Self(provider.map(|provider| provider.informer(of)))
+    pub(crate) fn new(provider: Option<&dyn MetricsProvider>, resource: &Resource) -> Self {
+        Self(provider.map(|provider| provider.informer(resource)))
     }
 
     /// Returns the current time for [`listed`](Self::listed) or [`processed`](Self::processed); `None` without metrics.
-    pub(crate) fn begin(&self) -> Option<Instant> {
+    pub(crate) fn start_timer(&self) -> Option<Instant> {
         self.0.as_ref().map(|_| Instant::now())
     }
 
-    pub(crate) fn listed(&self, items: usize, begun: Option<Instant>) {
-        if let (Some(sink), Some(begun)) = (&self.0, begun) {
-            sink.listed(items, begun.elapsed());
+    pub(crate) fn listed(&self, items: usize, started_at: Option<Instant>) {
+        if let (Some(sink), Some(started_at)) = (&self.0, started_at) {
+            sink.listed(items, started_at.elapsed());
         }
     }
 
@@ -130,15 +131,15 @@ impl Meter {
         }
     }
 
-    pub(crate) fn watching(&self) {
+    pub(crate) fn watch_opened(&self) {
         if let Some(sink) = &self.0 {
-            sink.watching();
+            sink.watch_opened();
         }
     }
 
-    pub(crate) fn relisting(&self, cause: RelistCause) {
+    pub(crate) fn relist(&self, cause: RelistCause) {
         if let Some(sink) = &self.0 {
-            sink.relisting(cause);
+            sink.relist(cause);
         }
     }
 
@@ -154,9 +155,9 @@ impl Meter {
         }
     }
 
-    pub(crate) fn processed(&self, begun: Option<Instant>) {
-        if let (Some(sink), Some(begun)) = (&self.0, begun) {
-            sink.processed(begun.elapsed());
+    pub(crate) fn processed(&self, started_at: Option<Instant>) {
+        if let (Some(sink), Some(started_at)) = (&self.0, started_at) {
+            sink.processed(started_at.elapsed());
         }
     }
 
@@ -168,9 +169,9 @@ impl Meter {
         }
     }
 
-    pub(crate) fn follow(&self, progress: &Progress) {
+    pub(crate) fn register_progress(&self, progress: &Progress) {
         if let Some(sink) = &self.0 {
-            sink.follow(progress);
+            sink.register_progress(progress);
         }
     }
 
@@ -191,7 +192,7 @@ impl HandlerMeter {
         self.sink.queued(events);
         let now = Instant::now();
         (now >= self.next_sample).then(|| {
-            self.next_sample = now + SAMPLE;
+            self.next_sample = now + SAMPLE_INTERVAL;
             now
         })
     }

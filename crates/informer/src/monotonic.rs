@@ -13,7 +13,8 @@ use crate::Event;
 pub(crate) struct Monotonic(HashMap<ObjectKey, ResourceVersion>);
 
 impl Monotonic {
-    /// Returns a check under [simulation](kube_ambient::simulate), and `None` otherwise, since it takes memory for each object.
+    /// Returns a check under [simulation](kube_ambient::simulate), and `None` otherwise, since it takes memory for each
+    /// object.
     pub(crate) fn if_simulated() -> Option<Monotonic> {
         kube_ambient::is_simulated().then(Monotonic::default)
     }
@@ -72,11 +73,11 @@ mod tests {
     #[case::grows(vec![added(1), updated(2, false), deleted(3, false), added(4)], true)]
     #[case::resync(vec![added(2), updated(2, false)], true)]
     #[case::restored(vec![added(9), updated(5, true), updated(6, false)], true)]
-    #[case::gone_by_a_restore(vec![added(9), deleted(9, true), added(5)], true)]
+    #[case::deleted_by_a_restore(vec![added(9), deleted(9, true), added(5)], true)]
     #[case::goes_back(vec![added(2), updated(1, false)], false)]
     #[case::goes_back_after_a_deletion(vec![added(2), deleted(3, false), added(1)], false)]
     #[case::goes_back_after_a_list(vec![updated(6, true), updated(5, false)], false)]
-    fn versions(#[case] events: Vec<Event<ConfigMap>>, #[case] passes: bool) {
+    fn panics_if_a_watch_event_lowers_the_version(#[case] events: Vec<Event<ConfigMap>>, #[case] passes: bool) {
         let check = || {
             let mut monotonic = Monotonic::default();
             for event in &events {

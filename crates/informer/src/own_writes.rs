@@ -1,4 +1,4 @@
-//! Own writes that the watch has not shown yet: which events and listed objects are older than them.
+//! Records of own writes that the watch has not shown yet, to detect events and listed objects that are older.
 
 use std::{
     cmp::Ordering,
@@ -8,64 +8,67 @@ use std::{
 
 use kube_wire::{Object, ObjectKey, ResourceVersion, Uid};
 
-/// Bookmarks that may pass without the event of an own delete. Servers send one a minute.
-const BOOKMARKS_TO_WAIT: u8 = 2;
+/// Maximum number of bookmarks before the event of an own delete. With one more, the server has lost the delete. API
+/// servers send about one bookmark a minute.
+const MAX_BOOKMARKS: u8 = 2;
 
-/// Own writes between the answer of the server and the event of the watch.
+/// Own writes between the response of the server and the event of the watch.
 ///
-/// The store holds their outcome already. Everything older that the watch or a list still brings is dropped. The entries are
-/// few: they live for the time between an answer and its event.
+/// Their results are stored already. Events and listed objects that are older are dropped. An entry exists only until
+/// the event of its write, so there are few.
 #[derive(Debug, Default)]
 pub(crate) struct OwnWrites {
-    /// The version that the server answered, by object. The store holds the object at this version.
+    /// Version in the response to a create or update, by object. The store has the object at this version.
     written: HashMap<ObjectKey, ResourceVersion>,
-    /// The objects that the server deleted, by name.
-    deleted: HashMap<ObjectKey, Deleted>,
+    /// Deleted objects.
+    deleted: HashMap<ObjectKey, PendingDelete>,
 }
 
+/// Own delete that the watch has not shown yet.
 #[derive(Debug)]
-struct Deleted {
+struct PendingDelete {
     uid: Uid,
-    /// The last known version of the object.
+    /// Version of the object that was stored when it was deleted.
     version: ResourceVersion,
+    /// Number of bookmarks since the response to the delete.
     bookmarks: u8,
-    /// A list of the most recent state was requested after the answer to the delete, and is not complete yet.
+    /// Whether a list of the most recent state was requested after the response to the delete and is not complete.
     listing: bool,
 }
 
-impl Deleted {
-    /// Whether a state of an object of this name is older than the delete.
+impl PendingDelete {
+    /// Returns whether a state of an object of this name is older than the delete.
     fn is_newer_than(&self, state: &impl Object) -> bool {
         state.uid() == self.uid || state.resource_version() < self.version
     }
 }
 
 impl OwnWrites {
-    /// Forgets everything, because the history of the server was rewritten.
+    /// Removes all records, after a restore of etcd.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Notes that a create or update was answered with this version and put into the store.
-    pub(crate) fn wrote(&mut self, key: ObjectKey, version: ResourceVersion) {
+    /// Records a create or update whose response had this version and was stored.
+    pub(crate) fn record_write(&mut self, key: ObjectKey, version: ResourceVersion) {
         self.written.insert(key, version);
     }
 
-    /// Notes that a delete was answered and the object taken out of the store.
-    pub(crate) fn deleted(&mut self, object: &impl Object) {
+    /// Records that the server deleted this stored object, which was then removed from the store.
+    pub(crate) fn record_delete(&mut self, object: &impl Object) {
         let (uid, version) = (object.uid(), object.resource_version());
         self.written.remove(&object.key());
         if !uid.is_empty() {
-            self.deleted.insert(object.key(), Deleted { uid, version, bookmarks: 0, listing: false });
+            self.deleted.insert(object.key(), PendingDelete { uid, version, bookmarks: 0, listing: false });
         }
     }
 
-    /// Whether the stored state of this object is an own write that the watch has not shown yet.
+    /// Returns whether the stored state of this object is an own write that the watch has not shown yet.
     pub(crate) fn is_unconfirmed(&self, key: &ObjectKey) -> bool {
         self.written.contains_key(key)
     }
 
-    /// Whether a state that the watch shows is newer than the own writes of the object, and so belongs into the store.
+    /// Returns whether a state from the watch is newer than the own writes of the object and is to be stored.
     pub(crate) fn admits(&mut self, object: &impl Object) -> bool {
         if self.deleted.is_empty() && self.written.is_empty() {
             return true;
@@ -84,7 +87,7 @@ impl OwnWrites {
         }
     }
 
-    /// Whether a deletion that the watch shows is newer than the own writes of the object, and so concerns the store.
+    /// Returns whether a deletion from the watch is newer than the own writes of the object and is to be applied.
     pub(crate) fn admits_deletion(&mut self, last: &impl Object) -> bool {
         if self.deleted.is_empty() && self.written.is_empty() {
             return true;
@@ -106,38 +109,41 @@ impl OwnWrites {
         newer
     }
 
-    /// Takes in that the watch has shown everything up to `version`; returns whether that contradicts an own write.
+    /// Applies a bookmark: the watch has shown all changes up to `version`. Returns whether the server has lost an own
+    /// write.
     ///
-    /// The watch shows changes in the order of their versions, so a write up to `version` must have been shown by now. One that
-    /// was not is lost on the server (restored from a backup, say), and the store must be listed again.
+    /// A watch delivers changes in the order of their versions. A write up to `version` that it has not shown is lost,
+    /// for example because etcd was restored from a backup, and the caller must relist. The version of a delete is
+    /// unknown, so a delete counts as lost after [`MAX_BOOKMARKS`].
     pub(crate) fn bookmark(&mut self, version: &ResourceVersion) -> bool {
         let lost_write = self.written.values().any(|written| written <= version);
         let mut lost_delete = false;
         self.deleted.retain(|_, deleted| {
             deleted.bookmarks += 1;
-            let overdue = deleted.bookmarks > BOOKMARKS_TO_WAIT;
+            let overdue = deleted.bookmarks > MAX_BOOKMARKS;
             lost_delete |= overdue;
             !overdue
         });
         lost_write || lost_delete
     }
 
-    /// Returns whether the watch has not shown all own deletes yet.
+    /// Returns whether there are own deletes that the watch has not shown yet.
     pub(crate) fn awaits_deletes(&self) -> bool {
         !self.deleted.is_empty()
     }
 
-    /// Notes the request of a list. `most_recent`: the server reads it from its store, so that it contains all acknowledged writes.
+    /// Records that a list is requested. With `most_recent`, the server reads it from etcd, so that it contains all
+    /// acknowledged writes.
     pub(crate) fn list_requested(&mut self, most_recent: bool) {
         self.deleted.values_mut().for_each(|deleted| deleted.listing = most_recent);
     }
 
-    /// Corrects a complete list by the own writes that are newer than it. `stored` finds what the store holds.
+    /// Applies the own writes that are newer than a complete list to it. `stored` returns the stored object.
     ///
-    /// What remains noted afterwards is what the watch from this list will still show. A list may come from a server that lags
-    /// behind, so one that shows a deleted object is taken to be older than the delete. A list of the most recent state is not: if it
-    /// shows the object, the store of the server was restored from a backup.
-    pub(crate) fn correct<T: Object>(
+    /// Keeps only the records of writes that a watch from this list will show. A list may come from a server that lags
+    /// behind, so one with a deleted object is taken to be older than the delete. A list of the most recent state that
+    /// was requested after the delete is not: with a deleted object in it, etcd was restored from a backup.
+    pub(crate) fn apply_to_list<T: Object>(
         &mut self,
         objects: &mut Vec<Arc<T>>,
         listed: &ResourceVersion,
@@ -148,13 +154,14 @@ impl OwnWrites {
             let mut shown = HashSet::new();
             objects.retain(|object| {
                 let key = object.key();
-                let gone = self.deleted.get(&key).is_some_and(|deleted| deleted.is_newer_than(&**object));
-                if gone {
+                let is_deleted = self.deleted.get(&key).is_some_and(|deleted| deleted.is_newer_than(&**object));
+                if is_deleted {
                     shown.insert(key);
                 }
-                !gone
+                !is_deleted
             });
-            // A list that is newer than the object and does not show it is newer than the delete: no event will follow.
+            // A list at a version above that of the object and without it is newer than the delete: no event will
+            // follow.
             self.deleted.retain(|key, deleted| shown.contains(key) || *listed <= deleted.version);
         }
         self.written.retain(|_, written| *listed < *written);
@@ -189,23 +196,23 @@ mod tests {
         }
     }
 
-    fn corrected(own: &mut OwnWrites, object: Item, listed: u64) -> usize {
+    fn remaining(own: &mut OwnWrites, object: Item, listed: u64) -> usize {
         let mut objects = vec![Arc::new(object)];
-        own.correct(&mut objects, &listed.into(), |_| None);
+        own.apply_to_list(&mut objects, &listed.into(), |_| None);
         objects.len()
     }
 
-    // Seed 139660 of the simulation: Endpoints that a restore brought back stayed out of the cache for three minutes.
+    // Seed 139660 of the simulation: Endpoints that a restore brought back were missing in the cache for three minutes.
     #[test]
     fn a_deleted_object_in_a_list_of_the_most_recent_state_was_restored() {
         let mut own = OwnWrites::default();
         own.list_requested(true);
-        own.deleted(&Item { uid: "u", version: 5 });
-        assert_eq!(corrected(&mut own, Item { uid: "u", version: 5 }, 9), 0, "requested before the delete");
+        own.record_delete(&Item { uid: "u", version: 5 });
+        assert_eq!(remaining(&mut own, Item { uid: "u", version: 5 }, 9), 0, "requested before the delete");
         own.list_requested(false);
-        assert_eq!(corrected(&mut own, Item { uid: "u", version: 5 }, 9), 0, "may come from a server that lags behind");
+        assert_eq!(remaining(&mut own, Item { uid: "u", version: 5 }, 9), 0, "may come from a server that lags behind");
         own.list_requested(true);
-        assert_eq!(corrected(&mut own, Item { uid: "u", version: 5 }, 9), 1);
+        assert_eq!(remaining(&mut own, Item { uid: "u", version: 5 }, 9), 1);
         assert!(own.admits(&Item { uid: "u", version: 6 }));
     }
 }

@@ -56,16 +56,16 @@ pub struct PrometheusMetrics {
 
 const LABELS: [&str; 4] = ["name", "group", "version", "resource"];
 /// Value of the label `handler` for handlers without a name.
-const NAMELESS: &str = "unnamed";
+const UNNAMED_HANDLER: &str = "unnamed";
 
 /// Returns the labels of all metrics and one more.
-fn with(label: &'static str) -> Vec<&'static str> {
+fn with_label(label: &'static str) -> Vec<&'static str> {
     let mut labels = LABELS.to_vec();
     labels.push(label);
     labels
 }
 
-fn registered<C: Collector + Clone + 'static>(
+fn register<C: Collector + Clone + 'static>(
     registry: &Registry,
     metric: prometheus::Result<C>,
 ) -> prometheus::Result<C> {
@@ -84,12 +84,12 @@ impl PrometheusMetrics {
         let seconds = vec![0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
         let histogram = |metric: &str, help: &str, labels: &[&str]| {
             let options = HistogramOpts::new(metric, help).buckets(seconds.clone());
-            registered(registry, HistogramVec::new(options, labels))
+            register(registry, HistogramVec::new(options, labels))
         };
         let gauge =
-            |metric, help, labels: &[&str]| registered(registry, IntGaugeVec::new(Opts::new(metric, help), labels));
+            |metric, help, labels: &[&str]| register(registry, IntGaugeVec::new(Opts::new(metric, help), labels));
         let counter =
-            |metric, help, labels: &[&str]| registered(registry, IntCounterVec::new(Opts::new(metric, help), labels));
+            |metric, help, labels: &[&str]| register(registry, IntCounterVec::new(Opts::new(metric, help), labels));
         Ok(Self {
             name: name.to_owned(),
             processing: histogram(
@@ -98,7 +98,11 @@ impl PrometheusMetrics {
                 &LABELS,
             )?,
             queued: gauge("informer_queued_items", "[ALPHA] Number of items currently queued in the FIFO.", &LABELS)?,
-            lists: counter("kube_informer_lists_total", "Lists asked of the API server, by result.", &with("result"))?,
+            lists: counter(
+                "kube_informer_lists_total",
+                "Lists asked of the API server, by result.",
+                &with_label("result"),
+            )?,
             list_duration: histogram(
                 "kube_informer_list_duration_seconds",
                 "Time from the first request of a list until it was stored.",
@@ -106,7 +110,11 @@ impl PrometheusMetrics {
             )?,
             items: counter("kube_informer_listed_items_total", "Objects that came with lists.", &LABELS)?,
             watches: counter("kube_informer_watches_total", "Watches opened.", &LABELS)?,
-            relists: counter("kube_informer_relists_total", "Watches given up for a list, by cause.", &with("cause"))?,
+            relists: counter(
+                "kube_informer_relists_total",
+                "Watches given up for a list, by cause.",
+                &with_label("cause"),
+            )?,
             undecodable: counter(
                 "kube_informer_undecodable_total",
                 "Items of lists and events of watches that could not be decoded.",
@@ -123,24 +131,24 @@ impl PrometheusMetrics {
                 &LABELS,
             )?,
             objects: gauge("kube_informer_store_objects", "Objects in the store.", &LABELS)?,
-            idle: registered(registry, Idle::new(&LABELS))?,
+            idle: register(registry, Idle::new(&LABELS))?,
             handler_queued: gauge(
                 "kube_informer_handler_queued_events",
                 "Events that a handler has not been given yet.",
-                &with("handler"),
+                &with_label("handler"),
             )?,
             handler_lag: histogram(
                 "kube_informer_handler_lag_seconds",
                 "How long an event waited for its handler, sampled about once a second.",
-                &with("handler"),
+                &with_label("handler"),
             )?,
         })
     }
 }
 
 impl MetricsProvider for PrometheusMetrics {
-    fn informer(&self, of: &Resource) -> Arc<dyn InformerMetrics> {
-        let labels = [&*self.name, of.group, of.version, upstreams_plural(of)].map(str::to_owned);
+    fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics> {
+        let labels = [&*self.name, resource.group, resource.version, upstream_plural(resource)].map(str::to_owned);
         // Upstream exposes this series from the start.
         self.queued.with_label_values(&labels).set(0);
         Arc::new(OneInformer {
@@ -163,8 +171,8 @@ impl MetricsProvider for PrometheusMetrics {
 }
 
 /// Returns upstream's value of the label `resource`. For Endpoints that is `endpointss`, on which dashboards may rely.
-fn upstreams_plural(of: &Resource) -> &'static str {
-    if of.kind == "Endpoints" { "endpointss" } else { of.plural }
+fn upstream_plural(resource: &Resource) -> &'static str {
+    if resource.kind == "Endpoints" { "endpointss" } else { resource.plural }
 }
 
 struct OneInformer {
@@ -185,7 +193,7 @@ struct OneInformer {
 }
 
 impl OneInformer {
-    fn and<'a>(&'a self, label: &'a str) -> [&'a str; 5] {
+    fn labels_with<'a>(&'a self, label: &'a str) -> [&'a str; 5] {
         let [name, group, version, resource] = &self.labels;
         [name, group, version, resource, label]
     }
@@ -197,21 +205,21 @@ fn gauge_value(number: impl TryInto<i64>) -> i64 {
 
 impl InformerMetrics for OneInformer {
     fn listed(&self, items: usize, took: Duration) {
-        self.lists.with_label_values(&self.and("complete")).inc();
+        self.lists.with_label_values(&self.labels_with("complete")).inc();
         self.items.inc_by(items as u64);
         self.list_duration.observe(took.as_secs_f64());
     }
 
     fn list_failed(&self) {
-        self.lists.with_label_values(&self.and("failed")).inc();
+        self.lists.with_label_values(&self.labels_with("failed")).inc();
     }
 
-    fn watching(&self) {
+    fn watch_opened(&self) {
         self.watches.inc();
     }
 
-    fn relisting(&self, cause: RelistCause) {
-        self.relists.with_label_values(&self.and(cause.as_str())).inc();
+    fn relist(&self, cause: RelistCause) {
+        self.relists.with_label_values(&self.labels_with(cause.as_str())).inc();
     }
 
     fn undecodable(&self) {
@@ -232,12 +240,12 @@ impl InformerMetrics for OneInformer {
         self.objects.set(gauge_value(objects));
     }
 
-    fn follow(&self, progress: &Progress) {
+    fn register_progress(&self, progress: &Progress) {
         self.idle.add(self.labels.clone(), progress.clone());
     }
 
     fn handler(&self, name: &str) -> Arc<dyn HandlerMetrics> {
-        let labels = self.and(if name.is_empty() { NAMELESS } else { name });
+        let labels = self.labels_with(if name.is_empty() { UNNAMED_HANDLER } else { name });
         Arc::new(OneHandler {
             queued: self.handler_queued.with_label_values(&labels),
             lag: self.handler_lag.with_label_values(&labels),

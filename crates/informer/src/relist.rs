@@ -12,7 +12,7 @@ use crate::RelistCause;
 #[derive(Debug, Default)]
 pub(crate) struct ListRequests {
     /// Notified when the store changes.
-    made: Notify,
+    changed: Notify,
     list_requested: Notify,
     /// The pending request.
     request: Mutex<Option<Request>>,
@@ -22,19 +22,19 @@ pub(crate) struct ListRequests {
 struct Request {
     cause: RelistCause,
     /// Minimum resource version of the list.
-    at_least: Option<ResourceVersion>,
+    min_version: Option<ResourceVersion>,
 }
 
 impl ListRequests {
-    /// Wakes the tasks in [`until`](Self::until) after a change of the store.
-    pub(crate) fn made(&self) {
-        self.made.notify_waiters();
+    /// Wakes the tasks in [`wait_until`](Self::wait_until) after a change of the store.
+    pub(crate) fn notify_changed(&self) {
+        self.changed.notify_waiters();
     }
 
     /// Waits until `reached` returns `true`. It is called again after each change of the store.
-    pub(crate) async fn until(&self, reached: impl Fn() -> bool) {
+    pub(crate) async fn wait_until(&self, reached: impl Fn() -> bool) {
         loop {
-            let changed = self.made.notified();
+            let changed = self.changed.notified();
             if reached() {
                 return;
             }
@@ -42,13 +42,13 @@ impl ListRequests {
         }
     }
 
-    /// Requests a relist at least as new as `at_least`. Pending requests are merged: the first cause and the highest
+    /// Requests a relist at least as new as `min_version`. Pending requests are merged: the first cause and the highest
     /// version are kept.
-    pub(crate) fn request_list(&self, cause: RelistCause, at_least: Option<ResourceVersion>) {
+    pub(crate) fn request_list(&self, cause: RelistCause, min_version: Option<ResourceVersion>) {
         let mut request = self.locked();
-        let request = request.get_or_insert(Request { cause, at_least: None });
-        if request.at_least.as_ref().zip(at_least.as_ref()).is_none_or(|(one, other)| one < other) {
-            request.at_least = at_least.or(request.at_least.take());
+        let request = request.get_or_insert(Request { cause, min_version: None });
+        if request.min_version.as_ref().zip(min_version.as_ref()).is_none_or(|(one, other)| one < other) {
+            request.min_version = min_version.or(request.min_version.take());
         }
         self.list_requested.notify_one();
     }
@@ -57,18 +57,18 @@ impl ListRequests {
     pub(crate) async fn list_requested(&self) -> (RelistCause, Option<ResourceVersion>) {
         loop {
             self.list_requested.notified().await;
-            if let Some(Request { cause, at_least }) = self.locked().take() {
-                return (cause, at_least);
+            if let Some(Request { cause, min_version }) = self.locked().take() {
+                return (cause, min_version);
             }
         }
     }
 
-    /// Drops the pending request, unless it needs a later version than the list that starts now at `asked`. An empty
-    /// `asked` is the most recent state.
-    pub(crate) fn begin_list(&self, asked: &ResourceVersion) {
+    /// Drops the pending request, unless it needs a later version than the list that starts now at `requested`. An
+    /// empty `requested` is the most recent state.
+    pub(crate) fn begin_list(&self, requested: &ResourceVersion) {
         let mut request = self.locked();
-        let at_least = request.as_ref().and_then(|request| request.at_least.as_ref());
-        let too_old = !asked.is_empty() && at_least.is_some_and(|at_least| asked < at_least);
+        let min_version = request.as_ref().and_then(|request| request.min_version.as_ref());
+        let too_old = !requested.is_empty() && min_version.is_some_and(|min_version| requested < min_version);
         if !too_old {
             let _ = self.list_requested.notified().now_or_never();
             *request = None;
@@ -94,15 +94,15 @@ mod tests {
     #[case::no_version_needed("0", None, false)]
     #[case::not_comparable("6", Some("x"), false)]
     fn a_list_serves_requests_for_no_later_version(
-        #[case] asked: &str,
-        #[case] at_least: Option<&str>,
+        #[case] requested: &str,
+        #[case] min_version: Option<&str>,
         #[case] remains: bool,
     ) {
         let requests = ListRequests::default();
-        requests.request_list(RelistCause::Requested, at_least.map(ResourceVersion::from));
-        requests.begin_list(&asked.into());
+        requests.request_list(RelistCause::Requested, min_version.map(ResourceVersion::from));
+        requests.begin_list(&requested.into());
         let request = requests.list_requested().now_or_never();
-        let expected = remains.then(|| (RelistCause::Requested, at_least.map(ResourceVersion::from)));
+        let expected = remains.then(|| (RelistCause::Requested, min_version.map(ResourceVersion::from)));
         assert_eq!(request, expected);
     }
 }

@@ -23,42 +23,42 @@ pub struct RestoreSignal {
 #[derive(Debug, Default)]
 struct State {
     /// Number of restores detected.
-    found: AtomicU64,
+    detected: AtomicU64,
     /// Not a `watch` channel, which wakes its receivers in random order.
     raised: Notify,
 }
 
 /// Subscription of one informer to the signal.
 #[derive(Debug)]
-pub(crate) struct Restores {
+pub(crate) struct RestoreSubscription {
     signal: RestoreSignal,
     seen: u64,
 }
 
 impl RestoreSignal {
-    pub(crate) fn follow(&self) -> Restores {
-        Restores { signal: self.clone(), seen: self.state.found.load(Ordering::Acquire) }
+    pub(crate) fn subscribe(&self) -> RestoreSubscription {
+        RestoreSubscription { signal: self.clone(), seen: self.state.detected.load(Ordering::Acquire) }
     }
 }
 
-impl Restores {
+impl RestoreSubscription {
     /// Makes the other informers relist.
     pub(crate) fn raise(&mut self) {
-        self.seen = self.signal.state.found.fetch_add(1, Ordering::AcqRel) + 1;
+        self.seen = self.signal.state.detected.fetch_add(1, Ordering::AcqRel) + 1;
         self.signal.state.raised.notify_waiters();
     }
 
     /// Returns whether another informer has detected a restore since the last call.
     pub(crate) fn take(&mut self) -> bool {
-        let found = self.signal.state.found.load(Ordering::Acquire);
-        std::mem::replace(&mut self.seen, found) != found
+        let detected = self.signal.state.detected.load(Ordering::Acquire);
+        std::mem::replace(&mut self.seen, detected) != detected
     }
 
     /// Waits until another informer detects a restore.
-    pub(crate) async fn found(&self) {
+    pub(crate) async fn detected(&self) {
         loop {
             let raised = self.signal.state.raised.notified();
-            if self.signal.state.found.load(Ordering::Acquire) != self.seen {
+            if self.signal.state.detected.load(Ordering::Acquire) != self.seen {
                 return;
             }
             raised.await;
@@ -73,14 +73,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_restore_concerns_the_others_once() {
+    fn restore_is_signalled_once_to_each_other_informer() {
         let signal = RestoreSignal::default();
-        let (mut one, mut other) = (signal.follow(), signal.clone().follow());
-        assert!(!other.take() && other.found().now_or_never().is_none());
+        let (mut one, mut other) = (signal.subscribe(), signal.clone().subscribe());
+        assert!(!other.take() && other.detected().now_or_never().is_none());
         one.raise();
-        assert!(!one.take() && one.found().now_or_never().is_none());
-        assert!(other.found().now_or_never().is_some());
+        assert!(!one.take() && one.detected().now_or_never().is_none());
+        assert!(other.detected().now_or_never().is_some());
         assert!(other.take() && !other.take());
-        assert!(!signal.follow().take(), "a new informer starts with a list anyway");
+        assert!(!signal.subscribe().take(), "a new informer starts with a list anyway");
     }
 }

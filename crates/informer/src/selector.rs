@@ -143,11 +143,11 @@ mod tests {
     #[case(LabelSelector::everything().present("tier"), "tier", "b")]
     #[case(LabelSelector::everything().absent("tier"), "!tier", "a")]
     #[case(LabelSelector::everything().equal("app", "web").present("tier"), "app=web,tier", "")]
-    fn chooses_and_prints(#[case] selector: LabelSelector, #[case] text: &str, #[case] chosen: &str) {
+    fn selector_matches_and_displays(#[case] selector: LabelSelector, #[case] text: &str, #[case] expect: &str) {
         let objects = [("a", ("app", "web")), ("b", ("tier", "front"))];
         let matching =
             objects.iter().filter(|(_, (name, value))| selector.matches(|key| (key == *name).then_some(value)));
-        assert_eq!(matching.map(|(object, _)| *object).collect::<Vec<_>>().join(" "), chosen);
+        assert_eq!(matching.map(|(object, _)| *object).collect::<Vec<_>>().join(" "), expect);
         assert_eq!(selector.to_string(), text);
     }
 }

@@ -18,12 +18,12 @@ use crate::{
     Changes, Event, HandlerHandle, HandlerOptions, Objects, Progress, RelistCause, Store,
     builder::Options,
     handle::Id,
-    handler::{Listener, Runner, connect},
+    handler::{Listener, Runner, channel},
     held_events::{HeldEvents, Outcome},
     metrics::Meter,
     monotonic::Monotonic,
     relist::ListRequests,
-    resync::{Check, Due},
+    resync::{ResyncCheck, ResyncSchedule},
 };
 
 /// Applies changes to the store and queues their events for the listeners, in the same order for all.
@@ -45,8 +45,8 @@ pub(crate) struct Shared<T, X> {
 pub(crate) type Transform<T> = Box<dyn Fn(&mut T) + Send + Sync>;
 
 struct Listeners<T> {
-    all: Vec<(Listener<T>, Due)>,
-    check: Check,
+    all: Vec<(Listener<T>, ResyncSchedule)>,
+    check: ResyncCheck,
     held: HeldEvents<T>,
 }
 
@@ -66,7 +66,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
             meter,
             listeners: Mutex::new(Listeners {
                 all: Vec::new(),
-                check: Check::new(resync),
+                check: ResyncCheck::new(resync),
                 held: HeldEvents::default(),
             }),
             runners,
@@ -115,19 +115,19 @@ impl<T: Object, X: Clone> Shared<T, X> {
         let mut listeners = self.locked();
         let HandlerOptions { name, resync } = options;
         let meter = self.meter.handler(name.as_deref().unwrap_or_default());
-        let (mut listener, runner) = connect(&self.name, name.as_deref(), meter, handle);
+        let (mut listener, runner) = channel(&self.name, name.as_deref(), meter, handle);
         let handle = listener.handle().clone();
         if self.store.is_populated() {
             let stored = self.store.read(|objects, _| objects.iter().cloned().collect());
-            listener.tell_all(&Changes::initial(stored));
+            listener.queue_all(&Changes::initial(stored));
             listener.synced();
         }
         let Listeners { all, check, .. } = &mut *listeners;
-        let asked = resync.unwrap_or(check.default());
-        check.ask(asked);
-        all.push((listener, Due::new(asked, check, Instant::now())));
-        for (_, due) in all {
-            due.check_changed(check);
+        let requested = resync.unwrap_or(check.default());
+        check.request(requested);
+        all.push((listener, ResyncSchedule::new(requested, check, Instant::now())));
+        for (_, schedule) in all {
+            schedule.check_changed(check);
         }
         // If the informer has stopped, the runner is dropped here, and the handle never syncs.
         let _ = self.runners.send(runner);
@@ -143,9 +143,9 @@ impl<T: Object, X: Clone> Shared<T, X> {
 
     /// Transforms an object of a list, and returns the stored one instead if it is in the same state, so that a list of
     /// unchanged objects allocates one object at a time.
-    pub(crate) fn arrived(&self, object: T) -> Arc<T> {
+    pub(crate) fn intern(&self, object: T) -> Arc<T> {
         let object = self.transformed(object);
-        self.store.known(&object).unwrap_or_else(|| Arc::new(object))
+        self.store.find_same(&object).unwrap_or_else(|| Arc::new(object))
     }
 
     pub(crate) fn upsert(&self, object: T) {
@@ -188,7 +188,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
         let mut listeners = self.locked();
         let Listeners { all, held, .. } = &mut *listeners;
         for event in held.end(key, writer, outcome) {
-            all.retain_mut(|(listener, _)| listener.id() != writer || listener.tell(&event));
+            all.retain_mut(|(listener, _)| listener.id() != writer || listener.queue(&event));
         }
     }
 
@@ -206,7 +206,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
 
     /// Waits until the store is at `version` or a later one.
     pub(crate) async fn reached(&self, version: &ResourceVersion) {
-        self.requests.until(|| *version <= self.store.last_resource_version()).await;
+        self.requests.wait_until(|| *version <= self.store.last_resource_version()).await;
     }
 
     /// Returns the stored object; `None` if there is none.
@@ -215,21 +215,21 @@ impl<T: Object, X: Clone> Shared<T, X> {
     }
 
     /// Removes an object whose last state is unknown.
-    pub(crate) fn forget(&self, key: &ObjectKey, version: &ResourceVersion) {
-        self.change(None, |store| store.forget(key, version));
+    pub(crate) fn remove_unknown(&self, key: &ObjectKey, version: &ResourceVersion) {
+        self.change(None, |store| store.remove_unknown(key, version));
     }
 
-    /// Replaces the contents of the store by a list. `objects` are those that [`arrived`](Self::arrived) returned.
+    /// Replaces the contents of the store by a list. `objects` are those that [`intern`](Self::intern) returned.
     pub(crate) fn replace(&self, objects: Vec<Arc<T>>, resource_version: &str) {
-        let begun = self.meter.begin();
+        let started_at = self.meter.start_timer();
         let mut listeners = self.locked();
         let first = !self.store.is_populated();
         let changes = self.store.replace(objects, resource_version);
         let unchanged = if first { None } else { self.unchanged(&changes) };
         let Listeners { all, held, .. } = &mut *listeners;
-        all.retain_mut(|(listener, due)| {
-            tell_all(listener, held, &changes)
-                && unchanged.as_ref().is_none_or(|it| !due.is_syncing() || tell_all(listener, held, it))
+        all.retain_mut(|(listener, schedule)| {
+            queue_all(listener, held, &changes)
+                && unchanged.as_ref().is_none_or(|it| !schedule.is_syncing() || queue_all(listener, held, it))
         });
         self.progress.listed(Instant::now());
         if first {
@@ -237,7 +237,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
             self.synced.send_replace(true);
         }
         drop(listeners);
-        self.report(begun);
+        self.report(started_at);
     }
 
     pub(crate) fn bookmark(&self, resource_version: &str) {
@@ -271,11 +271,11 @@ impl<T: Object, X: Clone> Shared<T, X> {
     /// what a controller missed.
     fn unchanged(&self, changes: &Changes<T>) -> Option<Changes<T>> {
         let changed: HashSet<_> = changes.iter().map(|event| Arc::as_ptr(event.object())).collect();
-        let kept = |objects: &Objects<T>| {
+        let unchanged_objects = |objects: &Objects<T>| {
             objects.iter().filter(|it| !changed.contains(&Arc::as_ptr(it))).cloned().collect::<Vec<_>>()
         };
-        let unchanged = self.store.read(|objects, _| kept(objects));
-        (!unchanged.is_empty()).then(|| Changes::again(unchanged))
+        let unchanged = self.store.read(|objects, _| unchanged_objects(objects));
+        (!unchanged.is_empty()).then(|| Changes::unchanged(unchanged))
     }
 
     fn resync_due(&self, now: Instant) {
@@ -285,13 +285,13 @@ impl<T: Object, X: Clone> Shared<T, X> {
         }
         let mut stored = None;
         let Listeners { all, check, held, .. } = &mut *listeners;
-        all.retain_mut(|(listener, due)| {
-            !due.take(now, check)
-                || tell_all(
+        all.retain_mut(|(listener, schedule)| {
+            !schedule.take(now, check)
+                || queue_all(
                     listener,
                     held,
                     stored.get_or_insert_with(|| {
-                        Changes::again(self.store.read(|objects, _| objects.iter().cloned().collect()))
+                        Changes::unchanged(self.store.read(|objects, _| objects.iter().cloned().collect()))
                     }),
                 )
         });
@@ -299,26 +299,26 @@ impl<T: Object, X: Clone> Shared<T, X> {
 
     /// Applies a change and queues its event for all handlers except `writer`.
     fn change(&self, writer: Option<Id>, change: impl FnOnce(&Store<T, X>) -> Option<Event<T>>) {
-        let begun = self.meter.begin();
+        let started_at = self.meter.start_timer();
         let mut listeners = self.locked();
         if let Some(event) = change(&self.store) {
-            // Listeners whose handler is gone are removed.
+            // Listeners whose handler has ended are removed.
             let Listeners { all, held, .. } = &mut *listeners;
             all.retain_mut(|(listener, _)| {
-                writer == Some(listener.id()) || held.hold(&event, listener.id()) || listener.tell(&event)
+                writer == Some(listener.id()) || held.hold(&event, listener.id()) || listener.queue(&event)
             });
         }
         drop(listeners);
         // An own write is no progress of the watch.
         if writer.is_none() {
-            self.report(begun);
+            self.report(started_at);
         }
     }
 
-    fn report(&self, begun: Option<Instant>) {
-        self.requests.made();
+    fn report(&self, started_at: Option<Instant>) {
+        self.requests.notify_changed();
         self.progress.advanced(Instant::now());
-        self.meter.processed(begun);
+        self.meter.processed(started_at);
         self.meter.stored(|| (self.store.last_resource_version(), self.store.read(|objects, _| objects.len())));
     }
 
@@ -334,10 +334,11 @@ impl<T: Object, X: Clone> Shared<T, X> {
     }
 }
 
-/// Queues changes, and holds back those of objects that the handler is writing. Returns `false` if the handler is gone.
-fn tell_all<T: Object>(listener: &mut Listener<T>, held: &mut HeldEvents<T>, changes: &Changes<T>) -> bool {
+/// Queues changes, and holds back those of objects that the handler is writing. Returns `false` if the handler has
+/// ended.
+fn queue_all<T: Object>(listener: &mut Listener<T>, held: &mut HeldEvents<T>, changes: &Changes<T>) -> bool {
     if !held.is_writer(listener.id()) {
-        return listener.tell_all(changes);
+        return listener.queue_all(changes);
     }
-    changes.iter().all(|event| held.hold(&event, listener.id()) || listener.tell(&event))
+    changes.iter().all(|event| held.hold(&event, listener.id()) || listener.queue(&event))
 }

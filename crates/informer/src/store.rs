@@ -1,4 +1,4 @@
-//! The copy of the cluster's objects.
+//! Storage of objects, their index, and own writes ahead of the watch.
 
 use std::{
     mem,
@@ -10,19 +10,19 @@ use kube_wire::{Object, ObjectKey, ResourceVersion};
 
 use crate::{Changes, Event, Objects, UpdateIndex, own_writes::OwnWrites};
 
-/// Up to so many changes of a list are applied under one lock, which is a matter of microseconds. More are applied to a copy,
-/// so that readers need not wait.
-const AT_ONCE: usize = 256;
+/// Maximum number of changes of a list that are applied in place, under one write lock, which takes microseconds. More
+/// are applied to a copy, so that readers do not wait for them.
+const MAX_IN_PLACE: usize = 256;
 
-/// Objects and an index over them, always consistent with each other.
+/// Objects and an index over them, always consistent with each other (client-go: `Indexer`).
 ///
-/// Each change is one short write lock, a replacement of everything is a swap: readers wait for one change at most. Changes must
-/// come from one writer at a time; an [`Informer`](crate::Informer) sees to that.
+/// Each change takes one short write lock; a large list is built as a copy and swapped in. Readers wait for at most one
+/// change. Only one task at a time may change the store; an [`Informer`](crate::Informer) serializes its changes.
 #[derive(Debug)]
 pub struct Store<T, X = ()> {
     state: RwLock<State<T, X>>,
-    /// The index of no objects, from which a replacement starts.
-    pristine: X,
+    /// Index of no objects, from which the index of a large list is built.
+    empty_index: X,
     update: UpdateIndex<T, X>,
 }
 
@@ -31,14 +31,14 @@ struct State<T, X> {
     objects: Objects<T>,
     index: X,
     resource_version: ResourceVersion,
-    /// The initial list is in the store; later events are changes.
+    /// Whether a list was stored. Later additions are changes, not initial contents.
     populated: bool,
-    /// Outcomes of own writes that are in the store ahead of the watch.
+    /// Own writes that are stored and that the watch has not shown yet.
     own: OwnWrites,
 }
 
 impl<T: Object, X: Clone> Store<T, X> {
-    /// An empty store. `index` is the index of no objects; `update` keeps it up to date.
+    /// Returns an empty store. `index` is the index of no objects; `update` applies one change to it.
     pub fn new(index: X, update: UpdateIndex<T, X>) -> Self {
         let state = State {
             objects: Objects::default(),
@@ -47,29 +47,32 @@ impl<T: Object, X: Clone> Store<T, X> {
             populated: false,
             own: OwnWrites::default(),
         };
-        Self { state: RwLock::new(state), pristine: index, update }
+        Self { state: RwLock::new(state), empty_index: index, update }
     }
 
-    /// Looks at objects and index as they are at one moment. The writer waits meanwhile: be quick.
-    pub fn read<R>(&self, look: impl FnOnce(&Objects<T>, &X) -> R) -> R {
-        let state = self.locked();
-        look(&state.objects, &state.index)
+    /// Calls `f` with the objects and the index of one moment, and returns its result.
+    ///
+    /// `f` runs under the read lock, on which changes of the store wait: it must not block.
+    pub fn read<R>(&self, f: impl FnOnce(&Objects<T>, &X) -> R) -> R {
+        let state = self.read_lock();
+        f(&state.objects, &state.index)
     }
 
-    /// The version of the newest change (or bookmark) in the store; empty before the first list.
+    /// Returns the resource version of the last list, event or bookmark that was applied; empty before the first one.
     pub fn last_resource_version(&self) -> ResourceVersion {
-        self.locked().resource_version.clone()
+        self.read_lock().resource_version.clone()
     }
 
-    /// Whether a list has been stored.
+    /// Returns whether a list has been stored.
     pub fn is_populated(&self) -> bool {
-        self.locked().populated
+        self.read_lock().populated
     }
 
-    /// Stores a new state of an object; `None` if it is the state that is stored already.
+    /// Stores an object from an `ADDED` or `MODIFIED` event. Returns `None` if this state is stored already, or if it
+    /// is older than an own write of the object.
     pub fn upsert(&self, new: Arc<T>) -> Option<Event<T>> {
-        let mut state = self.locked_to_write();
-        state.note(new.resource_version());
+        let mut state = self.write_lock();
+        state.advance_version(new.resource_version());
         if !state.own.admits(&*new) {
             return None;
         }
@@ -80,10 +83,11 @@ impl<T: Object, X: Clone> Store<T, X> {
         Some(state.put(old, new, self.update))
     }
 
-    /// Removes an object, given its last state; `None` if it is not there, or a newer own write has replaced it.
+    /// Removes an object, given its last state from a `DELETED` event. Returns `None` if it is not stored, or if the
+    /// deletion is older than an own write of the object.
     pub fn delete(&self, last: Arc<T>) -> Option<Event<T>> {
-        let mut state = self.locked_to_write();
-        state.note(last.resource_version());
+        let mut state = self.write_lock();
+        state.advance_version(last.resource_version());
         if !state.own.admits_deletion(&*last) {
             return None;
         }
@@ -92,15 +96,15 @@ impl<T: Object, X: Clone> Store<T, X> {
         Some(Event::Deleted { object: last, tombstone: false })
     }
 
-    /// Returns the stored object of this name.
+    /// Returns the stored object; `None` if there is none.
     pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<T>> {
-        self.locked().objects.get(&key.namespace, &key.name).cloned()
+        self.read_lock().objects.get(&key.namespace, &key.name).cloned()
     }
 
-    /// Removes an object whose last state is not known; `None` if it is not there, or there in a later version.
-    pub(crate) fn forget(&self, key: &ObjectKey, version: &ResourceVersion) -> Option<Event<T>> {
-        let mut state = self.locked_to_write();
-        state.note(version.clone());
+    /// Removes an object whose last state is unknown. Returns `None` if it is not stored, or stored at a later version.
+    pub(crate) fn remove_unknown(&self, key: &ObjectKey, version: &ResourceVersion) -> Option<Event<T>> {
+        let mut state = self.write_lock();
+        state.advance_version(version.clone());
         let old = state.objects.get(&key.namespace, &key.name)?;
         if old.resource_version() > *version {
             return None;
@@ -110,25 +114,24 @@ impl<T: Object, X: Clone> Store<T, X> {
         Some(Event::Deleted { object: old, tombstone: true })
     }
 
-    /// Notes that nothing else changed up to this version.
+    /// Applies a bookmark: the watch has shown all changes up to this version.
     ///
-    /// Returns whether this contradicts an own write: the watch should have shown it by now and did not. The store has to be
-    /// replaced by a list then.
+    /// Returns whether an own write is missing among them, because the server has lost it. The caller must then relist.
     pub fn bookmark(&self, resource_version: &str) -> bool {
         let version = ResourceVersion::from(resource_version);
-        let mut state = self.locked_to_write();
-        let contradicted = state.own.bookmark(&version);
-        state.note(version);
-        contradicted
+        let mut state = self.write_lock();
+        let lost_write = state.own.bookmark(&version);
+        state.advance_version(version);
+        lost_write
     }
 
-    /// Stores the object that the server answered to a create or update, or to a delete that waits for finalizers, ahead of the
-    /// watch. `None` if the watch or a list has shown this version, or a later one, already.
+    /// Stores the object from the response to a create, an update, or a delete that waits for finalizers, ahead of the
+    /// watch. Returns `None` if the watch or a list has shown this version or a later one already.
     ///
-    /// Until the watch arrives at this version, what it shows of the object is older and is dropped. The event of the write
-    /// itself changes nothing any more. Versions that are no numbers have no order: such an answer is left to the watch.
+    /// Until the watch is at this version, its events of the object are older and are dropped. The event of the write
+    /// itself changes nothing. Does nothing if the versions are not numbers, since such versions have no order.
     pub fn written(&self, new: Arc<T>) -> Option<Event<T>> {
-        let mut state = self.locked_to_write();
+        let mut state = self.write_lock();
         let ahead = state.resource_version < new.resource_version();
         if !ahead || !state.populated {
             return None;
@@ -137,116 +140,121 @@ impl<T: Object, X: Clone> Store<T, X> {
         if old.as_ref().is_some_and(|old| new.resource_version() <= old.resource_version()) {
             return None;
         }
-        state.own.wrote(new.key(), new.resource_version());
+        state.own.record_write(new.key(), new.resource_version());
         Some(state.put(old, new, self.update))
     }
 
-    /// Removes an object that the server has deleted at our request, ahead of the watch; `None` if the store does not hold this
-    /// very object.
+    /// Removes an object that the server has deleted on request of this process, ahead of the watch. Returns `None` if
+    /// no object of this name and uid is stored.
     ///
-    /// Until the watch shows the deletion, what it or a list still shows of the object is dropped.
+    /// Until the watch shows the deletion, states of the object in events and lists are dropped. A list of the most
+    /// recent state that was requested after the deletion is the exception: it shows the object only if etcd was
+    /// restored.
     pub fn deleted(&self, deleted: &T) -> Option<Event<T>> {
-        let mut state = self.locked_to_write();
+        let mut state = self.write_lock();
         let stored = state.objects.get(deleted.namespace(), deleted.name())?;
         if stored.uid() != deleted.uid() {
             return None;
         }
         let old = state.objects.remove(deleted.namespace(), deleted.name())?;
-        state.own.deleted(&*old);
+        state.own.record_delete(&*old);
         (self.update)(&mut state.index, Some(&old), None);
         Some(Event::Deleted { object: old, tombstone: false })
     }
 
-    /// Whether the stored state of an object is an own write that the watch has not shown yet.
+    /// Returns whether the stored state of an object is an own write that the watch has not shown yet.
     pub fn is_unconfirmed(&self, object: &T) -> bool {
-        self.locked().own.is_unconfirmed(&object.key())
+        self.read_lock().own.is_unconfirmed(&object.key())
     }
 
-    /// Returns whether the watch has not shown all own deletes yet.
+    /// Returns whether there are own deletes that the watch has not shown yet.
     pub(crate) fn awaits_deletes(&self) -> bool {
-        self.locked().own.awaits_deletes()
+        self.read_lock().own.awaits_deletes()
     }
 
-    /// Notes the request of a list; see [`OwnWrites::list_requested`].
+    /// Records that a list is requested; see [`OwnWrites::list_requested`].
     pub(crate) fn list_requested(&self, most_recent: bool) {
-        self.locked_to_write().own.list_requested(most_recent);
+        self.write_lock().own.list_requested(most_recent);
     }
 
-    /// The stored object, if this is the same state of it.
-    pub(crate) fn known(&self, object: &T) -> Option<Arc<T>> {
-        let state = self.locked();
+    /// Returns the stored object if it is in the same state.
+    pub(crate) fn find_same(&self, object: &T) -> Option<Arc<T>> {
+        let state = self.read_lock();
         state.objects.get(object.namespace(), object.name()).filter(|old| same_state(&***old, object)).cloned()
     }
 
-    /// Replaces all objects at once and returns what that changed. The last of several objects of one name counts.
+    /// Replaces all objects by a list, and returns the changes. Of several objects of one name, the last is stored.
     ///
-    /// An object that is stored already in the same state stays as it is and causes no event. A list that is older than an own
-    /// write does not undo it. A list that is older than what the watch has shown comes from a server that was restored from a
-    /// backup: it is taken as it is, and own writes are forgotten.
+    /// An object in the state that is stored already causes no event. Own writes that are newer than the list are kept.
+    /// A list at a version below that of the store means that etcd was restored from a backup: it is stored unchanged,
+    /// and the records of own writes are dropped.
     pub fn replace(&self, mut objects: Vec<Arc<T>>, resource_version: &str) -> Changes<T> {
         let resource_version = ResourceVersion::from(resource_version);
         {
-            let mut state = self.locked_to_write();
-            let State { objects: stored, own, resource_version: seen, .. } = &mut *state;
-            if resource_version < *seen {
+            let mut state = self.write_lock();
+            let State { objects: stored, own, resource_version: current, .. } = &mut *state;
+            if resource_version < *current {
                 own.clear();
             } else {
-                own.correct(&mut objects, &resource_version, |key| stored.get(&key.namespace, &key.name).cloned());
+                own.apply_to_list(&mut objects, &resource_version, |key| {
+                    stored.get(&key.namespace, &key.name).cloned()
+                });
             }
         }
         objects.sort_by(|a, b| key(a).cmp(&key(b)));
-        objects.dedup_by(|later, kept| {
-            let same = key(later) == key(kept);
+        objects.dedup_by(|later, earlier| {
+            let same = key(later) == key(earlier);
             if same {
-                mem::swap(later, kept);
+                mem::swap(later, earlier);
             }
             same
         });
-        // As there is one writer only, the state cannot change between this lock and the next; meanwhile others may read.
-        let state = self.locked();
-        let (first, none_before) = (!state.populated, state.objects.is_empty());
-        let differences = if none_before && first { Vec::new() } else { state.differences(&mut objects) };
+        // Only one task changes the store, so the state is the same under the next lock. Readers proceed in between.
+        let state = self.read_lock();
+        let (first, was_empty) = (!state.populated, state.objects.is_empty());
+        let differences = if was_empty && first { Vec::new() } else { state.differences(&mut objects) };
         drop(state);
 
-        if !none_before && differences.len() <= AT_ONCE {
-            let mut state = self.locked_to_write();
+        if !was_empty && differences.len() <= MAX_IN_PLACE {
+            let mut state = self.write_lock();
             for event in &differences {
                 state.apply(event, self.update);
             }
             (state.resource_version, state.populated) = (resource_version, true);
         } else {
-            let mut index = self.pristine.clone();
+            let mut index = self.empty_index.clone();
             for object in &objects {
                 (self.update)(&mut index, None, Some(object));
             }
             let mut next: Objects<T> = objects.iter().cloned().collect();
-            let mut state = self.locked_to_write();
+            let mut state = self.write_lock();
             mem::swap(&mut state.objects, &mut next);
             mem::swap(&mut state.index, &mut index);
             (state.resource_version, state.populated) = (resource_version, true);
             drop(state);
-            // Freeing many objects takes a while; the lock is released by now.
+            // Freed after the lock is released, since freeing many objects takes long.
             drop((next, index));
         }
-        if none_before && first { Changes::initial(objects) } else { Changes::differences(differences) }
+        if was_empty && first { Changes::initial(objects) } else { Changes::differences(differences) }
     }
 
-    // A panic of an index function poisons the lock; the panic itself ends the process, through the task it ends.
-    fn locked(&self) -> RwLockReadGuard<'_, State<T, X>> {
+    // An index function that panics poisons the lock. Poisoning is ignored: the panic ends the task of the informer,
+    // and with it the process.
+    fn read_lock(&self) -> RwLockReadGuard<'_, State<T, X>> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn locked_to_write(&self) -> RwLockWriteGuard<'_, State<T, X>> {
+    fn write_lock(&self) -> RwLockWriteGuard<'_, State<T, X>> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<T: Object, X> State<T, X> {
-    /// What has to happen to come from the stored objects to these, which are sorted: deletions, then the rest in order.
-    /// Stored objects take the place of those that are in the same state.
+    /// Returns the events that lead from the stored objects to `objects`, which are sorted: deletions first, then the
+    /// others in order. Replaces each of `objects` that is in the stored state by the stored object.
     fn differences(&self, objects: &mut [Arc<T>]) -> Vec<Event<T>> {
         let mut changed = Vec::new();
-        let mut kept = 0;
+        let mut matched = 0;
         for new in &mut *objects {
             match self.objects.get(new.namespace(), new.name()) {
                 None => changed.push(Event::Added {
@@ -255,7 +263,7 @@ impl<T: Object, X> State<T, X> {
                     relisted: self.populated,
                 }),
                 Some(old) => {
-                    kept += 1;
+                    matched += 1;
                     if Arc::ptr_eq(old, new) || same_state(&**old, &**new) {
                         *new = old.clone();
                     } else {
@@ -264,12 +272,12 @@ impl<T: Object, X> State<T, X> {
                 }
             }
         }
-        if kept == self.objects.len() {
+        if matched == self.objects.len() {
             return changed;
         }
-        let gone = |old: &&Arc<T>| objects.binary_search_by(|it| key(it).cmp(&key(old))).is_err();
-        let gone = self.objects.iter().filter(gone);
-        let mut events: Vec<_> = gone.map(|old| Event::Deleted { object: old.clone(), tombstone: true }).collect();
+        let is_missing = |old: &&Arc<T>| objects.binary_search_by(|it| key(it).cmp(&key(old))).is_err();
+        let missing = self.objects.iter().filter(is_missing);
+        let mut events: Vec<_> = missing.map(|old| Event::Deleted { object: old.clone(), tombstone: true }).collect();
         events.append(&mut changed);
         events
     }
@@ -284,7 +292,7 @@ impl<T: Object, X> State<T, X> {
         update(&mut self.index, old, new);
     }
 
-    /// Stores a new state of an object in place of `old`.
+    /// Stores a new state of an object in place of `old`, and returns the event.
     fn put(&mut self, old: Option<Arc<T>>, new: Arc<T>, update: UpdateIndex<T, X>) -> Event<T> {
         self.objects.insert(new.clone());
         update(&mut self.index, old.as_ref(), Some(&new));
@@ -294,7 +302,7 @@ impl<T: Object, X> State<T, X> {
         }
     }
 
-    fn note(&mut self, resource_version: ResourceVersion) {
+    fn advance_version(&mut self, resource_version: ResourceVersion) {
         if !resource_version.is_empty() {
             self.resource_version = resource_version;
         }
@@ -305,8 +313,9 @@ fn key<T: Object>(object: &Arc<T>) -> (&str, &str) {
     (object.namespace(), object.name())
 }
 
-/// Equal versions of one object mean equal states, unless the server was restored from a backup and counts them again: so the
-/// content is compared as well. Without a version, nothing is known.
+/// Returns whether two states of one object are equal: in uid, resource version and content. `false` without a version.
+///
+/// The content is compared because a version is assigned a second time after etcd is restored from a backup.
 fn same_state<T: Object>(one: &T, other: &T) -> bool {
     let version = one.resource_version();
     let is_same = !version.is_empty() && version == other.resource_version() && one.uid() == other.uid();

@@ -53,18 +53,18 @@ fn print(registry: &Registry) -> String {
 
 /// Returns help lines, type lines, and series without their values, of the metrics that upstream has.
 fn schema(exposition: &str) -> Vec<String> {
-    let ours = |line: &&str| !line.contains("kube_informer_");
+    let is_upstream = |line: &&str| !line.contains("kube_informer_");
     let series = |line: &str| match line.strip_prefix('#') {
         Some(_) => line.to_owned(),
         None => line.rsplit_once(' ').expect("a series and its value").0.to_owned(),
     };
-    let mut lines: Vec<_> = exposition.lines().filter(ours).map(series).collect();
+    let mut lines: Vec<_> = exposition.lines().filter(is_upstream).map(series).collect();
     lines.sort();
     lines
 }
 
 #[tokio::test]
-async fn names_help_types_labels_and_buckets_are_upstreams() {
+async fn names_help_types_labels_and_buckets_match_upstream() {
     let registry = Registry::new();
     let metrics = PrometheusMetrics::register(&registry, "kube-controller-manager").expect("an empty registry");
     let config = Config::from_url("http://127.0.0.1:1").expect("a valid URL");
@@ -93,7 +93,7 @@ fn values(registry: &Registry) -> BTreeMap<String, String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_handler_shows() {
+async fn queue_length_and_lag_show_a_slow_handler() {
     let registry = Registry::new();
     let metrics = PrometheusMetrics::register(&registry, "m").expect("an empty registry");
     let (informer, source) = ManualSource::<Thing<0>>::builder().metrics(metrics).build();

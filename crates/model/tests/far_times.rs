@@ -17,7 +17,7 @@ use rstest::rstest;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use self::scripted::{Answer, Script};
+use self::scripted::{Response, Script};
 
 /// The last second of the year 9999.
 const SECONDS: i64 = 253_402_300_799;
@@ -92,8 +92,8 @@ fn bookmark() -> Vec<u8> {
 const JSON: &str = "application/json";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-fn answer(content_type: &'static str, body: &[Vec<u8>], open: bool) -> Answer {
-    Answer::Bytes { content_type, body: body.concat(), open }
+fn answer(content_type: &'static str, body: &[Vec<u8>], open: bool) -> Response {
+    Response::Bytes { content_type, body: body.concat(), open }
 }
 
 #[rstest]
@@ -122,7 +122,7 @@ fn answer(content_type: &'static str, body: &[Vec<u8>], open: bool) -> Answer {
     true,
 )])]
 #[tokio::test]
-async fn pod_with_a_time_in_year_9999_does_not_stop_the_informer(#[case] streams: bool, #[case] answers: Vec<Answer>) {
+async fn pod_with_a_time_in_year_9999_does_not_stop_the_informer(#[case] streams: bool, #[case] answers: Vec<Response>) {
     let requests = answers.len();
     let script = if streams { Script::serve(answers).await } else { Script::serve_without_streams(answers).await };
     let config = Config::from_url(&script.url()).unwrap();
@@ -140,7 +140,7 @@ async fn pod_with_a_time_in_year_9999_does_not_stop_the_informer(#[case] streams
     let reached = timeout(Duration::from_secs(30), change.wait_for(|()| stored() == ["a@6", "c@7"])).await.is_ok();
     assert!(reached, "{:?}", stored());
     assert!(lister.list().iter().all(|pod| pod.ready && pod.ready_changed.is_none()));
-    assert_eq!(script.asked(requests).await.len(), requests, "no further list");
+    assert_eq!(script.requests(requests).await.len(), requests, "no further list");
     stop.cancel();
     tasks.join_all().await;
 }

@@ -15,16 +15,16 @@ use super::{
 use crate::RelistCause;
 
 /// Page size of lists that the server reads from etcd.
-const PAGE: u32 = 500;
+const PAGE_SIZE: u32 = 500;
 /// Minimum timeout of a watch. Each watch gets a random one between this and twice this, so that they do not all end
 /// together.
-const WATCH_AT_LEAST: Duration = Duration::from_secs(300);
+const MIN_WATCH_TIMEOUT: Duration = Duration::from_secs(300);
 /// A watch that ends sooner than this without an event has failed (client-go: `VeryShortWatchError`).
-const VERY_SHORT: Duration = Duration::from_secs(1);
+const VERY_SHORT_WATCH: Duration = Duration::from_secs(1);
 
-/// Next step of the reflector.
+/// Next action of the reflector.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum Action {
     /// Sleep, then call [`Machine::next`] again.
     Wait(Duration),
     /// Open a streaming list: a watch that first sends all objects, at least as new as `version`.
@@ -45,16 +45,16 @@ pub(super) struct ListRequest {
     /// Maximum number of items; `None` for all.
     pub(super) limit: Option<u32>,
     /// Continue token; `None` for the first page.
-    pub(super) page: Option<String>,
+    pub(super) continue_token: Option<String>,
 }
 
 /// Result of the last request, or progress of the current one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Happened {
+pub(super) enum Observation {
     /// The response has started, in this encoding.
-    Answered(Encoding),
+    ResponseStarted(Encoding),
     /// A page of the list was received, and there are more.
-    Page { next: String },
+    Page { continue_token: String },
     /// The list is complete and stored.
     Listed { version: ResourceVersion },
     /// The list failed.
@@ -107,9 +107,9 @@ pub(super) struct Machine {
     verify: bool,
     /// When the timeout of the last watch expires.
     deadline: Option<Instant>,
-    /// The server paginated a list at version 0, so it has no watch cache: request pages, since whole lists are
+    /// The server paginated a list at version 0, so it has no watch cache: request pages, since unlimited lists are
     /// expensive.
-    pages_all: bool,
+    paginate_lists: bool,
     /// Choice of the encoding to request.
     encoding: Negotiation,
     /// Pending sleep before the next request.
@@ -118,7 +118,7 @@ pub(super) struct Machine {
 }
 
 /// A watch that ends more than this before its timeout was interrupted. Servers end watches at most slightly early.
-const EARLY: Duration = Duration::from_secs(5);
+const EARLY_END: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 enum Phase {
@@ -128,9 +128,9 @@ enum Phase {
     },
     List {
         /// Continue token; `None` for the first page.
-        page: Option<String>,
+        continue_token: Option<String>,
         /// Request the list without a limit, because a page expired while it was read.
-        whole: bool,
+        unlimited: bool,
     },
     Watch {
         since: Option<Instant>,
@@ -139,14 +139,14 @@ enum Phase {
 }
 
 const STREAM: Phase = Phase::Stream { since: None, silent: true };
-const FIRST_PAGE: Phase = Phase::List { page: None, whole: false };
+const FIRST_PAGE: Phase = Phase::List { continue_token: None, unlimited: false };
 
 impl Machine {
     /// Returns the machine in its first round. `accept` is the preferred encoding.
     pub(super) fn new(backoff: BackoffPolicy, accept: Encoding) -> Self {
-        let (version, unavailable, verify, deadline, pages_all, wait) = (None, false, false, None, false, None);
+        let (version, unavailable, verify, deadline, paginate_lists, wait) = (None, false, false, None, false, None);
         let (encoding, backoff) = (Negotiation::new(accept), Backoff::new(backoff));
-        Self { phase: STREAM, version, unavailable, verify, deadline, pages_all, encoding, wait, backoff }
+        Self { phase: STREAM, version, unavailable, verify, deadline, paginate_lists, encoding, wait, backoff }
     }
 
     /// Returns the encoding to request.
@@ -160,16 +160,16 @@ impl Machine {
     }
 
     /// Requires the next list to be at least as new as `version`. Does nothing before the first list.
-    pub(super) fn at_least(&mut self, version: Option<ResourceVersion>) {
+    pub(super) fn require_version(&mut self, version: Option<ResourceVersion>) {
         if let Some(version) = version
-            && self.version.as_ref().is_some_and(|known| *known < version)
+            && self.version.as_ref().is_some_and(|current| *current < version)
         {
             self.version = Some(version);
         }
     }
 
     /// Makes the next request a list of the most recent state, because etcd was restored.
-    pub(super) fn restored(&mut self) {
+    pub(super) fn relist_after_restore(&mut self) {
         self.unavailable = true;
         self.phase = STREAM;
     }
@@ -179,66 +179,66 @@ impl Machine {
         self.unavailable |= !matches!(self.phase, Phase::Watch { .. });
     }
 
-    /// Returns the next step. `jitter` is a random number in `0.0..1.0`.
-    pub(super) fn next(&mut self, now: Instant, jitter: f64) -> Next {
+    /// Returns the next action. `jitter` is a random number in `0.0..1.0`.
+    pub(super) fn next(&mut self, now: Instant, jitter: f64) -> Action {
         if let Some(wait) = self.wait.take() {
-            return Next::Wait(wait);
+            return Action::Wait(wait);
         }
         // All pages of a list are requested in one encoding.
         if matches!(self.phase, Phase::Stream { .. } | Phase::Watch { .. }) {
             self.encoding.retry(now);
         }
-        let timeout = Duration::from_secs(WATCH_AT_LEAST.mul_f64(1.0 + jitter.clamp(0.0, 1.0)).as_secs());
+        let timeout = Duration::from_secs(MIN_WATCH_TIMEOUT.mul_f64(1.0 + jitter.clamp(0.0, 1.0)).as_secs());
         match &mut self.phase {
             Phase::Stream { since, silent } => {
                 (*since, *silent) = (Some(now), true);
                 self.deadline = Some(now + timeout);
                 let version = if self.unavailable { ResourceVersion::default() } else { self.version() };
-                Next::Stream { version, timeout }
+                Action::Stream { version, timeout }
             }
-            Phase::List { page, whole } => {
-                let (page, whole) = (page.clone(), *whole);
-                Next::List(self.list_request(page, whole))
+            Phase::List { continue_token, unlimited } => {
+                let (continue_token, unlimited) = (continue_token.clone(), *unlimited);
+                Action::List(self.list_request(continue_token, unlimited))
             }
-            Phase::Watch { .. } if self.verify && !is_enabled(Defect::WatchNotVerified) => Next::Verify,
+            Phase::Watch { .. } if self.verify && !is_enabled(Defect::WatchNotVerified) => Action::Verify,
             Phase::Watch { since, silent } => {
                 (*since, *silent) = (Some(now), true);
                 self.deadline = Some(now + timeout);
-                Next::Watch { version: self.version(), timeout }
+                Action::Watch { version: self.version(), timeout }
             }
         }
     }
 
     /// Processes a result. Returns the cause if a watch is abandoned for a relist.
-    pub(super) fn happened(&mut self, what: Happened, now: Instant, jitter: f64) -> Option<RelistCause> {
-        match what {
-            Happened::Answered(encoding) => {
+    pub(super) fn observe(&mut self, observation: Observation, now: Instant, jitter: f64) -> Option<RelistCause> {
+        match observation {
+            Observation::ResponseStarted(encoding) => {
                 if encoding == Encoding::Json {
                     self.encoding.fall_back(now);
                 }
             }
-            Happened::Page { next } => {
+            Observation::Page { continue_token } => {
                 // Only the first list is at version 0.
-                self.pages_all |= self.version.is_none() && !self.unavailable;
-                self.phase = Phase::List { page: Some(next), whole: false };
+                self.paginate_lists |= self.version.is_none() && !self.unavailable;
+                self.phase = Phase::List { continue_token: Some(continue_token), unlimited: false };
             }
-            Happened::Listed { version } => self.synced(version, None),
-            Happened::Synced { version } => {
+            Observation::Listed { version } => self.synced(version, None),
+            Observation::Synced { version } => {
                 let since = if let Phase::Stream { since, .. } = self.phase { since } else { None };
                 self.synced(version, since);
             }
-            Happened::Verified { version } => {
+            Observation::Verified { version } => {
                 self.verify = false;
-                if self.version.as_ref().is_some_and(|known| version < *known) {
+                if self.version.as_ref().is_some_and(|current| version < *current) {
                     self.unavailable = true;
                     self.phase = STREAM;
                     return Some(RelistCause::Ahead);
                 }
             }
-            Happened::ListFailed(failure) => self.list_failed(&failure, now, jitter),
-            Happened::Progress { version, added } => self.progress(version, added),
-            Happened::Ended => return self.ended(now, jitter),
-            Happened::Failed(failure) => match self.phase {
+            Observation::ListFailed(failure) => self.list_failed(&failure, now, jitter),
+            Observation::Progress { version, added } => self.progress(version, added),
+            Observation::Ended => return self.ended(now, jitter),
+            Observation::Failed(failure) => match self.phase {
                 Phase::Stream { .. } => self.stream_failed(&failure, now, jitter),
                 _ => return self.watch_failed(&failure, now, jitter),
             },
@@ -246,10 +246,10 @@ impl Machine {
         None
     }
 
-    fn list_request(&self, page: Option<String>, whole: bool) -> ListRequest {
-        if page.is_some() {
+    fn list_request(&self, continue_token: Option<String>, unlimited: bool) -> ListRequest {
+        if continue_token.is_some() {
             // The continue token contains the version; the server rejects another one beside it.
-            return ListRequest { version: None, limit: Some(PAGE), page };
+            return ListRequest { version: None, limit: Some(PAGE_SIZE), continue_token };
         }
         let version = match &self.version {
             _ if self.unavailable => None,
@@ -258,8 +258,8 @@ impl Machine {
             Some(version) => Some(version.clone()).filter(|version| !version.is_empty()),
         };
         // With a limit, a version other than 0 would mean exactly this version and be read from etcd.
-        let cheap = version.as_ref().is_none_or(|version| *version == "0") || self.pages_all;
-        ListRequest { version, limit: (cheap && !whole).then_some(PAGE), page: None }
+        let may_paginate = version.as_ref().is_none_or(|version| *version == "0") || self.paginate_lists;
+        ListRequest { version, limit: (may_paginate && !unlimited).then_some(PAGE_SIZE), continue_token: None }
     }
 
     fn synced(&mut self, version: ResourceVersion, since: Option<Instant>) {
@@ -278,7 +278,7 @@ impl Machine {
                 // A watch without a version starts with the existing objects, in no order (IN-11).
                 let unordered =
                     added && self.version.as_ref().is_none_or(|version| version.is_empty() || *version == "0");
-                // An event without a version ends the silence but does not change the version.
+                // An event without a version clears `silent` but does not change the version.
                 if !unordered && !version.is_empty() {
                     self.version = Some(version);
                 }
@@ -288,12 +288,12 @@ impl Machine {
     }
 
     fn list_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) {
-        let page_asked = matches!(self.phase, Phase::List { page: Some(_), .. });
+        let page_requested = matches!(self.phase, Phase::List { continue_token: Some(_), .. });
         self.phase = FIRST_PAGE;
         match failure {
-            Failure::Expired if page_asked => self.phase = Phase::List { page: None, whole: true },
+            Failure::Expired if page_requested => self.phase = Phase::List { continue_token: None, unlimited: true },
             Failure::Expired | Failure::Ahead if !self.unavailable => self.unavailable = true,
-            _ if self.other_encoding(failure, now) && *failure == Failure::NotAcceptable => {}
+            _ if self.fall_back_to_json(failure, now) && *failure == Failure::NotAcceptable => {}
             _ => {
                 self.phase = STREAM;
                 self.back_off(failure, now, jitter);
@@ -303,7 +303,7 @@ impl Machine {
 
     fn ended(&mut self, now: Instant, jitter: f64) -> Option<RelistCause> {
         let (Phase::Stream { since, silent } | Phase::Watch { since, silent }) = self.phase else { return None };
-        let very_short = silent && since.is_some_and(|since| now.saturating_duration_since(since) < VERY_SHORT);
+        let very_short = silent && since.is_some_and(|since| now.saturating_duration_since(since) < VERY_SHORT_WATCH);
         match self.phase {
             // The server may not support streaming lists.
             Phase::Stream { .. } if very_short => self.phase = FIRST_PAGE,
@@ -316,7 +316,7 @@ impl Machine {
                 return Some(RelistCause::Short);
             }
             // etcd may have been restored since an early end, and a watch from a future version does not fail.
-            _ => self.verify |= self.deadline.is_some_and(|deadline| now + EARLY < deadline),
+            _ => self.verify |= self.deadline.is_some_and(|deadline| now + EARLY_END < deadline),
         }
         None
     }
@@ -325,14 +325,14 @@ impl Machine {
         match failure {
             Failure::Busy { .. } | Failure::Unreachable => self.back_off(failure, now, jitter),
             Failure::Expired | Failure::Ahead if !self.unavailable => self.unavailable = true,
-            _ if self.other_encoding(failure, now) => {}
+            _ if self.fall_back_to_json(failure, now) => {}
             _ => self.phase = FIRST_PAGE,
         }
     }
 
     fn watch_failed(&mut self, failure: &Failure, now: Instant, jitter: f64) -> Option<RelistCause> {
         let cause = match failure {
-            Failure::NotAcceptable if self.other_encoding(failure, now) => return None,
+            Failure::NotAcceptable if self.fall_back_to_json(failure, now) => return None,
             // No event is lost: resume from the same version.
             Failure::Busy { .. } | Failure::Unreachable => None,
             Failure::Expired => Some(RelistCause::Expired),
@@ -345,7 +345,7 @@ impl Machine {
                 Some(RelistCause::Ahead)
             }
             Failure::NotAcceptable | Failure::Unreadable | Failure::Other => {
-                self.other_encoding(failure, now);
+                self.fall_back_to_json(failure, now);
                 Some(RelistCause::Failed)
             }
         };
@@ -358,15 +358,15 @@ impl Machine {
     }
 
     /// Falls back to JSON if the encoding may be the cause of the failure. Returns whether that changes the encoding.
-    fn other_encoding(&mut self, failure: &Failure, now: Instant) -> bool {
+    fn fall_back_to_json(&mut self, failure: &Failure, now: Instant) -> bool {
         matches!(failure, Failure::NotAcceptable | Failure::Unreadable) && self.encoding.fall_back(now)
     }
 
     fn back_off(&mut self, failure: &Failure, now: Instant, jitter: f64) {
         let wait = self.backoff.next(now, jitter);
         self.wait = Some(match failure {
-            Failure::Busy { retry_after: Some(asked) } if is_enabled(Defect::LongRetryAfter) => *asked,
-            Failure::Busy { retry_after: Some(asked) } => wait.max((*asked).min(MAX_RETRY_AFTER)),
+            Failure::Busy { retry_after: Some(requested) } if is_enabled(Defect::LongRetryAfter) => *requested,
+            Failure::Busy { retry_after: Some(requested) } => wait.max((*requested).min(MAX_RETRY_AFTER)),
             _ => wait,
         });
     }

@@ -10,43 +10,47 @@ fn machine() -> Machine {
 }
 
 /// Feeds the machine these results, one second apart. Returns its requests in order, and the cause of each relist.
-fn play(script: impl IntoIterator<Item = Happened>) -> Vec<String> {
+fn run_script(script: impl IntoIterator<Item = Observation>) -> Vec<String> {
     let (mut machine, mut now) = (machine(), epoch());
-    let (mut asked, mut asked_at) = (Vec::new(), now);
-    ask(&mut machine, now, &mut asked);
-    for happened in script {
+    let (mut requests, mut requested_at) = (Vec::new(), now);
+    record_request(&mut machine, now, &mut requests);
+    for observation in script {
         // Servers end a watch at its timeout, or slightly before.
         now += Duration::from_secs(1);
-        if happened == Ended {
-            now = now.max(asked_at + WATCH_AT_LEAST.saturating_sub(EARLY));
+        if observation == Ended {
+            now = now.max(requested_at + MIN_WATCH_TIMEOUT.saturating_sub(EARLY_END));
         }
-        let goes_on = matches!(happened, Happened::Progress { .. } | Happened::Synced { .. } | Happened::Answered(_));
-        if let Some(cause) = machine.happened(happened, now, 0.0) {
-            asked.push(cause.as_str().to_owned());
+        let continues = matches!(
+            observation,
+            Observation::Progress { .. } | Observation::Synced { .. } | Observation::ResponseStarted(_)
+        );
+        if let Some(cause) = machine.observe(observation, now, 0.0) {
+            requests.push(cause.as_str().to_owned());
         }
-        if !goes_on {
-            ask(&mut machine, now, &mut asked);
-            asked_at = now;
+        if !continues {
+            record_request(&mut machine, now, &mut requests);
+            requested_at = now;
         }
     }
-    asked
+    requests
 }
 
-fn ask(machine: &mut Machine, now: Instant, asked: &mut Vec<String>) {
+/// Appends the next request, and the wait before it, if any.
+fn record_request(machine: &mut Machine, now: Instant, requests: &mut Vec<String>) {
     loop {
-        let next = machine.next(now, 0.0);
+        let action = machine.next(now, 0.0);
         let json = if machine.accept() == Encoding::Json { " json" } else { "" };
-        match next {
-            Next::Wait(wait) => asked.push(format!("wait {}", wait.as_millis())),
-            Next::Stream { version, .. } => return asked.push(format!("stream{}{json}", spaced(&version))),
-            Next::List(ListRequest { version, limit, page }) => {
+        match action {
+            Action::Wait(wait) => requests.push(format!("wait {}", wait.as_millis())),
+            Action::Stream { version, .. } => return requests.push(format!("stream{}{json}", spaced(&version))),
+            Action::List(ListRequest { version, limit, continue_token }) => {
                 let version = version.map_or_else(|| "newest".to_owned(), |version| format!("from {version}"));
                 let limit = if limit.is_some() { " paged" } else { "" };
-                let page = page.map(|page| format!(" page {page}")).unwrap_or_default();
-                return asked.push(format!("list {version}{limit}{page}{json}"));
+                let page = continue_token.map(|token| format!(" page {token}")).unwrap_or_default();
+                return requests.push(format!("list {version}{limit}{page}{json}"));
             }
-            Next::Verify => return asked.push("verify".to_owned()),
-            Next::Watch { version, .. } => return asked.push(format!("watch{}{json}", spaced(&version))),
+            Action::Verify => return requests.push("verify".to_owned()),
+            Action::Watch { version, .. } => return requests.push(format!("watch{}{json}", spaced(&version))),
         }
     }
 }
@@ -60,34 +64,34 @@ fn epoch() -> Instant {
     Instant::from_std(std::time::Instant::now())
 }
 
-fn page(next: &str) -> Happened {
-    Happened::Page { next: next.to_owned() }
+fn page(continue_token: &str) -> Observation {
+    Observation::Page { continue_token: continue_token.to_owned() }
 }
 
-fn listed(version: &str) -> Happened {
-    Happened::Listed { version: version.into() }
+fn listed(version: &str) -> Observation {
+    Observation::Listed { version: version.into() }
 }
 
-fn verified(version: &str) -> Happened {
-    Happened::Verified { version: version.into() }
+fn verified(version: &str) -> Observation {
+    Observation::Verified { version: version.into() }
 }
 
-fn synced(version: &str) -> Happened {
-    Happened::Synced { version: version.into() }
+fn synced(version: &str) -> Observation {
+    Observation::Synced { version: version.into() }
 }
 
-fn progress(version: &str) -> Happened {
-    Happened::Progress { version: version.into(), added: false }
+fn progress(version: &str) -> Observation {
+    Observation::Progress { version: version.into(), added: false }
 }
 
-fn added(version: &str) -> Happened {
-    Happened::Progress { version: version.into(), added: true }
+fn added(version: &str) -> Observation {
+    Observation::Progress { version: version.into(), added: true }
 }
 
 /// The server does not support streaming lists.
-const NO_STREAM: Happened = Happened::Failed(Failure::Other);
+const NO_STREAM: Observation = Observation::Failed(Failure::Other);
 
-use Happened::{Answered, Ended, Failed, ListFailed};
+use Observation::{Ended, Failed, ListFailed, ResponseStarted};
 
 #[rstest]
 // client-go: TestWatchList
@@ -117,7 +121,7 @@ use Happened::{Answered, Ended, Failed, ListFailed};
     "stream, list from 0 paged, list newest paged page a, list newest paged page b, watch 5"
 )]
 // client-go: TestReflectorPaginatingNonConsistentReadsIfWatchCacheDisabled
-#[case::pages_for_ever(
+#[case::pages_from_then_on(
     [NO_STREAM, page("a"), listed("5"), Failed(Failure::Other), NO_STREAM],
     "stream, list from 0 paged, list newest paged page a, watch 5, failed, wait 800, stream 5, list from 5 paged"
 )]
@@ -142,15 +146,15 @@ use Happened::{Answered, Ended, Failed, ListFailed};
     "stream, list from 0 paged, list newest paged, wait 800, stream, list newest paged, watch 3"
 )]
 // client-go: TestBackoffOnTooManyRequests, TestNoRelistOnTooManyRequests
-#[case::away(
+#[case::unreachable_and_busy(
     [synced("5"), Failed(Failure::Unreachable), Failed(BUSY), verified("5"), Failed(BUSY), Ended],
     "stream, wait 800, verify, wait 1600, verify, watch 5, wait 3200, watch 5, watch 5"
 )]
-#[case::away_and_back(
+#[case::resumed_after_unreachable(
     [synced("5"), Failed(Failure::Unreachable), verified("7"), Ended],
     "stream, wait 800, verify, watch 5, watch 5"
 )]
-#[case::restored_while_away(
+#[case::restored_while_unreachable(
     [synced("5"), Failed(Failure::Unreachable), verified("4"), synced("4"), Ended],
     "stream, wait 800, verify, ahead, stream, watch 4"
 )]
@@ -163,11 +167,11 @@ use Happened::{Answered, Ended, Failed, ListFailed};
     [NO_STREAM, page("a"), ListFailed(Failure::Unreachable), synced("5"), Ended],
     "stream, list from 0 paged, list newest paged page a, wait 800, stream, watch 5"
 )]
-#[case::patience(
+#[case::retry_after(
     [Failed(Failure::Busy { retry_after: Some(Duration::from_secs(7)) }), synced("5"), Ended],
     "stream, wait 7000, stream, watch 5"
 )]
-#[case::patience_has_a_bound(
+#[case::retry_after_is_capped(
     [Failed(Failure::Busy { retry_after: Some(Duration::from_secs(u32::MAX.into())) }), synced("5"), Ended],
     "stream, wait 30000, stream, watch 5"
 )]
@@ -177,7 +181,7 @@ use Happened::{Answered, Ended, Failed, ListFailed};
     [NO_STREAM, listed(""), added("7"), added("6"), Ended, progress("8"), added("9"), Ended],
     "stream, list from 0 paged, watch, watch, watch 9"
 )]
-#[case::json_only([Answered(Encoding::Json), synced("5"), Ended], "stream, watch 5 json")]
+#[case::json_only([ResponseStarted(Encoding::Json), synced("5"), Ended], "stream, watch 5 json")]
 #[case::not_acceptable(
     [Failed(Failure::NotAcceptable), synced("5"), Ended],
     "stream, stream json, watch 5 json"
@@ -197,7 +201,7 @@ use Happened::{Answered, Ended, Failed, ListFailed};
     "stream, list from 0 paged, wait 800, stream json"
 )]
 #[case::protobuf_again_with_the_next_watch(
-    [Answered(Encoding::Json), synced("5")].into_iter().chain(vec![progress("6"); 600]).chain([Ended, Ended]),
+    [ResponseStarted(Encoding::Json), synced("5")].into_iter().chain(vec![progress("6"); 600]).chain([Ended, Ended]),
     "stream, watch 6, watch 6"
 )]
 #[case::protobuf_again_with_the_next_round(
@@ -205,49 +209,45 @@ use Happened::{Answered, Ended, Failed, ListFailed};
     "stream, stream json, failed, wait 800, stream 6"
 )]
 // The second fallback lasts twice as long as the first.
-#[case::not_acceptable_still(
+#[case::not_acceptable_again(
     [Failed(Failure::NotAcceptable), synced("5")].into_iter().chain(vec![progress("6"); 600])
         .chain([Ended, Failed(Failure::NotAcceptable)]).chain(vec![progress("7"); 1100]).chain([Ended])
         .chain(vec![progress("8"); 100]).chain([Ended]),
     "stream, stream json, watch 6, watch 6 json, watch 7 json, watch 8"
 )]
 // All pages of a list are requested in one encoding.
-#[case::protobuf_not_within_a_list(
+#[case::no_change_within_a_list(
     [Failed(Failure::NotAcceptable), NO_STREAM, page("a")].into_iter().chain(vec![progress(""); 600]).chain([page("b"), listed("5")]),
     "stream, stream json, list from 0 paged json, list newest paged page a json, list newest paged page b json, watch 5"
 )]
-fn asks(#[case] script: impl IntoIterator<Item = Happened>, #[case] expect: &str) {
-    assert_eq!(play(script).join(", "), expect);
+fn next_requests(#[case] script: impl IntoIterator<Item = Observation>, #[case] expect: &str) {
+    assert_eq!(run_script(script).join(", "), expect);
 }
 
 /// client-go: `VeryShortWatchError` (IN-12).
 #[rstest]
 #[case::very_short(999, false, Some(RelistCause::Short))]
 #[case::long_enough(1000, false, None)]
-#[case::short_but_busy(1, true, None)]
-fn a_watch_that_is_cut_at_once_is_trouble(
-    #[case] millis: u64,
-    #[case] event: bool,
-    #[case] expect: Option<RelistCause>,
-) {
+#[case::short_with_an_event(1, true, None)]
+fn very_short_watch_fails(#[case] millis: u64, #[case] event: bool, #[case] expect: Option<RelistCause>) {
     let (mut machine, mut now) = (machine(), epoch());
-    machine.happened(listed("5"), now, 0.0);
-    assert!(matches!(machine.next(now, 0.0), Next::Watch { .. }));
+    machine.observe(listed("5"), now, 0.0);
+    assert!(matches!(machine.next(now, 0.0), Action::Watch { .. }));
     if event {
-        machine.happened(progress("6"), now, 0.0);
+        machine.observe(progress("6"), now, 0.0);
     }
     now += Duration::from_millis(millis);
-    assert_eq!(machine.happened(Ended, now, 0.0), expect);
-    assert_eq!(matches!(machine.next(now, 0.0), Next::Wait(_)), expect.is_some());
+    assert_eq!(machine.observe(Ended, now, 0.0), expect);
+    assert_eq!(matches!(machine.next(now, 0.0), Action::Wait(_)), expect.is_some());
 }
 
 /// A server that does not support streaming lists may end them at once.
 #[test]
-fn a_stream_that_is_cut_at_once_is_no_stream() {
+fn very_short_stream_falls_back_to_a_list() {
     let (mut machine, now) = (machine(), epoch());
-    assert!(matches!(machine.next(now, 0.0), Next::Stream { .. }));
-    assert_eq!(machine.happened(Ended, now, 0.0), None);
-    assert!(matches!(machine.next(now, 0.0), Next::List(_)));
+    assert!(matches!(machine.next(now, 0.0), Action::Stream { .. }));
+    assert_eq!(machine.observe(Ended, now, 0.0), None);
+    assert!(matches!(machine.next(now, 0.0), Action::List(_)));
 }
 
 // client-go: TestWatchTimeout
@@ -257,12 +257,12 @@ fn a_stream_that_is_cut_at_once_is_no_stream() {
 #[case(0.999, 599)]
 fn watches_last_five_to_ten_minutes(#[case] jitter: f64, #[case] expect: u64) {
     let (mut machine, now, timeout) = (machine(), epoch(), Duration::from_secs(expect));
-    assert_eq!(machine.next(now, jitter), Next::Stream { version: ResourceVersion::default(), timeout });
-    machine.happened(listed("5"), now, 0.0);
-    assert_eq!(machine.next(now, jitter), Next::Watch { version: 5.into(), timeout });
+    assert_eq!(machine.next(now, jitter), Action::Stream { version: ResourceVersion::default(), timeout });
+    machine.observe(listed("5"), now, 0.0);
+    assert_eq!(machine.next(now, jitter), Action::Watch { version: 5.into(), timeout });
 }
 
-fn trouble() -> impl Strategy<Value = Failure> {
+fn failure() -> impl Strategy<Value = Failure> {
     prop_oneof![
         Just(Failure::Expired),
         Just(Failure::Ahead),
@@ -279,36 +279,36 @@ proptest! {
     /// wrong encoding, one from an expired version, one that the server does not support, a list from an expired
     /// version, and a list of the most recent state.
     #[test]
-    fn never_hammers_a_server_in_trouble(
-        script in prop::collection::vec((trouble(), 0..10u32, 0.0..1.0f64), 1..100),
+    fn pauses_after_at_most_five_failures(
+        script in prop::collection::vec((failure(), 0..10u32, 0.0..1.0f64), 1..100),
     ) {
-        let (mut machine, mut now, mut in_vain) = (machine(), epoch(), 0);
+        let (mut machine, mut now, mut failed) = (machine(), epoch(), 0);
         for (failure, dice, jitter) in script {
-            let asked = machine.next(now, jitter);
+            let action = machine.next(now, jitter);
             now += Duration::from_millis(10);
-            let happened = match (asked, dice) {
-                (Next::Wait(wait), _) => {
+            let observation = match (action, dice) {
+                (Action::Wait(wait), _) => {
                     prop_assert!(wait >= Duration::from_millis(800), "{wait:?}");
                     now += wait;
-                    in_vain = 0;
+                    failed = 0;
                     continue;
                 }
-                (Next::Stream { .. }, 0) => {
-                    machine.happened(synced("5"), now, jitter);
+                (Action::Stream { .. }, 0) => {
+                    machine.observe(synced("5"), now, jitter);
                     Ended
                 }
-                (Next::List(_), 0) => listed("5"),
-                (Next::List(_), 1) => page("p"),
-                (Next::List(_), _) => ListFailed(failure),
-                (Next::Verify, 0..3) => verified("5"),
-                (Next::Stream { .. } | Next::Watch { .. }, 0..3) => Ended,
-                (Next::Stream { .. } | Next::Watch { .. } | Next::Verify, _) => Failed(failure),
+                (Action::List(_), 0) => listed("5"),
+                (Action::List(_), 1) => page("p"),
+                (Action::List(_), _) => ListFailed(failure),
+                (Action::Verify, 0..3) => verified("5"),
+                (Action::Stream { .. } | Action::Watch { .. }, 0..3) => Ended,
+                (Action::Stream { .. } | Action::Watch { .. } | Action::Verify, _) => Failed(failure),
             };
             let answered =
-                matches!(happened, Happened::Listed { .. } | Happened::Page { .. } | Happened::Verified { .. });
-            in_vain = if answered { 0 } else { in_vain + 1 };
-            prop_assert!(in_vain <= 5, "{machine:?}");
-            machine.happened(happened, now, jitter);
+                matches!(observation, Observation::Listed { .. } | Observation::Page { .. } | Observation::Verified { .. });
+            failed = if answered { 0 } else { failed + 1 };
+            prop_assert!(failed <= 5, "{machine:?}");
+            machine.observe(observation, now, jitter);
         }
     }
 }
@@ -316,25 +316,25 @@ proptest! {
 // Seeds 33, 71 and 78 of the simulation: an interrupted watch is resumed only if the server has not fallen behind it.
 #[rstest]
 #[case::early(Duration::from_secs(10), "verify")]
-#[case::right_before_the_timeout(WATCH_AT_LEAST.saturating_sub(EARLY), "watch 5")]
-#[case::at_the_timeout(WATCH_AT_LEAST, "watch 5")]
+#[case::right_before_the_timeout(MIN_WATCH_TIMEOUT.saturating_sub(EARLY_END), "watch 5")]
+#[case::at_the_timeout(MIN_WATCH_TIMEOUT, "watch 5")]
 fn a_watch_that_ends_before_its_timeout_is_verified(#[case] after: Duration, #[case] expected: &str) {
     let (mut machine, now) = (machine(), epoch());
-    let mut asked = Vec::new();
-    ask(&mut machine, now, &mut asked);
-    machine.happened(synced("5"), now, 0.0);
-    machine.happened(Ended, now + after, 0.0);
-    ask(&mut machine, now + after, &mut asked);
-    assert_eq!(asked, ["stream", expected]);
+    let mut requests = Vec::new();
+    record_request(&mut machine, now, &mut requests);
+    machine.observe(synced("5"), now, 0.0);
+    machine.observe(Ended, now + after, 0.0);
+    record_request(&mut machine, now + after, &mut requests);
+    assert_eq!(requests, ["stream", expected]);
 }
 
 #[test]
-fn a_restore_that_another_informer_found_ends_in_a_list_of_the_newest_state() {
+fn restore_found_by_another_informer_causes_a_list_of_the_most_recent_state() {
     let (mut machine, now) = (machine(), epoch());
-    let mut asked = Vec::new();
-    ask(&mut machine, now, &mut asked);
-    machine.happened(synced("5"), now, 0.0);
-    machine.restored();
-    ask(&mut machine, now, &mut asked);
-    assert_eq!(asked, ["stream", "stream"]);
+    let mut requests = Vec::new();
+    record_request(&mut machine, now, &mut requests);
+    machine.observe(synced("5"), now, 0.0);
+    machine.relist_after_restore();
+    record_request(&mut machine, now, &mut requests);
+    assert_eq!(requests, ["stream", "stream"]);
 }

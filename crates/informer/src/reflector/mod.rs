@@ -1,10 +1,10 @@
 //! Fills a store from the API server: a streaming list or a list, then watches, and a relist when a watch fails.
 
 mod backoff;
+mod error;
 mod gather;
 mod machine;
 mod negotiation;
-mod trouble;
 mod undecodable;
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
@@ -16,20 +16,20 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 pub use self::backoff::BackoffPolicy;
 use self::{
+    error::ReflectorError,
     gather::Gathered,
-    machine::{Failure, Happened, ListRequest, Machine, Next},
-    trouble::Trouble,
+    machine::{Action, Failure, ListRequest, Machine, Observation},
     undecodable::Reported,
 };
-use crate::{RelistCause, catch_up::latest_version, restore::Restores, shared::Shared};
+use crate::{RelistCause, catch_up::latest_version, restore::RestoreSubscription, shared::Shared};
 
 /// Grace period after the timeout of a watch. The server ends a watch at its timeout, so one that is still open after
 /// the grace period is on a dead connection.
-const OVERDUE: Duration = Duration::from_secs(30);
+const WATCH_GRACE_PERIOD: Duration = Duration::from_secs(30);
 /// Maximum time without data in the response to a list: the server gives up on a list after 60 s.
-const LIST_SILENCE: Duration = Duration::from_secs(60);
+const LIST_READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// Interval of the warning that a streaming list sends no data, as in client-go.
-const STREAM_SILENCE: Duration = Duration::from_secs(10);
+const STREAM_WARNING_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Namespace and selectors of the requests.
 #[derive(Debug, Clone, Default)]
@@ -43,12 +43,12 @@ pub(crate) struct Scope {
 pub(crate) async fn reflect<T: Decode, X: Clone>(
     client: Client,
     scope: Scope,
-    (backoff, restores): (BackoffPolicy, Restores),
+    (backoff, restores): (BackoffPolicy, RestoreSubscription),
     shared: Arc<Shared<T, X>>,
 ) -> Infallible {
     let machine = Machine::new(backoff, client.encoding_for::<T>());
     let (gathered, undecodable) = (Gathered::new(), Reported::default());
-    Reflector { client, scope, shared, machine, restores, gathered, undecodable, begun: None }.run().await
+    Reflector { client, scope, shared, machine, restores, gathered, undecodable, started_at: None }.run().await
 }
 
 struct Reflector<T, X> {
@@ -56,99 +56,101 @@ struct Reflector<T, X> {
     scope: Scope,
     shared: Arc<Shared<T, X>>,
     machine: Machine,
-    restores: Restores,
+    restores: RestoreSubscription,
     /// Objects of a streaming list or paged list that is not complete yet.
     gathered: Gathered<T>,
     /// Objects whose newest state cannot be decoded.
     undecodable: Reported,
     /// When the first request of that list was sent; `None` without metrics.
-    begun: Option<Instant>,
+    started_at: Option<Instant>,
 }
 
 impl<T: Decode, X: Clone> Reflector<T, X> {
     async fn run(mut self) -> Infallible {
         loop {
             if self.restores.take() {
-                self.restored();
+                self.relist_after_restore();
             }
             // Another list could be older than the delete, or show that a restore has undone it.
             if self.shared.store().awaits_deletes() {
                 self.machine.list_most_recent();
             }
             match self.machine.next(Instant::now(), kube_ambient::random()) {
-                Next::Wait(wait) => sleep(wait).await,
-                Next::Stream { version, timeout } => self.watch(version, timeout, true).await,
-                Next::List(request) => self.list(request).await,
-                Next::Verify => self.verify().await,
-                Next::Watch { version, timeout } => self.watch(version, timeout, false).await,
+                Action::Wait(wait) => sleep(wait).await,
+                Action::Stream { version, timeout } => self.watch(version, timeout, true).await,
+                Action::List(request) => self.list(request).await,
+                Action::Verify => self.verify().await,
+                Action::Watch { version, timeout } => self.watch(version, timeout, false).await,
             }
         }
     }
 
     async fn list(&mut self, request: ListRequest) {
-        let ListRequest { version, limit, page } = request;
-        if page.is_none() {
-            self.begin(&version.clone().unwrap_or_default());
+        let ListRequest { version, limit, continue_token } = request;
+        if continue_token.is_none() {
+            self.begin_list(&version.clone().unwrap_or_default());
         }
         let params = ListParams {
             label_selector: self.scope.label_selector.clone(),
             field_selector: self.scope.field_selector.clone(),
             limit,
-            continue_token: page,
+            continue_token,
             resource_version: version.map(|version| version.to_string()),
             accept: self.machine.accept(),
         };
-        let happened = match self.page(&params).await {
-            Ok(happened) => happened,
-            Err(trouble) => {
+        let observation = match self.read_page(&params).await {
+            Ok(observation) => observation,
+            Err(error) => {
                 self.gathered.clear();
                 self.shared.meter().list_failed();
-                tracing::warn!(resource = %T::RESOURCE, err = %trouble, "list failed");
-                Happened::ListFailed(trouble.failure())
+                tracing::warn!(resource = %T::RESOURCE, err = %error, "list failed");
+                Observation::ListFailed(error.failure())
             }
         };
-        self.note(happened);
+        self.observe(observation);
     }
 
-    async fn page(&mut self, params: &ListParams) -> Result<Happened, Trouble> {
+    async fn read_page(&mut self, params: &ListParams) -> Result<Observation, ReflectorError> {
         let mut body = self.client.list_chunks(&T::RESOURCE, self.scope.namespace.as_deref(), params).await?;
-        self.note(Happened::Answered(body.encoding()));
+        self.observe(Observation::ResponseStarted(body.encoding()));
         let mut items = ListReader::<T>::new(body.encoding());
-        let last_good = self.machine.version();
-        while let Some(chunk) =
-            timeout(LIST_SILENCE, body.next()).await.map_err(|_| Trouble::Silence(LIST_SILENCE))?.transpose()?
+        let last_version = self.machine.version();
+        while let Some(chunk) = timeout(LIST_READ_TIMEOUT, body.next())
+            .await
+            .map_err(|_| ReflectorError::ReadTimeout(LIST_READ_TIMEOUT))?
+            .transpose()?
         {
             items.push(&chunk);
-            while let Some(object) = items.next_item().map_err(|error| error.with_resource_version(&last_good))? {
+            while let Some(object) = items.next_item().map_err(|error| error.with_resource_version(&last_version))? {
                 match object {
-                    Ok(object) => self.gathered.push(self.shared.arrived(object)),
+                    Ok(object) => self.gathered.push(self.shared.intern(object)),
                     Err(it) => self.gather_undecodable(EventType::Added, *it),
                 }
             }
         }
-        let meta = items.finish().map_err(|error| error.with_resource_version(&last_good))?;
-        if let Some(next) = meta.continue_token {
-            return Ok(Happened::Page { next });
+        let meta = items.finish().map_err(|error| error.with_resource_version(&last_version))?;
+        if let Some(continue_token) = meta.continue_token {
+            return Ok(Observation::Page { continue_token });
         }
         self.replace(&meta.resource_version, "listed")?;
-        Ok(Happened::Listed { version: meta.resource_version })
+        Ok(Observation::Listed { version: meta.resource_version })
     }
 
     /// Requests the server's current resource version, and signals a restore if it is lower than that of the store.
     async fn verify(&mut self) {
-        let happened = match latest_version(&self.client, &T::RESOURCE, self.scope.namespace.as_deref()).await {
+        let observation = match latest_version(&self.client, &T::RESOURCE, self.scope.namespace.as_deref()).await {
             Ok(version) => {
                 if version < self.machine.version() {
                     self.restores.raise();
                 }
-                Happened::Verified { version }
+                Observation::Verified { version }
             }
             Err(error) => {
                 tracing::warn!(resource = %T::RESOURCE, err = %error, "cannot read the current resource version");
-                Happened::Failed(Trouble::from(error).failure())
+                Observation::Failed(ReflectorError::from(error).failure())
             }
         };
-        self.note(happened);
+        self.observe(observation);
     }
 
     /// Opens a watch and applies its events until it ends. If `initial` is set, the watch is a streaming list.
@@ -162,53 +164,53 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             send_initial_events: initial,
             accept: self.machine.accept(),
         };
-        let deadline = Instant::now() + timeout + OVERDUE;
+        let deadline = Instant::now() + timeout + WATCH_GRACE_PERIOD;
         if initial {
-            self.begin(&version);
+            self.begin_list(&version);
         }
         let opened = self.client.watch(&T::RESOURCE, self.scope.namespace.as_deref(), &params).await;
         let result = match opened {
-            Ok(body) => self.follow(body, version, deadline, initial).await,
+            Ok(body) => self.read_events(body, version, deadline, initial).await,
             Err(error) => Err(error.into()),
         };
         self.gathered.clear();
-        let happened = match result {
-            Ok(()) => Happened::Ended,
-            Err(trouble) => {
-                let failure = trouble.failure();
+        let observation = match result {
+            Ok(()) => Observation::Ended,
+            Err(error) => {
+                let failure = error.failure();
                 if matches!(failure, Failure::Expired | Failure::ListRequested(_)) {
-                    tracing::debug!(resource = %T::RESOURCE, err = %trouble, "watch ended for a relist");
+                    tracing::debug!(resource = %T::RESOURCE, err = %error, "watch ended for a relist");
                 } else {
-                    tracing::warn!(resource = %T::RESOURCE, err = %trouble, initial, "watch failed");
+                    tracing::warn!(resource = %T::RESOURCE, err = %error, initial, "watch failed");
                 }
-                Happened::Failed(failure)
+                Observation::Failed(failure)
             }
         };
-        self.note(happened);
+        self.observe(observation);
     }
 
     /// Applies the events of an open watch until it ends. A broken connection is a normal end, except before the end of
     /// the initial events.
-    async fn follow(
+    async fn read_events(
         &mut self,
         mut body: Body,
         version: ResourceVersion,
         deadline: Instant,
         mut initial: bool,
-    ) -> Result<(), Trouble> {
-        self.note(Happened::Answered(body.encoding()));
-        self.shared.meter().watching();
+    ) -> Result<(), ReflectorError> {
+        self.observe(Observation::ResponseStarted(body.encoding()));
+        self.shared.meter().watch_opened();
         let mut events = WatchReader::<T>::new(body.encoding(), version);
         loop {
-            let patience = if initial { deadline.min(Instant::now() + STREAM_SILENCE) } else { deadline };
+            let read_deadline = if initial { deadline.min(Instant::now() + STREAM_WARNING_INTERVAL) } else { deadline };
             let received = tokio::select! {
                 biased;
-                (cause, at_least) = self.shared.requests().list_requested(), if !initial => {
-                    self.machine.at_least(at_least);
-                    return Err(Trouble::ListRequested(cause));
+                (cause, min_version) = self.shared.requests().list_requested(), if !initial => {
+                    self.machine.require_version(min_version);
+                    return Err(ReflectorError::ListRequested(cause));
                 }
-                () = self.restores.found(), if !initial => return Ok(()),
-                received = timeout_at(patience, body.next()) => received,
+                () = self.restores.detected(), if !initial => return Ok(()),
+                received = timeout_at(read_deadline, body.next()) => received,
             };
             match received {
                 Ok(Some(Ok(chunk))) => events.push(&chunk),
@@ -228,47 +230,47 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
                 Err(_) => tracing::warn!(resource = %T::RESOURCE, "still waiting for the end of the initial events"),
             }
             while let Some(event) = events.next_event()? {
-                let happened = if initial { self.gather(event)? } else { self.apply(event)? };
-                initial &= !matches!(happened, Happened::Synced { .. });
-                self.note(happened);
+                let observation = if initial { self.gather(event)? } else { self.apply(event)? };
+                initial &= !matches!(observation, Observation::Synced { .. });
+                self.observe(observation);
             }
         }
     }
 
     /// Gathers an event of a streaming list. Stores the list at the bookmark that ends the initial events.
-    fn gather(&mut self, event: WatchEvent<T>) -> Result<Happened, Trouble> {
+    fn gather(&mut self, event: WatchEvent<T>) -> Result<Observation, ReflectorError> {
         match event {
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
-                self.gathered.push(self.shared.arrived(object));
+                self.gathered.push(self.shared.intern(object));
             }
             WatchEvent::Deleted(object) => self.gathered.remove(object.key()),
             WatchEvent::Undecodable { event, object } => self.gather_undecodable(event, *object),
             WatchEvent::Bookmark { resource_version: version, initial_events_end: true } => {
                 if version.is_empty() {
-                    return Err(Trouble::Unversioned);
+                    return Err(ReflectorError::Unversioned);
                 }
                 self.replace(&version, "streamed")?;
-                return Ok(Happened::Synced { version });
+                return Ok(Observation::Synced { version });
             }
             WatchEvent::Bookmark { .. } => {}
-            WatchEvent::Error(status) => return Err(Trouble::Event(Box::new(status))),
+            WatchEvent::Error(status) => return Err(ReflectorError::ErrorEvent(Box::new(status))),
         }
-        Ok(Happened::Progress { version: ResourceVersion::default(), added: true })
+        Ok(Observation::Progress { version: ResourceVersion::default(), added: true })
     }
 
     /// Applies one event to the store.
-    fn apply(&mut self, event: WatchEvent<T>) -> Result<Happened, Trouble> {
+    fn apply(&mut self, event: WatchEvent<T>) -> Result<Observation, ReflectorError> {
         let added = matches!(event, WatchEvent::Added(_));
         let version = match event {
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
                 let version = object.resource_version();
-                self.decodable(|| object.key());
+                self.clear_undecodable(|| object.key());
                 self.shared.upsert(object);
                 version
             }
             WatchEvent::Deleted(object) => {
                 let version = object.resource_version();
-                self.decodable(|| object.key());
+                self.clear_undecodable(|| object.key());
                 self.shared.delete(object);
                 version
             }
@@ -277,41 +279,41 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
                 resource_version
             }
             WatchEvent::Undecodable { event, object } => return Ok(self.apply_undecodable(event, *object)),
-            WatchEvent::Error(status) => return Err(Trouble::Event(Box::new(status))),
+            WatchEvent::Error(status) => return Err(ReflectorError::ErrorEvent(Box::new(status))),
         };
-        Ok(Happened::Progress { version, added })
+        Ok(Observation::Progress { version, added })
     }
 
     /// Makes the next request a list of the most recent state, because another informer has detected a restore of etcd.
-    fn restored(&mut self) {
+    fn relist_after_restore(&mut self) {
         // Before the first list the store is empty, and the next request is a list anyway.
         if !self.machine.version().is_empty() {
             tracing::warn!(resource = %T::RESOURCE, "etcd of the API server was restored from a backup, listing again");
-            self.machine.restored();
-            self.shared.meter().relisting(RelistCause::Ahead);
+            self.machine.relist_after_restore();
+            self.shared.meter().relist(RelistCause::Ahead);
         }
     }
 
-    /// Begins a stream or list of `version` that replaces everything.
-    fn begin(&mut self, version: &ResourceVersion) {
+    /// Begins a streaming list or list of `version` that replaces everything.
+    fn begin_list(&mut self, version: &ResourceVersion) {
         self.gathered.clear();
-        self.begun = self.shared.meter().begin();
+        self.started_at = self.shared.meter().start_timer();
         self.shared.requests().begin_list(version);
         self.shared.store().list_requested(version.is_empty());
     }
 
     /// Puts the gathered objects into the store as one change. `how` is logged.
-    fn replace(&mut self, version: &ResourceVersion, how: &str) -> Result<(), Trouble> {
-        let objects = self.complete()?;
+    fn replace(&mut self, version: &ResourceVersion, how: &str) -> Result<(), ReflectorError> {
+        let objects = self.take_complete()?;
         tracing::debug!(resource = %T::RESOURCE, objects = objects.len(), %version, how, "synced");
-        self.shared.meter().listed(objects.len(), self.begun.take());
+        self.shared.meter().listed(objects.len(), self.started_at.take());
         self.shared.replace(objects, &version.to_string());
         Ok(())
     }
 
-    fn note(&mut self, happened: Happened) {
-        if let Some(cause) = self.machine.happened(happened, Instant::now(), kube_ambient::random()) {
-            self.shared.meter().relisting(cause);
+    fn observe(&mut self, observation: Observation) {
+        if let Some(cause) = self.machine.observe(observation, Instant::now(), kube_ambient::random()) {
+            self.shared.meter().relist(cause);
         }
     }
 }

@@ -6,9 +6,9 @@ use kube_wire::Encoding;
 use tokio::time::Instant;
 
 /// Time for which JSON is requested after the first failure of protobuf. Each further failure doubles it.
-const FIRST: Duration = Duration::from_secs(600);
+const FIRST_FALLBACK: Duration = Duration::from_secs(600);
 /// Maximum time for which JSON is requested before protobuf is tried again.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_FALLBACK: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Choice between the preferred encoding and a temporary fallback to JSON.
 ///
@@ -23,12 +23,12 @@ pub(super) struct Negotiation {
     /// When the last fallback ended.
     since: Option<Instant>,
     /// Duration of the last fallback.
-    hold: Duration,
+    fallback: Duration,
 }
 
 impl Negotiation {
     pub(super) fn new(preferred: Encoding) -> Self {
-        Self { preferred, retry: None, since: None, hold: Duration::ZERO }
+        Self { preferred, retry: None, since: None, fallback: Duration::ZERO }
     }
 
     /// Returns the encoding to request.
@@ -41,9 +41,9 @@ impl Negotiation {
         if self.accept() == Encoding::Json {
             return false;
         }
-        let worked = self.since.is_none_or(|since| now.saturating_duration_since(since) >= self.hold);
-        self.hold = if worked { FIRST } else { (self.hold * 2).min(LONGEST) };
-        self.retry = Some(now + self.hold);
+        let worked = self.since.is_none_or(|since| now.saturating_duration_since(since) >= self.fallback);
+        self.fallback = if worked { FIRST_FALLBACK } else { (self.fallback * 2).min(MAX_FALLBACK) };
+        self.retry = Some(now + self.fallback);
         true
     }
 
@@ -93,28 +93,27 @@ mod tests {
     #[case::soon_after_each_retry(&[0, 11, 35], &[10, 31, 75])]
     #[case::after_it_worked(&[0, 20, 40], &[10, 30, 50])]
     #[case::never(&[], &[])]
-    fn protobuf_is_tried_again(#[case] failures: &[u64], #[case] expect: &[u64]) {
+    fn protobuf_is_requested_again_after_the_fallback(#[case] failures: &[u64], #[case] expect: &[u64]) {
         assert_eq!(retries(failures.iter().copied(), 200), expect);
     }
 
     #[test]
-    fn at_least_once_a_day() {
+    fn protobuf_is_requested_again_at_least_daily() {
         let retries = retries(0..20_000, 20_000);
         assert_eq!(retries[..4], [10, 30, 70, 150]);
         assert_eq!(retries.windows(2).map(|pair| pair[1] - pair[0]).max(), Some(24 * 60));
     }
 
     #[test]
-    fn json_stays_json() {
+    fn preferred_json_has_no_fallback() {
         let mut negotiation = Negotiation::new(Encoding::Json);
         assert!(!negotiation.fall_back(epoch()));
         assert_eq!(negotiation.accept(), Encoding::Json);
     }
 
     proptest! {
-        /// Every fallback lasts at least ten minutes.
         #[test]
-        fn does_not_flap(failures in prop::collection::vec(0..2_000u64, 0..500)) {
+        fn fallbacks_last_at_least_ten_minutes(failures in prop::collection::vec(0..2_000u64, 0..500)) {
             let retries = retries(failures, 2_000);
             for pair in retries.windows(2) {
                 prop_assert!(pair[1] - pair[0] >= 10, "{retries:?}");

@@ -7,7 +7,7 @@ use std::{
 
 use kube_wire::{Decode, EventType, ObjectKey, ResourceVersion, Undecodable};
 
-use super::{Reflector, machine::Happened, trouble::Trouble};
+use super::{Reflector, error::ReflectorError, machine::Observation};
 
 /// Undecodable objects by name, each with its last reported version.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct Reported {
 
 impl Reported {
     /// Records an object; returns whether this version of it was not reported before.
-    fn note(&mut self, it: &Undecodable) -> bool {
+    fn record(&mut self, it: &Undecodable) -> bool {
         let Some(key) = &it.key else {
             let error = it.error.to_string();
             let new = self.unnamed.as_ref() != Some(&error);
@@ -45,7 +45,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
     /// Logs an undecodable object once per version, and counts it.
     fn report(&mut self, it: &Undecodable) {
         self.shared.meter().undecodable();
-        if self.undecodable.note(it) {
+        if self.undecodable.record(it) {
             let (resource, version, err) = (T::RESOURCE, &it.resource_version, &it.error);
             match &it.key {
                 Some(key) => tracing::warn!(
@@ -65,7 +65,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
     }
 
     /// Removes an object that was decoded or deleted from the undecodable ones.
-    pub(super) fn decodable(&mut self, key: impl FnOnce() -> ObjectKey) {
+    pub(super) fn clear_undecodable(&mut self, key: impl FnOnce() -> ObjectKey) {
         if self.undecodable.remove(key) {
             self.report_count();
         }
@@ -76,53 +76,55 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         self.report(&it);
         match (it.key, event) {
             (Some(key), EventType::Deleted) => self.gathered.remove(key),
-            (Some(key), EventType::Added | EventType::Modified) => self.gathered.keep(key, it.uid),
+            (Some(key), EventType::Added | EventType::Modified) => self.gathered.mark_undecodable(key, it.uid),
             (None, _) => self.gathered.skip(it.error),
         }
     }
 
     /// Applies an event of an undecodable object to the store. A deletion needs only the name. Otherwise the stored
     /// state is kept, unless its uid shows that it belongs to an earlier object of that name.
-    pub(super) fn apply_undecodable(&mut self, event: EventType, it: Undecodable) -> Happened {
+    pub(super) fn apply_undecodable(&mut self, event: EventType, it: Undecodable) -> Observation {
         let deleted = event == EventType::Deleted;
         if deleted && let Some(key) = &it.key {
-            self.shared.forget(key, &it.resource_version);
-            self.decodable(|| key.clone());
+            self.shared.remove_unknown(key, &it.resource_version);
+            self.clear_undecodable(|| key.clone());
         } else {
             self.report(&it);
             if let Some(key) = &it.key
-                && self.shared.stored(key).is_some_and(|stored| !may_be_the_same(&stored.uid(), &it.uid))
+                && self.shared.stored(key).is_some_and(|stored| !uids_may_match(&stored.uid(), &it.uid))
             {
-                self.shared.forget(key, &it.resource_version);
+                self.shared.remove_unknown(key, &it.resource_version);
             }
         }
         if !it.resource_version.is_empty() {
             self.shared.bookmark(&it.resource_version.to_string());
         }
-        Happened::Progress { version: it.resource_version, added: event == EventType::Added }
+        Observation::Progress { version: it.resource_version, added: event == EventType::Added }
     }
 
     /// Returns the objects of the complete list, with the last decodable state of undecodable ones.
     ///
     /// # Errors
     ///
-    /// [`Trouble::Unnamed`] if the list has items and none has a readable name. Something between the server and this
-    /// process corrupts the list then, and storing it would remove every object.
-    pub(super) fn complete(&mut self) -> Result<Vec<Arc<T>>, Trouble> {
+    /// [`ReflectorError::Unnamed`] if the list has items and none has a readable name. Something between the server and
+    /// this process corrupts the list then, and storing it would remove every object.
+    pub(super) fn take_complete(&mut self) -> Result<Vec<Arc<T>>, ReflectorError> {
         let shared = &self.shared;
         let stored = |key: &ObjectKey| shared.stored(key);
-        let gathered = self.gathered.take(stored, |stored, uid| may_be_the_same(&stored.uid(), uid));
-        if let (true, true, Some(error)) = (gathered.objects.is_empty(), gathered.kept.is_empty(), gathered.skipped) {
-            return Err(Trouble::Unnamed(Box::new(error)));
+        let gathered = self.gathered.take(stored, |stored, uid| uids_may_match(&stored.uid(), uid));
+        if let (true, true, Some(error)) =
+            (gathered.objects.is_empty(), gathered.undecodable.is_empty(), gathered.skipped)
+        {
+            return Err(ReflectorError::Unnamed(Box::new(error)));
         }
-        if self.undecodable.retain(&gathered.kept) {
+        if self.undecodable.retain(&gathered.undecodable) {
             self.report_count();
         }
         Ok(gathered.objects)
     }
 }
 
-fn may_be_the_same(one: &kube_wire::Uid, other: &kube_wire::Uid) -> bool {
+fn uids_may_match(one: &kube_wire::Uid, other: &kube_wire::Uid) -> bool {
     one.is_empty() || other.is_empty() || one == other
 }
 
@@ -143,7 +145,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::again(&[("a", "1", "Pod"), ("a", "1", "Pod")], &[true, false])]
+    #[case::same_version(&[("a", "1", "Pod"), ("a", "1", "Pod")], &[true, false])]
     #[case::another_version(&[("a", "1", "Pod"), ("a", "2", "Pod"), ("a", "2", "Pod")], &[true, true, false])]
     #[case::another_object(&[("a", "1", "Pod"), ("b", "1", "Pod"), ("a", "1", "Pod")], &[true, true, false])]
     #[case::without_a_version(&[("a", "", "Pod"), ("a", "", "Pod")], &[true, true])]
@@ -151,18 +153,18 @@ mod tests {
     fn a_version_is_reported_once(#[case] objects: &[(&str, &str, &str)], #[case] expect: &[bool]) {
         let mut reported = Reported::default();
         let new: Vec<_> =
-            objects.iter().map(|(key, version, kind)| reported.note(&undecodable(key, version, kind))).collect();
+            objects.iter().map(|(key, version, kind)| reported.record(&undecodable(key, version, kind))).collect();
         assert_eq!(new, expect);
     }
 
     #[test]
-    fn what_can_be_decoded_again_is_forgotten() {
+    fn objects_decoded_again_or_deleted_are_removed() {
         let (a, b) = (ObjectKey::new("shop", "a"), ObjectKey::new("shop", "b"));
         let mut reported = Reported::default();
-        reported.note(&undecodable("a", "1", "Pod"));
-        reported.note(&undecodable("b", "1", "Pod"));
+        reported.record(&undecodable("a", "1", "Pod"));
+        reported.record(&undecodable("b", "1", "Pod"));
         assert!(reported.remove(|| a.clone()) && !reported.remove(|| a.clone()));
         assert!(!reported.retain(&HashSet::from([b])) && reported.retain(&HashSet::new()));
-        assert!(reported.note(&undecodable("b", "1", "Pod")));
+        assert!(reported.record(&undecodable("b", "1", "Pod")));
     }
 }

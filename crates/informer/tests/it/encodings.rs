@@ -9,21 +9,21 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     exchange::{bookmark, event, informer, list, status},
-    scripted::{Answer, Script, frames, ok},
+    scripted::{Response, Script, frames, ok},
 };
 
 /// Returns a streaming list of one object.
-fn stream(open: bool) -> Answer {
+fn stream(open: bool) -> Response {
     frames([event("ADDED", "a", 3), bookmark(5, true)], open)
 }
 
-fn in_protobuf(body: &str) -> Answer {
+fn in_protobuf(body: &str) -> Response {
     let headers = "content-type: application/vnd.kubernetes.protobuf;stream=watch\r\n";
-    Answer::Body { code: 200, headers, body: body.to_owned() }
+    Response::Body { code: 200, headers, body: body.to_owned() }
 }
 
 #[rstest]
-#[case::the_answer_is_json(vec![stream(false), ok(list(5, &[("a", 3)])), frames([], true)], "stream, list in JSON, watch in JSON")]
+#[case::response_in_json(vec![stream(false), ok(list(5, &[("a", 3)])), frames([], true)], "stream, list in JSON, watch in JSON")]
 #[case::not_acceptable(vec![status(406, "NotAcceptable", ""), stream(true)], "stream, stream in JSON")]
 #[case::unsupported(vec![status(415, "UnsupportedMediaType", ""), stream(true)], "stream, stream in JSON")]
 #[case::never_acceptable(
@@ -31,37 +31,37 @@ fn in_protobuf(body: &str) -> Answer {
     "stream, stream in JSON, list in JSON, watch in JSON"
 )]
 #[case::unreadable_frame(vec![in_protobuf("\0\0\0\u{1}x"), stream(true)], "stream, stream in JSON")]
-#[case::a_frame_beyond_all_bounds(
+#[case::oversized_frame(
     vec![in_protobuf("{\"type\":\"ADDED\"}"), ok(list(5, &[("a", 3)])), frames([], true)],
     "stream, list, watch in JSON"
 )]
-#[case::trouble_is_no_reason(
+#[case::other_errors_keep_protobuf(
     vec![status(500, "InternalError", ""), status(429, "TooManyRequests", ""), stream(true)],
     "stream, list, stream"
 )]
 #[tokio::test]
-async fn asks_in_json_where_protobuf_does_not_work(#[case] answers: Vec<Answer>, #[case] expect: &str) {
-    let requests = answers.len();
-    let script = Script::serve(answers).await;
+async fn falls_back_to_json_if_protobuf_fails(#[case] responses: Vec<Response>, #[case] expect: &str) {
+    let count = responses.len();
+    let script = Script::serve(responses).await;
     let informer = informer(&script);
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(informer.run(stop.clone()));
     wait_for_sync([&informer.store_synced()], Duration::from_secs(30)).await.expect("the informer syncs");
     assert_eq!(informer.lister().list().iter().map(|it| it.text()).collect::<Vec<_>>(), ["a@3"]);
-    let asked: Vec<_> = script
-        .asked(requests)
+    let requests: Vec<_> = script
+        .requests(count)
         .await
         .iter()
-        .map(|asked| {
-            let what = match &asked.line {
+        .map(|request| {
+            let verb = match &request.line {
                 line if line.contains("sendInitialEvents") => "stream",
                 line if line.contains("watch=") => "watch",
                 _ => "list",
             };
-            format!("{what}{}", if asked.protobuf { "" } else { " in JSON" })
+            format!("{verb}{}", if request.protobuf { "" } else { " in JSON" })
         })
         .collect();
-    assert_eq!(asked.join(", "), expect);
+    assert_eq!(requests.join(", "), expect);
     stop.cancel();
     tasks.join_all().await;
 }

@@ -12,7 +12,7 @@ use tokio::{sync::watch, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    scripted::{Answer, Script, frames, ok},
+    scripted::{Response, Script, frames, ok},
     thing::Thing,
 };
 
@@ -21,8 +21,8 @@ pub(crate) fn list(version: u64, things: &[(&str, u64)]) -> String {
     format!(r#"{{"kind":"ConfigMapList","metadata":{{"resourceVersion":"{version}"}},"items":[{}]}}"#, items.join(","))
 }
 
-pub(crate) fn page(next: &str, things: &[(&str, u64)]) -> String {
-    list(9, things).replacen("\"resourceVersion\"", &format!(r#""continue":"{next}","resourceVersion""#), 1)
+pub(crate) fn page(continue_token: &str, things: &[(&str, u64)]) -> String {
+    list(9, things).replacen("\"resourceVersion\"", &format!(r#""continue":"{continue_token}","resourceVersion""#), 1)
 }
 
 pub(crate) fn object(name: &str, version: u64) -> String {
@@ -37,9 +37,9 @@ pub(crate) fn error(code: u16, reason: &str) -> String {
     format!(r#"{{"type":"ERROR","object":{{"kind":"Status","code":{code},"reason":"{reason}","message":"m"}}}}"#)
 }
 
-pub(crate) fn status(code: u16, reason: &str, headers: &'static str) -> Answer {
+pub(crate) fn status(code: u16, reason: &str, headers: &'static str) -> Response {
     let body = format!(r#"{{"kind":"Status","status":"Failure","code":{code},"reason":"{reason}","message":"m"}}"#);
-    Answer::Body { code, headers, body }
+    Response::Body { code, headers, body }
 }
 
 pub(crate) fn informer(script: &Script) -> Informer<Thing> {
@@ -62,9 +62,9 @@ fn short(request: &str) -> String {
     format!("{verb} {}{page}", value("resourceVersion").unwrap_or("newest"))
 }
 
-/// Runs an informer against the script until the store contains `expect`. Returns the requests and the events of a
-/// handler.
-pub(crate) async fn talk(script: Script, requests: usize, expect: &str) -> (String, String) {
+/// Runs an informer against the script until the store contains `expect`. Returns the first `count` requests and the
+/// events of a handler.
+pub(crate) async fn run_script(script: Script, count: usize, expect: &str) -> (String, String) {
     let informer = informer(&script);
     let (changed, mut change) = watch::channel(());
     let log = Arc::new(Mutex::new(Vec::new()));
@@ -80,12 +80,12 @@ pub(crate) async fn talk(script: Script, requests: usize, expect: &str) -> (Stri
     let stored = || lister.list().iter().map(|it| it.text()).collect::<Vec<_>>().join(" ");
     let reached = timeout(Duration::from_secs(30), change.wait_for(|()| stored() == expect)).await.is_ok();
     assert!(reached, "expected {expect:?} in the store, not {:?}", stored());
-    let asked = script.asked(requests).await;
+    let requests = script.requests(count).await;
     stop.cancel();
     tasks.join_all().await;
-    let asked = asked.iter().take(requests).map(|request| short(&request.line)).collect::<Vec<_>>().join(", ");
-    let heard = log.lock().expect("not poisoned").join(", ");
-    (asked, heard)
+    let requests = requests.iter().take(count).map(|request| short(&request.line)).collect::<Vec<_>>().join(", ");
+    let events = log.lock().expect("not poisoned").join(", ");
+    (requests, events)
 }
 
 #[rstest]
@@ -127,7 +127,7 @@ pub(crate) async fn talk(script: Script, requests: usize, expect: &str) -> (Stri
 #[case::cut_within_a_frame(
     vec![
         ok(list(5, &[])),
-        Answer::Break { after: event("ADDED", "a", 6) + "\n" + &event("ADDED", "b", 7)[..30] },
+        Response::Break { after: event("ADDED", "a", 6) + "\n" + &event("ADDED", "b", 7)[..30] },
         ok(list(7, &[("a", 6)])),
         frames([event("ADDED", "b", 7)], true),
     ],
@@ -164,29 +164,34 @@ pub(crate) async fn talk(script: Script, requests: usize, expect: &str) -> (Stri
     "list 0, watch 5, list 6, watch 7",
     "Added shop/a@6, Added shop/b@7, Updated shop/a@6"
 )]
-#[case::broken_list_is_asked_again(
+#[case::broken_list_is_requested_again(
     vec![ok(r#"{"kind":"Status","code":200}"#), ok(list(5, &[("a", 3)])), frames([], true)],
     "a@3",
     "list 0, list 0, watch 5",
     "Added(initial) shop/a@3"
 )]
-#[case::server_in_trouble(
+#[case::internal_error(
     vec![status(500, "InternalError", ""), ok(list(5, &[("a", 3)])), frames([], true)],
     "a@3",
     "list 0, list 0, watch 5",
     "Added(initial) shop/a@3"
 )]
-#[case::busy_server_asks_for_patience(
+#[case::too_many_requests(
     vec![status(429, "TooManyRequests", "retry-after: 1\r\n"), ok(list(5, &[("a", 3)])), status(429, "TooManyRequests", ""), frames([event("DELETED", "a", 6)], true)],
     "",
     "list 0, list 0, watch 5, watch 5",
     "Added(initial) shop/a@3, Deleted shop/a@6"
 )]
 #[tokio::test]
-async fn exchange(#[case] answers: Vec<Answer>, #[case] stored: &str, #[case] asked: &str, #[case] heard: &str) {
-    let requests = answers.len();
-    let script = Script::serve_without_streams(answers).await;
-    assert_eq!(talk(script, requests, stored).await, (asked.to_owned(), heard.to_owned()));
+async fn exchange(
+    #[case] responses: Vec<Response>,
+    #[case] stored: &str,
+    #[case] requests: &str,
+    #[case] events: &str,
+) {
+    let count = responses.len();
+    let script = Script::serve_without_streams(responses).await;
+    assert_eq!(run_script(script, count, stored).await, (requests.to_owned(), events.to_owned()));
 }
 
 pub(crate) fn bookmark(version: u64, end: bool) -> String {
@@ -233,7 +238,7 @@ pub(crate) fn bookmark(version: u64, end: bool) -> String {
 )]
 #[case::broken_before_the_bookmark(
     vec![
-        Answer::Break { after: event("ADDED", "a", 3) + "\n" },
+        Response::Break { after: event("ADDED", "a", 3) + "\n" },
         frames([event("ADDED", "b", 4), bookmark(5, true)], true),
     ],
     "b@4",
@@ -266,14 +271,14 @@ pub(crate) fn bookmark(version: u64, end: bool) -> String {
     "Added(initial) shop/a@3"
 )]
 #[tokio::test]
-async fn stream(#[case] answers: Vec<Answer>, #[case] stored: &str, #[case] asked: &str, #[case] heard: &str) {
-    let requests = answers.len();
-    let script = Script::serve(answers).await;
-    assert_eq!(talk(script, requests, stored).await, (asked.to_owned(), heard.to_owned()));
+async fn stream(#[case] responses: Vec<Response>, #[case] stored: &str, #[case] requests: &str, #[case] events: &str) {
+    let count = responses.len();
+    let script = Script::serve(responses).await;
+    assert_eq!(run_script(script, count, stored).await, (requests.to_owned(), events.to_owned()));
 }
 
 #[tokio::test]
-async fn asks_as_upstream_asks() {
+async fn request_urls_match_upstream() {
     let script = Script::serve([status(422, "Invalid", ""), ok(list(5, &[])), frames([], true)]).await;
     let config = Config::from_url(&script.url()).unwrap();
     let client = Client::new(&config, ClientOptions::default()).unwrap();
@@ -281,16 +286,16 @@ async fn asks_as_upstream_asks() {
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(stop));
-    let asked = script.asked(3).await;
+    let requests = script.requests(3).await;
     assert_eq!(
-        asked[1].line,
+        requests[1].line,
         "GET /api/v1/configmaps?labelSelector=app%3Dweb%2C%21canary&fieldSelector=a%3Db&limit=500&resourceVersion=0"
     );
     for (request, version, rest) in [
         (0, "", "allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"),
         (2, "resourceVersion=5&", "allowWatchBookmarks=true"),
     ] {
-        let (before, after) = asked[request].line.split_once("timeoutSeconds=").expect("a timeout");
+        let (before, after) = requests[request].line.split_once("timeoutSeconds=").expect("a timeout");
         let (seconds, after) = after.split_once('&').expect("another parameter");
         let selectors = "labelSelector=app%3Dweb%2C%21canary&fieldSelector=a%3Db";
         assert_eq!(before, format!("GET /api/v1/configmaps?watch=true&{selectors}&{version}"));

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    log::{listen, listen_with},
+    log::{record, record_with},
     thing::Thing,
 };
 
@@ -20,14 +20,14 @@ async fn start() -> (Server, Factory) {
 }
 
 #[tokio::test]
-async fn whoever_asks_shares_one_watch() {
+async fn callers_share_one_watch() {
     let (server, factory) = start().await;
     let index = || NamedIndexes::new().with("group", Thing::group);
     let one = factory.informer_with(|builder| builder.index(index(), NamedIndexes::update)).unwrap();
     let other = factory.clone().informer_with::<Thing, NamedIndexes<Thing>>(|_| panic!("it exists already")).unwrap();
     let refused = factory.informer::<Thing>().unwrap_err();
     assert_eq!(refused.to_string(), "the informer of configmaps was created with an index of another type");
-    let (_, handle) = listen(&one);
+    let (_, handle) = record(&one);
     assert_eq!(other.handlers().len(), 1);
     let nodes = factory.informer::<Node>().unwrap();
 
@@ -45,26 +45,26 @@ async fn whoever_asks_shares_one_watch() {
 }
 
 #[tokio::test]
-async fn an_informer_of_a_running_factory_runs() {
+async fn informer_created_while_the_factory_runs_is_started() {
     let (_server, factory) = start().await;
     let mut tasks = JoinSet::new();
     tasks.spawn(factory.run(CancellationToken::new()));
     tasks.spawn(factory.run(CancellationToken::new()));
     tasks.join_next().await.expect("two tasks").expect("the second call returns");
-    let (log, _) = listen(&factory.informer::<Thing>().unwrap());
+    let (log, _) = record(&factory.informer::<Thing>().unwrap());
     factory.wait_for_sync(Duration::from_secs(30)).await.unwrap();
-    assert_eq!(log.told(), "", "the server has no objects");
+    assert_eq!(log.take(), "", "the server has no objects");
 }
 
 // client-go: TestWaitFor, TestSyncResult
 #[tokio::test]
-async fn who_is_late_is_named() {
+async fn errors_name_unsynced_handlers() {
     let (server, factory) = start().await;
     server.faults().inject(Fault::refuse(503).on(On::any().resource("configmaps")));
     let things = factory.informer::<Thing>().unwrap();
     factory.informer::<Node>().unwrap();
-    listen(&things);
-    listen_with(&things, HandlerOptions::named("endpoints-controller"));
+    record(&things);
+    record_with(&things, HandlerOptions::named("endpoints-controller"));
     let mut tasks = JoinSet::new();
     tasks.spawn(factory.run(CancellationToken::new()));
     let error = factory.wait_for_sync(Duration::from_secs(2)).await.unwrap_err();

@@ -11,19 +11,19 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    log::{listen, thing},
+    log::{record, thing},
     thing::Thing,
 };
 
 #[test]
-fn is_told_each_change_once_and_in_order() {
+fn delivers_each_change_once_in_order() {
     let (informer, source) = ManualSource::new();
-    let (log, handle) = listen(&informer);
+    let (log, handle) = record(&informer);
     source.replace([thing("a", 1), thing("b", 2)], "2");
     assert!(!handle.has_synced() && informer.store_synced().has_synced());
     assert_eq!(source.deliver(), 2);
     assert!(handle.has_synced());
-    assert_eq!(log.told(), "Added(initial) shop/a@1, Added(initial) shop/b@2");
+    assert_eq!(log.take(), "Added(initial) shop/a@1, Added(initial) shop/b@2");
 
     source.apply(thing("c", 3));
     source.apply(thing("a", 4));
@@ -31,22 +31,22 @@ fn is_told_each_change_once_and_in_order() {
     source.delete(thing("b", 5));
     source.delete(thing("b", 5));
     source.deliver();
-    assert_eq!(log.told(), "Added shop/c@3, Updated shop/a@4, Deleted shop/b@5");
+    assert_eq!(log.take(), "Added shop/c@3, Updated shop/a@4, Deleted shop/b@5");
     assert_eq!(informer.lister().last_resource_version(), "5");
 }
 
 // client-go: TestReplaceMakesDeletions (tools/cache/delta_fifo_test.go), TestRealFIFO_ReplaceMakesDeletions
 #[test]
-fn a_relist_tells_the_differences_and_then_what_is_unchanged() {
+fn relist_delivers_differences_then_unchanged() {
     let (informer, source) = ManualSource::new();
     source.replace([thing("a", 1), thing("b", 2), thing("c", 3)], "3");
-    let (log, _) = listen(&informer);
+    let (log, _) = record(&informer);
     source.deliver();
-    log.told();
+    log.take();
     source.replace([thing("a", 1), thing("b", 5), thing("d", 6)], "6");
     source.deliver();
     // As upstream, an update for the object that the relist did not change.
-    assert_eq!(log.told(), "Deleted(tombstone) shop/c@3, Updated shop/b@5, Added shop/d@6, Updated shop/a@1");
+    assert_eq!(log.take(), "Deleted(tombstone) shop/c@3, Updated shop/b@5, Added shop/d@6, Updated shop/a@1");
 }
 
 #[test]
@@ -69,34 +69,34 @@ fn a_recreated_object_is_an_update_with_another_uid() {
 
 // client-go: TestSharedInformerInitializationRace, TestAddWhileActive, TestStateSharedInformer, IN-42
 #[test]
-fn a_late_handler_first_hears_of_what_is_there() {
+fn late_handler_first_gets_the_stored_objects() {
     let (informer, source) = ManualSource::new();
     source.replace([thing("a", 1)], "1");
     source.apply(thing("b", 2));
-    let (log, handle) = listen(&informer);
+    let (log, handle) = record(&informer);
     source.apply(thing("a", 3));
     source.deliver();
-    assert_eq!(log.told(), "Added(initial) shop/a@1, Added(initial) shop/b@2, Updated shop/a@3");
+    assert_eq!(log.take(), "Added(initial) shop/a@1, Added(initial) shop/b@2, Updated shop/a@3");
     assert!(handle.has_synced());
 }
 
 #[test]
 fn an_empty_list_syncs_too() {
     let (informer, source) = ManualSource::new();
-    let (_, handle) = listen(&informer);
+    let (_, handle) = record(&informer);
     source.replace([], "1");
     assert_eq!(source.deliver(), 0);
     assert!(handle.has_synced());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
-async fn a_slow_handler_delays_nobody_else() {
+async fn slow_handler_delays_no_other_handler() {
     let (informer, source) = ManualSource::new();
     let (release, stuck) = std::sync::mpsc::channel::<()>();
     let slow = informer.add_handler(move |_| {
         let _ = stuck.recv();
     });
-    let (log, quick) = listen(&informer);
+    let (log, quick) = record(&informer);
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(stop.clone()));
@@ -104,10 +104,10 @@ async fn a_slow_handler_delays_nobody_else() {
     source.replace([thing("a", 1)], "1");
     source.apply(thing("a", 2));
     wait_for_sync([&quick], Duration::from_secs(30)).await.unwrap();
-    let (late, handle) = listen(&informer);
+    let (late, handle) = record(&informer);
     wait_for_sync([&handle], Duration::from_secs(30)).await.unwrap();
-    assert_eq!(late.told(), "Added(initial) shop/a@2");
-    assert!(log.told().starts_with("Added(initial) shop/a@1"));
+    assert_eq!(late.take(), "Added(initial) shop/a@2");
+    assert!(log.take().starts_with("Added(initial) shop/a@1"));
     assert!(!slow.has_synced(), "it blocks in its first event");
 
     drop(release);
@@ -117,7 +117,7 @@ async fn a_slow_handler_delays_nobody_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waiting_names_what_is_missing() {
+async fn wait_for_sync_names_unsynced_handlers() {
     let (ready, source) = ManualSource::<Thing>::new();
     let (waiting, _kept) = ManualSource::<Thing>::new();
     source.replace([], "1");
@@ -130,7 +130,7 @@ async fn waiting_names_what_is_missing() {
 #[case::once(1)]
 #[case::twice(2)]
 #[tokio::test(start_paused = true)]
-async fn runs_once_and_stops_when_told(#[case] runs: usize) {
+async fn runs_once_and_stops_on_cancellation(#[case] runs: usize) {
     let (informer, _source) = ManualSource::<Thing>::new();
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
@@ -139,13 +139,13 @@ async fn runs_once_and_stops_when_told(#[case] runs: usize) {
     }
     stop.cancel();
     tokio::time::timeout(Duration::from_secs(5), tasks.join_all()).await.expect("the informer stops");
-    let (_, late) = listen(&informer);
+    let (_, late) = record(&informer);
     assert!(!late.synced().await, "a handler of a stopped informer never syncs");
 }
 
 #[tokio::test(start_paused = true)]
 #[should_panic(expected = "handler broke")]
-async fn a_panic_of_a_handler_is_passed_on() {
+async fn handler_panic_is_propagated() {
     let (informer, source) = ManualSource::new();
     informer.add_handler(|_| panic!("handler broke"));
     source.replace([thing("a", 1)], "1");
@@ -155,10 +155,10 @@ async fn a_panic_of_a_handler_is_passed_on() {
 // client-go: TestSharedInformerRemoveHandler, TestRemovingRemovedSharedInformer,
 // TestSharedInformerRemoveForeignHandler, TestSharedInformerMultipleRegistration, IN-42
 #[test]
-fn a_handler_is_removed_once_and_only_where_it_listens() {
+fn handler_is_removed_once_and_only_from_its_informer() {
     let (informer, source) = ManualSource::new();
     let (other, _) = ManualSource::<Thing>::new();
-    let ((log, one), (kept, two)) = (listen(&informer), listen(&informer));
+    let ((log, one), (kept, two)) = (record(&informer), record(&informer));
     assert_eq!(informer.handlers().len(), 2, "one function may be added twice");
     assert!(!other.remove_handler(&one) && !informer.remove_handler(&informer.store_synced()));
     assert_eq!(informer.handlers().len(), 2);
@@ -169,8 +169,8 @@ fn a_handler_is_removed_once_and_only_where_it_listens() {
     assert!(informer.remove_handler(&one) && !informer.remove_handler(&one.clone()));
     source.apply(thing("c", 3));
     assert_eq!(source.deliver(), 2, "to one handler");
-    assert_eq!(log.told(), "Added(initial) shop/a@1", "queued events are dropped");
-    assert_eq!(kept.told(), "Added(initial) shop/a@1, Added shop/b@2, Added shop/c@3");
+    assert_eq!(log.take(), "Added(initial) shop/a@1", "queued events are dropped");
+    assert_eq!(kept.take(), "Added(initial) shop/a@1, Added shop/b@2, Added shop/c@3");
     assert!(one.has_synced() && two.has_synced(), "a removed handler stays synced");
     assert!(informer.remove_handler(&two) && informer.handlers().is_empty());
 }
@@ -179,48 +179,48 @@ fn a_handler_is_removed_once_and_only_where_it_listens() {
 #[tokio::test(start_paused = true)]
 async fn a_handler_is_removed_while_it_runs() {
     let (informer, source) = ManualSource::new();
-    let (log, handle) = listen(&informer);
-    let (_, unheard) = listen(&informer);
+    let (log, handle) = record(&informer);
+    let (_, removed_early) = record(&informer);
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(stop.clone()));
     source.replace([thing("a", 1)], "1");
-    assert!(informer.remove_handler(&unheard));
-    assert!(handle.synced().await && !unheard.synced().await, "removed before delivery: never syncs");
+    assert!(informer.remove_handler(&removed_early));
+    assert!(handle.synced().await && !removed_early.synced().await, "removed before delivery: never syncs");
     assert!(informer.remove_handler(&handle));
     source.apply(thing("b", 2));
     stop.cancel();
     tasks.join_all().await;
-    assert_eq!(log.told(), "Added(initial) shop/a@1");
-    let (_, late) = listen(&informer);
+    assert_eq!(log.take(), "Added(initial) shop/a@1");
+    let (_, late) = record(&informer);
     assert!(informer.remove_handler(&late) && !informer.remove_handler(&late), "also from a stopped informer");
 }
 
 #[test]
-fn a_slow_handler_hears_of_what_came_and_went_meanwhile() {
+fn slow_handler_gets_intermediate_events() {
     let (informer, source) = ManualSource::new();
-    let (slow, handle) = listen(&informer);
+    let (slow, handle) = record(&informer);
     source.replace([thing("a", 1), thing("b", 2)], "2");
     source.delete(thing("a", 3));
     source.replace([thing("c", 4)], "4");
     source.delete(thing("c", 5));
     source.replace([thing("c", 6)], "6");
-    let (late, _) = listen(&informer);
+    let (late, _) = record(&informer);
     source.replace([], "7");
     source.deliver();
     assert_eq!(
-        slow.told(),
+        slow.take(),
         "Added(initial) shop/a@1, Added(initial) shop/b@2, Deleted shop/a@3, Deleted(tombstone) shop/b@2, Added shop/c@4, \
          Deleted shop/c@5, Added shop/c@6, Deleted(tombstone) shop/c@6"
     );
-    assert_eq!(late.told(), "Added(initial) shop/c@6, Deleted(tombstone) shop/c@6");
+    assert_eq!(late.take(), "Added(initial) shop/c@6, Deleted(tombstone) shop/c@6");
     assert!(handle.has_synced());
 }
 
 // client-go: TestSharedInformerTransformer, TestTransformingInformer, TestTransformingInformerRace,
 // TestCacheWithTransformer, TestRealFIFO_transformer, TestDeltaFIFO_transformer, IN-22
 #[test]
-fn nobody_sees_what_a_transform_drops() {
+fn transform_applies_before_store_and_handlers() {
     let builder = ManualSource::builder().transform(|thing: &mut Thing| {
         thing.data.clear();
     });
@@ -243,7 +243,7 @@ fn nobody_sees_what_a_transform_drops() {
 
 // A list is one change of the store (IN-34).
 #[test]
-fn handlers_of_a_list_see_all_of_it_in_the_store() {
+fn store_has_the_whole_list_when_its_events_are_delivered() {
     let (informer, source) = ManualSource::<Thing>::new();
     let lister = informer.lister();
     informer.add_handler(move |event| {
@@ -256,7 +256,7 @@ fn handlers_of_a_list_see_all_of_it_in_the_store() {
 
 // A relist keeps the stored objects that it does not change, instead of holding second copies.
 #[test]
-fn a_relist_keeps_the_objects_it_finds_unchanged() {
+fn relist_keeps_the_stored_unchanged_objects() {
     let (informer, source) = ManualSource::new();
     source.replace([thing("a", 1), thing("b", 2)], "2");
     let before = informer.lister().list();

@@ -22,10 +22,10 @@ enum Step {
     Delete(usize),
     /// A list after missed watch events: these names were deleted, these changed.
     Relist {
-        gone: Vec<usize>,
+        deleted: Vec<usize>,
         changed: Vec<(usize, usize)>,
     },
-    Listen,
+    AddHandler,
     Deliver,
 }
 
@@ -36,8 +36,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => name.clone().prop_map(Step::Repeat),
         2 => name.clone().prop_map(Step::Delete),
         1 => (prop::collection::vec(name.clone(), 0..3), prop::collection::vec((name, group), 0..3))
-            .prop_map(|(gone, changed)| Step::Relist { gone, changed }),
-        1 => Just(Step::Listen),
+            .prop_map(|(deleted, changed)| Step::Relist { deleted, changed }),
+        1 => Just(Step::AddHandler),
         2 => Just(Step::Deliver),
     ]
 }
@@ -102,8 +102,8 @@ proptest! {
                         source.delete(last);
                     }
                 }
-                Step::Relist { gone, changed } => {
-                    for name in gone {
+                Step::Relist { deleted, changed } => {
+                    for name in deleted {
                         cluster.delete(name);
                     }
                     for (name, group) in changed {
@@ -111,7 +111,7 @@ proptest! {
                     }
                     source.replace(cluster.objects.values().cloned(), &cluster.version.to_string());
                 }
-                Step::Listen => replays.push(Replay::of(&informer)),
+                Step::AddHandler => replays.push(Replay::of(&informer)),
                 Step::Deliver => drop(source.deliver()),
             }
             check(&informer, &cluster);

@@ -37,7 +37,7 @@ fn names(things: impl IntoIterator<Item = impl std::borrow::Borrow<std::sync::Ar
 
 // client-go: TestCache, TestFIFOCache (tools/cache/store_test.go): add, get, update, list, delete, replace
 #[test]
-fn a_store_keeps_what_it_is_told() {
+fn store_returns_its_objects() {
     let store = Store::<Thing>::new((), |(), _, _| {});
     let get = |name: &str| store.read(|objects, ()| objects.get("shop", name).map(|it| it.text()));
     store.upsert(thing("foo", 1).into());
@@ -58,7 +58,7 @@ fn a_store_keeps_what_it_is_told() {
 }
 
 #[test]
-fn nobody_waits_for_a_list() {
+fn readers_do_not_wait_for_a_list() {
     type Stop = (Sender<()>, Receiver<()>);
     let stop = Arc::new(Mutex::new(None::<Stop>));
     let of_the_index = stop.clone();
@@ -90,7 +90,7 @@ fn nobody_waits_for_a_list() {
 
 // client-go: TestThreadSafeStoreRV, TestStoreResourceVersion
 #[test]
-fn a_store_knows_how_new_it_is() {
+fn store_version_follows_events_lists_and_bookmarks() {
     let store = Store::<Thing>::new((), |(), _, _| {});
     let version = || store.last_resource_version().to_string();
     assert_eq!(version(), "", "initial state");
@@ -131,13 +131,13 @@ fn an_index_follows_every_change() {
 // TestThreadSafeStoreAddKeepsNonEmptySetPostDeleteFromIndex, TestGetIndexFuncValues,
 // TestThreadSafeStoreIndexingFunctionsWithMultipleValues
 #[rstest]
-#[case::empty_buckets_go("ernie", None, "")]
-#[case::others_stay("bert", None, "bert")]
+#[case::deleted("ernie", None, "")]
+#[case::deleted_but_not_the_last("bert", None, "bert")]
 #[case::renamed("ernie", Some("elmo"), "elmo")]
 #[case::one_name_more("ernie", Some("ernie elmo"), "elmo ernie")]
 #[case::no_name("ernie", Some(""), "")]
 #[case::the_same_name_twice("ernie ernie", Some("bert bert"), "bert")]
-fn a_bucket_lives_as_long_as_it_is_needed(#[case] before: &str, #[case] after: Option<&str>, #[case] expect: &str) {
+fn empty_index_buckets_are_removed(#[case] before: &str, #[case] after: Option<&str>, #[case] expect: &str) {
     let (lister, source) = indexed();
     source.apply(member("a", 1, before));
     if before == "bert" {
@@ -152,7 +152,7 @@ fn a_bucket_lives_as_long_as_it_is_needed(#[case] before: &str, #[case] after: O
 
 // A result does not change after it was returned.
 #[test]
-fn a_snapshot_is_of_one_moment() {
+fn results_do_not_change_after_they_are_returned() {
     let (lister, source) = indexed();
     source.replace([member("a", 1, "x"), member("b", 2, "x")], "2");
     let (bucket, all) = (lister.by_index("group", "x"), lister.list());

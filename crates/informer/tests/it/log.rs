@@ -11,16 +11,16 @@ pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Log {
     /// Returns the events since the last call.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn take(&self) -> String {
         self.0.lock().expect("not poisoned").drain(..).collect::<Vec<_>>().join(", ")
     }
 }
 
-pub(crate) fn listen<X: Clone + Send + Sync + 'static>(informer: &Informer<Thing, X>) -> (Log, HandlerHandle) {
-    listen_with(informer, HandlerOptions::default())
+pub(crate) fn record<X: Clone + Send + Sync + 'static>(informer: &Informer<Thing, X>) -> (Log, HandlerHandle) {
+    record_with(informer, HandlerOptions::default())
 }
 
-pub(crate) fn listen_with<X: Clone + Send + Sync + 'static>(
+pub(crate) fn record_with<X: Clone + Send + Sync + 'static>(
     informer: &Informer<Thing, X>,
     options: HandlerOptions,
 ) -> (Log, HandlerHandle) {

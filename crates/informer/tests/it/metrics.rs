@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     exchange::{bookmark, error, event, list, status},
-    scripted::{Answer, Script, frames, ok},
+    scripted::{Response, Script, frames, ok},
     server::client,
     thing::Thing,
 };
@@ -26,8 +26,8 @@ impl Recorder {
 }
 
 impl MetricsProvider for Recorder {
-    fn informer(&self, of: &Resource) -> Arc<dyn InformerMetrics> {
-        assert_eq!(of.to_string(), "configmaps");
+    fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics> {
+        assert_eq!(resource.to_string(), "configmaps");
         Arc::new(self.clone())
     }
 }
@@ -41,11 +41,11 @@ impl InformerMetrics for Recorder {
         self.line("list failed");
     }
 
-    fn watching(&self) {
+    fn watch_opened(&self) {
         self.line("watching");
     }
 
-    fn relisting(&self, cause: RelistCause) {
+    fn relist(&self, cause: RelistCause) {
         self.line(format!("relisting: {}", cause.as_str()));
     }
 
@@ -112,12 +112,12 @@ impl InformerMetrics for Recorder {
     ]
 )]
 #[tokio::test]
-async fn reports_lists_watches_and_why_it_lists_again(
+async fn reports_lists_watches_and_relist_causes(
     #[case] streams: bool,
-    #[case] answers: Vec<Answer>,
+    #[case] responses: Vec<Response>,
     #[case] expect: &[&str],
 ) {
-    let script = if streams { Script::serve(answers).await } else { Script::serve_without_streams(answers).await };
+    let script = if streams { Script::serve(responses).await } else { Script::serve_without_streams(responses).await };
     let recorder = Recorder::default();
     let informer = Informer::<Thing>::builder(client(&script.url())).metrics(recorder.clone()).build();
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());

@@ -11,16 +11,16 @@ use tokio::sync::watch;
 use crate::thing::Thing;
 
 pub(crate) struct Replay {
-    told: Arc<Mutex<BTreeMap<String, Arc<Thing>>>>,
+    objects: Arc<Mutex<BTreeMap<String, Arc<Thing>>>>,
     /// Changes after each event.
     pub(crate) changed: watch::Receiver<()>,
 }
 
 impl Replay {
     pub(crate) fn of<X: Clone + Send + Sync + 'static>(informer: &Informer<Thing, X>) -> Self {
-        let told = Arc::new(Mutex::new(BTreeMap::<String, Arc<Thing>>::new()));
+        let objects = Arc::new(Mutex::new(BTreeMap::<String, Arc<Thing>>::new()));
         let (change, changed) = watch::channel(());
-        let state = told.clone();
+        let state = objects.clone();
         informer.add_handler(move |event| {
             let mut state = state.lock().expect("not poisoned");
             let name = event.object().metadata.name.to_string();
@@ -41,11 +41,11 @@ impl Replay {
             drop(state);
             change.send_replace(());
         });
-        Self { told, changed }
+        Self { objects, changed }
     }
 
     /// Returns the state that results from the events, ordered by name.
     pub(crate) fn things(&self) -> Vec<Thing> {
-        self.told.lock().expect("not poisoned").values().map(|thing| (**thing).clone()).collect()
+        self.objects.lock().expect("not poisoned").values().map(|thing| (**thing).clone()).collect()
     }
 }

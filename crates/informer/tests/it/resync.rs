@@ -11,7 +11,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    log::{Log, listen, listen_with, thing},
+    log::{Log, record, record_with, thing},
     thing::Thing,
 };
 
@@ -25,30 +25,32 @@ fn every(period: u64) -> HandlerOptions {
 
 /// Runs an informer with two things and one handler for each of these periods, until the handlers have synced.
 async fn run(informer: &Informer<Thing>, source: &ManualSource<Thing>, periods: &[u64]) -> (Vec<Log>, JoinSet<()>) {
-    let handlers: Vec<_> = periods.iter().map(|period| listen_with(informer, every(*period))).collect();
+    let handlers: Vec<_> = periods.iter().map(|period| record_with(informer, every(*period))).collect();
     source.replace([thing("a", 1), thing("b", 2)], "2");
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(CancellationToken::new()));
     wait_for_sync(handlers.iter().map(|(_, handle)| handle), seconds(1)).await.expect("synced");
     let logs: Vec<_> = handlers.into_iter().map(|(log, _)| log).collect();
     for log in &logs {
-        assert_eq!(log.told(), "Added(initial) shop/a@1, Added(initial) shop/b@2");
+        assert_eq!(log.take(), "Added(initial) shop/a@1, Added(initial) shop/b@2");
     }
     // Time is now between two checks, so that the events of a check have been delivered.
     sleep(Duration::from_millis(500)).await;
     (logs, tasks)
 }
 
-const AGAIN: &str = "Updated shop/a@1, Updated shop/b@2";
+const RESYNC: &str = "Updated shop/a@1, Updated shop/b@2";
 
 // client-go: TestListenerResyncPeriods (tools/cache/shared_informer_test.go)
 #[tokio::test(start_paused = true)]
 async fn each_handler_has_its_own_period() {
     let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
     let (logs, _tasks) = run(&informer, &source, &[0, 2, 3]).await;
-    for expect in [["", "", ""], ["", AGAIN, ""], ["", "", AGAIN], ["", AGAIN, ""], ["", "", ""], ["", AGAIN, AGAIN]] {
+    for expect in
+        [["", "", ""], ["", RESYNC, ""], ["", "", RESYNC], ["", RESYNC, ""], ["", "", ""], ["", RESYNC, RESYNC]]
+    {
         sleep(seconds(1)).await;
-        assert_eq!(logs.iter().map(Log::told).collect::<Vec<_>>(), expect);
+        assert_eq!(logs.iter().map(Log::take).collect::<Vec<_>>(), expect);
     }
 }
 
@@ -59,24 +61,28 @@ async fn missed_resyncs_are_not_made_up_for() {
     let (logs, _tasks) = run(&informer, &source, &[4]).await;
     advance(seconds(20)).await;
     sleep(Duration::from_millis(100)).await;
-    assert_eq!(logs[0].told(), AGAIN);
+    assert_eq!(logs[0].take(), RESYNC);
 }
 
 // A handler that is added after the start cannot shorten the check period (IN-44).
 #[rstest]
 // The handler is added half a second after the start. The informer checks at 5, 10, ... or at 2, 4, ... seconds; the
 // first resync is that of the last check within one period.
-#[case::as_the_informer_looks(5, 2, 5)]
-#[case::as_it_asks(2, 6, 6)]
+#[case::limited_by_the_check_period(5, 2, 5)]
+#[case::as_requested(2, 6, 6)]
 #[tokio::test(start_paused = true)]
-async fn a_late_handler_cannot_have_it_more_often(#[case] check: u64, #[case] asked: u64, #[case] hears: u64) {
+async fn late_handler_cannot_shorten_the_check_period(
+    #[case] check: u64,
+    #[case] requested: u64,
+    #[case] resync_at: u64,
+) {
     let (informer, source) = ManualSource::builder().resync(seconds(check)).build();
     let (_, _tasks) = run(&informer, &source, &[0]).await;
-    let (late, _) = listen_with(&informer, every(asked));
-    sleep(seconds(hears - 1)).await;
-    assert_eq!(late.told(), "Added(initial) shop/a@1, Added(initial) shop/b@2");
+    let (late, _) = record_with(&informer, every(requested));
+    sleep(seconds(resync_at - 1)).await;
+    assert_eq!(late.take(), "Added(initial) shop/a@1, Added(initial) shop/b@2");
     sleep(seconds(1)).await;
-    assert_eq!(late.told(), AGAIN);
+    assert_eq!(late.take(), RESYNC);
 }
 
 #[tokio::test(start_paused = true)]
@@ -86,18 +92,18 @@ async fn no_resync_is_skipped_whenever_handlers_are_added() {
     let mut logs = early;
     for _ in 0..4 {
         sleep(Duration::from_millis(1_100)).await;
-        logs.push(listen(&informer).0);
+        logs.push(record(&informer).0);
     }
     sleep(Duration::from_millis(10)).await;
     for log in &logs {
-        log.told();
+        log.take();
     }
     let started = Instant::now();
     for round in 1..50 {
         // The last of these handlers was added 4.9 s after the start.
         sleep_until(started + seconds(5) * round).await;
         for (number, log) in logs.iter().enumerate() {
-            assert_eq!(log.told(), AGAIN, "handler {number} in period {round}");
+            assert_eq!(log.take(), RESYNC, "handler {number} in period {round}");
         }
     }
 }
@@ -111,39 +117,39 @@ async fn no_resync_is_skipped_whenever_handlers_are_added() {
 #[tokio::test(start_paused = true)]
 async fn a_relist_repeats_unchanged_objects_to_handlers_that_resync(
     #[case] period: u64,
-    #[case] looks: u64,
+    #[case] wait: u64,
     #[case] expect: &[&str],
 ) {
     let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
     let (logs, _tasks) = run(&informer, &source, &[period]).await;
-    sleep(seconds(looks)).await;
-    logs[0].told();
+    sleep(seconds(wait)).await;
+    logs[0].take();
     source.replace([thing("a", 1), thing("b", 4)], "4");
     sleep(Duration::from_millis(1)).await;
-    assert_eq!(logs[0].told(), expect.join(", "));
+    assert_eq!(logs[0].take(), expect.join(", "));
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_resyncs_unless_the_informer_does() {
+async fn no_handler_resyncs_if_the_informer_does_not() {
     let (informer, source) = ManualSource::new();
     let (logs, _tasks) = run(&informer, &source, &[1]).await;
     sleep(seconds(100)).await;
-    assert_eq!(logs[0].told(), "");
+    assert_eq!(logs[0].take(), "");
 }
 
 // client-go: TestSharedInformerWatchDisruption: all handlers get the changes of a relist, those that resync also the
 // rest
 #[tokio::test(start_paused = true)]
-async fn a_relist_and_a_resync_do_not_mix() {
+async fn relist_and_resync_events_do_not_mix() {
     let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
     let (logs, _tasks) = run(&informer, &source, &[0, 1]).await;
     sleep(seconds(1)).await;
-    assert_eq!(logs.iter().map(Log::told).collect::<Vec<_>>(), ["", AGAIN]);
+    assert_eq!(logs.iter().map(Log::take).collect::<Vec<_>>(), ["", RESYNC]);
     source.replace([thing("a", 1), thing("b", 4), thing("c", 3)], "4");
     sleep(seconds(1)).await;
-    assert_eq!(logs[0].told(), "Updated shop/b@4, Added shop/c@3");
+    assert_eq!(logs[0].take(), "Updated shop/b@4, Added shop/c@3");
     assert_eq!(
-        logs[1].told(),
+        logs[1].take(),
         "Updated shop/b@4, Added shop/c@3, Updated shop/a@1, Updated shop/a@1, Updated shop/b@4, Updated shop/c@3"
     );
 }
@@ -151,22 +157,22 @@ async fn a_relist_and_a_resync_do_not_mix() {
 // client-go: TestRealFIFO_Resync, TestRealFIFO_ResyncAtomic, TestDeltaFIFO_Resync, TestDeltaFIFO_ResyncNonExisting,
 // TestDeltaFIFO_UpdateResyncRace
 #[tokio::test(start_paused = true)]
-async fn a_resync_tells_the_newest_state_and_nothing_that_is_gone() {
+async fn resync_delivers_current_objects_only() {
     let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
     let (logs, _tasks) = run(&informer, &source, &[1]).await;
     source.apply(thing("a", 3));
     source.delete(thing("b", 4));
     sleep(seconds(1)).await;
-    assert_eq!(logs[0].told(), "Updated shop/a@3, Deleted shop/b@4, Updated shop/a@3");
+    assert_eq!(logs[0].take(), "Updated shop/a@3, Deleted shop/b@4, Updated shop/a@3");
 }
 
 #[tokio::test(start_paused = true)]
-async fn before_the_first_list_there_is_nothing_to_tell() {
+async fn no_resync_before_the_first_list() {
     let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
-    let (log, handle) = listen(&informer);
+    let (log, handle) = record(&informer);
     source.apply(thing("a", 1));
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(CancellationToken::new()));
     sleep(seconds(10)).await;
-    assert_eq!((log.told(), handle.has_synced()), ("Added shop/a@1".to_owned(), false));
+    assert_eq!((log.take(), handle.has_synced()), ("Added shop/a@1".to_owned(), false));
 }

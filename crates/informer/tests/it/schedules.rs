@@ -22,14 +22,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     replay::Replay,
-    server::{client, client_reading},
+    server::{client, client_with_encoding},
     thing::Thing,
 };
 
 const SCHEDULES: u64 = 1000;
 /// Number of concurrent schedules. They mostly wait: the client retries a read after a connection error only after 1 s,
 /// as client-go does.
-const AT_ONCE: usize = 200;
+const CONCURRENCY: usize = 200;
 /// Number of servers that share the schedules. A restart affects all schedules in progress on that server.
 const SERVERS: u64 = 10;
 /// Number of object names of a schedule; few, so that each object is created, changed and deleted often.
@@ -51,18 +51,18 @@ async fn a_thousand_schedules_end_in_the_state_of_the_server() {
         // Creating a client costs more than a schedule, so the schedules of a server share two. Faults break single
         // connections.
         let encoding = if seed % 2 == 0 { Encoding::Protobuf } else { Encoding::Json };
-        servers.push((server.clone(), client(&server.url()), client_reading(encoding, &server.url())));
+        servers.push((server.clone(), client(&server.url()), client_with_encoding(encoding, &server.url())));
     }
     let mut running = JoinSet::new();
     for seed in seeds {
-        while running.len() >= AT_ONCE {
+        while running.len() >= CONCURRENCY {
             running.join_next().await.expect("not empty").expect("a schedule passes");
         }
         let at = usize::try_from(seed % SERVERS).expect("small");
         let (server, writer, reader) = servers[at].clone();
         running.spawn(async move {
             let mut task = JoinSet::new();
-            task.spawn(Schedule::new(seed, server, writer, reader).play());
+            task.spawn(Schedule::new(seed, server, writer, reader).run());
             if let Some(Err(error)) = task.join_next().await {
                 panic!("INFORMER_SEED={seed}: {error}");
             }
@@ -85,19 +85,19 @@ impl Schedule {
     fn new(seed: u64, server: Arc<Server>, writer: Client, reader: Client) -> Self {
         let namespace = format!("schedule-{seed}");
         let millis = Duration::from_millis;
-        let backoff = BackoffPolicy { first: millis(1), longest: millis(20), quiet: millis(100) };
+        let backoff = BackoffPolicy { initial: millis(1), max: millis(20), reset_after: millis(100) };
         let informer = Informer::builder(reader).namespace(&namespace).backoff(backoff).build();
         let random = StdRng::seed_from_u64(seed);
         Self { random, server, writer, informer, namespace, faults: Vec::new(), handlers: Vec::new() }
     }
 
-    async fn play(mut self) {
+    async fn run(mut self) {
         self.create_namespace().await;
         for _ in 0..self.random.random_range(0..4) {
             self.write().await;
         }
         for _ in 0..self.random.random_range(1..3) {
-            self.listen();
+            self.add_handler();
         }
         if self.random.random_bool(0.5) {
             self.inject();
@@ -110,7 +110,7 @@ impl Schedule {
                 0..70 => self.write().await,
                 70..86 => self.inject(),
                 86..93 => drop(self.server.faults().cut_watches(&On::any().namespace(&self.namespace))),
-                93..97 => self.listen(),
+                93..97 => self.add_handler(),
                 97..99 => self.server.restart(History::Lost),
                 _ => self.server.restart(History::Kept),
             }
@@ -119,7 +119,7 @@ impl Schedule {
             self.server.faults().remove(fault);
         }
         tokio::select! {
-            () = self.agree() => {}
+            () = self.wait_for_agreement() => {}
             ended = informer.join_next() => panic!("the informer ended: {ended:?}"),
         }
         stop.cancel();
@@ -179,12 +179,12 @@ impl Schedule {
         }
     }
 
-    fn listen(&mut self) {
+    fn add_handler(&mut self) {
         self.handlers.push(Replay::of(&self.informer));
     }
 
     /// Waits until the store and the handlers have the state of the server.
-    async fn agree(&self) {
+    async fn wait_for_agreement(&self) {
         // With this object, the final state is one that no handler has had before.
         let last = ConfigMap { metadata: metadata(Some(&self.namespace), "last"), ..ConfigMap::default() };
         while self.writer.create(&last).await.is_err_and(|error| !error.is_already_exists()) {}

@@ -16,16 +16,16 @@ use tokio_util::sync::CancellationToken;
 use crate::{proxy::Proxy, replay::Replay, thing::Thing};
 
 pub(crate) fn client(url: &str) -> Client {
-    client_reading(Encoding::Protobuf, url)
+    client_with_encoding(Encoding::Protobuf, url)
 }
 
 /// Returns a client that requests this encoding for types that support it.
-pub(crate) fn client_reading(content_type: Encoding, url: &str) -> Client {
+pub(crate) fn client_with_encoding(content_type: Encoding, url: &str) -> Client {
     let config = Config::from_url(url).expect("a valid URL");
     Client::new(&config, ClientOptions { qps: 0.0, content_type, ..ClientOptions::default() }).expect("a client")
 }
 
-async fn on_server(client: &Client) -> Vec<Thing> {
+async fn list_things(client: &Client) -> Vec<Thing> {
     let body = client.list(&Thing::RESOURCE, Some("default"), &ListParams::default()).await.expect("a list");
     let mut things = decode_list::<Thing>(&body).expect("decodes").items;
     things.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
@@ -33,7 +33,7 @@ async fn on_server(client: &Client) -> Vec<Thing> {
 }
 
 /// Waits until `now` returns the state of the server.
-async fn agrees(mut change: watch::Receiver<()>, expect: &[Thing], what: &str, now: impl Fn() -> Vec<Thing>) {
+async fn wait_for_state(mut change: watch::Receiver<()>, expect: &[Thing], what: &str, now: impl Fn() -> Vec<Thing>) {
     let reached = timeout(Duration::from_secs(60), change.wait_for(|()| now() == expect)).await.is_ok();
     assert!(reached, "{what} has {:?}, the server {expect:?}", now());
 }
@@ -64,7 +64,11 @@ async fn write(client: &Client, random: &mut StdRng, names: u32) {
 #[case::cut_and_expired(3, 5, 0.05)]
 #[case::cut_often(4, 5, 0.3)]
 #[tokio::test]
-async fn all_agree_in_the_end(#[case] seed: u64, #[case] watch_history: usize, #[case] cuts: f64) {
+async fn store_and_handlers_reach_the_state_of_the_server(
+    #[case] seed: u64,
+    #[case] watch_history: usize,
+    #[case] cuts: f64,
+) {
     let mut random = StdRng::seed_from_u64(seed);
     let config =
         kube_dev_apiserver::Config { watch_history, seed: Some(seed), ..kube_dev_apiserver::Config::default() };
@@ -91,12 +95,12 @@ async fn all_agree_in_the_end(#[case] seed: u64, #[case] watch_history: usize, #
         }
     }
 
-    let expect = on_server(&direct).await;
+    let expect = list_things(&direct).await;
     let lister = informer.lister();
     let stored = || lister.list().iter().map(|it| (**it).clone()).collect::<Vec<_>>();
-    agrees(handlers[0].changed.clone(), &expect, "the store", stored).await;
+    wait_for_state(handlers[0].changed.clone(), &expect, "the store", stored).await;
     for handler in handlers {
-        agrees(handler.changed.clone(), &expect, "a handler", || handler.things()).await;
+        wait_for_state(handler.changed.clone(), &expect, "a handler", || handler.things()).await;
     }
     stop.cancel();
     tasks.join_all().await;
@@ -104,7 +108,7 @@ async fn all_agree_in_the_end(#[case] seed: u64, #[case] watch_history: usize, #
 }
 
 #[tokio::test]
-async fn an_informer_waits_for_its_server() {
+async fn informer_retries_until_the_server_starts() {
     // The address of a server that is started later.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let listen = listener.local_addr().unwrap();
@@ -122,7 +126,7 @@ async fn an_informer_waits_for_its_server() {
 }
 
 #[tokio::test]
-async fn selectors_and_namespaces_narrow_what_is_followed() {
+async fn selectors_and_namespace_restrict_the_store() {
     let server = Server::start(kube_dev_apiserver::Config::default()).await.unwrap();
     let direct = client(&server.url());
     for (name, app) in [("a", "web"), ("b", "db")] {
@@ -146,7 +150,7 @@ async fn selectors_and_namespaces_narrow_what_is_followed() {
 /// A server that restarts from a backup is behind the version at which the watch would resume: the watch would deliver
 /// nothing, and the store would keep deleted objects.
 #[tokio::test]
-async fn a_server_that_comes_back_with_a_backup_is_listed() {
+async fn restart_from_a_backup_causes_a_relist() {
     let start = async |listen| {
         Server::start(kube_dev_apiserver::Config { listen, ..kube_dev_apiserver::Config::default() }).await.unwrap()
     };

@@ -6,14 +6,14 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    log::{listen, thing},
+    log::{record, thing},
     thing::Thing,
 };
 
 #[tokio::test]
 async fn an_informer_that_panics_before_its_first_list_has_not_synced() {
     let (informer, source) = ManualSource::<Thing>::new();
-    let (_, handle) = listen(&informer);
+    let (_, handle) = record(&informer);
     let broken = informer.add_handler(|_| panic!("handler broke"));
     source.apply(thing("a", 1));
     let mut tasks = JoinSet::new();
@@ -28,9 +28,9 @@ async fn an_informer_that_panics_before_its_first_list_has_not_synced() {
 #[case::stopped(true, Ok(false))]
 #[case::synced(false, Ok(true))]
 #[tokio::test]
-async fn a_request_to_stop_is_no_error(#[case] stopped: bool, #[case] expect: Result<bool, NeverSynced>) {
+async fn cancellation_is_no_error(#[case] stopped: bool, #[case] expect: Result<bool, NeverSynced>) {
     let (informer, source) = ManualSource::<Thing>::new();
-    let (_, handle) = listen(&informer);
+    let (_, handle) = record(&informer);
     let (stop, mut tasks) = (CancellationToken::new(), JoinSet::new());
     tasks.spawn(informer.run(stop.clone()));
     if stopped {

@@ -3,19 +3,19 @@
 use rstest::rstest;
 
 use crate::{
-    exchange::{bookmark, error, event, list, object, page, talk},
-    scripted::{Answer, Script, frames, ok},
+    exchange::{bookmark, error, event, list, object, page, run_script},
+    scripted::{Response, Script, frames, ok},
 };
 
 /// Returns the document with the object `name` changed so that it cannot be decoded as a `Thing`.
-fn spoilt(document: &str, name: &str) -> String {
+fn corrupt(document: &str, name: &str) -> String {
     let metadata = format!(r#""metadata":{{"name":"{name}""#);
     assert!(document.contains(&metadata), "{document}");
     document.replacen(&metadata, &format!(r#""data":{{"group":7}},{metadata}"#), 1)
 }
 
-fn spoilt_event(kind: &str, name: &str, version: u64) -> String {
-    spoilt(&event(kind, name, version), name)
+fn corrupt_event(kind: &str, name: &str, version: u64) -> String {
+    corrupt(&event(kind, name, version), name)
 }
 
 /// An object without readable metadata.
@@ -31,13 +31,13 @@ fn recreated(document: &str, name: &str) -> String {
 
 #[rstest]
 #[case::in_the_first_list(
-    vec![ok(spoilt(&list(5, &[("a", 3), ("b", 4), ("c", 5)]), "b")), frames([event("MODIFIED", "a", 6)], true)],
+    vec![ok(corrupt(&list(5, &[("a", 3), ("b", 4), ("c", 5)]), "b")), frames([event("MODIFIED", "a", 6)], true)],
     "a@6 c@5",
     "list 0, watch 5",
     "Added(initial) shop/a@3, Added(initial) shop/c@5, Updated shop/a@6"
 )]
 #[case::in_a_page(
-    vec![ok(spoilt(&page("p2", &[("a", 3), ("b", 4)]), "b")), ok(list(5, &[("c", 5)])), frames([event("ADDED", "d", 6)], true)],
+    vec![ok(corrupt(&page("p2", &[("a", 3), ("b", 4)]), "b")), ok(list(5, &[("c", 5)])), frames([event("ADDED", "d", 6)], true)],
     "a@3 c@5 d@6",
     "list 0, list newest page p2, watch 5",
     "Added(initial) shop/a@3, Added(initial) shop/c@5, Added shop/d@6"
@@ -45,7 +45,7 @@ fn recreated(document: &str, name: &str) -> String {
 #[case::in_a_watch(
     vec![
         ok(list(5, &[("a", 3), ("b", 4)])),
-        frames([spoilt_event("MODIFIED", "b", 6), spoilt_event("ADDED", "c", 7), event("MODIFIED", "a", 8)], true),
+        frames([corrupt_event("MODIFIED", "b", 6), corrupt_event("ADDED", "c", 7), event("MODIFIED", "a", 8)], true),
     ],
     "a@8 b@4",
     "list 0, watch 5",
@@ -54,26 +54,26 @@ fn recreated(document: &str, name: &str) -> String {
 #[case::then_decodable_again(
     vec![
         ok(list(5, &[("a", 3), ("b", 4)])),
-        frames([spoilt_event("MODIFIED", "b", 6), event("MODIFIED", "b", 7)], true),
+        frames([corrupt_event("MODIFIED", "b", 6), event("MODIFIED", "b", 7)], true),
     ],
     "a@3 b@7",
     "list 0, watch 5",
     "Added(initial) shop/a@3, Added(initial) shop/b@4, Updated shop/b@7"
 )]
-#[case::its_version_counts(
-    vec![ok(list(5, &[("a", 3)])), frames([spoilt_event("MODIFIED", "a", 6)], false), ok(list(6, &[("a", 6)])), frames([event("ADDED", "b", 7)], true)],
+#[case::watch_resumes_after_its_version(
+    vec![ok(list(5, &[("a", 3)])), frames([corrupt_event("MODIFIED", "a", 6)], false), ok(list(6, &[("a", 6)])), frames([event("ADDED", "b", 7)], true)],
     "a@3 b@7",
     "list 0, watch 5, verify, watch 6",
     "Added(initial) shop/a@3, Added shop/b@7"
 )]
 #[case::deleted(
-    vec![ok(list(5, &[("a", 3), ("b", 4)])), frames([spoilt_event("DELETED", "b", 6), event("ADDED", "c", 7)], true)],
+    vec![ok(list(5, &[("a", 3), ("b", 4)])), frames([corrupt_event("DELETED", "b", 6), event("ADDED", "c", 7)], true)],
     "a@3 c@7",
     "list 0, watch 5",
     "Added(initial) shop/a@3, Added(initial) shop/b@4, Deleted(tombstone) shop/b@4, Added shop/c@7"
 )]
 #[case::deleted_and_never_seen(
-    vec![ok(list(5, &[("a", 3)])), frames([spoilt_event("DELETED", "b", 6), event("ADDED", "c", 7)], true)],
+    vec![ok(list(5, &[("a", 3)])), frames([corrupt_event("DELETED", "b", 6), event("ADDED", "c", 7)], true)],
     "a@3 c@7",
     "list 0, watch 5",
     "Added(initial) shop/a@3, Added shop/c@7"
@@ -82,7 +82,7 @@ fn recreated(document: &str, name: &str) -> String {
     vec![
         ok(list(5, &[("a", 3), ("b", 4)])),
         frames([error(410, "Expired")], false),
-        ok(spoilt(&list(9, &[("a", 3), ("b", 8), ("c", 9)]), "b")),
+        ok(corrupt(&list(9, &[("a", 3), ("b", 8), ("c", 9)]), "b")),
         frames([], true),
     ],
     "a@3 b@4 c@9",
@@ -93,7 +93,7 @@ fn recreated(document: &str, name: &str) -> String {
     vec![
         ok(list(5, &[("a", 3), ("b", 4)])),
         frames([error(410, "Expired")], false),
-        ok(recreated(&spoilt(&list(9, &[("a", 3), ("b", 8), ("c", 9)]), "b"), "b")),
+        ok(recreated(&corrupt(&list(9, &[("a", 3), ("b", 8), ("c", 9)]), "b"), "b")),
         frames([], true),
     ],
     "a@3 c@9",
@@ -103,7 +103,7 @@ fn recreated(document: &str, name: &str) -> String {
 #[case::recreated_within_a_watch(
     vec![
         ok(list(5, &[("a", 3), ("b", 4)])),
-        frames([recreated(&spoilt_event("MODIFIED", "b", 6), "b"), event("ADDED", "c", 7)], true),
+        frames([recreated(&corrupt_event("MODIFIED", "b", 6), "b"), event("ADDED", "c", 7)], true),
     ],
     "a@3 c@7",
     "list 0, watch 5",
@@ -133,25 +133,25 @@ fn recreated(document: &str, name: &str) -> String {
 )]
 #[tokio::test]
 async fn lists_and_watches(
-    #[case] answers: Vec<Answer>,
+    #[case] responses: Vec<Response>,
     #[case] stored: &str,
-    #[case] asked: &str,
-    #[case] heard: &str,
+    #[case] requests: &str,
+    #[case] events: &str,
 ) {
-    let requests = answers.len();
-    let script = Script::serve_without_streams(answers).await;
-    assert_eq!(talk(script, requests, stored).await, (asked.to_owned(), heard.to_owned()));
+    let count = responses.len();
+    let script = Script::serve_without_streams(responses).await;
+    assert_eq!(run_script(script, count, stored).await, (requests.to_owned(), events.to_owned()));
 }
 
 #[rstest]
 #[case::before_the_bookmark(
-    vec![frames([event("ADDED", "a", 3), spoilt_event("ADDED", "b", 4), bookmark(5, true), event("MODIFIED", "a", 6)], true)],
+    vec![frames([event("ADDED", "a", 3), corrupt_event("ADDED", "b", 4), bookmark(5, true), event("MODIFIED", "a", 6)], true)],
     "a@6",
     "stream newest",
     "Added(initial) shop/a@3, Updated shop/a@6"
 )]
-#[case::the_last_decodable_state_counts(
-    vec![frames([event("ADDED", "a", 3), event("ADDED", "b", 4), spoilt_event("MODIFIED", "b", 5), bookmark(5, true)], true)],
+#[case::the_last_decodable_state_is_stored(
+    vec![frames([event("ADDED", "a", 3), event("ADDED", "b", 4), corrupt_event("MODIFIED", "b", 5), bookmark(5, true)], true)],
     "a@3 b@4",
     "stream newest",
     "Added(initial) shop/a@3, Added(initial) shop/b@4"
@@ -160,7 +160,7 @@ async fn lists_and_watches(
     vec![
         frames(
             [
-                event("ADDED", "a", 3), event("ADDED", "b", 4), spoilt_event("DELETED", "b", 5), spoilt_event("ADDED", "c", 6),
+                event("ADDED", "a", 3), event("ADDED", "b", 4), corrupt_event("DELETED", "b", 5), corrupt_event("ADDED", "c", 6),
                 event("MODIFIED", "c", 7), bookmark(7, true),
             ],
             true,
@@ -173,17 +173,17 @@ async fn lists_and_watches(
 #[case::kept_by_a_later_stream(
     vec![
         frames([event("ADDED", "a", 3), event("ADDED", "b", 4), bookmark(5, true), error(410, "Expired")], true),
-        frames([spoilt_event("ADDED", "b", 8), event("ADDED", "a", 3), event("ADDED", "c", 9), bookmark(9, true)], true),
+        frames([corrupt_event("ADDED", "b", 8), event("ADDED", "a", 3), event("ADDED", "c", 9), bookmark(9, true)], true),
     ],
     "a@3 b@4 c@9",
     "stream newest, stream 5",
     "Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9, Updated shop/a@3, Updated shop/b@4"
 )]
 #[tokio::test]
-async fn streams(#[case] answers: Vec<Answer>, #[case] stored: &str, #[case] asked: &str, #[case] heard: &str) {
-    let requests = answers.len();
-    let script = Script::serve(answers).await;
-    assert_eq!(talk(script, requests, stored).await, (asked.to_owned(), heard.to_owned()));
+async fn streams(#[case] responses: Vec<Response>, #[case] stored: &str, #[case] requests: &str, #[case] events: &str) {
+    let count = responses.len();
+    let script = Script::serve(responses).await;
+    assert_eq!(run_script(script, count, stored).await, (requests.to_owned(), events.to_owned()));
 }
 
 /// A response that is not a list of this type is not taken for an empty list.
@@ -196,26 +196,27 @@ async fn streams(#[case] answers: Vec<Answer>, #[case] stored: &str, #[case] ask
 )]
 #[case::status(r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":200}"#)]
 #[tokio::test]
-async fn what_is_no_list_empties_no_store(#[case] answer: &str) {
-    let answers = [
+async fn invalid_list_does_not_empty_the_store(#[case] response: &str) {
+    let responses = [
         ok(list(5, &[("a", 3), ("b", 4)])),
         frames([error(410, "Expired")], false),
-        ok(answer),
+        ok(response),
         ok(list(9, &[("a", 3), ("b", 4), ("c", 9)])),
         frames([], true),
     ];
-    let (asked, heard) = talk(Script::serve_without_streams(answers).await, 5, "a@3 b@4 c@9").await;
-    assert_eq!(asked, "list 0, watch 5, list 5, list 5, watch 9");
+    let (requests, events) = run_script(Script::serve_without_streams(responses).await, 5, "a@3 b@4 c@9").await;
+    assert_eq!(requests, "list 0, watch 5, list 5, list 5, watch 9");
     let repeated = "Updated shop/a@3, Updated shop/b@4";
-    assert_eq!(heard, format!("Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9, {repeated}"));
+    assert_eq!(events, format!("Added(initial) shop/a@3, Added(initial) shop/b@4, Added shop/c@9, {repeated}"));
 }
 
 #[tokio::test]
-async fn a_bookmark_without_a_version_ends_no_stream() {
+async fn bookmark_without_a_version_does_not_end_the_stream() {
     let end = r#"{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}"#;
-    let answers = [frames([event("ADDED", "a", 3), end.to_owned()], true), ok(list(5, &[("b", 4)])), frames([], true)];
-    let (asked, heard) = talk(Script::serve(answers).await, 3, "b@4").await;
-    assert_eq!((&*asked, &*heard), ("stream newest, list 0, watch 5", "Added(initial) shop/b@4"));
+    let responses =
+        [frames([event("ADDED", "a", 3), end.to_owned()], true), ok(list(5, &[("b", 4)])), frames([], true)];
+    let (requests, events) = run_script(Script::serve(responses).await, 3, "b@4").await;
+    assert_eq!((&*requests, &*events), ("stream newest, list 0, watch 5", "Added(initial) shop/b@4"));
 }
 
 mod protobuf {
@@ -242,7 +243,7 @@ mod protobuf {
     }
 
     /// Returns a thing whose data is a number.
-    fn spoilt(name: &str, version: u64) -> Vec<u8> {
+    fn corrupt(name: &str, version: u64) -> Vec<u8> {
         [thing(name, version), vec![2 << 3, 7]].concat()
     }
 
@@ -251,10 +252,10 @@ mod protobuf {
         [b"k8s\0".to_vec(), bytes(1, &type_meta), bytes(2, object)].concat()
     }
 
-    fn list(version: u64, things: &[Vec<u8>]) -> Answer {
+    fn list(version: u64, things: &[Vec<u8>]) -> Response {
         let items: Vec<_> = things.iter().map(|thing| bytes(2, thing)).collect();
         let list = [bytes(1, &text(2, &version.to_string())), items.concat()].concat();
-        Answer::Bytes { content_type: CONTENT_TYPE, body: envelope("ConfigMapList", &list), open: false }
+        Response::Bytes { content_type: CONTENT_TYPE, body: envelope("ConfigMapList", &list), open: false }
     }
 
     fn frame(event: &str, thing: &[u8]) -> Vec<u8> {
@@ -267,36 +268,36 @@ mod protobuf {
         frame("BOOKMARK", &bytes(1, &[text(6, &version.to_string()), bytes(12, &annotation)].concat()))
     }
 
-    fn watch(frames: &[Vec<u8>]) -> Answer {
-        Answer::Bytes { content_type: WATCH, body: frames.concat(), open: true }
+    fn watch(frames: &[Vec<u8>]) -> Response {
+        Response::Bytes { content_type: WATCH, body: frames.concat(), open: true }
     }
 
     #[tokio::test]
     async fn lists_and_watches() {
-        let answers = [
-            list(5, &[thing("a", 3), spoilt("b", 4), vec![0xff], thing("c", 5)]),
+        let responses = [
+            list(5, &[thing("a", 3), corrupt("b", 4), vec![0xff], thing("c", 5)]),
             watch(&[
-                frame("MODIFIED", &spoilt("a", 6)),
-                frame("DELETED", &spoilt("c", 7)),
+                frame("MODIFIED", &corrupt("a", 6)),
+                frame("DELETED", &corrupt("c", 7)),
                 frame("ADDED", b"\xff"),
                 frame("ADDED", &thing("d", 8)),
             ]),
         ];
-        let (asked, heard) = talk(Script::serve_without_streams(answers).await, 2, "a@3 d@8").await;
-        assert_eq!(asked, "list 0, watch 5");
+        let (requests, events) = run_script(Script::serve_without_streams(responses).await, 2, "a@3 d@8").await;
+        assert_eq!(requests, "list 0, watch 5");
         let expect = "Added(initial) shop/a@3, Added(initial) shop/c@5, Deleted(tombstone) shop/c@5, Added shop/d@8";
-        assert_eq!(heard, expect);
+        assert_eq!(events, expect);
     }
 
     #[tokio::test]
     async fn streams() {
-        let answers = [watch(&[
+        let responses = [watch(&[
             frame("ADDED", &thing("a", 3)),
-            frame("ADDED", &spoilt("b", 4)),
+            frame("ADDED", &corrupt("b", 4)),
             bookmark(5),
             frame("MODIFIED", &thing("a", 6)),
         ])];
-        let (asked, heard) = talk(Script::serve(answers).await, 1, "a@6").await;
-        assert_eq!((&*asked, &*heard), ("stream newest", "Added(initial) shop/a@3, Updated shop/a@6"));
+        let (requests, events) = run_script(Script::serve(responses).await, 1, "a@6").await;
+        assert_eq!((&*requests, &*events), ("stream newest", "Added(initial) shop/a@3, Updated shop/a@6"));
     }
 }

@@ -49,7 +49,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// An own write whose response is pending.
-enum UnderWay {
+enum PendingWrite {
     Written(Thing),
     Deleted { seen: Thing, at: u64 },
 }
@@ -107,8 +107,8 @@ struct World {
     cluster: Cluster,
     store: Store<Thing>,
     /// State that results from all events.
-    heard: BTreeMap<String, Arc<Thing>>,
-    under_way: VecDeque<UnderWay>,
+    replayed: BTreeMap<String, Arc<Thing>>,
+    pending: VecDeque<PendingWrite>,
     /// Number of changes that the watch or a list has delivered.
     seen: usize,
     /// Version of the pending list.
@@ -122,16 +122,16 @@ impl World {
     fn new() -> Self {
         let store = Store::new((), |(), _, _| {});
         store.replace(Vec::new(), "0");
-        let (cluster, heard, acknowledged) = Default::default();
-        World { cluster, store, heard, under_way: VecDeque::new(), seen: 0, list: None, bookmarks: 0, acknowledged }
+        let (cluster, replayed, acknowledged) = Default::default();
+        World { cluster, store, replayed, pending: VecDeque::new(), seen: 0, list: None, bookmarks: 0, acknowledged }
     }
 
-    fn hear(&mut self, event: Option<Event<Thing>>) {
+    fn apply_event(&mut self, event: Option<Event<Thing>>) {
         match event {
             Some(Event::Added { object, .. } | Event::Updated { new: object, .. }) => {
-                self.heard.insert(object.name().to_owned(), object);
+                self.replayed.insert(object.name().to_owned(), object);
             }
-            Some(Event::Deleted { object, .. }) => drop(self.heard.remove(object.name())),
+            Some(Event::Deleted { object, .. }) => drop(self.replayed.remove(object.name())),
             None => {}
         }
     }
@@ -141,30 +141,30 @@ impl World {
             let Some((thing, deleted)) = self.cluster.history.get(self.seen).cloned() else { return };
             self.seen += 1;
             let event = if deleted { self.store.delete(thing.into()) } else { self.store.upsert(thing.into()) };
-            self.hear(event);
+            self.apply_event(event);
         }
     }
 
     fn answer(&mut self) {
-        match self.under_way.pop_front() {
-            Some(UnderWay::Written(thing)) => {
+        match self.pending.pop_front() {
+            Some(PendingWrite::Written(thing)) => {
                 let version = thing.resource_version().number().expect("a number");
                 self.acknowledge(thing.name().to_owned(), version, false);
                 let event = self.store.written(thing.into());
-                self.hear(event);
+                self.apply_event(event);
             }
-            Some(UnderWay::Deleted { seen, at }) => {
+            Some(PendingWrite::Deleted { seen, at }) => {
                 self.acknowledge(seen.name().to_owned(), at, true);
                 let event = self.store.deleted(&seen);
-                self.hear(event);
+                self.apply_event(event);
             }
             None => {}
         }
     }
 
     fn may_write(&self, name: &str) -> bool {
-        let waits = self.under_way.iter().any(|it| match it {
-            UnderWay::Written(thing) | UnderWay::Deleted { seen: thing, .. } => thing.name() == name,
+        let waits = self.pending.iter().any(|it| match it {
+            PendingWrite::Written(thing) | PendingWrite::Deleted { seen: thing, .. } => thing.name() == name,
         });
         !waits && self.stored().get(name).map(|it| &**it) == self.cluster.objects.get(name)
     }
@@ -181,14 +181,14 @@ impl World {
             Step::Own(name, _) if !self.may_write(NAMES[name]) => {}
             Step::Own(name, true) => {
                 let deleted = self.cluster.delete(NAMES[name]);
-                self.under_way.extend(deleted.map(|(seen, at)| UnderWay::Deleted { seen, at }));
+                self.pending.extend(deleted.map(|(seen, at)| PendingWrite::Deleted { seen, at }));
             }
             Step::Own(name, false) => {
                 let written = self.cluster.write(NAMES[name]);
-                self.under_way.push_back(UnderWay::Written(written));
+                self.pending.push_back(PendingWrite::Written(written));
             }
             Step::Answer => self.answer(),
-            Step::Lose => drop(self.under_way.pop_front()),
+            Step::Lose => drop(self.pending.pop_front()),
             Step::Watch(events) => self.watch(events),
             // A third bookmark without the event of a delete would mean that the server has lost the delete.
             Step::Bookmark if self.bookmarks == 2 => {}
@@ -205,7 +205,7 @@ impl World {
                 if let Some(version) = self.list.take().filter(|version| *version >= self.seen) {
                     let changes = self.store.replace(self.cluster.at(version), &version.to_string());
                     self.seen = version;
-                    changes.iter().for_each(|event| self.hear(Some(event)));
+                    changes.iter().for_each(|event| self.apply_event(Some(event)));
                 }
             }
         }
@@ -218,7 +218,7 @@ impl World {
 
     fn check(&self) {
         let stored = self.stored();
-        assert_eq!(stored, self.heard, "state rebuilt from the events");
+        assert_eq!(stored, self.replayed, "state rebuilt from the events");
         for (name, (version, deleted)) in &self.acknowledged {
             match stored.get(name) {
                 Some(thing) => {
@@ -227,8 +227,8 @@ impl World {
                 None if *deleted => {}
                 None => {
                     let later = &self.cluster.history[usize::try_from(*version).expect("small")..];
-                    let gone = later.iter().any(|(thing, deleted)| *deleted && thing.name() == name);
-                    assert!(gone, "{name}: an acknowledged object is missing");
+                    let is_deleted = later.iter().any(|(thing, deleted)| *deleted && thing.name() == name);
+                    assert!(is_deleted, "{name}: an acknowledged object is missing");
                 }
             }
         }
@@ -239,12 +239,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn a_store_shows_at_least_what_was_acknowledged(steps in prop::collection::vec(step(), 1..40)) {
+    fn store_is_never_older_than_an_acknowledged_write(steps in prop::collection::vec(step(), 1..40)) {
         let mut world = World::new();
         for step in &steps {
             world.step(step);
         }
-        while !world.under_way.is_empty() {
+        while !world.pending.is_empty() {
             world.step(&Step::Answer);
         }
         world.step(&Step::Watch(usize::MAX));
@@ -274,7 +274,7 @@ fn store(objects: &[Thing], version: &str) -> Store<Thing> {
 }
 
 #[test]
-fn a_write_that_the_server_lost_is_noticed_with_a_bookmark() {
+fn lost_write_is_detected_at_a_bookmark() {
     let store = store(&[thing("u", 5)], "5");
     store.written(thing("u", 9).into());
     assert!(!store.bookmark("8"), "the watch has not reached the write");
@@ -285,7 +285,7 @@ fn a_write_that_the_server_lost_is_noticed_with_a_bookmark() {
 }
 
 #[test]
-fn a_delete_that_the_server_lost_is_noticed_with_the_third_bookmark() {
+fn lost_delete_is_detected_at_the_third_bookmark() {
     let store = store(&[thing("u", 5)], "5");
     store.deleted(&thing("u", 5));
     assert_eq!(["6", "7", "8"].map(|version| store.bookmark(version)), [false, false, true]);
@@ -297,7 +297,7 @@ fn a_delete_that_the_server_lost_is_noticed_with_the_third_bookmark() {
 #[rstest]
 #[case::other_content("restored", 1)]
 #[case::same_content("x", 0)]
-fn a_list_from_before_is_taken_as_it_is(#[case] group: &str, #[case] changes: usize) {
+fn list_older_than_the_store_is_stored_unchanged(#[case] group: &str, #[case] changes: usize) {
     let store = store(&[thing("u", 5)], "20");
     store.written(thing("v", 25).into());
     store.replace(vec![thing("u", 5).into()], "20");
@@ -351,7 +351,10 @@ fn writing() -> (Informer<Thing>, ManualSource<Thing>, Receiver<String>, OwnWrit
 #[rstest]
 #[case::written(|write: OwnWrite<Thing>| write.written(thing("u", 7)), &["Updated shop/a@6", "Updated shop/a@8"])]
 #[case::lost(drop, &["Updated shop/a@6", "Updated shop/a@7", "Updated shop/a@8"])]
-fn the_writer_gets_what_others_did_while_it_wrote(#[case] answer: fn(OwnWrite<Thing>), #[case] expected: &[&str]) {
+fn writer_gets_foreign_events_that_arrive_during_its_write(
+    #[case] answer: fn(OwnWrite<Thing>),
+    #[case] expected: &[&str],
+) {
     let (informer, source, received, write) = writing();
     for version in [6, 7, 8] {
         source.apply(thing("u", version));
@@ -368,10 +371,7 @@ fn the_writer_gets_what_others_did_while_it_wrote(#[case] answer: fn(OwnWrite<Th
 #[rstest]
 #[case::written(|write: OwnWrite<Thing>| write.written(thing("u", 7)), &["Updated shop/a@6"])]
 #[case::lost(drop, &["Updated shop/a@6", "Updated shop/a@7"])]
-fn a_list_does_not_overtake_events_that_wait_for_an_answer(
-    #[case] answer: fn(OwnWrite<Thing>),
-    #[case] expected: &[&str],
-) {
+fn list_does_not_overtake_held_events(#[case] answer: fn(OwnWrite<Thing>), #[case] expected: &[&str]) {
     let (_informer, source, received, write) = writing();
     source.apply(thing("u", 6));
     source.replace([thing("u", 7)], "7");

@@ -9,24 +9,24 @@ use super::machine::Failure;
 use crate::RelistCause;
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Trouble {
+pub(super) enum ReflectorError {
     #[error("{0}")]
     Request(#[from] Error),
     #[error("{0}")]
     Decode(#[from] DecodeError),
     #[error("the watch ended with an ERROR event: {0}")]
-    Event(Box<Status>),
+    ErrorEvent(Box<Status>),
     #[error("no object of the list has a readable name: {0}")]
     Unnamed(Box<DecodeError>),
     #[error("the bookmark that ends the initial events has no resourceVersion")]
     Unversioned,
     #[error("no data received for {} s", .0.as_secs())]
-    Silence(Duration),
+    ReadTimeout(Duration),
     #[error("a relist was requested")]
     ListRequested(RelistCause),
 }
 
-impl Trouble {
+impl ReflectorError {
     pub(super) fn failure(&self) -> Failure {
         match self {
             Self::Request(Error::Transport { kind, .. }) => match kind {
@@ -40,11 +40,11 @@ impl Trouble {
                 Failure::Unreadable
             }
             Self::Decode(_) | Self::Unversioned => Failure::Other,
-            Self::Event(status) => {
+            Self::ErrorEvent(status) => {
                 let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
                 status_failure(status, (seconds > 0).then(|| Duration::from_secs(u64::from(seconds))))
             }
-            Self::Silence(_) => Failure::Unreachable,
+            Self::ReadTimeout(_) => Failure::Unreachable,
             Self::ListRequested(cause) => Failure::ListRequested(*cause),
         }
     }

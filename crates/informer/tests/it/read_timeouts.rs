@@ -19,7 +19,7 @@ use tracing_subscriber::fmt;
 
 use crate::{
     exchange::{bookmark, event, list},
-    scripted::{Answer, Script, frames, ok},
+    scripted::{Response, Script, frames, ok},
     thing::Thing,
 };
 
@@ -30,7 +30,7 @@ const SECOND: Duration = Duration::from_secs(1);
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Lines {
-    fn with(&self, text: &str) -> usize {
+    fn count(&self, text: &str) -> usize {
         let bytes = self.0.lock().expect("not poisoned").clone();
         String::from_utf8(bytes).expect("UTF-8").lines().filter(|line| line.contains(text)).count()
     }
@@ -49,7 +49,7 @@ impl io::Write for Lines {
 /// A running informer.
 struct Running {
     /// Number of objects received, stored or not.
-    arrived: watch::Receiver<usize>,
+    received: watch::Receiver<usize>,
     handle: kube_informer::HandlerHandle,
     _tasks: JoinSet<()>,
 }
@@ -58,7 +58,7 @@ impl Running {
     fn start(script: &Script) -> Self {
         let config = Config::from_url(&script.url()).expect("a valid URL");
         let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).expect("a client");
-        let (count, arrived) = watch::channel(0);
+        let (count, received) = watch::channel(0);
         let informer = Informer::<Thing>::builder(client)
             .namespace("shop")
             .transform(move |_| count.send_modify(|count| *count += 1))
@@ -66,12 +66,12 @@ impl Running {
         let handle = informer.add_handler(drop);
         let mut tasks = JoinSet::new();
         tasks.spawn(informer.run(CancellationToken::new()));
-        Self { arrived, handle, _tasks: tasks }
+        Self { received, handle, _tasks: tasks }
     }
 
-    async fn has_read(&mut self, objects: usize) {
-        let arrived = self.arrived.wait_for(|count| *count == objects);
-        timeout(Duration::from_secs(30), arrived).await.expect("within 30s").expect("the informer runs");
+    async fn wait_for_objects(&mut self, objects: usize) {
+        let received = self.received.wait_for(|count| *count == objects);
+        timeout(Duration::from_secs(30), received).await.expect("within 30s").expect("the informer runs");
     }
 }
 
@@ -88,57 +88,57 @@ async fn after(time: Duration) {
 
 // client-go: TestInitialEventsEndBookmarkTicker
 #[tokio::test]
-async fn a_stream_that_does_not_end_is_spoken_of_every_ten_seconds() {
+async fn warns_every_10s_without_initial_events_end() {
     let lines = Lines::default();
     let writer = lines.clone();
     let _guard = tracing::subscriber::set_default(fmt().with_writer(move || writer.clone()).with_ansi(false).finish());
     let go = Arc::new(Notify::new());
     let (first, then) = (event("ADDED", "a", 3), bookmark(5, true));
-    let script = Script::serve([Answer::Held { first, then, go: go.clone() }]).await;
+    let script = Script::serve([Response::Held { first, then, go: go.clone() }]).await;
     let mut running = Running::start(&script);
-    running.has_read(1).await;
+    running.wait_for_objects(1).await;
 
-    let said = || lines.with("still waiting for the end of the initial events");
+    let warnings = || lines.count("still waiting for the end of the initial events");
     for times in 0..3 {
         after(5 * SECOND).await;
-        assert_eq!(said(), times);
+        assert_eq!(warnings(), times);
         after(8 * SECOND).await;
-        assert_eq!(said(), times + 1);
+        assert_eq!(warnings(), times + 1);
     }
     go.notify_one();
     wait_for_sync([&running.handle], Duration::from_secs(30)).await.expect("the stream ends");
-    // Silence is normal once the initial events have ended.
+    // A watch without data is normal once the initial events have ended.
     after(60 * SECOND).await;
-    assert_eq!((said(), script.asked(1).await.len()), (3, 1));
+    assert_eq!((warnings(), script.requests(1).await.len()), (3, 1));
 }
 
 #[tokio::test]
-async fn a_watch_that_outlives_its_time_is_asked_for_anew() {
+async fn watch_open_past_its_timeout_is_reopened() {
     let watches = [frames([event("ADDED", "a", 6)], true), frames([event("ADDED", "b", 7)], true)];
     let script = Script::serve_without_streams([ok(list(5, &[]))].into_iter().chain(watches)).await;
     let mut running = Running::start(&script);
-    running.has_read(1).await;
-    let first = script.asked(2).await.remove(1).line;
+    running.wait_for_objects(1).await;
+    let first = script.requests(2).await.remove(1).line;
     let seconds = first.split("timeoutSeconds=").nth(1).and_then(|it| it.split('&').next()).expect("a timeout");
     let time = Duration::from_secs(seconds.parse().expect("a number"));
     // The server may end the watch up to 30 s late.
     after(time + 20 * SECOND).await;
-    assert_eq!(script.asked(2).await.len(), 2);
+    assert_eq!(script.requests(2).await.len(), 2);
     after(20 * SECOND).await;
-    running.has_read(2).await;
-    let second = script.asked(3).await.remove(2).line;
+    running.wait_for_objects(2).await;
+    let second = script.requests(3).await.remove(2).line;
     assert!(second.contains("&resourceVersion=6&"), "after the last event: {second}");
 }
 
 #[tokio::test]
-async fn a_list_of_which_nothing_comes_is_asked_for_anew() {
+async fn list_without_data_is_requested_again() {
     let half = list(5, &[("a", 3), ("b", 4)]).split_once(r#"{"metadata":{"name":"b""#).expect("item b").0.to_owned();
     let whole = ok(list(5, &[("a", 3)]));
     let script = Script::serve_without_streams([frames([half], true), whole]).await;
     let mut running = Running::start(&script);
-    running.has_read(1).await;
+    running.wait_for_objects(1).await;
     after(50 * SECOND).await;
-    assert_eq!(script.asked(1).await.len(), 1);
+    assert_eq!(script.requests(1).await.len(), 1);
     after(20 * SECOND).await;
     wait_for_sync([&running.handle], Duration::from_secs(30)).await.expect("the second list");
 }
