@@ -74,8 +74,8 @@ pub(crate) struct View {
     stored_version: &'static str,
     /// Selectable fields with different names: name in the view, name in the stored kind.
     fields: &'static [(&'static str, &'static str)],
-    present: fn(&mut Map<String, Value>),
-    accept: fn(&mut Map<String, Value>),
+    convert_to_view: fn(&mut Map<String, Value>),
+    convert_from_view: fn(&mut Map<String, Value>),
 }
 
 /// Schema of a kind.
@@ -234,17 +234,17 @@ impl Kind {
     }
 
     /// Converts a stored object into an object of this kind.
-    pub(crate) fn present(&self, object: &mut Value) {
+    pub(crate) fn convert_to_view(&self, object: &mut Value) {
         if let (Some(view), Value::Object(object)) = (&self.view, object) {
-            (view.present)(object);
+            (view.convert_to_view)(object);
             object.insert("apiVersion".to_owned(), Value::String(self.api_version()));
         }
     }
 
     /// Converts an object of this kind into the stored form.
-    pub(crate) fn accept(&self, object: &mut Value) {
+    pub(crate) fn convert_from_view(&self, object: &mut Value) {
         if let (Some(view), Value::Object(object)) = (&self.view, object) {
-            (view.accept)(object);
+            (view.convert_from_view)(object);
             object.insert("apiVersion".to_owned(), Value::String(view.stored_version.to_owned()));
         }
     }
