@@ -22,12 +22,12 @@ const LISTED: usize = 10_000;
 const WATCHERS: usize = 5;
 const CHANGES: usize = 1_000;
 
-struct World {
+struct Harness {
     server: Server,
     http: Client<HttpConnector, Full<Bytes>>,
 }
 
-impl World {
+impl Harness {
     async fn start() -> Self {
         let server = Server::start(Config { seed: Some(1), ..Config::default() }).await.unwrap();
         Self { server, http: Client::builder(TokioExecutor::new()).build_http() }
@@ -66,44 +66,44 @@ fn pod(name: &str, value: u64) -> String {
 
 fn writes(c: &mut Criterion) {
     let runtime = Runtime::new().unwrap();
-    let world = runtime.block_on(World::start());
+    let harness = runtime.block_on(Harness::start());
     let mut created = 0_u64;
     c.bench_function("create", |bencher| {
         bencher.iter(|| {
             created += 1;
-            runtime.block_on(world.whole(Method::POST, PODS, pod(&format!("new-{created}"), 0)))
+            runtime.block_on(harness.whole(Method::POST, PODS, pod(&format!("new-{created}"), 0)))
         });
     });
-    runtime.block_on(world.create_pods(1));
+    runtime.block_on(harness.create_pods(1));
     let mut value = 0;
     c.bench_function("update", |bencher| {
         bencher.iter(|| {
             value += 1;
-            runtime.block_on(world.whole(Method::PUT, &format!("{PODS}/pod-0"), pod("pod-0", value)))
+            runtime.block_on(harness.whole(Method::PUT, &format!("{PODS}/pod-0"), pod("pod-0", value)))
         });
     });
-    runtime.block_on(world.server.shutdown());
+    runtime.block_on(harness.server.shutdown());
 }
 
 fn list(c: &mut Criterion) {
     let runtime = Runtime::new().unwrap();
-    let world = runtime.block_on(World::start());
-    runtime.block_on(world.create_pods(LISTED));
+    let harness = runtime.block_on(Harness::start());
+    runtime.block_on(harness.create_pods(LISTED));
     let mut group = c.benchmark_group("list");
     group.throughput(Throughput::Elements(LISTED as u64)).sample_size(20);
     group.bench_function("10,000 pods", |bencher| {
-        bencher.iter(|| runtime.block_on(world.whole(Method::GET, "/api/v1/pods", String::new())));
+        bencher.iter(|| runtime.block_on(harness.whole(Method::GET, "/api/v1/pods", String::new())));
     });
     group.finish();
-    runtime.block_on(world.server.shutdown());
+    runtime.block_on(harness.server.shutdown());
 }
 
 /// Returns the time until every watcher has received all changes, which are in the history before it starts.
-async fn fan_out(world: &World, from: u64) -> Duration {
+async fn fan_out(harness: &Harness, from: u64) -> Duration {
     let mut bodies = Vec::new();
     for _ in 0..WATCHERS {
         let path = format!("/api/v1/pods?watch=true&resourceVersion={from}");
-        bodies.push(world.send(Method::GET, &path, String::new()).await.into_body());
+        bodies.push(harness.send(Method::GET, &path, String::new()).await.into_body());
     }
     let start = Instant::now();
     futures::future::join_all(bodies.into_iter().map(|mut body| async move {
@@ -119,11 +119,11 @@ async fn fan_out(world: &World, from: u64) -> Duration {
 
 fn watch(c: &mut Criterion) {
     let runtime = Runtime::new().unwrap();
-    let world = runtime.block_on(World::start());
+    let harness = runtime.block_on(Harness::start());
     let from = runtime.block_on(async {
         let list: Value =
-            serde_json::from_slice(&world.whole(Method::GET, "/api/v1/pods", String::new()).await).unwrap();
-        world.create_pods(CHANGES).await;
+            serde_json::from_slice(&harness.whole(Method::GET, "/api/v1/pods", String::new()).await).unwrap();
+        harness.create_pods(CHANGES).await;
         list["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap()
     });
     let mut group = c.benchmark_group("watch");
@@ -133,14 +133,14 @@ fn watch(c: &mut Criterion) {
             runtime.block_on(async {
                 let mut total = Duration::ZERO;
                 for _ in 0..rounds {
-                    total += fan_out(&world, from).await;
+                    total += fan_out(&harness, from).await;
                 }
                 total
             })
         });
     });
     group.finish();
-    runtime.block_on(world.server.shutdown());
+    runtime.block_on(harness.server.shutdown());
 }
 
 criterion_group!(benches, writes, list, watch);

@@ -109,7 +109,7 @@ mod tests {
     #[case("10.0.0.256", None)]
     #[case("", None)]
     #[case("fd00::%eth0", None)]
-    fn parses(#[case] text: &str, #[case] expect: Option<&str>) {
+    fn addresses_parse_as_in_go(#[case] text: &str, #[case] expect: Option<&str>) {
         assert_eq!(parse(text).map(|ip| ip.to_string()).as_deref(), expect);
     }
 }

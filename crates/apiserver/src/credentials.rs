@@ -26,10 +26,10 @@ impl Server {
             shared.config.anonymous == Anonymous::Allowed && shared.config.authorization == Authorization::AlwaysAllow;
         let user = match &shared.authority {
             Some(authority) => match authority.client("kubernetes-admin", Some("system:masters")) {
-                Ok(made) => format!(
+                Ok(certificate) => format!(
                     "{{client-certificate-data: {}, client-key-data: {}}}",
-                    STANDARD.encode(made.certificate),
-                    STANDARD.encode(made.key)
+                    STANDARD.encode(certificate.certificate),
+                    STANDARD.encode(certificate.key)
                 ),
                 // A token of the same user gives the same access.
                 Err(_) => with_token(&shared.identities.admin_token),

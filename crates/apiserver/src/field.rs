@@ -23,8 +23,8 @@ impl FieldErrors {
     }
 
     /// Adds an invalid value; `detail` is the reason.
-    pub(crate) fn invalid(&mut self, field: impl Into<String>, value: impl Shown, detail: impl Display) {
-        self.push(field, "FieldValueInvalid", format!("Invalid value: {}: {detail}", value.shown()));
+    pub(crate) fn invalid(&mut self, field: impl Into<String>, value: impl FormatValue, detail: impl Display) {
+        self.push(field, "FieldValueInvalid", format!("Invalid value: {}: {detail}", value.format_value()));
     }
 
     /// Adds a missing value.
@@ -50,14 +50,15 @@ impl FieldErrors {
 
     /// Adds a value outside of an enumeration.
     pub(crate) fn unsupported(&mut self, field: impl Into<String>, value: &str, supported: &[&str]) {
-        let supported: Vec<String> = supported.iter().map(Shown::shown).collect();
-        let message = format!("Unsupported value: {}: supported values: {}", value.shown(), supported.join(", "));
+        let supported: Vec<String> = supported.iter().map(FormatValue::format_value).collect();
+        let message =
+            format!("Unsupported value: {}: supported values: {}", value.format_value(), supported.join(", "));
         self.push(field, "FieldValueNotSupported", message);
     }
 
     /// Adds a duplicate of a value that must be unique.
-    pub(crate) fn duplicate(&mut self, field: impl Into<String>, value: impl Shown) {
-        self.push(field, "FieldValueDuplicate", format!("Duplicate value: {}", value.shown()));
+    pub(crate) fn duplicate(&mut self, field: impl Into<String>, value: impl FormatValue) {
+        self.push(field, "FieldValueDuplicate", format!("Duplicate value: {}", value.format_value()));
     }
 
     /// Adds a field that may not be set, or not to this value.
@@ -100,43 +101,43 @@ impl Display for FieldErrors {
 }
 
 /// Formats a value for a field error: strings are quoted, lists are in brackets.
-pub(crate) trait Shown {
-    fn shown(&self) -> String;
+pub(crate) trait FormatValue {
+    fn format_value(&self) -> String;
 }
 
-impl Shown for str {
-    fn shown(&self) -> String {
+impl FormatValue for str {
+    fn format_value(&self) -> String {
         format!("{self:?}")
     }
 }
 
-impl Shown for String {
-    fn shown(&self) -> String {
-        self.as_str().shown()
+impl FormatValue for String {
+    fn format_value(&self) -> String {
+        self.as_str().format_value()
     }
 }
 
-impl Shown for i32 {
-    fn shown(&self) -> String {
+impl FormatValue for i32 {
+    fn format_value(&self) -> String {
         self.to_string()
     }
 }
 
-impl Shown for i64 {
-    fn shown(&self) -> String {
+impl FormatValue for i64 {
+    fn format_value(&self) -> String {
         self.to_string()
     }
 }
 
-impl Shown for [String] {
-    fn shown(&self) -> String {
-        let items: Vec<String> = self.iter().map(Shown::shown).collect();
+impl FormatValue for [String] {
+    fn format_value(&self) -> String {
+        let items: Vec<String> = self.iter().map(FormatValue::format_value).collect();
         format!("[{}]", items.join(","))
     }
 }
 
-impl<T: Shown + ?Sized> Shown for &T {
-    fn shown(&self) -> String {
-        (**self).shown()
+impl<T: FormatValue + ?Sized> FormatValue for &T {
+    fn format_value(&self) -> String {
+        (**self).format_value()
     }
 }

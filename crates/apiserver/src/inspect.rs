@@ -55,6 +55,6 @@ fn kind<'a>(cluster: &'a Cluster, group: &str, plural: &str) -> Option<&'a Arc<K
 fn decoded(kind: &Kind, object: &Stored) -> Value {
     // Stored JSON was encoded by this server, so decoding cannot fail.
     let mut value = serde_json::from_slice(&object.json).unwrap_or_default();
-    kind.present(&mut value);
+    kind.to_served(&mut value);
     value
 }

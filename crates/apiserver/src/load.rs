@@ -9,7 +9,7 @@ use crate::kinds::Kind;
 use crate::server::Server;
 
 /// Number of objects stored per acquisition of the write lock.
-const AT_ONCE: usize = 100;
+const BATCH_SIZE: usize = 100;
 
 /// Error of [`Server::load`].
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum LoadError {
     },
     /// The server rejected the object, for example because it is invalid or its namespace does not exist.
     #[error("{kind} {namespace}/{name}")]
-    Refused {
+    Rejected {
         /// Kind of the object.
         kind: String,
         /// Namespace of the object; empty if it has none.
@@ -49,7 +49,7 @@ impl Server {
         let mut objects = objects.into_iter();
         let mut count = 0;
         loop {
-            let some: Vec<Value> = objects.by_ref().take(AT_ONCE).collect();
+            let some: Vec<Value> = objects.by_ref().take(BATCH_SIZE).collect();
             if some.is_empty() {
                 return Ok(count);
             }
@@ -59,7 +59,7 @@ impl Server {
                     let kind = kind_of(cluster, &object)?;
                     let text = |field| object["metadata"][field].as_str().unwrap_or_default().to_owned();
                     let (namespace, name) = (text("namespace"), text("name"));
-                    cluster.load(&kind, &namespace, object, options).map(drop).map_err(|source| LoadError::Refused {
+                    cluster.load(&kind, &namespace, object, options).map(drop).map_err(|source| LoadError::Rejected {
                         kind: kind.name.clone(),
                         namespace,
                         name,

@@ -201,7 +201,7 @@ mod tests {
     #[case(NameRule::PathSegment, "web.17f:Odd", true)]
     #[case(NameRule::PathSegment, "a/b", false)]
     #[case(NameRule::PathSegment, "..", false)]
-    fn names(#[case] rule: NameRule, #[case] name: &str, #[case] valid: bool) {
+    fn names_are_validated(#[case] rule: NameRule, #[case] name: &str, #[case] valid: bool) {
         let mut errors = FieldErrors::default();
         rule.check("metadata.name", name, &mut errors);
         assert_eq!(errors.is_empty(), valid, "{name}: {errors}");
@@ -214,7 +214,7 @@ mod tests {
     #[case("a/b/c", "x", false)]
     #[case("app", "-x", false)]
     #[case("app", "x y", false)]
-    fn labels(#[case] key: &str, #[case] value: &str, #[case] valid: bool) {
+    fn labels_are_validated(#[case] key: &str, #[case] value: &str, #[case] valid: bool) {
         let mut errors = FieldErrors::default();
         let labels = BTreeMap::from([(key.to_owned(), value.to_owned())]);
         check_labels("metadata.labels", &labels, &mut errors);
@@ -224,9 +224,9 @@ mod tests {
     #[rstest]
     #[case("web-", 4)]
     #[case(&"x".repeat(80), 58)]
-    fn generated_names_keep_the_base(#[case] base: &str, #[case] kept: usize) {
+    fn generated_names_have_the_base_as_prefix(#[case] base: &str, #[case] prefix_length: usize) {
         let name = generate(base, &mut StdRng::seed_from_u64(7));
-        assert!(name.starts_with(&base[..kept]) && name.len() == kept + 5, "{name}");
-        assert!(name[kept..].bytes().all(|b| GENERATED_ALPHABET.contains(&b)), "{name}");
+        assert!(name.starts_with(&base[..prefix_length]) && name.len() == prefix_length + 5, "{name}");
+        assert!(name[prefix_length..].bytes().all(|b| GENERATED_ALPHABET.contains(&b)), "{name}");
     }
 }

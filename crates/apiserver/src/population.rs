@@ -186,7 +186,7 @@ mod tests {
     #[case::odd(10, 3)]
     #[case::more_services(2, 5)]
     #[case::none(0, 2)]
-    fn every_pod_is_of_one_service(#[case] pods: usize, #[case] services: usize) {
+    fn each_pod_matches_one_service(#[case] pods: usize, #[case] services: usize) {
         let all = Population { pods, services, nodes: 3, services_of_a_namespace: 2 };
         let found: Vec<(usize, usize)> =
             (0..services).flat_map(|service| all.pods_of(service).map(move |pod| (pod, service))).collect();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_is_as_long_as_what_was_recorded() {
+    fn template_has_the_size_of_the_recorded_object() {
         let recorded = json!({
             "metadata": {"uid": "u", "managedFields": [{"fieldsV1": "x".repeat(1_000)}]},
             "spec": {"containers": [{"name": "main"}]},

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::faults::{Caller, On};
+use crate::faults::{On, RequestFields};
 
 /// A request that was answered, or whose connection a fault reset. Strings that do not apply are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -56,7 +56,7 @@ pub struct LoggedRequest {
 impl LoggedRequest {
     /// Returns `true` if `on` selects this request.
     pub fn matches(&self, on: &On) -> bool {
-        on.matches(&Caller {
+        on.matches(&RequestFields {
             verb: &self.verb,
             resource: &self.resource,
             subresource: &self.subresource,
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_make_room() {
+    fn oldest_requests_are_dropped_at_capacity() {
         let log = RequestLog::new(2);
         for name in ["a", "b", "c"] {
             log.record(|| request(name));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_of_nothing_costs_nothing() {
+    fn capacity_zero_disables_the_log() {
         let log = RequestLog::new(0);
         log.record(|| unreachable!("a log of capacity 0 records nothing"));
     }

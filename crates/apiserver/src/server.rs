@@ -11,20 +11,20 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use crate::admission::Admission;
-use crate::cluster::{Cluster, Limits};
+use crate::cluster::{Cluster, StoreOptions};
 use crate::config::{Authorization, Config, Transport};
-use crate::emptying;
 use crate::faults::Faults;
 use crate::http::{self, InProcess};
 use crate::kinds::KindTable;
+use crate::namespace_cleanup;
 use crate::requests::Requests;
-use crate::shared::{Draws, Shared};
+use crate::shared::{Generators, Shared};
 use crate::status::StatusError;
 use crate::traffic::Traffic;
 use crate::transport::{Authority, TlsError};
 
 /// Time limit for requests in flight on shutdown.
-const DRAIN: Duration = Duration::from_secs(2);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A running API server.
 ///
@@ -63,7 +63,7 @@ pub enum StartError {
     Tls(#[from] TlsError),
     /// The initial objects of the cluster could not be created.
     #[error("cannot create the initial objects of the cluster")]
-    FirstObjects {
+    InitialObjects {
         /// Error of the create.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -71,7 +71,7 @@ pub enum StartError {
 
 impl From<StatusError> for StartError {
     fn from(source: StatusError) -> Self {
-        Self::FirstObjects { source: Box::new(source) }
+        Self::InitialObjects { source: Box::new(source) }
     }
 }
 
@@ -83,9 +83,9 @@ impl Server {
     /// created.
     pub async fn start(config: Config) -> Result<Self, StartError> {
         let listen = config.listen;
-        let failed = |source| StartError::Listen { address: listen, source };
-        let listener = TcpListener::bind(listen).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
+        let listen_error = |source| StartError::Listen { address: listen, source };
+        let listener = TcpListener::bind(listen).await.map_err(listen_error)?;
+        let address = listener.local_addr().map_err(listen_error)?;
         let tls = match config.transport {
             Transport::Plain => None,
             Transport::Tls => {
@@ -107,7 +107,7 @@ impl Server {
     /// [`traffic`](Self::traffic) stays empty.
     ///
     /// # Errors
-    /// [`StartError::FirstObjects`] if the initial objects cannot be created.
+    /// [`StartError::InitialObjects`] if the initial objects cannot be created.
     ///
     /// # Panics
     /// Panics outside of a tokio runtime, because the server spawns a task that empties deleted namespaces.
@@ -122,24 +122,24 @@ impl Server {
             None => StdRng::from_rng(&mut rand::rng()),
             Some(seed) => StdRng::seed_from_u64(seed.wrapping_add(n)),
         };
-        let limits = Limits {
+        let options = StoreOptions {
             service_cidr_v4: config.service_cidr_v4,
             service_cidr_v6: config.service_cidr_v6,
             history_length: config.watch_history,
             collects_garbage: config.garbage_collection,
         };
-        let mut cluster = Cluster::new(KindTable::builtin(), &limits, rng(0), config.clock.now())?;
+        let mut cluster = Cluster::new(KindTable::builtin(), &options, rng(0), config.clock.now())?;
         for kind in &config.kinds {
             cluster.define(kind);
         }
         if config.authorization == Authorization::Rbac {
-            cluster.create_first_roles(config.clock.now())?;
+            cluster.create_default_roles(config.clock.now())?;
         }
-        let draws = Draws { faults: rng(1), tokens: rng(2) };
-        let shared = Arc::new(Shared::new(cluster, config, authority, draws));
+        let generators = Generators { faults: rng(1), tokens: rng(2) };
+        let shared = Arc::new(Shared::new(cluster, config, authority, generators));
 
         let mut tasks = JoinSet::new();
-        tasks.spawn(emptying::run(Arc::clone(&shared)));
+        tasks.spawn(namespace_cleanup::run(Arc::clone(&shared)));
         Ok(Self { address, shared, tasks })
     }
 
@@ -181,7 +181,7 @@ impl Server {
     /// [`Config::namespace_grace`]. Objects with finalizers remain, and so do their namespaces.
     pub fn empty_namespaces(&self) {
         for namespace in self.shared.read(Cluster::namespaces_to_empty) {
-            emptying::empty(&self.shared, &namespace);
+            namespace_cleanup::empty(&self.shared, &namespace);
         }
     }
 
@@ -195,7 +195,7 @@ impl Server {
     pub async fn shutdown(mut self) {
         self.shared.stopping.cancel();
         let drained = async { while self.tasks.join_next().await.is_some() {} };
-        if tokio::time::timeout(DRAIN, drained).await.is_err() {
+        if tokio::time::timeout(DRAIN_TIMEOUT, drained).await.is_err() {
             tracing::debug!("shutdown timed out; aborting requests in flight");
         }
     }

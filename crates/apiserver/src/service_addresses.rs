@@ -20,12 +20,12 @@ pub(crate) struct ServiceAddresses {
     v4: Ipv4Net,
     v6: Ipv6Net,
     /// Number of uses: a Service can use one node port for a TCP and a UDP port.
-    taken: BTreeMap<Held, u32>,
+    taken: BTreeMap<Allocation, u32>,
 }
 
 /// A value that only one Service can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Held {
+pub(crate) enum Allocation {
     Address(IpAddr),
     NodePort(i32),
 }
@@ -50,8 +50,8 @@ impl ServiceAddresses {
         }
     }
 
-    pub(crate) fn is_taken(&self, held: Held) -> bool {
-        self.taken.contains_key(&held)
+    pub(crate) fn is_taken(&self, allocation: Allocation) -> bool {
+        self.taken.contains_key(&allocation)
     }
 
     /// Returns a free address of a family; `None` if the range is exhausted.
@@ -67,7 +67,7 @@ impl ServiceAddresses {
             Family::V4 => u32::try_from(bits).ok().map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits))),
             Family::V6 => Some(IpAddr::V6(Ipv6Addr::from_bits(bits))),
         });
-        addresses.into_iter().find(|address| self.contains(*address) && !self.is_taken(Held::Address(*address)))
+        addresses.into_iter().find(|address| self.contains(*address) && !self.is_taken(Allocation::Address(*address)))
     }
 
     /// Returns a node port that is neither in use nor in `chosen`; `None` if all are in use.
@@ -76,7 +76,7 @@ impl ServiceAddresses {
         let start = rng.random_range(0..size);
         (0..size)
             .map(|step| NODE_PORTS.start() + (start + step) % size)
-            .find(|port| !chosen.contains(port) && !self.is_taken(Held::NodePort(*port)))
+            .find(|port| !chosen.contains(port) && !self.is_taken(Allocation::NodePort(*port)))
     }
 
     pub(crate) fn is_node_port(port: i32) -> bool {
@@ -84,15 +84,15 @@ impl ServiceAddresses {
     }
 
     /// Releases the values `old` and records the values `new` of a stored Service.
-    pub(crate) fn replace(&mut self, old: &[Held], new: &[Held]) {
-        for held in new {
-            *self.taken.entry(*held).or_default() += 1;
+    pub(crate) fn replace(&mut self, old: &[Allocation], new: &[Allocation]) {
+        for allocation in new {
+            *self.taken.entry(*allocation).or_default() += 1;
         }
-        for held in old {
-            if let Some(count) = self.taken.get_mut(held) {
+        for allocation in old {
+            if let Some(count) = self.taken.get_mut(allocation) {
                 *count -= 1;
                 if *count == 0 {
-                    self.taken.remove(held);
+                    self.taken.remove(allocation);
                 }
             }
         }
@@ -107,20 +107,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_range_is_used_to_its_end_and_again_after_release() {
+    fn small_range_is_exhausted_and_reused_after_release() {
         let mut addresses = ServiceAddresses::new("10.0.0.0/30".parse().unwrap(), "fd00::/126".parse().unwrap());
         let mut rng = StdRng::seed_from_u64(1);
         for family in [Family::V4, Family::V6] {
-            let mut held = Vec::new();
+            let mut allocations = Vec::new();
             while let Some(address) = addresses.pick(family, &mut rng) {
                 assert!(addresses.contains(address));
-                held.push(Held::Address(address));
-                addresses.replace(&[], &held[held.len() - 1..]);
+                allocations.push(Allocation::Address(address));
+                addresses.replace(&[], &allocations[allocations.len() - 1..]);
             }
             // The network address and, for IPv4, the broadcast address are not allocated.
-            assert_eq!(held.len(), if family == Family::V4 { 2 } else { 3 });
-            addresses.replace(&held[..1], &[]);
-            assert_eq!(addresses.pick(family, &mut rng).map(Held::Address), Some(held[0]));
+            assert_eq!(allocations.len(), if family == Family::V4 { 2 } else { 3 });
+            addresses.replace(&allocations[..1], &[]);
+            assert_eq!(addresses.pick(family, &mut rng).map(Allocation::Address), Some(allocations[0]));
         }
     }
 }

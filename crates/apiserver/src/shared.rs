@@ -1,4 +1,4 @@
-//! State shared by all connections: the cluster behind a lock, and a [`Bell`] per kind.
+//! State shared by all connections: the cluster behind a lock, and a [`ChangeNotifier`] per kind.
 
 use std::sync::{Mutex, PoisonError, RwLock};
 
@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use rand::rngs::StdRng;
 use tokio_util::sync::CancellationToken;
 
-use crate::authorization::Rulebook;
-use crate::bell::{Bell, Listener};
-use crate::cluster::{Cluster, State, WriteOptions};
+use crate::authorization::PolicyCache;
+use crate::change_notifier::{ChangeNotifier, Listener};
+use crate::cluster::{Cluster, StoreState, WriteOptions};
 use crate::config::Config;
-use crate::faults::FaultBoard;
+use crate::faults::FaultRegistry;
 use crate::identity::Identities;
 use crate::kinds::Kind;
 use crate::requests::RequestLog;
@@ -24,11 +24,11 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     /// Cancelled when the server stops; ends the watches.
     pub(crate) stopping: CancellationToken,
-    pub(crate) faults: FaultBoard,
+    pub(crate) faults: FaultRegistry,
     pub(crate) requests: RequestLog,
     pub(crate) traffic: TrafficBook,
     pub(crate) identities: Identities,
-    pub(crate) rulebook: Rulebook,
+    pub(crate) policies: PolicyCache,
     /// Certificate authority; `None` without TLS.
     pub(crate) authority: Option<Authority>,
     /// Cancelled and replaced on a restart or restore; drops the connections accepted before.
@@ -37,7 +37,7 @@ pub(crate) struct Shared {
 
 /// Random number generators for everything except the cluster. They are separate so that faults and tokens do not
 /// affect generated names and uids.
-pub(crate) struct Draws {
+pub(crate) struct Generators {
     pub(crate) faults: StdRng,
     pub(crate) tokens: StdRng,
 }
@@ -45,21 +45,21 @@ pub(crate) struct Draws {
 struct Inner {
     cluster: Cluster,
     /// Indexed by [`Kind::index`].
-    bells: Vec<Bell>,
+    notifiers: Vec<ChangeNotifier>,
 }
 
 impl Shared {
-    pub(crate) fn new(cluster: Cluster, config: Config, authority: Option<Authority>, draws: Draws) -> Self {
-        let bells = (0..cluster.kind_count()).map(|_| Bell::default()).collect();
-        let inner = RwLock::new(Inner { cluster, bells });
+    pub(crate) fn new(cluster: Cluster, config: Config, authority: Option<Authority>, generators: Generators) -> Self {
+        let notifiers = (0..cluster.kind_count()).map(|_| ChangeNotifier::default()).collect();
+        let inner = RwLock::new(Inner { cluster, notifiers });
         Self {
             inner,
             stopping: CancellationToken::new(),
-            faults: FaultBoard::new(draws.faults),
+            faults: FaultRegistry::new(generators.faults),
             requests: RequestLog::new(config.request_log),
             traffic: TrafficBook::default(),
-            identities: Identities::new(&config, draws.tokens),
-            rulebook: Rulebook::default(),
+            identities: Identities::new(&config, generators.tokens),
+            policies: PolicyCache::default(),
             authority,
             epoch: Mutex::default(),
             config,
@@ -79,7 +79,7 @@ impl Shared {
     /// Implements [`Server::restart`](crate::Server::restart).
     pub(crate) fn restart(&self, history: History) {
         if history == History::Lost {
-            self.write(false, |cluster, _| cluster.forget_history());
+            self.write(false, |cluster, _| cluster.compact());
         }
         self.drop_connections();
     }
@@ -91,17 +91,17 @@ impl Shared {
     }
 
     /// Implements [`Server::restore`](crate::Server::restore).
-    pub(crate) fn restore(&self, state: State) {
+    pub(crate) fn restore(&self, state: StoreState) {
         // First, so that no watch from before the restore reads the state after it.
         self.drop_connections();
         self.write(false, |cluster, _| cluster.restore(state));
-        self.rulebook.forget();
+        self.policies.clear();
     }
 
-    /// Calls `look` with the cluster under the read lock. Expensive work belongs after it, on the returned references.
-    pub(crate) fn read<T>(&self, look: impl FnOnce(&Cluster) -> T) -> T {
+    /// Calls `query` with the cluster under the read lock. Expensive work belongs after it, on the returned references.
+    pub(crate) fn read<T>(&self, query: impl FnOnce(&Cluster) -> T) -> T {
         // Poisoning is ignored: a write that panics leaves the cluster in the state after its last completed step.
-        look(&self.inner.read().unwrap_or_else(PoisonError::into_inner).cluster)
+        query(&self.inner.read().unwrap_or_else(PoisonError::into_inner).cluster)
     }
 
     /// Calls `change` with the cluster under the write lock, collects garbage, and wakes the watches of the changed
@@ -116,12 +116,12 @@ impl Shared {
         }
         let revision = inner.cluster.revision();
         let kinds = inner.cluster.kind_count();
-        while inner.bells.len() < kinds {
-            inner.bells.push(Bell::default());
+        while inner.notifiers.len() < kinds {
+            inner.notifiers.push(ChangeNotifier::default());
         }
         for index in inner.cluster.take_touched() {
-            if let Some(bell) = inner.bells.get(index) {
-                bell.ring(revision);
+            if let Some(notifier) = inner.notifiers.get(index) {
+                notifier.notify(revision);
             }
         }
         result
@@ -131,13 +131,13 @@ impl Shared {
     pub(crate) fn last_change(&self, group: &str, version: &str, plural: &str) -> u64 {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         let kind = inner.cluster.kinds().find(group, version, plural);
-        kind.and_then(|kind| inner.bells.get(kind.index)).map_or(0, Bell::revision)
+        kind.and_then(|kind| inner.notifiers.get(kind.index)).map_or(0, ChangeNotifier::revision)
     }
 
     /// Returns a listener for changes of a kind; `None` if the kind is not registered.
     pub(crate) fn subscribe(&self, kind: &Kind) -> Option<Listener> {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-        inner.bells.get(kind.index).map(Bell::listen)
+        inner.notifiers.get(kind.index).map(ChangeNotifier::listen)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Snapshots of the store.
 
-use crate::cluster::{Cluster, State};
+use crate::cluster::{Cluster, StoreState};
 use crate::server::Server;
 
 /// All objects at one version; taken with [`Server::snapshot`].
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    state: State,
+    state: StoreState,
 }
 
 impl Server {

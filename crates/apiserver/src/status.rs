@@ -55,10 +55,10 @@ pub(crate) struct Cause {
 /// JSON body; fields are in the order of Go's encoding.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Body<'a> {
+struct StatusBody<'a> {
     kind: &'static str,
     api_version: &'static str,
-    metadata: ListMeta<'a>,
+    metadata: StatusListMeta<'a>,
     status: &'static str,
     #[serde(skip_serializing_if = "str::is_empty")]
     message: &'a str,
@@ -71,12 +71,12 @@ struct Body<'a> {
 }
 
 #[derive(Serialize)]
-struct ListMeta<'a> {
+struct StatusListMeta<'a> {
     #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
     continuation: Option<&'a str>,
 }
 
-impl Body<'_> {
+impl StatusBody<'_> {
     fn encode(&self) -> Vec<u8> {
         // Strings and numbers: encoding cannot fail.
         serde_json::to_vec(self).unwrap_or_default()
@@ -183,11 +183,11 @@ impl StatusError {
     }
 
     /// Returns 400 for unknown or duplicate fields with strict field validation.
-    pub(crate) fn strict_decoding(kind: &Kind, complaints: &[String]) -> Self {
+    pub(crate) fn strict_decoding(kind: &Kind, messages: &[String]) -> Self {
         let Kind { name, version, .. } = kind;
-        let complaints = complaints.join(", ");
+        let messages = messages.join(", ");
         Self::bad_request(format!(
-            "{name} in version \"{version}\" cannot be handled as a {name}: strict decoding error: {complaints}"
+            "{name} in version \"{version}\" cannot be handled as a {name}: strict decoding error: {messages}"
         ))
     }
 
@@ -215,8 +215,8 @@ impl StatusError {
     }
 
     /// Returns 410 for a watch from a version older than the history.
-    pub(crate) fn expired(asked: u64, oldest: u64) -> Self {
-        Self::new(410, "Expired", format!("too old resource version: {asked} ({oldest})"))
+    pub(crate) fn expired(requested: u64, oldest: u64) -> Self {
+        Self::new(410, "Expired", format!("too old resource version: {requested} ({oldest})"))
     }
 
     /// Returns 410 for a list at a version older than the history.
@@ -237,8 +237,8 @@ impl StatusError {
     }
 
     /// Returns 504 for a version that this server has not reached.
-    pub(crate) fn too_large_version(asked: u64, current: u64) -> Self {
-        let message = format!("Too large resource version: {asked}, current: {current}");
+    pub(crate) fn too_large_version(requested: u64, current: u64) -> Self {
+        let message = format!("Too large resource version: {requested}, current: {current}");
         let mut error =
             Self::new(504, "Timeout", message).caused("ResourceVersionTooLarge", "Too large resource version", "");
         error.details.get_or_insert_default().retry_after_seconds = Some(1);
@@ -282,12 +282,12 @@ impl StatusError {
 
     /// Returns the error for a patch with duplicate fields and strict field validation: 400 for an apply, otherwise 422
     /// with the patched object.
-    pub(crate) fn duplicates_in_patch(patch: &Patch, patched: Option<&Value>, complaints: &[String]) -> Self {
+    pub(crate) fn duplicates_in_patch(patch: &Patch, patched: Option<&Value>, messages: &[String]) -> Self {
         match (patch, patched) {
             (Patch::Apply(_), _) | (_, None) => {
-                Self::bad_request(format!("error strict decoding YAML: {}", complaints.join(", ")))
+                Self::bad_request(format!("error strict decoding YAML: {}", messages.join(", ")))
             }
-            (_, Some(patched)) => Self::invalid_patch(&patched.to_string(), complaints),
+            (_, Some(patched)) => Self::invalid_patch(&patched.to_string(), messages),
         }
     }
 
@@ -318,10 +318,10 @@ impl StatusError {
 
     /// Encodes the JSON body.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        Body {
+        StatusBody {
             kind: "Status",
             api_version: "v1",
-            metadata: ListMeta { continuation: self.continuation.as_deref() },
+            metadata: StatusListMeta { continuation: self.continuation.as_deref() },
             status: "Failure",
             message: &self.message,
             reason: self.reason,
@@ -341,10 +341,10 @@ pub(crate) fn deleted(kind: &Kind, name: &str, uid: &str) -> Vec<u8> {
         uid: uid.to_owned(),
         ..Details::default()
     };
-    Body {
+    StatusBody {
         kind: "Status",
         api_version: "v1",
-        metadata: ListMeta { continuation: None },
+        metadata: StatusListMeta { continuation: None },
         status: "Success",
         message: "",
         reason: "",

@@ -41,8 +41,8 @@ impl TrafficBook {
 
     fn of(&self, user_agent: &str) -> Arc<Counters> {
         let mut book = self.by_user_agent.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = book.get(user_agent) {
-            return Arc::clone(known);
+        if let Some(counters) = book.get(user_agent) {
+            return Arc::clone(counters);
         }
         Arc::clone(book.entry(user_agent.to_owned()).or_default())
     }
@@ -66,7 +66,7 @@ impl Meter {
     }
 
     /// Assigns the connection to a client. Only the first call has an effect.
-    pub(crate) fn is_of(&self, user_agent: &str, book: &TrafficBook) {
+    pub(crate) fn set_user_agent(&self, user_agent: &str, book: &TrafficBook) {
         if self.client.get().is_some() {
             return;
         }
@@ -85,15 +85,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_request_decides_whose_the_bytes_are() {
+    fn first_user_agent_of_a_connection_is_counted() {
         let book = TrafficBook::default();
         let (first, second) = (Meter::default(), Meter::default());
         first.received(7);
         assert_eq!(book.all(), []);
-        first.is_of("a", &book);
-        first.is_of("b", &book);
+        first.set_user_agent("a", &book);
+        first.set_user_agent("b", &book);
         first.sent(5);
-        second.is_of("a", &book);
+        second.set_user_agent("a", &book);
         second.received(1);
         assert_eq!(book.all(), [Traffic { user_agent: "a".to_owned(), received: 8, sent: 5 }]);
     }

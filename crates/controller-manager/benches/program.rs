@@ -23,7 +23,7 @@ use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use https::Caller;
+use https::HttpsClient;
 
 /// The arguments of kube-controller-manager in a static Pod of kubeadm.
 const ARGUMENTS: &str = include_str!("../tests/fixtures/kcm-args.txt");
@@ -116,7 +116,7 @@ impl Program {
 async fn connect(tasks: &mut JoinSet<()>, address: SocketAddr, folder: &TempDir) -> SendRequest<Empty<Bytes>> {
     loop {
         if let Ok(authority) = std::fs::read(folder.path().join("kube-controller-manager.crt"))
-            && let Ok(stream) = Caller::stranger(address, authority).connect().await
+            && let Ok(stream) = HttpsClient::anonymous(address, authority).connect().await
         {
             let (sender, connection) = handshake(TokioIo::new(stream)).await.expect("a connection");
             tasks.spawn(async { drop(connection.await) });

@@ -67,22 +67,22 @@ impl Caches {
         let Controllers { endpoints, endpointslice, mirroring } = controllers;
         let mut caches = Vec::new();
         if endpoints || endpointslice || mirroring {
-            caches.push(spawn(supervisor, "services", &self.services, at_once(), stop));
+            caches.push(spawn(supervisor, "services", &self.services, start_immediately(), stop));
         }
         if endpoints || endpointslice {
-            caches.push(spawn(supervisor, "pods", &self.pods, at_once(), stop));
+            caches.push(spawn(supervisor, "pods", &self.pods, start_immediately(), stop));
         }
         if endpointslice {
-            caches.push(spawn(supervisor, "nodes", &self.nodes, at_once(), stop));
+            caches.push(spawn(supervisor, "nodes", &self.nodes, start_immediately(), stop));
         }
         if endpoints || mirroring {
-            caches.push(spawn(supervisor, "endpoints", &self.endpoints, at_once(), stop));
+            caches.push(spawn(supervisor, "endpoints", &self.endpoints, start_immediately(), stop));
         }
         if endpointslice || mirroring {
             let stopped = stop.clone();
             let served = async move {
                 let (client, api) = discovery;
-                api.served(&client, &controllers.of_slices(), &stopped).await
+                api.wait_until_served(&client, &controllers.slice_controllers(), &stopped).await
             };
             caches.push(spawn(supervisor, RESOURCE, &self.slices, served, stop));
         }
@@ -92,7 +92,7 @@ impl Caches {
 
 /// Time that a new leader waits for a watch to reach the current resource version of the server before it lists
 /// instead.
-const PATIENCE: Duration = Duration::from_millis(500);
+const CATCH_UP_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Caches {
     /// Waits until the caches that `controllers` read contain the server's state at the time of the call, so that a new
@@ -112,12 +112,12 @@ impl Caches {
 async fn catch_up<T: Decode, X: Clone + Send + Sync + 'static>(client: &Client, cache: &Informer<T, X>, is_read: bool) {
     // A cache that has not synced does not need it: its initial list is still to come and will be recent enough.
     if is_read && !is_enabled(Defect::LeaderWithOldCaches) && cache.store_synced().has_synced() {
-        cache.catch_up(client, PATIENCE).await;
+        cache.catch_up(client, CATCH_UP_TIMEOUT).await;
     }
 }
 
 /// The `may_start` of an informer that starts at once.
-fn at_once() -> Ready<bool> {
+fn start_immediately() -> Ready<bool> {
     ready(true)
 }
 

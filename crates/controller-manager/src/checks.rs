@@ -23,7 +23,7 @@ use crate::settings::LeaderElection;
 
 /// A cache that has stored no list, event or bookmark for this long is stalled. API servers send a bookmark on every
 /// watch about once a minute, and a broken watch is reopened within a minute.
-const STALLED: Duration = Duration::from_secs(180);
+const STALLED_AFTER: Duration = Duration::from_secs(180);
 
 /// The registered health checks and the state that they read. Clones share both.
 #[derive(Clone)]
@@ -71,43 +71,43 @@ impl Checks {
     }
 
     /// Adds the check `api/discovery.k8s.io/v1`, which fails until the API server serves EndpointSlices.
-    pub(crate) fn slice_api(&self, api: SliceApi) {
-        self.health.add(&format!("api/{GROUP_VERSION}"), &[Probe::Readyz], move || api.missing());
+    pub(crate) fn add_slice_api(&self, api: SliceApi) {
+        self.health.add(&format!("api/{GROUP_VERSION}"), &[Probe::Readyz], move || api.check());
     }
 
     /// Adds a check for each cache that the controllers read: `informer-pods` and so on.
-    pub(crate) fn caches(&self, caches: Vec<Cache>) {
+    pub(crate) fn add_caches(&self, caches: Vec<Cache>) {
         for Cache { resource, progress, .. } in &caches {
             let progress = progress.clone();
             let name = format!("informer-{resource}");
-            self.health.add(&name, &[Probe::Readyz], move || advances(progress.at(Instant::now())));
+            self.health.add(&name, &[Probe::Readyz], move || check_progress(progress.at(Instant::now())));
         }
         // Fails only if already set, and this method is called once.
         let _ = self.caches.set(caches.into_iter().map(|cache| cache.synced).collect());
     }
 
     /// Sets the fence that `leaderElection` and [`leads`](Self::leads) read. Later calls have no effect.
-    pub(crate) fn election(&self, fence: &Fence) {
+    pub(crate) fn set_fence(&self, fence: &Fence) {
         let _ = self.fence.set(fence.clone());
     }
 
     /// Returns whether this process holds the lease; `false` before [`election`](Self::election) was called.
-    pub(crate) fn leads(&self) -> bool {
+    pub(crate) fn is_leader(&self) -> bool {
         self.fence.get().is_some_and(|fence| fence.lead().is_some())
     }
 
     /// Adds the check of a started controller. It always passes: a controller that fails ends the process.
-    pub(crate) fn controller(&self, name: &str) {
+    pub(crate) fn add_controller(&self, name: &str) {
         self.health.add(name, &[Probe::Healthz], || Ok(()));
     }
 }
 
 /// Returns `Err` with the reason if the cache has not started, has not synced or has stalled.
-fn advances(state: CacheState) -> Result<(), String> {
+fn check_progress(state: CacheState) -> Result<(), String> {
     match state {
         CacheState::NotStarted => Err("not started".to_owned()),
         CacheState::Syncing { since } => Err(format!("no complete list in {} s", since.as_secs())),
-        CacheState::Synced { idle } if idle > STALLED => {
+        CacheState::Synced { idle } if idle > STALLED_AFTER => {
             Err(format!("no list, event or bookmark for {} s", idle.as_secs()))
         }
         CacheState::Synced { .. } => Ok(()),
@@ -134,23 +134,23 @@ mod tests {
     #[case::fresh(CacheState::Synced { idle: seconds(61) }, None)]
     #[case::at_the_limit(CacheState::Synced { idle: seconds(180) }, None)]
     #[case::stalled(CacheState::Synced { idle: seconds(181) }, Some("no list, event or bookmark for 181 s"))]
-    fn a_stalled_cache_has_a_reason(#[case] state: CacheState, #[case] expect: Option<&str>) {
-        assert_eq!(advances(state).err().as_deref(), expect);
+    fn unsynced_and_stalled_caches_fail_with_a_reason(#[case] state: CacheState, #[case] expect: Option<&str>) {
+        assert_eq!(check_progress(state).err().as_deref(), expect);
     }
 
     /// The body of `/readyz?verbose` and the status codes of `/livez` and `/healthz`.
     fn probes(checks: &Checks) -> (String, u16, u16) {
-        let ask = |probe| checks.health().all(probe, true, Vec::new());
-        (ask(Probe::Readyz).1, ask(Probe::Livez).0.as_u16(), ask(Probe::Healthz).0.as_u16())
+        let run = |probe| checks.health().all(probe, true, Vec::new());
+        (run(Probe::Readyz).1, run(Probe::Livez).0.as_u16(), run(Probe::Healthz).0.as_u16())
     }
 
     #[tokio::test(start_paused = true)]
-    async fn readiness_follows_the_cache_and_liveness_does_not() {
+    async fn stalled_cache_fails_readiness_and_not_liveness() {
         let stop = CancellationToken::new();
         let checks = Checks::new(&stop, None, &Credentials::default());
         let (nodes, source) = ManualSource::<Node>::new();
         let cache = Cache { resource: "nodes", synced: nodes.store_synced(), progress: nodes.progress() };
-        checks.caches(vec![cache]);
+        checks.add_caches(vec![cache]);
         let lines = |sync: &str, informer: &str, result: &str| {
             let text = format!("{sync}\n[+]credentials ok\n[+]shutdown ok\n{informer}\nreadyz check {result}\n");
             (text, 200, 200)

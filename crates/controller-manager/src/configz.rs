@@ -19,7 +19,7 @@ pub(crate) fn configz(settings: &Settings) -> Value {
         "Generic": {
             "Port": settings.serving.port,
             "Address": settings.serving.bind_address,
-            "MinResyncPeriod": go(settings.min_resync_period),
+            "MinResyncPeriod": format_duration(settings.min_resync_period),
             "ClientConnection": connection(&settings.client),
             "LeaderElection": election(settings.leader_election.as_ref()),
         },
@@ -29,7 +29,7 @@ pub(crate) fn configz(settings: &Settings) -> Value {
         let kube_endpoint::Config { concurrent_syncs, batch_period, legacy: _ } = settings.endpoint;
         configuration["EndpointController"] = json!({
             "ConcurrentEndpointSyncs": concurrent_syncs,
-            "EndpointUpdatesBatchPeriod": go(batch_period),
+            "EndpointUpdatesBatchPeriod": format_duration(batch_period),
         });
     }
     #[cfg(feature = "endpointslice")]
@@ -39,7 +39,7 @@ pub(crate) fn configz(settings: &Settings) -> Value {
         configuration["EndpointSliceController"] = json!({
             "ConcurrentServiceEndpointSyncs": concurrent_syncs,
             "MaxEndpointsPerSlice": max_endpoints_per_slice,
-            "EndpointUpdatesBatchPeriod": go(batch_period),
+            "EndpointUpdatesBatchPeriod": format_duration(batch_period),
         });
     }
     #[cfg(feature = "mirroring")]
@@ -49,13 +49,13 @@ pub(crate) fn configz(settings: &Settings) -> Value {
         configuration["EndpointSliceMirroringController"] = json!({
             "MirroringConcurrentServiceEndpointSyncs": concurrent_syncs,
             "MirroringMaxEndpointsPerSubset": max_endpoints_per_subset,
-            "MirroringEndpointUpdatesBatchPeriod": go(batch_period),
+            "MirroringEndpointUpdatesBatchPeriod": format_duration(batch_period),
         });
     }
     json!({ GROUP: configuration })
 }
 
-fn go(duration: Duration) -> String {
+fn format_duration(duration: Duration) -> String {
     GoDuration(duration).to_string()
 }
 
@@ -74,9 +74,9 @@ fn election(election: Option<&LeaderElection>) -> Value {
     let LeaderElection { lease, timing } = election.unwrap_or(&default);
     json!({
         "LeaderElect": election.is_some(),
-        "LeaseDuration": go(timing.lease_duration()),
-        "RenewDeadline": go(timing.renew_deadline()),
-        "RetryPeriod": go(timing.retry_period()),
+        "LeaseDuration": format_duration(timing.lease_duration()),
+        "RenewDeadline": format_duration(timing.renew_deadline()),
+        "RetryPeriod": format_duration(timing.retry_period()),
         "ResourceLock": "leases",
         "ResourceName": lease.name,
         "ResourceNamespace": lease.namespace,
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn upstreams_names_and_ways_of_writing() {
+    fn configz_has_upstreams_field_names_and_formats() {
         let settings = Settings { leader_election: Some(LeaderElection::default()), ..Settings::default() };
         let document = configz(&settings);
         let document = &document["kubecontrollermanager.config.k8s.io"];

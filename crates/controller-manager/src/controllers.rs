@@ -1,8 +1,8 @@
 //! The flag `--controllers`: which controllers run.
 
-mod elsewhere;
+mod upstream_only;
 
-use elsewhere::ELSEWHERE;
+use upstream_only::UPSTREAM_ONLY;
 
 /// The set of enabled controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +37,12 @@ pub(crate) const ENDPOINTSLICE: &str = "endpointslice-controller";
 pub(crate) const MIRRORING: &str = "endpointslice-mirroring-controller";
 
 /// The controllers of this program: canonical name, and alias (the name before Kubernetes 1.28).
-const HERE: [(&str, &str); 3] =
+const IMPLEMENTED: [(&str, &str); 3] =
     [(ENDPOINTS, "endpoint"), (ENDPOINTSLICE, "endpointslice"), (MIRRORING, "endpointslicemirroring")];
 
 fn is_known(name: &str) -> bool {
-    HERE.iter().any(|(canonical, alias)| name == *canonical || name == *alias)
-        || ELSEWHERE.iter().any(|(canonical, alias)| name == *canonical || Some(name) == *alias)
+    IMPLEMENTED.iter().any(|(canonical, alias)| name == *canonical || name == *alias)
+        || UPSTREAM_ONLY.iter().any(|(canonical, alias)| name == *canonical || Some(name) == *alias)
 }
 
 impl Controllers {
@@ -66,7 +66,7 @@ impl Controllers {
         if !unknown.is_empty() {
             return Err(unknown);
         }
-        let star = list.iter().any(|entry| entry == "*");
+        let wildcard = list.iter().any(|entry| entry == "*");
         let enabled = |(canonical, alias): (&str, &str)| {
             list.iter()
                 .find_map(|entry| match entry.strip_prefix('-') {
@@ -74,30 +74,30 @@ impl Controllers {
                     None if entry == canonical || entry == alias => Some(true),
                     _ => None,
                 })
-                .unwrap_or(star)
+                .unwrap_or(wildcard)
         };
-        let [endpoints, endpointslice, mirroring] = HERE.map(enabled);
+        let [endpoints, endpointslice, mirroring] = IMPLEMENTED.map(enabled);
         Ok(Controllers { endpoints, endpointslice, mirroring })
     }
 
     /// Returns the names of the enabled controllers that write EndpointSlices.
-    pub(crate) fn of_slices(self) -> Vec<&'static str> {
+    pub(crate) fn slice_controllers(self) -> Vec<&'static str> {
         let both = [(ENDPOINTSLICE, self.endpointslice), (MIRRORING, self.mirroring)];
         both.into_iter().filter(|(_, runs)| *runs).map(|(name, _)| name).collect()
     }
 
     /// Returns the enabled controllers that are compiled in, and logs a warning for each other one.
     pub(crate) fn compiled_in(self) -> Controllers {
-        let among = |wanted: bool, name: &str, there: bool| {
-            if wanted && !there {
+        let compiled = |enabled: bool, name: &str, available: bool| {
+            if enabled && !available {
                 tracing::warn!("Not starting {name} since this program was built without it");
             }
-            wanted && there
+            enabled && available
         };
         Controllers {
-            endpoints: among(self.endpoints, ENDPOINTS, cfg!(feature = "endpoint")),
-            endpointslice: among(self.endpointslice, ENDPOINTSLICE, cfg!(feature = "endpointslice")),
-            mirroring: among(self.mirroring, MIRRORING, cfg!(feature = "mirroring")),
+            endpoints: compiled(self.endpoints, ENDPOINTS, cfg!(feature = "endpoint")),
+            endpointslice: compiled(self.endpointslice, ENDPOINTSLICE, cfg!(feature = "endpointslice")),
+            mirroring: compiled(self.mirroring, MIRRORING, cfg!(feature = "mirroring")),
         }
     }
 }
@@ -121,7 +121,10 @@ mod tests {
     #[case("", (false, false, false))]
     #[case("*,bootstrapsigner,tokencleaner", (true, true, true))] // kubeadm
     #[case("-csrsigning,endpoint,pod-garbage-collector-controller", (true, false, false))]
-    fn resolves(#[case] list: &str, #[case] (endpoints, endpointslice, mirroring): (bool, bool, bool)) {
+    fn controllers_flag_resolves_by_upstreams_rules(
+        #[case] list: &str,
+        #[case] (endpoints, endpointslice, mirroring): (bool, bool, bool),
+    ) {
         assert_eq!(parse(list), Ok(Controllers { endpoints, endpointslice, mirroring }));
     }
 
@@ -129,7 +132,7 @@ mod tests {
     #[case::alone(&[""], (false, false, false))]
     #[case::at_the_end(&["*", "-endpoint", ""], (false, true, true))]
     #[case::at_the_beginning(&["", "endpoint"], (true, false, false))]
-    fn an_empty_element_names_no_controller(
+    fn empty_entries_are_ignored(
         #[case] list: &[&str],
         #[case] (endpoints, endpointslice, mirroring): (bool, bool, bool),
     ) {
@@ -145,16 +148,16 @@ mod tests {
         "\"-endpoint\" is not in the list of known controllers",
     ])]
     #[case("-", &["\"\" is not in the list of known controllers"])]
-    fn unknown_names_are_named_as_they_were_written(#[case] list: &str, #[case] expected: &[&str]) {
+    fn unknown_names_are_reported_verbatim(#[case] list: &str, #[case] expected: &[&str]) {
         let messages: Vec<String> = parse(list).unwrap_err().iter().map(ToString::to_string).collect();
         assert_eq!(messages, expected);
     }
 
     #[test]
-    fn no_name_stands_for_two_controllers() {
-        let here = HERE.iter().flat_map(|(name, alias)| [*name, *alias]);
-        let elsewhere = ELSEWHERE.iter().flat_map(|(name, alias)| std::iter::once(*name).chain(*alias));
-        let mut names: Vec<&str> = here.chain(elsewhere).collect();
+    fn names_and_aliases_are_unique() {
+        let implemented = IMPLEMENTED.iter().flat_map(|(name, alias)| [*name, *alias]);
+        let upstream_only = UPSTREAM_ONLY.iter().flat_map(|(name, alias)| std::iter::once(*name).chain(*alias));
+        let mut names: Vec<&str> = implemented.chain(upstream_only).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();

@@ -27,13 +27,13 @@ pub(crate) fn check(credentials: &Credentials, now: Instant) -> Result<(), Strin
     }
 }
 
-/// Waits until the credentials have been rejected for [`END_AFTER`] or longer and `works` returns `true` (this process
-/// leads or has no leader election). Returns the time of rejection.
-pub(crate) async fn rejected(credentials: &Credentials, works: impl Fn() -> bool) -> Duration {
+/// Waits until the credentials have been rejected for [`END_AFTER`] or longer and `is_active` returns `true` (this
+/// process leads or has no leader election). Returns the time of rejection.
+pub(crate) async fn wait_until_rejected(credentials: &Credentials, is_active: impl Fn() -> bool) -> Duration {
     loop {
         sleep(INTERVAL).await;
         let rejected = rejected_for(credentials.rejected_since(), Instant::now());
-        if rejected >= END_AFTER && works() {
+        if rejected >= END_AFTER && is_active() {
             return rejected;
         }
     }
@@ -52,14 +52,18 @@ mod tests {
     #[case::just_now(Some(5), 5, 0)]
     #[case::for_a_while(Some(5), 65, 60)]
     #[tokio::test(start_paused = true)]
-    async fn time_of_rejection(#[case] since: Option<u64>, #[case] now: u64, #[case] expect: u64) {
+    async fn rejected_for_is_the_time_since_the_first_401(
+        #[case] since: Option<u64>,
+        #[case] now: u64,
+        #[case] expect: u64,
+    ) {
         let start = Instant::now();
         let at = |second| start + Duration::from_secs(second);
         assert_eq!(rejected_for(since.map(at), at(now)), Duration::from_secs(expect));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_minute_of_401_makes_the_process_unready() {
+    async fn readiness_fails_after_60_s_of_401() {
         let server = Server::start(kube_dev_apiserver::Config::default()).await.unwrap();
         let (folder, user) = (tempfile::tempdir().unwrap(), User::new("alice"));
         let (path, token) = (folder.path().join("kubeconfig"), server.token_for(user.clone()));

@@ -19,11 +19,11 @@ pub(crate) const GROUP_VERSION: &str = "discovery.k8s.io/v1";
 pub(crate) const RESOURCE: &str = "endpointslices";
 const PATH: &str = "/apis/discovery.k8s.io/v1";
 /// First back-off between two requests; it doubles after each.
-const PAUSE: Duration = Duration::from_millis(500);
+const INITIAL_BACKOFF: Duration = Duration::from_millis(500);
 /// Maximum back-off while requests fail.
-const LONGEST_AWAY: Duration = Duration::from_secs(2);
+const MAX_BACKOFF_ON_ERROR: Duration = Duration::from_secs(2);
 /// Maximum back-off while the API server answers that it does not serve EndpointSlices.
-const LONGEST_MISSING: Duration = Duration::from_secs(30);
+const MAX_BACKOFF_IF_MISSING: Duration = Duration::from_secs(30);
 
 /// Result of the last discovery request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl SliceApi {
     }
 
     /// The readiness check `api/discovery.k8s.io/v1`: `Err` with the reason until EndpointSlices are served.
-    pub(crate) fn missing(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         match *self.state.borrow() {
             Availability::Unknown => Err("the API server has not been reached yet".to_owned()),
             Availability::Missing => Err(format!("the API server does not serve {RESOURCE} of {GROUP_VERSION}")),
@@ -62,11 +62,11 @@ impl SliceApi {
     /// Polls the API server until it serves EndpointSlices. Returns `false` if `stop` is cancelled first.
     ///
     /// `waiting` are the names of the waiting controllers, for the log.
-    pub(crate) async fn served(&self, client: &Client, waiting: &[&str], stop: &CancellationToken) -> bool {
-        let mut pause = PAUSE;
+    pub(crate) async fn wait_until_served(&self, client: &Client, waiting: &[&str], stop: &CancellationToken) -> bool {
+        let mut backoff = INITIAL_BACKOFF;
         loop {
-            let Some(answer) = stop.run_until_cancelled(client.get_json(PATH)).await else { return false };
-            let longest = match served(&answer) {
+            let Some(response) = stop.run_until_cancelled(client.get_json(PATH)).await else { return false };
+            let max_backoff = match is_served(&response) {
                 Some(true) => {
                     if self.set(Availability::Served) == Availability::Missing {
                         tracing::info!(controllers = ?waiting, "{GROUP_VERSION} resources are available now");
@@ -75,43 +75,43 @@ impl SliceApi {
                 }
                 Some(false) => {
                     if self.set(Availability::Missing) != Availability::Missing {
-                        pause = PAUSE;
+                        backoff = INITIAL_BACKOFF;
                         for name in waiting {
                             tracing::warn!(
                                 "Not starting {name} since {GROUP_VERSION} resources are not available, retrying"
                             );
                         }
                     }
-                    LONGEST_MISSING
+                    MAX_BACKOFF_IF_MISSING
                 }
                 None => {
-                    if let Err(err) = answer {
-                        tracing::warn!(%err, "API server cannot be asked what it serves, waiting");
+                    if let Err(err) = response {
+                        tracing::warn!(%err, "Discovery of discovery.k8s.io/v1 failed, retrying");
                     }
-                    LONGEST_AWAY
+                    MAX_BACKOFF_ON_ERROR
                 }
             };
-            pause = pause.min(longest);
-            if stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+            backoff = backoff.min(max_backoff);
+            if stop.run_until_cancelled(tokio::time::sleep(backoff)).await.is_none() {
                 return false;
             }
-            pause *= 2;
+            backoff *= 2;
         }
     }
 
     /// Sets state and gauge; returns the previous state.
-    fn set(&self, now: Availability) -> Availability {
+    fn set(&self, availability: Availability) -> Availability {
         if let Some(gauge) = &self.gauge {
-            gauge.with_label_values(&[GROUP_VERSION, RESOURCE]).set((now == Availability::Served).into());
+            gauge.with_label_values(&[GROUP_VERSION, RESOURCE]).set((availability == Availability::Served).into());
         }
-        self.state.send_replace(now)
+        self.state.send_replace(availability)
     }
 }
 
 /// Returns whether EndpointSlices are served, by an answer to the discovery request; `None` if the answer is
 /// inconclusive.
-fn served(answer: &Result<Value, Error>) -> Option<bool> {
-    match answer {
+fn is_served(response: &Result<Value, Error>) -> Option<bool> {
+    match response {
         Ok(list) => {
             let mut resources = list["resources"].as_array()?.iter();
             Some(resources.any(|it| it["name"] == RESOURCE))

@@ -1,6 +1,6 @@
 //! The flag `--feature-gates`.
 
-mod known;
+mod upstream;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -61,7 +61,7 @@ const RESTART_POLICY: &str = "LegacyRestartPolicyMembership";
 
 /// Gates that this program adds to upstream's; the only ones that have an effect. Those for earlier rules are
 /// deprecated and off, so that neither `AllAlpha` nor `AllBeta` sets them.
-const OURS: &[Gate] = &[
+const OWN_GATES: &[Gate] = &[
     Gate { name: ENDPOINT_SLICE, stage: Stage::Stable, default: true, locked: false },
     Gate { name: TOLERATE_UNREADY, stage: Stage::Deprecated, default: false, locked: false },
     Gate { name: SINGLE_STACK, stage: Stage::Deprecated, default: false, locked: false },
@@ -85,10 +85,10 @@ pub enum FeatureGateError {
     },
     /// The entry has a name and no value.
     #[error("missing bool value for {0}")]
-    NoValue(String),
+    MissingValue(String),
     /// The value is not a boolean.
     #[error("invalid value of {name}={value}, err: strconv.ParseBool: parsing {value:?}: invalid syntax")]
-    NoBool {
+    InvalidValue {
         /// Name of the gate.
         name: String,
         /// The value as given.
@@ -96,7 +96,7 @@ pub enum FeatureGateError {
     },
     /// The entry is for another component: `wardle:Foo=true`. Only `kube:` is accepted.
     #[error("component not registered: {0}")]
-    Component(String),
+    UnknownComponent(String),
 }
 
 /// All feature gates and whether each is enabled.
@@ -109,7 +109,7 @@ pub struct FeatureGates {
 type States = BTreeMap<&'static str, (Gate, bool)>;
 
 static DEFAULTS: LazyLock<Arc<States>> = LazyLock::new(|| {
-    let gates = known::upstream().chain([ALL_ALPHA, ALL_BETA]).chain(OURS.iter().copied());
+    let gates = upstream::gates().chain([ALL_ALPHA, ALL_BETA]).chain(OWN_GATES.iter().copied());
     Arc::new(gates.map(|gate| (gate.name, (gate, gate.default))).collect())
 });
 
@@ -144,58 +144,58 @@ impl FeatureGates {
     /// Sets gates from texts such as `A=true,kube:B=false`. Of several entries for one gate the last wins, and an entry
     /// for a gate wins over `AllAlpha` and `AllBeta`, in any order. Invalid entries are appended to `errors`. Returns
     /// warnings for the log.
-    pub(crate) fn set(&mut self, texts: &[String], errors: &mut Vec<FeatureGateError>) -> Vec<String> {
-        let mut wanted = BTreeMap::new();
-        for pair in texts.iter().flat_map(|text| text.split(',')).filter(|pair| !pair.trim().is_empty()) {
-            match self.read(pair) {
-                Ok((name, value)) => drop(wanted.insert(name, value)),
+    pub(crate) fn set(&mut self, entries: &[String], errors: &mut Vec<FeatureGateError>) -> Vec<String> {
+        let mut requested = BTreeMap::new();
+        for pair in entries.iter().flat_map(|entry| entry.split(',')).filter(|pair| !pair.trim().is_empty()) {
+            match self.parse_entry(pair) {
+                Ok((name, value)) => drop(requested.insert(name, value)),
                 Err(error) => errors.push(error),
             }
         }
         let states = Arc::make_mut(&mut self.states);
         for (group, stage) in [(ALL_ALPHA, Stage::Alpha), (ALL_BETA, Stage::Beta)] {
-            let Some(all) = wanted.get(group.name) else { continue };
+            let Some(value) = requested.get(group.name) else { continue };
             let members = states.values_mut().filter(|(gate, _)| gate.stage == stage && gate.name != group.name);
-            members.for_each(|(_, on)| *on = *all);
+            members.for_each(|(_, on)| *on = *value);
         }
-        let mut remarks = Vec::new();
-        for (name, value) in wanted {
+        let mut warnings = Vec::new();
+        for (name, value) in requested {
             let Some((gate, on)) = states.get_mut(name) else { continue };
             *on = value;
-            if OURS.iter().any(|it| it.name == name) {
+            if OWN_GATES.iter().any(|it| it.name == name) {
                 continue;
             }
             match gate.stage {
                 Stage::Stable => {
-                    remarks.push(format!(
+                    warnings.push(format!(
                         "Setting GA feature gate {name}={value}. It will be removed in a future release."
                     ));
                 }
-                Stage::Deprecated => remarks.push(format!(
+                Stage::Deprecated => warnings.push(format!(
                     "Setting deprecated feature gate {name}={value}. It will be removed in a future release."
                 )),
                 _ => {}
             }
-            remarks.push(format!("Feature gate {name} has no effect on these controllers"));
+            warnings.push(format!("Feature gate {name} has no effect on these controllers"));
         }
-        remarks
+        warnings
     }
 
     /// Parses one entry. The caller sets the gates after all entries are parsed, so that `AllBeta` does not override an
     /// entry before it.
-    fn read(&self, pair: &str) -> Result<(&'static str, bool), FeatureGateError> {
+    fn parse_entry(&self, pair: &str) -> Result<(&'static str, bool), FeatureGateError> {
         let (name, value) = match pair.split_once('=') {
             Some((name, value)) => (name.trim(), Some(value.trim())),
             None => (pair.trim(), None),
         };
         let name = match name.split_once(':') {
             Some(("kube", name)) => name,
-            Some((component, _)) => return Err(FeatureGateError::Component(component.to_owned())),
+            Some((component, _)) => return Err(FeatureGateError::UnknownComponent(component.to_owned())),
             None => name,
         };
-        let value = value.ok_or_else(|| FeatureGateError::NoValue(name.to_owned()))?;
+        let value = value.ok_or_else(|| FeatureGateError::MissingValue(name.to_owned()))?;
         let value = parse_go_bool(value)
-            .ok_or_else(|| FeatureGateError::NoBool { name: name.to_owned(), value: value.to_owned() })?;
+            .ok_or_else(|| FeatureGateError::InvalidValue { name: name.to_owned(), value: value.to_owned() })?;
         let (gate, _) = self.states.get(name).ok_or_else(|| FeatureGateError::Unknown(name.to_owned()))?;
         if gate.locked && gate.default != value {
             return Err(FeatureGateError::Locked { name: gate.name, value });
@@ -209,24 +209,24 @@ mod tests {
     use super::*;
     use rstest::rstest;
 
-    fn set(texts: &[&str]) -> (FeatureGates, Vec<String>, Vec<String>) {
-        let texts: Vec<String> = texts.iter().map(|it| (*it).to_owned()).collect();
+    fn set(entries: &[&str]) -> (FeatureGates, Vec<String>, Vec<String>) {
+        let entries: Vec<String> = entries.iter().map(|it| (*it).to_owned()).collect();
         let (mut gates, mut errors) = (FeatureGates::default(), Vec::new());
-        let remarks = gates.set(&texts, &mut errors);
-        (gates, remarks, errors.iter().map(ToString::to_string).collect())
+        let warnings = gates.set(&entries, &mut errors);
+        (gates, warnings, errors.iter().map(ToString::to_string).collect())
     }
 
     #[test]
-    fn no_gate_is_there_twice_and_each_is_at_its_default() {
+    fn gate_names_are_unique_and_gates_have_their_defaults() {
         let gates = FeatureGates::default();
-        let named = known::upstream().count() + OURS.len() + 2;
+        let named = upstream::gates().count() + OWN_GATES.len() + 2;
         assert_eq!(gates.all().count(), named);
         assert!(gates.all().all(|(gate, on)| gate.default == on));
     }
 
     /// Name, stage and state of each gate are those of the metric `kubernetes_feature_enabled` of the Go program.
     #[test]
-    fn they_are_upstreams() {
+    fn gates_match_the_metrics_of_kube_controller_manager() {
         const METRICS: &str = include_str!("../../../conformance/fixtures/kcm-metrics.txt");
         // Gates of the vendor build that the metrics were recorded from; Kubernetes does not have them.
         const CARRIED: [&str; 3] =
@@ -235,7 +235,7 @@ mod tests {
         let expected: Vec<&str> =
             lines.filter(|line| !CARRIED.iter().any(|name| line.starts_with(&format!("{name}\"")))).collect();
         let gates = FeatureGates::default();
-        let upstreams = gates.all().filter(|(gate, _)| !OURS.contains(gate));
+        let upstreams = gates.all().filter(|(gate, _)| !OWN_GATES.contains(gate));
         let found: Vec<String> = upstreams
             .map(|(gate, on)| format!("{}\",stage=\"{}\"}} {}", gate.name, gate.stage.label(), u8::from(on)))
             .collect();
@@ -257,8 +257,8 @@ mod tests {
     #[case(&["LegacyTolerateUnreadyEndpoints=true"], "LegacyTolerateUnreadyEndpoints", true)]
     #[case(&["AllAlpha=true"], "LegacySingleStackEndpoints", false)]
     #[case(&["", ",,"], "EndpointSlice", true)]
-    fn sets(#[case] texts: &[&str], #[case] name: &str, #[case] on: bool) {
-        let (gates, _, errors) = set(texts);
+    fn entries_set_gates(#[case] entries: &[&str], #[case] name: &str, #[case] on: bool) {
+        let (gates, _, errors) = set(entries);
         assert_eq!((gates.enabled(name), errors), (on, vec![]));
     }
 
@@ -274,12 +274,12 @@ mod tests {
         "PreferSameTrafficDistribution=false",
         "cannot set feature gate PreferSameTrafficDistribution to false, feature is locked to true"
     )]
-    fn refuses_in_upstreams_words(#[case] text: &str, #[case] expected: &str) {
+    fn invalid_entries_fail_with_upstreams_messages(#[case] text: &str, #[case] expected: &str) {
         assert_eq!(set(&[text]).2, [expected]);
     }
 
     #[test]
-    fn every_mistake_is_reported() {
+    fn all_invalid_entries_are_reported() {
         assert_eq!(set(&["A=true,B=true", "InOrderInformers=false"]).2.len(), 3);
     }
 
@@ -291,7 +291,7 @@ mod tests {
         "Setting GA feature gate InOrderInformers=true. It will be removed in a future release.",
         "Feature gate InOrderInformers has no effect on these controllers",
     ])]
-    fn tells_what_changes_nothing(#[case] text: &str, #[case] expected: &[&str]) {
+    fn gates_without_effect_are_reported(#[case] text: &str, #[case] expected: &[&str]) {
         assert_eq!(set(&[text]).1, expected);
     }
 }

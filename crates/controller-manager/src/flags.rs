@@ -2,7 +2,6 @@
 
 mod authentication;
 mod authorization;
-mod elsewhere;
 mod endpoints;
 mod endpointslice;
 mod generic;
@@ -13,6 +12,7 @@ mod misc;
 mod reference;
 mod secure_serving;
 mod split;
+mod upstream_only;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -23,7 +23,7 @@ use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use kube_endpoint_model::parse_go_bool;
 
 pub use reference::flag_reference;
-use split::{Given, split};
+use split::{GivenFlag, split};
 
 use crate::settings::Settings;
 
@@ -76,15 +76,15 @@ pub struct CommandLine {
 pub enum UsageError {
     /// The command line is invalid: all errors, which `Display` joins on one line.
     #[error("{}", aggregate(.0))]
-    Mistakes(Vec<String>),
+    Invalid(Vec<String>),
     /// `--help` or `--version` was given: the text to print on standard output before exiting with code 0.
     #[error("{0}")]
-    Information(String),
+    HelpOrVersion(String),
 }
 
 /// Joins messages as upstream's `utilerrors.Aggregate` does.
-fn aggregate(mistakes: &[String]) -> String {
-    match mistakes {
+fn aggregate(errors: &[String]) -> String {
+    match errors {
         [only] => only.clone(),
         several => format!("[{}]", several.join(", ")),
     }
@@ -95,43 +95,44 @@ impl CommandLine {
     ///
     /// # Errors
     ///
-    /// [`UsageError::Mistakes`] with all errors of the command line, [`UsageError::Information`] for `--help` and
+    /// [`UsageError::Invalid`] with all errors of the command line, [`UsageError::HelpOrVersion`] for `--help` and
     /// `--version`.
     pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, UsageError> {
-        let (mut mistakes, mut warnings) = (Vec::new(), Vec::new());
+        let (mut errors, mut warnings) = (Vec::new(), Vec::new());
         let command = Flags::command();
-        let given = split(utf8(arguments, &mut mistakes), |name| is_switch(&command, name), &mut mistakes);
-        let (ours, elsewhere): (Vec<Given>, Vec<Given>) = given.into_iter().partition(|it| it.ours);
-        if ours.iter().any(|it| it.name == "help") {
-            return Err(UsageError::Information(command.clone().render_help().to_string()));
+        let given = split(utf8_arguments(arguments, &mut errors), |name| is_switch(&command, name), &mut errors);
+        let (own, upstream_only): (Vec<GivenFlag>, Vec<GivenFlag>) = given.into_iter().partition(|it| it.is_own);
+        if own.iter().any(|it| it.name == "help") {
+            return Err(UsageError::HelpOrVersion(command.clone().render_help().to_string()));
         }
 
-        let (flags, values) = read(&command, &ours, &mut mistakes);
-        if let Some(text) = flags.global.version.as_deref().and_then(|how| version(how, &mut mistakes)) {
-            return Err(UsageError::Information(text));
+        let (flags, values) = parse_flags(&command, &own, &mut errors);
+        if let Some(text) = flags.global.version.as_deref().and_then(|value| version(value, &mut errors)) {
+            return Err(UsageError::HelpOrVersion(text));
         }
-        let elsewhere: BTreeSet<&str> = elsewhere.iter().map(|it| it.name.as_str()).collect();
+        let upstream_only: BTreeSet<&str> = upstream_only.iter().map(|it| it.name.as_str()).collect();
         if flags.misc.allow_upstream_flags {
-            warnings.extend(elsewhere.iter().map(|name| format!("Flag --{name} has no effect here and is ignored")));
-        } else if !elsewhere.is_empty() {
-            let names: Vec<String> = elsewhere.iter().map(|name| format!("--{name}")).collect();
+            warnings
+                .extend(upstream_only.iter().map(|name| format!("Flag --{name} has no effect here and is ignored")));
+        } else if !upstream_only.is_empty() {
+            let names: Vec<String> = upstream_only.iter().map(|name| format!("--{name}")).collect();
             let names = names.join(" ");
-            mistakes.push(format!(
+            errors.push(format!(
                 "flags of kube-controller-manager without effect here: {names} (--allow-upstream-flags ignores them)"
             ));
         }
 
-        let settings = settings(&flags, &mut mistakes, &mut warnings);
-        if mistakes.is_empty() {
+        let settings = settings(&flags, &mut errors, &mut warnings);
+        if errors.is_empty() {
             Ok(CommandLine { settings, warnings, flags: values })
         } else {
-            Err(UsageError::Mistakes(mistakes))
+            Err(UsageError::Invalid(errors))
         }
     }
 }
 
-/// Converts parsed flags into settings. Appends validation errors to `mistakes`.
-fn settings(flags: &Flags, mistakes: &mut Vec<String>, warnings: &mut Vec<String>) -> Settings {
+/// Converts parsed flags into settings. Appends validation errors to `errors`.
+fn settings(flags: &Flags, errors: &mut Vec<String>, warnings: &mut Vec<String>) -> Settings {
     // Destructured without `..`, so that a new group of flags that is not used here does not compile.
     let Flags {
         generic,
@@ -147,31 +148,31 @@ fn settings(flags: &Flags, mistakes: &mut Vec<String>, warnings: &mut Vec<String
         global: _,
     } = flags;
     let mut settings = Settings {
-        controllers: generic.controllers(mistakes),
-        feature_gates: generic.feature_gates(mistakes, warnings),
-        client: generic.client(mistakes),
+        controllers: generic.controllers(errors),
+        feature_gates: generic.feature_gates(errors, warnings),
+        client: generic.client(errors),
         min_resync_period: generic.min_resync_period(),
-        leader_election: leader_election.settings(mistakes),
-        serving: secure_serving.settings(authentication.settings(), authorization.settings(mistakes), mistakes),
-        logging: logs.settings(mistakes),
+        leader_election: leader_election.settings(errors),
+        serving: secure_serving.settings(authentication.settings(), authorization.settings(errors), errors),
+        logging: logs.settings(errors),
         ..Settings::default()
     };
     misc.apply(&mut settings.client);
-    endpoints.apply(&mut settings, mistakes);
+    endpoints.apply(&mut settings, errors);
     #[cfg(feature = "endpoint")]
     {
         settings.endpoint.legacy = settings.feature_gates.legacy();
     }
-    endpointslice.apply(&mut settings, mistakes);
-    mirroring.apply(&mut settings, mistakes);
+    endpointslice.apply(&mut settings, errors);
+    mirroring.apply(&mut settings, errors);
     settings
 }
 
-/// Returns the arguments without the name of the program. An argument that is not UTF-8 is appended to `mistakes`.
-fn utf8(arguments: impl IntoIterator<Item = OsString>, mistakes: &mut Vec<String>) -> Vec<String> {
+/// Returns the arguments without the name of the program. An argument that is not UTF-8 is appended to `errors`.
+fn utf8_arguments(arguments: impl IntoIterator<Item = OsString>, errors: &mut Vec<String>) -> Vec<String> {
     let texts = arguments.into_iter().skip(1).map(OsString::into_string);
     texts
-        .filter_map(|text| text.map_err(|it| mistakes.push(format!("argument {} is not UTF-8", it.display()))).ok())
+        .filter_map(|text| text.map_err(|it| errors.push(format!("argument {} is not UTF-8", it.display()))).ok())
         .collect()
 }
 
@@ -181,33 +182,33 @@ fn is_switch(command: &Command, name: &str) -> Option<bool> {
     Some(!argument.get_action().takes_values() || argument.get_num_args().is_some_and(|it| it.min_values() == 0))
 }
 
-/// Parses flags with clap. Each invalid flag is appended to `mistakes` and left out, so that one run reports all
+/// Parses flags with clap. Each invalid flag is appended to `errors` and left out, so that one run reports all
 /// errors.
-fn read(command: &Command, given: &[Given], mistakes: &mut Vec<String>) -> (Flags, BTreeMap<String, String>) {
-    let argument = |it: &Given| match &it.value {
+fn parse_flags(command: &Command, given: &[GivenFlag], errors: &mut Vec<String>) -> (Flags, BTreeMap<String, String>) {
+    let argument = |it: &GivenFlag| match &it.value {
         Some(value) => format!("--{}={value}", it.name),
         None => format!("--{}", it.name),
     };
-    let matches = |given: &[&Given]| {
+    let matches = |given: &[&GivenFlag]| {
         let arguments = std::iter::once(command.get_name().to_owned()).chain(given.iter().map(|it| argument(it)));
         command.clone().try_get_matches_from(arguments)
     };
-    let mut good: Vec<&Given> = given.iter().collect();
-    let matches = matches(&good).or_else(|_| {
-        good.retain(|it| match matches(&[it]) {
+    let mut valid: Vec<&GivenFlag> = given.iter().collect();
+    let matches = matches(&valid).or_else(|_| {
+        valid.retain(|it| match matches(&[it]) {
             Ok(_) => true,
             Err(error) => {
                 let reason = error.source().map_or_else(|| "a value is needed".to_owned(), ToString::to_string);
                 let value = it.value.as_deref().unwrap_or_default();
-                mistakes.push(format!("invalid argument {value:?} for \"--{}\" flag: {reason}", it.name));
+                errors.push(format!("invalid argument {value:?} for \"--{}\" flag: {reason}", it.name));
                 false
             }
         });
-        matches(&good)
+        matches(&valid)
     });
     let flags = matches.and_then(|matches| Ok((Flags::from_arg_matches(&matches)?, values(command, &matches))));
     flags.unwrap_or_else(|error| {
-        mistakes.push(error.to_string());
+        errors.push(error.to_string());
         (Flags::parse_from([command.get_name()]), BTreeMap::new())
     })
 }
@@ -226,9 +227,9 @@ fn values(command: &Command, matches: &ArgMatches) -> BTreeMap<String, String> {
 }
 
 /// Returns the text for `--version`; `None` for `--version=false` and invalid values.
-fn version(how: &str, mistakes: &mut Vec<String>) -> Option<String> {
+fn version(value: &str, errors: &mut Vec<String>) -> Option<String> {
     let version = env!("CARGO_PKG_VERSION");
-    match (how, parse_go_bool(how)) {
+    match (value, parse_go_bool(value)) {
         (_, Some(true)) => Some(format!("controller-manager v{version} (Kubernetes v1.36)\n")),
         (_, Some(false)) => None,
         ("raw", _) => {
@@ -236,7 +237,7 @@ fn version(how: &str, mistakes: &mut Vec<String>) -> Option<String> {
             Some(format!("controller-manager v{version} kubernetes=v1.36 os={os} arch={arch}\n"))
         }
         _ => {
-            mistakes.push(format!("invalid argument {how:?} for \"--version\" flag: expected true, false or raw"));
+            errors.push(format!("invalid argument {value:?} for \"--version\" flag: expected true, false or raw"));
             None
         }
     }
@@ -245,25 +246,25 @@ fn version(how: &str, mistakes: &mut Vec<String>) -> Option<String> {
 /// Bounds of a numeric flag, both inclusive.
 struct Bounds {
     flag: &'static str,
-    least: i64,
-    most: i64,
+    min: i64,
+    max: i64,
 }
 
 impl Bounds {
-    fn new(flag: &'static str, least: i64, most: i64) -> Bounds {
-        Bounds { flag, least, most }
+    fn new(flag: &'static str, min: i64, max: i64) -> Bounds {
+        Bounds { flag, min, max }
     }
 
-    /// Returns the number, clamped to the bounds. A number out of bounds is appended to `mistakes` in upstream's
+    /// Returns the number, clamped to the bounds. A number out of bounds is appended to `errors` in upstream's
     /// wording (CM-1).
-    fn check<T: TryFrom<i64> + Default>(&self, number: i64, mistakes: &mut Vec<String>) -> T {
-        let Bounds { flag, least, most } = self;
-        if number < *least {
-            mistakes.push(format!("{flag} must not be less than {least}, but got {number}"));
-        } else if number > *most {
-            mistakes.push(format!("{flag} must not be more than {most}, but got {number}"));
+    fn check<T: TryFrom<i64> + Default>(&self, number: i64, errors: &mut Vec<String>) -> T {
+        let Bounds { flag, min, max } = self;
+        if number < *min {
+            errors.push(format!("{flag} must not be less than {min}, but got {number}"));
+        } else if number > *max {
+            errors.push(format!("{flag} must not be more than {max}, but got {number}"));
         }
-        T::try_from(number.clamp(*least, *most)).unwrap_or_default()
+        T::try_from(number.clamp(*min, *max)).unwrap_or_default()
     }
 }
 

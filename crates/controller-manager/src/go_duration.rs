@@ -27,7 +27,7 @@ const UNITS: [(&str, u64); 8] = [
 ];
 
 /// Maximum in nanoseconds: Go's `time.Duration` is an `int64`.
-const LIMIT: u128 = i64::MAX as u128;
+const MAX_NANOSECONDS: u128 = i64::MAX as u128;
 
 /// Parses a duration. A negative one becomes zero: upstream treats negative batch periods as zero (K-4), and for every
 /// other flag zero either disables the function or is out of bounds.
@@ -56,12 +56,12 @@ pub(crate) fn parse(text: &str) -> Result<Duration, DurationError> {
         let Some((_, scale)) = UNITS.iter().find(|(name, _)| *name == unit) else {
             return Err(DurationError::Unit { text: text.to_owned(), unit: unit.to_owned() });
         };
-        nanoseconds = nanoseconds.saturating_add(scaled(number, u128::from(*scale)));
+        nanoseconds = nanoseconds.saturating_add(scale_decimal(number, u128::from(*scale)));
         rest = after;
     }
     match u64::try_from(nanoseconds) {
-        Ok(_) if negative && nanoseconds <= LIMIT + 1 => Ok(Duration::ZERO),
-        Ok(total) if nanoseconds <= LIMIT => Ok(Duration::from_nanos(total)),
+        Ok(_) if negative && nanoseconds <= MAX_NANOSECONDS + 1 => Ok(Duration::ZERO),
+        Ok(total) if nanoseconds <= MAX_NANOSECONDS => Ok(Duration::from_nanos(total)),
         _ => Err(DurationError::Range(text.to_owned())),
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn value(text: &str) -> Result<GoDuration, DurationError> {
 }
 
 /// Returns a decimal number times `scale`, rounded down.
-fn scaled(number: &str, scale: u128) -> u128 {
+fn scale_decimal(number: &str, scale: u128) -> u128 {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits =
         |text: &str| text.bytes().fold(0u128, |sum, it| sum.saturating_mul(10).saturating_add(u128::from(it - b'0')));
@@ -148,7 +148,7 @@ mod tests {
     #[case("1.2.3s", None)]
     #[case("9999999999h", None)]
     #[case("99999999999999999999999999999999999999999999h", None)]
-    fn durations(#[case] text: &str, #[case] nanoseconds: Option<u128>) {
+    fn durations_parse_as_in_go(#[case] text: &str, #[case] nanoseconds: Option<u128>) {
         assert_eq!(parse(text).ok().map(|it| it.as_nanos()), nanoseconds);
     }
 
@@ -161,19 +161,19 @@ mod tests {
     #[case(90_000_000_000, "1m30s")]
     #[case(43_200_000_000_000, "12h0m0s")]
     #[case(31_536_000_000_000_000, "8760h0m0s")]
-    fn prints(#[case] nanoseconds: u64, #[case] expected: &str) {
+    fn durations_print_as_in_go(#[case] nanoseconds: u64, #[case] expected: &str) {
         assert_eq!(GoDuration(Duration::from_nanos(nanoseconds)).to_string(), expected);
     }
 
     proptest! {
         #[test]
-        fn what_is_printed_reads_the_same(nanoseconds in 0..=i64::MAX.unsigned_abs()) {
+        fn printed_durations_parse_to_the_same_value(nanoseconds in 0..=i64::MAX.unsigned_abs()) {
             let duration = Duration::from_nanos(nanoseconds);
             prop_assert_eq!(parse(&GoDuration(duration).to_string()), Ok(duration));
         }
 
         #[test]
-        fn any_text_is_read_or_refused(text in "[-+]?([0-9.]{0,24}([nuµm]?s|m|h|[a-z]?)){0,4}|\\PC*") {
+        fn any_text_parses_or_fails(text in "[-+]?([0-9.]{0,24}([nuµm]?s|m|h|[a-z]?)){0,4}|\\PC*") {
             let _ = parse(&text);
         }
     }

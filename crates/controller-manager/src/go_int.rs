@@ -19,15 +19,15 @@ pub(crate) fn parse(text: &str) -> Result<i64, IntError> {
     };
     let lower = rest.to_ascii_lowercase();
     let prefixes = [("0x", 16), ("0o", 8), ("0b", 2)];
-    let named = prefixes.iter().find_map(|(prefix, radix)| Some((lower.strip_prefix(prefix)?, *radix)));
-    let (digits, radix) = match named {
+    let prefixed = prefixes.iter().find_map(|(prefix, radix)| Some((lower.strip_prefix(prefix)?, *radix)));
+    let (digits, radix) = match prefixed {
         Some((digits, radix)) => (digits.strip_prefix('_').unwrap_or(digits), radix),
         None if lower.len() > 1 && lower.starts_with('0') => (lower.as_str(), 8),
         None => (lower.as_str(), 10),
     };
     // Go allows one underscore between two digits, and between prefix and digits.
-    let good = |group: &str| !group.is_empty() && group.chars().all(|it| it.is_digit(radix));
-    if !digits.split('_').all(good) {
+    let is_valid = |group: &str| !group.is_empty() && group.chars().all(|it| it.is_digit(radix));
+    if !digits.split('_').all(is_valid) {
         return Err(IntError::Syntax);
     }
     i64::from_str_radix(&format!("{sign}{}", digits.replace('_', "")), radix).map_err(|_| IntError::Range)
@@ -63,7 +63,7 @@ mod tests {
     #[case("1__0", Err(IntError::Syntax))]
     #[case("1.5", Err(IntError::Syntax))]
     #[case("five", Err(IntError::Syntax))]
-    fn numbers(#[case] text: &str, #[case] expected: Result<i64, IntError>) {
+    fn integers_parse_as_in_go(#[case] text: &str, #[case] expected: Result<i64, IntError>) {
         assert_eq!(parse(text), expected);
     }
 }

@@ -17,13 +17,13 @@ use crate::metrics::Metrics;
 use crate::settings::LeaderElection;
 
 /// Time limit for releasing the lease at shutdown.
-const GIVE_BACK: Duration = Duration::from_secs(1);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time limit for writing the last election event at shutdown.
-const TELL: Duration = Duration::from_millis(500);
+const EVENT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Observers of the election: health checks and metrics.
 #[derive(Clone, Copy)]
-pub(crate) struct Told<'a> {
+pub(crate) struct Observers<'a> {
     pub(crate) checks: &'a Checks,
     pub(crate) metrics: Option<&'a Metrics>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Told<'a> {
 /// Runs the tasks of `standby` at once and those that `start` adds once the lease is held, until `stop` is cancelled, a
 /// task fails, or the lease is lost.
 ///
-/// `caught_up` runs after the lease is acquired and before `start`: it waits until the caches contain the writes of the
+/// `catch_up` runs after the lease is acquired and before `start`: it waits until the caches contain the writes of the
 /// previous leader.
 ///
 /// The lease is released after all tasks have ended. If a task fails, or does not end within [`GRACE`], it is not
@@ -39,29 +39,29 @@ pub(crate) struct Told<'a> {
 ///
 /// # Errors
 ///
-/// [`RunError::LeaseLost`] if the lease is lost, [`RunError::Part`] if a task failed or did not end in time, and errors
+/// [`RunError::LeaseLost`] if the lease is lost, [`RunError::Task`] if a task failed or did not end in time, and errors
 /// of `start`.
 pub(crate) async fn lead(
     client: Client,
     settings: LeaderElection,
-    told: Told<'_>,
+    observers: Observers<'_>,
     standby: Supervisor,
-    caught_up: impl Future<Output = ()>,
+    catch_up: impl Future<Output = ()>,
     start: impl FnOnce(&mut Supervisor, &Fence) -> Result<(), RunError>,
     stop: CancellationToken,
 ) -> Result<(), RunError> {
-    settings.warn();
+    settings.warn_if_upstream();
     let LeaderElection { lease, timing } = settings;
     let (recorder, writer) = EventRecorder::new(client.clone(), "endpoint-controller-manager");
     // Ends once the election, which holds the recorder, has ended and the last event is written.
     let mut events = JoinSet::new();
     events.spawn(writer.run(CancellationToken::new()));
-    let metrics = told.metrics.map(|metrics| metrics.elections.election(&lease.name));
+    let metrics = observers.metrics.map(|metrics| metrics.elections.election(&lease.name));
     let options = ElectionOptions { lease, identity: identity(), timing, recorder: Some(recorder), metrics };
     let (election, fence) = Election::new(client, options);
-    told.checks.election(&fence);
-    let give_back = CancellationToken::new();
-    let mut election = pin!(election.run(give_back.clone()));
+    observers.checks.set_fence(&fence);
+    let release = CancellationToken::new();
+    let mut election = pin!(election.run(release.clone()));
 
     let work = async {
         let mut elected = fence.clone();
@@ -70,7 +70,7 @@ pub(crate) async fn lead(
             () = stop.cancelled() => false,
             leads = elected.leading() => leads,
         };
-        if leads && stop.run_until_cancelled(caught_up).await.is_some() {
+        if leads && stop.run_until_cancelled(catch_up).await.is_some() {
             let mut supervisor = Supervisor::new(stop.clone());
             start(&mut supervisor, &fence)?;
             supervisor.run(GRACE).await?;
@@ -78,21 +78,21 @@ pub(crate) async fn lead(
         Ok(())
     };
     let standby = async { Ok(standby.run(GRACE).await?) };
-    let parts = async { tokio::try_join!(standby, work) };
+    let tasks = async { tokio::try_join!(standby, work) };
     let result = tokio::select! {
         biased;
         _ = election.as_mut() => Err(RunError::LeaseLost),
-        result = parts => result.map(drop),
+        result = tasks => result.map(drop),
     };
     if result.is_ok() {
-        give_back.cancel();
-        if timeout(GIVE_BACK, election).await.is_err() {
-            tracing::warn!("The lease could not be given back and will expire");
+        release.cancel();
+        if timeout(RELEASE_TIMEOUT, election).await.is_err() {
+            tracing::warn!("Unable to release the lease; the next leader waits until it expires");
         }
     }
-    if !matches!(result, Err(RunError::Part(_))) {
+    if !matches!(result, Err(RunError::Task(_))) {
         // Events are best effort: a timeout is not an error.
-        let _ = timeout(TELL, events.join_next()).await;
+        let _ = timeout(EVENT_TIMEOUT, events.join_next()).await;
     }
     result
 }

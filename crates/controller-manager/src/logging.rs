@@ -33,7 +33,7 @@ pub enum LogFormat {
 
 /// Target prefixes of the workspace's crates. Other crates log warnings and errors only: at lower levels, some print
 /// request headers, which contain credentials.
-const OURS: [&str; 2] = ["kube_", "controller_manager"];
+const OWN_TARGETS: [&str; 2] = ["kube_", "controller_manager"];
 
 fn filter(verbosity: u32) -> Targets {
     let level = match verbosity {
@@ -41,21 +41,21 @@ fn filter(verbosity: u32) -> Targets {
         4..=5 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    let ours = OURS.into_iter().chain(["endpoint_controller_manager"]).map(|target| (target, level));
+    let own = OWN_TARGETS.into_iter().chain(["endpoint_controller_manager"]).map(|target| (target, level));
     // `kube_` also matches crates of kube-rs, which are not part of this workspace.
-    let strangers = ["kube_client", "kube_core"].map(|target| (target, LevelFilter::WARN));
-    Targets::new().with_default(LevelFilter::WARN).with_targets(ours).with_targets(strangers)
+    let kube_rs = ["kube_client", "kube_core"].map(|target| (target, LevelFilter::WARN));
+    Targets::new().with_default(LevelFilter::WARN).with_targets(own).with_targets(kube_rs)
 }
 
 /// Installs the global `tracing` subscriber, which logs to standard error. Does nothing if one is installed already.
 pub fn start_logging(settings: &LoggingSettings) {
     let LoggingSettings { verbosity, format } = *settings;
-    let lines = tracing_subscriber::fmt::layer()
-        .event_format(line::Lines { format, now: kube_ambient::now, pid: std::process::id() })
+    let layer = tracing_subscriber::fmt::layer()
+        .event_format(line::LineFormatter { format, now: kube_ambient::now, pid: std::process::id() })
         .with_writer(std::io::stderr)
         .with_filter(filter(verbosity));
     // The only error is that a subscriber is installed already, by the program that embeds this crate.
-    let _ = tracing_subscriber::registry().with(lines).try_init();
+    let _ = tracing_subscriber::registry().with(layer).try_init();
 }
 
 #[cfg(test)]
@@ -75,7 +75,12 @@ mod tests {
     #[case(9, "kube_client::client", Level::INFO, false)]
     #[case(9, "hyper::proto", Level::DEBUG, false)]
     #[case(0, "hyper::proto", Level::WARN, true)]
-    fn verbosity_is_of_our_crates(#[case] v: u32, #[case] target: &str, #[case] level: Level, #[case] logged: bool) {
+    fn verbosity_applies_to_own_crates_only(
+        #[case] v: u32,
+        #[case] target: &str,
+        #[case] level: Level,
+        #[case] logged: bool,
+    ) {
         assert_eq!(filter(v).would_enable(target, &level), logged);
     }
 }

@@ -13,49 +13,49 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// Time from the first signal until the process is ended, whatever tasks are still running.
-const LIMIT: Duration = Duration::from_millis(4_800);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(4_800);
 
 fn main() -> ExitCode {
-    let line = match CommandLine::parse(std::env::args_os()) {
-        Ok(line) => line,
-        Err(UsageError::Information(text)) => {
+    let command_line = match CommandLine::parse(std::env::args_os()) {
+        Ok(command_line) => command_line,
+        Err(UsageError::HelpOrVersion(text)) => {
             // An error means that standard output is closed; there is no other place to print to.
             let _ = std::io::stdout().write_all(text.as_bytes());
             return ExitCode::SUCCESS;
         }
-        Err(error) => return failed(&anyhow::Error::from(error).context("see --help")),
+        Err(error) => return report_failure(&anyhow::Error::from(error).context("see --help")),
     };
-    start_logging(&line.settings.logging);
-    let ended = Runtime::new().context("cannot start the runtime").and_then(|runtime| {
-        let ended = runtime.block_on(Box::pin(work(line)));
+    start_logging(&command_line.settings.logging);
+    let result = Runtime::new().context("cannot start the runtime").and_then(|runtime| {
+        let result = runtime.block_on(Box::pin(work(command_line)));
         // Blocking tasks, such as a DNS lookup, cannot be cancelled; do not wait for them.
         runtime.shutdown_background();
-        ended
+        result
     });
-    match ended {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failed(&error),
+        Err(error) => report_failure(&error),
     }
 }
 
 /// Prints the error and its causes as one line on standard error; returns the exit code 1.
-fn failed(error: &anyhow::Error) -> ExitCode {
+fn report_failure(error: &anyhow::Error) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "controller-manager: {error:#}");
     ExitCode::FAILURE
 }
 
-/// Exits with code 1 after [`LIMIT`], even if the runtime is blocked and no timer of it fires.
-fn last_resort() {
+/// Exits with code 1 after [`SHUTDOWN_TIMEOUT`], even if the runtime is blocked and no timer of it fires.
+fn exit_after_timeout() {
     thread::spawn(|| {
         #[expect(clippy::disallowed_methods, reason = "independent of the runtime, which may be blocked")]
-        thread::sleep(LIMIT);
-        failed(&anyhow::anyhow!("still running {LIMIT:?} after the request to stop"));
+        thread::sleep(SHUTDOWN_TIMEOUT);
+        report_failure(&anyhow::anyhow!("still running {SHUTDOWN_TIMEOUT:?} after the request to stop"));
         exit(1);
     });
 }
 
-async fn work(line: CommandLine) -> anyhow::Result<()> {
-    let CommandLine { mut settings, warnings, flags } = line;
+async fn work(command_line: CommandLine) -> anyhow::Result<()> {
+    let CommandLine { mut settings, warnings, flags } = command_line;
     for warning in &warnings {
         tracing::warn!("{warning}");
     }
@@ -89,14 +89,14 @@ async fn work(line: CommandLine) -> anyhow::Result<()> {
             };
             tracing::info!(signal = received().await, "Stopping");
             stop.cancel();
-            last_resort();
+            exit_after_timeout();
             received().await
         }
     };
     tokio::select! {
         // Signals are polled first: polling them is cheap, and a busy `run` must not delay them.
         biased;
-        again = signals => anyhow::bail!("{again} received again, not waiting any longer"),
+        again = signals => anyhow::bail!("{again} received again, exiting"),
         ended = run(config, settings, stop) => Ok(ended?),
     }
 }

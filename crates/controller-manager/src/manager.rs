@@ -17,7 +17,7 @@ use crate::controllers::Controllers;
 use crate::credentials;
 use crate::discovery::SliceApi;
 use crate::feature_gates::ENDPOINT_SLICE;
-use crate::leader::{Told, lead};
+use crate::leader::{Observers, lead};
 use crate::metrics::Metrics;
 use crate::serve::serve;
 use crate::serving::ServingError;
@@ -53,7 +53,7 @@ pub enum RunError {
     /// A task (informer, controller, event writer, server) failed, panicked, or did not end within 3 s after `stop` was
     /// cancelled.
     #[error(transparent)]
-    Part(#[from] SupervisorError),
+    Task(#[from] SupervisorError),
 }
 
 /// Time that tasks have to end after `stop` is cancelled.
@@ -63,7 +63,7 @@ pub(crate) const GRACE: Duration = Duration::from_secs(3);
 /// Time after `stop` is cancelled during which running syncs may still start requests. A sync may need hundreds of
 /// requests and wait for the rate limiter before each, which takes longer than [`GRACE`]; the next leader does the
 /// rest.
-const LAST_CALL: Duration = Duration::from_millis(1_500);
+const REQUEST_DEADLINE: Duration = Duration::from_millis(1_500);
 
 /// Runs the controllers until `stop` is cancelled or a task fails.
 ///
@@ -97,9 +97,9 @@ pub async fn run(config: Config, settings: Settings, stop: CancellationToken) ->
     let work = async {
         tokio::select! {
             biased;
-            worked = work => worked,
+            result = work => result,
             // A standby writes nothing and may get new credentials, so that it keeps running.
-            rejected = credentials::rejected(&credentials, || !elects || health.leads()) => {
+            rejected = credentials::wait_until_rejected(&credentials, || !elects || health.is_leader()) => {
                 Err(RunError::Credentials { rejected })
             }
             never = following => match never {},
@@ -109,7 +109,7 @@ pub async fn run(config: Config, settings: Settings, stop: CancellationToken) ->
         None => work.await,
         Some(serving) => tokio::select! {
             biased;
-            worked = work => worked,
+            result = work => result,
             failed = serving.run(GRACE) => Ok(failed?),
         },
     }
@@ -128,18 +128,18 @@ async fn work(
     let caches = Caches::new(&reader, settings.min_resync_period, metrics.as_ref().map(|metrics| &metrics.informers));
     let mut supervisor = Supervisor::new(stop.clone());
     let slice_api = SliceApi::new(metrics.as_ref().map(|metrics| metrics.api_available.clone()));
-    if !controllers.of_slices().is_empty() {
-        checks.slice_api(slice_api.clone());
+    if !controllers.slice_controllers().is_empty() {
+        checks.add_slice_api(slice_api.clone());
     }
     let started = caches.spawn(&mut supervisor, controllers, (reader.clone(), slice_api), &stop);
-    checks.caches(started);
+    checks.add_caches(started);
     let election = settings.leader_election.clone();
-    let last_call = CancellationToken::new();
-    let manager = Manager { config, settings, reader, controllers, caches, checks, metrics, stop, last_call };
+    let request_deadline = CancellationToken::new();
+    let manager = Manager { config, settings, reader, controllers, caches, checks, metrics, stop, request_deadline };
     tokio::select! {
         biased;
         ended = manager.run(election, supervisor) => ended?,
-        never = manager.close() => match never {},
+        never = manager.enforce_request_deadline() => match never {},
     }
     tracing::info!("Stopped");
     Ok(())
@@ -184,7 +184,7 @@ fn fenced(client: Client, fence: Option<&Fence>) -> Client {
 fn controllers(settings: &Settings) -> Controllers {
     let mut controllers = settings.controllers.compiled_in();
     if !settings.feature_gates.enabled(ENDPOINT_SLICE) {
-        for name in controllers.of_slices() {
+        for name in controllers.slice_controllers() {
             tracing::warn!("Not starting {name} since EndpointSlice feature gate is disabled");
         }
         controllers.endpointslice = false;
@@ -205,12 +205,12 @@ struct Manager {
     /// `None` if `--secure-port` is 0: metrics are read at `/metrics` only.
     metrics: Option<Metrics>,
     stop: CancellationToken,
-    /// Cancelled [`LAST_CALL`] after `stop`: from then on the clients of the controllers start no requests.
-    last_call: CancellationToken,
+    /// Cancelled [`REQUEST_DEADLINE`] after `stop`: from then on the clients of the controllers start no requests.
+    request_deadline: CancellationToken,
 }
 
 /// What a controller is started with: its supervisor, its fence and the source of its service account's tokens.
-struct Stage<'a> {
+struct StartContext<'a> {
     supervisor: &'a mut Supervisor,
     fence: Option<&'a Fence>,
     /// Client that requests the tokens of the controllers' service accounts. `None`: controllers use the credentials of
@@ -233,37 +233,37 @@ impl Manager {
         let timeouts = election.timing.timeouts();
         let client = client_within(&self.config, &unlimited, timeouts, self.metrics.as_ref(), "leader-election")?;
         let start = |supervisor: &mut Supervisor, fence: &Fence| self.start(supervisor, Some(fence));
-        let told = Told { checks: &self.checks, metrics: self.metrics.as_ref() };
-        let caught_up = Box::pin(self.caches.catch_up(&self.reader, self.controllers));
-        lead(client, election, told, standby, caught_up, start, self.stop.clone()).await
+        let observers = Observers { checks: &self.checks, metrics: self.metrics.as_ref() };
+        let catch_up = Box::pin(self.caches.catch_up(&self.reader, self.controllers));
+        lead(client, election, observers, standby, catch_up, start, self.stop.clone()).await
     }
 
-    /// Cancels `last_call` [`LAST_CALL`] after `stop` is cancelled. Never returns.
-    async fn close(&self) -> Infallible {
+    /// Cancels `request_deadline` [`REQUEST_DEADLINE`] after `stop` is cancelled. Never returns.
+    async fn enforce_request_deadline(&self) -> Infallible {
         self.stop.cancelled().await;
-        sleep(LAST_CALL).await;
-        self.last_call.cancel();
+        sleep(REQUEST_DEADLINE).await;
+        self.request_deadline.cancel();
         std::future::pending().await
     }
 
     /// Starts the controllers. Their writes pass `fence`, if there is one.
     fn start(&self, supervisor: &mut Supervisor, fence: Option<&Fence>) -> Result<(), RunError> {
         tracing::info!(server = %self.config.server(), controllers = ?self.controllers, "Starting controllers");
-        let asking = || client(&self.config, &self.settings.client, self.metrics.as_ref(), "service-accounts");
-        let asking = self.settings.client.service_account_credentials.then(asking).transpose()?;
-        let accounts = asking.map(|client| fenced(client.with_shutdown(self.last_call.clone()), fence));
-        let mut stage = Stage { supervisor, fence, accounts };
+        let token_client = || client(&self.config, &self.settings.client, self.metrics.as_ref(), "service-accounts");
+        let token_client = self.settings.client.service_account_credentials.then(token_client).transpose()?;
+        let accounts = token_client.map(|client| fenced(client.with_shutdown(self.request_deadline.clone()), fence));
+        let mut context = StartContext { supervisor, fence, accounts };
         #[cfg(feature = "endpoint")]
         if self.controllers.endpoints {
-            self.endpoints(&mut stage)?;
+            self.endpoints(&mut context)?;
         }
         #[cfg(feature = "endpointslice")]
         if self.controllers.endpointslice {
-            self.endpointslice(&mut stage)?;
+            self.endpointslice(&mut context)?;
         }
         #[cfg(feature = "mirroring")]
         if self.controllers.mirroring {
-            self.mirroring(&mut stage)?;
+            self.mirroring(&mut context)?;
         }
         Ok(())
     }
@@ -273,21 +273,21 @@ impl Manager {
     /// the process.
     fn writer(
         &self,
-        stage: &mut Stage<'_>,
+        context: &mut StartContext<'_>,
         part: &str,
         component: &'static str,
     ) -> Result<(Client, EventRecorder), RunError> {
-        let client = match &stage.accounts {
+        let client = match &context.accounts {
             None => client(&self.config, &self.settings.client, self.metrics.as_ref(), part)?,
-            Some(asking) => {
-                let config = self.config.as_service_account(asking.clone(), ACCOUNTS_NAMESPACE, part);
+            Some(token_client) => {
+                let config = self.config.as_service_account(token_client.clone(), ACCOUNTS_NAMESPACE, part);
                 let user = format!("system:serviceaccount:{ACCOUNTS_NAMESPACE}:{part}");
                 client(&config, &self.settings.client, self.metrics.as_ref(), &user)?
             }
         };
-        let client = fenced(client.with_shutdown(self.last_call.clone()), stage.fence);
+        let client = fenced(client.with_shutdown(self.request_deadline.clone()), context.fence);
         let (recorder, writer) = EventRecorder::new(client.clone(), component);
-        stage.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
+        context.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
         Ok((client, recorder))
     }
 
@@ -300,10 +300,10 @@ impl Manager {
     }
 
     #[cfg(feature = "endpoint")]
-    fn endpoints(&self, stage: &mut Stage<'_>) -> Result<(), RunError> {
+    fn endpoints(&self, context: &mut StartContext<'_>) -> Result<(), RunError> {
         use crate::controllers::ENDPOINTS;
 
-        let (client, recorder) = self.writer(stage, "endpoint-controller", "endpoint-controller")?;
+        let (client, recorder) = self.writer(context, "endpoint-controller", "endpoint-controller")?;
         let informers = kube_endpoint::Informers {
             services: self.caches.services.clone(),
             pods: self.caches.pods.clone(),
@@ -311,16 +311,16 @@ impl Manager {
         };
         let (config, metrics) = (self.settings.endpoint, self.controller_metrics(ENDPOINTS));
         let controller = kube_endpoint::endpoints_controller(&informers, client, recorder, config, metrics);
-        stage.supervisor.try_spawn(ENDPOINTS, controller.run(self.stop.clone()));
-        self.checks.controller(ENDPOINTS);
+        context.supervisor.try_spawn(ENDPOINTS, controller.run(self.stop.clone()));
+        self.checks.add_controller(ENDPOINTS);
         Ok(())
     }
 
     #[cfg(feature = "endpointslice")]
-    fn endpointslice(&self, stage: &mut Stage<'_>) -> Result<(), RunError> {
+    fn endpointslice(&self, context: &mut StartContext<'_>) -> Result<(), RunError> {
         use crate::controllers::ENDPOINTSLICE;
 
-        let (client, recorder) = self.writer(stage, "endpointslice-controller", "endpoint-slice-controller")?;
+        let (client, recorder) = self.writer(context, "endpointslice-controller", "endpoint-slice-controller")?;
         let informers = kube_endpointslice::controller::Informers {
             services: self.caches.services.clone(),
             pods: self.caches.pods.clone(),
@@ -335,17 +335,17 @@ impl Manager {
         let controller = kube_endpointslice::controller::endpointslice_controller(
             &informers, client, recorder, config, slices, metrics,
         );
-        stage.supervisor.try_spawn(ENDPOINTSLICE, controller.run(self.stop.clone()));
-        self.checks.controller(ENDPOINTSLICE);
+        context.supervisor.try_spawn(ENDPOINTSLICE, controller.run(self.stop.clone()));
+        self.checks.add_controller(ENDPOINTSLICE);
         Ok(())
     }
 
     #[cfg(feature = "mirroring")]
-    fn mirroring(&self, stage: &mut Stage<'_>) -> Result<(), RunError> {
+    fn mirroring(&self, context: &mut StartContext<'_>) -> Result<(), RunError> {
         use crate::controllers::MIRRORING;
 
         let (client, recorder) =
-            self.writer(stage, "endpointslicemirroring-controller", "endpoint-slice-mirroring-controller")?;
+            self.writer(context, "endpointslicemirroring-controller", "endpoint-slice-mirroring-controller")?;
         let informers = kube_endpointslice_mirroring::Informers {
             services: self.caches.services.clone(),
             endpoints: self.caches.endpoints.clone(),
@@ -359,8 +359,8 @@ impl Manager {
         let controller = kube_endpointslice_mirroring::mirroring_controller(
             &informers, client, recorder, config, mirroring, metrics,
         );
-        stage.supervisor.try_spawn(MIRRORING, controller.run(self.stop.clone()));
-        self.checks.controller(MIRRORING);
+        context.supervisor.try_spawn(MIRRORING, controller.run(self.stop.clone()));
+        self.checks.add_controller(MIRRORING);
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use prometheus::{IntGaugeVec, Opts, Registry};
 use crate::feature_gates::FeatureGates;
 
 /// Value of the label `name` in informer metrics: upstream's, so that existing dashboards match.
-const UPSTREAM: &str = "kube-controller-manager";
+const INFORMER_NAME: &str = "kube-controller-manager";
 
 /// The metrics shared by all components. Metrics of a controller are registered when the controller starts, as upstream
 /// does.
@@ -29,12 +29,12 @@ pub(crate) struct Metrics {
 impl Metrics {
     pub(crate) fn register(gates: &FeatureGates) -> prometheus::Result<Metrics> {
         let registry = Registry::new();
-        features(&registry, gates)?;
-        versions(&registry)?;
+        register_feature_gates(&registry, gates)?;
+        register_versions(&registry)?;
         #[cfg(target_os = "linux")]
         registry.register(Box::new(process::ProcessMetrics::new()?))?;
         Ok(Metrics {
-            informers: kube_informer::PrometheusMetrics::register(&registry, UPSTREAM)?,
+            informers: kube_informer::PrometheusMetrics::register(&registry, INFORMER_NAME)?,
             elections: kube_lease_election::PrometheusMetrics::register(&registry)?,
             clients: kube_controller_client::PrometheusMetrics::register(&registry)?,
             queues: kube_workqueue::PrometheusMetrics::register(&registry)?,
@@ -45,7 +45,7 @@ impl Metrics {
     }
 }
 
-fn registered<C: Collector + Clone + 'static>(registry: &Registry, metric: C) -> prometheus::Result<C> {
+fn register<C: Collector + Clone + 'static>(registry: &Registry, metric: C) -> prometheus::Result<C> {
     registry.register(Box::new(metric.clone()))?;
     Ok(metric)
 }
@@ -54,16 +54,16 @@ fn api_available(registry: &Registry) -> prometheus::Result<IntGaugeVec> {
     let help = "Whether the API server serves a resource that controllers need: 1 if it does, 0 if it does not. Absent \
                 until it has answered.";
     let options = Opts::new("endpoint_controllers_api_available", help);
-    registered(registry, IntGaugeVec::new(options, &["group_version", "resource"])?)
+    register(registry, IntGaugeVec::new(options, &["group_version", "resource"])?)
 }
 
 /// Registers `kubernetes_feature_enabled`: 1 for each enabled feature gate, 0 for the others.
-fn features(registry: &Registry, gates: &FeatureGates) -> prometheus::Result<()> {
+fn register_feature_gates(registry: &Registry, gates: &FeatureGates) -> prometheus::Result<()> {
     let options = Opts::new(
         "kubernetes_feature_enabled",
         "[BETA] This metric records the data about the stage and enablement of a k8s feature.",
     );
-    let features = registered(registry, IntGaugeVec::new(options, &["name", "stage"])?)?;
+    let features = register(registry, IntGaugeVec::new(options, &["name", "stage"])?)?;
     for (gate, on) in gates.all() {
         features.with_label_values(&[gate.name, gate.stage.label()]).set(on.into());
     }
@@ -72,7 +72,7 @@ fn features(registry: &Registry, gates: &FeatureGates) -> prometheus::Result<()>
 
 /// Registers `kubernetes_build_info` (the version of this program) and `version_info` (the emulated version of
 /// Kubernetes).
-fn versions(registry: &Registry) -> prometheus::Result<()> {
+fn register_versions(registry: &Registry) -> prometheus::Result<()> {
     let options = Opts::new(
         "kubernetes_build_info",
         "[BETA] A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree state, \
@@ -89,7 +89,7 @@ fn versions(registry: &Registry) -> prometheus::Result<()> {
         ("minor", env!("CARGO_PKG_VERSION_MINOR").to_owned()),
         ("platform", format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH)),
     ];
-    let build = registered(registry, IntGaugeVec::new(options, &labels.each_ref().map(|(name, _)| *name))?)?;
+    let build = register(registry, IntGaugeVec::new(options, &labels.each_ref().map(|(name, _)| *name))?)?;
     build.with_label_values(&labels.each_ref().map(|(_, value)| value.as_str())).set(1);
 
     let options = Opts::new(
@@ -97,8 +97,7 @@ fn versions(registry: &Registry) -> prometheus::Result<()> {
         "[ALPHA] Provides the compatibility version info of the component. The component label is the name of the \
          component, usually kube, but is relevant for aggregated-apiservers.",
     );
-    let version =
-        registered(registry, IntGaugeVec::new(options, &["binary", "component", "emulation", "min_compat"])?)?;
+    let version = register(registry, IntGaugeVec::new(options, &["binary", "component", "emulation", "min_compat"])?)?;
     version.with_label_values(&["1.36", "kube", "1.36", "1.35"]).set(1);
     Ok(())
 }

@@ -29,14 +29,19 @@ pub(crate) async fn serve(settings: &Settings, checks: &Checks, metrics: &Metric
     // Its own token: `/livez` and `/metrics` are served during shutdown, too.
     let mut supervisor = Supervisor::new(CancellationToken::new());
     let (kubeconfig, part) = (serving.authentication.kubeconfig.as_deref(), "authentication");
-    let tokens = reviewer(kubeconfig, metrics, part, &mut supervisor).await?;
+    let tokens = review_client(kubeconfig, metrics, part, &mut supervisor).await?;
     if tokens.is_none() {
-        tracing::warn!("No authentication-kubeconfig provided, so tokens are as good as none");
+        tracing::warn!(
+            "No --authentication-kubeconfig given and not in a Pod: bearer tokens are ignored, requests are anonymous"
+        );
     }
     let (kubeconfig, part) = (serving.authorization.kubeconfig.as_deref(), "authorization");
-    let access = reviewer(kubeconfig, metrics, part, &mut supervisor).await?;
+    let access = review_client(kubeconfig, metrics, part, &mut supervisor).await?;
     if access.is_none() {
-        tracing::warn!("No authorization-kubeconfig provided, so nothing is allowed but the paths open to all");
+        tracing::warn!(
+            "No --authorization-kubeconfig given and not in a Pod: only --authorization-always-allow-paths and \
+             system:masters are authorized"
+        );
     }
     let contents = Contents {
         health: checks.health().clone(),
@@ -53,7 +58,7 @@ pub(crate) async fn serve(settings: &Settings, checks: &Checks, metrics: &Metric
 
 /// Returns a client for `TokenReview` or `SubjectAccessReview` requests, with a task that reloads its configuration
 /// when its files change. Without a kubeconfig it uses the service account of the Pod; `None` outside of a Pod.
-async fn reviewer(
+async fn review_client(
     kubeconfig: Option<&Path>,
     metrics: &Metrics,
     part: &str,

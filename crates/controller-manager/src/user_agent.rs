@@ -18,7 +18,7 @@ mod tests {
 
     // CM-27, except that `kube-endpoints` replaces the commit of Kubernetes.
     #[test]
-    fn is_of_the_pattern_of_kubernetes_components() {
+    fn user_agent_has_the_format_of_kubernetes_components() {
         let agent = user_agent("leader-election");
         let (program, rest) = agent.split_once(" (").expect("a platform");
         let (platform, part) = rest.split_once(") ").expect("a part");

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_consistent() {
+    fn cli_definition_is_consistent() {
         Cli::command().debug_assert();
     }
 
@@ -152,7 +152,7 @@ mod tests {
     #[case::bench_of_nothing("bench", "error")]
     #[case::bench_all_and_one("bench --all start", "error")]
     #[case::unknown("bench-press", "error")]
-    fn parses(#[case] line: &str, #[case] expect: &str) {
+    fn command_lines_parse(#[case] line: &str, #[case] expect: &str) {
         let words = std::iter::once("devcluster").chain(line.split_whitespace());
         let got = Cli::try_parse_from(words).map_or_else(
             |_| "error".to_owned(),

@@ -51,7 +51,7 @@ pub(crate) struct Host {
 }
 
 /// Reads the user's manifests. Called before the server is started, so that an invalid manifest has no side effects.
-pub(crate) fn own_objects(args: &ServerArgs) -> Result<Vec<Object>, HostError> {
+pub(crate) fn user_objects(args: &ServerArgs) -> Result<Vec<Object>, HostError> {
     let mut objects = Vec::new();
     for path in &args.manifests {
         objects.append(&mut read(path)?);
@@ -66,7 +66,7 @@ impl Host {
         let (kubeconfig, temporary) = if let Some(path) = &args.kubeconfig_out {
             (write_to(path, &server.kubeconfig())?, None)
         } else {
-            let temporary = write_somewhere(&server.kubeconfig())?;
+            let temporary = write_to_temporary_file(&server.kubeconfig())?;
             (temporary.to_path_buf(), Some(temporary))
         };
         Ok(Self { server, kubeconfig, _temporary: temporary })
@@ -119,7 +119,7 @@ fn write_to(path: &Path, text: &str) -> Result<PathBuf, HostError> {
     write().map_err(|source| HostError::Kubeconfig { path: path.to_owned(), source })
 }
 
-fn write_somewhere(text: &str) -> Result<TempPath, HostError> {
+fn write_to_temporary_file(text: &str) -> Result<TempPath, HostError> {
     let write = || {
         let mut file = tempfile::Builder::new().prefix("devcluster-").suffix(".kubeconfig").tempfile()?;
         file.write_all(text.as_bytes())?;

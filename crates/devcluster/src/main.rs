@@ -11,7 +11,7 @@
 //!                                             |
 //!           screen <--- view, expect <--- cluster (informers)
 //!
-//!  bench    lab ---> world (API server process) <--- subject (controllers process, measured)
+//!  bench    environment ---> API server process <--- controllers process (measured)
 //! ```
 
 mod apply;
@@ -48,11 +48,11 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         // `--help` and `--version`: printed to standard output, with exit status 0.
-        Err(asked) if !asked.use_stderr() => asked.exit(),
-        Err(mistake) => {
-            let text = mistake.to_string();
+        Err(help) if !help.use_stderr() => help.exit(),
+        Err(error) => {
+            let text = error.to_string();
             let message = text.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
-            refuse(&format!("{} (see --help)", message.strip_prefix("error: ").unwrap_or(&message)));
+            print_error(&format!("{} (see --help)", message.strip_prefix("error: ").unwrap_or(&message)));
             return ExitCode::from(2);
         }
     };
@@ -60,14 +60,14 @@ fn main() -> ExitCode {
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            refuse(&format!("{error:#}"));
+            print_error(&format!("{error:#}"));
             ExitCode::FAILURE
         }
     }
 }
 
 /// Prints an error to standard error as one line. Failure to print is ignored; the exit status still reports the error.
-fn refuse(message: &str) {
+fn print_error(message: &str) {
     let text = message.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let _ = writeln!(io::stderr(), "devcluster: {text}");
 }

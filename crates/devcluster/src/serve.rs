@@ -6,13 +6,13 @@ use anyhow::Context as _;
 
 use crate::{
     args::ServeArgs,
-    host::{Host, own_objects},
+    host::{Host, user_objects},
     stop::Signals,
 };
 
 /// Starts the server, applies the user's objects, and serves until a termination signal.
 pub(crate) async fn run(args: ServeArgs, mut signals: Signals) -> anyhow::Result<()> {
-    let objects = own_objects(&args.server)?;
+    let objects = user_objects(&args.server)?;
     let host = Host::start(&args.server, args.config()).await?;
     let prepared = async {
         let applied = host.apply(objects).await?;

@@ -122,7 +122,10 @@ fn answer(content_type: &'static str, body: &[Vec<u8>], open: bool) -> Response 
     true,
 )])]
 #[tokio::test]
-async fn pod_with_a_time_in_year_9999_does_not_stop_the_informer(#[case] streams: bool, #[case] answers: Vec<Response>) {
+async fn pod_with_a_time_in_year_9999_does_not_stop_the_informer(
+    #[case] streams: bool,
+    #[case] answers: Vec<Response>,
+) {
     let requests = answers.len();
     let script = if streams { Script::serve(answers).await } else { Script::serve_without_streams(answers).await };
     let config = Config::from_url(&script.url()).unwrap();

@@ -177,15 +177,15 @@ async fn slow() -> Result<(), Error> {
     let count = 20_000;
     for sleepers in [0, WATCHERS] {
         let server = Server::start(Config::default()).await?;
-        let mut held = Vec::new();
+        let mut unread = Vec::new();
         for _ in 0..sleepers {
             let mut connection = Connection::open(server.address()).await?;
             let path = "/api/v1/pods?watch=true&resourceVersion=1";
-            held.push((connection.send(Method::GET, path, Bytes::new()).await?, connection));
+            unread.push((connection.send(Method::GET, path, Bytes::new()).await?, connection));
         }
         let written = drive(&server, count, |i| (Method::POST, PODS.to_owned(), small_pod(i, 0))).await?;
         println!("{sleepers} stalled watchers: {written:>9.0} writes/s");
-        for (response, _connection) in held {
+        for (response, _connection) in unread {
             let read = response.into_body().collect().await.map(http_body_util::Collected::to_bytes);
             let events = read.as_deref().map_or(0, lines);
             println!("  one received {events} of {count} events before it was closed");

@@ -39,7 +39,7 @@ mod tests {
     #[case(json!({"matchExpressions": [{"key": "a", "operator": "Exists"}]}), true)]
     #[case(json!({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}), false)]
     #[case(json!({"matchExpressions": [{"key": "a", "operator": "Resembles"}]}), false)]
-    fn by_table(#[case] selector: Value, #[case] expect: bool) {
+    fn aggregation_selectors_match_labels(#[case] selector: Value, #[case] expect: bool) {
         let labels = BTreeMap::from([("a".to_owned(), "1".to_owned())]);
         assert_eq!(matches(&from_value(selector).unwrap(), &labels), expect);
     }

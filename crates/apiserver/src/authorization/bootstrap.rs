@@ -3,7 +3,7 @@
 //! A real server creates about 80. Roles of controllers belong to the manifests of the controllers.
 
 /// Plural resource name and JSON of each default role and binding; a binding comes after its role.
-pub(crate) const FIRST_ROLES: [(&str, &str); 8] = [
+pub(crate) const DEFAULT_ROLES: [(&str, &str); 8] = [
     (
         "clusterroles",
         r#"{"metadata": {"name": "cluster-admin"}, "rules": [

@@ -3,10 +3,10 @@
 mod aggregation;
 mod bootstrap;
 mod policy;
-mod rulebook;
+mod policy_cache;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use bootstrap::FIRST_ROLES;
-pub(crate) use policy::{Policy, Verdict};
-pub(crate) use rulebook::{GROUP, Rulebook};
+pub(crate) use bootstrap::DEFAULT_ROLES;
+pub(crate) use policy::{Decision, Policy};
+pub(crate) use policy_cache::{GROUP, PolicyCache};

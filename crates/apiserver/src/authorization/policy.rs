@@ -13,9 +13,9 @@ use crate::identity::{MASTERS, User};
 #[derive(Debug, Default)]
 pub(crate) struct Policy {
     /// `ClusterRoleBinding`s.
-    everywhere: Vec<Binding>,
+    cluster_wide: Vec<Binding>,
     /// `RoleBinding`s by namespace.
-    within: BTreeMap<String, Vec<Binding>>,
+    namespaced: BTreeMap<String, Vec<Binding>>,
 }
 
 #[derive(Debug)]
@@ -24,19 +24,19 @@ struct Binding {
     /// Namespace of the binding, used for service accounts without one; empty for a `ClusterRoleBinding`.
     namespace: String,
     /// Description of binding and role, for the reason of an allowed request.
-    because: String,
+    description: String,
     /// Rules of the bound role; an error message if the role does not exist.
     rules: Result<Arc<[PolicyRule]>, String>,
 }
 
 /// Authorization decision with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct Decision {
     pub(crate) allowed: bool,
     pub(crate) reason: String,
 }
 
-impl Verdict {
+impl Decision {
     pub(crate) fn allowed(reason: impl Into<String>) -> Self {
         Self { allowed: true, reason: reason.into() }
     }
@@ -55,11 +55,11 @@ impl Policy {
             };
             // In a real cluster the clusterrole-aggregation controller writes the aggregated rules into the role.
             let selectors = aggregation.cluster_role_selectors.as_deref().unwrap_or_default();
-            let chosen = cluster_roles.iter().filter(|other| {
+            let selected = cluster_roles.iter().filter(|other| {
                 let labels = other.metadata.labels.clone().unwrap_or_default();
                 selectors.iter().any(|selector| aggregation::matches(selector, &labels))
             });
-            chosen.flat_map(|other| other.rules.clone().unwrap_or_default()).collect()
+            selected.flat_map(|other| other.rules.clone().unwrap_or_default()).collect()
         };
         let cluster_rules: BTreeMap<String, Arc<[PolicyRule]>> =
             cluster_roles.iter().map(|role| (role.metadata.name.clone().unwrap_or_default(), rules_of(role))).collect();
@@ -85,8 +85,8 @@ impl Policy {
         let mut policy = Self::default();
         for binding in cluster_bindings {
             let name = binding.metadata.name.unwrap_or_default();
-            policy.everywhere.push(Binding {
-                because: format!("ClusterRoleBinding \"{name}\" of ClusterRole \"{}\"", binding.role_ref.name),
+            policy.cluster_wide.push(Binding {
+                description: format!("ClusterRoleBinding \"{name}\" of ClusterRole \"{}\"", binding.role_ref.name),
                 rules: find(&binding.role_ref, ""),
                 subjects: binding.subjects.unwrap_or_default(),
                 namespace: String::new(),
@@ -96,8 +96,8 @@ impl Policy {
             let namespace = binding.metadata.namespace.unwrap_or_default();
             let name = binding.metadata.name.unwrap_or_default();
             let reference = &binding.role_ref;
-            policy.within.entry(namespace.clone()).or_default().push(Binding {
-                because: format!("RoleBinding \"{name}/{namespace}\" of {} \"{}\"", reference.kind, reference.name),
+            policy.namespaced.entry(namespace.clone()).or_default().push(Binding {
+                description: format!("RoleBinding \"{name}/{namespace}\" of {} \"{}\"", reference.kind, reference.name),
                 rules: find(reference, &namespace),
                 subjects: binding.subjects.unwrap_or_default(),
                 namespace,
@@ -107,23 +107,23 @@ impl Policy {
     }
 
     /// Decides whether `user` may make a request. Members of `system:masters` may do everything.
-    pub(crate) fn decide(&self, user: &User, attributes: &Attributes) -> Verdict {
+    pub(crate) fn decide(&self, user: &User, attributes: &Attributes) -> Decision {
         if user.groups.iter().any(|group| group == MASTERS) {
-            return Verdict::allowed("");
+            return Decision::allowed("");
         }
         let mut missing = Vec::new();
         for (binding, subject) in self.bindings_of(user, &attributes.namespace) {
             match &binding.rules {
                 Ok(rules) if rules.iter().any(|rule| allows(rule, attributes)) => {
                     let subject = format!("{} \"{}\"", subject.kind, subject.name);
-                    return Verdict::allowed(format!("RBAC: allowed by {} to {subject}", binding.because));
+                    return Decision::allowed(format!("RBAC: allowed by {} to {subject}", binding.description));
                 }
                 Ok(_) => {}
                 Err(error) => missing.push(error.as_str()),
             }
         }
-        let reason = in_words(&missing);
-        Verdict { allowed: false, reason: if reason.is_empty() { reason } else { format!("RBAC: {reason}") } }
+        let reason = join_errors(&missing);
+        Decision { allowed: false, reason: if reason.is_empty() { reason } else { format!("RBAC: {reason}") } }
     }
 
     /// Returns the rules that apply to `user` in `namespace`, cluster-wide ones included, and an error message about
@@ -137,21 +137,21 @@ impl Policy {
                 Err(error) => missing.push(error.as_str()),
             }
         }
-        (rules, in_words(&missing))
+        (rules, join_errors(&missing))
     }
 
     /// Returns the bindings that apply to `user` in `namespace`, each with the matching subject.
     fn bindings_of(&self, user: &User, namespace: &str) -> impl Iterator<Item = (&Binding, &Subject)> {
         // `namespace` is empty for cluster-scoped requests, to which no `RoleBinding` applies.
-        let within = self.within.get(namespace).into_iter().flatten();
-        self.everywhere.iter().chain(within).filter_map(|binding| {
-            let subject = binding.subjects.iter().find(|subject| is(subject, &binding.namespace, user))?;
+        let namespaced = self.namespaced.get(namespace).into_iter().flatten();
+        self.cluster_wide.iter().chain(namespaced).filter_map(|binding| {
+            let subject = binding.subjects.iter().find(|subject| matches_subject(subject, &binding.namespace, user))?;
             Some((binding, subject))
         })
     }
 }
 
-fn in_words(errors: &[&str]) -> String {
+fn join_errors(errors: &[&str]) -> String {
     match errors {
         [] => String::new(),
         [one] => (*one).to_owned(),
@@ -160,7 +160,7 @@ fn in_words(errors: &[&str]) -> String {
 }
 
 /// Returns whether `user` matches `subject`. `namespace` is that of the binding.
-fn is(subject: &Subject, namespace: &str, user: &User) -> bool {
+fn matches_subject(subject: &Subject, namespace: &str, user: &User) -> bool {
     match subject.kind.as_str() {
         "User" => subject.name == user.name,
         "Group" => user.groups.contains(&subject.name),
@@ -173,7 +173,7 @@ fn is(subject: &Subject, namespace: &str, user: &User) -> bool {
 }
 
 fn allows(rule: &PolicyRule, attributes: &Attributes) -> bool {
-    if !has(Some(&rule.verbs), &attributes.verb) {
+    if !contains_word(Some(&rule.verbs), &attributes.verb) {
         return false;
     }
     if !attributes.is_resource() {
@@ -184,18 +184,18 @@ fn allows(rule: &PolicyRule, attributes: &Attributes) -> bool {
         });
     }
     let names = rule.resource_names.as_deref().unwrap_or_default();
-    has(rule.api_groups.as_ref(), &attributes.group)
-        && rule.resources.iter().flatten().any(|resource| is_resource(resource, attributes))
+    contains_word(rule.api_groups.as_ref(), &attributes.group)
+        && rule.resources.iter().flatten().any(|resource| covers_resource(resource, attributes))
         && (names.is_empty() || names.contains(&attributes.name))
 }
 
-fn has(words: Option<&Vec<String>>, word: &str) -> bool {
+fn contains_word(words: Option<&Vec<String>>, word: &str) -> bool {
     words.into_iter().flatten().any(|it| it == "*" || it == word)
 }
 
 /// Returns whether a resource of a rule covers a request: `pods` does not cover `pods/status`, `*/status` covers the
 /// status of every resource.
-fn is_resource(resource: &str, attributes: &Attributes) -> bool {
+fn covers_resource(resource: &str, attributes: &Attributes) -> bool {
     resource == "*"
         || resource == attributes.full_resource()
         || (!attributes.subresource.is_empty()

@@ -64,7 +64,7 @@ fn request(text: &str) -> Attributes {
 #[case(json!({"verbs": ["get"], "nonResourceURLs": ["*"]}), "post /anything", false)]
 #[case(json!({"verbs": ["get"], "nonResourceURLs": ["*"]}), "get pods a/p", false)]
 #[case(json!({"verbs": ["get"], "apiGroups": [""], "resources": ["*"]}), "get /metrics", false)]
-fn rules(#[case] rule: Value, #[case] asked: &str, #[case] expect: bool) {
+fn rules_allow_requests(#[case] rule: Value, #[case] text: &str, #[case] expect: bool) {
     let policy = policy(
         json!([{"metadata": {"name": "r"}, "rules": [rule]}]),
         json!([]),
@@ -72,9 +72,9 @@ fn rules(#[case] rule: Value, #[case] asked: &str, #[case] expect: bool) {
                 "subjects": [{"kind": "User", "name": "alice"}]}]),
         json!([]),
     );
-    assert_eq!(policy.decide(&User::new("alice"), &request(asked)).allowed, expect);
-    assert!(!policy.decide(&User::new("bob"), &request(asked)).allowed);
-    assert!(policy.decide(&User::new("bob").group("system:masters"), &request(asked)).allowed);
+    assert_eq!(policy.decide(&User::new("alice"), &request(text)).allowed, expect);
+    assert!(!policy.decide(&User::new("bob"), &request(text)).allowed);
+    assert!(policy.decide(&User::new("bob").group("system:masters"), &request(text)).allowed);
 }
 
 fn bound(subject: &Value, role: &Value) -> Policy {
@@ -102,7 +102,7 @@ fn bound(subject: &Value, role: &Value) -> Policy {
 #[case(json!({"kind": "ServiceAccount", "name": "s", "namespace": "x"}), User::service_account("a", "s"), false)]
 #[case(json!({"kind": "ServiceAccount", "name": "s"}), User::service_account("a", "s"), true)]
 #[case(json!({"kind": "Group", "name": "system:serviceaccounts:x"}), User::service_account("x", "s"), true)]
-fn subjects(#[case] subject: Value, #[case] user: User, #[case] expect: bool) {
+fn subjects_match_users(#[case] subject: Value, #[case] user: User, #[case] expect: bool) {
     for kind in ["Role", "ClusterRole"] {
         let policy = bound(&subject, &json!({"apiGroup": "", "kind": kind, "name": "reader"}));
         assert_eq!(policy.decide(&user, &request("get pods a/p")).allowed, expect);
@@ -117,8 +117,13 @@ fn subjects(#[case] subject: Value, #[case] user: User, #[case] expect: bool) {
 #[case("ClusterRole", "sum", true, r#"RBAC: allowed by RoleBinding "b/a" of ClusterRole "sum" to User "u""#)]
 #[case("Role", "gone", false, r#"RBAC: role.rbac.authorization.k8s.io "gone" not found"#)]
 #[case("ClusterRole", "gone", false, r#"RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found"#)]
-fn reasons(#[case] kind: &str, #[case] name: &str, #[case] allowed: bool, #[case] reason: &str) {
+fn decisions_have_upstreams_reasons(
+    #[case] kind: &str,
+    #[case] name: &str,
+    #[case] allowed: bool,
+    #[case] reason: &str,
+) {
     let policy = bound(&json!({"kind": "User", "name": "u"}), &json!({"apiGroup": "", "kind": kind, "name": name}));
-    let expect = Verdict { allowed, reason: reason.to_owned() };
+    let expect = Decision { allowed, reason: reason.to_owned() };
     assert_eq!(policy.decide(&User::new("u"), &request("get pods a/p")), expect);
 }

@@ -9,7 +9,7 @@ use crate::status::StatusError;
 
 /// Attributes of a write, without the new object.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct AdmissionTarget<'a> {
     pub(super) operation: Operation,
     pub(super) part: Part,
     pub(super) namespace: &'a str,
@@ -17,7 +17,7 @@ pub(super) struct Asked<'a> {
     pub(super) old: Option<&'a Value>,
 }
 
-impl Asked<'_> {
+impl AdmissionTarget<'_> {
     fn request<'a>(&'a self, kind: &'a Kind, options: WriteOptions) -> AdmissionRequest<'a> {
         AdmissionRequest {
             operation: self.operation,
@@ -50,22 +50,22 @@ impl Cluster {
     pub(super) fn mutate(
         &self,
         kind: &Kind,
-        asked: Asked<'_>,
+        target: AdmissionTarget<'_>,
         object: &mut Value,
         options: WriteOptions,
     ) -> Result<(), StatusError> {
         if !self.is_subject_to_admission(options) {
             return Ok(());
         }
-        let denied = self.admission.mutate(&asked.request(kind, options), object);
-        denied.map_err(|denial| StatusError::denied(kind, asked.name, denial))
+        let result = self.admission.mutate(&target.request(kind, options), object);
+        result.map_err(|denial| StatusError::denied(kind, target.name, denial))
     }
 
     /// Runs the validations on the object to be stored; `None` for a delete.
     pub(super) fn validate(
         &self,
         kind: &Kind,
-        asked: Asked<'_>,
+        target: AdmissionTarget<'_>,
         prepared: Option<&Prepared>,
         options: WriteOptions,
     ) -> Result<(), StatusError> {
@@ -78,7 +78,7 @@ impl Cluster {
             object.insert("apiVersion".to_owned(), kind.stored_version().into());
             Value::Object(object)
         });
-        let denied = self.admission.validate(&asked.request(kind, options), object.as_ref());
-        denied.map_err(|denial| StatusError::denied(kind, asked.name, denial))
+        let result = self.admission.validate(&target.request(kind, options), object.as_ref());
+        result.map_err(|denial| StatusError::denied(kind, target.name, denial))
     }
 }

@@ -10,7 +10,7 @@ use crate::status::StatusError;
 
 /// Number of latest changes to search linearly before a binary search of the history. A watch that keeps up needs only
 /// the last few; a binary search would touch the whole history, under the lock and with cache misses.
-const NEAR: usize = 32;
+const LINEAR_SEARCH_LIMIT: usize = 32;
 
 /// Namespace and name of an object.
 pub(crate) type Key = (Box<str>, Box<str>);
@@ -125,8 +125,8 @@ impl Collection {
     fn record(&mut self, change: Change, history_length: usize) {
         self.history.push_back(Arc::new(change));
         while self.history.len() > history_length {
-            if let Some(gone) = self.history.pop_front() {
-                self.floor = gone.object.revision;
+            if let Some(dropped) = self.history.pop_front() {
+                self.floor = dropped.object.revision;
             }
         }
     }
@@ -141,7 +141,7 @@ impl Collection {
     }
 
     /// Drops the history up to `revision`, the current one.
-    pub(super) fn forget_history(&mut self, revision: u64) {
+    pub(super) fn compact(&mut self, revision: u64) {
         self.history.clear();
         self.floor = revision;
     }
@@ -154,8 +154,14 @@ impl Collection {
         if revision < self.floor {
             return Err(self.floor);
         }
-        let newer = self.history.iter().rev().take(NEAR).take_while(|change| change.object.revision > revision).count();
-        let start = if newer < NEAR {
+        let newer = self
+            .history
+            .iter()
+            .rev()
+            .take(LINEAR_SEARCH_LIMIT)
+            .take_while(|change| change.object.revision > revision)
+            .count();
+        let start = if newer < LINEAR_SEARCH_LIMIT {
             self.history.len() - newer
         } else {
             self.history.partition_point(|change| change.object.revision <= revision)

@@ -26,7 +26,7 @@ impl Cluster {
 
     /// Serves the kind of a stored `CustomResourceDefinition`.
     pub(super) fn definition_changed(&mut self, stored: &Stored) {
-        if let Some(kind) = read(stored) {
+        if let Some(kind) = decode(stored) {
             self.define(&kind);
         } else {
             tracing::warn!(name = %stored.name, "definition ignored: no version is both served and stored");
@@ -35,7 +35,7 @@ impl Cluster {
 
     /// Removes the kind of a deleted `CustomResourceDefinition` and all its objects, whatever their finalizers.
     pub(super) fn definition_removed(&mut self, stored: &Stored) -> Result<(), StatusError> {
-        let Some(definition) = read(stored) else { return Ok(()) };
+        let Some(definition) = decode(stored) else { return Ok(()) };
         let found = self.kinds.find(&definition.group, &definition.version, &definition.plural);
         let Some(kind) = found.filter(|kind| kind.is_custom()).cloned() else { return Ok(()) };
         for object in self.list(&kind, None) {
@@ -46,7 +46,7 @@ impl Cluster {
     }
 }
 
-fn read(stored: &Stored) -> Option<CustomKind> {
+fn decode(stored: &Stored) -> Option<CustomKind> {
     let definition: CustomResourceDefinition = serde_json::from_slice(&stored.json).ok()?;
     CustomKind::from_definition(&definition)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::admitted::Asked;
+use super::admitted::AdmissionTarget;
 use super::garbage::FOREGROUND;
 use super::stored::Lifecycle;
 use super::{Cluster, Propagation, Stored, WriteOptions};
@@ -31,12 +31,12 @@ pub(crate) struct Deleted {
     /// The removed object in its last state, or the object that is still stored.
     pub(crate) object: Arc<Stored>,
     /// Whether the object was removed, or would be but for the dry run.
-    pub(crate) gone: bool,
+    pub(crate) removed: bool,
 }
 
 /// Effect of a delete on an object.
 #[derive(Debug, PartialEq, Eq)]
-enum Verdict {
+enum DeleteEffect {
     /// No effect: the object is already being deleted.
     Pending,
     Remove,
@@ -61,63 +61,69 @@ impl Cluster {
         check_preconditions(kind, &stored, options)?;
         if self.is_subject_to_admission(write) {
             let old = stored.value()?;
-            let asked = Asked { operation: Operation::Delete, part: Part::Main, namespace, name, old: Some(&old) };
-            self.validate(kind, asked, None, write)?;
+            let target =
+                AdmissionTarget { operation: Operation::Delete, part: Part::Main, namespace, name, old: Some(&old) };
+            self.validate(kind, target, None, write)?;
         }
         if self.is_namespaces(kind) {
             return self.delete_namespace(kind, &stored, write);
         }
         self.prepare_propagation(kind, &stored, options.propagation, write)?;
         let mut lifecycle = stored.lifecycle()?;
-        let held = lifecycle.finalizers.iter().any(|it| it == FOREGROUND);
-        if self.is_held_in_foreground(options.propagation, write) && !held {
+        let is_foreground = lifecycle.finalizers.iter().any(|it| it == FOREGROUND);
+        if self.is_held_in_foreground(options.propagation, write) && !is_foreground {
             lifecycle.finalizers.push(FOREGROUND.to_owned());
             if lifecycle.deletion_timestamp.is_some() {
                 let stored =
                     self.rewrite(kind, &stored, write, |object| set_finalizers(object, &lifecycle.finalizers))?;
-                return Ok(Deleted { object: stored, gone: false });
+                return Ok(Deleted { object: stored, removed: false });
             }
         }
         let supported = kind.rules.grace(&stored.value()?, kind, options.grace_period_seconds)?;
-        let verdict = judge(&lifecycle, supported, options.grace_period_seconds, write.now);
-        self.carry_out(kind, &stored, &lifecycle, &verdict, write)
+        let effect = delete_effect(&lifecycle, supported, options.grace_period_seconds, write.now);
+        self.apply_effect(kind, &stored, &lifecycle, &effect, write)
     }
 
-    fn carry_out(
+    fn apply_effect(
         &mut self,
         kind: &Kind,
         stored: &Arc<Stored>,
         lifecycle: &Lifecycle,
-        verdict: &Verdict,
+        effect: &DeleteEffect,
         write: WriteOptions,
     ) -> Result<Deleted, StatusError> {
-        match verdict {
-            _ if write.dry_run => Ok(Deleted { object: Arc::clone(stored), gone: true }),
-            Verdict::Pending => Ok(Deleted { object: Arc::clone(stored), gone: false }),
-            Verdict::Remove => Ok(Deleted { object: self.remove(kind, stored)?, gone: true }),
-            Verdict::Mark { at, grace, first } => {
+        match effect {
+            _ if write.dry_run => Ok(Deleted { object: Arc::clone(stored), removed: true }),
+            DeleteEffect::Pending => Ok(Deleted { object: Arc::clone(stored), removed: false }),
+            DeleteEffect::Remove => Ok(Deleted { object: self.remove(kind, stored)?, removed: true }),
+            DeleteEffect::Mark { at, grace, first } => {
                 let marked = self.rewrite(kind, stored, write, |object| {
                     mark(object, *at, *grace, first.then_some(lifecycle.generation).flatten());
                     set_finalizers(object, &lifecycle.finalizers);
                 })?;
                 // Watches get the update and then the deletion, as from a real server.
                 if *grace == 0 && lifecycle.finalizers.is_empty() {
-                    return Ok(Deleted { object: self.remove(kind, &marked)?, gone: true });
+                    return Ok(Deleted { object: self.remove(kind, &marked)?, removed: true });
                 }
-                Ok(Deleted { object: marked, gone: false })
+                Ok(Deleted { object: marked, removed: false })
             }
         }
     }
 
     /// Deletes an object of a terminating namespace without a grace period; one with finalizers is only marked.
-    pub(super) fn evict(&mut self, kind: &Kind, stored: &Arc<Stored>, write: WriteOptions) -> Result<(), StatusError> {
+    pub(super) fn delete_without_grace(
+        &mut self,
+        kind: &Kind,
+        stored: &Arc<Stored>,
+        write: WriteOptions,
+    ) -> Result<(), StatusError> {
         let lifecycle = stored.lifecycle()?;
-        let verdict = match (lifecycle.finalizers.is_empty(), lifecycle.deletion_timestamp) {
-            (true, _) => Verdict::Remove,
-            (false, None) => Verdict::Mark { at: write.now, grace: 0, first: true },
-            (false, Some(_)) => Verdict::Pending,
+        let effect = match (lifecycle.finalizers.is_empty(), lifecycle.deletion_timestamp) {
+            (true, _) => DeleteEffect::Remove,
+            (false, None) => DeleteEffect::Mark { at: write.now, grace: 0, first: true },
+            (false, Some(_)) => DeleteEffect::Pending,
         };
-        self.carry_out(kind, stored, &lifecycle, &verdict, write).map(drop)
+        self.apply_effect(kind, stored, &lifecycle, &effect, write).map(drop)
     }
 
     /// Applies a change of the server itself to an object, without validation and admission.
@@ -137,27 +143,32 @@ impl Cluster {
     }
 }
 
-fn judge(lifecycle: &Lifecycle, supported: Option<i64>, asked: Option<i64>, now: Timestamp) -> Verdict {
-    let held_back = !lifecycle.finalizers.is_empty();
+fn delete_effect(
+    lifecycle: &Lifecycle,
+    supported: Option<i64>,
+    requested: Option<i64>,
+    now: Timestamp,
+) -> DeleteEffect {
+    let has_finalizers = !lifecycle.finalizers.is_empty();
     let Some(at) = lifecycle.deletion_timestamp else {
         return match supported {
-            Some(grace) => Verdict::Mark { at: later(now, grace), grace, first: true },
-            None if held_back => Verdict::Mark { at: now, grace: 0, first: true },
-            None => Verdict::Remove,
+            Some(grace) => DeleteEffect::Mark { at: add_seconds(now, grace), grace, first: true },
+            None if has_finalizers => DeleteEffect::Mark { at: now, grace: 0, first: true },
+            None => DeleteEffect::Remove,
         };
     };
-    match (lifecycle.deletion_grace_period_seconds, asked) {
-        (None, _) if held_back => Verdict::Pending,
-        (None, _) => Verdict::Remove,
+    match (lifecycle.deletion_grace_period_seconds, requested) {
+        (None, _) if has_finalizers => DeleteEffect::Pending,
+        (None, _) => DeleteEffect::Remove,
         // The grace period of a pending deletion can only be shortened.
-        (Some(pending), Some(asked)) if asked < pending => {
-            Verdict::Mark { at: later(at, asked - pending), grace: asked, first: false }
+        (Some(pending), Some(requested)) if requested < pending => {
+            DeleteEffect::Mark { at: add_seconds(at, requested - pending), grace: requested, first: false }
         }
-        (Some(_), _) => Verdict::Pending,
+        (Some(_), _) => DeleteEffect::Pending,
     }
 }
 
-fn later(time: Timestamp, seconds: i64) -> Timestamp {
+fn add_seconds(time: Timestamp, seconds: i64) -> Timestamp {
     time.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
 }
 
@@ -208,36 +219,36 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::constant(1_000, 0);
 
-    fn marked(seconds: i64, grace: i64, first: bool) -> Verdict {
-        Verdict::Mark { at: Timestamp::constant(1_000, 0) + SignedDuration::from_secs(seconds), grace, first }
+    fn marked(seconds: i64, grace: i64, first: bool) -> DeleteEffect {
+        DeleteEffect::Mark { at: Timestamp::constant(1_000, 0) + SignedDuration::from_secs(seconds), grace, first }
     }
 
     // Columns: deletionTimestamp in seconds from now and grace period, if the object is being deleted; whether it has a
-    // finalizer; grace period of the kind; requested grace period; verdict.
+    // finalizer; grace period of the kind; requested grace period; effect.
     #[rstest]
-    #[case::at_once(None, false, None, None, Verdict::Remove)]
+    #[case::at_once(None, false, None, None, DeleteEffect::Remove)]
     #[case::finalizer(None, true, None, None, marked(0, 0, true))]
-    #[case::finalizer_again(Some((0, Some(0))), true, None, None, Verdict::Pending)]
+    #[case::finalizer_again(Some((0, Some(0))), true, None, None, DeleteEffect::Pending)]
     #[case::pod(None, false, Some(30), None, marked(30, 30, true))]
     #[case::pod_now(None, false, Some(0), Some(0), marked(0, 0, true))]
-    #[case::pod_again(Some((30, Some(30))), false, Some(30), None, Verdict::Pending)]
-    #[case::pod_longer(Some((30, Some(30))), false, Some(60), Some(60), Verdict::Pending)]
+    #[case::pod_again(Some((30, Some(30))), false, Some(30), None, DeleteEffect::Pending)]
+    #[case::pod_longer(Some((30, Some(30))), false, Some(60), Some(60), DeleteEffect::Pending)]
     #[case::pod_shorter(Some((30, Some(30))), false, Some(5), Some(5), marked(5, 5, false))]
     #[case::pod_killed(Some((30, Some(30))), false, Some(0), Some(0), marked(0, 0, false))]
-    #[case::old_mark(Some((0, None)), false, None, None, Verdict::Remove)]
-    fn verdicts(
+    #[case::old_mark(Some((0, None)), false, None, None, DeleteEffect::Remove)]
+    fn effect_depends_on_finalizers_and_grace_periods(
         #[case] deleting: Option<(i64, Option<i64>)>,
         #[case] finalizer: bool,
         #[case] supported: Option<i64>,
-        #[case] asked: Option<i64>,
-        #[case] expect: Verdict,
+        #[case] requested: Option<i64>,
+        #[case] expect: DeleteEffect,
     ) {
         let lifecycle = Lifecycle {
-            deletion_timestamp: deleting.map(|(seconds, _)| later(NOW, seconds)),
+            deletion_timestamp: deleting.map(|(seconds, _)| add_seconds(NOW, seconds)),
             deletion_grace_period_seconds: deleting.and_then(|(_, grace)| grace),
             finalizers: if finalizer { vec!["example.com/wait".to_owned()] } else { Vec::new() },
             generation: None,
         };
-        assert_eq!(judge(&lifecycle, supported, asked, NOW), expect);
+        assert_eq!(delete_effect(&lifecycle, supported, requested, NOW), expect);
     }
 }

@@ -41,39 +41,39 @@ impl Propagation {
 }
 
 /// Reference to an object: index of its kind, and its key.
-type Place = (usize, Key);
+type ObjectRef = (usize, Key);
 
 /// Graph of owner references, and the owners that are to be processed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dependencies {
     /// Dependents by the uid of the owner.
-    dependents: BTreeMap<Box<str>, BTreeSet<Place>>,
+    dependents: BTreeMap<Box<str>, BTreeSet<ObjectRef>>,
     /// Owners in foreground deletion, by uid.
-    waiting: BTreeMap<Box<str>, Place>,
+    waiting: BTreeMap<Box<str>, ObjectRef>,
     /// Uids of owners to process: those removed, and those in foreground deletion whose dependents changed.
     pending: BTreeSet<Box<str>>,
     /// Uids of recently removed objects, oldest first, for dependents created after the removal of their owner.
-    gone: IndexSet<Box<str>>,
+    removed_uids: IndexSet<Box<str>>,
 }
 
 /// Maximum number of removed objects to remember. A dependent that is created after its owner was forgotten is kept.
-const REMEMBERED: usize = 10_000;
+const MAX_REMOVED_UIDS: usize = 10_000;
 
 impl Dependencies {
     pub(super) fn added(&mut self, index: usize, object: &Stored) {
         for owner in &object.owners {
             self.dependents.entry(owner.clone()).or_default().insert((index, object.key()));
-            if self.gone.contains(owner) {
+            if self.removed_uids.contains(owner) {
                 self.pending.insert(owner.clone());
             }
         }
     }
 
     pub(super) fn removed(&mut self, index: usize, object: &Stored) {
-        let place = (index, object.key());
+        let object_ref = (index, object.key());
         for owner in &object.owners {
             if let Some(dependents) = self.dependents.get_mut(owner) {
-                dependents.remove(&place);
+                dependents.remove(&object_ref);
                 if dependents.is_empty() {
                     self.dependents.remove(owner);
                 }
@@ -87,23 +87,23 @@ impl Dependencies {
     /// Updates the removed uids after a restore: those of `before`, and those removed according to `former`, unless
     /// they are among `now`.
     pub(super) fn restored(&mut self, former: &Dependencies, before: &BTreeSet<Box<str>>, now: &BTreeSet<Box<str>>) {
-        self.gone.retain(|uid| !now.contains(uid));
-        for uid in former.gone.iter().chain(before).filter(|uid| !now.contains(*uid)) {
-            self.remember(uid);
+        self.removed_uids.retain(|uid| !now.contains(uid));
+        for uid in former.removed_uids.iter().chain(before).filter(|uid| !now.contains(*uid)) {
+            self.record_removed(uid);
         }
     }
 
-    fn remember(&mut self, uid: &str) {
-        if self.gone.len() == REMEMBERED {
-            self.gone.shift_remove_index(0);
+    fn record_removed(&mut self, uid: &str) {
+        if self.removed_uids.len() == MAX_REMOVED_UIDS {
+            self.removed_uids.shift_remove_index(0);
         }
-        self.gone.insert(uid.into());
+        self.removed_uids.insert(uid.into());
     }
 
     /// Records the removal of an object and schedules its dependents.
-    pub(super) fn gone(&mut self, object: &Stored) {
+    pub(super) fn owner_removed(&mut self, object: &Stored) {
         self.waiting.remove(&object.uid);
-        self.remember(&object.uid);
+        self.record_removed(&object.uid);
         if self.dependents.contains_key(&object.uid) {
             self.pending.insert(object.uid.clone());
         }
@@ -132,7 +132,7 @@ impl Cluster {
             Propagation::Background => {}
             Propagation::Orphan => {
                 for (kind, dependent) in self.dependents_of(&stored.uid) {
-                    self.release(&kind, &dependent, &stored.uid, write)?;
+                    self.remove_owner_reference(&kind, &dependent, &stored.uid, write)?;
                 }
             }
             Propagation::Foreground => {
@@ -151,7 +151,7 @@ impl Cluster {
             let waiting = self.dependencies.waiting.get(&uid).cloned();
             for (kind, dependent) in self.dependents_of(&uid) {
                 if waiting.is_none() && self.has_other_owner(&dependent, &uid)? {
-                    self.release(&kind, &dependent, &uid, write)?;
+                    self.remove_owner_reference(&kind, &dependent, &uid, write)?;
                 } else if dependent.lifecycle()?.deletion_timestamp.is_none() {
                     let (namespace, name) = dependent.key();
                     self.delete(&kind, &namespace, &name, &DeleteOptions::default(), write)?;
@@ -170,8 +170,8 @@ impl Cluster {
     }
 
     fn dependents_of(&self, uid: &str) -> Vec<(Arc<Kind>, Arc<Stored>)> {
-        let places = self.dependencies.dependents.get(uid).into_iter().flatten();
-        places
+        let object_refs = self.dependencies.dependents.get(uid).into_iter().flatten();
+        object_refs
             .filter_map(|(index, (namespace, name))| {
                 let kind = self.kinds.all().iter().find(|kind| kind.index == *index && !kind.is_view())?;
                 Some((Arc::clone(kind), self.find(kind, namespace, name)?))
@@ -209,7 +209,7 @@ impl Cluster {
     }
 
     /// Removes the reference to an owner from a dependent.
-    fn release(
+    fn remove_owner_reference(
         &mut self,
         kind: &Kind,
         dependent: &Arc<Stored>,
@@ -226,9 +226,9 @@ impl Cluster {
 
     fn drop_finalizer(&mut self, kind: &Kind, owner: &Arc<Stored>, write: WriteOptions) -> Result<(), StatusError> {
         let lifecycle = owner.lifecycle()?;
-        let freed = lifecycle.finalizers.iter().all(|it| it == FOREGROUND);
+        let is_last = lifecycle.finalizers.iter().all(|it| it == FOREGROUND);
         let waits_for_grace = lifecycle.deletion_grace_period_seconds.unwrap_or_default() > 0;
-        if freed && lifecycle.deletion_timestamp.is_some() && !waits_for_grace {
+        if is_last && lifecycle.deletion_timestamp.is_some() && !waits_for_grace {
             return self.remove(kind, owner).map(drop);
         }
         self.rewrite(kind, owner, write, |object| {

@@ -28,7 +28,7 @@ pub(crate) use delete::{DeleteOptions, Deleted};
 pub(crate) use garbage::Propagation;
 pub(crate) use page::{Page, PageRequest, TooOld};
 pub(crate) use patch::Patch;
-pub(crate) use restore::State;
+pub(crate) use restore::StoreState;
 pub(crate) use stored::Stored;
 pub(crate) use write::{FieldValidation, WriteOptions, Written, unknown_in};
 
@@ -38,7 +38,7 @@ use crate::service_addresses::ServiceAddresses;
 use crate::status::StatusError;
 
 /// Settings of a [`Cluster`].
-pub(crate) struct Limits {
+pub(crate) struct StoreOptions {
     pub(crate) service_cidr_v4: Ipv4Net,
     pub(crate) service_cidr_v6: Ipv6Net,
     /// Number of changes kept per kind, for watches and lists at earlier revisions.
@@ -74,8 +74,13 @@ pub(crate) struct Batch {
 
 impl Cluster {
     /// Creates a cluster with the initial namespaces.
-    pub(crate) fn new(kinds: KindTable, limits: &Limits, rng: StdRng, now: Timestamp) -> Result<Self, StatusError> {
-        let Limits { service_cidr_v4, service_cidr_v6, history_length, collects_garbage } = *limits;
+    pub(crate) fn new(
+        kinds: KindTable,
+        options: &StoreOptions,
+        rng: StdRng,
+        now: Timestamp,
+    ) -> Result<Self, StatusError> {
+        let StoreOptions { service_cidr_v4, service_cidr_v6, history_length, collects_garbage } = *options;
         let mut cluster = Self {
             collections: kinds.all().iter().map(|_| Collection::default()).collect(),
             kinds,
@@ -89,7 +94,7 @@ impl Cluster {
             emptied_namespaces: BTreeSet::new(),
             touched: BTreeSet::new(),
         };
-        cluster.create_first_namespaces(now)?;
+        cluster.create_initial_namespaces(now)?;
         Ok(cluster)
     }
 
@@ -141,9 +146,9 @@ impl Cluster {
     }
 
     /// Drops the history of all kinds: watches and lists at earlier revisions get 410.
-    pub(crate) fn forget_history(&mut self) {
+    pub(crate) fn compact(&mut self) {
         for collection in &mut self.collections {
-            collection.forget_history(self.revision);
+            collection.compact(self.revision);
         }
     }
 
@@ -155,7 +160,7 @@ impl Cluster {
     /// Stores an object, replacing the one with the same key if there is one.
     fn put(&mut self, kind: &Kind, object: Stored) -> Arc<Stored> {
         let previous = self.find(kind, &object.namespace, &object.name);
-        self.addresses.replace(previous.as_ref().map_or(&[], |previous| &previous.held), &object.held);
+        self.addresses.replace(previous.as_ref().map_or(&[], |previous| &previous.allocations), &object.allocations);
         let object = Arc::new(object);
         if self.collects_garbage {
             if let Some(previous) = &previous {
@@ -175,12 +180,12 @@ impl Cluster {
     fn remove(&mut self, kind: &Kind, object: &Stored) -> Result<Arc<Stored>, StatusError> {
         let last = Arc::new(object.at_revision(kind, self.revision + 1)?);
         self.next_revision();
-        self.addresses.replace(&last.held, &[]);
+        self.addresses.replace(&last.allocations, &[]);
         self.collections[kind.index].remove(Arc::clone(&last), self.history_length);
         self.touched.insert(kind.index);
         if self.collects_garbage {
             self.dependencies.removed(kind.index, &last);
-            self.dependencies.gone(&last);
+            self.dependencies.owner_removed(&last);
         }
         if kind.namespaced {
             self.finish_namespace(&last.namespace)?;

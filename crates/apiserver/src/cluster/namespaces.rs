@@ -6,26 +6,26 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Cluster, Deleted, Stored, WriteOptions};
-use crate::authorization::{FIRST_ROLES, GROUP};
+use crate::authorization::{DEFAULT_ROLES, GROUP};
 use crate::kinds::{Kind, NAMESPACE_FINALIZER};
 use crate::status::StatusError;
 
-const FIRST: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+const INITIAL: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 /// Namespaces that cannot be deleted, as in upstream's admission plugin `NamespaceLifecycle`.
-const IMMORTAL: [&str; 3] = ["default", "kube-public", "kube-system"];
+const UNDELETABLE: [&str; 3] = ["default", "kube-public", "kube-system"];
 
 impl Cluster {
-    pub(super) fn create_first_namespaces(&mut self, now: Timestamp) -> Result<(), StatusError> {
+    pub(super) fn create_initial_namespaces(&mut self, now: Timestamp) -> Result<(), StatusError> {
         let Some(kind) = self.namespaces() else { return Ok(()) };
-        for name in FIRST {
+        for name in INITIAL {
             self.create(&kind, "", json!({"metadata": {"name": name}}), WriteOptions::at(now))?;
         }
         Ok(())
     }
 
     /// Creates the default RBAC roles and bindings.
-    pub(crate) fn create_first_roles(&mut self, now: Timestamp) -> Result<(), StatusError> {
-        for (plural, object) in FIRST_ROLES {
+    pub(crate) fn create_default_roles(&mut self, now: Timestamp) -> Result<(), StatusError> {
+        for (plural, object) in DEFAULT_ROLES {
             let Some(kind) = self.kinds.find(GROUP, "v1", plural).cloned() else { continue };
             let object = serde_json::from_str(object).map_err(|error| StatusError::internal(error.to_string()))?;
             self.create(&kind, "", object, WriteOptions::at(now))?;
@@ -68,11 +68,11 @@ impl Cluster {
         write: WriteOptions,
     ) -> Result<Deleted, StatusError> {
         let name = &stored.name;
-        if IMMORTAL.contains(&&**name) {
+        if UNDELETABLE.contains(&&**name) {
             return Err(StatusError::forbidden(kind, name, "this namespace may not be deleted"));
         }
         if write.dry_run || is_terminating(stored) {
-            return Ok(Deleted { object: Arc::clone(stored), gone: false });
+            return Ok(Deleted { object: Arc::clone(stored), removed: false });
         }
         let object = self.rewrite(kind, stored, write, |object| {
             if let Some(Value::Object(meta)) = object.get_mut("metadata") {
@@ -82,7 +82,7 @@ impl Cluster {
                 status.insert("phase".to_owned(), Value::String("Terminating".to_owned()));
             }
         })?;
-        Ok(Deleted { object, gone: false })
+        Ok(Deleted { object, removed: false })
     }
 
     /// Returns the terminating namespaces whose content has not been deleted yet.
@@ -110,7 +110,7 @@ impl Cluster {
         kinds.sort_by_key(|kind| kind.name != "Pod");
         for kind in kinds {
             for content in self.list(&kind, Some(name)) {
-                self.evict(&kind, &content, write)?;
+                self.delete_without_grace(&kind, &content, write)?;
             }
         }
         self.finish_namespace(name)
@@ -130,7 +130,7 @@ impl Cluster {
     }
 
     /// Removes a cluster-scoped object that is being deleted if an update removed its last finalizer.
-    pub(super) fn release_if_finished(&mut self, kind: &Kind, object: &Stored) -> Result<(), StatusError> {
+    pub(super) fn remove_if_finished(&mut self, kind: &Kind, object: &Stored) -> Result<(), StatusError> {
         if self.is_namespaces(kind) {
             return self.finish_namespace(&object.name);
         }

@@ -57,11 +57,11 @@ impl Cluster {
                 .iter_after(namespace.as_deref(), after)
                 .filter(|object| !changed.contains_key(&object.key()))
                 .cloned();
-            let then = changed.values().flatten().filter(|object| {
+            let previous = changed.values().flatten().filter(|object| {
                 namespace.as_deref().is_none_or(|namespace| namespace == &*object.namespace)
                     && after.is_none_or(|after| (&*object.namespace, &*object.name) > after)
             });
-            let mut all: Vec<_> = unchanged.chain(then.cloned()).collect();
+            let mut all: Vec<_> = unchanged.chain(previous.cloned()).collect();
             all.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
             all
         };

@@ -83,12 +83,12 @@ impl Cluster {
                 };
             };
             let mut value = stored.value()?;
-            kind.present(&mut value);
+            kind.to_served(&mut value);
             merge_applied(&mut value, applied.clone(), kind.schema());
             return Ok(Some(value));
         }
         let mut value = stored.ok_or_else(|| StatusError::not_found(kind, name))?.value()?;
-        kind.present(&mut value);
+        kind.to_served(&mut value);
         match patch {
             Patch::Merge(changes) => json_patch::merge(&mut value, changes),
             Patch::Json(operations) => {
@@ -99,7 +99,7 @@ impl Cluster {
             }
             Patch::Strategic(changes) => {
                 let schema = kind.merge_schema().ok_or_else(|| StatusError::no_strategic_merge(kind))?;
-                merge_strategic(&mut value, changes.clone(), schema).map_err(|error| refuse(&error))?;
+                merge_strategic(&mut value, changes.clone(), schema).map_err(|error| strategic_error(&error))?;
             }
             Patch::Apply(_) => {}
         }
@@ -111,15 +111,15 @@ impl Cluster {
 fn check_declared(kind: &Kind, namespace: &str, name: &str, applied: &Value) -> Result<(), StatusError> {
     let unknown = kind.schema().map(|schema| unknown_fields(applied, schema)).unwrap_or_default();
     let Some(first) = unknown.first() else { return Ok(()) };
-    let place = if namespace.is_empty() { format!("/{name}") } else { format!("{namespace}/{name}") };
+    let object_key = if namespace.is_empty() { format!("/{name}") } else { format!("{namespace}/{name}") };
     Err(StatusError::untyped(format!(
-        "failed to create typed patch object ({place}; {}, Kind={}): .{first}: field not declared in schema",
+        "failed to create typed patch object ({object_key}; {}, Kind={}): .{first}: field not declared in schema",
         kind.api_version(),
         kind.name,
     )))
 }
 
-fn refuse(error: &StrategicError) -> StatusError {
+fn strategic_error(error: &StrategicError) -> StatusError {
     match error {
         StrategicError::BadDirective(_) => StatusError::bad_request(error.to_string()),
         StrategicError::UnknownDirective(_) | StrategicError::NoMergeKey { .. } => {
@@ -140,13 +140,13 @@ fn check_applied(kind: &Kind, namespace: &str, name: &str, applied: &Value) -> R
     if meta.get("managedFields").is_some_and(|fields| !fields.is_null() && fields != &json!([])) {
         return Err(StatusError::bad_request("metadata.managedFields must be nil"));
     }
-    let says = |field: &str| meta.get(field).and_then(Value::as_str).filter(|it| !it.is_empty());
-    if let Some(given) = says("name").filter(|given| *given != name) {
+    let meta_field = |field: &str| meta.get(field).and_then(Value::as_str).filter(|it| !it.is_empty());
+    if let Some(given) = meta_field("name").filter(|given| *given != name) {
         return Err(StatusError::bad_request(format!(
             "the name of the object ({given}) does not match the name on the URL ({name})"
         )));
     }
-    if let Some(given) = says("namespace").filter(|given| kind.namespaced && *given != namespace) {
+    if let Some(given) = meta_field("namespace").filter(|given| kind.namespaced && *given != namespace) {
         return Err(StatusError::bad_request(format!(
             "the namespace of the object ({given}) does not match the namespace on the URL ({namespace})"
         )));

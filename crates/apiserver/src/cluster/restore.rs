@@ -10,7 +10,7 @@ use crate::service_addresses::ServiceAddresses;
 
 /// State of the store: the content of an etcd backup, and the indexes derived from it. Objects are shared, not copied.
 #[derive(Debug, Clone)]
-pub(crate) struct State {
+pub(crate) struct StoreState {
     kinds: KindTable,
     objects: Vec<Objects>,
     revision: u64,
@@ -19,7 +19,7 @@ pub(crate) struct State {
     emptied_namespaces: BTreeSet<Box<str>>,
 }
 
-impl State {
+impl StoreState {
     /// Sets the revision from which a restored store continues.
     pub(crate) fn set_revision(&mut self, revision: u64) {
         self.revision = revision;
@@ -28,8 +28,8 @@ impl State {
 
 impl Cluster {
     /// Returns the state at the current revision.
-    pub(crate) fn state(&self) -> State {
-        State {
+    pub(crate) fn state(&self) -> StoreState {
+        StoreState {
             kinds: self.kinds.clone(),
             objects: self.collections.iter().map(|collection| collection.objects().clone()).collect(),
             revision: self.revision,
@@ -41,22 +41,22 @@ impl Cluster {
 
     /// Restores an earlier state. Later revisions are assigned a second time, and the history is empty, as in an API
     /// server that starts on a restored etcd.
-    pub(crate) fn restore(&mut self, state: State) {
-        let State { kinds, objects, revision, addresses, dependencies, emptied_namespaces } = state;
-        let known = self.collections.len();
+    pub(crate) fn restore(&mut self, state: StoreState) {
+        let StoreState { kinds, objects, revision, addresses, dependencies, emptied_namespaces } = state;
+        let kind_count = self.collections.len();
         // A real garbage collector looks owners up: an owner lost by the restore counts as deleted.
-        let lost = self.collections.iter().flat_map(Collection::uids).collect();
+        let replaced = self.collections.iter().flat_map(Collection::uids).collect();
         self.collections = objects.into_iter().map(|objects| Collection::restored(objects, revision)).collect();
         // A kind defined since the snapshot keeps its index, so that no later kind gets the same one.
-        while self.collections.len() < known {
+        while self.collections.len() < kind_count {
             self.collections.push(Collection::restored(Objects::default(), revision));
         }
         self.kinds = kinds;
         self.revision = revision;
         self.addresses = addresses;
         let former = std::mem::replace(&mut self.dependencies, dependencies);
-        let present = self.collections.iter().flat_map(Collection::uids).collect();
-        self.dependencies.restored(&former, &lost, &present);
+        let current = self.collections.iter().flat_map(Collection::uids).collect();
+        self.dependencies.restored(&former, &replaced, &current);
         self.emptied_namespaces = emptied_namespaces;
         self.touched = (0..self.collections.len()).collect();
     }

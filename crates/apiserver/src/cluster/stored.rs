@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::collection::Key;
 use crate::kinds::{Kind, Prepared};
-use crate::service_addresses::Held;
+use crate::service_addresses::Allocation;
 use crate::status::StatusError;
 
 /// Stored object. Immutable: an update creates a new one.
@@ -22,7 +22,7 @@ pub(crate) struct Stored {
     pub(crate) uid: Box<str>,
     pub(crate) labels: BTreeMap<String, String>,
     fields: Vec<(&'static str, String)>,
-    pub(super) held: Vec<Held>,
+    pub(super) allocations: Vec<Allocation>,
     /// Uids of the owners.
     pub(super) owners: Box<[Box<str>]>,
     /// Encoded object: `{"kind":…,"apiVersion":…,"metadata":…`.
@@ -42,7 +42,7 @@ impl Stored {
             uid: meta.uid.take().unwrap_or_default().into(),
             labels: meta.labels.take().unwrap_or_default(),
             fields: std::mem::take(&mut prepared.fields),
-            held: std::mem::take(&mut prepared.held),
+            allocations: std::mem::take(&mut prepared.allocations),
             owners: meta.owner_references.iter().flatten().map(|owner| owner.uid.as_str().into()).collect(),
             json,
             untyped_from,
@@ -59,7 +59,7 @@ impl Stored {
             uid: self.uid.clone(),
             labels: self.labels.clone(),
             fields: self.fields.clone(),
-            held: self.held.clone(),
+            allocations: self.allocations.clone(),
             owners: self.owners.clone(),
             json,
             untyped_from,
@@ -110,9 +110,9 @@ impl Stored {
     }
 
     pub(super) fn lifecycle(&self) -> Result<Lifecycle, StatusError> {
-        let whole: WithLifecycle =
+        let object: WithLifecycle =
             serde_json::from_slice(&self.json).map_err(|error| unreadable(&self.name, &error))?;
-        Ok(whole.metadata)
+        Ok(object.metadata)
     }
 }
 

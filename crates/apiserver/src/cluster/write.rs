@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::admitted::Asked;
+use super::admitted::AdmissionTarget;
 use super::{Cluster, Stored};
 use crate::admission::Operation;
 use crate::kinds::{Context, Kind, Part, Prepared, Rules};
@@ -63,14 +63,15 @@ impl Cluster {
     ) -> Result<Written, StatusError> {
         complete_type(kind, &mut body)?;
         let warnings = check_fields(kind, &body, options)?;
-        kind.accept(&mut body);
+        kind.to_stored(&mut body);
         if self.is_subject_to_admission(options) {
             if kind.namespaced {
                 self.check_namespace_accepts(kind, namespace, text(&body, "name"))?;
             }
             let name = text(&body, "name").unwrap_or_default().to_owned();
-            let asked = Asked { operation: Operation::Create, part: Part::Main, namespace, name: &name, old: None };
-            self.mutate(kind, asked, &mut body, options)?;
+            let target =
+                AdmissionTarget { operation: Operation::Create, part: Part::Main, namespace, name: &name, old: None };
+            self.mutate(kind, target, &mut body, options)?;
         }
         let object = self.add(kind, namespace, body, options, |rules, body, context| rules.create(body, context))?;
         Ok(Written { object, created: true, warnings })
@@ -99,15 +100,15 @@ impl Cluster {
             self.check_namespace_accepts(kind, namespace, text(&body, "name"))?;
         }
         let mut prepared = self.prepare(kind, namespace, options, |context| rules(&*kind.rules, body, context))?;
-        self.settle_name(kind, namespace, &mut prepared)?;
+        self.ensure_free_name(kind, namespace, &mut prepared)?;
         let name = prepared.metadata.name.as_deref().unwrap_or_default();
-        let asked = Asked { operation: Operation::Create, part: Part::Main, namespace, name, old: None };
-        self.validate(kind, asked, Some(&prepared), options)?;
+        let target = AdmissionTarget { operation: Operation::Create, part: Part::Main, namespace, name, old: None };
+        self.validate(kind, target, Some(&prepared), options)?;
         self.store(kind, &mut prepared, options)
     }
 
     /// Checks that the name is free. A generated name that is taken is replaced.
-    fn settle_name(&mut self, kind: &Kind, namespace: &str, prepared: &mut Prepared) -> Result<(), StatusError> {
+    fn ensure_free_name(&mut self, kind: &Kind, namespace: &str, prepared: &mut Prepared) -> Result<(), StatusError> {
         let taken = |cluster: &Self, prepared: &Prepared| {
             let name = prepared.metadata.name.as_deref().unwrap_or_default();
             cluster.find(kind, namespace, name).map(|_| name.to_owned())
@@ -142,13 +143,13 @@ impl Cluster {
     ) -> Result<Written, StatusError> {
         complete_type(kind, &mut body)?;
         let warnings = check_fields(kind, &body, options)?;
-        kind.accept(&mut body);
+        kind.to_stored(&mut body);
         check_identity(kind, namespace, name, &body)?;
         let stored = self.find(kind, namespace, name);
-        if let Some(asked) = text(&body, "uid").filter(|uid| !uid.is_empty()) {
+        if let Some(requested) = text(&body, "uid").filter(|uid| !uid.is_empty()) {
             let found = stored.as_ref().map_or("", |stored| &stored.uid);
-            if asked != found && (stored.is_some() || kind.create_on_update) {
-                let why = format!("Precondition failed: UID in precondition: {asked}, UID in object meta: {found}");
+            if requested != found && (stored.is_some() || kind.create_on_update) {
+                let why = format!("Precondition failed: UID in precondition: {requested}, UID in object meta: {found}");
                 return Err(StatusError::conflict(kind, name, &why));
             }
         }
@@ -163,13 +164,13 @@ impl Cluster {
         };
         let old = stored.value()?;
         // Copied only for admission rules.
-        let shown = if self.is_subject_to_admission(options) { old.clone() } else { Value::Null };
-        let asked = Asked { operation: Operation::Update, part, namespace, name, old: Some(&shown) };
-        self.mutate(kind, asked, &mut body, options)?;
+        let admission_old = if self.is_subject_to_admission(options) { old.clone() } else { Value::Null };
+        let target = AdmissionTarget { operation: Operation::Update, part, namespace, name, old: Some(&admission_old) };
+        self.mutate(kind, target, &mut body, options)?;
         check_version(kind, &stored, text(&body, "resourceVersion"))?;
         let mut prepared =
             self.prepare(kind, namespace, options, |context| kind.rules.update(old, body, part, context))?;
-        self.validate(kind, asked, Some(&prepared), options)?;
+        self.validate(kind, target, Some(&prepared), options)?;
         if stored.is_encoded_as(kind, &mut prepared.object)? {
             return Ok(Written { object: stored, created: false, warnings });
         }
@@ -185,7 +186,7 @@ impl Cluster {
         }
         let object = self.store(kind, &mut prepared, options)?;
         if !kind.namespaced && !options.dry_run {
-            self.release_if_finished(kind, &object)?;
+            self.remove_if_finished(kind, &object)?;
         }
         Ok(Written { object, created: false, warnings })
     }
@@ -300,20 +301,20 @@ fn check_identity(kind: &Kind, namespace: &str, name: &str, body: &Value) -> Res
     Ok(())
 }
 
-fn check_version(kind: &Kind, stored: &Stored, asked: Option<&str>) -> Result<(), StatusError> {
-    match asked {
+fn check_version(kind: &Kind, stored: &Stored, requested: Option<&str>) -> Result<(), StatusError> {
+    match requested {
         None | Some("" | "0") if kind.unconditional_update => Ok(()),
         None | Some("" | "0") => {
             let mut errors = crate::field::FieldErrors::default();
             errors.invalid("metadata.resourceVersion", 0, "must be specified for an update");
             Err(StatusError::invalid(kind, &stored.name, errors))
         }
-        Some(asked) => match asked.parse::<u64>() {
-            Ok(asked) if asked == stored.revision => Ok(()),
+        Some(requested) => match requested.parse::<u64>() {
+            Ok(requested) if requested == stored.revision => Ok(()),
             Ok(_) => Err(StatusError::stale(kind, &stored.name)),
             Err(_) => {
                 let mut errors = crate::field::FieldErrors::default();
-                errors.invalid("metadata.resourceVersion", asked, "must be an unsigned integer");
+                errors.invalid("metadata.resourceVersion", requested, "must be an unsigned integer");
                 Err(StatusError::invalid(kind, &stored.name, errors))
             }
         },

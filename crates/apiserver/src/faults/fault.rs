@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Caller;
+use super::RequestFields;
 
 /// Effect of a fault on a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,16 +152,17 @@ impl On {
         self
     }
 
-    pub(crate) fn matches(&self, caller: &Caller<'_>) -> bool {
+    pub(crate) fn matches(&self, request: &RequestFields<'_>) -> bool {
         let Self { verbs, resource, subresource, namespace, name, user, user_agent } = self;
-        let says = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);
-        (verbs.is_empty() || verbs.iter().any(|verb| verb == caller.verb))
-            && says(resource, caller.resource)
-            && says(subresource, caller.subresource)
-            && says(namespace, caller.namespace)
-            && says(name, caller.name)
-            && says(user, caller.user)
-            && user_agent.as_deref().is_none_or(|part| caller.user_agent.contains(part))
+        let matches_field =
+            |expected: &Option<String>, found: &str| expected.as_deref().is_none_or(|expected| expected == found);
+        (verbs.is_empty() || verbs.iter().any(|verb| verb == request.verb))
+            && matches_field(resource, request.resource)
+            && matches_field(subresource, request.subresource)
+            && matches_field(namespace, request.namespace)
+            && matches_field(name, request.name)
+            && matches_field(user, request.user)
+            && user_agent.as_deref().is_none_or(|part| request.user_agent.contains(part))
     }
 }
 

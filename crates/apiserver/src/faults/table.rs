@@ -9,7 +9,7 @@ use super::{Effect, End, Fault, FaultState};
 
 /// Attributes of a request that [`On`](super::On) matches.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Caller<'a> {
+pub(crate) struct RequestFields<'a> {
     pub(crate) verb: &'a str,
     pub(crate) resource: &'a str,
     pub(crate) subresource: &'a str,
@@ -21,7 +21,7 @@ pub(crate) struct Caller<'a> {
 
 /// Effects of all faults on one request.
 #[derive(Debug, Default)]
-pub(crate) struct Decision {
+pub(crate) struct FaultDecision {
     /// Delay before the request is executed or rejected.
     pub(crate) delay: Duration,
     pub(crate) answer: Answer,
@@ -32,7 +32,7 @@ pub(crate) struct Decision {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Answer {
     #[default]
-    Honest,
+    Normal,
     Refuse {
         code: u16,
         retry_after: Option<u32>,
@@ -67,8 +67,8 @@ impl StreamFaults {
     /// all of them.
     pub(crate) fn draw_piece(&mut self, available: usize) -> Option<(usize, Duration)> {
         let (max_bytes, pause) = self.trickle?;
-        let longest = available.min(max_bytes as usize).max(1);
-        Some((self.rng.random_range(1..=longest), pause))
+        let limit = available.min(max_bytes as usize).max(1);
+        Some((self.rng.random_range(1..=limit), pause))
     }
 }
 
@@ -112,19 +112,19 @@ impl FaultTable {
     ///
     /// The first hit that replaces the response wins; later faults of that sort are neither evaluated nor counted.
     /// Request delays add up. Of several effects of the same sort on the response body, the last wins.
-    pub(crate) fn decide(&mut self, caller: &Caller<'_>) -> Decision {
-        let mut decision = Decision::default();
-        let is_watch = caller.verb == "watch";
+    pub(crate) fn decide(&mut self, request: &RequestFields<'_>) -> FaultDecision {
+        let mut decision = FaultDecision::default();
+        let is_watch = request.verb == "watch";
         for rule in &mut self.rules {
             let Fault { effect, on, after, times, probability } = &rule.fault;
-            let in_vain = match effect {
+            let has_no_effect = match effect {
                 Effect::Refuse { .. } | Effect::Reset | Effect::ApplyThenTimeout | Effect::ApplyThenReset => {
-                    decision.answer != Answer::Honest
+                    decision.answer != Answer::Normal
                 }
                 Effect::RepeatEvents | Effect::EndWatch { .. } => !is_watch,
                 Effect::DelayRequest { .. } | Effect::DelayEvents { .. } | Effect::Trickle { .. } => false,
             };
-            if in_vain || times.is_some_and(|times| rule.hits >= times) || !on.matches(caller) {
+            if has_no_effect || times.is_some_and(|times| rule.hits >= times) || !on.matches(request) {
                 continue;
             }
             rule.matched = rule.matched.saturating_add(1);
@@ -139,7 +139,7 @@ impl FaultTable {
     }
 }
 
-impl Decision {
+impl FaultDecision {
     fn add(&mut self, effect: &Effect, rng: &mut StdRng) {
         match *effect {
             Effect::Refuse { code, retry_after_seconds } => {

@@ -15,8 +15,8 @@ fn table() -> FaultTable {
     FaultTable::new(StdRng::seed_from_u64(1))
 }
 
-fn caller<'a>(verb: &'a str, resource: &'a str, name: &'a str) -> Caller<'a> {
-    Caller { verb, resource, name, namespace: "default", user: "u", user_agent: "test/v1 (x)", subresource: "" }
+fn request<'a>(verb: &'a str, resource: &'a str, name: &'a str) -> RequestFields<'a> {
+    RequestFields { verb, resource, name, namespace: "default", user: "u", user_agent: "test/v1 (x)", subresource: "" }
 }
 
 #[rstest]
@@ -38,8 +38,8 @@ fn caller<'a>(verb: &'a str, resource: &'a str, name: &'a str) -> Caller<'a> {
 #[case::agent(On::any().user_agent("test/"), true)]
 #[case::other_agent(On::any().user_agent("kubectl"), false)]
 #[case::all_must_hold(On::writes().resource("pods").name("db"), false)]
-fn matching(#[case] on: On, #[case] expect: bool) {
-    assert_eq!(on.matches(&caller("create", "pods", "web")), expect);
+fn selectors_match_requests(#[case] on: On, #[case] expect: bool) {
+    assert_eq!(on.matches(&request("create", "pods", "web")), expect);
 }
 
 /// Which of six creates of a pod are hit (`x`).
@@ -52,10 +52,10 @@ fn matching(#[case] on: On, #[case] expect: bool) {
 #[case::sometimes(Fault::reset().probability(0.5), "..xxx.")]
 #[case::others(Fault::reset().on(On::any().resource("nodes")), "......")]
 #[case::no_watch(Fault::end_watch(std::time::Duration::ZERO, End::Cleanly), "......")]
-fn striking(#[case] fault: Fault, #[case] expect: &str) {
+fn hits_depend_on_after_times_and_probability(#[case] fault: Fault, #[case] expect: &str) {
     let mut table = table();
     let id = table.inject(fault);
-    let hit = |_| if table.decide(&caller("create", "pods", "a")).answer == Answer::Reset { 'x' } else { '.' };
+    let hit = |_| if table.decide(&request("create", "pods", "a")).answer == Answer::Reset { 'x' } else { '.' };
     let got: String = (0..6).map(hit).collect();
     assert_eq!(got, expect);
     let state = table.remove(id).unwrap();
@@ -64,24 +64,24 @@ fn striking(#[case] fault: Fault, #[case] expect: &str) {
 }
 
 #[test]
-fn the_first_answer_wins_and_the_second_is_not_used_up() {
+fn first_response_fault_wins_and_later_ones_are_not_counted() {
     let mut table = table();
     table.inject(Fault::unavailable().times(1));
     table.inject(Fault::internal_error().times(1));
-    let answers: Vec<Answer> = (0..3).map(|_| table.decide(&caller("get", "pods", "a")).answer).collect();
+    let answers: Vec<Answer> = (0..3).map(|_| table.decide(&request("get", "pods", "a")).answer).collect();
     let refuse = |code| Answer::Refuse { code, retry_after: None };
-    assert_eq!(answers, [refuse(503), refuse(500), Answer::Honest]);
+    assert_eq!(answers, [refuse(503), refuse(500), Answer::Normal]);
 }
 
 #[test]
-fn delays_add_up_and_streams_are_shaped() {
+fn delays_add_up_and_stream_effects_are_returned() {
     let mut table = table();
     let ms = std::time::Duration::from_millis;
     table.inject(Fault::delay_request(ms(5), ms(5)));
     table.inject(Fault::delay_request(ms(7), ms(7)));
     table.inject(Fault::trickle(3, ms(1)));
     table.inject(Fault::end_watch(ms(9), End::Reset));
-    let decision = table.decide(&caller("watch", "pods", ""));
+    let decision = table.decide(&request("watch", "pods", ""));
     assert_eq!(decision.delay, ms(12));
     let mut stream = decision.stream.unwrap();
     assert_eq!(stream.end, Some((ms(9), End::Reset)));
@@ -93,14 +93,14 @@ fn delays_add_up_and_streams_are_shaped() {
 }
 
 #[test]
-fn the_same_seed_hits_the_same_requests() {
+fn same_seed_hits_the_same_requests() {
     let run = || {
         let mut table = table();
         table.inject(Fault::reset().probability(0.3));
         table.inject(Fault::trickle(9, std::time::Duration::ZERO).probability(0.5));
         (0..100)
             .map(|_| {
-                let decision = table.decide(&caller("list", "pods", ""));
+                let decision = table.decide(&request("list", "pods", ""));
                 (decision.answer, decision.stream.and_then(|mut stream| stream.draw_piece(100)))
             })
             .collect::<Vec<_>>()
@@ -133,7 +133,7 @@ fn the_same_seed_hits_the_same_requests() {
 )]
 #[case(r#"{"effect": {"trickle": {"maxBytes": 7, "pauseMillis": 2}}}"#, Some(Fault::trickle(7, millis(2))))]
 #[case(r#"{"effect": "reset", "tiems": 3}"#, None)]
-fn written_as_json(#[case] text: &str, #[case] expect: Option<Fault>) {
+fn faults_round_trip_as_json(#[case] text: &str, #[case] expect: Option<Fault>) {
     let fault: Option<Fault> = serde_json::from_str(text).ok();
     assert_eq!(fault, expect);
     if let Some(fault) = fault {

@@ -7,7 +7,7 @@ use crate::protobuf;
 
 /// One media range of an `Accept` header, such as `application/json;as=Table;v=v1;g=meta.k8s.io`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Wanted<'a> {
+pub(super) struct MediaRange<'a> {
     pub(super) media_type: &'a str,
     /// Value of the `as` parameter: the kind that an object or list is converted to. Empty for no conversion.
     pub(super) kind: &'a str,
@@ -15,7 +15,7 @@ pub(super) struct Wanted<'a> {
     pub(super) version: &'a str,
 }
 
-impl Wanted<'_> {
+impl MediaRange<'_> {
     /// Returns `true` if the media type matches JSON.
     pub(super) fn is_json(&self) -> bool {
         matches!(self.media_type, "application/json" | "application/*" | "*/*")
@@ -24,7 +24,7 @@ impl Wanted<'_> {
 
 /// Parses the `Accept` headers into media ranges, in header order. Kubernetes clients list them in order of preference,
 /// so `q` values are ignored.
-pub(super) fn wanted(headers: &HeaderMap) -> Vec<Wanted<'_>> {
+pub(super) fn media_ranges(headers: &HeaderMap) -> Vec<MediaRange<'_>> {
     headers
         .get_all(ACCEPT)
         .iter()
@@ -32,16 +32,16 @@ pub(super) fn wanted(headers: &HeaderMap) -> Vec<Wanted<'_>> {
         .flat_map(|value| value.split(','))
         .map(|alternative| {
             let mut parts = alternative.split(';').map(str::trim);
-            let mut wanted = Wanted { media_type: parts.next().unwrap_or_default(), ..Wanted::default() };
+            let mut range = MediaRange { media_type: parts.next().unwrap_or_default(), ..MediaRange::default() };
             for (name, value) in parts.filter_map(|part| part.split_once('=')) {
                 match name {
-                    "as" => wanted.kind = value,
-                    "g" => wanted.group = value,
-                    "v" => wanted.version = value,
+                    "as" => range.kind = value,
+                    "g" => range.group = value,
+                    "v" => range.version = value,
                     _ => {}
                 }
             }
-            wanted
+            range
         })
         .collect()
 }
@@ -61,18 +61,18 @@ pub(super) enum Form {
 
 /// Returns `true` if unconverted protobuf precedes every JSON form that this server supports.
 pub(super) fn prefers_protobuf(headers: &HeaderMap) -> bool {
-    let whole = |wanted: &Wanted<'_>| wanted.kind.is_empty() && wanted.media_type == protobuf::MEDIA_TYPE;
-    wanted(headers).iter().find(|it| whole(it) || json_form(it).is_some()).is_some_and(whole)
+    let whole = |range: &MediaRange<'_>| range.kind.is_empty() && range.media_type == protobuf::MEDIA_TYPE;
+    media_ranges(headers).iter().find(|it| whole(it) || json_form(it).is_some()).is_some_and(whole)
 }
 
 /// Returns the first supported JSON form; [`Form::Whole`] if no media range matches.
 pub(super) fn form(headers: &HeaderMap) -> Form {
-    wanted(headers).iter().find_map(json_form).unwrap_or(Form::Whole)
+    media_ranges(headers).iter().find_map(json_form).unwrap_or(Form::Whole)
 }
 
-fn json_form(wanted: &Wanted<'_>) -> Option<Form> {
-    match (wanted.kind, wanted.group, wanted.version) {
-        _ if !wanted.is_json() => None,
+fn json_form(range: &MediaRange<'_>) -> Option<Form> {
+    match (range.kind, range.group, range.version) {
+        _ if !range.is_json() => None,
         ("", ..) => Some(Form::Whole),
         ("Table", "meta.k8s.io", "v1") => Some(Form::Table),
         ("PartialObjectMetadata" | "PartialObjectMetadataList", "meta.k8s.io", "v1") => Some(Form::Metadata),
@@ -99,7 +99,7 @@ mod tests {
         "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
         Form::Metadata
     )]
-    fn forms(#[case] accept: &str, #[case] expect: Form) {
+    fn accept_header_selects_the_form(#[case] accept: &str, #[case] expect: Form) {
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_str(accept).unwrap())]);
         assert_eq!(form(&headers), expect);
     }
@@ -111,7 +111,7 @@ mod tests {
     #[case("application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json", false)]
     #[case("*/*", false)]
     #[case("", false)]
-    fn protobuf_first(#[case] accept: &str, #[case] expect: bool) {
+    fn protobuf_is_preferred_if_listed_first(#[case] accept: &str, #[case] expect: bool) {
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_str(accept).unwrap())]);
         assert_eq!(prefers_protobuf(&headers), expect);
     }

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use http::HeaderMap;
 use serde_json::{Value, json};
 
-use super::accept::wanted;
-use super::reviews::{QUESTIONS, Question, question_groups};
+use super::accept::media_ranges;
+use super::reviews::{VIRTUAL_RESOURCES, VirtualResource, virtual_groups};
 use crate::kinds::Kind;
 
 /// Returns the first `apidiscovery.k8s.io` version that the client accepts, or `None` if plain JSON precedes it or no
 /// version is accepted.
-pub(super) fn version_wanted(headers: &HeaderMap) -> Option<&'static str> {
-    for wanted in wanted(headers) {
-        match (wanted.kind, wanted.group, wanted.version) {
+pub(super) fn accepted_version(headers: &HeaderMap) -> Option<&'static str> {
+    for range in media_ranges(headers) {
+        match (range.kind, range.group, range.version) {
             ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2") => return Some("v2"),
             ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2beta1") => return Some("v2beta1"),
-            ("", ..) if wanted.is_json() => return None,
+            ("", ..) if range.is_json() => return None,
             _ => {}
         }
     }
@@ -55,9 +55,9 @@ pub(super) fn document(kinds: &[Arc<Kind>], core: bool, version: &str) -> Value 
         .collect();
     let mut items = items;
     if !core {
-        items.extend(question_groups().map(|group| {
+        items.extend(virtual_groups().map(|group| {
             let resources: Vec<Value> =
-                QUESTIONS.iter().filter(|it| it.group == group).map(question_resource).collect();
+                VIRTUAL_RESOURCES.iter().filter(|it| it.group == group).map(virtual_resource_document).collect();
             let version = json!({"version": "v1", "resources": resources, "freshness": "Current"});
             json!({"metadata": {"name": group, "creationTimestamp": null}, "versions": [version]})
         }));
@@ -102,12 +102,12 @@ fn resource(kind: &Kind) -> Value {
             "subresource": "status", "responseKind": response_kind, "verbs": Kind::STATUS_VERBS
         }));
     }
-    let questions = QUESTIONS.iter().filter(|it| !it.subresource.is_empty());
-    for question in questions.filter(|it| it.group == kind.group && it.plural == kind.plural) {
+    let virtual_resources = VIRTUAL_RESOURCES.iter().filter(|it| !it.subresource.is_empty());
+    for virtual_resource in virtual_resources.filter(|it| it.group == kind.group && it.plural == kind.plural) {
         subresources.push(json!({
-            "subresource": question.subresource,
-            "responseKind": kind_of_question(question),
-            "verbs": Question::VERBS,
+            "subresource": virtual_resource.subresource,
+            "responseKind": virtual_kind(virtual_resource),
+            "verbs": VirtualResource::VERBS,
         }));
     }
     if !subresources.is_empty() {
@@ -116,16 +116,16 @@ fn resource(kind: &Kind) -> Value {
     resource
 }
 
-fn question_resource(question: &Question) -> Value {
+fn virtual_resource_document(virtual_resource: &VirtualResource) -> Value {
     json!({
-        "resource": question.plural,
-        "responseKind": kind_of_question(question),
-        "scope": if question.namespaced { "Namespaced" } else { "Cluster" },
-        "singularResource": question.singular(),
-        "verbs": Question::VERBS,
+        "resource": virtual_resource.plural,
+        "responseKind": virtual_kind(virtual_resource),
+        "scope": if virtual_resource.namespaced { "Namespaced" } else { "Cluster" },
+        "singularResource": virtual_resource.singular(),
+        "verbs": VirtualResource::VERBS,
     })
 }
 
-fn kind_of_question(question: &Question) -> Value {
-    json!({"group": question.kind_group, "version": "v1", "kind": question.kind})
+fn virtual_kind(virtual_resource: &VirtualResource) -> Value {
+    json!({"group": virtual_resource.kind_group, "version": "v1", "kind": virtual_resource.kind})
 }

@@ -24,9 +24,9 @@ use crate::status::StatusError;
 /// Maximum size of a request body in bytes, as `MaxRequestBodyBytes` of `k8s.io/apiserver`.
 const MAX_BODY: usize = 3 * 1024 * 1024;
 /// Number of bytes of a malformed JSON or YAML body repeated in the error message.
-const SHOWN: usize = 1024;
+const MAX_QUOTED_BYTES: usize = 1024;
 /// Number of bytes of a malformed protobuf body repeated in the error message, in hexadecimal.
-const SHOWN_IN_HEX: usize = 30;
+const MAX_QUOTED_HEX_BYTES: usize = 30;
 
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
@@ -98,8 +98,8 @@ impl Expected<'_> {
         match media_type(headers) {
             JSON => serde_json::from_slice(body).map_err(|error| self.unreadable(&error.to_string(), body)),
             YAML => yaml(body).map_err(|error| self.unreadable(&error, body)),
-            protobuf::MEDIA_TYPE if protobuf::speaks(self.api_version, self.kind) => self.read_protobuf(body),
-            other if protobuf::speaks(self.api_version, self.kind) => {
+            protobuf::MEDIA_TYPE if protobuf::is_supported(self.api_version, self.kind) => self.read_protobuf(body),
+            other if protobuf::is_supported(self.api_version, self.kind) => {
                 Err(StatusError::unsupported_media_type(other, &[JSON, YAML, protobuf::MEDIA_TYPE]))
             }
             other => Err(StatusError::unsupported_media_type(other, &[JSON, YAML])),
@@ -107,7 +107,7 @@ impl Expected<'_> {
     }
 
     fn read_protobuf(self, body: &[u8]) -> Result<Document, StatusError> {
-        let document = protobuf::Document::open(body).map_err(|error| {
+        let document = protobuf::Envelope::open(body).map_err(|error| {
             StatusError::bad_request(format!(
                 "the object provided is unrecognized (must be of type {}): {error} ({})",
                 self.kind,
@@ -115,7 +115,8 @@ impl Expected<'_> {
             ))
         })?;
         // An envelope without apiVersion or kind has those of the path.
-        let or = |said: &'_ str, expected: &'_ str| if said.is_empty() { expected.to_owned() } else { said.to_owned() };
+        let or =
+            |given: &'_ str, expected: &'_ str| if given.is_empty() { expected.to_owned() } else { given.to_owned() };
         let (api_version, kind) = (or(document.api_version, self.api_version), or(document.kind, self.kind));
         let object = document.read(&api_version, &kind).map_err(|error| {
             let version = api_version.rsplit('/').next().unwrap_or_default();
@@ -134,10 +135,10 @@ impl Expected<'_> {
     }
 
     fn unreadable(self, error: &str, body: &[u8]) -> StatusError {
-        let shown = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]);
+        let quoted = String::from_utf8_lossy(&body[..body.len().min(MAX_QUOTED_BYTES)]);
         StatusError::bad_request(format!(
             "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: \
-             {error} ({shown})",
+             {error} ({quoted})",
             self.kind
         ))
     }
@@ -145,15 +146,15 @@ impl Expected<'_> {
 
 /// Returns the first bytes of a binary body in hexadecimal, formatted as by upstream's `summarizeData`.
 fn in_hex(body: &[u8]) -> String {
-    let mut shown = String::new();
-    for byte in body.iter().take(SHOWN_IN_HEX) {
+    let mut quoted = String::new();
+    for byte in body.iter().take(MAX_QUOTED_HEX_BYTES) {
         // Writing to a `String` cannot fail.
-        let _ = write!(shown, "{byte:02x}");
+        let _ = write!(quoted, "{byte:02x}");
     }
     match body.len() {
         0 => "<empty>".to_owned(),
-        length if length > SHOWN_IN_HEX => format!("{shown} ..."),
-        _ => shown,
+        length if length > MAX_QUOTED_HEX_BYTES => format!("{quoted} ..."),
+        _ => quoted,
     }
 }
 
@@ -173,24 +174,24 @@ pub(super) fn patch(headers: &HeaderMap, body: &[u8]) -> Result<(Patch, Vec<Stri
     match media_type(headers) {
         MERGE_PATCH => {
             let document = read()?;
-            let complaints = document.complaints();
-            Ok((Patch::Merge(document.value), complaints))
+            let messages = document.messages();
+            Ok((Patch::Merge(document.value), messages))
         }
         JSON_PATCH => {
             let document = read()?;
-            let complaints = document.complaints().into_iter().map(|it| format!("json patch {it}")).collect();
-            Ok((Patch::Json(serde_json::from_value(document.value).map_err(unreadable)?), complaints))
+            let messages = document.messages().into_iter().map(|it| format!("json patch {it}")).collect();
+            Ok((Patch::Json(serde_json::from_value(document.value).map_err(unreadable)?), messages))
         }
         STRATEGIC_PATCH => {
             let document = read()?;
-            let complaints = document.complaints();
-            Ok((Patch::Strategic(document.value), complaints))
+            let messages = document.messages();
+            Ok((Patch::Strategic(document.value), messages))
         }
         APPLY_PATCH => {
             let document: Document =
                 yaml(body).map_err(|error| StatusError::bad_request(format!("error decoding YAML: {error}")))?;
-            let complaints = document.complaints();
-            Ok((Patch::Apply(document.value), complaints))
+            let messages = document.messages();
+            Ok((Patch::Apply(document.value), messages))
         }
         other => {
             let supported = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH];

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use super::body::RequestBody;
-use super::front;
+use super::handler;
 use super::socket::{Kill, Socket};
 use crate::identity::User;
 use crate::shared::Shared;
@@ -24,7 +24,7 @@ use crate::traffic::Meter;
 use crate::transport::user_of_certificate;
 
 /// Timeout of a TLS handshake.
-const HANDSHAKE: std::time::Duration = std::time::Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// Accepts connections until the server stops, then waits until the open ones have ended.
 pub(crate) async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, shared: Arc<Shared>) {
@@ -56,17 +56,17 @@ async fn serve_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shar
     let meter = Arc::<Meter>::default();
     let socket = Socket::new(stream, kill.clone(), Arc::clone(&meter));
     let Some(acceptor) = acceptor else {
-        return speak(socket, None, (kill, meter), shared).await;
+        return serve_http(socket, None, (kill, meter), shared).await;
     };
     let accepted = tokio::select! {
-        accepted = tokio::time::timeout(HANDSHAKE, acceptor.accept(socket)) => accepted,
+        accepted = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(socket)) => accepted,
         () = shared.stopping.cancelled() => return,
     };
     match accepted {
         Ok(Ok(stream)) => {
             let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default();
             let user = certificates.first().and_then(|certificate| user_of_certificate(certificate));
-            speak(stream, user, (kill, meter), shared).await;
+            serve_http(stream, user, (kill, meter), shared).await;
         }
         Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
         Err(_) => tracing::debug!("TLS handshake timed out"),
@@ -75,7 +75,7 @@ async fn serve_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shar
 
 /// Serves HTTP/1.1, or HTTP/2 if the client starts with its preface. `user` is the user of the client certificate, if
 /// any.
-async fn speak<S>(stream: S, user: Option<User>, (kill, meter): (Kill, Arc<Meter>), shared: Arc<Shared>)
+async fn serve_http<S>(stream: S, user: Option<User>, (kill, meter): (Kill, Arc<Meter>), shared: Arc<Shared>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -85,9 +85,10 @@ where
     let user = user.map(Arc::new);
     let service = service_fn(move |request: Request<Incoming>| {
         let user_agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        meter.is_of(user_agent, &shared.traffic);
-        let answer = front::answer(Arc::clone(&shared), kill.clone(), user.clone(), request.map(RequestBody::Received));
-        async move { Ok::<_, Infallible>(answer.await) }
+        meter.set_user_agent(user_agent, &shared.traffic);
+        let response =
+            handler::handle(Arc::clone(&shared), kill.clone(), user.clone(), request.map(RequestBody::Received));
+        async move { Ok::<_, Infallible>(response.await) }
     });
     let mut builder = Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new());
@@ -95,7 +96,7 @@ where
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
     let result = tokio::select! {
         result = connection.as_mut() => result,
-        () = killed.wanted() => return,
+        () = killed.requested() => return,
         () = epoch.cancelled() => return,
         () = stopping.cancelled() => {
             connection.as_mut().graceful_shutdown();

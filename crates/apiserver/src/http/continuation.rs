@@ -20,7 +20,7 @@ pub(super) struct Continuation {
 
 /// JSON inside the base64 of a token; the same as upstream's `continueToken`.
 #[derive(Serialize, Deserialize)]
-struct Token {
+struct TokenContent {
     v: String,
     rv: i64,
     start: String,
@@ -29,7 +29,7 @@ struct Token {
 impl Continuation {
     pub(super) fn encode(&self) -> String {
         let (namespace, name) = &self.after;
-        let token = Token {
+        let token = TokenContent {
             v: VERSION.to_owned(),
             rv: self.revision.and_then(|revision| i64::try_from(revision).ok()).unwrap_or(-1),
             // The smallest key after that of the last object.
@@ -42,7 +42,7 @@ impl Continuation {
     pub(super) fn decode(text: &str) -> Result<Self, StatusError> {
         let invalid = |why: &str| StatusError::bad_request(format!("continue key is not valid: {why}"));
         let bytes = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).map_err(|error| invalid(&error.to_string()))?;
-        let token: Token = serde_json::from_slice(&bytes).map_err(|error| invalid(&error.to_string()))?;
+        let token: TokenContent = serde_json::from_slice(&bytes).map_err(|error| invalid(&error.to_string()))?;
         if token.v != VERSION {
             return Err(invalid("server does not recognize this encoded version"));
         }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_a_real_server_wrote() {
+    fn decodes_tokens_of_a_real_server() {
         let token = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MzQ4Mywic3RhcnQiOiIvdDkyOGI5LXNwcmVhZC0yMC93ZWItNVx1MDAwMCJ9";
         let expect = Continuation { revision: Some(3483), after: ("t928b9-spread-20".into(), "web-5".into()) };
         assert_eq!(Continuation::decode(token).unwrap(), expect);
@@ -81,7 +81,7 @@ mod tests {
     #[case("!")]
     #[case("e30")]
     #[case("eyJ2IjoieCIsInJ2IjoxLCJzdGFydCI6Ii9hIn0")]
-    fn refuses(#[case] token: &str) {
+    fn invalid_tokens_are_rejected(#[case] token: &str) {
         assert_eq!(Continuation::decode(token).unwrap_err().code, 400);
     }
 }

@@ -17,8 +17,8 @@ use crate::status::StatusError;
 pub(super) const PREFIX: &str = "/debug/";
 
 /// Handles a request whose path starts with [`PREFIX`].
-pub(super) async fn answer(shared: &Arc<Shared>, parts: &Parts, body: RequestBody) -> Reply {
-    route(shared, parts, body).await.unwrap_or_else(|error| reply::refusal(&error))
+pub(super) async fn handle(shared: &Arc<Shared>, parts: &Parts, body: RequestBody) -> Reply {
+    route(shared, parts, body).await.unwrap_or_else(|error| reply::json_error(&error))
 }
 
 async fn route(shared: &Arc<Shared>, parts: &Parts, body: RequestBody) -> Result<Reply, StatusError> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::path::Route;
 use super::reply::{self, Reply};
-use super::reviews::{QUESTIONS, Question, question_groups};
+use super::reviews::{VIRTUAL_RESOURCES, VirtualResource, virtual_groups};
 use super::{accept, aggregated, openapi};
 use crate::kinds::Kind;
 use crate::shared::Shared;
@@ -21,7 +21,7 @@ pub(super) const VERSION: &str = "v1.36.2";
 /// # Errors
 /// 404 for an unknown path, 405 for a method other than GET, 406 if an OpenAPI document is requested in something other
 /// than JSON.
-pub(super) fn answer(
+pub(super) fn handle(
     shared: &Shared,
     route: &Route,
     method: &Method,
@@ -32,7 +32,7 @@ pub(super) fn answer(
     }
     let kinds: Vec<Arc<Kind>> = shared.read(|cluster| cluster.kinds().all().to_vec());
     if matches!(route, Route::CoreVersions | Route::Groups)
-        && let Some(version) = aggregated::version_wanted(headers)
+        && let Some(version) = aggregated::accepted_version(headers)
     {
         let document = aggregated::document(&kinds, *route == Route::CoreVersions, version);
         return Ok(reply::json_as(aggregated::content_type(version), document.to_string()));
@@ -61,15 +61,15 @@ pub(super) fn answer(
         }
         Route::OpenApi2 => openapi::version_2(&kinds),
         Route::OpenApi3 => openapi::index(&kinds),
-        Route::OpenApi3Of(place) => openapi::group_version(&kinds, place)?,
+        Route::OpenApi3Of(path) => openapi::group_version(&kinds, path)?,
         Route::Resource(_) | Route::Unknown => return Err(StatusError::no_such_path()),
     };
     Ok(reply::json(StatusCode::OK, document.to_string()))
 }
 
 fn accepts_json(headers: &HeaderMap) -> bool {
-    let wanted = accept::wanted(headers);
-    wanted.is_empty() || wanted.iter().any(accept::Wanted::is_json)
+    let ranges = accept::media_ranges(headers);
+    ranges.is_empty() || ranges.iter().any(accept::MediaRange::is_json)
 }
 
 fn version() -> Value {
@@ -97,7 +97,7 @@ fn groups(kinds: &[Arc<Kind>]) -> Vec<Value> {
             None => groups.push((&kind.group, vec![version])),
         }
     }
-    for group in question_groups() {
+    for group in virtual_groups() {
         let version = json!({"groupVersion": format!("{group}/v1"), "version": "v1"});
         groups.push((group, vec![version]));
     }
@@ -134,16 +134,16 @@ fn resources(kinds: &[Arc<Kind>], group: &str, version: &str) -> Result<Value, S
             }));
         }
     }
-    for question in QUESTIONS.iter().filter(|it| it.group == group && version == "v1") {
+    for virtual_resource in VIRTUAL_RESOURCES.iter().filter(|it| it.group == group && version == "v1") {
         let mut resource = json!({
-            "name": question.name(),
-            "singularName": question.singular(),
-            "namespaced": question.namespaced,
-            "kind": question.kind,
-            "verbs": Question::VERBS,
+            "name": virtual_resource.name(),
+            "singularName": virtual_resource.singular(),
+            "namespaced": virtual_resource.namespaced,
+            "kind": virtual_resource.kind,
+            "verbs": VirtualResource::VERBS,
         });
-        if question.kind_group != group {
-            resource["group"] = json!(question.kind_group);
+        if virtual_resource.kind_group != group {
+            resource["group"] = json!(virtual_resource.kind_group);
             resource["version"] = json!("v1");
         }
         resources.push(resource);

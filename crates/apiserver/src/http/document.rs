@@ -6,7 +6,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 /// Maximum number of duplicate fields reported for a document, as in `sigs.k8s.io/json`.
-const MAX_TOLD: usize = 100;
+const MAX_DUPLICATES: usize = 100;
 
 /// A decoded document. The last value of a duplicate key is used.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,7 +18,7 @@ pub(super) struct Document {
 
 impl Document {
     /// Returns one message in upstream's wording for each duplicate field.
-    pub(super) fn complaints(&self) -> Vec<String> {
+    pub(super) fn messages(&self) -> Vec<String> {
         self.duplicates.iter().map(|path| format!("duplicate field {path:?}")).collect()
     }
 
@@ -27,9 +27,9 @@ impl Document {
     }
 
     /// Adds the duplicates of a nested value; `step` is its key or index.
-    fn told_by(&mut self, step: &str, part: Vec<String>) {
+    fn add_duplicates(&mut self, step: &str, part: Vec<String>) {
         for path in part {
-            if self.duplicates.len() < MAX_TOLD {
+            if self.duplicates.len() < MAX_DUPLICATES {
                 let dot = if path.starts_with('[') { "" } else { "." };
                 self.duplicates.push(format!("{step}{dot}{path}"));
             }
@@ -39,13 +39,13 @@ impl Document {
 
 impl<'de> Deserialize<'de> for Document {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reading)
+        deserializer.deserialize_any(DocumentVisitor)
     }
 }
 
-struct Reading;
+struct DocumentVisitor;
 
-impl<'de> Visitor<'de> for Reading {
+impl<'de> Visitor<'de> for DocumentVisitor {
     type Value = Document;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -93,7 +93,7 @@ impl<'de> Visitor<'de> for Reading {
         let mut values = Vec::new();
         while let Some(Document { value, duplicates }) = items.next_element()? {
             if !duplicates.is_empty() {
-                whole.told_by(&format!("[{}]", values.len()), duplicates);
+                whole.add_duplicates(&format!("[{}]", values.len()), duplicates);
             }
             values.push(value);
         }
@@ -105,10 +105,10 @@ impl<'de> Visitor<'de> for Reading {
         let mut whole = Document::default();
         let mut map = Map::new();
         while let Some((key, Document { value, duplicates })) = entries.next_entry::<String, Document>()? {
-            if map.contains_key(&key) && whole.duplicates.len() < MAX_TOLD && !whole.duplicates.contains(&key) {
+            if map.contains_key(&key) && whole.duplicates.len() < MAX_DUPLICATES && !whole.duplicates.contains(&key) {
                 whole.duplicates.push(key.clone());
             }
-            whole.told_by(&key, duplicates);
+            whole.add_duplicates(&key, duplicates);
             map.insert(key, value);
         }
         whole.value = Value::Object(map);
@@ -127,11 +127,11 @@ mod tests {
     #[rstest]
     #[case::none(r#"{"a": 1, "b": [{"a": 2}, {"a": 3}]}"#, &[])]
     #[case::top(r#"{"a": 1, "a": 2}"#, &["a"])]
-    #[case::thrice_is_told_once(r#"{"a": 1, "a": 2, "a": 3}"#, &["a"])]
+    #[case::thrice_is_reported_once(r#"{"a": 1, "a": 2, "a": 3}"#, &["a"])]
     #[case::deep(r#"{"metadata": {"labels": {"x": "1", "x": "2"}}}"#, &["metadata.labels.x"])]
     #[case::in_a_list(r#"{"spec": {"ports": [{}, {"port": 1, "port": 2}]}}"#, &["spec.ports[1].port"])]
     #[case::in_lists(r#"[[{"a": 1, "a": 2}]]"#, &["[0][0].a"])]
-    fn duplicates(#[case] text: &str, #[case] expect: &[&str]) {
+    fn duplicate_keys_are_reported_with_their_paths(#[case] text: &str, #[case] expect: &[&str]) {
         let read: Document = serde_json::from_str(text).unwrap();
         assert_eq!(read.duplicates, expect);
         assert_eq!(read.value, serde_json::from_str::<Value>(text).unwrap());
@@ -156,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_value_is_what_any_reader_reads(value in anything()) {
+        fn value_equals_that_of_serde_json(value in anything()) {
             let text = value.to_string();
             let read: Document = serde_json::from_str(&text).unwrap();
             let value: Value = serde_json::from_str(&text).unwrap();

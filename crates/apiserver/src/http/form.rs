@@ -25,7 +25,7 @@ pub(super) enum IncludeObject {
 
 /// Form of the responses to one request.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct ResponseForm {
     form: Form,
     include: IncludeObject,
     /// Time at which the ages in table cells are computed.
@@ -43,14 +43,14 @@ struct Table<'a, M> {
     rows: Vec<Value>,
 }
 
-impl Look {
+impl ResponseForm {
     pub(super) fn new(headers: &HeaderMap, include: IncludeObject, now: Timestamp) -> Self {
         Self { form: accept::form(headers), include, now }
     }
 
     /// Switches to protobuf if the client prefers it and the kind has a protobuf encoding.
     pub(super) fn of_kind(self, kind: &Kind, headers: &HeaderMap) -> Self {
-        let form = if accept::prefers_protobuf(headers) && protobuf::speaks(&kind.api_version(), &kind.name) {
+        let form = if accept::prefers_protobuf(headers) && protobuf::is_supported(&kind.api_version(), &kind.name) {
             Form::Protobuf
         } else {
             self.form
@@ -164,6 +164,6 @@ fn partial(object: &Value) -> Value {
 /// Decodes stored JSON. It was encoded by this server, so decoding cannot fail.
 fn decode(kind: &Kind, json: &Bytes) -> Value {
     let mut object = serde_json::from_slice(json).unwrap_or_default();
-    kind.present(&mut object);
+    kind.to_served(&mut object);
     object
 }

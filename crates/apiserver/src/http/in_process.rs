@@ -17,7 +17,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tower::{BoxError, Service};
 
 use super::body::RequestBody;
-use super::front;
+use super::handler;
 use super::lag::Lag;
 use super::outgoing::Outgoing;
 use super::socket::Kill;
@@ -50,21 +50,21 @@ impl InProcess {
         Self { lag: Some(lag.clone()), ..self.clone() }
     }
 
-    async fn answer(
+    async fn handle(
         shared: Arc<Shared>,
         epoch: CancellationToken,
         request: Request<RequestBody>,
     ) -> io::Result<Response<AnswerBody>> {
         let kill = Kill::default();
-        let answer = tokio::select! {
+        let response = tokio::select! {
             // Cancellation is polled first, so that a call from before a restart stores nothing after it.
             biased;
-            () = kill.wanted() => return Err(reset()),
+            () = kill.requested() => return Err(reset()),
             () = epoch.cancelled() => return Err(reset()),
             () = shared.stopping.cancelled() => return Err(reset()),
-            answer = front::answer(Arc::clone(&shared), kill.clone(), None, request) => answer,
+            response = handler::handle(Arc::clone(&shared), kill.clone(), None, request) => response,
         };
-        Ok(answer.map(|body| AnswerBody { body, epoch, dropped: None, over: false }))
+        Ok(response.map(|body| AnswerBody { body, epoch, dropped: None, ended: false }))
     }
 }
 
@@ -92,7 +92,7 @@ where
             request.extensions_mut().insert(lag.clone());
         }
         // Taken now rather than at the first poll, so that a restart in between fails this call.
-        Box::pin(Self::answer(Arc::clone(&self.shared), self.shared.epoch(), request))
+        Box::pin(Self::handle(Arc::clone(&self.shared), self.shared.epoch(), request))
     }
 }
 
@@ -126,7 +126,7 @@ pub struct AnswerBody {
     epoch: CancellationToken,
     /// Resolves when the epoch ends; created when the body is first pending.
     dropped: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
-    over: bool,
+    ended: bool,
 }
 
 impl AnswerBody {
@@ -135,7 +135,7 @@ impl AnswerBody {
             return Poll::Ready(Some(Err(reset())));
         }
         if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) {
-            return Poll::Ready(frame.map(|frame| frame.map_err(|_broken| reset())));
+            return Poll::Ready(frame.map(|frame| frame.map_err(|_aborted| reset())));
         }
         let epoch = &self.epoch;
         let dropped = self.dropped.get_or_insert_with(|| Box::pin(epoch.clone().cancelled_owned()));
@@ -148,19 +148,19 @@ impl Body for AnswerBody {
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        if self.over {
+        if self.ended {
             return Poll::Ready(None);
         }
         let polled = self.poll(cx);
-        self.over = matches!(polled, Poll::Ready(None | Some(Err(_))));
+        self.ended = matches!(polled, Poll::Ready(None | Some(Err(_))));
         polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.over || self.body.is_end_stream()
+        self.ended || self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        if self.over { SizeHint::with_exact(0) } else { self.body.size_hint() }
+        if self.ended { SizeHint::with_exact(0) } else { self.body.size_hint() }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::bell::{Bell, Listener};
+use crate::change_notifier::{ChangeNotifier, Listener};
 
 /// Highest revision visible to lists and watches of an [`InProcess`](super::InProcess) service, as if they were served
 /// by an API server whose watch cache has fallen behind the store.
@@ -15,19 +15,19 @@ use crate::bell::{Bell, Listener};
 /// is no lag.
 #[derive(Clone, Debug, Default)]
 pub struct Lag {
-    state: Arc<State>,
+    state: Arc<LagState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct LagState {
     /// Last revision that arrived; `u64::MAX` without lag.
     arrived: AtomicU64,
-    bell: Bell,
+    notifier: ChangeNotifier,
 }
 
-impl Default for State {
+impl Default for LagState {
     fn default() -> Self {
-        State { arrived: AtomicU64::new(u64::MAX), bell: Bell::default() }
+        LagState { arrived: AtomicU64::new(u64::MAX), notifier: ChangeNotifier::default() }
     }
 }
 
@@ -35,7 +35,7 @@ impl Lag {
     /// Hides revisions later than `revision` from lists and watches until [`catch_up`](Self::catch_up).
     pub fn stop_at(&self, revision: u64) {
         self.state.arrived.store(revision, Ordering::Release);
-        self.state.bell.ring(revision);
+        self.state.notifier.notify(revision);
     }
 
     /// Ends the lag: lists see the current state, and watches deliver the events held back.
@@ -49,6 +49,6 @@ impl Lag {
     }
 
     pub(super) fn listen(&self) -> Listener {
-        self.state.bell.listen()
+        self.state.notifier.listen()
     }
 }

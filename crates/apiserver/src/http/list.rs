@@ -7,7 +7,7 @@ use futures::stream;
 use serde::Serialize;
 
 use super::continuation::Continuation;
-use super::form::Look;
+use super::form::ResponseForm;
 use super::lag::Lag;
 use super::query::{Query, VersionMatch};
 use super::reply::{self, Reply};
@@ -67,9 +67,9 @@ impl Scope {
 ///
 /// # Errors
 /// 504 with the cause `ResourceVersionTooLarge`.
-pub(super) fn check_reached(asked: Option<u64>, current: u64) -> Result<(), StatusError> {
-    match asked {
-        Some(asked) if asked > current => Err(StatusError::too_large_version(asked, current)),
+pub(super) fn check_reached(requested: Option<u64>, current: u64) -> Result<(), StatusError> {
+    match requested {
+        Some(requested) if requested > current => Err(StatusError::too_large_version(requested, current)),
         _ => Ok(()),
     }
 }
@@ -79,11 +79,11 @@ pub(super) fn check_reached(asked: Option<u64>, current: u64) -> Result<(), Stat
 /// The current state satisfies every requested version except an exact one. Later pages are read at the version of the
 /// first page, reconstructed from the history. With a lag, the last state that arrived is used instead of the current
 /// one, unless the request has no resource version.
-pub(super) fn answer(
+pub(super) fn handle(
     shared: &Shared,
     scope: &Scope,
     query: &Query,
-    look: Look,
+    form: ResponseForm,
     lag: Option<&Lag>,
 ) -> Result<Reply, StatusError> {
     let page = shared.read(|cluster| {
@@ -108,17 +108,17 @@ pub(super) fn answer(
         match (query.resource_version, query.resource_version_match) {
             // Version 0 is served from the watch cache upstream, which ignores the limit.
             (Some(0), _) => request.limit = None,
-            (Some(asked), Some(VersionMatch::Exact)) => request.revision = Some(asked),
+            (Some(requested), Some(VersionMatch::Exact)) => request.revision = Some(requested),
             // A limit without `resourceVersionMatch` implies `Exact`, for compatibility with clients older than that
             // parameter.
-            (Some(asked), None) if query.limit.is_some() => request.revision = Some(asked),
+            (Some(requested), None) if query.limit.is_some() => request.revision = Some(requested),
             _ => {}
         }
         cluster.page(&scope.kind, &request).map_err(|TooOld| StatusError::expired_list())
     })?;
     let Page { objects, revision, last, remaining } = page;
     let next = last.map(|after| Continuation { revision: Some(revision), after }.encode());
-    Ok(of_objects(&scope.kind, objects, &ListMeta { revision, next, remaining }, look))
+    Ok(of_objects(&scope.kind, objects, &ListMeta { revision, next, remaining }, form))
 }
 
 /// `ListMeta` of a list.
@@ -139,11 +139,11 @@ fn as_text<S: serde::Serializer>(revision: &u64, serializer: S) -> Result<S::Ok,
 }
 
 /// Returns a list of `objects`, encoded in chunks while it is sent.
-pub(super) fn of_objects(kind: &Arc<Kind>, objects: Vec<Arc<Stored>>, meta: &ListMeta, look: Look) -> Reply {
-    if look.is_protobuf() {
+pub(super) fn of_objects(kind: &Arc<Kind>, objects: Vec<Arc<Stored>>, meta: &ListMeta, form: ResponseForm) -> Reply {
+    if form.is_protobuf() {
         return in_protobuf(kind, objects, meta);
     }
-    let head = BytesMut::from(look.list_head(kind, meta).as_bytes());
+    let head = BytesMut::from(form.list_head(kind, meta).as_bytes());
     let state = Some((Arc::clone(kind), head, objects.into_iter(), true));
     reply::json_stream(stream::unfold(state, move |state| async move {
         let (kind, mut buffer, mut objects, mut first) = state?;
@@ -154,7 +154,7 @@ pub(super) fn of_objects(kind: &Arc<Kind>, objects: Vec<Arc<Stored>>, meta: &Lis
                 return Some((buffer.freeze(), None));
             };
             buffer.put_slice(if first { b"{" } else { b",{" });
-            look.put_item(&kind, &printer, &object, &mut buffer);
+            form.put_item(&kind, &printer, &object, &mut buffer);
             first = false;
         }
         drop(printer);
@@ -167,7 +167,7 @@ fn in_protobuf(kind: &Kind, objects: Vec<Arc<Stored>>, meta: &ListMeta) -> Reply
     let mut pieces = Vec::new();
     let mut buffer = BytesMut::with_capacity(CHUNK);
     for object in objects {
-        buffer.put_slice(&Look::protobuf_item(kind, &object));
+        buffer.put_slice(&ResponseForm::protobuf_item(kind, &object));
         if buffer.len() >= CHUNK {
             pieces.push(buffer.split().freeze());
         }

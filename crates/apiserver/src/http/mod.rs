@@ -2,7 +2,6 @@
 
 mod accept;
 mod aggregated;
-mod asked;
 mod body;
 mod connection;
 mod continuation;
@@ -10,7 +9,7 @@ mod debug;
 mod discovery;
 mod document;
 mod form;
-mod front;
+mod handler;
 mod in_process;
 mod lag;
 mod list;
@@ -20,6 +19,7 @@ mod path;
 mod query;
 mod reply;
 mod request;
+mod request_info;
 mod reviews;
 mod socket;
 mod watch;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::discovery::VERSION;
-use super::reviews::{QUESTIONS, Question, question_groups};
+use super::reviews::{VIRTUAL_RESOURCES, VirtualResource, virtual_groups};
 use crate::kinds::Kind;
 use crate::schema::{REF_PREFIX, builtin, definitions_used_by};
 use crate::status::StatusError;
@@ -23,16 +23,16 @@ const BODIES: [&str; 2] = ["application/json", "application/yaml"];
 pub(super) fn index(kinds: &[Arc<Kind>]) -> Value {
     let mut paths = Map::new();
     for kind in kinds {
-        let place = place(kind);
-        if !paths.contains_key(&place) {
-            let address = format!("/openapi/v3/{place}?hash={}", hash(kinds, &place));
-            paths.insert(place, json!({"serverRelativeURL": address}));
+        let path = group_version_path(kind);
+        if !paths.contains_key(&path) {
+            let address = format!("/openapi/v3/{path}?hash={}", hash(kinds, &path));
+            paths.insert(path, json!({"serverRelativeURL": address}));
         }
     }
-    for group in question_groups() {
-        let place = format!("apis/{group}/v1");
-        let address = format!("/openapi/v3/{place}?hash={}", hash(kinds, &place));
-        paths.insert(place, json!({"serverRelativeURL": address}));
+    for group in virtual_groups() {
+        let path = format!("apis/{group}/v1");
+        let address = format!("/openapi/v3/{path}?hash={}", hash(kinds, &path));
+        paths.insert(path, json!({"serverRelativeURL": address}));
     }
     json!({"paths": paths})
 }
@@ -41,25 +41,26 @@ pub(super) fn index(kinds: &[Arc<Kind>]) -> Value {
 ///
 /// # Errors
 /// 404 for a group version that is not served.
-pub(super) fn group_version(kinds: &[Arc<Kind>], asked: &str) -> Result<Value, StatusError> {
-    let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).filter(|kind| place(kind) == asked).collect();
-    let questions: Vec<&Question> = QUESTIONS.iter().filter(|it| place_of_question(it) == asked).collect();
-    if kinds.is_empty() && questions.is_empty() {
+pub(super) fn group_version(kinds: &[Arc<Kind>], path: &str) -> Result<Value, StatusError> {
+    let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).filter(|kind| group_version_path(kind) == path).collect();
+    let virtual_resources: Vec<&VirtualResource> =
+        VIRTUAL_RESOURCES.iter().filter(|it| virtual_group_version_path(it) == path).collect();
+    if kinds.is_empty() && virtual_resources.is_empty() {
         return Err(StatusError::no_such_path());
     }
-    let paths = kinds.iter().flat_map(|kind| paths(kind)).chain(questions.iter().map(|it| question_path(it)));
+    let paths = kinds.iter().flat_map(|kind| paths(kind)).chain(virtual_resources.iter().map(|it| virtual_path(it)));
     Ok(json!({
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": VERSION},
         "paths": paths.collect::<Map<_, _>>(),
-        "components": {"schemas": schemas(&kinds, &questions)},
+        "components": {"schemas": schemas(&kinds, &virtual_resources)},
     }))
 }
 
 /// Returns `/openapi/v2`: the schemas of all kinds.
 pub(super) fn version_2(kinds: &[Arc<Kind>]) -> Value {
     let kinds: Vec<&Kind> = kinds.iter().map(Arc::as_ref).collect();
-    let mut definitions = Value::Object(schemas(&kinds, &QUESTIONS.iter().collect::<Vec<_>>()));
+    let mut definitions = Value::Object(schemas(&kinds, &VIRTUAL_RESOURCES.iter().collect::<Vec<_>>()));
     to_version_2(&mut definitions);
     json!({
         "swagger": "2.0",
@@ -93,26 +94,26 @@ fn to_version_2(value: &mut Value) {
     }
 }
 
-fn schemas(kinds: &[&Kind], questions: &[&Question]) -> Map<String, Value> {
-    let of_kinds = kinds.iter().filter_map(|kind| kind.named_schema());
-    let of_questions = questions.iter().map(|it| it.schema_name());
-    let of_questions = of_questions.filter_map(|name| builtin().get(&name).map(|schema| (name, schema)));
-    let roots: Vec<(String, &Value)> = of_kinds.chain(of_questions).collect();
+fn schemas(kinds: &[&Kind], virtual_resources: &[&VirtualResource]) -> Map<String, Value> {
+    let kind_schemas = kinds.iter().filter_map(|kind| kind.named_schema());
+    let virtual_schemas = virtual_resources.iter().map(|it| it.schema_name());
+    let virtual_schemas = virtual_schemas.filter_map(|name| builtin().get(&name).map(|schema| (name, schema)));
+    let roots: Vec<(String, &Value)> = kind_schemas.chain(virtual_schemas).collect();
     let used = definitions_used_by(roots.iter().map(|(_, schema)| *schema));
-    let referred = used.iter().filter_map(|name| Some((name.clone(), builtin().get(name)?.clone())));
-    roots.iter().map(|(name, schema)| (name.clone(), (*schema).clone())).chain(referred).collect()
+    let referenced = used.iter().filter_map(|name| Some((name.clone(), builtin().get(name)?.clone())));
+    roots.iter().map(|(name, schema)| (name.clone(), (*schema).clone())).chain(referenced).collect()
 }
 
 /// Returns the path of a group version, such as `api/v1` or `apis/discovery.k8s.io/v1`.
-fn place(kind: &Kind) -> String {
+fn group_version_path(kind: &Kind) -> String {
     let prefix = if kind.group.is_empty() { "api" } else { "apis" };
     format!("{prefix}/{}", kind.api_version())
 }
 
-fn hash(kinds: &[Arc<Kind>], asked: &str) -> String {
+fn hash(kinds: &[Arc<Kind>], path: &str) -> String {
     let mut hasher = DefaultHasher::new();
     env!("CARGO_PKG_VERSION").hash(&mut hasher);
-    for kind in kinds.iter().filter(|kind| place(kind) == asked) {
+    for kind in kinds.iter().filter(|kind| group_version_path(kind) == path) {
         kind.name.hash(&mut hasher);
         // Built-in schemas are constant; only those of custom kinds change at run time.
         if kind.merge_schema().is_none()
@@ -125,11 +126,11 @@ fn hash(kinds: &[Arc<Kind>], asked: &str) -> String {
 }
 
 fn paths(kind: &Kind) -> Vec<(String, Value)> {
-    let (place, plural) = (place(kind), &kind.plural);
+    let (path, plural) = (group_version_path(kind), &kind.plural);
     let collection = if kind.namespaced {
-        format!("/{place}/namespaces/{{namespace}}/{plural}")
+        format!("/{path}/namespaces/{{namespace}}/{plural}")
     } else {
-        format!("/{place}/{plural}")
+        format!("/{path}/{plural}")
     };
     let object = format!("{collection}/{{name}}");
     let mut paths = vec![
@@ -144,7 +145,7 @@ fn paths(kind: &Kind) -> Vec<(String, Value)> {
         (object.clone(), object_operations(kind, true)),
     ];
     if kind.namespaced {
-        paths.push((format!("/{place}/{plural}"), json!({"get": operation(kind, "list", &[])})));
+        paths.push((format!("/{path}/{plural}"), json!({"get": operation(kind, "list", &[])})));
     }
     if kind.has_status {
         paths.push((format!("{object}/status"), object_operations(kind, false)));
@@ -169,21 +170,21 @@ fn object_operations(kind: &Kind, whole: bool) -> Value {
     operations
 }
 
-fn place_of_question(question: &Question) -> String {
-    if question.group.is_empty() { "api/v1".to_owned() } else { format!("apis/{}/v1", question.group) }
+fn virtual_group_version_path(virtual_resource: &VirtualResource) -> String {
+    if virtual_resource.group.is_empty() { "api/v1".to_owned() } else { format!("apis/{}/v1", virtual_resource.group) }
 }
 
-fn question_path(question: &Question) -> (String, Value) {
-    let mut path = format!("/{}", place_of_question(question));
-    if question.namespaced {
+fn virtual_path(virtual_resource: &VirtualResource) -> (String, Value) {
+    let mut path = format!("/{}", virtual_group_version_path(virtual_resource));
+    if virtual_resource.namespaced {
         path.push_str("/namespaces/{namespace}");
     }
-    path.extend(["/", question.plural]);
-    if !question.subresource.is_empty() {
-        path.extend(["/{name}/", question.subresource]);
+    path.extend(["/", virtual_resource.plural]);
+    if !virtual_resource.subresource.is_empty() {
+        path.extend(["/{name}/", virtual_resource.subresource]);
     }
-    let of = json!({"group": question.kind_group, "version": "v1", "kind": question.kind});
-    (path, json!({"post": described(&of, Some(question.schema_name()), "post", &BODIES)}))
+    let of = json!({"group": virtual_resource.kind_group, "version": "v1", "kind": virtual_resource.kind});
+    (path, json!({"post": described(&of, Some(virtual_resource.schema_name()), "post", &BODIES)}))
 }
 
 fn operation(kind: &Kind, action: &str, bodies: &[&str]) -> Value {

@@ -14,20 +14,20 @@ use crate::faults::{End, OpenWatch, StreamFaults};
 use crate::status::StatusError;
 
 /// Response body as sent to the connection.
-pub(super) type Outgoing = UnsyncBoxBody<Bytes, Broken>;
+pub(super) type Outgoing = UnsyncBoxBody<Bytes, Aborted>;
 
 /// Error of a response body that a fault aborts.
 #[derive(Debug, thiserror::Error)]
 #[error("response aborted by a fault")]
-pub(super) struct Broken;
+pub(super) struct Aborted;
 
 /// Wraps a body that no fault modifies.
-pub(super) fn untouched(body: Body) -> Outgoing {
+pub(super) fn unmodified(body: Body) -> Outgoing {
     body.map_err(|never| match never {}).boxed_unsync()
 }
 
 /// Wraps a body that faults modify, or that of a watch, which `Faults::cut_watches` can end.
-pub(super) fn shaped(
+pub(super) fn with_faults(
     body: Body,
     faults: Option<StreamFaults>,
     watch: Option<OpenWatch>,
@@ -35,15 +35,16 @@ pub(super) fn shaped(
     in_protobuf: bool,
 ) -> Outgoing {
     let end = faults.as_ref().and_then(|faults| faults.end).map(|(after, how)| (Instant::now() + after, how));
-    let shaped = Shaped { body, faults, watch, kill, end, pending: Bytes::new(), in_protobuf, over: false };
-    StreamBody::new(stream::unfold(shaped, |mut shaped| async move {
-        let frame = shaped.next().await?;
-        Some((frame, shaped))
+    let body_with_faults =
+        FaultyBody { body, faults, watch, kill, end, pending: Bytes::new(), in_protobuf, ended: false };
+    StreamBody::new(stream::unfold(body_with_faults, |mut body_with_faults| async move {
+        let frame = body_with_faults.next().await?;
+        Some((frame, body_with_faults))
     }))
     .boxed_unsync()
 }
 
-struct Shaped {
+struct FaultyBody {
     body: Body,
     faults: Option<StreamFaults>,
     watch: Option<OpenWatch>,
@@ -53,12 +54,12 @@ struct Shaped {
     pending: Bytes,
     /// Encoding of the error event that ends the watch.
     in_protobuf: bool,
-    over: bool,
+    ended: bool,
 }
 
-impl Shaped {
-    async fn next(&mut self) -> Option<Result<Frame<Bytes>, Broken>> {
-        if self.over {
+impl FaultyBody {
+    async fn next(&mut self) -> Option<Result<Frame<Bytes>, Aborted>> {
+        if self.ended {
             return None;
         }
         let (end_at, how) = self.end.map_or((None, End::Cleanly), |(at, how)| (Some(at), how));
@@ -82,7 +83,7 @@ impl Shaped {
             };
             match frame.into_data() {
                 Ok(data) if self.faults.as_ref().is_some_and(|faults| faults.repeat) => {
-                    self.pending = each_twice(&data, self.in_protobuf);
+                    self.pending = duplicate_events(&data, self.in_protobuf);
                 }
                 Ok(data) => self.pending = data,
                 Err(trailers) => return Some(trailers),
@@ -102,8 +103,8 @@ impl Shaped {
         }
     }
 
-    fn finish(&mut self, how: End) -> Option<Result<Frame<Bytes>, Broken>> {
-        self.over = true;
+    fn finish(&mut self, how: End) -> Option<Result<Frame<Bytes>, Aborted>> {
+        self.ended = true;
         match how {
             End::Cleanly => None,
             End::Expired => {
@@ -111,14 +112,14 @@ impl Shaped {
             }
             End::Reset => {
                 self.kill.reset();
-                Some(Err(Broken))
+                Some(Err(Aborted))
             }
         }
     }
 }
 
 /// Returns every watch event in `events` twice. The input ends at an event boundary.
-fn each_twice(mut events: &[u8], in_protobuf: bool) -> Bytes {
+fn duplicate_events(mut events: &[u8], in_protobuf: bool) -> Bytes {
     let mut twice = BytesMut::with_capacity(events.len() * 2);
     while !events.is_empty() {
         let length = match events.first_chunk() {

@@ -113,7 +113,7 @@ mod tests {
         ""
     )]
     #[case("/api/v1/nodes/n/", "", "v1", "", "nodes", "n", "")]
-    fn resources(
+    fn resource_paths_are_parsed(
         #[case] path: &str,
         #[case] group: &str,
         #[case] version: &str,
@@ -144,7 +144,7 @@ mod tests {
     #[case("/", Route::Unknown)]
     #[case("/api/v1/pods/a/b/c/d", Route::Unknown)]
     #[case("/api/v1/pods/%ff", Route::Unknown)]
-    fn others(#[case] path: &str, #[case] expect: Route) {
+    fn non_resource_paths_are_parsed(#[case] path: &str, #[case] expect: Route) {
         assert_eq!(parse(path), expect);
     }
 }

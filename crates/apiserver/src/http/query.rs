@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_client_go_sends() {
+    fn client_go_watch_query_is_parsed() {
         let query = Query::parse(Some(
             "allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&timeout=5m10s\
              &timeoutSeconds=310&watch=true&labelSelector=kubernetes.io%2Fservice-name%3Dweb",
@@ -238,7 +238,7 @@ mod tests {
     #[case("limit=x", 400)]
     #[case("propagationPolicy=x", 422)]
     #[case("continue=x", 400)]
-    fn refuses(#[case] query: &str, #[case] code: u16) {
+    fn invalid_queries_are_rejected(#[case] query: &str, #[case] code: u16) {
         assert_eq!(Query::parse(Some(query)).unwrap_err().code, code);
     }
 }

@@ -68,14 +68,14 @@ pub(super) fn with_warnings(mut reply: Reply, warnings: &[String]) -> Reply {
 }
 
 /// Returns an error response with a JSON `Status`.
-pub(super) fn refusal(error: &StatusError) -> Reply {
+pub(super) fn json_error(error: &StatusError) -> Reply {
     json(StatusCode::from_u16(error.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), error.encode())
 }
 
 /// Returns an error response with a `Status` in the encoding that the client prefers.
-pub(super) fn refusal_for(error: &StatusError, headers: &HeaderMap) -> Reply {
+pub(super) fn error_for(error: &StatusError, headers: &HeaderMap) -> Reply {
     if !accept::prefers_protobuf(headers) {
-        return refusal(error);
+        return json_error(error);
     }
     let code = StatusCode::from_u16(error.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     reply(code, protobuf::MEDIA_TYPE, Full::new(protobuf::status(&error.encode()).into()).boxed_unsync())

@@ -7,7 +7,7 @@ use http::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
 
 use super::body::{Expected, RequestBody};
-use super::form::Look;
+use super::form::ResponseForm;
 use super::lag::Lag;
 use super::path::{ResourcePath, Route};
 use super::query::Query;
@@ -20,36 +20,31 @@ use crate::status::{self, StatusError};
 
 /// Answers a request; errors become `Status` responses.
 pub(super) async fn respond(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: RequestBody) -> Reply {
-    let reply = match carry_out(shared, route, parts, body).await {
+    let reply = match dispatch(shared, route, parts, body).await {
         Ok(reply) => reply,
-        Err(error) => reply::refusal_for(&error, &parts.headers),
+        Err(error) => reply::error_for(&error, &parts.headers),
     };
     tracing::debug!(method = %parts.method, uri = %parts.uri, status = reply.status().as_u16(), "request");
     reply
 }
 
-async fn carry_out(
-    shared: &Arc<Shared>,
-    route: &Route,
-    parts: &Parts,
-    body: RequestBody,
-) -> Result<Reply, StatusError> {
+async fn dispatch(shared: &Arc<Shared>, route: &Route, parts: &Parts, body: RequestBody) -> Result<Reply, StatusError> {
     let Route::Resource(resource) = route else {
-        return discovery::answer(shared, route, &parts.method, &parts.headers);
+        return discovery::handle(shared, route, &parts.method, &parts.headers);
     };
     let query = Query::parse(parts.uri.query())?;
-    let look = Look::new(&parts.headers, query.include_object, shared.now());
+    let form = ResponseForm::new(&parts.headers, query.include_object, shared.now());
     // The kind is cloned, so that the lock is not held while the body is received.
     let target = Target::find(shared, resource)?;
-    let look = look.of_kind(&target.kind, &parts.headers);
+    let form = form.of_kind(&target.kind, &parts.headers);
     let reply = if parts.method == Method::GET {
-        target.read(shared, &query, look, parts.extensions.get())?
+        target.read(shared, &query, form, parts.extensions.get())?
     } else {
         let bytes = body::collect(body).await?;
-        target.write(shared, &parts.method, &parts.headers, &bytes, &query, look)?
+        target.write(shared, &parts.method, &parts.headers, &bytes, &query, form)?
     };
     let is_watch = parts.method == Method::GET && query.watch && target.name.is_none();
-    Ok(if look.is_protobuf() { reply::in_protobuf(reply, is_watch) } else { reply })
+    Ok(if form.is_protobuf() { reply::in_protobuf(reply, is_watch) } else { reply })
 }
 
 /// Kind, object and subresource addressed by a request.
@@ -79,20 +74,26 @@ impl Target {
         Ok(Self { kind, namespace: namespace.clone(), name: name.clone(), part })
     }
 
-    fn read(&self, shared: &Arc<Shared>, query: &Query, look: Look, lag: Option<&Lag>) -> Result<Reply, StatusError> {
+    fn read(
+        &self,
+        shared: &Arc<Shared>,
+        query: &Query,
+        form: ResponseForm,
+        lag: Option<&Lag>,
+    ) -> Result<Reply, StatusError> {
         let kind = &self.kind;
         if let Some(name) = &self.name {
             let namespace = self.namespace.as_deref().unwrap_or_default();
             let object = shared.read(|cluster| cluster.get(kind, namespace, name))?;
-            return Ok(object_reply(StatusCode::OK, kind, &object, look));
+            return Ok(object_reply(StatusCode::OK, kind, &object, form));
         }
         let selector = kind.stored_selector(&query.selector);
         selector.fields.check(kind)?;
         let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
         if query.watch {
-            watch::open(shared, scope, query, look, lag)
+            watch::open(shared, scope, query, form, lag)
         } else {
-            list::answer(shared, &scope, query, look, lag)
+            list::handle(shared, &scope, query, form, lag)
         }
     }
 
@@ -103,14 +104,14 @@ impl Target {
     fn object(&self, headers: &HeaderMap, bytes: &[u8], query: &Query) -> Result<(Value, Vec<String>), StatusError> {
         let kind = &self.kind;
         let document = Expected { api_version: &kind.api_version(), kind: &kind.name }.read(headers, bytes)?;
-        let complaints = document.complaints();
+        let messages = document.messages();
         match query.field_validation {
-            FieldValidation::Strict if !complaints.is_empty() => {
+            FieldValidation::Strict if !messages.is_empty() => {
                 let unknown = unknown_in(kind, &document.value);
-                Err(StatusError::strict_decoding(kind, &[complaints, unknown].concat()))
+                Err(StatusError::strict_decoding(kind, &[messages, unknown].concat()))
             }
             FieldValidation::Ignore => Ok((document.value, Vec::new())),
-            FieldValidation::Warn | FieldValidation::Strict => Ok((document.value, complaints)),
+            FieldValidation::Warn | FieldValidation::Strict => Ok((document.value, messages)),
         }
     }
 
@@ -121,7 +122,7 @@ impl Target {
         headers: &HeaderMap,
         bytes: &[u8],
         query: &Query,
-        look: Look,
+        form: ResponseForm,
     ) -> Result<Reply, StatusError> {
         let Self { kind, namespace, name, part } = self;
         // `find` requires a namespace only for named objects.
@@ -136,7 +137,7 @@ impl Target {
                     .write(query.dry_run, |cluster, options| {
                         cluster.create(kind, namespace, object, query.options(options))
                     })
-                    .map(|written| written_reply(kind, &written, &warnings, look))
+                    .map(|written| written_reply(kind, &written, &warnings, form))
             }
             (&Method::PUT, Some(name)) => {
                 let (object, warnings) = self.object(headers, bytes, query)?;
@@ -144,34 +145,34 @@ impl Target {
                     .write(query.dry_run, |cluster, options| {
                         cluster.update(kind, namespace, name, object, *part, query.options(options))
                     })
-                    .map(|written| written_reply(kind, &written, &warnings, look))
+                    .map(|written| written_reply(kind, &written, &warnings, form))
             }
             (&Method::PATCH, Some(name)) => {
-                let (patch, complaints) = body::patch(headers, bytes)?;
+                let (patch, messages) = body::patch(headers, bytes)?;
                 query.check_patch(&patch)?;
                 let warnings = match query.field_validation {
-                    FieldValidation::Strict if !complaints.is_empty() => {
+                    FieldValidation::Strict if !messages.is_empty() => {
                         let patched = shared.read(|cluster| cluster.patched(kind, namespace, name, &patch))?;
-                        return Err(StatusError::duplicates_in_patch(&patch, patched.as_ref(), &complaints));
+                        return Err(StatusError::duplicates_in_patch(&patch, patched.as_ref(), &messages));
                     }
                     FieldValidation::Ignore => Vec::new(),
-                    FieldValidation::Warn | FieldValidation::Strict => complaints,
+                    FieldValidation::Warn | FieldValidation::Strict => messages,
                 };
                 shared
                     .write(query.dry_run, |cluster, options| {
                         cluster.patch(kind, namespace, name, &patch, *part, query.options(options))
                     })
-                    .map(|written| written_reply(kind, &written, &warnings, look))
+                    .map(|written| written_reply(kind, &written, &warnings, form))
             }
             (&Method::DELETE, Some(name)) if *part == Part::Main => {
                 let (options, dry_run) = body::delete_options(headers, bytes, query)?;
                 let deleted = shared.write(dry_run, |cluster, write| {
                     cluster.delete(kind, namespace, name, &options, query.options(write))
                 })?;
-                let reply = if deleted.gone && !kind.returns_deleted {
-                    reply::json(StatusCode::OK, look.status(status::deleted(kind, name, &deleted.object.uid)))
+                let reply = if deleted.removed && !kind.returns_deleted {
+                    reply::json(StatusCode::OK, form.status(status::deleted(kind, name, &deleted.object.uid)))
                 } else {
-                    object_reply(StatusCode::OK, kind, &deleted.object, look)
+                    object_reply(StatusCode::OK, kind, &deleted.object, form)
                 };
                 let mut reply = with_propagation(reply, options.propagation);
                 reply.extensions_mut().insert(WrittenName(deleted.object.name.clone()));
@@ -191,7 +192,7 @@ impl Target {
                     Ok((deleted, cluster.revision()))
                 })?;
                 let meta = list::ListMeta { revision, ..list::ListMeta::default() };
-                Ok(with_propagation(list::of_objects(kind, deleted, &meta, look), options.propagation))
+                Ok(with_propagation(list::of_objects(kind, deleted, &meta, form), options.propagation))
             }
             _ => Err(StatusError::method_not_allowed()),
         }
@@ -208,14 +209,14 @@ fn with_propagation(mut reply: Reply, propagation: Propagation) -> Reply {
     reply
 }
 
-fn object_reply(status: StatusCode, kind: &Kind, object: &Stored, look: Look) -> Reply {
-    reply::json(status, look.object(kind, &object.json, true))
+fn object_reply(status: StatusCode, kind: &Kind, object: &Stored, form: ResponseForm) -> Reply {
+    reply::json(status, form.object(kind, &object.json, true))
 }
 
 /// `warnings` concern the syntax of the body (duplicate fields), those of `written` its content.
-fn written_reply(kind: &Kind, written: &Written, warnings: &[String], look: Look) -> Reply {
+fn written_reply(kind: &Kind, written: &Written, warnings: &[String], form: ResponseForm) -> Reply {
     let status = if written.created { StatusCode::CREATED } else { StatusCode::OK };
-    let reply = reply::with_warnings(object_reply(status, kind, &written.object, look), warnings);
+    let reply = reply::with_warnings(object_reply(status, kind, &written.object, form), warnings);
     let mut reply = reply::with_warnings(reply, &written.warnings);
     reply.extensions_mut().insert(WrittenName(written.object.name.clone()));
     reply

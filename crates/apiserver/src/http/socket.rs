@@ -27,7 +27,7 @@ impl Kill {
     }
 
     /// Resolves when the connection is to be dropped.
-    pub(super) async fn wanted(&self) {
+    pub(super) async fn requested(&self) {
         self.token.cancelled().await;
     }
 

@@ -1,8 +1,8 @@
 //! Watch requests.
 //!
-//! A watch pulls: it reads the history from the revision it has reached whenever the [`Bell`](crate::bell::Bell) of its
-//! kind rings. A slow client therefore never blocks a writer; once the history no longer reaches back to its revision,
-//! its response ends.
+//! A watch pulls: it reads the history from the revision it has reached whenever the
+//! [`ChangeNotifier`](crate::change_notifier::ChangeNotifier) of its kind notifies. A slow client therefore never
+//! blocks a writer; once the history no longer reaches back to its revision, its response ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use futures::stream;
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
-use super::form::Look;
+use super::form::ResponseForm;
 use super::lag::Lag;
 use super::list::{Scope, check_reached};
 use super::query::Query;
 use super::reply::{self, Reply};
-use crate::bell::Listener;
+use crate::change_notifier::Listener;
 use crate::cluster::{Change, ChangeKind, Cluster, Stored};
 use crate::protobuf;
 use crate::shared::Shared;
@@ -29,9 +29,9 @@ const BATCH: usize = 1_000;
 const CHUNK: usize = 128 * 1024;
 /// Number of times a woken watch yields to other tasks before it reads the history, so that one read covers more
 /// changes. A yield takes microseconds on an idle server.
-const TURNS: usize = 4;
+const YIELDS: usize = 4;
 /// Interval between the last bookmark and the timeout of the watch.
-const FAREWELL: Duration = Duration::from_secs(2);
+const FINAL_BOOKMARK_LEAD: Duration = Duration::from_secs(2);
 
 /// Annotation of the bookmark that ends the initial events of a streaming list.
 const INITIAL_EVENTS_END: &str = r#","annotations":{"k8s.io/initial-events-end":"true"}"#;
@@ -39,10 +39,10 @@ const INITIAL_EVENTS_END: &str = r#","annotations":{"k8s.io/initial-events-end":
 struct Watch {
     shared: Arc<Shared>,
     scope: Scope,
-    look: Look,
+    form: ResponseForm,
     /// Number of events sent; the first one has the column definitions of a table.
     sent: u64,
-    bell: Listener,
+    listener: Listener,
     lag: Option<Lag>,
     /// All changes up to this revision have been sent or are included in `initial`.
     revision: u64,
@@ -66,10 +66,10 @@ pub(super) fn open(
     shared: &Arc<Shared>,
     scope: Scope,
     query: &Query,
-    look: Look,
+    form: ResponseForm,
     lag: Option<&Lag>,
 ) -> Result<Reply, StatusError> {
-    let bell = shared.subscribe(&scope.kind).ok_or_else(StatusError::no_such_path)?;
+    let listener = shared.subscribe(&scope.kind).ok_or_else(StatusError::no_such_path)?;
     let from_now = matches!(query.resource_version, None | Some(0));
     let streaming_list = query.send_initial_events == Some(true);
     let (initial, revision) = shared.read(|cluster| {
@@ -82,7 +82,7 @@ pub(super) fn open(
         // state that has arrived.
         let state = if query.resource_version.is_none() { current } else { arrived };
         let initial = match query.send_initial_events {
-            Some(wanted) => wanted,
+            Some(send) => send,
             None => from_now,
         };
         let objects = if initial { scope.select_at(cluster, state)? } else { Vec::new() };
@@ -94,9 +94,9 @@ pub(super) fn open(
     let mut watch = Watch {
         shared: Arc::clone(shared),
         scope,
-        look,
+        form,
         sent: 0,
-        bell,
+        listener,
         lag: lag.cloned(),
         revision,
         initial: initial.into_iter(),
@@ -133,12 +133,12 @@ impl Watch {
         }
         loop {
             // Before the history is read, so that a change after the read wakes `wait` again.
-            self.bell.mark_seen();
-            let moved = self.lag.as_ref().map(Lag::listen);
+            self.listener.mark_seen();
+            let lag_listener = self.lag.as_ref().map(Lag::listen);
             let batch = self.shared.read(|cluster| cluster.changes_after(&self.scope.kind, self.revision, BATCH));
             let mut batch = match batch {
                 Ok(batch) => batch,
-                Err(error) => return self.too_old(&error),
+                Err(error) => return self.end_expired(&error),
             };
             self.started = true;
             if let Some(lag) = &self.lag {
@@ -156,8 +156,8 @@ impl Watch {
             if batch.changes.len() == BATCH {
                 continue;
             }
-            if let Some(last_words) = self.wait(moved).await {
-                return Some(last_words);
+            if let Some(bookmark) = self.wait(lag_listener).await {
+                return Some(bookmark);
             }
             if self.ended {
                 return None;
@@ -169,13 +169,13 @@ impl Watch {
     async fn has_arrived(&self) -> bool {
         let Some(lag) = &self.lag else { return true };
         loop {
-            let moved = lag.listen();
+            let lag_listener = lag.listen();
             if lag.limit(self.revision) == self.revision {
                 return true;
             }
             tokio::select! {
                 biased;
-                () = moved.changed() => {}
+                () = lag_listener.changed() => {}
                 () = self.shared.stopping.cancelled() => return false,
                 () = sleep_until(self.deadline) => return false,
             }
@@ -183,18 +183,18 @@ impl Watch {
     }
 
     /// Waits for a change, the next bookmark (which is returned) or the end of the watch.
-    async fn wait(&mut self, moved: Option<Listener>) -> Option<Bytes> {
+    async fn wait(&mut self, lag_listener: Option<Listener>) -> Option<Bytes> {
         let bookmark_at = self.next_bookmark.unwrap_or(self.deadline);
         tokio::select! {
-            // The bell first: while changes arrive, no timer needs to be registered.
+            // Changes first: while changes arrive, no timer needs to be registered.
             biased;
-            () = self.bell.changed() => {
+            () = self.listener.changed() => {
                 // Ready writers run first, so that their changes are sent together with this one.
-                for _ in 0..TURNS {
+                for _ in 0..YIELDS {
                     yield_now().await;
                 }
             }
-            () = async { if let Some(moved) = &moved { moved.changed().await } }, if moved.is_some() => {}
+            () = async { if let Some(lag) = &lag_listener { lag.changed().await } }, if lag_listener.is_some() => {}
             () = self.shared.stopping.cancelled() => self.ended = true,
             () = sleep_until(self.deadline) => self.ended = true,
             () = sleep_until(bookmark_at), if self.next_bookmark.is_some() => {
@@ -209,19 +209,19 @@ impl Watch {
 
     fn schedule_bookmark(&mut self, after: Instant) {
         let regular = after + self.shared.config.bookmark_interval;
-        let farewell = self.deadline.checked_sub(FAREWELL).filter(|at| *at > after);
-        self.next_bookmark = Some(farewell.map_or(regular, |farewell| regular.min(farewell)));
+        let final_bookmark = self.deadline.checked_sub(FINAL_BOOKMARK_LEAD).filter(|at| *at > after);
+        self.next_bookmark = Some(final_bookmark.map_or(regular, |final_bookmark| regular.min(final_bookmark)));
     }
 
     /// Ends the watch because the history no longer reaches its revision. At the start, the error is returned as an
     /// event; a watch that fell behind ends without one, and the client gets the error when it resumes.
-    fn too_old(&mut self, error: &StatusError) -> Option<Bytes> {
+    fn end_expired(&mut self, error: &StatusError) -> Option<Bytes> {
         self.ended = true;
         if self.started {
             tracing::debug!(kind = ?self.scope.kind, revision = self.revision, "watch fell behind; closing it");
             return None;
         }
-        Some(error_event(error, self.look.is_protobuf()))
+        Some(error_event(error, self.form.is_protobuf()))
     }
 
     fn initial_chunk(&mut self) -> Bytes {
@@ -249,8 +249,8 @@ impl Watch {
 
     /// Appends an event with the object in the requested form.
     fn put(&mut self, buffer: &mut BytesMut, event: &str, json: &Bytes) {
-        let object = self.look.at(self.shared.now()).object(&self.scope.kind, json, self.sent == 0);
-        if self.look.is_protobuf() {
+        let object = self.form.at(self.shared.now()).object(&self.scope.kind, json, self.sent == 0);
+        if self.form.is_protobuf() {
             buffer.put_slice(&protobuf::watch_frame(event, &object));
         } else {
             put_event(buffer, event, &object);
@@ -274,7 +274,7 @@ impl Watch {
             (true, false) => match change.last_seen(&self.scope.kind) {
                 Ok(Some(last)) => self.put(buffer, "DELETED", &last.json),
                 Ok(None) => {}
-                Err(error) => buffer.put_slice(&error_event(&error, self.look.is_protobuf())),
+                Err(error) => buffer.put_slice(&error_event(&error, self.form.is_protobuf())),
             },
         }
     }

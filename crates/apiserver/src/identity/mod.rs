@@ -51,8 +51,9 @@ impl Identities {
             (Some(user), _) => Ok(user.clone().authenticated()),
             (None, Some(token)) => {
                 let holder = self.tokens().holder(token, now, uid_of);
-                let here = holder.filter(|holder| holder.audiences.iter().any(|audience| audience == AUDIENCE));
-                here.map(|holder| holder.user).ok_or_else(StatusError::unauthorized)
+                let for_this_server =
+                    holder.filter(|holder| holder.audiences.iter().any(|audience| audience == AUDIENCE));
+                for_this_server.map(|holder| holder.user).ok_or_else(StatusError::unauthorized)
             }
             (None, None) if self.anonymous == Anonymous::Allowed => Ok(User::anonymous()),
             (None, None) => Err(StatusError::unauthorized()),

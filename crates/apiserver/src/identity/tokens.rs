@@ -126,25 +126,29 @@ mod tests {
     }
 
     #[test]
-    fn a_configured_token_is_a_user() {
+    fn configured_token_authenticates_its_user() {
         let holder = tokens().holder("secret", NOW, |_, _| None).unwrap();
         assert_eq!(holder.user, User::new("alice").group("ops").group("system:authenticated"));
         assert_eq!(tokens().holder("other", NOW, |_, _| None), None);
     }
 
     #[rstest]
-    #[case::good(2_000, Some("u1"), true)]
+    #[case::valid(2_000, Some("u1"), true)]
     #[case::expired(1_000, Some("u1"), false)]
-    #[case::account_gone(2_000, None, false)]
-    #[case::account_made_again(2_000, Some("u2"), false)]
-    fn an_issued_token(#[case] expires: i64, #[case] uid: Option<&str>, #[case] good: bool) {
+    #[case::account_deleted(2_000, None, false)]
+    #[case::account_recreated(2_000, Some("u2"), false)]
+    fn issued_token_is_valid_until_expiry_or_deletion_of_its_account(
+        #[case] expires: i64,
+        #[case] uid: Option<&str>,
+        #[case] valid: bool,
+    ) {
         let mut tokens = tokens();
         let token = tokens.issue(issued(expires), NOW);
         let holder = tokens.holder(&token, NOW, |namespace, name| {
             assert_eq!((namespace, name), ("a", "sa"));
             uid.map(str::to_owned)
         });
-        assert_eq!(holder.is_some(), good);
+        assert_eq!(holder.is_some(), valid);
         if let Some(Holder { user, audiences }) = holder {
             let groups = ["system:serviceaccounts", "system:serviceaccounts:a", "system:authenticated"];
             assert_eq!((user.name.as_str(), user.uid.as_str()), ("system:serviceaccount:a:sa", "u1"));
@@ -153,17 +157,17 @@ mod tests {
     }
 
     #[test]
-    fn tokens_can_be_made_to_expire() {
+    fn expire_invalidates_issued_tokens_only() {
         let mut tokens = tokens();
         let old = tokens.issue(issued(2_000), NOW);
         tokens.expire();
         let new = tokens.issue(issued(2_000), NOW);
-        let is_good = |token: &str| tokens.holder(token, NOW, |_, _| Some("u1".to_owned())).is_some();
-        assert!(!is_good(&old) && is_good(&new) && is_good("secret"));
+        let is_valid = |token: &str| tokens.holder(token, NOW, |_, _| Some("u1".to_owned())).is_some();
+        assert!(!is_valid(&old) && is_valid(&new) && is_valid("secret"));
     }
 
     #[test]
-    fn no_two_tokens_are_alike_and_old_ones_are_forgotten() {
+    fn tokens_are_unique_and_expired_ones_are_removed() {
         let mut tokens = tokens();
         let first = tokens.issue(issued(1_001), NOW);
         assert_ne!(first, tokens.issue(issued(1_001), NOW));

@@ -40,7 +40,7 @@ impl Parts {
         Ok(Self { metadata, content })
     }
 
-    fn tidy(&mut self, kind: &Kind) {
+    fn prune_content(&mut self, kind: &Kind) {
         let Some(schema) = kind.schema() else { return };
         let mut content = Value::Object(std::mem::take(&mut self.content));
         prune(&mut content, schema);
@@ -66,7 +66,7 @@ impl Parts {
             shape::prune(meta);
         }
         object.insert("metadata".to_owned(), meta);
-        Ok(Prepared { object, metadata, fields: Vec::new(), held: Vec::new(), generated_name })
+        Ok(Prepared { object, metadata, fields: Vec::new(), allocations: Vec::new(), generated_name })
     }
 }
 
@@ -74,13 +74,13 @@ impl Rules for CustomRules {
     fn create(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError> {
         let kind = context.kind;
         let mut parts = Parts::of(body, kind)?;
-        metadata::admit(&mut parts.metadata, context)?;
+        metadata::prepare_create(&mut parts.metadata, context)?;
         if kind.has_status {
             parts.content.remove("status");
         }
-        parts.tidy(kind);
+        parts.prune_content(kind);
         parts.metadata.generation = Some(1);
-        let generated_name = metadata::found(&mut parts.metadata, context);
+        let generated_name = metadata::assign_identity(&mut parts.metadata, context);
         let mut errors = FieldErrors::default();
         metadata::validate(&parts.metadata, NameRule::Subdomain, &mut errors);
         parts.validate(kind.schema(), &mut errors);
@@ -97,7 +97,7 @@ impl Rules for CustomRules {
         let old = Parts::of(old, kind)?;
         let mut parts = Parts::of(new, kind)?;
         let mut errors = FieldErrors::default();
-        metadata::carry(&mut parts.metadata, &old.metadata, &mut errors);
+        metadata::prepare_update(&mut parts.metadata, &old.metadata, &mut errors);
         match part {
             Part::Main if kind.has_status => match old.content.get("status") {
                 Some(status) => drop(parts.content.insert("status".to_owned(), status.clone())),
@@ -113,15 +113,15 @@ impl Rules for CustomRules {
                 }
             }
         }
-        parts.tidy(kind);
-        let wanted = |content: &Map<String, Value>| {
-            let mut wanted = content.clone();
+        parts.prune_content(kind);
+        let without_status = |content: &Map<String, Value>| {
+            let mut without_status = content.clone();
             if kind.has_status {
-                wanted.remove("status");
+                without_status.remove("status");
             }
-            wanted
+            without_status
         };
-        if wanted(&parts.content) != wanted(&old.content) {
+        if without_status(&parts.content) != without_status(&old.content) {
             parts.metadata.generation = Some(old.metadata.generation.unwrap_or_default() + 1);
         }
         metadata::validate_after_create(&parts.metadata, &mut errors);

@@ -36,7 +36,7 @@ pub(super) fn kind(events: &Kind) -> Kind {
         index: events.index,
         create_on_update: true,
         blank: r#","eventTime":null"#,
-        view: Some(View { stored_version: "v1", fields: &FIELDS, present, accept }),
+        view: Some(View { stored_version: "v1", fields: &FIELDS, to_served, to_stored }),
         schema: KindSchema::Builtin(Event::schema_name()),
         rules: Box::new(Typed::<Core>::new()),
         group: "events.k8s.io".to_owned(),
@@ -44,7 +44,7 @@ pub(super) fn kind(events: &Kind) -> Kind {
     }
 }
 
-fn present(object: &mut Map<String, Value>) {
+fn to_served(object: &mut Map<String, Value>) {
     for (old, new) in RENAMED {
         if let Some(value) = object.remove(old).filter(|value| !value.is_null() && value != &json!({})) {
             object.insert(new.to_owned(), value);
@@ -54,7 +54,7 @@ fn present(object: &mut Map<String, Value>) {
     object.retain(|name, value| value != "" || !matches!(name.as_str(), "reportingController" | "reportingInstance"));
 }
 
-fn accept(object: &mut Map<String, Value>) {
+fn to_stored(object: &mut Map<String, Value>) {
     for (old, new) in RENAMED {
         if let Some(value) = object.remove(new) {
             object.insert(old.to_owned(), value);
@@ -67,17 +67,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_and_back() {
+    fn events_convert_between_both_groups() {
         let stored = json!({
             "metadata": {"name": "e"}, "involvedObject": {"kind": "Pod", "name": "p"}, "message": "hello",
             "source": {"component": "c"}, "firstTimestamp": "2027-01-01T00:00:00Z", "count": 3, "reason": "R",
             "reportingComponent": "c"
         });
         let Value::Object(mut object) = stored.clone() else { panic!("an object") };
-        present(&mut object);
+        to_served(&mut object);
         assert_eq!(object["regarding"]["name"], "p");
         assert_eq!((&object["note"], &object["deprecatedCount"]), (&json!("hello"), &json!(3)));
-        accept(&mut object);
+        to_stored(&mut object);
         assert_eq!(Value::Object(object), stored);
     }
 }

@@ -14,21 +14,21 @@ use crate::status::StatusError;
 ///
 /// # Errors
 /// 500 if the object has a resource version (as upstream), 400 if its namespace differs from that of the path.
-pub(super) fn admit(meta: &mut ObjectMeta, context: &Context<'_>) -> Result<(), StatusError> {
+pub(super) fn prepare_create(meta: &mut ObjectMeta, context: &Context<'_>) -> Result<(), StatusError> {
     if meta.resource_version.as_deref().is_some_and(|version| !matches!(version, "" | "0")) {
         return Err(StatusError::version_on_create());
     }
     meta.resource_version = None;
-    clean(meta);
+    clear_unstored(meta);
     meta.deletion_timestamp = None;
     meta.deletion_grace_period_seconds = None;
     meta.generation = None;
     match (context.namespace, meta.namespace.as_deref()) {
-        (Some(asked), Some(given)) if asked != given => Err(StatusError::bad_request(
+        (Some(namespace), Some(given)) if namespace != given => Err(StatusError::bad_request(
             "the namespace of the provided object does not match the namespace sent on the request",
         )),
-        (Some(asked), _) => {
-            meta.namespace = Some(asked.to_owned());
+        (Some(namespace), _) => {
+            meta.namespace = Some(namespace.to_owned());
             Ok(())
         }
         // As upstream, a namespace on a cluster-scoped object is dropped.
@@ -40,7 +40,7 @@ pub(super) fn admit(meta: &mut ObjectMeta, context: &Context<'_>) -> Result<(), 
 }
 
 /// Sets creation time, uid and, if only `generateName` is given, a name. Returns whether the name was generated.
-pub(super) fn found(meta: &mut ObjectMeta, context: &mut Context<'_>) -> bool {
+pub(super) fn assign_identity(meta: &mut ObjectMeta, context: &mut Context<'_>) -> bool {
     meta.creation_timestamp = Some(Time(context.now));
     meta.uid = Some(new_uid(context.rng));
     match (&meta.name, &meta.generate_name) {
@@ -68,8 +68,8 @@ pub(super) fn check(meta: &ObjectMeta, context: &Context<'_>, errors: FieldError
 }
 
 /// Prepares the metadata of an update: takes server-side fields from the stored object and checks immutable fields.
-pub(super) fn carry(meta: &mut ObjectMeta, old: &ObjectMeta, errors: &mut FieldErrors) {
-    clean(meta);
+pub(super) fn prepare_update(meta: &mut ObjectMeta, old: &ObjectMeta, errors: &mut FieldErrors) {
+    clear_unstored(meta);
     meta.resource_version = None;
     meta.generation = old.generation;
     meta.namespace.clone_from(&old.namespace);
@@ -100,8 +100,8 @@ pub(super) fn carry(meta: &mut ObjectMeta, old: &ObjectMeta, errors: &mut FieldE
     immutable("deletionGracePeriodSeconds", grace(meta), grace(old));
 
     if old.deletion_timestamp.is_some() {
-        let had = old.finalizers.as_deref().unwrap_or_default();
-        let added: Vec<&String> = meta.finalizers.iter().flatten().filter(|it| !had.contains(it)).collect();
+        let old_finalizers = old.finalizers.as_deref().unwrap_or_default();
+        let added: Vec<&String> = meta.finalizers.iter().flatten().filter(|it| !old_finalizers.contains(it)).collect();
         if !added.is_empty() {
             let detail = format!(
                 "no new finalizers can be added if the object is being deleted, found new finalizers {added:?}"
@@ -112,7 +112,7 @@ pub(super) fn carry(meta: &mut ObjectMeta, old: &ObjectMeta, errors: &mut FieldE
 }
 
 /// Removes fields that this server does not store, and empty strings, which mean absent.
-fn clean(meta: &mut ObjectMeta) {
+fn clear_unstored(meta: &mut ObjectMeta) {
     meta.managed_fields = None;
     meta.self_link = None;
     for text in [&mut meta.name, &mut meta.generate_name, &mut meta.namespace, &mut meta.uid] {

@@ -74,8 +74,8 @@ pub(crate) struct View {
     stored_version: &'static str,
     /// Selectable fields with different names: name in the view, name in the stored kind.
     fields: &'static [(&'static str, &'static str)],
-    present: fn(&mut Map<String, Value>),
-    accept: fn(&mut Map<String, Value>),
+    to_served: fn(&mut Map<String, Value>),
+    to_stored: fn(&mut Map<String, Value>),
 }
 
 /// Schema of a kind.
@@ -234,17 +234,17 @@ impl Kind {
     }
 
     /// Converts a stored object into an object of this kind.
-    pub(crate) fn present(&self, object: &mut Value) {
+    pub(crate) fn to_served(&self, object: &mut Value) {
         if let (Some(view), Value::Object(object)) = (&self.view, object) {
-            (view.present)(object);
+            (view.to_served)(object);
             object.insert("apiVersion".to_owned(), Value::String(self.api_version()));
         }
     }
 
     /// Converts an object of this kind into the stored form.
-    pub(crate) fn accept(&self, object: &mut Value) {
+    pub(crate) fn to_stored(&self, object: &mut Value) {
         if let (Some(view), Value::Object(object)) = (&self.view, object) {
-            (view.accept)(object);
+            (view.to_stored)(object);
             object.insert("apiVersion".to_owned(), Value::String(view.stored_version.to_owned()));
         }
     }

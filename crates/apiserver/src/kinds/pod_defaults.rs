@@ -67,7 +67,7 @@ fn or(field: &mut Option<String>, default: &str) {
 /// Returns the quality-of-service class derived from the requests and limits of the containers.
 pub(super) fn qos_class(spec: &PodSpec) -> &'static str {
     let mut containers = spec.containers.iter().chain(spec.init_containers.iter().flatten());
-    let asks = |container: &Container| {
+    let has_resources = |container: &Container| {
         container.resources.as_ref().is_some_and(|it| {
             [&it.requests, &it.limits]
                 .into_iter()
@@ -86,7 +86,7 @@ pub(super) fn qos_class(spec: &PodSpec) -> &'static str {
     };
     if containers.clone().all(guaranteed) {
         "Guaranteed"
-    } else if containers.any(asks) {
+    } else if containers.any(has_resources) {
         "Burstable"
     } else {
         "BestEffort"

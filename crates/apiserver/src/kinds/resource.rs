@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::{Kind, metadata, shape, times};
 use crate::field::FieldErrors;
 use crate::names::NameRule;
-use crate::service_addresses::{Held, ServiceAddresses};
+use crate::service_addresses::{Allocation, ServiceAddresses};
 use crate::status::StatusError;
 
 /// Storage rules of one kind. The hooks correspond to those of upstream's registry strategies (`RESTCreateStrategy`,
@@ -52,7 +52,7 @@ pub(crate) trait Resource: Serialize + DeserializeOwned + Send + Sync + 'static 
     fn allocate(&mut self, _old: Option<&Self>, _context: &mut Context<'_>, _errors: &mut FieldErrors) {}
 
     /// Returns the cluster-unique values that the object occupies.
-    fn held(&self) -> Vec<Held> {
+    fn allocations(&self) -> Vec<Allocation> {
         Vec::new()
     }
 
@@ -86,7 +86,7 @@ pub(crate) struct Prepared {
     pub(crate) object: Map<String, Value>,
     pub(crate) metadata: ObjectMeta,
     pub(crate) fields: Vec<(&'static str, String)>,
-    pub(crate) held: Vec<Held>,
+    pub(crate) allocations: Vec<Allocation>,
     /// Whether the server generated the name.
     pub(crate) generated_name: bool,
 }
@@ -135,7 +135,7 @@ impl<T: Resource> Typed<T> {
             let (name, version) = (&kind.name, &kind.version);
             StatusError::bad_request(format!("{name} in version \"{version}\" cannot be handled as a {name}: {why}"))
         };
-        times::admit(&mut body, kind.schema()).map_err(unreadable)?;
+        times::normalize(&mut body, kind.schema()).map_err(unreadable)?;
         // Decodes again to get the path of the error: tracking it on every decode would double the cost.
         T::deserialize(&body)
             .or_else(|_| serde_path_to_error::deserialize(body))
@@ -145,16 +145,16 @@ impl<T: Resource> Typed<T> {
     /// Decodes a stored object.
     fn decode_stored(mut stored: Value, kind: &Kind) -> Result<T, StatusError> {
         let unreadable = |why: String| StatusError::internal(format!("stored {} cannot be decoded: {why}", kind.name));
-        times::admit(&mut stored, kind.schema()).map_err(unreadable)?;
+        times::normalize(&mut stored, kind.schema()).map_err(unreadable)?;
         T::deserialize(stored).map_err(|error| unreadable(error.to_string()))
     }
 
     fn add(body: Value, context: &mut Context<'_>, prepare: impl FnOnce(&mut T)) -> Result<Prepared, StatusError> {
         let mut object = Self::decode(body, context.kind)?;
-        metadata::admit(object.metadata_mut(), context)?;
+        metadata::prepare_create(object.metadata_mut(), context)?;
         object.apply_defaults();
         prepare(&mut object);
-        let generated_name = metadata::found(object.metadata_mut(), context);
+        let generated_name = metadata::assign_identity(object.metadata_mut(), context);
 
         let mut errors = FieldErrors::default();
         metadata::validate(object.metadata(), T::NAME_RULE, &mut errors);
@@ -179,7 +179,7 @@ impl<T: Resource> Typed<T> {
         Ok(Prepared {
             object: map,
             fields: object.fields(),
-            held: object.held(),
+            allocations: object.allocations(),
             metadata: object.metadata().clone(),
             generated_name,
         })
@@ -199,7 +199,7 @@ impl<T: Resource> Rules for Typed<T> {
         let old = Self::decode_stored(old, context.kind)?;
         let mut object = Self::decode(new, context.kind)?;
         let mut errors = FieldErrors::default();
-        metadata::carry(object.metadata_mut(), old.metadata(), &mut errors);
+        metadata::prepare_update(object.metadata_mut(), old.metadata(), &mut errors);
         object.apply_defaults();
         match part {
             Part::Main => object.prepare_update(&old),

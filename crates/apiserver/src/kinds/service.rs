@@ -12,7 +12,7 @@ use super::{Resource, service_families, service_ports, service_validation, shape
 use crate::address;
 use crate::field::FieldErrors;
 use crate::names::NameRule;
-use crate::service_addresses::Held;
+use crate::service_addresses::Allocation;
 
 /// Value of `clusterIP` for a headless Service.
 pub(super) const HEADLESS: &str = "None";
@@ -48,8 +48,8 @@ impl Resource for Service {
         service_families::carry_allocated(spec, old);
         service_ports::carry_node_ports(spec, old);
         service_families::normalize(spec, old);
-        service_families::drop_what_the_type_has_not(spec, old);
-        service_ports::drop_what_the_type_has_not(spec);
+        service_families::drop_fields_of_other_types(spec, old);
+        service_ports::drop_fields_of_other_types(spec);
         service_families::complete(spec, old);
     }
 
@@ -70,16 +70,16 @@ impl Resource for Service {
     }
 
     fn allocate(&mut self, old: Option<&Self>, context: &mut Context<'_>, errors: &mut FieldErrors) {
-        let held = old.map(Resource::held).unwrap_or_default();
+        let allocations = old.map(Resource::allocations).unwrap_or_default();
         let spec = self.spec.get_or_insert_default();
-        service_families::allocate(spec, &held, context, errors);
-        service_ports::allocate(spec, &held, context, errors);
+        service_families::allocate(spec, &allocations, context, errors);
+        service_ports::allocate(spec, &allocations, context, errors);
     }
 
-    fn held(&self) -> Vec<Held> {
+    fn allocations(&self) -> Vec<Allocation> {
         let Some(spec) = &self.spec else { return Vec::new() };
-        let addresses = spec.cluster_ips.iter().flatten().filter_map(|ip| address::parse(ip)).map(Held::Address);
-        addresses.chain(service_ports::node_ports(spec).map(Held::NodePort)).collect()
+        let addresses = spec.cluster_ips.iter().flatten().filter_map(|ip| address::parse(ip)).map(Allocation::Address);
+        addresses.chain(service_ports::node_ports(spec).map(Allocation::NodePort)).collect()
     }
 
     fn fields(&self) -> Vec<(&'static str, String)> {

@@ -9,7 +9,7 @@ use super::resource::Context;
 use super::service::HEADLESS;
 use crate::address::{self, Family};
 use crate::field::FieldErrors;
-use crate::service_addresses::Held;
+use crate::service_addresses::Allocation;
 
 pub(super) const SINGLE: &str = "SingleStack";
 pub(super) const PREFER_DUAL: &str = "PreferDualStack";
@@ -69,7 +69,7 @@ pub(super) fn normalize(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
 
 /// Clears the addresses of a Service that becomes an `ExternalName`, unless the client changed them, as upstream's
 /// `dropTypeDependentFields`.
-pub(super) fn drop_what_the_type_has_not(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
+pub(super) fn drop_fields_of_other_types(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
     let Some(old) = old else { return };
     if !needs_cluster_ip(old) || needs_cluster_ip(spec) {
         return;
@@ -135,9 +135,14 @@ fn trim_to_single(spec: &mut ServiceSpec, old: &ServiceSpec) {
     }
 }
 
-/// Chooses missing addresses, and reports requested ones that are out of range or in use. `held` is what the stored
-/// Service occupies.
-pub(super) fn allocate(spec: &mut ServiceSpec, held: &[Held], context: &mut Context<'_>, errors: &mut FieldErrors) {
+/// Chooses missing addresses, and reports requested ones that are out of range or in use. `allocated` is what the
+/// stored Service occupies.
+pub(super) fn allocate(
+    spec: &mut ServiceSpec,
+    allocated: &[Allocation],
+    context: &mut Context<'_>,
+    errors: &mut FieldErrors,
+) {
     if !needs_cluster_ip(spec) {
         return;
     }
@@ -148,12 +153,12 @@ pub(super) fn allocate(spec: &mut ServiceSpec, held: &[Held], context: &mut Cont
     let mut list = ips(spec).to_vec();
     for (i, text) in list.iter().enumerate() {
         let Some(ip) = address::parse(text) else { continue };
-        let why = if held.contains(&Held::Address(ip)) {
+        let why = if allocated.contains(&Allocation::Address(ip)) {
             None
         } else if !context.addresses.contains(ip) {
             let range = context.addresses.range(Family::of(ip));
             Some(format!("the provided IP ({text}) is not in the valid range. The range of valid IPs is {range}"))
-        } else if context.addresses.is_taken(Held::Address(ip)) {
+        } else if context.addresses.is_taken(Allocation::Address(ip)) {
             Some("provided IP is already allocated".to_owned())
         } else {
             None

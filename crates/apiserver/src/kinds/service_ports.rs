@@ -4,9 +4,9 @@ use k8s_openapi::api::core::v1::ServiceSpec;
 
 use super::resource::Context;
 use crate::field::FieldErrors;
-use crate::service_addresses::{Held, ServiceAddresses};
+use crate::service_addresses::{Allocation, ServiceAddresses};
 
-fn wants_node_ports(spec: &ServiceSpec) -> bool {
+fn needs_node_ports(spec: &ServiceSpec) -> bool {
     match spec.type_.as_deref() {
         Some("NodePort") => true,
         Some("LoadBalancer") => spec.allocate_load_balancer_node_ports != Some(false),
@@ -22,7 +22,7 @@ pub(super) fn node_ports(spec: &ServiceSpec) -> impl Iterator<Item = i32> {
 /// Keeps the stored node ports in an update that does not set them, matching ports by number and protocol.
 pub(super) fn carry_node_ports(spec: &mut ServiceSpec, old: Option<&ServiceSpec>) {
     let Some(old) = old else { return };
-    if !wants_node_ports(spec) {
+    if !needs_node_ports(spec) {
         return;
     }
     let mentioned: Vec<i32> = node_ports(spec).collect();
@@ -33,7 +33,7 @@ pub(super) fn carry_node_ports(spec: &mut ServiceSpec, old: Option<&ServiceSpec>
 }
 
 /// Clears the fields that Services of this type do not have.
-pub(super) fn drop_what_the_type_has_not(spec: &mut ServiceSpec) {
+pub(super) fn drop_fields_of_other_types(spec: &mut ServiceSpec) {
     let service_type = spec.type_.as_deref();
     if !matches!(service_type, Some("NodePort" | "LoadBalancer")) {
         for port in spec.ports.iter_mut().flatten() {
@@ -48,11 +48,16 @@ pub(super) fn drop_what_the_type_has_not(spec: &mut ServiceSpec) {
 }
 
 /// Chooses missing node ports, and reports requested ones that are out of range or in use.
-pub(super) fn allocate(spec: &mut ServiceSpec, held: &[Held], context: &mut Context<'_>, errors: &mut FieldErrors) {
+pub(super) fn allocate(
+    spec: &mut ServiceSpec,
+    allocated: &[Allocation],
+    context: &mut Context<'_>,
+    errors: &mut FieldErrors,
+) {
     for (i, port) in spec.ports.iter().flatten().enumerate() {
         let Some(number) = port.node_port.filter(|port| *port != 0) else { continue };
         let field = format!("spec.ports[{i}].nodePort");
-        if held.contains(&Held::NodePort(number)) {
+        if allocated.contains(&Allocation::NodePort(number)) {
             continue;
         }
         if !ServiceAddresses::is_node_port(number) {
@@ -61,11 +66,11 @@ pub(super) fn allocate(spec: &mut ServiceSpec, held: &[Held], context: &mut Cont
                 number,
                 "provided port is not in the valid range. The range of valid ports is 30000-32767",
             );
-        } else if context.addresses.is_taken(Held::NodePort(number)) {
+        } else if context.addresses.is_taken(Allocation::NodePort(number)) {
             errors.invalid(field, number, "provided port is already allocated");
         }
     }
-    if !wants_node_ports(spec) {
+    if !needs_node_ports(spec) {
         return;
     }
     let mut chosen: Vec<i32> = node_ports(spec).collect();

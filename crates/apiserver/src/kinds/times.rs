@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 use crate::schema::Node;
 
 /// Placeholder for the year 9999. It cannot collide: times with negative years are rejected.
-const STAND_IN: &str = "-004000-";
+const PLACEHOLDER_YEAR: &str = "-004000-";
 /// The placeholder as printed by `Timestamp`.
-const STAND_IN_PRINTED: &str = "-4000-";
+const PLACEHOLDER_YEAR_PRINTED: &str = "-4000-";
 const LAST_YEAR: &str = "9999-";
 /// Year with the same calendar as 9999, since the Gregorian calendar repeats every 400 years. Used to convert times of
 /// 9999 to UTC.
-const SAME_CALENDAR: &str = "9599-";
+const EQUIVALENT_YEAR: &str = "9599-";
 /// Go's zero `time.Time{}`, which `metav1.Time` encodes as null.
 const ZERO: &str = "0001-01-01T00:00:00Z";
 
@@ -24,7 +24,7 @@ const ZERO: &str = "0001-01-01T00:00:00Z";
 const PLAIN: &[u8] = b"0000-00-00T00:00:00";
 /// Strings below this length are not checked. The shortest time with seconds that `Timestamp` parses is
 /// `20270101T000000Z`.
-const SHORTEST: usize = 15;
+const MIN_LENGTH: usize = 15;
 
 /// Checks and normalizes the times of an object before it is converted to its Rust type, and shifts those after the
 /// maximum of `Timestamp`. [`restore`] undoes the shift.
@@ -32,22 +32,22 @@ const SHORTEST: usize = 15;
 /// # Errors
 /// A message with the field path and the text of a time that Go does not parse, or whose year in UTC is not 0000 to
 /// 9999.
-pub(super) fn admit(object: &mut Value, schema: Option<Node<'_>>) -> Result<(), String> {
+pub(super) fn normalize(object: &mut Value, schema: Option<Node<'_>>) -> Result<(), String> {
     let Some(schema) = schema.filter(|_| any_text(object, &is_unusual)) else { return Ok(()) };
     visit(object, schema, &mut String::new(), &mut |text, optional| {
-        let admitted = admit_one(text)?;
-        Some(if optional && admitted == ZERO { Value::Null } else { Value::String(admitted) })
+        let normalized = normalize_time(text)?;
+        Some(if optional && normalized == ZERO { Value::Null } else { Value::String(normalized) })
     })
 }
 
-/// Replaces the placeholder year of the times that [`admit`] shifted with 9999.
+/// Replaces the placeholder year of the times that [`normalize`] shifted with 9999.
 pub(super) fn restore(object: &mut Map<String, Value>, schema: Option<Node<'_>>) {
-    let is_shifted = |text: &str| text.starts_with(STAND_IN_PRINTED);
+    let is_shifted = |text: &str| text.starts_with(PLACEHOLDER_YEAR_PRINTED);
     let Some(schema) = schema.filter(|_| object.values().any(|value| any_text(value, &is_shifted))) else { return };
     let mut whole = Value::Object(std::mem::take(object));
     // Cannot fail: the closure returns a value for every time.
     let _ = visit(&mut whole, schema, &mut String::new(), &mut |text, _| {
-        let rest = text.strip_prefix(STAND_IN_PRINTED);
+        let rest = text.strip_prefix(PLACEHOLDER_YEAR_PRINTED);
         Some(Value::String(rest.map_or_else(|| text.to_owned(), |rest| [LAST_YEAR, rest].concat())))
     });
     if let Value::Object(whole) = whole {
@@ -71,7 +71,7 @@ fn is_unusual(text: &str) -> bool {
     let bytes = text.as_bytes();
     let starts_like_one = bytes.first().is_some_and(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b' '));
     starts_like_one
-        && bytes.len() >= SHORTEST
+        && bytes.len() >= MIN_LENGTH
         && bytes.iter().any(|byte| matches!(byte, b'T' | b't' | b' '))
         && !is_plain(bytes)
 }
@@ -95,8 +95,8 @@ fn has_shape(text: &[u8], pattern: &[u8]) -> bool {
 }
 
 /// Converts a time to a string that the Rust type accepts; `None` if the time is invalid.
-fn admit_one(text: &str) -> Option<String> {
-    if text.starts_with(STAND_IN) || text.starts_with(STAND_IN_PRINTED) {
+fn normalize_time(text: &str) -> Option<String> {
+    if text.starts_with(PLACEHOLDER_YEAR) || text.starts_with(PLACEHOLDER_YEAR_PRINTED) {
         return None;
     }
     let text = checked(text)?;
@@ -105,9 +105,9 @@ fn admit_one(text: &str) -> Option<String> {
         let printed = time.to_string();
         return (!printed.starts_with('-')).then_some(printed);
     }
-    let same_calendar = [SAME_CALENDAR, text.strip_prefix(LAST_YEAR)?].concat();
-    let time = same_calendar.parse::<Timestamp>().ok()?.to_string();
-    Some([STAND_IN, time.strip_prefix(SAME_CALENDAR)?].concat())
+    let equivalent = [EQUIVALENT_YEAR, text.strip_prefix(LAST_YEAR)?].concat();
+    let time = equivalent.parse::<Timestamp>().ok()?.to_string();
+    Some([PLACEHOLDER_YEAR, time.strip_prefix(EQUIVALENT_YEAR)?].concat())
 }
 
 /// Returns the time with at most nine fractional digits; `None` if Go does not parse it. The day of the month is
@@ -193,7 +193,7 @@ mod tests {
     fn through(time: &str) -> Result<Value, String> {
         let schema = Node::of_type("io.k8s.api.core.v1.Pod");
         let mut object = pod(time);
-        admit(&mut object, schema)?;
+        normalize(&mut object, schema)?;
         let typed: k8s_openapi::api::core::v1::Pod = serde_json::from_value(object).map_err(|it| it.to_string())?;
         let Value::Object(mut object) = serde_json::to_value(typed).unwrap() else { panic!("a pod is an object") };
         restore(&mut object, schema);
@@ -211,7 +211,7 @@ mod tests {
     #[case("0001-01-01T00:00:00Z", Value::Null)]
     #[case("0001-01-01T00:00:01Z", json!("0001-01-01T00:00:01Z"))]
     #[case("0000-02-29T00:00:00Z", json!("0000-02-29T00:00:00Z"))]
-    fn takes(#[case] time: &str, #[case] expect: Value) {
+    fn valid_times_are_normalized(#[case] time: &str, #[case] expect: Value) {
         assert_eq!(through(time), Ok(expect));
     }
 
@@ -229,7 +229,7 @@ mod tests {
     #[case::year_10000_in_utc("9999-12-31T23:59:59-01:00")]
     #[case::year_minus_1_in_utc("0000-01-01T00:00:00+01:00")]
     #[case::stand_in("-004000-12-31T08:00:00Z")]
-    fn refuses(#[case] time: &str) {
+    fn invalid_times_are_rejected(#[case] time: &str) {
         assert!(through(time).is_err(), "{:?}", through(time));
     }
 }

@@ -3,15 +3,16 @@
 /// Returns the items of a merged list in upstream's order: patched items in the order of the patch (or of its
 /// `$setElementOrder`), interleaved with the other items, which keep their relative order.
 ///
-/// `wanted` returns the index of an item in the patch, `before` its index in the original list.
+/// `index_in_patch` returns the index of an item in the patch, `index_before` its index in the original list.
 pub(super) fn interleave<T>(
     merged: Vec<T>,
-    wanted: impl Fn(&T) -> Option<usize>,
-    before: impl Fn(&T) -> Option<usize>,
+    index_in_patch: impl Fn(&T) -> Option<usize>,
+    index_before: impl Fn(&T) -> Option<usize>,
 ) -> Vec<T> {
-    let (mut patched, mut others): (Vec<T>, Vec<T>) = merged.into_iter().partition(|item| wanted(item).is_some());
-    patched.sort_by_key(|item| wanted(item));
-    others.sort_by_key(|item| before(item));
+    let (mut patched, mut others): (Vec<T>, Vec<T>) =
+        merged.into_iter().partition(|item| index_in_patch(item).is_some());
+    patched.sort_by_key(|item| index_in_patch(item));
+    others.sort_by_key(|item| index_before(item));
 
     let mut ordered = Vec::with_capacity(patched.len() + others.len());
     let (mut patched, mut others) = (patched.into_iter().peekable(), others.into_iter().peekable());
@@ -21,7 +22,7 @@ pub(super) fn interleave<T>(
             (Some(_), None) => true,
             (None, Some(_)) => false,
             (Some(other), Some(patched)) => {
-                matches!((before(other), before(patched)), (Some(other), Some(patched)) if other < patched)
+                matches!((index_before(other), index_before(patched)), (Some(other), Some(patched)) if other < patched)
             }
         };
         ordered.extend(if other_first { others.next() } else { patched.next() });
@@ -41,7 +42,12 @@ mod tests {
     #[case::reordered_by_the_patch("abc", "ca", "abc", "bca")]
     #[case::all_new("", "xy", "xy", "xy")]
     #[case::nothing_patched("ab", "", "ab", "ab")]
-    fn orders(#[case] was: &str, #[case] patch: &str, #[case] merged: &str, #[case] expect: &str) {
+    fn merged_lists_are_interleaved_as_upstream(
+        #[case] was: &str,
+        #[case] patch: &str,
+        #[case] merged: &str,
+        #[case] expect: &str,
+    ) {
         let ordered = interleave(merged.chars().collect(), |c| patch.find(*c), |c| was.find(*c));
         assert_eq!(ordered.into_iter().collect::<String>(), expect);
     }

@@ -132,7 +132,7 @@ fn merge_set(was: &[Value], patch: &[Value], order: Option<&[Value]>) -> Vec<Val
         }
     }
     let order = order.unwrap_or(patch);
-    interleave(merged, |item| place(order, item), |item| place(was, item))
+    interleave(merged, |item| position_of(order, item), |item| position_of(was, item))
 }
 
 fn merge_keyed(
@@ -181,11 +181,11 @@ fn merge_keyed(
         }
     }
     let order = order.unwrap_or(&plain);
-    let place = |list: &[Value], item: &Value| list.iter().position(|it| it.get(key) == item.get(key));
-    Ok(interleave(merged, |item| place(order, item), |item| place(was, item)))
+    let position_of = |list: &[Value], item: &Value| list.iter().position(|it| it.get(key) == item.get(key));
+    Ok(interleave(merged, |item| position_of(order, item), |item| position_of(was, item)))
 }
 
-fn place(list: &[Value], item: &Value) -> Option<usize> {
+fn position_of(list: &[Value], item: &Value) -> Option<usize> {
     list.iter().position(|it| it == item)
 }
 

@@ -41,7 +41,7 @@ mod tests {
     #[case("9999-12-30T21:59:59Z", LAST - 26 * 3_600)]
     #[case("1970-01-01T00:00:00Z", 0)]
     #[case("0001-01-01T00:00:01Z", -62_135_596_799)]
-    fn there_and_back(#[case] text: &str, #[case] seconds: i64) {
+    fn times_round_trip(#[case] text: &str, #[case] seconds: i64) {
         assert_eq!(parse(text), Some((seconds, 0)));
         assert_eq!(print(seconds, 0, false).as_deref(), Some(text));
     }

@@ -23,7 +23,7 @@ pub(crate) fn envelope(api_version: &str, kind: &str, object: &Map<String, Value
 
 /// A received document: apiVersion, kind and encoded object.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Document<'a> {
+pub(crate) struct Envelope<'a> {
     /// Empty if absent.
     pub(crate) api_version: &'a str,
     /// Empty if absent.
@@ -31,7 +31,7 @@ pub(crate) struct Document<'a> {
     raw: &'a [u8],
 }
 
-impl<'a> Document<'a> {
+impl<'a> Envelope<'a> {
     /// Decodes the envelope.
     ///
     /// # Errors

@@ -13,8 +13,8 @@ mod schema;
 mod tests;
 mod wire;
 
-pub(crate) use envelope::{Document, ListEnvelope, envelope, list_item, status, watch_frame};
-pub(crate) use schema::speaks;
+pub(crate) use envelope::{Envelope, ListEnvelope, envelope, list_item, status, watch_frame};
+pub(crate) use schema::is_supported;
 pub(crate) use wire::Malformed;
 
 /// Media type of a single document.

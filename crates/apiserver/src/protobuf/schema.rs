@@ -36,7 +36,7 @@ pub(super) fn message_of(api_version: &str, kind: &str) -> Option<&'static str> 
 }
 
 /// Returns `true` if a kind has a protobuf encoding.
-pub(crate) fn speaks(api_version: &str, kind: &str) -> bool {
+pub(crate) fn is_supported(api_version: &str, kind: &str) -> bool {
     message_of(api_version, kind).is_some()
 }
 
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_message_is_in_the_table() {
+    fn schema_table_has_every_message() {
         for (version, kinds) in KINDS {
             for kind in kinds {
                 assert!(!fields(message_of(version, kind).unwrap()).is_empty(), "{version} {kind}");

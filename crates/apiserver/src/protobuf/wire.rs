@@ -154,7 +154,10 @@ mod tests {
     #[case::too_long_a_number(&[0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], Err(Malformed::Overflow))]
     #[case::number_zero(&[0x00, 0x00], Err(Malformed::NoNumber))]
     #[case::group(&[0x0b], Err(Malformed::UnknownWire(3)))]
-    fn fields(#[case] bytes: &[u8], #[case] expect: Result<Option<(u32, WireValue<'_>)>, Malformed>) {
+    fn fields_are_parsed_or_malformed(
+        #[case] bytes: &[u8],
+        #[case] expect: Result<Option<(u32, WireValue<'_>)>, Malformed>,
+    ) {
         assert_eq!(Reader::new(bytes).next(), expect);
     }
 }

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schemas_know_their_kind_and_refer_to_each_other() {
+    fn schemas_have_kinds_and_valid_references() {
         let pod = &builtin()["io.k8s.api.core.v1.Pod"];
         assert_eq!(pod["x-kubernetes-group-version-kind"], json!([{"group": "", "version": "v1", "kind": "Pod"}]));
         let used = definitions_used_by([pod]);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_follows_references() {
+    fn fields_are_found_through_references() {
         let pod = Node::of_type("io.k8s.api.core.v1.Pod").unwrap();
         let containers = pod.field("spec").unwrap().field("containers").unwrap();
         assert_eq!(containers.patched_as(), ListKind::Keyed("name"));

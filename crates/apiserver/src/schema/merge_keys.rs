@@ -6,14 +6,14 @@ const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const CORE: &str = "io.k8s.api.core.v1.";
 
 /// Type, list field, patch strategy and patch merge key, and the keys for server-side apply.
-type Rule = (&'static str, &'static str, &'static str, &'static str, &'static [&'static str]);
+type PatchRule = (&'static str, &'static str, &'static str, &'static str, &'static [&'static str]);
 
 const MERGE: &str = "merge";
 const RETAIN: &str = "merge,retainKeys";
 const SET: &[&str] = &[];
 
 #[rustfmt::skip]
-const CORE_LISTS: &[Rule] = &[
+const CORE_LISTS: &[PatchRule] = &[
     ("Container", "env", MERGE, "name", &["name"]),
     ("Container", "ports", MERGE, "containerPort", &["containerPort", "protocol"]),
     ("Container", "volumeDevices", MERGE, "devicePath", &["devicePath"]),
@@ -47,7 +47,7 @@ const CORE_LISTS: &[Rule] = &[
     ("ServiceStatus", "conditions", MERGE, "type", &["type"]),
 ];
 
-const META_LISTS: &[Rule] =
+const META_LISTS: &[PatchRule] =
     &[("ObjectMeta", "finalizers", MERGE, "", SET), ("ObjectMeta", "ownerReferences", MERGE, "uid", &["uid"])];
 
 /// Types and map fields that server-side apply replaces as a whole.
@@ -72,19 +72,19 @@ pub(super) fn add(schemas: &mut Map<String, Value>) {
     for (prefix, rules) in [(CORE, CORE_LISTS), (META, META_LISTS)] {
         for (name, list, strategy, key, keys) in rules {
             let Some(schema) = property(schemas, &format!("{prefix}{name}"), list) else { continue };
-            let mut say = |keyword: &str, value: Value| schema.insert(format!("x-kubernetes-{keyword}"), value);
+            let mut set = |keyword: &str, value: Value| schema.insert(format!("x-kubernetes-{keyword}"), value);
             if !strategy.is_empty() {
-                say("patch-strategy", json!(strategy));
+                set("patch-strategy", json!(strategy));
             }
             if !key.is_empty() {
-                say("patch-merge-key", json!(key));
+                set("patch-merge-key", json!(key));
             }
             match (keys, key) {
-                (&[], &"") => drop(say("list-type", json!("set"))),
-                (&[], _) => drop(say("list-type", json!("atomic"))),
+                (&[], &"") => drop(set("list-type", json!("set"))),
+                (&[], _) => drop(set("list-type", json!("atomic"))),
                 (keys, _) => {
-                    say("list-type", json!("map"));
-                    say("list-map-keys", json!(keys));
+                    set("list-type", json!("map"));
+                    set("list-map-keys", json!(keys));
                 }
             }
         }
@@ -120,7 +120,7 @@ mod tests {
     /// A rule for a field that does not exist would have no effect, so every rule must match a field of the selected
     /// Kubernetes version.
     #[test]
-    fn rules_are_of_fields_that_exist() {
+    fn patch_rules_name_existing_fields() {
         for (prefix, rules) in [(CORE, CORE_LISTS), (META, META_LISTS)] {
             for (name, list, ..) in rules {
                 let schema = &builtin()[&format!("{prefix}{name}")]["properties"][list];

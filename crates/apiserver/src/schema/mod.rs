@@ -90,9 +90,9 @@ impl<'a> Node<'a> {
 
     /// Returns `true` if unknown fields are allowed.
     pub(crate) fn is_open(self) -> bool {
-        let says = |keyword: &str| self.get(keyword) == Some(&Value::Bool(true));
-        says("x-kubernetes-preserve-unknown-fields")
-            || says("x-kubernetes-embedded-resource")
+        let is_true = |keyword: &str| self.get(keyword) == Some(&Value::Bool(true));
+        is_true("x-kubernetes-preserve-unknown-fields")
+            || is_true("x-kubernetes-embedded-resource")
             || self.properties().is_none() && self.target.get("additionalProperties").is_none()
     }
 

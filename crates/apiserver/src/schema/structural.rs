@@ -8,11 +8,11 @@ use crate::field::FieldErrors;
 /// Reports violations of types, required fields and enumerations. Patterns, bounds, formats and CEL rules are not
 /// checked.
 pub(crate) fn check(value: &Value, schema: Node<'_>, path: &str, errors: &mut FieldErrors) {
-    let says = |keyword: &str| schema.get(keyword) == Some(&Value::Bool(true));
-    if value.is_null() && says("nullable") {
+    let is_true = |keyword: &str| schema.get(keyword) == Some(&Value::Bool(true));
+    if value.is_null() && is_true("nullable") {
         return;
     }
-    if says("x-kubernetes-int-or-string") {
+    if is_true("x-kubernetes-int-or-string") {
         if !(value.is_string() || value.is_i64() || value.is_u64()) {
             errors.type_invalid(path, value, "integer,string");
         }
@@ -119,14 +119,14 @@ mod tests {
     #[case(json!({"spec": {"size": "1"}}), r#"spec.size: Invalid value: "string": spec.size in body must be of type integer: "string""#)]
     #[case(json!({"spec": {"size": 1, "mode": "x"}}), r#"spec.mode: Unsupported value: "x": supported values: "fast", "safe""#)]
     #[case(json!({"spec": {"size": 1, "tags": [1]}}), r#"spec.tags[0]: Invalid value: "integer": spec.tags[0] in body must be of type string: "integer""#)]
-    fn demands(#[case] object: Value, #[case] expect: &str) {
+    fn structural_schema_is_enforced(#[case] object: Value, #[case] expect: &str) {
         let mut errors = FieldErrors::default();
         check(&object, Node::new(&schema()), "", &mut errors);
         assert_eq!(errors.to_string(), expect);
     }
 
     #[test]
-    fn pruning() {
+    fn unknown_fields_are_pruned() {
         let mut object = json!({"spec": {"size": 1, "other": 2, "any": {"x": 1}}});
         prune(&mut object, Node::new(&schema()));
         assert_eq!(object, json!({"spec": {"size": 1, "mode": "safe", "any": {"x": 1}}}));

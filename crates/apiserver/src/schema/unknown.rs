@@ -62,7 +62,7 @@ mod tests {
     #[case(json!({"spec": {"volumes": [{"name": "a", "emptyDir": {"x": 1}}]}}), "spec.volumes[0].emptyDir.x")]
     #[case(json!({"spec": {"containers": [{"resources": {"limits": {"example.com/gpu": 1}}}]}}), "")]
     #[case(json!({"metadata": {"managedFields": [{"fieldsV1": {"f:metadata": {}}}]}}), "")]
-    fn of_pods(#[case] object: Value, #[case] expect: &str) {
+    fn unknown_pod_fields_are_found(#[case] object: Value, #[case] expect: &str) {
         let pod = Node::of_type("io.k8s.api.core.v1.Pod").unwrap();
         assert_eq!(unknown_fields(&object, pod).join(" "), expect);
     }

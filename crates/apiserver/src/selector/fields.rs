@@ -9,10 +9,10 @@ use crate::status::StatusError;
 
 /// Requirements on selectable fields; an object must satisfy all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct FieldSelector(Vec<Requirement>);
+pub(crate) struct FieldSelector(Vec<FieldRequirement>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Requirement {
+struct FieldRequirement {
     field: String,
     value: String,
     equal: bool,
@@ -24,7 +24,7 @@ impl FieldSelector {
     }
 
     pub(crate) fn matches(&self, object: &Stored) -> bool {
-        self.0.iter().all(|Requirement { field, value, equal }| (object.field(field) == value) == *equal)
+        self.0.iter().all(|FieldRequirement { field, value, equal }| (object.field(field) == value) == *equal)
     }
 
     /// Returns the name that the selector requires, if any.
@@ -49,7 +49,7 @@ impl FieldSelector {
     pub(crate) fn check(&self, kind: &Kind) -> Result<(), StatusError> {
         match self.0.iter().find(|it| !kind.is_selectable(&it.field)) {
             None => Ok(()),
-            Some(Requirement { field, .. }) => Err(StatusError::bad_request(format!(
+            Some(FieldRequirement { field, .. }) => Err(StatusError::bad_request(format!(
                 "Unable to find {:?} that match label selector \"\", field selector {:?}: \
                  field label not supported: {field}",
                 kind.display(),
@@ -61,7 +61,7 @@ impl FieldSelector {
 
 impl std::fmt::Display for FieldSelector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (i, Requirement { field, value, equal }) in self.0.iter().enumerate() {
+        for (i, FieldRequirement { field, value, equal }) in self.0.iter().enumerate() {
             let comma = if i == 0 { "" } else { "," };
             let operator = if *equal { "=" } else { "!=" };
             write!(f, "{comma}{field}{operator}{value}")?;
@@ -85,7 +85,7 @@ impl FromStr for FieldSelector {
                 None => (field, true),
             };
             let value = unescape(value.strip_prefix('=').unwrap_or(value))?;
-            requirements.push(Requirement { field: field.to_owned(), value, equal });
+            requirements.push(FieldRequirement { field: field.to_owned(), value, equal });
         }
         Ok(Self(requirements))
     }
@@ -128,7 +128,7 @@ mod tests {
     #[case("metadata.name==web,status.phase!=Failed", "metadata.name=web,status.phase!=Failed")]
     #[case(r"reason=a\,b\=c\\", r"reason=a,b=c\")]
     #[case("spec.nodeName=", "spec.nodeName=")]
-    fn parses(#[case] text: &str, #[case] expect: &str) {
+    fn field_selectors_parse(#[case] text: &str, #[case] expect: &str) {
         assert_eq!(text.parse::<FieldSelector>().unwrap().to_string(), expect);
     }
 
@@ -136,7 +136,7 @@ mod tests {
     #[case("metadata.name")]
     #[case(r"reason=a\b")]
     #[case("a=b=c")]
-    fn refuses(#[case] text: &str) {
+    fn invalid_field_selectors_are_rejected(#[case] text: &str) {
         text.parse::<FieldSelector>().unwrap_err();
     }
 }

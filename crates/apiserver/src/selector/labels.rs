@@ -9,16 +9,16 @@ use crate::names::check_qualified_name;
 
 /// Requirements on labels; an object must satisfy all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct LabelSelector(Vec<Requirement>);
+pub(crate) struct LabelSelector(Vec<LabelRequirement>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Requirement {
+struct LabelRequirement {
     key: String,
-    test: Test,
+    operator: Operator,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Test {
+enum Operator {
     Exists,
     Absent,
     In(Vec<String>),
@@ -34,16 +34,16 @@ impl LabelSelector {
     }
 
     pub(crate) fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
-        self.0.iter().all(|Requirement { key, test }| {
+        self.0.iter().all(|LabelRequirement { key, operator }| {
             let value = labels.get(key);
             let number = || value.and_then(|value| value.parse::<i64>().ok());
-            match test {
-                Test::Exists => value.is_some(),
-                Test::Absent => value.is_none(),
-                Test::In(values) => value.is_some_and(|value| values.contains(value)),
-                Test::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
-                Test::Greater(limit) => number().is_some_and(|number| number > *limit),
-                Test::Less(limit) => number().is_some_and(|number| number < *limit),
+            match operator {
+                Operator::Exists => value.is_some(),
+                Operator::Absent => value.is_none(),
+                Operator::In(values) => value.is_some_and(|value| values.contains(value)),
+                Operator::NotIn(values) => value.is_none_or(|value| !values.contains(value)),
+                Operator::Greater(limit) => number().is_some_and(|number| number > *limit),
+                Operator::Less(limit) => number().is_some_and(|number| number < *limit),
             }
         })
     }
@@ -55,14 +55,14 @@ impl FromStr for LabelSelector {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut parser = Parser { rest: text };
         let mut requirements = Vec::new();
-        if parser.peek() == Token::End {
+        if parser.peek() == Lexeme::End {
             return Ok(Self::default());
         }
         loop {
             requirements.push(parser.requirement()?);
             match parser.next() {
-                Token::End => return Ok(Self(requirements)),
-                Token::Symbol(",") => {}
+                Lexeme::End => return Ok(Self(requirements)),
+                Lexeme::Symbol(",") => {}
                 found => return Err(SelectorError(format!("found '{found}', expected: ',' or 'end of string'"))),
             }
         }
@@ -70,13 +70,13 @@ impl FromStr for LabelSelector {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token<'a> {
+enum Lexeme<'a> {
     Word(&'a str),
     Symbol(&'static str),
     End,
 }
 
-impl std::fmt::Display for Token<'_> {
+impl std::fmt::Display for Lexeme<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Word(text) | Self::Symbol(text) => f.write_str(text),
@@ -93,51 +93,51 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn peek(&self) -> Token<'a> {
+    fn peek(&self) -> Lexeme<'a> {
         Parser { rest: self.rest }.next()
     }
 
-    fn next(&mut self) -> Token<'a> {
+    fn next(&mut self) -> Lexeme<'a> {
         self.rest = self.rest.trim_start();
         if self.rest.is_empty() {
-            return Token::End;
+            return Lexeme::End;
         }
         if let Some(symbol) = SYMBOLS.into_iter().find(|symbol| self.rest.starts_with(symbol)) {
             self.rest = &self.rest[symbol.len()..];
-            return Token::Symbol(symbol);
+            return Lexeme::Symbol(symbol);
         }
         let end = self.rest.find(|c: char| c.is_whitespace() || "=!(),><".contains(c)).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
-        Token::Word(word)
+        Lexeme::Word(word)
     }
 
-    fn requirement(&mut self) -> Result<Requirement, SelectorError> {
-        if self.peek() == Token::Symbol("!") {
+    fn requirement(&mut self) -> Result<LabelRequirement, SelectorError> {
+        if self.peek() == Lexeme::Symbol("!") {
             self.next();
-            return Ok(Requirement { key: self.key()?, test: Test::Absent });
+            return Ok(LabelRequirement { key: self.key()?, operator: Operator::Absent });
         }
         let key = self.key()?;
-        let test = match self.peek() {
-            Token::End | Token::Symbol(",") => Test::Exists,
+        let operator = match self.peek() {
+            Lexeme::End | Lexeme::Symbol(",") => Operator::Exists,
             _ => match self.next() {
-                Token::Symbol("=" | "==") => Test::In(vec![self.value()?]),
-                Token::Symbol("!=") => Test::NotIn(vec![self.value()?]),
-                Token::Word("in") => Test::In(self.values()?),
-                Token::Word("notin") => Test::NotIn(self.values()?),
-                Token::Symbol(">") => Test::Greater(self.number()?),
-                Token::Symbol("<") => Test::Less(self.number()?),
+                Lexeme::Symbol("=" | "==") => Operator::In(vec![self.value()?]),
+                Lexeme::Symbol("!=") => Operator::NotIn(vec![self.value()?]),
+                Lexeme::Word("in") => Operator::In(self.values()?),
+                Lexeme::Word("notin") => Operator::NotIn(self.values()?),
+                Lexeme::Symbol(">") => Operator::Greater(self.number()?),
+                Lexeme::Symbol("<") => Operator::Less(self.number()?),
                 found => {
                     let expected = "in, notin, =, ==, !=, gt, lt";
                     return Err(SelectorError(format!("found '{found}', expected: {expected}")));
                 }
             },
         };
-        Ok(Requirement { key, test })
+        Ok(LabelRequirement { key, operator })
     }
 
     fn key(&mut self) -> Result<String, SelectorError> {
-        let Token::Word(key) = self.next() else {
+        let Lexeme::Word(key) = self.next() else {
             return Err(SelectorError("expected an identifier".to_owned()));
         };
         let mut errors = FieldErrors::default();
@@ -148,12 +148,12 @@ impl<'a> Parser<'a> {
     /// Parses one value, which can be empty: `a=` selects objects with an empty label value.
     fn value(&mut self) -> Result<String, SelectorError> {
         match self.peek() {
-            Token::Word(word) => {
+            Lexeme::Word(word) => {
                 self.next();
                 Ok(word.to_owned())
             }
-            Token::End | Token::Symbol("," | ")") => Ok(String::new()),
-            Token::Symbol(found) => Err(SelectorError(format!("found '{found}', expected: a value"))),
+            Lexeme::End | Lexeme::Symbol("," | ")") => Ok(String::new()),
+            Lexeme::Symbol(found) => Err(SelectorError(format!("found '{found}', expected: a value"))),
         }
     }
 
@@ -164,15 +164,15 @@ impl<'a> Parser<'a> {
 
     fn values(&mut self) -> Result<Vec<String>, SelectorError> {
         match self.next() {
-            Token::Symbol("(") => {}
+            Lexeme::Symbol("(") => {}
             found => return Err(SelectorError(format!("found '{found}' expected: '('"))),
         }
         let mut values = Vec::new();
         loop {
             values.push(self.value()?);
             match self.next() {
-                Token::Symbol(",") => {}
-                Token::Symbol(")") => return Ok(values),
+                Lexeme::Symbol(",") => {}
+                Lexeme::Symbol(")") => return Ok(values),
                 found => return Err(SelectorError(format!("found '{found}', expected: ',' or ')'"))),
             }
         }
@@ -205,7 +205,7 @@ mod tests {
     #[case("weight>7", false)]
     #[case("app>3", false)]
     #[case("kubernetes.io/service-name=web", true)]
-    fn selects(#[case] selector: &str, #[case] expect: bool) {
+    fn label_selectors_match_labels(#[case] selector: &str, #[case] expect: bool) {
         let labels =
             [("app", "web"), ("tier", "front"), ("empty", ""), ("weight", "7"), ("kubernetes.io/service-name", "web")]
                 .into_iter()
@@ -224,7 +224,7 @@ mod tests {
     #[case("-bad=1")]
     #[case("a>x")]
     #[case("app=!x")]
-    fn refuses(#[case] selector: &str) {
+    fn invalid_label_selectors_are_rejected(#[case] selector: &str) {
         selector.parse::<LabelSelector>().unwrap_err();
     }
 }

@@ -26,7 +26,7 @@ impl StatusError {
     pub(crate) fn not_authorized(user: &str, attributes: &Attributes, why: &str) -> Self {
         let Attributes { verb, group, resource, namespace, name, path, .. } = attributes;
         let (subject, mut what) = if attributes.is_resource() {
-            let place = if namespace.is_empty() {
+            let scope = if namespace.is_empty() {
                 "at the cluster scope".to_owned()
             } else {
                 format!("in the namespace \"{namespace}\"")
@@ -36,7 +36,7 @@ impl StatusError {
             let resource = attributes.full_resource();
             (
                 format!("{subject} is forbidden"),
-                format!("User \"{user}\" cannot {verb} resource \"{resource}\" in API group \"{group}\" {place}"),
+                format!("User \"{user}\" cannot {verb} resource \"{resource}\" in API group \"{group}\" {scope}"),
             )
         } else {
             ("forbidden".to_owned(), format!("User \"{user}\" cannot {verb} path \"{path}\""))

@@ -53,7 +53,7 @@ mod tests {
     #[case(8 * 86_400, "8d")]
     #[case(3 * 365 * 86_400 + 86_400, "3y1d")]
     #[case(9 * 365 * 86_400, "9y")]
-    fn as_kubectl_shows_them(#[case] seconds: i64, #[case] expect: &str) {
+    fn ages_match_kubectl(#[case] seconds: i64, #[case] expect: &str) {
         assert_eq!(human(seconds), expect);
     }
 }

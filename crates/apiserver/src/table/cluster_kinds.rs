@@ -12,9 +12,9 @@ const ROLE_PREFIX: &str = "node-role.kubernetes.io/";
 const ROLE_LABEL: &str = "kubernetes.io/role";
 
 pub(super) fn node(node: &Value, now: Timestamp) -> Vec<Value> {
-    let address = |wanted: &str| {
+    let address = |type_name: &str| {
         let mut addresses = list(node, "status.addresses").iter();
-        let found = addresses.find(|address| text(address, "type") == wanted);
+        let found = addresses.find(|address| text(address, "type") == type_name);
         json!(or(found.map_or("", |address| text(address, "address")), "<none>"))
     };
     let info = |field: &str| json!(or(text(node, &format!("status.nodeInfo.{field}")), "<unknown>"));

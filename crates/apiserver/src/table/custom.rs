@@ -74,7 +74,7 @@ mod tests {
     #[case(".spec.nothing", Value::Null)]
     #[case(".spec.items[?(@.name)]", Value::Null)]
     #[case("", Value::Null)]
-    fn paths(#[case] path: &str, #[case] expect: Value) {
+    fn json_paths_select_values(#[case] path: &str, #[case] expect: Value) {
         let object = json!({"spec": {"size": 3, "items": [{"name": "a"}, {"name": "b"}]}});
         assert_eq!(find(&object, path).cloned().unwrap_or_default(), expect);
     }

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use super::{age, at, list, name, some_of, text};
 
 pub(super) fn endpoints(object: &Value, now: Timestamp) -> Vec<Value> {
-    let mut shown = Vec::new();
+    let mut items = Vec::new();
     for subset in list(object, "subsets") {
         let addresses = list(subset, "addresses").iter().map(|address| text(address, "ip"));
         let ports = list(subset, "ports");
         if ports.is_empty() {
-            shown.extend(addresses.clone().map(str::to_owned));
+            items.extend(addresses.clone().map(str::to_owned));
         }
         for port in ports {
             let port = at(port, "port").and_then(Value::as_i64).unwrap_or_default();
-            shown.extend(
+            items.extend(
                 addresses
                     .clone()
                     .map(|ip| if ip.contains(':') { format!("[{ip}]:{port}") } else { format!("{ip}:{port}") }),
@@ -23,7 +23,7 @@ pub(super) fn endpoints(object: &Value, now: Timestamp) -> Vec<Value> {
         }
     }
     let when_empty = if list(object, "subsets").is_empty() { "<none>" } else { "" };
-    vec![name(object), json!(some_of(&shown, when_empty)), age(object, now)]
+    vec![name(object), json!(some_of(&items, when_empty)), age(object, now)]
 }
 
 pub(super) fn slice(slice: &Value, now: Timestamp) -> Vec<Value> {

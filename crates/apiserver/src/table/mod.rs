@@ -123,12 +123,12 @@ fn age(object: &Value, now: Timestamp) -> Value {
 
 /// Returns the first three items, and the number of the others.
 fn some_of(all: &[String], when_empty: &str) -> String {
-    const SHOWN: usize = 3;
+    const MAX_LISTED: usize = 3;
     if all.is_empty() {
         return when_empty.to_owned();
     }
-    let shown = all.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(",");
-    if all.len() > SHOWN { format!("{shown} + {} more...", all.len() - SHOWN) } else { shown }
+    let listed = all.iter().take(MAX_LISTED).map(String::as_str).collect::<Vec<_>>().join(",");
+    if all.len() > MAX_LISTED { format!("{listed} + {} more...", all.len() - MAX_LISTED) } else { listed }
 }
 
 #[cfg(test)]

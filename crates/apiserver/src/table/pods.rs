@@ -32,10 +32,10 @@ pub(super) fn cells(pod: &Value, now: Timestamp) -> Vec<Value> {
     ]
 }
 
-fn has_condition(pod: &Value, wanted: &str) -> bool {
+fn has_condition(pod: &Value, type_name: &str) -> bool {
     list(pod, "status.conditions")
         .iter()
-        .any(|condition| text(condition, "type") == wanted && text(condition, "status") == "True")
+        .any(|condition| text(condition, "type") == type_name && text(condition, "status") == "True")
 }
 
 /// Status, readiness and restarts of a Pod.

@@ -42,11 +42,11 @@ fn ports(ports: &[Value]) -> String {
         return "<none>".to_owned();
     }
     let number = |port: &Value, field: &str| at(port, field).and_then(Value::as_i64).unwrap_or_default();
-    let shown = |port: &Value| match number(port, "nodePort") {
+    let format_port = |port: &Value| match number(port, "nodePort") {
         0 => format!("{}/{}", number(port, "port"), text(port, "protocol")),
         node_port => format!("{}:{node_port}/{}", number(port, "port"), text(port, "protocol")),
     };
-    ports.iter().map(shown).collect::<Vec<_>>().join(",")
+    ports.iter().map(format_port).collect::<Vec<_>>().join(",")
 }
 
 fn selector(service: &Value) -> String {

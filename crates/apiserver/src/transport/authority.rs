@@ -117,14 +117,14 @@ mod tests {
     use crate::transport::user_of_certificate;
 
     fn user(name: &str, group: Option<&str>) -> Option<(String, Vec<String>)> {
-        let made = Authority::new().unwrap().client(name, group).unwrap();
-        assert!(made.key.contains("PRIVATE KEY") && !format!("{made:?}").contains("PRIVATE"));
-        let der = CertificateDer::from_pem_slice(made.certificate.as_bytes()).unwrap();
+        let certificate = Authority::new().unwrap().client(name, group).unwrap();
+        assert!(certificate.key.contains("PRIVATE KEY") && !format!("{certificate:?}").contains("PRIVATE"));
+        let der = CertificateDer::from_pem_slice(certificate.certificate.as_bytes()).unwrap();
         user_of_certificate(&der).map(|user| (user.name, user.groups))
     }
 
     #[test]
-    fn who_is_signed_for_is_recognized() {
+    fn client_certificates_identify_their_user() {
         let long = "x".repeat(300);
         for name in ["alice", "system:kube-controller-manager", "ünïcödé", &long] {
             assert_eq!(user(name, Some("ops")), Some((name.to_owned(), vec!["ops".to_owned()])));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_speaks_both_versions() {
+    fn server_offers_http2_and_http1() {
         let config = Authority::new().unwrap().server_config(IpAddr::from([10, 0, 0, 1])).unwrap();
         assert_eq!(config.alpn_protocols, [b"h2".to_vec(), b"http/1.1".to_vec()]);
     }

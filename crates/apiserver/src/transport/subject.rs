@@ -13,19 +13,19 @@ const VERSION: u8 = 0xa0;
 
 /// Returns the common name as user and the organizations as groups; `None` without a common name.
 pub(crate) fn user_of_certificate(der: &[u8]) -> Option<User> {
-    let mut certificate = Reader(Reader(der).next()?.1);
-    let mut signed = Reader(certificate.next()?.1);
+    let mut certificate = DerReader(DerReader(der).next()?.1);
+    let mut signed = DerReader(certificate.next()?.1);
     let (tag, _) = signed.next()?;
     // Serial number, algorithm, issuer and validity precede the subject.
     for _ in 0..(if tag == VERSION { 4 } else { 3 }) {
         signed.next()?;
     }
-    let mut subject = Reader(signed.next()?.1);
+    let mut subject = DerReader(signed.next()?.1);
     let mut user = User::default();
     while let Some((_, set)) = subject.next() {
-        let mut set = Reader(set);
+        let mut set = DerReader(set);
         while let Some((_, attribute)) = set.next() {
-            let mut attribute = Reader(attribute);
+            let mut attribute = DerReader(attribute);
             let (tag, kind) = attribute.next()?;
             let text = String::from_utf8(attribute.next()?.1.to_vec()).ok()?;
             match kind {
@@ -39,9 +39,9 @@ pub(crate) fn user_of_certificate(der: &[u8]) -> Option<User> {
 }
 
 /// Iterates over DER values.
-struct Reader<'a>(&'a [u8]);
+struct DerReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> DerReader<'a> {
     /// Returns tag and content of the next value; `None` at the end or if the encoding is invalid.
     fn next(&mut self) -> Option<(u8, &'a [u8])> {
         let (&tag, rest) = self.0.split_first()?;
@@ -69,7 +69,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = user_of_certificate(&bytes);
         }
     }

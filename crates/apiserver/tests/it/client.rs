@@ -14,14 +14,14 @@ pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
 pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 /// A server and an HTTP client for it.
-pub(crate) struct World {
+pub(crate) struct TestApi {
     pub(crate) server: Server,
     http: Http<HttpConnector, Full<Bytes>>,
     /// Bearer token to send.
     pub(crate) token: Option<String>,
 }
 
-impl World {
+impl TestApi {
     pub(crate) async fn start(config: Config) -> Self {
         let server = Server::start(config).await.unwrap();
         Self { server, http: Http::builder(TokioExecutor::new()).build_http(), token: None }

@@ -10,7 +10,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{CONFIG_MAPS, Events, World};
+use super::client::{CONFIG_MAPS, Events, TestApi};
 
 /// Versions by object name.
 type State = BTreeMap<String, u64>;
@@ -22,9 +22,9 @@ fn version(object: &Value) -> u64 {
     object["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap()
 }
 
-async fn list(world: &World, selector: &str) -> Option<(State, u64)> {
+async fn list(api: &TestApi, selector: &str) -> Option<(State, u64)> {
     let path = format!("{CONFIG_MAPS}?labelSelector={selector}");
-    let response = world.try_send(Method::GET, &path, "", String::new()).await.ok()?;
+    let response = api.try_send(Method::GET, &path, "", String::new()).await.ok()?;
     let ok = response.status().is_success();
     let body = http_body_util::BodyExt::collect(response.into_body()).await.ok()?.to_bytes();
     let list: Value = serde_json::from_slice(&body).unwrap();
@@ -35,7 +35,7 @@ async fn list(world: &World, selector: &str) -> Option<(State, u64)> {
 
 /// Minimal reflector: lists, watches from the version of the list, and lists again after 410.
 struct Reflector<'a> {
-    world: &'a World,
+    api: &'a TestApi,
     selector: &'static str,
     state: State,
     /// Version of the last event or list; `None` if a list is needed.
@@ -47,7 +47,7 @@ impl Reflector<'_> {
     async fn follow(&mut self, until: u64) {
         while self.version.is_none_or(|version| version < until) {
             let Some(from) = self.version else {
-                if let Some((state, version)) = list(self.world, self.selector).await {
+                if let Some((state, version)) = list(self.api, self.selector).await {
                     (self.state, self.version) = (state, Some(version));
                 }
                 continue;
@@ -56,7 +56,7 @@ impl Reflector<'_> {
                 "{CONFIG_MAPS}?watch=true&allowWatchBookmarks=true&resourceVersion={from}&labelSelector={}",
                 self.selector
             );
-            let Ok(response) = self.world.try_send(Method::GET, &path, "", String::new()).await else { continue };
+            let Ok(response) = self.api.try_send(Method::GET, &path, "", String::new()).await else { continue };
             if response.status().is_success() {
                 self.read(Events::of(response), until).await;
             } else if response.status() == 410 {
@@ -79,10 +79,10 @@ impl Reflector<'_> {
             if event["type"] != "BOOKMARK" {
                 assert!(Some(found) > self.version, "version repeated: {event}");
                 let name = object["metadata"]["name"].as_str().unwrap().to_owned();
-                let known = self.state.contains_key(&name);
+                let exists = self.state.contains_key(&name);
                 match event["type"].as_str() {
-                    Some("ADDED") => assert!(!known, "{event}"),
-                    _ => assert!(known, "{event}"),
+                    Some("ADDED") => assert!(!exists, "{event}"),
+                    _ => assert!(exists, "{event}"),
                 }
                 if event["type"] == "DELETED" {
                     self.state.remove(&name);
@@ -96,7 +96,7 @@ impl Reflector<'_> {
 }
 
 /// Sends random writes, ignoring errors, and returns the version of a last write sent without faults.
-async fn write(world: &World, rng: &mut StdRng, restarts: bool) -> u64 {
+async fn write(api: &TestApi, rng: &mut StdRng, restarts: bool) -> u64 {
     for round in 0..WRITES {
         let path = format!("{CONFIG_MAPS}/c{}", rng.random_range(0..NAMES));
         let name = &path[CONFIG_MAPS.len() + 1..];
@@ -108,15 +108,15 @@ async fn write(world: &World, rng: &mut StdRng, restarts: bool) -> u64 {
             _ => (Method::PUT, path.as_str(), object.to_string()),
         };
         // Faults may fail the request or drop its response.
-        let _ = world.try_send(method, path, "application/json", body).await;
+        let _ = api.try_send(method, path, "application/json", body).await;
         if restarts && round % 50 == 25 {
-            world.server.restart(if round > 100 { History::Kept } else { History::Lost });
+            api.server.restart(if round > 100 { History::Kept } else { History::Lost });
         }
     }
-    world.server.faults().clear();
+    api.server.faults().clear();
     // A last write without faults gives every watcher an event to wait for.
     let last = json!({"metadata": {"generateName": "last-", "labels": {"app": "web"}}});
-    version(&world.create(CONFIG_MAPS, last).await)
+    version(&api.create(CONFIG_MAPS, last).await)
 }
 
 fn faults() -> Vec<Fault> {
@@ -144,21 +144,21 @@ fn faults() -> Vec<Fault> {
 #[case::faults_and_short_memory(4, 20, true)]
 #[case::more_faults(5, 50, true)]
 #[tokio::test]
-async fn whoever_follows_arrives(#[case] seed: u64, #[case] watch_history: usize, #[case] broken: bool) {
-    let world = World::start(Config { seed: Some(seed), watch_history, ..Config::default() }).await;
+async fn reflectors_converge_despite_faults(#[case] seed: u64, #[case] watch_history: usize, #[case] broken: bool) {
+    let api = TestApi::start(Config { seed: Some(seed), watch_history, ..Config::default() }).await;
     let mut rng = StdRng::seed_from_u64(seed);
     if broken {
         for fault in faults() {
-            world.server.faults().inject(fault);
+            api.server.faults().inject(fault);
         }
     }
     // Watchers run concurrently with the writer, and stop when they have received the last write.
     let last = tokio::sync::watch::Sender::new(0);
     let follow = |selector| {
         let mut ended = last.subscribe();
-        let world = &world;
+        let api = &api;
         async move {
-            let mut reflector = Reflector { world, selector, state: State::new(), version: None };
+            let mut reflector = Reflector { api, selector, state: State::new(), version: None };
             loop {
                 let until = *ended.borrow_and_update();
                 tokio::select! {
@@ -172,10 +172,10 @@ async fn whoever_follows_arrives(#[case] seed: u64, #[case] watch_history: usize
         }
     };
     let write = async {
-        let version = write(&world, &mut rng, broken).await;
+        let version = write(&api, &mut rng, broken).await;
         last.send_replace(version);
     };
     let (all, web, ()) = tokio::join!(follow(""), follow("app%3Dweb"), write);
-    assert_eq!(all.state, list(&world, "").await.unwrap().0);
-    assert_eq!(web.state, list(&world, "app%3Dweb").await.unwrap().0);
+    assert_eq!(all.state, list(&api, "").await.unwrap().0);
+    assert_eq!(web.state, list(&api, "app%3Dweb").await.unwrap().0);
 }

@@ -4,7 +4,7 @@ use http::Method;
 use kube_dev_apiserver::{Config, CustomKind};
 use serde_json::{Value, json};
 
-use super::client::{Events, World};
+use super::client::{Events, TestApi};
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
@@ -31,55 +31,55 @@ fn definition() -> Value {
 }
 
 #[tokio::test]
-async fn a_definition_makes_a_kind_and_takes_it_away() {
-    let world = World::start(Config::default()).await;
-    assert_eq!(world.get(WIDGETS).await.0, 404);
-    let created = world.create(DEFINITIONS, definition()).await;
+async fn definitions_add_and_remove_kinds() {
+    let api = TestApi::start(Config::default()).await;
+    assert_eq!(api.get(WIDGETS).await.0, 404);
+    let created = api.create(DEFINITIONS, definition()).await;
     let conditions = created["status"]["conditions"].as_array().unwrap();
     assert!(conditions.iter().any(|it| it["type"] == "Established" && it["status"] == "True"), "{created}");
 
     let widget = json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"},
         "spec": {"size": 3, "nonsense": 1}, "status": {"ready": true}});
-    let created = world.create(WIDGETS, widget).await;
+    let created = api.create(WIDGETS, widget).await;
     assert_eq!(created["spec"], json!({"size": 3, "mode": "safe"}));
     assert_eq!((created.get("status"), &created["metadata"]["generation"]), (None, &json!(1)));
     let path = format!("{WIDGETS}/w");
-    let (code, ready) = world
+    let (code, ready) = api
         .json(Method::PATCH, &format!("{path}/status"), &json!({"status": {"ready": true}, "spec": {"size": 9}}))
         .await;
     assert_eq!((code, &ready["status"]["ready"], &ready["spec"]["size"]), (200, &json!(true), &json!(3)));
     assert_eq!(ready["metadata"]["generation"], 1);
-    let (_, resized) = world.json(Method::PATCH, &path, &json!({"spec": {"size": 4}, "status": null})).await;
+    let (_, resized) = api.json(Method::PATCH, &path, &json!({"spec": {"size": 4}, "status": null})).await;
     assert_eq!((&resized["metadata"]["generation"], &resized["status"]["ready"]), (&json!(2), &json!(true)));
 
-    let (code, status) = world.json(Method::PATCH, &path, &json!({"spec": {"size": "x"}})).await;
+    let (code, status) = api.json(Method::PATCH, &path, &json!({"spec": {"size": "x"}})).await;
     assert_eq!((code, status["details"]["causes"][0]["field"].as_str()), (422, Some("spec.size")));
     let strategic = "application/strategic-merge-patch+json";
-    assert_eq!(world.send(Method::PATCH, &path, strategic, "{}".to_owned()).await.status(), 415);
+    assert_eq!(api.send(Method::PATCH, &path, strategic, "{}".to_owned()).await.status(), 415);
     let apply = "apiVersion: example.com/v1\nkind: Widget\nspec: {size: 7}\n".to_owned();
     let applied =
-        world.send(Method::PATCH, &format!("{path}?fieldManager=me"), "application/apply-patch+yaml", apply).await;
+        api.send(Method::PATCH, &format!("{path}?fieldManager=me"), "application/apply-patch+yaml", apply).await;
     assert_eq!(applied.status(), 200);
 
-    let (_, _, table) = world.get_as(WIDGETS, "application/json;as=Table;v=v1;g=meta.k8s.io").await;
+    let (_, _, table) = api.get_as(WIDGETS, "application/json;as=Table;v=v1;g=meta.k8s.io").await;
     assert_eq!(table["rows"][0]["cells"], json!(["w", 7]));
-    assert_eq!(world.get("/apis/example.com/v1").await.1["resources"][0]["shortNames"], json!(["wd"]));
-    let (_, document) = world.get("/openapi/v3/apis/example.com/v1").await;
+    assert_eq!(api.get("/apis/example.com/v1").await.1["resources"][0]["shortNames"], json!(["wd"]));
+    let (_, document) = api.get("/openapi/v3/apis/example.com/v1").await;
     assert!(document["components"]["schemas"]["com.example.v1.Widget"]["properties"]["spec"].is_object());
 
-    let mut events = Events::of(world.send(Method::GET, &format!("{WIDGETS}?watch=true"), "", String::new()).await);
+    let mut events = Events::of(api.send(Method::GET, &format!("{WIDGETS}?watch=true"), "", String::new()).await);
     assert_eq!(events.next_short().await, "ADDED w");
-    assert_eq!(world.json(Method::DELETE, &format!("{DEFINITIONS}/widgets.example.com"), &Value::Null).await.0, 200);
+    assert_eq!(api.json(Method::DELETE, &format!("{DEFINITIONS}/widgets.example.com"), &Value::Null).await.0, 200);
     assert_eq!(events.next_short().await, "DELETED w");
-    assert_eq!(world.get(WIDGETS).await.0, 404);
+    assert_eq!(api.get(WIDGETS).await.0, 404);
     // A kind defined again starts without objects.
-    world.create(DEFINITIONS, definition()).await;
-    assert_eq!(world.get(WIDGETS).await.1["items"], json!([]));
+    api.create(DEFINITIONS, definition()).await;
+    assert_eq!(api.get(WIDGETS).await.1["items"], json!([]));
 }
 
 #[tokio::test]
-async fn definitions_that_make_no_sense() {
-    let world = World::start(Config::default()).await;
+async fn invalid_definitions_are_rejected() {
+    let api = TestApi::start(Config::default()).await;
     for (pointer, value) in [
         ("/metadata/name", json!("gadgets.example.com")),
         ("/spec/scope", json!("Galaxy")),
@@ -88,27 +88,27 @@ async fn definitions_that_make_no_sense() {
     ] {
         let mut bad = definition();
         *bad.pointer_mut(pointer).unwrap() = value;
-        let (code, status) = world.json(Method::POST, DEFINITIONS, &bad).await;
+        let (code, status) = api.json(Method::POST, DEFINITIONS, &bad).await;
         assert_eq!((code, status["reason"].as_str()), (422, Some("Invalid")), "{pointer}");
     }
 }
 
 #[tokio::test]
-async fn kinds_named_in_code() {
+async fn kinds_of_the_config_are_served() {
     let claims = CustomKind::new("resource.k8s.io", "v1", "ResourceClaim").with_status();
     let zones = CustomKind::new("example.com", "v1", "Zone").cluster_scoped().short_name("zn").column(
         "Region",
         "string",
         ".spec.region",
     );
-    let world = World::start(Config { kinds: vec![claims, zones], ..Config::default() }).await;
+    let api = TestApi::start(Config { kinds: vec![claims, zones], ..Config::default() }).await;
     let path = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
-    world.create(path, json!({"metadata": {"name": "c"}, "spec": {"devices": {"requests": [{"name": "gpu"}]}}})).await;
+    api.create(path, json!({"metadata": {"name": "c"}, "spec": {"devices": {"requests": [{"name": "gpu"}]}}})).await;
     let status = json!({"status": {"devices": [{"networkData": {"ips": ["192.0.2.7/24"]}}]}});
-    let (code, claim) = world.json(Method::PATCH, &format!("{path}/c/status"), &status).await;
+    let (code, claim) = api.json(Method::PATCH, &format!("{path}/c/status"), &status).await;
     assert_eq!((code, &claim["status"]["devices"][0]["networkData"]["ips"][0]), (200, &json!("192.0.2.7/24")));
 
-    world.create("/apis/example.com/v1/zones", json!({"metadata": {"name": "a"}, "spec": {"region": "r1"}})).await;
+    api.create("/apis/example.com/v1/zones", json!({"metadata": {"name": "a"}, "spec": {"region": "r1"}})).await;
     let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
-    assert_eq!(world.get_as("/apis/example.com/v1/zones", table).await.2["rows"][0]["cells"], json!(["a", "r1"]));
+    assert_eq!(api.get_as("/apis/example.com/v1/zones", table).await.2["rows"][0]["cells"], json!(["a", "r1"]));
 }

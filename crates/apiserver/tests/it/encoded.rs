@@ -38,7 +38,7 @@ pub(crate) fn service(name: &str, port: u8) -> Vec<u8> {
 }
 
 /// Encodes a `SelfSubjectAccessReview` for a verb and a resource.
-pub(crate) fn may_i(verb: &str, resource: &str) -> Vec<u8> {
+pub(crate) fn self_access_review(verb: &str, resource: &str) -> Vec<u8> {
     let attributes = fields(&[(1, b"default"), (2, verb.as_bytes()), (5, resource.as_bytes())]);
     let object = fields(&[(1, b""), (2, &fields(&[(1, &attributes)]))]);
     document("authorization.k8s.io/v1", "SelfSubjectAccessReview", &object)

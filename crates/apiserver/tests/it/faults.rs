@@ -7,7 +7,7 @@ use kube_dev_apiserver::{Config, End, Fault, History, LoggedRequest, On};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{CONFIG_MAPS, World};
+use super::client::{CONFIG_MAPS, TestApi};
 
 fn named(name: &str) -> Value {
     json!({"metadata": {"name": name}})
@@ -19,32 +19,41 @@ fn named(name: &str) -> Value {
 #[case(Fault::internal_error(), 500, "InternalError", None)]
 #[case(Fault::unavailable(), 503, "ServiceUnavailable", None)]
 #[tokio::test]
-async fn refusals(#[case] fault: Fault, #[case] code: u16, #[case] reason: &str, #[case] retry_after: Option<&str>) {
-    let world = World::start(Config::default()).await;
-    world.server.faults().inject(fault.on(On::any().verb("list")).times(1));
-    world.create(CONFIG_MAPS, named("a")).await;
-    let response = world.send(Method::GET, CONFIG_MAPS, "", String::new()).await;
+async fn refuse_faults_return_status_and_retry_after(
+    #[case] fault: Fault,
+    #[case] code: u16,
+    #[case] reason: &str,
+    #[case] retry_after: Option<&str>,
+) {
+    let api = TestApi::start(Config::default()).await;
+    api.server.faults().inject(fault.on(On::any().verb("list")).times(1));
+    api.create(CONFIG_MAPS, named("a")).await;
+    let response = api.send(Method::GET, CONFIG_MAPS, "", String::new()).await;
     assert_eq!(response.status().as_u16(), code);
     let header = response.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
     assert_eq!(header.as_deref(), retry_after);
     let body = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
     let status: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!((&status["kind"], &status["reason"]), (&json!("Status"), &json!(reason)));
-    assert_eq!(world.get(CONFIG_MAPS).await.0, 200, "the fault applies once");
-    assert_eq!(world.server.faults().states()[0].hits, 1);
+    assert_eq!(api.get(CONFIG_MAPS).await.0, 200, "the fault applies once");
+    assert_eq!(api.server.faults().states()[0].hits, 1);
 }
 
 #[rstest]
-#[case::never_begun(Fault::reset(), None, 404)]
+#[case::not_executed(Fault::reset(), None, 404)]
 #[case::not_confirmed(Fault::apply_then_timeout(), Some(504), 200)]
 #[case::cut_off(Fault::apply_then_reset(), None, 200)]
 #[tokio::test]
-async fn writes_in_doubt(#[case] fault: Fault, #[case] answer: Option<u16>, #[case] afterwards: u16) {
-    let world = World::start(Config::default()).await;
-    world.server.faults().inject(fault.on(On::any().verb("create")));
-    let response = world.try_send(Method::POST, CONFIG_MAPS, "application/json", named("a").to_string()).await;
+async fn write_faults_before_and_after_the_write(
+    #[case] fault: Fault,
+    #[case] answer: Option<u16>,
+    #[case] afterwards: u16,
+) {
+    let api = TestApi::start(Config::default()).await;
+    api.server.faults().inject(fault.on(On::any().verb("create")));
+    let response = api.try_send(Method::POST, CONFIG_MAPS, "application/json", named("a").to_string()).await;
     assert_eq!(response.ok().map(|response| response.status().as_u16()), answer);
-    assert_eq!(world.get(&format!("{CONFIG_MAPS}/a")).await.0, afterwards);
+    assert_eq!(api.get(&format!("{CONFIG_MAPS}/a")).await.0, afterwards);
 }
 
 #[rstest]
@@ -52,11 +61,11 @@ async fn writes_in_doubt(#[case] fault: Fault, #[case] answer: Option<u16>, #[ca
 #[case::expired(End::Expired)]
 #[case::reset(End::Reset)]
 #[tokio::test]
-async fn watches_end(#[case] how: End) {
-    let world = World::start(Config::default()).await;
-    world.create(CONFIG_MAPS, named("a")).await;
-    world.server.faults().inject(Fault::end_watch(Duration::from_millis(50), how));
-    let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
+async fn end_watch_faults_end_watches(#[case] how: End) {
+    let api = TestApi::start(Config::default()).await;
+    api.create(CONFIG_MAPS, named("a")).await;
+    api.server.faults().inject(Fault::end_watch(Duration::from_millis(50), how));
+    let mut events = api.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
     assert_eq!(events.next_short().await, "ADDED a");
     match how {
         End::Cleanly => assert_eq!(events.next().await, None),
@@ -69,53 +78,53 @@ async fn watches_end(#[case] how: End) {
 }
 
 #[tokio::test]
-async fn a_watch_is_refused_with_410_in_its_stream() {
-    let world = World::start(Config::default()).await;
-    world.server.faults().inject(Fault::expired().on(On::any().verb("watch")));
-    let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion=3")).await;
+async fn watch_with_410_gets_an_error_event() {
+    let api = TestApi::start(Config::default()).await;
+    api.server.faults().inject(Fault::expired().on(On::any().verb("watch")));
+    let mut events = api.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion=3")).await;
     let event = events.next().await.unwrap();
     assert_eq!((&event["type"], &event["object"]["reason"]), (&json!("ERROR"), &json!("Expired")));
 }
 
 #[tokio::test]
-async fn answers_in_pieces_and_late_are_whole() {
-    let world = World::start(Config { seed: Some(3), ..Config::default() }).await;
-    world.create(CONFIG_MAPS, named("a")).await;
-    world.server.faults().inject(Fault::trickle(7, Duration::ZERO));
-    world.server.faults().inject(Fault::delay_events(Duration::from_millis(1), Duration::from_millis(3)));
-    world.server.faults().inject(Fault::delay_request(Duration::from_millis(1), Duration::from_millis(2)));
-    assert_eq!(world.get(CONFIG_MAPS).await.1["items"][0]["metadata"]["name"], "a");
-    let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
+async fn trickled_and_delayed_responses_are_complete() {
+    let api = TestApi::start(Config { seed: Some(3), ..Config::default() }).await;
+    api.create(CONFIG_MAPS, named("a")).await;
+    api.server.faults().inject(Fault::trickle(7, Duration::ZERO));
+    api.server.faults().inject(Fault::delay_events(Duration::from_millis(1), Duration::from_millis(3)));
+    api.server.faults().inject(Fault::delay_request(Duration::from_millis(1), Duration::from_millis(2)));
+    assert_eq!(api.get(CONFIG_MAPS).await.1["items"][0]["metadata"]["name"], "a");
+    let mut events = api.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
     assert_eq!(events.next_short().await, "ADDED a");
-    world.create(CONFIG_MAPS, named("b")).await;
+    api.create(CONFIG_MAPS, named("b")).await;
     assert_eq!(events.next_short().await, "ADDED b");
 }
 
 #[tokio::test]
-async fn events_come_twice() {
-    let world = World::start(Config::default()).await;
-    world.create(CONFIG_MAPS, named("a")).await;
-    world.create(CONFIG_MAPS, named("b")).await;
-    world.server.faults().inject(Fault::repeat_events());
-    let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
+async fn repeated_events_are_sent_twice() {
+    let api = TestApi::start(Config::default()).await;
+    api.create(CONFIG_MAPS, named("a")).await;
+    api.create(CONFIG_MAPS, named("b")).await;
+    api.server.faults().inject(Fault::repeat_events());
+    let mut events = api.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
     for expect in ["ADDED a", "ADDED a", "ADDED b", "ADDED b"] {
         assert_eq!(events.next_short().await, expect);
     }
-    let list = world.get(CONFIG_MAPS).await.1;
+    let list = api.get(CONFIG_MAPS).await.1;
     assert_eq!(list["items"].as_array().map(Vec::len), Some(2), "only watch events are repeated");
 }
 
 #[tokio::test]
-async fn events_of_different_kinds_overtake_each_other() {
-    let world = World::start(Config::default()).await;
+async fn delayed_watch_does_not_delay_other_kinds() {
+    let api = TestApi::start(Config::default()).await;
     let (late, config_maps) = (Duration::from_secs(2), On::any().verb("watch").resource("configmaps"));
-    world.server.faults().inject(Fault::delay_events(late, late).on(config_maps));
-    let mut config_maps = world.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
-    let mut nodes = world.watch("/api/v1/nodes?watch=true").await;
+    api.server.faults().inject(Fault::delay_events(late, late).on(config_maps));
+    let mut config_maps = api.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
+    let mut nodes = api.watch("/api/v1/nodes?watch=true").await;
     for name in ["first", "second"] {
-        world.create(CONFIG_MAPS, named(name)).await;
+        api.create(CONFIG_MAPS, named(name)).await;
     }
-    world.create("/api/v1/nodes", named("third")).await;
+    api.create("/api/v1/nodes", named("third")).await;
     tokio::select! {
         biased;
         event = config_maps.next_short() => panic!("{event} was not delayed"),
@@ -126,16 +135,16 @@ async fn events_of_different_kinds_overtake_each_other() {
 }
 
 #[tokio::test]
-async fn open_watches_are_cut_by_hand() {
-    let world = World::start(Config::default()).await;
-    let mut cut = world.watch("/api/v1/configmaps?watch=true").await;
-    let mut kept = world.watch("/api/v1/nodes?watch=true").await;
+async fn cut_watches_ends_matching_watches() {
+    let api = TestApi::start(Config::default()).await;
+    let mut cut = api.watch("/api/v1/configmaps?watch=true").await;
+    let mut kept = api.watch("/api/v1/nodes?watch=true").await;
     let config_maps = On::any().resource("configmaps");
-    assert_eq!(world.server.faults().open_watches(&On::any()), 2);
-    assert_eq!(world.server.faults().cut_watches(&config_maps), 1);
+    assert_eq!(api.server.faults().open_watches(&On::any()), 2);
+    assert_eq!(api.server.faults().cut_watches(&config_maps), 1);
     assert_eq!(cut.next().await, None);
-    assert_eq!(world.server.faults().open_watches(&config_maps), 0);
-    world.create("/api/v1/nodes", named("n")).await;
+    assert_eq!(api.server.faults().open_watches(&config_maps), 0);
+    api.create("/api/v1/nodes", named("n")).await;
     assert_eq!(kept.next_short().await, "ADDED n");
 }
 
@@ -143,41 +152,41 @@ async fn open_watches_are_cut_by_hand() {
 #[case::kept(History::Kept)]
 #[case::lost(History::Lost)]
 #[tokio::test]
-async fn a_restart(#[case] history: History) {
-    let world = World::start(Config::default()).await;
-    let a = world.create(CONFIG_MAPS, named("a")).await;
-    let mut before = world.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
+async fn restart_resets_connections_and_keeps_or_drops_the_history(#[case] history: History) {
+    let api = TestApi::start(Config::default()).await;
+    let a = api.create(CONFIG_MAPS, named("a")).await;
+    let mut before = api.watch(&format!("{CONFIG_MAPS}?watch=true")).await;
     assert_eq!(before.next_short().await, "ADDED a");
-    world.create(CONFIG_MAPS, named("b")).await;
+    api.create(CONFIG_MAPS, named("b")).await;
     assert_eq!(before.next_short().await, "ADDED b");
-    world.server.restart(history);
+    api.server.restart(history);
     assert!(before.try_next().await.is_err(), "the restart resets the stream");
 
     let version = a["metadata"]["resourceVersion"].as_str().unwrap();
-    let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={version}")).await;
+    let mut events = api.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={version}")).await;
     let expect = match history {
         History::Kept => "ADDED b",
         History::Lost => "ERROR ",
     };
     assert_eq!(events.next_short().await, expect);
     // A watch from the current version can resume in both cases.
-    let version = world.get(CONFIG_MAPS).await.1["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
-    let mut events = world.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={version}")).await;
-    world.create(CONFIG_MAPS, named("c")).await;
+    let version = api.get(CONFIG_MAPS).await.1["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
+    let mut events = api.watch(&format!("{CONFIG_MAPS}?watch=true&resourceVersion={version}")).await;
+    api.create(CONFIG_MAPS, named("c")).await;
     assert_eq!(events.next_short().await, "ADDED c");
 }
 
 #[tokio::test]
 async fn requests_are_logged() {
-    let world = World::start(Config { request_log: 3, ..Config::default() }).await;
-    world.create(CONFIG_MAPS, named("gone")).await;
+    let api = TestApi::start(Config { request_log: 3, ..Config::default() }).await;
+    api.create(CONFIG_MAPS, named("gone")).await;
     let path = format!("{CONFIG_MAPS}/a");
-    assert_eq!(world.get(&path).await.0, 404);
-    world.server.faults().inject(Fault::reset().on(On::any().verb("delete")));
-    assert!(world.try_send(Method::DELETE, &path, "", String::new()).await.is_err());
-    drop(world.watch("/api/v1/pods?watch=true&resourceVersion=2&dryRun=All").await);
+    assert_eq!(api.get(&path).await.0, 404);
+    api.server.faults().inject(Fault::reset().on(On::any().verb("delete")));
+    assert!(api.try_send(Method::DELETE, &path, "", String::new()).await.is_err());
+    drop(api.watch("/api/v1/pods?watch=true&resourceVersion=2&dryRun=All").await);
 
-    let all = world.server.requests().all();
+    let all = api.server.requests().all();
     let show = |it: &LoggedRequest| {
         let LoggedRequest { verb, resource, namespace, name, user, status, resource_version, .. } = it;
         format!("{verb} {resource} {namespace}/{name} {user} {status:?} {resource_version} {}", it.dry_run)
@@ -191,8 +200,8 @@ async fn requests_are_logged() {
         ]
     );
     assert_eq!((all[0].path.as_str(), all[0].user_agent.as_str()), (path.as_str(), "it/1 (test)"));
-    assert_eq!(world.server.requests().count(&On::any().user_agent("it/")), 3);
-    assert_eq!(world.server.requests().matching(&On::writes()), all[1..2]);
+    assert_eq!(api.server.requests().count(&On::any().user_agent("it/")), 3);
+    assert_eq!(api.server.requests().matching(&On::writes()), all[1..2]);
 }
 
 #[rstest]
@@ -200,28 +209,28 @@ async fn requests_are_logged() {
 #[case::foreground(json!({"propagationPolicy": "Foreground"}), "Foreground")]
 #[case::the_older_word(json!({"orphanDependents": true}), "Orphan")]
 #[tokio::test]
-async fn the_propagation_policy_of_a_delete_is_logged(#[case] options: Value, #[case] expect: &str) {
-    let world = World::start(Config::default()).await;
-    world.create(CONFIG_MAPS, named("a")).await;
-    let (code, _) = world.json(Method::DELETE, &format!("{CONFIG_MAPS}/a"), &options).await;
-    let deletes = world.server.requests().matching(&On::any().verb("delete"));
+async fn propagation_policy_of_deletes_is_logged(#[case] options: Value, #[case] expect: &str) {
+    let api = TestApi::start(Config::default()).await;
+    api.create(CONFIG_MAPS, named("a")).await;
+    let (code, _) = api.json(Method::DELETE, &format!("{CONFIG_MAPS}/a"), &options).await;
+    let deletes = api.server.requests().matching(&On::any().verb("delete"));
     assert_eq!((code, deletes[0].propagation_policy.as_str()), (200, expect));
 }
 
 #[tokio::test]
-async fn other_processes_make_faults_too() {
-    let world = World::start(Config { debug_endpoints: true, ..Config::default() }).await;
+async fn debug_endpoints_inject_and_remove_faults() {
+    let api = TestApi::start(Config { debug_endpoints: true, ..Config::default() }).await;
     let fault = json!({"effect": {"refuse": {"code": 503}}, "on": {"resource": "configmaps"}, "times": 1});
-    let (code, made) = world.json(Method::POST, "/debug/faults", &fault).await;
-    assert_eq!((code, &made), (200, &json!({"id": 1})));
-    assert_eq!(world.get(CONFIG_MAPS).await.0, 503);
-    let (_, states) = world.get("/debug/faults").await;
+    let (code, injected) = api.json(Method::POST, "/debug/faults", &fault).await;
+    assert_eq!((code, &injected), (200, &json!({"id": 1})));
+    assert_eq!(api.get(CONFIG_MAPS).await.0, 503);
+    let (_, states) = api.get("/debug/faults").await;
     assert_eq!((&states[0]["hits"], &states[0]["fault"]["times"]), (&json!(1), &json!(1)));
-    let (_, requests) = world.get("/debug/requests?verb=list&resource=configmaps").await;
+    let (_, requests) = api.get("/debug/requests?verb=list&resource=configmaps").await;
     assert_eq!((requests.as_array().unwrap().len(), &requests[0]["status"]), (1, &json!(503)));
 
-    assert_eq!(world.json(Method::DELETE, "/debug/faults?id=1", &Value::Null).await.0, 200);
-    assert_eq!(world.get("/debug/faults").await.1, json!([]));
+    assert_eq!(api.json(Method::DELETE, "/debug/faults?id=1", &Value::Null).await.0, 200);
+    assert_eq!(api.get("/debug/faults").await.1, json!([]));
     for (method, path, code) in [
         (Method::DELETE, "/debug/faults?id=1", 400),
         (Method::PUT, "/debug/faults", 405),
@@ -229,28 +238,28 @@ async fn other_processes_make_faults_too() {
         (Method::GET, "/debug/requests?colour=red", 400),
         (Method::POST, "/debug/faults", 400),
     ] {
-        assert_eq!(world.json(method, path, &Value::Null).await.0, code, "{path}");
+        assert_eq!(api.json(method, path, &Value::Null).await.0, code, "{path}");
     }
-    let closed = World::start(Config::default()).await;
+    let closed = TestApi::start(Config::default()).await;
     assert_eq!(closed.get("/debug/faults").await.0, 404);
 }
 
 #[tokio::test]
-async fn other_processes_cut_watches_and_restart_the_server() {
-    let world = World::start(Config { debug_endpoints: true, ..Config::default() }).await;
-    let mut config_maps = world.watch("/api/v1/configmaps?watch=true").await;
-    let mut nodes = world.watch("/api/v1/nodes?watch=true").await;
-    let cut = world.json(Method::DELETE, "/debug/watches?resource=configmaps", &Value::Null).await;
+async fn debug_endpoints_cut_watches_and_restart_the_server() {
+    let api = TestApi::start(Config { debug_endpoints: true, ..Config::default() }).await;
+    let mut config_maps = api.watch("/api/v1/configmaps?watch=true").await;
+    let mut nodes = api.watch("/api/v1/nodes?watch=true").await;
+    let cut = api.json(Method::DELETE, "/debug/watches?resource=configmaps", &Value::Null).await;
     assert_eq!((cut, config_maps.next().await), ((200, json!({"cut": 1})), None));
-    let version = world.create("/api/v1/nodes", named("n")).await["metadata"]["resourceVersion"].clone();
+    let version = api.create("/api/v1/nodes", named("n")).await["metadata"]["resourceVersion"].clone();
     assert_eq!(nodes.next_short().await, "ADDED n");
-    assert_eq!(world.json(Method::POST, "/debug/restart?history=maybe", &Value::Null).await.0, 400);
+    assert_eq!(api.json(Method::POST, "/debug/restart?history=maybe", &Value::Null).await.0, 400);
 
-    world.create("/api/v1/nodes", named("o")).await;
+    api.create("/api/v1/nodes", named("o")).await;
     assert_eq!(nodes.next_short().await, "ADDED o");
     // The restart may drop the response of its own request.
-    let _ = world.try_send(Method::POST, "/debug/restart?history=lost", "", String::new()).await;
+    let _ = api.try_send(Method::POST, "/debug/restart?history=lost", "", String::new()).await;
     assert!(nodes.try_next().await.is_err(), "the restart resets the stream");
     let path = format!("/api/v1/nodes?watch=true&resourceVersion={}", version.as_str().unwrap());
-    assert_eq!(world.watch(&path).await.next_short().await, "ERROR ");
+    assert_eq!(api.watch(&path).await.next_short().await, "ERROR ");
 }

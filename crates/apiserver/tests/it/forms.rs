@@ -4,7 +4,7 @@ use http::Method;
 use kube_dev_apiserver::Config;
 use serde_json::{Value, json};
 
-use super::client::{CONFIG_MAPS, Events, World};
+use super::client::{CONFIG_MAPS, Events, TestApi};
 
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,\
                      application/json";
@@ -13,11 +13,11 @@ const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroup
 
 #[tokio::test]
 async fn tables_of_lists_and_objects() {
-    let world = World::start(Config::default()).await;
+    let api = TestApi::start(Config::default()).await;
     for name in ["a", "b"] {
-        world.create(CONFIG_MAPS, json!({"metadata": {"name": name}, "data": {"x": "1"}})).await;
+        api.create(CONFIG_MAPS, json!({"metadata": {"name": name}, "data": {"x": "1"}})).await;
     }
-    let (code, _, table) = world.get_as(&format!("{CONFIG_MAPS}?limit=1"), TABLE).await;
+    let (code, _, table) = api.get_as(&format!("{CONFIG_MAPS}?limit=1"), TABLE).await;
     assert_eq!((code, &table["kind"], &table["apiVersion"]), (200, &json!("Table"), &json!("meta.k8s.io/v1")));
     let names: Vec<&str> =
         table["columnDefinitions"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
@@ -27,49 +27,49 @@ async fn tables_of_lists_and_objects() {
     assert_eq!((&row["cells"][0], &row["cells"][1]), (&json!("a"), &json!("1")));
     assert_eq!((&row["object"]["kind"], row["object"].get("data")), (&json!("PartialObjectMetadata"), None));
 
-    let (_, _, table) = world.get_as(&format!("{CONFIG_MAPS}/b?includeObject=Object"), TABLE).await;
+    let (_, _, table) = api.get_as(&format!("{CONFIG_MAPS}/b?includeObject=Object"), TABLE).await;
     assert_eq!(table["rows"][0]["object"]["data"]["x"], "1");
-    let (_, _, table) = world.get_as(&format!("{CONFIG_MAPS}/b?includeObject=None"), TABLE).await;
+    let (_, _, table) = api.get_as(&format!("{CONFIG_MAPS}/b?includeObject=None"), TABLE).await;
     assert_eq!(table["rows"][0]["object"], Value::Null);
-    let (code, _, status) = world.get_as(&format!("{CONFIG_MAPS}/c"), TABLE).await;
+    let (code, _, status) = api.get_as(&format!("{CONFIG_MAPS}/c"), TABLE).await;
     assert_eq!((code, &status["kind"]), (404, &json!("Status")));
 }
 
 #[tokio::test]
-async fn tables_of_watches_tell_the_columns_once() {
-    let world = World::start(Config::default()).await;
-    world.create(CONFIG_MAPS, json!({"metadata": {"name": "a"}})).await;
-    let mut events = Events::of(world.send_as(Method::GET, &format!("{CONFIG_MAPS}?watch=true"), "", TABLE, "").await);
+async fn tables_of_watches_define_columns_once() {
+    let api = TestApi::start(Config::default()).await;
+    api.create(CONFIG_MAPS, json!({"metadata": {"name": "a"}})).await;
+    let mut events = Events::of(api.send_as(Method::GET, &format!("{CONFIG_MAPS}?watch=true"), "", TABLE, "").await);
     let first = events.next().await.unwrap();
     assert_eq!((&first["type"], &first["object"]["rows"][0]["cells"][0]), (&json!("ADDED"), &json!("a")));
     assert!(first["object"]["columnDefinitions"].is_array());
-    world.create(CONFIG_MAPS, json!({"metadata": {"name": "b"}})).await;
+    api.create(CONFIG_MAPS, json!({"metadata": {"name": "b"}})).await;
     let second = events.next().await.unwrap();
     assert_eq!(second["object"]["columnDefinitions"], Value::Null);
     assert_eq!(second["object"]["rows"][0]["object"]["metadata"]["name"], "b");
 }
 
 #[tokio::test]
-async fn metadata_alone() {
-    let world = World::start(Config::default()).await;
-    world.create(CONFIG_MAPS, json!({"metadata": {"name": "a"}, "data": {"x": "1"}})).await;
+async fn partial_object_metadata_lists() {
+    let api = TestApi::start(Config::default()).await;
+    api.create(CONFIG_MAPS, json!({"metadata": {"name": "a"}, "data": {"x": "1"}})).await;
     let accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
-    let (_, _, list) = world.get_as(CONFIG_MAPS, accept).await;
+    let (_, _, list) = api.get_as(CONFIG_MAPS, accept).await;
     assert_eq!((&list["kind"], list["items"][0].get("data")), (&json!("PartialObjectMetadataList"), None));
-    let (_, _, object) = world.get_as(&format!("{CONFIG_MAPS}/a"), &accept.replace("List", "")).await;
+    let (_, _, object) = api.get_as(&format!("{CONFIG_MAPS}/a"), &accept.replace("List", "")).await;
     assert_eq!((&object["kind"], &object["metadata"]["name"]), (&json!("PartialObjectMetadata"), &json!("a")));
 }
 
 #[tokio::test]
-async fn discovery_in_one_document() {
-    let world = World::start(Config::default()).await;
-    let (_, content_type, core) = world.get_as("/api", DISCOVERY).await;
+async fn aggregated_discovery() {
+    let api = TestApi::start(Config::default()).await;
+    let (_, content_type, core) = api.get_as("/api", DISCOVERY).await;
     assert_eq!(content_type, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
     let resources = core["items"][0]["versions"][0]["resources"].as_array().unwrap();
     let pods = resources.iter().find(|resource| resource["resource"] == "pods").unwrap();
     assert_eq!((&pods["scope"], &pods["shortNames"]), (&json!("Namespaced"), &json!(["po"])));
     assert_eq!(pods["subresources"][0]["subresource"], "status");
-    let (_, _, others) = world.get_as("/apis", DISCOVERY).await;
+    let (_, _, others) = api.get_as("/apis", DISCOVERY).await;
     let names: Vec<&Value> = others["items"].as_array().unwrap().iter().map(|it| &it["metadata"]["name"]).collect();
     assert_eq!(
         names,
@@ -87,29 +87,29 @@ async fn discovery_in_one_document() {
 
 #[tokio::test]
 async fn openapi_documents() {
-    let world = World::start(Config::default()).await;
-    let (_, index) = world.get("/openapi/v3").await;
+    let api = TestApi::start(Config::default()).await;
+    let (_, index) = api.get("/openapi/v3").await;
     let address = index["paths"]["api/v1"]["serverRelativeURL"].as_str().unwrap();
-    let (_, document) = world.get(address).await;
+    let (_, document) = api.get(address).await;
     let patch = &document["paths"]["/api/v1/namespaces/{namespace}/pods/{name}"]["patch"];
     assert_eq!(patch["x-kubernetes-group-version-kind"], json!({"group": "", "version": "v1", "kind": "Pod"}));
     assert!(patch["requestBody"]["content"].get("application/strategic-merge-patch+json").is_some());
     let ports = &document["components"]["schemas"]["io.k8s.api.core.v1.ServiceSpec"]["properties"]["ports"];
     assert_eq!(ports["x-kubernetes-patch-merge-key"], "port");
 
-    let (_, older) = world.get("/openapi/v2").await;
+    let (_, older) = api.get("/openapi/v2").await;
     assert_eq!(
         older["definitions"]["io.k8s.api.core.v1.Pod"]["properties"]["spec"]["$ref"],
         "#/definitions/io.k8s.api.core.v1.PodSpec"
     );
-    assert_eq!(world.get("/openapi/v3/apis/nope/v1").await.0, 404);
+    assert_eq!(api.get("/openapi/v3/apis/nope/v1").await.0, 404);
     let protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
-    assert_eq!(world.get_as("/openapi/v2", protobuf).await.0, 406);
+    assert_eq!(api.get_as("/openapi/v2", protobuf).await.0, 406);
 }
 
 #[tokio::test]
-async fn events_of_both_groups_are_the_same() {
-    let world = World::start(Config::default()).await;
+async fn events_are_served_in_both_groups() {
+    let api = TestApi::start(Config::default()).await;
     let newer = "/apis/events.k8s.io/v1/namespaces/default/events";
     let event = json!({
         "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "e"},
@@ -117,19 +117,19 @@ async fn events_of_both_groups_are_the_same() {
         "type": "Normal", "action": "A", "eventTime": "2027-01-01T00:00:00.000000Z",
         "reportingController": "example.com/c", "reportingInstance": "c-1"
     });
-    let created = world.create(newer, event).await;
+    let created = api.create(newer, event).await;
     assert_eq!((&created["apiVersion"], &created["note"]), (&json!("events.k8s.io/v1"), &json!("hello")));
-    let (_, core) = world.get("/api/v1/namespaces/default/events/e").await;
+    let (_, core) = api.get("/api/v1/namespaces/default/events/e").await;
     assert_eq!((&core["apiVersion"], &core["message"]), (&json!("v1"), &json!("hello")));
     assert_eq!(core["metadata"]["uid"], created["metadata"]["uid"]);
 
-    let (code, patched) = world.json(Method::PATCH, &format!("{newer}/e"), &json!({"note": "bye"})).await;
+    let (code, patched) = api.json(Method::PATCH, &format!("{newer}/e"), &json!({"note": "bye"})).await;
     assert_eq!((code, &patched["note"]), (200, &json!("bye")));
-    let (_, list) = world.get(newer).await;
+    let (_, list) = api.get(newer).await;
     assert_eq!((&list["apiVersion"], &list["items"][0]["note"]), (&json!("events.k8s.io/v1"), &json!("bye")));
     assert_eq!(list["items"][0].get("apiVersion"), None);
-    let (_, selected) = world.get(&format!("{newer}?fieldSelector=regarding.name%3Dq")).await;
+    let (_, selected) = api.get(&format!("{newer}?fieldSelector=regarding.name%3Dq")).await;
     assert_eq!(selected["items"], json!([]));
-    let mut events = world.watch(&format!("{newer}?watch=true&fieldSelector=regarding.name%3Dp")).await;
+    let mut events = api.watch(&format!("{newer}?watch=true&fieldSelector=regarding.name%3Dp")).await;
     assert_eq!(events.next().await.unwrap()["object"]["regarding"]["name"], "p");
 }

@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 const MANIFEST: &str = "
 apiVersion: v1
@@ -102,10 +102,10 @@ impl Kubectl {
         // Ignore a broken pipe: kubectl may exit without reading.
         let _ = stdin.write_all(input.as_bytes()).await;
         drop(stdin);
-        let output = timeout(PATIENCE, child.wait_with_output()).await;
+        let output = timeout(TIMEOUT, child.wait_with_output()).await;
         let output = output.unwrap_or_else(|_| panic!("kubectl {arguments:?} timed out")).unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        (output.status.success(), String::from_utf8(said).unwrap())
+        let printed = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8(printed).unwrap())
     }
 
     #[track_caller]
@@ -114,164 +114,187 @@ impl Kubectl {
     }
 
     /// Runs a command line that must succeed and whose output must contain all of `expect`.
-    async fn says(&self, line: &str, input: &str, expect: &[&str]) -> String {
-        let (success, said) = self.run(&Self::line(line), input).await;
-        assert!(success, "kubectl {line}: {said}");
+    async fn expect_success(&self, line: &str, input: &str, expect: &[&str]) -> String {
+        let (success, printed) = self.run(&Self::line(line), input).await;
+        assert!(success, "kubectl {line}: {printed}");
         // Ignore column widths.
-        let squeezed = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let normalized = printed.split_whitespace().collect::<Vec<_>>().join(" ");
         for text in expect {
-            assert!(squeezed.contains(text), "output of kubectl {line} does not contain {text:?}: {said}");
+            assert!(normalized.contains(text), "output of kubectl {line} does not contain {text:?}: {printed}");
         }
-        said
+        printed
     }
 
-    async fn fails(&self, line: &str, input: &str, expect: &str) {
-        let (success, said) = self.run(&Self::line(line), input).await;
-        assert!(!success && said.contains(expect), "kubectl {line}: {said}");
+    async fn expect_failure(&self, line: &str, input: &str, expect: &str) {
+        let (success, printed) = self.run(&Self::line(line), input).await;
+        assert!(!success && printed.contains(expect), "kubectl {line}: {printed}");
     }
 }
 
 #[tokio::test]
-async fn apply_look_change_and_delete() {
+async fn kubectl_applies_gets_patches_and_deletes() {
     let Some(kubectl) = Kubectl::start("objects").await else { return };
     let created = ["namespace/kx created", "service/web created", "pod/p1 created"];
-    kubectl.says("apply -f -", MANIFEST, &created).await;
+    kubectl.expect_success("apply -f -", MANIFEST, &created).await;
     let changed = MANIFEST.replace("targetPort: 8080", "targetPort: 9090");
-    kubectl.says("apply -f -", &changed, &["namespace/kx unchanged", "service/web configured"]).await;
+    kubectl.expect_success("apply -f -", &changed, &["namespace/kx unchanged", "service/web configured"]).await;
 
-    kubectl.says("get pods,svc -A", "", &["kx pod/p1 0/1 Pending 0", "kx service/web ClusterIP 10.96."]).await;
-    kubectl.says("get svc -n kx -o wide", "", &["PORT(S) AGE SELECTOR", "<none> 80/TCP,443/TCP", "app=web"]).await;
-    kubectl.says("get svc web -n kx -o yaml", "", &["targetPort: 9090", "name: https", "a: b"]).await;
-    kubectl.says("describe svc web -n kx", "", &["Selector: app=web", "TargetPort: 9090/TCP"]).await;
-    kubectl.says("describe pod p1 -n kx", "", &["Status: Pending", "QoS Class: BestEffort"]).await;
+    kubectl
+        .expect_success("get pods,svc -A", "", &["kx pod/p1 0/1 Pending 0", "kx service/web ClusterIP 10.96."])
+        .await;
+    kubectl
+        .expect_success("get svc -n kx -o wide", "", &["PORT(S) AGE SELECTOR", "<none> 80/TCP,443/TCP", "app=web"])
+        .await;
+    kubectl.expect_success("get svc web -n kx -o yaml", "", &["targetPort: 9090", "name: https", "a: b"]).await;
+    kubectl.expect_success("describe svc web -n kx", "", &["Selector: app=web", "TargetPort: 9090/TCP"]).await;
+    kubectl.expect_success("describe pod p1 -n kx", "", &["Status: Pending", "QoS Class: BestEffort"]).await;
 
     let strategic = r#"patch svc web -n kx -p {"spec":{"ports":[{"port":443,"targetPort":9443}]}}"#;
-    kubectl.says(strategic, "", &["service/web patched"]).await;
-    let ports = kubectl.says("get svc web -n kx -o jsonpath={.spec.ports[*].targetPort}", "", &[]).await;
+    kubectl.expect_success(strategic, "", &["service/web patched"]).await;
+    let ports = kubectl.expect_success("get svc web -n kx -o jsonpath={.spec.ports[*].targetPort}", "", &[]).await;
     assert_eq!(ports, "9090 9443");
     let json = r#"patch svc web -n kx --type=json -p [{"op":"replace","path":"/metadata/labels/a","value":"z"}]"#;
-    kubectl.says(json, "", &["patched"]).await;
-    kubectl.says("label svc web -n kx x=y", "", &["labeled"]).await;
-    kubectl.says("annotate pod p1 -n kx n=1", "", &["annotated"]).await;
+    kubectl.expect_success(json, "", &["patched"]).await;
+    kubectl.expect_success("label svc web -n kx x=y", "", &["labeled"]).await;
+    kubectl.expect_success("annotate pod p1 -n kx n=1", "", &["annotated"]).await;
     let status = r#"patch pod p1 -n kx --subresource=status --type=merge -p {"status":{"podIP":"10.1.2.3"}}"#;
-    kubectl.says(status, "", &["patched"]).await;
+    kubectl.expect_success(status, "", &["patched"]).await;
     kubectl
-        .says("wait --for=jsonpath={.status.podIP}=10.1.2.3 pod/p1 -n kx --timeout=5s", "", &["condition met"])
+        .expect_success(
+            "wait --for=jsonpath={.status.podIP}=10.1.2.3 pod/p1 -n kx --timeout=5s",
+            "",
+            &["condition met"],
+        )
         .await;
 
     let server_side =
         ["namespace/kx serverside-applied", "service/web serverside-applied", "pod/p1 serverside-applied"];
-    kubectl.says("apply --server-side --force-conflicts -f -", MANIFEST, &server_side).await;
+    kubectl.expect_success("apply --server-side --force-conflicts -f -", MANIFEST, &server_side).await;
 
     let unknown = MANIFEST.replace("nodeName: n1", "nodeNam: n1");
-    kubectl.fails("apply -f -", &unknown, r#"unknown field "spec.nodeNam""#).await;
-    kubectl.fails("scale --replicas=1 deploy/none -n kx", "", "doesn't have a resource type \"deploy\"").await;
+    kubectl.expect_failure("apply -f -", &unknown, r#"unknown field "spec.nodeNam""#).await;
+    kubectl.expect_failure("scale --replicas=1 deploy/none -n kx", "", "doesn't have a resource type \"deploy\"").await;
 
-    kubectl.says("delete pod p1 -n kx --grace-period=0 --force", "", &["force deleted"]).await;
-    kubectl.fails("get pod p1 -n kx", "", r#"pods "p1" not found"#).await;
-    kubectl.says("delete ns kx", "", &[r#"namespace "kx" deleted"#]).await;
-    kubectl.fails("get svc web -n kx", "", "NotFound").await;
+    kubectl.expect_success("delete pod p1 -n kx --grace-period=0 --force", "", &["force deleted"]).await;
+    kubectl.expect_failure("get pod p1 -n kx", "", r#"pods "p1" not found"#).await;
+    kubectl.expect_success("delete ns kx", "", &[r#"namespace "kx" deleted"#]).await;
+    kubectl.expect_failure("get svc web -n kx", "", "NotFound").await;
 }
 
 #[tokio::test]
-async fn resources_schemas_and_definitions() {
+async fn kubectl_uses_discovery_and_openapi() {
     let Some(kubectl) = Kubectl::start("kinds").await else { return };
     let resources = ["pods po v1 true Pod", "nodes no v1 false Node", "endpointslices discovery.k8s.io/v1 true"];
-    kubectl.says("api-resources", "", &resources).await;
-    kubectl.says("explain svc.spec.ports", "", &["FIELD: ports <[]ServicePort>", "targetPort <IntOrString>"]).await;
-    kubectl.says("apply -f -", DEFINITION, &["created"]).await;
-    kubectl.says("wait --for=condition=Established crd/widgets.example.com --timeout=5s", "", &["condition met"]).await;
+    kubectl.expect_success("api-resources", "", &resources).await;
+    kubectl
+        .expect_success("explain svc.spec.ports", "", &["FIELD: ports <[]ServicePort>", "targetPort <IntOrString>"])
+        .await;
+    kubectl.expect_success("apply -f -", DEFINITION, &["created"]).await;
+    kubectl
+        .expect_success("wait --for=condition=Established crd/widgets.example.com --timeout=5s", "", &["condition met"])
+        .await;
     let widget = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: {size: 3}\n";
-    kubectl.says("apply -f -", widget, &["widget.example.com/w created"]).await;
-    kubectl.says("apply -f -", &widget.replace("size: 3", "size: 4"), &["widget.example.com/w configured"]).await;
-    kubectl.says("get wd", "", &["NAME SIZE w 4"]).await;
-    kubectl.says("delete crd widgets.example.com", "", &["deleted"]).await;
-    kubectl.says("get ns", "", &["default Active", "kube-system Active"]).await;
+    kubectl.expect_success("apply -f -", widget, &["widget.example.com/w created"]).await;
+    kubectl
+        .expect_success("apply -f -", &widget.replace("size: 3", "size: 4"), &["widget.example.com/w configured"])
+        .await;
+    kubectl.expect_success("get wd", "", &["NAME SIZE w 4"]).await;
+    kubectl.expect_success("delete crd widgets.example.com", "", &["deleted"]).await;
+    kubectl.expect_success("get ns", "", &["default Active", "kube-system Active"]).await;
 }
 
 #[tokio::test]
-async fn watches_print_a_row_for_each_change() {
+async fn kubectl_watch_prints_a_row_for_each_change() {
     let Some(kubectl) = Kubectl::start("watch").await else { return };
-    kubectl.says("apply -f -", MANIFEST, &[]).await;
+    kubectl.expect_success("apply -f -", MANIFEST, &[]).await;
     let mut watch = kubectl.command(&["get", "pods", "-n", "kx", "-w"]).spawn().unwrap();
     let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
-    let mut next = async || timeout(PATIENCE, lines.next_line()).await.expect("no row in time").unwrap().unwrap();
+    let mut next = async || timeout(TIMEOUT, lines.next_line()).await.expect("no row in time").unwrap().unwrap();
     assert!(next().await.starts_with("NAME"));
     assert!(next().await.contains("Pending"));
     let status = r#"patch pod p1 -n kx --subresource=status --type=merge -p {"status":{"phase":"Running"}}"#;
-    kubectl.says(status, "", &[]).await;
+    kubectl.expect_success(status, "", &[]).await;
     assert!(next().await.contains("Running"));
     watch.kill().await.unwrap();
 }
 
 /// kubectl sends generated objects in protobuf.
 #[tokio::test]
-async fn what_kubectl_makes_is_created() {
+async fn kubectl_create_generators_work() {
     let Some(kubectl) = Kubectl::start("generators").await else { return };
-    kubectl.says("create namespace kx", "", &["namespace/kx created"]).await;
-    kubectl.says("create configmap settings -n kx --from-literal=a=b", "", &["configmap/settings created"]).await;
-    assert_eq!(kubectl.says("get cm settings -n kx -o jsonpath={.data}", "", &[]).await, r#"{"a":"b"}"#);
-    kubectl.says("create service clusterip web -n kx --tcp=80:8080", "", &["service/web created"]).await;
-    kubectl.says("create service nodeport front -n kx --tcp=443", "", &["service/front created"]).await;
-    kubectl.says("create service externalname far -n kx --external-name=example.com", "", &["created"]).await;
+    kubectl.expect_success("create namespace kx", "", &["namespace/kx created"]).await;
+    kubectl
+        .expect_success("create configmap settings -n kx --from-literal=a=b", "", &["configmap/settings created"])
+        .await;
+    assert_eq!(kubectl.expect_success("get cm settings -n kx -o jsonpath={.data}", "", &[]).await, r#"{"a":"b"}"#);
+    kubectl.expect_success("create service clusterip web -n kx --tcp=80:8080", "", &["service/web created"]).await;
+    kubectl.expect_success("create service nodeport front -n kx --tcp=443", "", &["service/front created"]).await;
+    kubectl.expect_success("create service externalname far -n kx --external-name=example.com", "", &["created"]).await;
     let services = ["far ExternalName <none> example.com", "front NodePort 10.96.", "web ClusterIP 10.96.", "80/TCP"];
-    kubectl.says("get svc -n kx", "", &services).await;
-    kubectl.fails("create service clusterip web -n kx --tcp=80", "", r#"services "web" already exists"#).await;
-    kubectl.says("create service clusterip dry -n kx --tcp=80 --dry-run=server", "", &["(server dry run)"]).await;
-    kubectl.fails("get svc dry -n kx", "", "NotFound").await;
+    kubectl.expect_success("get svc -n kx", "", &services).await;
+    kubectl.expect_failure("create service clusterip web -n kx --tcp=80", "", r#"services "web" already exists"#).await;
+    kubectl
+        .expect_success("create service clusterip dry -n kx --tcp=80 --dry-run=server", "", &["(server dry run)"])
+        .await;
+    kubectl.expect_failure("get svc dry -n kx", "", "NotFound").await;
 
-    kubectl.says("create serviceaccount robot -n kx", "", &["serviceaccount/robot created"]).await;
-    let token = kubectl.says("create token robot -n kx --duration=20m --audience=me", "", &[]).await;
+    kubectl.expect_success("create serviceaccount robot -n kx", "", &["serviceaccount/robot created"]).await;
+    let token = kubectl.expect_success("create token robot -n kx --duration=20m --audience=me", "", &[]).await;
     assert!(token.trim().len() > 20, "{token}");
-    kubectl.fails("create token nobody -n kx", "", r#"serviceaccounts "nobody" not found"#).await;
+    kubectl.expect_failure("create token nobody -n kx", "", r#"serviceaccounts "nobody" not found"#).await;
 
-    kubectl.says("create role reader -n kx --verb=get,list --resource=pods", "", &["reader created"]).await;
-    kubectl.says("create rolebinding read -n kx --role=reader --serviceaccount=kx:robot", "", &["created"]).await;
-    kubectl.says("create clusterrole nodes --verb=get --resource=nodes", "", &["nodes created"]).await;
+    kubectl.expect_success("create role reader -n kx --verb=get,list --resource=pods", "", &["reader created"]).await;
+    kubectl
+        .expect_success("create rolebinding read -n kx --role=reader --serviceaccount=kx:robot", "", &["created"])
+        .await;
+    kubectl.expect_success("create clusterrole nodes --verb=get --resource=nodes", "", &["nodes created"]).await;
     let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: writer, namespace: kx}\n\
                 rules: [{apiGroups: [''], resources: [pods], verbs: [create]}]\n";
-    kubectl.says("apply -f -", role, &["writer created"]).await;
-    kubectl.says("apply -f -", &role.replace("create]", "create, delete]"), &["writer configured"]).await;
-    kubectl.fails("apply -f -", &role.replace("verbs", "verb"), r#"unknown field "rules[0].verb""#).await;
-    kubectl.says("create clusterrolebinding nodes --clusterrole=nodes --user=jane", "", &["created"]).await;
-    kubectl.says("run one -n kx --image=app:1", "", &["pod/one created"]).await;
-    kubectl.says("expose pod one -n kx --port=80 --name=one", "", &["service/one exposed"]).await;
-    kubectl.says("set selector svc one run=two -n kx", "", &["selector updated"]).await;
+    kubectl.expect_success("apply -f -", role, &["writer created"]).await;
+    kubectl.expect_success("apply -f -", &role.replace("create]", "create, delete]"), &["writer configured"]).await;
+    kubectl.expect_failure("apply -f -", &role.replace("verbs", "verb"), r#"unknown field "rules[0].verb""#).await;
+    kubectl.expect_success("create clusterrolebinding nodes --clusterrole=nodes --user=jane", "", &["created"]).await;
+    kubectl.expect_success("run one -n kx --image=app:1", "", &["pod/one created"]).await;
+    kubectl.expect_success("expose pod one -n kx --port=80 --name=one", "", &["service/one exposed"]).await;
+    kubectl.expect_success("set selector svc one run=two -n kx", "", &["selector updated"]).await;
 }
 
 #[tokio::test]
-async fn what_may_be_done_is_asked() {
+async fn kubectl_auth_can_i_uses_access_reviews() {
     // kubectl sends tokens over TLS only.
     let config = Config { authorization: Authorization::Rbac, transport: Transport::Tls, ..Config::default() };
     let Some(kubectl) = Kubectl::start_with("access", config).await else { return };
-    kubectl.says("create clusterrole reader --verb=get --resource=pods", "", &[]).await;
-    kubectl.says("create clusterrolebinding reader --clusterrole=reader --user=jane", "", &[]).await;
-    assert_eq!(kubectl.says("auth can-i create pods", "", &[]).await, "yes\n");
+    kubectl.expect_success("create clusterrole reader --verb=get --resource=pods", "", &[]).await;
+    kubectl.expect_success("create clusterrolebinding reader --clusterrole=reader --user=jane", "", &[]).await;
+    assert_eq!(kubectl.expect_success("auth can-i create pods", "", &[]).await, "yes\n");
     let resources = ["tokenreviews authentication.k8s.io/v1 false TokenReview"];
-    kubectl.says("api-resources --api-group=authentication.k8s.io", "", &resources).await;
+    kubectl.expect_success("api-resources --api-group=authentication.k8s.io", "", &resources).await;
     let review = "apiVersion: authorization.k8s.io/v1\nkind: SubjectAccessReview\nspec: {user: jane, \
                   resourceAttributes: {verb: get, resource: pods, namespace: default}}";
-    assert_eq!(kubectl.says("create -f - --validate=false -o jsonpath={.status.allowed}", review, &[]).await, "true");
+    assert_eq!(
+        kubectl.expect_success("create -f - --validate=false -o jsonpath={.status.allowed}", review, &[]).await,
+        "true"
+    );
 
     let janes = kubectl.server.kubeconfig_for(User::new("jane").group("system:authenticated"));
     std::fs::write(kubectl.directory.join("config"), janes).unwrap();
-    assert_eq!(kubectl.says("auth can-i get pods", "", &[]).await, "yes\n");
-    kubectl.fails("auth can-i delete pods", "", "no").await;
-    kubectl.fails("delete pod p", "", r#"User "jane" cannot delete resource "pods""#).await;
-    kubectl.says("auth can-i --list", "", &["pods [] [] [get]"]).await;
-    kubectl.says("auth whoami", "", &["Username jane"]).await;
+    assert_eq!(kubectl.expect_success("auth can-i get pods", "", &[]).await, "yes\n");
+    kubectl.expect_failure("auth can-i delete pods", "", "no").await;
+    kubectl.expect_failure("delete pod p", "", r#"User "jane" cannot delete resource "pods""#).await;
+    kubectl.expect_success("auth can-i --list", "", &["pods [] [] [get]"]).await;
+    kubectl.expect_success("auth whoami", "", &["Username jane"]).await;
 }
 
 /// kubectl deletes the namespace first, since it is the first object in the manifest.
 #[tokio::test]
-async fn a_namespace_goes_with_what_the_manifest_has_in_it() {
+async fn kubectl_deletes_a_namespace_with_its_objects() {
     let config = Config { namespace_grace: Duration::MAX, ..Config::default() };
     let Some(kubectl) = Kubectl::start_with("namespace", config).await else { return };
-    kubectl.says("apply -f -", MANIFEST, &[]).await;
+    kubectl.expect_success("apply -f -", MANIFEST, &[]).await;
     let deleted = [r#"namespace "kx" deleted"#, r#"service "web" deleted"#, r#"pod "p1" deleted"#];
-    kubectl.says("delete -f - --wait=false", MANIFEST, &deleted).await;
-    kubectl.says("get ns kx", "", &["kx Terminating"]).await;
-    kubectl.fails("create configmap late -n kx", "", "namespace kx because it is being terminated").await;
+    kubectl.expect_success("delete -f - --wait=false", MANIFEST, &deleted).await;
+    kubectl.expect_success("get ns kx", "", &["kx Terminating"]).await;
+    kubectl.expect_failure("create configmap late -n kx", "", "namespace kx because it is being terminated").await;
     kubectl.server.empty_namespaces();
-    kubectl.fails("get ns kx", "", "NotFound").await;
+    kubectl.expect_failure("get ns kx", "", "NotFound").await;
 }

@@ -5,7 +5,7 @@ use kube_dev_apiserver::Config;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{CONFIG_MAPS, World};
+use super::client::{CONFIG_MAPS, TestApi};
 
 const ALL: &str = "/api/v1/configmaps";
 
@@ -14,46 +14,46 @@ fn names(list: &Value) -> String {
     items.iter().map(|item| item["metadata"]["name"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
 }
 
-async fn five(world: &World) {
+async fn five(api: &TestApi) {
     for name in ["a", "b", "c", "d", "e"] {
-        world.create(CONFIG_MAPS, json!({"metadata": {"name": name, "labels": {"odd": "no"}}})).await;
+        api.create(CONFIG_MAPS, json!({"metadata": {"name": name, "labels": {"odd": "no"}}})).await;
     }
 }
 
 #[tokio::test]
-async fn pages_are_of_one_version() {
-    let world = World::start(Config::default()).await;
-    five(&world).await;
-    let (_, first) = world.get(&format!("{ALL}?limit=2")).await;
+async fn pages_are_consistent_at_one_version() {
+    let api = TestApi::start(Config::default()).await;
+    five(&api).await;
+    let (_, first) = api.get(&format!("{ALL}?limit=2")).await;
     assert_eq!((names(&first).as_str(), first["metadata"]["remainingItemCount"].as_u64()), ("a b", Some(3)));
 
     // Changes between pages are not visible in them.
-    world.json(Method::DELETE, &format!("{CONFIG_MAPS}/c"), &Value::Null).await;
-    world.json(Method::PATCH, &format!("{CONFIG_MAPS}/d"), &json!({"data": {"new": "1"}})).await;
-    world.create(CONFIG_MAPS, json!({"metadata": {"name": "bb"}})).await;
+    api.json(Method::DELETE, &format!("{CONFIG_MAPS}/c"), &Value::Null).await;
+    api.json(Method::PATCH, &format!("{CONFIG_MAPS}/d"), &json!({"data": {"new": "1"}})).await;
+    api.create(CONFIG_MAPS, json!({"metadata": {"name": "bb"}})).await;
     let token = first["metadata"]["continue"].as_str().unwrap();
-    let (_, second) = world.get(&format!("{ALL}?limit=2&continue={token}")).await;
+    let (_, second) = api.get(&format!("{ALL}?limit=2&continue={token}")).await;
     assert_eq!(names(&second), "c d");
     assert_eq!(second["items"][1].get("data"), None);
     assert_eq!(second["metadata"]["resourceVersion"], first["metadata"]["resourceVersion"]);
     let token = second["metadata"]["continue"].as_str().unwrap();
-    let (_, third) = world.get(&format!("{ALL}?limit=2&continue={token}")).await;
+    let (_, third) = api.get(&format!("{ALL}?limit=2&continue={token}")).await;
     assert_eq!((names(&third).as_str(), third["metadata"].get("continue")), ("e", None));
 }
 
 #[tokio::test]
-async fn a_page_too_late_is_refused_with_a_way_on() {
-    let world = World::start(Config { watch_history: 1, ..Config::default() }).await;
-    five(&world).await;
-    let (_, first) = world.get(&format!("{CONFIG_MAPS}?limit=2")).await;
+async fn expired_continue_token_comes_with_a_new_one() {
+    let api = TestApi::start(Config { watch_history: 1, ..Config::default() }).await;
+    five(&api).await;
+    let (_, first) = api.get(&format!("{CONFIG_MAPS}?limit=2")).await;
     for name in ["c", "d"] {
-        world.json(Method::DELETE, &format!("{CONFIG_MAPS}/{name}"), &Value::Null).await;
+        api.json(Method::DELETE, &format!("{CONFIG_MAPS}/{name}"), &Value::Null).await;
     }
     let token = first["metadata"]["continue"].as_str().unwrap();
-    let (code, gone) = world.get(&format!("{CONFIG_MAPS}?limit=2&continue={token}")).await;
-    assert_eq!((code, gone["reason"].as_str()), (410, Some("Expired")));
-    let token = gone["metadata"]["continue"].as_str().unwrap();
-    let (code, rest) = world.get(&format!("{CONFIG_MAPS}?limit=2&continue={token}")).await;
+    let (code, expired) = api.get(&format!("{CONFIG_MAPS}?limit=2&continue={token}")).await;
+    assert_eq!((code, expired["reason"].as_str()), (410, Some("Expired")));
+    let token = expired["metadata"]["continue"].as_str().unwrap();
+    let (code, rest) = api.get(&format!("{CONFIG_MAPS}?limit=2&continue={token}")).await;
     assert_eq!((code, names(&rest).as_str()), (200, "e"));
 }
 
@@ -72,11 +72,11 @@ async fn a_page_too_late_is_refused_with_a_way_on() {
 #[case("resourceVersionMatch=Exact&resourceVersion=0", 422, "")]
 #[case("continue=x", 400, "")]
 #[tokio::test]
-async fn versions_of_lists(#[case] query: &str, #[case] code: u16, #[case] expect: &str) {
-    let world = World::start(Config::default()).await;
-    five(&world).await;
-    world.json(Method::DELETE, &format!("{CONFIG_MAPS}/a"), &Value::Null).await;
-    let (found, list) = world.get(&format!("{ALL}?{query}")).await;
+async fn resource_version_match_of_lists(#[case] query: &str, #[case] code: u16, #[case] expect: &str) {
+    let api = TestApi::start(Config::default()).await;
+    five(&api).await;
+    api.json(Method::DELETE, &format!("{CONFIG_MAPS}/a"), &Value::Null).await;
+    let (found, list) = api.get(&format!("{ALL}?{query}")).await;
     assert_eq!(found, code, "{list}");
     if code == 200 {
         assert_eq!(names(&list), expect);
@@ -87,9 +87,9 @@ async fn versions_of_lists(#[case] query: &str, #[case] code: u16, #[case] expec
 }
 
 #[tokio::test]
-async fn an_exact_version_that_is_gone() {
-    let world = World::start(Config { watch_history: 1, ..Config::default() }).await;
-    five(&world).await;
-    let (code, status) = world.get(&format!("{ALL}?resourceVersion=5&resourceVersionMatch=Exact")).await;
+async fn exact_version_before_the_history_is_expired() {
+    let api = TestApi::start(Config { watch_history: 1, ..Config::default() }).await;
+    five(&api).await;
+    let (code, status) = api.get(&format!("{ALL}?resourceVersion=5&resourceVersionMatch=Exact")).await;
     assert_eq!((code, status["reason"].as_str()), (410, Some("Expired")));
 }

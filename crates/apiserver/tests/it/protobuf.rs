@@ -6,7 +6,7 @@ use kube_dev_apiserver::{Config, CustomKind, End, Fault, On};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{PODS, World};
+use super::client::{PODS, TestApi};
 use super::encoded;
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
@@ -14,10 +14,10 @@ const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 const BOTH: &str = "application/vnd.kubernetes.protobuf,application/json";
 
 /// Returns status code, content type and body of a GET.
-async fn get(world: &World, path: &str, accept: &str) -> (u16, String, Vec<u8>) {
+async fn get(api: &TestApi, path: &str, accept: &str) -> (u16, String, Vec<u8>) {
     let request = Request::builder()
         .method(Method::GET)
-        .uri(format!("{}{path}", world.server.url()))
+        .uri(format!("{}{path}", api.server.url()))
         .header("accept", accept)
         .body(Full::<bytes::Bytes>::default())
         .unwrap();
@@ -29,16 +29,16 @@ async fn get(world: &World, path: &str, accept: &str) -> (u16, String, Vec<u8>) 
     (code, media_type, body.to_vec())
 }
 
-fn has(bytes: &[u8], text: &str) -> bool {
+fn contains_text(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-async fn world() -> World {
+async fn api() -> TestApi {
     let widgets = CustomKind::new("example.com", "v1", "Widget");
-    let world = World::start(Config { kinds: vec![widgets], ..Config::default() }).await;
+    let api = TestApi::start(Config { kinds: vec![widgets], ..Config::default() }).await;
     let pod = json!({"metadata": {"name": "web"}, "spec": {"containers": [{"name": "main", "image": "app:1"}]}});
-    world.create(PODS, pod).await;
-    world
+    api.create(PODS, pod).await;
+    api
 }
 
 #[rstest]
@@ -48,30 +48,35 @@ async fn world() -> World {
 #[case::others("/api/v1/namespaces/default", 200, "Namespace", "kubernetes.io/metadata.name")]
 #[case::refusal("/api/v1/namespaces/default/pods/gone", 404, "Status", "pods \"gone\" not found")]
 #[tokio::test]
-async fn documents(#[case] path: &str, #[case] code: u16, #[case] kind: &str, #[case] inside: &str) {
-    let world = world().await;
-    let (found, media_type, body) = get(&world, path, BOTH).await;
+async fn protobuf_is_returned_where_accepted(
+    #[case] path: &str,
+    #[case] code: u16,
+    #[case] kind: &str,
+    #[case] inside: &str,
+) {
+    let api = api().await;
+    let (found, media_type, body) = get(&api, path, BOTH).await;
     assert_eq!((found, media_type.as_str()), (code, "application/vnd.kubernetes.protobuf"));
-    assert!(body.starts_with(b"k8s\0") && has(&body[..40], kind) && has(&body, inside));
+    assert!(body.starts_with(b"k8s\0") && contains_text(&body[..40], kind) && contains_text(&body, inside));
 }
 
 #[rstest]
 #[case::not_preferred("/api/v1/pods", "application/json,application/vnd.kubernetes.protobuf")]
 #[case::kind_without("/apis/example.com/v1/widgets", BOTH)]
 #[tokio::test]
-async fn json_where_that_is_what_fits(#[case] path: &str, #[case] accept: &str) {
-    let (code, media_type, body) = get(&world().await, path, accept).await;
+async fn json_is_returned_where_protobuf_is_not_possible(#[case] path: &str, #[case] accept: &str) {
+    let (code, media_type, body) = get(&api().await, path, accept).await;
     assert_eq!((code, media_type.as_str(), body[0]), (200, "application/json", b'{'));
 }
 
 #[tokio::test]
-async fn a_watch_is_framed() {
-    let world = world().await;
-    world.server.faults().inject(Fault::end_watch(std::time::Duration::from_millis(100), End::Expired));
+async fn protobuf_watch_is_length_prefixed() {
+    let api = api().await;
+    api.server.faults().inject(Fault::end_watch(std::time::Duration::from_millis(100), End::Expired));
     let accept = "application/vnd.kubernetes.protobuf;stream=watch,application/json";
     let path =
         "/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
-    let (code, media_type, body) = get(&world, path, accept).await;
+    let (code, media_type, body) = get(&api, path, accept).await;
     assert_eq!((code, media_type.as_str()), (200, "application/vnd.kubernetes.protobuf;stream=watch"));
     let mut rest = &body[..];
     let mut events = Vec::new();
@@ -79,16 +84,16 @@ async fn a_watch_is_framed() {
         let (event, after) = after.split_at(u32::from_be_bytes(*length) as usize);
         let kind = usize::from(event[1]);
         events.push(String::from_utf8_lossy(&event[2..2 + kind]).into_owned());
-        assert!(has(event, "k8s\0"));
+        assert!(contains_text(event, "k8s\0"));
         rest = after;
     }
     assert_eq!(events, ["ADDED", "BOOKMARK", "ERROR"]);
-    assert!(has(&body, "k8s.io/initial-events-end") && has(&body, "Expired"));
+    assert!(contains_text(&body, "k8s.io/initial-events-end") && contains_text(&body, "Expired"));
 }
 
 /// Sends a protobuf body that accepts JSON, and returns the status code and the response.
-async fn send(world: &World, method: Method, path: &str, body: Vec<u8>) -> (u16, Value) {
-    let response = world.send_as(method, path, PROTOBUF, "application/json", body).await;
+async fn send(api: &TestApi, method: Method, path: &str, body: Vec<u8>) -> (u16, Value) {
+    let response = api.send_as(method, path, PROTOBUF, "application/json", body).await;
     let code = response.status().as_u16();
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
     (code, serde_json::from_slice(&bytes).unwrap())
@@ -96,14 +101,14 @@ async fn send(world: &World, method: Method, path: &str, body: Vec<u8>) -> (u16,
 
 #[tokio::test]
 async fn objects_are_created_updated_and_deleted() {
-    let world = world().await;
-    let (code, created) = send(&world, Method::POST, SERVICES, encoded::service("web", 80)).await;
+    let api = api().await;
+    let (code, created) = send(&api, Method::POST, SERVICES, encoded::service("web", 80)).await;
     assert_eq!(code, 201, "{created}");
     assert_eq!(created["spec"]["ports"], json!([{"name": "http", "port": 80, "protocol": "TCP", "targetPort": 80}]));
     assert_eq!(created["spec"]["selector"], json!({"app": "web"}));
 
     let path = format!("{SERVICES}/web");
-    let (code, updated) = send(&world, Method::PUT, &path, encoded::service("web", 90)).await;
+    let (code, updated) = send(&api, Method::PUT, &path, encoded::service("web", 90)).await;
     assert_eq!((code, &updated["spec"]["ports"][0]["port"]), (200, &json!(90)), "{updated}");
 
     // A delete with a failing precondition, then with a matching one, both with a propagation policy.
@@ -112,39 +117,39 @@ async fn objects_are_created_updated_and_deleted() {
         let object = encoded::fields(&[(2, &encoded::fields(&[(1, uid.as_bytes())])), (4, b"Foreground")]);
         encoded::document("v1", "DeleteOptions", &object)
     };
-    assert_eq!(send(&world, Method::DELETE, &path, options("other")).await.0, 409);
-    assert_eq!(send(&world, Method::DELETE, &path, options(uid)).await.0, 200);
-    let logged = world.server.requests().matching(&On::any().verb("delete"));
+    assert_eq!(send(&api, Method::DELETE, &path, options("other")).await.0, 409);
+    assert_eq!(send(&api, Method::DELETE, &path, options(uid)).await.0, 200);
+    let logged = api.server.requests().matching(&On::any().verb("delete"));
     assert_eq!(logged.last().unwrap().propagation_policy, "Foreground");
 }
 
 #[tokio::test]
-async fn an_answer_to_a_write_is_in_protobuf_where_that_is_preferred() {
-    let world = world().await;
-    let response = world.send_as(Method::POST, SERVICES, PROTOBUF, BOTH, encoded::service("web", 80)).await;
+async fn write_responses_are_in_protobuf_if_preferred() {
+    let api = api().await;
+    let response = api.send_as(Method::POST, SERVICES, PROTOBUF, BOTH, encoded::service("web", 80)).await;
     assert_eq!((response.status().as_u16(), &response.headers()["content-type"]), (201, &PROTOBUF.parse().unwrap()));
     let body = response.into_body().collect().await.unwrap().to_bytes();
-    assert!(body.starts_with(b"k8s\0") && has(&body, "10.96."));
+    assert!(body.starts_with(b"k8s\0") && contains_text(&body, "10.96."));
 }
 
 #[tokio::test]
-async fn questions_are_asked_and_answered() {
-    let world = world().await;
+async fn reviews_are_served_in_protobuf() {
+    let api = api().await;
     let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    let (code, review) = send(&world, Method::POST, path, encoded::may_i("list", "pods")).await;
+    let (code, review) = send(&api, Method::POST, path, encoded::self_access_review("list", "pods")).await;
     assert_eq!((code, &review["status"]["allowed"]), (201, &json!(true)), "{review}");
-    let response = world.send_as(Method::POST, path, PROTOBUF, BOTH, encoded::may_i("list", "pods")).await;
+    let response = api.send_as(Method::POST, path, PROTOBUF, BOTH, encoded::self_access_review("list", "pods")).await;
     let body = response.into_body().collect().await.unwrap().to_bytes();
     // Field 3 is the status of the review, with `allowed` (1).
-    assert!(body.starts_with(b"k8s\0") && has(&body[..60], "SelfSubjectAccessReview"));
+    assert!(body.starts_with(b"k8s\0") && contains_text(&body[..60], "SelfSubjectAccessReview"));
     assert!(body.windows(4).any(|it| it[0] == 0x1a && it[2..] == [0x08, 1]), "{body:?}");
 
     let account = encoded::document("v1", "ServiceAccount", &encoded::fields(&[(1, &encoded::named("robot"))]));
     let accounts = "/api/v1/namespaces/default/serviceaccounts";
-    assert_eq!(send(&world, Method::POST, accounts, account).await.0, 201);
+    assert_eq!(send(&api, Method::POST, accounts, account).await.0, 201);
     let spec = [encoded::fields(&[(1, b"somebody")]), vec![4 << 3, 0x90, 0x1c]].concat();
     let request = encoded::document("authentication.k8s.io/v1", "TokenRequest", &encoded::fields(&[(2, &spec)]));
-    let (code, token) = send(&world, Method::POST, &format!("{accounts}/robot/token"), request).await;
+    let (code, token) = send(&api, Method::POST, &format!("{accounts}/robot/token"), request).await;
     assert_eq!(code, 201, "{token}");
     assert_eq!(token["spec"]["audiences"], json!(["somebody"]));
     assert_eq!(token["spec"]["expirationSeconds"], 3_600);
@@ -174,13 +179,13 @@ async fn questions_are_asked_and_answered() {
     "accepted media types include: application/json, application/yaml"
 )]
 #[tokio::test]
-async fn what_cannot_be_read_is_refused(
+async fn malformed_protobuf_is_rejected(
     #[case] path: &str,
     #[case] body: Vec<u8>,
     #[case] code: u16,
     #[case] why: &str,
 ) {
-    let (found, status) = send(&world().await, Method::POST, path, body).await;
+    let (found, status) = send(&api().await, Method::POST, path, body).await;
     assert_eq!((found, &status["kind"]), (code, &json!("Status")));
     assert!(status["message"].as_str().unwrap().contains(why), "{status}");
 }

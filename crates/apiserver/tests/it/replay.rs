@@ -7,7 +7,7 @@ use kube_dev_apiserver::Config;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::client::World;
+use super::client::TestApi;
 use super::encoded;
 
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
@@ -28,14 +28,14 @@ struct Request {
 }
 
 /// Path of a resource or object, split into its parts.
-struct Place<'a> {
+struct Target<'a> {
     namespace: Option<&'a str>,
     collection: String,
     plural: &'a str,
     name: Option<&'a str>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Target<'a> {
     /// Returns `None` for non-resource paths.
     fn of(path: &'a str) -> Option<Self> {
         let path = path.split('?').next().unwrap();
@@ -73,31 +73,31 @@ impl<'a> Place<'a> {
 }
 
 /// Creates or deletes an object as needed.
-async fn settle(world: &World, place: &Place<'_>, name: &str, there: bool) {
-    if let Some(namespace) = place.namespace
-        && world.get(&format!("/api/v1/namespaces/{namespace}")).await.0 == 404
+async fn ensure_presence(api: &TestApi, target: &Target<'_>, name: &str, exists: bool) {
+    if let Some(namespace) = target.namespace
+        && api.get(&format!("/api/v1/namespaces/{namespace}")).await.0 == 404
     {
-        world.create("/api/v1/namespaces", json!({"metadata": {"name": namespace}})).await;
+        api.create("/api/v1/namespaces", json!({"metadata": {"name": namespace}})).await;
     }
-    let path = format!("{}/{name}", place.collection);
-    let is_there = world.get(&path).await.0 == 200;
-    if there && !is_there {
-        world.create(&place.collection, place.object(name)).await;
-    } else if !there && is_there {
-        world.json(Method::DELETE, &format!("{path}?gracePeriodSeconds=0"), &Value::Null).await;
+    let path = format!("{}/{name}", target.collection);
+    let exists_now = api.get(&path).await.0 == 200;
+    if exists && !exists_now {
+        api.create(&target.collection, target.object(name)).await;
+    } else if !exists && exists_now {
+        api.json(Method::DELETE, &format!("{path}?gracePeriodSeconds=0"), &Value::Null).await;
     }
 }
 
 /// Returns the body of a request: the recorded one with current versions, or a generated one where none was recorded.
-async fn body(world: &World, request: &Request, place: Option<&Place<'_>>) -> String {
-    let Some(place) = place.filter(|_| !matches!(request.method.as_str(), "GET" | "DELETE")) else {
+async fn body(api: &TestApi, request: &Request, target: Option<&Target<'_>>) -> String {
+    let Some(target) = target.filter(|_| !matches!(request.method.as_str(), "GET" | "DELETE")) else {
         return String::new();
     };
-    let Some(name) = place.name else { return place.object("new").to_string() };
+    let Some(name) = target.name else { return target.object("new").to_string() };
     if request.path.ends_with("/token") {
         return json!({"spec": {"expirationSeconds": 3600}}).to_string();
     }
-    let (_, mut object) = world.get(&format!("{}/{name}", place.collection)).await;
+    let (_, mut object) = api.get(&format!("{}/{name}", target.collection)).await;
     match request.content_type.as_str() {
         "application/apply-patch+yaml" => {
             json!({"apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": {"labels": {"b": "c"}}})
@@ -121,63 +121,63 @@ async fn body(world: &World, request: &Request, place: Option<&Place<'_>>) -> St
 }
 
 /// Returns the path of a request, with placeholders replaced by values of this server.
-async fn address(world: &World, request: &Request) -> String {
+async fn address(api: &TestApi, request: &Request) -> String {
     let mut address = request.path.replace("/NS/", "/ns/").replace("/NAME", "/name");
     if let Some(at) = address.find("continue=") {
         for name in ["page-1", "page-2"] {
-            let place = Place { name: None, ..Place::of("/api/v1/namespaces/kx/pods").unwrap() };
-            settle(world, &place, name, true).await;
+            let target = Target { name: None, ..Target::of("/api/v1/namespaces/kx/pods").unwrap() };
+            ensure_presence(api, &target, name, true).await;
         }
-        let (_, page) = world.get("/api/v1/pods?limit=1").await;
+        let (_, page) = api.get("/api/v1/pods?limit=1").await;
         let end = address[at..].find('&').map_or(address.len(), |end| at + end);
         address.replace_range(at + "continue=".len()..end, page["metadata"]["continue"].as_str().unwrap());
     }
     if address.contains("resourceVersion=RV") {
-        let version = world.get("/api/v1/namespaces").await.1["metadata"]["resourceVersion"].clone();
+        let version = api.get("/api/v1/namespaces").await.1["metadata"]["resourceVersion"].clone();
         address = address.replace("resourceVersion=RV", &format!("resourceVersion={}", version.as_str().unwrap()));
     }
     address
 }
 
 /// Returns a generated protobuf body; protobuf bodies were not recorded.
-fn encoded_body(request: &Request, place: &Place<'_>) -> Vec<u8> {
-    match place.plural {
+fn encoded_body(request: &Request, target: &Target<'_>) -> Vec<u8> {
+    match target.plural {
         "services" => encoded::service("new", 80),
-        "selfsubjectaccessreviews" => encoded::may_i("list", "pods"),
+        "selfsubjectaccessreviews" => encoded::self_access_review("list", "pods"),
         plural => panic!("no body for {} of {plural}", request.client),
     }
 }
 
 #[tokio::test]
-async fn every_request_is_answered_with_the_status_of_a_real_server() {
-    let world = World::start(Config::default()).await;
-    let mut wrong = Vec::new();
+async fn recorded_requests_get_the_status_of_a_real_server() {
+    let api = TestApi::start(Config::default()).await;
+    let mut mismatches = Vec::new();
     for line in RECORDED.lines() {
         let request: Request = serde_json::from_str(line).unwrap();
-        let address = address(&world, &request).await;
-        let place = Place::of(&address);
-        let served = match &place {
-            Some(place) => !world.get(&place.collection).await.1["reason"].is_string(),
+        let address = address(&api, &request).await;
+        let target = Target::of(&address);
+        let served = match &target {
+            Some(target) => !api.get(&target.collection).await.1["reason"].is_string(),
             None => false,
         };
-        if let Some(place) = place.as_ref().filter(|_| served) {
-            let create = request.method == "POST" && place.name.is_none();
-            if let Some(name) = place.name.or(create.then_some("new")) {
-                settle(&world, place, name, request.status != 404 && !create).await;
+        if let Some(target) = target.as_ref().filter(|_| served) {
+            let create = request.method == "POST" && target.name.is_none();
+            if let Some(name) = target.name.or(create.then_some("new")) {
+                ensure_presence(&api, target, name, request.status != 404 && !create).await;
             }
         }
-        let body = match &place {
-            Some(place) if request.content_type == PROTOBUF => encoded_body(&request, place),
-            _ => body(&world, &request, place.as_ref().filter(|_| served)).await.into_bytes(),
+        let body = match &target {
+            Some(target) if request.content_type == PROTOBUF => encoded_body(&request, target),
+            _ => body(&api, &request, target.as_ref().filter(|_| served)).await.into_bytes(),
         };
         let method = request.method.parse().unwrap();
-        let response = world.send_as(method, &address, &request.content_type, &request.accept, body).await;
+        let response = api.send_as(method, &address, &request.content_type, &request.accept, body).await;
         let found = response.status().as_u16();
         if found != request.status {
             let bytes = response.into_body().collect().await.unwrap().to_bytes();
-            wrong.push(format!("{} {address} ({}): {found} {bytes:?}", request.method, request.client));
+            mismatches.push(format!("{} {address} ({}): {found} {bytes:?}", request.method, request.client));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(mismatches.is_empty(), "{}", mismatches.join("\n"));
     eprintln!("{} requests replayed", RECORDED.lines().count());
 }

@@ -6,7 +6,7 @@ use kube_dev_apiserver::{Config, Server, StartError};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::client::{CONFIG_MAPS, PODS, World};
+use super::client::{CONFIG_MAPS, PODS, TestApi};
 
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
@@ -20,33 +20,33 @@ fn pod(name: &str, labels: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn an_object_through_its_life() {
-    let world = World::start(Config::default()).await;
+async fn create_update_patch_and_delete_of_an_object() {
+    let api = TestApi::start(Config::default()).await;
     let path = format!("{PODS}/web");
-    let created = world.create(PODS, pod("web", &json!({"app": "web"}))).await;
-    assert_eq!(world.get(&path).await, (200, created.clone()));
+    let created = api.create(PODS, pod("web", &json!({"app": "web"}))).await;
+    assert_eq!(api.get(&path).await, (200, created.clone()));
 
     let status = json!({"status": {"phase": "Running", "podIP": "10.1.0.1"}});
-    let (code, running) = world.json(Method::PATCH, &format!("{path}/status"), &status).await;
+    let (code, running) = api.json(Method::PATCH, &format!("{path}/status"), &status).await;
     assert_eq!((code, &running["status"]["podIPs"][0]["ip"]), (200, &json!("10.1.0.1")));
 
-    let (code, conflict) = world.json(Method::PUT, &path, &created).await;
+    let (code, conflict) = api.json(Method::PUT, &path, &created).await;
     assert_eq!((code, conflict["reason"].as_str()), (409, Some("Conflict")));
-    let (code, same) = world.json(Method::PUT, &path, &running).await;
+    let (code, same) = api.json(Method::PUT, &path, &running).await;
     assert_eq!((code, &same), (200, &running));
 
-    let (code, going) = world.json(Method::DELETE, &format!("{path}?gracePeriodSeconds=600"), &Value::Null).await;
+    let (code, going) = api.json(Method::DELETE, &format!("{path}?gracePeriodSeconds=600"), &Value::Null).await;
     assert_eq!((code, going["metadata"]["deletionGracePeriodSeconds"].as_i64()), (200, Some(600)));
     let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0});
-    assert_eq!(world.json(Method::DELETE, &path, &options).await.0, 200);
-    assert_eq!(world.get(&path).await.0, 404);
+    assert_eq!(api.json(Method::DELETE, &path, &options).await.0, 200);
+    assert_eq!(api.get(&path).await.0, 404);
 }
 
 #[tokio::test]
 async fn lists_and_selectors() {
-    let world = World::start(Config::default()).await;
+    let api = TestApi::start(Config::default()).await;
     for (name, app) in [("a", "web"), ("b", "db"), ("c", "web")] {
-        world.create(PODS, pod(name, &json!({"app": app}))).await;
+        api.create(PODS, pod(name, &json!({"app": app}))).await;
     }
     for (query, expect) in [
         ("", "a b c"),
@@ -56,7 +56,7 @@ async fn lists_and_selectors() {
         ("?fieldSelector=spec.nodeName%3Dn,status.phase!%3DRunning", "a b c"),
         ("?resourceVersion=0", "a b c"),
     ] {
-        let (code, list) = world.get(&format!("/api/v1/pods{query}")).await;
+        let (code, list) = api.get(&format!("/api/v1/pods{query}")).await;
         assert_eq!((code, &list["kind"], &list["apiVersion"]), (200, &json!("PodList"), &json!("v1")));
         assert_eq!(list["metadata"]["resourceVersion"], "7");
         let items = list["items"].as_array().unwrap();
@@ -64,34 +64,34 @@ async fn lists_and_selectors() {
         assert_eq!(names.join(" "), expect, "{query}");
         assert!(items.iter().all(|item| item.get("kind").is_none()), "items have no kind");
     }
-    let (code, list) = world.get("/api/v1/namespaces/kube-system/pods").await;
+    let (code, list) = api.get("/api/v1/namespaces/kube-system/pods").await;
     assert_eq!((code, &list["items"]), (200, &json!([])));
-    assert_eq!(world.get("/api/v1/pods?fieldSelector=spec.image%3Dx").await.0, 400);
-    assert_eq!(world.get("/api/v1/pods?resourceVersion=99").await.0, 504);
+    assert_eq!(api.get("/api/v1/pods?fieldSelector=spec.image%3Dx").await.0, 400);
+    assert_eq!(api.get("/api/v1/pods?resourceVersion=99").await.0, 504);
 
     let (code, list) =
-        world.json(Method::DELETE, &format!("{PODS}?labelSelector=app%3Dweb&gracePeriodSeconds=0"), &Value::Null).await;
+        api.json(Method::DELETE, &format!("{PODS}?labelSelector=app%3Dweb&gracePeriodSeconds=0"), &Value::Null).await;
     assert_eq!((code, list["items"].as_array().map(Vec::len)), (200, Some(2)));
-    assert_eq!(world.get(PODS).await.1["items"].as_array().map(Vec::len), Some(1));
+    assert_eq!(api.get(PODS).await.1["items"].as_array().map(Vec::len), Some(1));
 }
 
 #[tokio::test]
-async fn answers_to_delete_are_those_of_the_kind() {
-    let world = World::start(Config::default()).await;
-    let created = world.create(CONFIG_MAPS, json!({"metadata": {"name": "a"}})).await;
-    let (code, status) = world.json(Method::DELETE, &format!("{CONFIG_MAPS}/a"), &Value::Null).await;
+async fn delete_response_depends_on_the_kind() {
+    let api = TestApi::start(Config::default()).await;
+    let created = api.create(CONFIG_MAPS, json!({"metadata": {"name": "a"}})).await;
+    let (code, status) = api.json(Method::DELETE, &format!("{CONFIG_MAPS}/a"), &Value::Null).await;
     let expect = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success",
         "details": {"name": "a", "kind": "configmaps", "uid": created["metadata"]["uid"]}
     });
     assert_eq!((code, status), (200, expect));
-    let (_, missing) = world.json(Method::DELETE, &format!("{CONFIG_MAPS}/a"), &Value::Null).await;
+    let (_, missing) = api.json(Method::DELETE, &format!("{CONFIG_MAPS}/a"), &Value::Null).await;
     assert_eq!(missing["message"], "configmaps \"a\" not found");
 }
 
 #[tokio::test]
-async fn bodies_of_all_sorts() {
-    let world = World::start(Config::default()).await;
+async fn media_types_and_malformed_bodies() {
+    let api = TestApi::start(Config::default()).await;
     for (media_type, body, code) in [
         ("application/yaml", "metadata:\n  name: a\ndata:\n  x: '1'\n", 201),
         ("application/json; charset=utf-8", r#"{"metadata":{"name":"b"}}"#, 201),
@@ -102,20 +102,20 @@ async fn bodies_of_all_sorts() {
         ("application/vnd.kubernetes.protobuf", "k8s", 400),
         ("application/cbor", "k8s", 415),
     ] {
-        let response = world.send(Method::POST, CONFIG_MAPS, media_type, body.to_owned()).await;
+        let response = api.send(Method::POST, CONFIG_MAPS, media_type, body.to_owned()).await;
         assert_eq!(response.status().as_u16(), code, "{media_type} {body}");
     }
     let huge = " ".repeat(3 * 1024 * 1024 + 1);
-    assert_eq!(world.send(Method::POST, CONFIG_MAPS, "application/json", huge).await.status(), 413);
-    let patch = world.send(Method::PATCH, &format!("{CONFIG_MAPS}/a"), "text/plain", "{}".to_owned()).await;
+    assert_eq!(api.send(Method::POST, CONFIG_MAPS, "application/json", huge).await.status(), 413);
+    let patch = api.send(Method::PATCH, &format!("{CONFIG_MAPS}/a"), "text/plain", "{}".to_owned()).await;
     assert_eq!(patch.status(), 415);
 }
 
 #[tokio::test]
-async fn places_without_objects() {
-    let world = World::start(Config::default()).await;
-    assert_eq!(world.get("/api").await.1["versions"], json!(["v1"]));
-    let groups = world.get("/apis").await.1;
+async fn discovery_and_unknown_paths() {
+    let api = TestApi::start(Config::default()).await;
+    assert_eq!(api.get("/api").await.1["versions"], json!(["v1"]));
+    let groups = api.get("/apis").await.1;
     let names: Vec<&str> = groups["groups"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
@@ -129,74 +129,74 @@ async fn places_without_objects() {
             "authorization.k8s.io"
         ]
     );
-    assert_eq!(world.get("/apis/discovery.k8s.io").await.1["preferredVersion"]["version"], "v1");
-    let resources = world.get("/api/v1").await.1;
+    assert_eq!(api.get("/apis/discovery.k8s.io").await.1["preferredVersion"]["version"], "v1");
+    let resources = api.get("/api/v1").await.1;
     let names: Vec<&str> =
         resources["resources"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"pods/status") && names.contains(&"services") && !names.contains(&"configmaps/status"));
-    assert_eq!(world.get("/version").await.1["minor"], "36");
+    assert_eq!(api.get("/version").await.1["minor"], "36");
     for path in ["/healthz", "/livez", "/readyz"] {
-        let response = world.send(Method::GET, path, "", String::new()).await;
+        let response = api.send(Method::GET, path, "", String::new()).await;
         assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "ok");
     }
     for path in
         ["/nope", "/apis/apps/v1/deployments", "/api/v1/pods/p", "/api/v1/namespaces/default/nodes", "/api/v2/pods"]
     {
-        assert_eq!(world.get(path).await.0, 404, "{path}");
+        assert_eq!(api.get(path).await.0, 404, "{path}");
     }
-    assert_eq!(world.json(Method::POST, "/api/v1/pods", &json!({})).await.0, 405);
+    assert_eq!(api.json(Method::POST, "/api/v1/pods", &json!({})).await.0, 405);
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_named() {
-    let world = World::start(Config::default()).await;
-    let config = Config { listen: world.server.address(), ..Config::default() };
+async fn port_in_use_is_named_in_the_error() {
+    let api = TestApi::start(Config::default()).await;
+    let config = Config { listen: api.server.address(), ..Config::default() };
     let error = Server::start(config).await.unwrap_err();
     assert!(matches!(error, StartError::Listen { .. }));
-    assert_eq!(error.to_string(), format!("cannot listen on {}", world.server.address()));
+    assert_eq!(error.to_string(), format!("cannot listen on {}", api.server.address()));
 }
 
 #[tokio::test]
-async fn the_same_seed_makes_the_same_objects() {
+async fn same_seed_creates_the_same_objects() {
     let mut uids = Vec::new();
     for _ in 0..2 {
-        let world = World::start(Config { seed: Some(7), ..Config::default() }).await;
-        uids.push(world.create(CONFIG_MAPS, json!({"metadata": {"name": "a"}})).await["metadata"]["uid"].clone());
+        let api = TestApi::start(Config { seed: Some(7), ..Config::default() }).await;
+        uids.push(api.create(CONFIG_MAPS, json!({"metadata": {"name": "a"}})).await["metadata"]["uid"].clone());
     }
     assert_eq!(uids[0], uids[1]);
 }
 
 #[tokio::test]
-async fn dependents_go_when_asked_for() {
+async fn dependents_are_deleted_with_garbage_collection_only() {
     for (garbage_collection, query, code) in [
         (false, "", 200),
         (true, "", 404),
         (true, "?propagationPolicy=Orphan", 200),
         (true, "?propagationPolicy=Foreground", 404),
     ] {
-        let world = World::start(Config { garbage_collection, ..Config::default() }).await;
-        let owner = world.create(CONFIG_MAPS, json!({"metadata": {"name": "owner"}})).await;
+        let api = TestApi::start(Config { garbage_collection, ..Config::default() }).await;
+        let owner = api.create(CONFIG_MAPS, json!({"metadata": {"name": "owner"}})).await;
         let uid = &owner["metadata"]["uid"];
         let reference = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid});
         let mut pod = pod("web", &json!({}));
         pod["metadata"]["ownerReferences"] = json!([reference]);
         pod["spec"].as_object_mut().unwrap().remove("nodeName");
-        world.create(PODS, pod).await;
-        assert_eq!(world.json(Method::DELETE, &format!("{CONFIG_MAPS}/owner{query}"), &Value::Null).await.0, 200);
-        assert_eq!(world.get(&format!("{CONFIG_MAPS}/owner")).await.0, 404);
-        assert_eq!(world.get(&format!("{PODS}/web")).await.0, code, "{garbage_collection} {query}");
+        api.create(PODS, pod).await;
+        assert_eq!(api.json(Method::DELETE, &format!("{CONFIG_MAPS}/owner{query}"), &Value::Null).await.0, 200);
+        assert_eq!(api.get(&format!("{CONFIG_MAPS}/owner")).await.0, 404);
+        assert_eq!(api.get(&format!("{PODS}/web")).await.0, code, "{garbage_collection} {query}");
     }
 }
 
 /// Returns status code, message and warnings of a write.
-async fn strictly(
-    world: &World,
+async fn send_write(
+    api: &TestApi,
     method: Method,
     path: &str,
     media_type: &str,
     body: &str,
 ) -> (u16, String, Vec<String>) {
-    let response = world.send(method, path, media_type, body.to_owned()).await;
+    let response = api.send(method, path, media_type, body.to_owned()).await;
     let code = response.status().as_u16();
     let warnings = response.headers().get_all("warning").iter().map(|it| it.to_str().unwrap().to_owned()).collect();
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
@@ -205,16 +205,16 @@ async fn strictly(
 }
 
 #[tokio::test]
-async fn keys_that_stand_twice_are_told() {
+async fn duplicate_keys_are_reported() {
     const TWICE: &str = r#"{"metadata":{"name":"a"},"data":{"x":"1","x":"2"},"nope":1}"#;
-    let world = World::start(Config::default()).await;
+    let api = TestApi::start(Config::default()).await;
     let json = "application/json";
     let (code, message, _) =
-        strictly(&world, Method::POST, &format!("{CONFIG_MAPS}?fieldValidation=Strict"), json, TWICE).await;
+        send_write(&api, Method::POST, &format!("{CONFIG_MAPS}?fieldValidation=Strict"), json, TWICE).await;
     let expect = "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: duplicate field \
                   \"data.x\", unknown field \"nope\"";
     assert_eq!((code, message.as_str()), (400, expect));
-    let (code, _, warnings) = strictly(&world, Method::POST, CONFIG_MAPS, json, TWICE).await;
+    let (code, _, warnings) = send_write(&api, Method::POST, CONFIG_MAPS, json, TWICE).await;
     assert_eq!(
         (code, warnings),
         (
@@ -223,29 +223,29 @@ async fn keys_that_stand_twice_are_told() {
         )
     );
     let path = format!("{CONFIG_MAPS}/a");
-    assert_eq!(world.get(&path).await.1["data"]["x"], "2");
+    assert_eq!(api.get(&path).await.1["data"]["x"], "2");
     let (code, _, warnings) =
-        strictly(&world, Method::PUT, &format!("{path}?fieldValidation=Ignore"), json, TWICE).await;
+        send_write(&api, Method::PUT, &format!("{path}?fieldValidation=Ignore"), json, TWICE).await;
     assert_eq!((code, warnings.len()), (200, 0));
 
     let yaml = "metadata:\n  name: b\ndata:\n  x: '1'\n  x: '2'\n";
     let (code, message, _) =
-        strictly(&world, Method::POST, &format!("{CONFIG_MAPS}?fieldValidation=Strict"), "application/yaml", yaml)
+        send_write(&api, Method::POST, &format!("{CONFIG_MAPS}?fieldValidation=Strict"), "application/yaml", yaml)
             .await;
     assert_eq!(code, 400);
     assert!(message.ends_with(r#"duplicate field "data.x""#), "{message}");
-    assert_eq!(strictly(&world, Method::POST, CONFIG_MAPS, "application/yaml", yaml).await.0, 201);
+    assert_eq!(send_write(&api, Method::POST, CONFIG_MAPS, "application/yaml", yaml).await.0, 201);
 
     let strict = format!("{path}?fieldValidation=Strict");
     let merge = r#"{"data":{"y":"1","y":"2"}}"#;
-    let (code, message, _) = strictly(&world, Method::PATCH, &strict, "application/merge-patch+json", merge).await;
+    let (code, message, _) = send_write(&api, Method::PATCH, &strict, "application/merge-patch+json", merge).await;
     assert_eq!(code, 422);
     assert!(message.ends_with(r#"strict decoding error: duplicate field "data.y""#), "{message}");
     let json_patch = r#"[{"op":"remove","op":"remove","path":"/data/x"}]"#;
-    let (code, message, _) = strictly(&world, Method::PATCH, &strict, "application/json-patch+json", json_patch).await;
+    let (code, message, _) = send_write(&api, Method::PATCH, &strict, "application/json-patch+json", json_patch).await;
     assert_eq!(code, 422);
     assert!(message.ends_with(r#"json patch duplicate field "[0].op""#), "{message}");
-    let (code, _, warnings) = strictly(&world, Method::PATCH, &path, "application/merge-patch+json", merge).await;
+    let (code, _, warnings) = send_write(&api, Method::PATCH, &path, "application/merge-patch+json", merge).await;
     assert_eq!((code, warnings.len()), (200, 1));
 }
 
@@ -267,15 +267,15 @@ async fn keys_that_stand_twice_are_told() {
 )]
 #[case::bad_request(Method::POST, SLICES, "{not json", "bad-request")]
 #[tokio::test]
-async fn refusals_are_those_of_a_real_server(
+async fn error_messages_match_a_real_server(
     #[case] method: Method,
     #[case] path: &str,
     #[case] body: &str,
     #[case] recorded: &str,
 ) {
-    let world = World::start(Config::default()).await;
-    world.create(SERVICES, serde_json::from_str(WEB).unwrap()).await;
-    let response = world.send(method, path, "application/json", body.to_owned()).await;
+    let api = TestApi::start(Config::default()).await;
+    api.create(SERVICES, serde_json::from_str(WEB).unwrap()).await;
+    let response = api.send(method, path, "application/json", body.to_owned()).await;
     let code = response.status().as_u16();
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
     let found: Value = serde_json::from_slice(&bytes).unwrap();

@@ -28,9 +28,11 @@ fn connector(server: &Server, protocol: &str, certificate: Option<ClientCertific
         .with_root_certificates(roots);
     let mut config = match certificate {
         None => builder.with_no_client_auth(),
-        Some(made) => {
-            let chain = vec![CertificateDer::from_pem_slice(made.certificate.as_bytes()).unwrap()];
-            builder.with_client_auth_cert(chain, PrivateKeyDer::from_pem_slice(made.key.as_bytes()).unwrap()).unwrap()
+        Some(certificate) => {
+            let chain = vec![CertificateDer::from_pem_slice(certificate.certificate.as_bytes()).unwrap()];
+            builder
+                .with_client_auth_cert(chain, PrivateKeyDer::from_pem_slice(certificate.key.as_bytes()).unwrap())
+                .unwrap()
         }
     };
     config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
@@ -76,7 +78,7 @@ async fn get_encrypted(
 
 #[rstest]
 #[tokio::test]
-async fn who_a_certificate_is_of(#[values("h2", "http/1.1")] protocol: &str) {
+async fn client_certificate_authenticates_its_user(#[values("h2", "http/1.1")] protocol: &str) {
     let config = Config {
         transport: Transport::Tls,
         authorization: Authorization::Rbac,
@@ -84,9 +86,9 @@ async fn who_a_certificate_is_of(#[values("h2", "http/1.1")] protocol: &str) {
         ..Config::default()
     };
     let server = Server::start(config).await.unwrap();
-    let made = |user, group| Some(server.client_certificate(user, group).unwrap().unwrap());
-    assert_eq!(get_encrypted(&server, protocol, made("root", Some("system:masters")), "").await.0, 200);
-    let (code, body) = get_encrypted(&server, protocol, made("alice", None), "").await;
+    let certificate_of = |user, group| Some(server.client_certificate(user, group).unwrap().unwrap());
+    assert_eq!(get_encrypted(&server, protocol, certificate_of("root", Some("system:masters")), "").await.0, 200);
+    let (code, body) = get_encrypted(&server, protocol, certificate_of("alice", None), "").await;
     assert_eq!((code, String::from_utf8_lossy(&body).contains(r#"User \"alice\" cannot list"#)), (403, true));
     assert_eq!(get_encrypted(&server, protocol, None, "").await.0, 401);
     let token = format!("Bearer {}", server.token_for(User::new("bob").group("system:masters")));
@@ -114,7 +116,7 @@ async fn who_a_certificate_is_of(#[values("h2", "http/1.1")] protocol: &str) {
 
 #[rstest]
 #[tokio::test]
-async fn plain_text_speaks_both_versions(#[values("h2", "http/1.1")] protocol: &str) {
+async fn plain_text_serves_http1_and_http2(#[values("h2", "http/1.1")] protocol: &str) {
     let server = Server::start(Config::default()).await.unwrap();
     let stream = TcpStream::connect(server.address()).await.unwrap();
     assert_eq!(get(stream, protocol, &server, "").await.0, 200);
@@ -122,7 +124,7 @@ async fn plain_text_speaks_both_versions(#[values("h2", "http/1.1")] protocol: &
 }
 
 #[tokio::test]
-async fn who_does_not_speak_tls_does_not_get_far() {
+async fn plain_text_on_a_tls_port_is_rejected() {
     let server = Server::start(Config { transport: Transport::Tls, ..Config::default() }).await.unwrap();
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     tokio::io::AsyncWriteExt::write_all(&mut stream, b"GET / HTTP/1.1\r\n\r\n").await.unwrap();

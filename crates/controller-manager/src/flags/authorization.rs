@@ -32,7 +32,7 @@ pub(super) struct Authorization {
 }
 
 impl Authorization {
-    pub(super) fn settings(&self, mistakes: &mut Vec<String>) -> AuthorizationSettings {
+    pub(super) fn settings(&self, errors: &mut Vec<String>) -> AuthorizationSettings {
         let Authorization {
             authorization_always_allow_paths: paths,
             authorization_kubeconfig,
@@ -40,7 +40,7 @@ impl Authorization {
             authorization_webhook_cache_unauthorized_ttl,
         } = self;
         for path in paths.iter().filter(|path| path.strip_suffix('*').unwrap_or(path).contains('*')) {
-            mistakes.push(format!("only trailing * allowed in {path:?}"));
+            errors.push(format!("only trailing * allowed in {path:?}"));
         }
         AuthorizationSettings {
             kubeconfig: path(authorization_kubeconfig),

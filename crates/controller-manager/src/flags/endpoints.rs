@@ -21,11 +21,11 @@ pub(super) struct Endpoints {
 }
 
 impl Endpoints {
-    pub(super) fn apply(&self, settings: &mut Settings, mistakes: &mut Vec<String>) {
+    pub(super) fn apply(&self, settings: &mut Settings, errors: &mut Vec<String>) {
         let Endpoints { concurrent_endpoint_syncs, endpoint_updates_batch_period } = self;
         // Upstream accepts 0, starts no worker and silently does nothing (EC-49).
-        let syncs: u16 = Bounds::new("concurrent-endpoint-syncs", 1, i64::from(u16::MAX))
-            .check(*concurrent_endpoint_syncs, mistakes);
+        let syncs: u16 =
+            Bounds::new("concurrent-endpoint-syncs", 1, i64::from(u16::MAX)).check(*concurrent_endpoint_syncs, errors);
         #[cfg(feature = "endpoint")]
         {
             settings.endpoint.concurrent_syncs = usize::from(syncs);

@@ -25,15 +25,15 @@ pub(super) struct EndpointSlice {
 }
 
 impl EndpointSlice {
-    pub(super) fn apply(&self, settings: &mut Settings, mistakes: &mut Vec<String>) {
+    pub(super) fn apply(&self, settings: &mut Settings, errors: &mut Vec<String>) {
         let EndpointSlice {
             concurrent_service_endpoint_syncs,
             endpointslice_updates_batch_period,
             max_endpoints_per_slice,
         } = self;
         let syncs: u16 =
-            Bounds::new("concurrent-service-endpoint-syncs", 1, 50).check(*concurrent_service_endpoint_syncs, mistakes);
-        let endpoints: u16 = Bounds::new("max-endpoints-per-slice", 1, 1_000).check(*max_endpoints_per_slice, mistakes);
+            Bounds::new("concurrent-service-endpoint-syncs", 1, 50).check(*concurrent_service_endpoint_syncs, errors);
+        let endpoints: u16 = Bounds::new("max-endpoints-per-slice", 1, 1_000).check(*max_endpoints_per_slice, errors);
         #[cfg(feature = "endpointslice")]
         {
             settings.endpointslice.concurrent_syncs = usize::from(syncs);

@@ -62,17 +62,17 @@ pub(super) struct Generic {
 const ENCODINGS: [Encoding; 2] = [Encoding::Json, Encoding::Protobuf];
 
 impl Generic {
-    pub(super) fn controllers(&self, mistakes: &mut Vec<String>) -> Controllers {
+    pub(super) fn controllers(&self, errors: &mut Vec<String>) -> Controllers {
         Controllers::parse(&self.controllers).unwrap_or_else(|unknown| {
-            mistakes.extend(unknown.iter().map(ToString::to_string));
+            errors.extend(unknown.iter().map(ToString::to_string));
             Controllers::default()
         })
     }
 
-    pub(super) fn feature_gates(&self, mistakes: &mut Vec<String>, warnings: &mut Vec<String>) -> FeatureGates {
-        let (mut gates, mut errors) = (FeatureGates::default(), Vec::new());
-        warnings.extend(gates.set(&self.feature_gates, &mut errors));
-        mistakes.extend(errors.iter().map(ToString::to_string));
+    pub(super) fn feature_gates(&self, errors: &mut Vec<String>, warnings: &mut Vec<String>) -> FeatureGates {
+        let (mut gates, mut gate_errors) = (FeatureGates::default(), Vec::new());
+        warnings.extend(gates.set(&self.feature_gates, &mut gate_errors));
+        errors.extend(gate_errors.iter().map(ToString::to_string));
         gates
     }
 
@@ -81,18 +81,18 @@ impl Generic {
     }
 
     /// Returns the client settings of these flags; the other fields have their defaults.
-    pub(super) fn client(&self, mistakes: &mut Vec<String>) -> ClientSettings {
+    pub(super) fn client(&self, errors: &mut Vec<String>) -> ClientSettings {
         let Generic { kube_api_qps, kube_api_burst, kube_api_content_type, use_service_account_credentials, .. } = self;
         if !kube_api_qps.is_finite() {
-            mistakes.push(format!("kube-api-qps must be a number, but got {kube_api_qps}"));
+            errors.push(format!("kube-api-qps must be a number, but got {kube_api_qps}"));
         }
         // As in client-go, a rate limit needs a burst of at least 1.
-        let least = i64::from(*kube_api_qps > 0.0);
-        let burst = Bounds::new("kube-api-burst", least, i64::from(i32::MAX)).check(*kube_api_burst, mistakes);
+        let min = i64::from(*kube_api_qps > 0.0);
+        let burst = Bounds::new("kube-api-burst", min, i64::from(i32::MAX)).check(*kube_api_burst, errors);
         let content_type = ENCODINGS.into_iter().find(|it| it.media_type() == kube_api_content_type);
         if content_type.is_none() {
-            let known = ENCODINGS.map(Encoding::media_type).join(", ");
-            mistakes.push(format!("kube-api-content-type must be one of {known}, but got {kube_api_content_type:?}"));
+            let valid = ENCODINGS.map(Encoding::media_type).join(", ");
+            errors.push(format!("kube-api-content-type must be one of {valid}, but got {kube_api_content_type:?}"));
         }
         ClientSettings {
             qps: *kube_api_qps,

@@ -46,7 +46,7 @@ pub(super) struct LeaderElection {
 
 impl LeaderElection {
     /// Returns the settings; `None` with `--leader-elect=false`, in which case the other flags are not validated.
-    pub(super) fn settings(&self, mistakes: &mut Vec<String>) -> Option<settings::LeaderElection> {
+    pub(super) fn settings(&self, errors: &mut Vec<String>) -> Option<settings::LeaderElection> {
         let LeaderElection {
             leader_elect,
             leader_elect_lease_duration,
@@ -62,17 +62,17 @@ impl LeaderElection {
         let timing =
             Timing::new(leader_elect_lease_duration.0, leader_elect_renew_deadline.0, leader_elect_retry_period.0);
         if let Err(error) = &timing {
-            mistakes.push(format!("leader-elect: {error}"));
+            errors.push(format!("leader-elect: {error}"));
         }
         if leader_elect_resource_lock != "leases" {
-            mistakes.push("resourceLock value must be \"leases\"".to_owned());
+            errors.push("resourceLock value must be \"leases\"".to_owned());
         }
         for (flag, value) in [
             ("leader-elect-resource-name", leader_elect_resource_name),
             ("leader-elect-resource-namespace", leader_elect_resource_namespace),
         ] {
             if value.is_empty() {
-                mistakes.push(format!("{flag} must not be empty"));
+                errors.push(format!("{flag} must not be empty"));
             }
         }
         let lease =

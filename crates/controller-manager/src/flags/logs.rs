@@ -19,17 +19,17 @@ pub(super) struct Logs {
 }
 
 impl Logs {
-    pub(super) fn settings(&self, mistakes: &mut Vec<String>) -> LoggingSettings {
+    pub(super) fn settings(&self, errors: &mut Vec<String>) -> LoggingSettings {
         let Logs { v, logging_format } = self;
         let format = match logging_format.as_str() {
             "text" => LogFormat::Text,
             "json" => LogFormat::Json,
             _ => {
-                mistakes.push(format!("format: Invalid value: {logging_format:?}: Unsupported log format"));
+                errors.push(format!("format: Invalid value: {logging_format:?}: Unsupported log format"));
                 LogFormat::Text
             }
         };
-        let verbosity = Bounds::new("v", 0, i64::from(u32::MAX)).check(*v, mistakes);
+        let verbosity = Bounds::new("v", 0, i64::from(u32::MAX)).check(*v, errors);
         LoggingSettings { verbosity, format }
     }
 }

@@ -26,16 +26,16 @@ pub(super) struct Mirroring {
 }
 
 impl Mirroring {
-    pub(super) fn apply(&self, settings: &mut Settings, mistakes: &mut Vec<String>) {
+    pub(super) fn apply(&self, settings: &mut Settings, errors: &mut Vec<String>) {
         let Mirroring {
             mirroring_concurrent_service_endpoint_syncs,
             mirroring_endpointslice_updates_batch_period,
             mirroring_max_endpoints_per_subset,
         } = self;
         let syncs: u16 = Bounds::new("mirroring-concurrent-service-endpoint-syncs", 1, 50)
-            .check(*mirroring_concurrent_service_endpoint_syncs, mistakes);
+            .check(*mirroring_concurrent_service_endpoint_syncs, errors);
         let endpoints: u16 = Bounds::new("mirroring-max-endpoints-per-subset", 1, 1_000)
-            .check(*mirroring_max_endpoints_per_subset, mistakes);
+            .check(*mirroring_max_endpoints_per_subset, errors);
         #[cfg(feature = "mirroring")]
         {
             settings.mirroring.concurrent_syncs = usize::from(syncs);

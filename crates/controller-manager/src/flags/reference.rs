@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::{Arg, CommandFactory};
 
-use super::{Flags, elsewhere};
+use super::{Flags, upstream_only};
 
 const INTRODUCTION: &str = "# Flags
 
@@ -14,7 +14,7 @@ are those of kube-controller-manager 1.36, unless stated otherwise. Durations ar
 equivalent to `-`. All errors of a command line are reported together, and the program does not start.
 ";
 
-const ELSEWHERE: &str = "
+const UPSTREAM_ONLY: &str = "
 ## Flags of kube-controller-manager without effect here
 
 Rejected by default. With `--allow-upstream-flags`, each is ignored with a warning.
@@ -26,16 +26,16 @@ pub fn flag_reference() -> String {
     let mut text = INTRODUCTION.to_owned();
     let mut heading = None;
     for argument in command.get_arguments() {
-        let its = argument.get_help_heading();
-        if heading != its {
-            heading = its;
-            let _ = write!(text, "\n## {}\n\n", its.unwrap_or("Other flags"));
+        let section = argument.get_help_heading();
+        if heading != section {
+            heading = section;
+            let _ = write!(text, "\n## {}\n\n", section.unwrap_or("Other flags"));
             text.push_str("| Flag | Default | |\n|---|---|---|\n");
         }
         let _ = writeln!(text, "| `{}` | {} | {} |", usage(argument), default(argument), help(argument));
     }
-    text.push_str(ELSEWHERE);
-    let mut names: Vec<&str> = elsewhere::SWITCHES.iter().chain(elsewhere::WITH_VALUE).copied().collect();
+    text.push_str(UPSTREAM_ONLY);
+    let mut names: Vec<&str> = upstream_only::SWITCHES.iter().chain(upstream_only::WITH_VALUE).copied().collect();
     names.sort_unstable();
     text.push('\n');
     for name in names {

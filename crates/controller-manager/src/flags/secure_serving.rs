@@ -45,12 +45,12 @@ impl SecureServing {
         &self,
         authentication: AuthenticationSettings,
         authorization: AuthorizationSettings,
-        mistakes: &mut Vec<String>,
+        errors: &mut Vec<String>,
     ) -> ServingSettings {
         let SecureServing { bind_address, secure_port, cert_dir, tls_cert_file, tls_private_key_file, tls_min_version } =
             self;
         let port = u16::try_from(*secure_port).unwrap_or_else(|_| {
-            mistakes.push(format!(
+            errors.push(format!(
                 "--secure-port {secure_port} must be between 0 and 65535, inclusive. 0 for turning off secure port"
             ));
             0
@@ -59,7 +59,7 @@ impl SecureServing {
             (Some(certificate), Some(key)) => Some(CertificateFiles { certificate, key }),
             (None, None) => None,
             _ => {
-                mistakes.push("tls-cert-file and tls-private-key-file must be given together".to_owned());
+                errors.push("tls-cert-file and tls-private-key-file must be given together".to_owned());
                 None
             }
         };
@@ -68,21 +68,21 @@ impl SecureServing {
             port,
             certificate,
             cert_dir: path(cert_dir),
-            min_tls_version: tls_version(tls_min_version, mistakes),
+            min_tls_version: tls_version(tls_min_version, errors),
             authentication,
             authorization,
         }
     }
 }
 
-fn tls_version(text: &str, mistakes: &mut Vec<String>) -> TlsVersion {
+fn tls_version(text: &str, errors: &mut Vec<String>) -> TlsVersion {
     match text {
         "" | "VersionTLS12" => return TlsVersion::Tls12,
         "VersionTLS13" => return TlsVersion::Tls13,
         "VersionTLS10" | "VersionTLS11" => {
-            mistakes.push(format!("tls-min-version {text} is not supported, use VersionTLS12 or VersionTLS13"));
+            errors.push(format!("tls-min-version {text} is not supported, use VersionTLS12 or VersionTLS13"));
         }
-        _ => mistakes.push(format!("unknown tls version {text:?}")),
+        _ => errors.push(format!("unknown tls version {text:?}")),
     }
     TlsVersion::default()
 }

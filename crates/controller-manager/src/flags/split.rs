@@ -1,17 +1,17 @@
 //! Splits a command line into flags and values as pflag, the flag package of Kubernetes, does: `--name=value`,
 //! `--name value`, `--switch`, `-v=2`, `-v 2`, `-v2`, and `_` for `-` in names.
 
-use super::elsewhere::{SWITCHES, WITH_VALUE};
+use super::upstream_only::{SWITCHES, WITH_VALUE};
 
 /// A flag on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Given {
+pub(super) struct GivenFlag {
     /// Name without leading dashes, `_` replaced by `-`.
     pub(super) name: String,
     /// `None` for a switch without a value.
     pub(super) value: Option<String>,
     /// `true` for a flag of this program, `false` for one of kube-controller-manager only.
-    pub(super) ours: bool,
+    pub(super) is_own: bool,
 }
 
 /// Whether a flag takes a value.
@@ -23,12 +23,12 @@ enum Kind {
 }
 
 /// Splits arguments that do not include the name of the program. `is_switch` returns whether a flag of this program is
-/// a switch, and `None` for other flags. Errors are appended to `mistakes` in upstream's wording.
+/// a switch, and `None` for other flags. Errors are appended to `errors` in upstream's wording.
 pub(super) fn split(
     arguments: impl IntoIterator<Item = String>,
     is_switch: impl Fn(&str) -> Option<bool>,
-    mistakes: &mut Vec<String>,
-) -> Vec<Given> {
+    errors: &mut Vec<String>,
+) -> Vec<GivenFlag> {
     let mut given = Vec::new();
     let mut arguments = arguments.into_iter().peekable();
     let mut positional = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn split(
             (Some(long), _) => {
                 let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
                 if name.is_empty() || name.starts_with('-') {
-                    mistakes.push(format!("bad flag syntax: {argument}"));
+                    errors.push(format!("bad flag syntax: {argument}"));
                     continue;
                 }
                 (name.replace('_', "-"), value.map(str::to_owned), format!("--{name}"))
@@ -52,7 +52,7 @@ pub(super) fn split(
                     Some('v') => "v",
                     Some('h') => "help",
                     _ => {
-                        mistakes.push(format!("unknown shorthand flag in {argument}"));
+                        errors.push(format!("unknown shorthand flag in {argument}"));
                         continue;
                     }
                 };
@@ -67,14 +67,14 @@ pub(super) fn split(
                 continue;
             }
         };
-        let ours = is_switch(&name);
-        let kind = match ours {
+        let switch = is_switch(&name);
+        let kind = match switch {
             Some(true) => Kind::Switch,
             Some(false) => Kind::WithValue,
             None if SWITCHES.contains(&name.as_str()) => Kind::Switch,
             None if WITH_VALUE.contains(&name.as_str()) => Kind::WithValue,
             None => {
-                mistakes.push(format!("unknown flag: {display}"));
+                errors.push(format!("unknown flag: {display}"));
                 if value.is_none() {
                     // The next argument is probably the value of the unknown flag; do not report it as well.
                     arguments.next_if(|next| !next.starts_with('-'));
@@ -86,16 +86,16 @@ pub(super) fn split(
             Kind::Switch => value,
             Kind::WithValue => {
                 let Some(value) = value.or_else(|| arguments.next()) else {
-                    mistakes.push(format!("flag needs an argument: {display}"));
+                    errors.push(format!("flag needs an argument: {display}"));
                     continue;
                 };
                 Some(value)
             }
         };
-        given.push(Given { name, value, ours: ours.is_some() });
+        given.push(GivenFlag { name, value, is_own: switch.is_some() });
     }
     if !positional.is_empty() {
-        mistakes.push(format!("\"controller-manager\" does not take any arguments, got {positional:?}"));
+        errors.push(format!("\"controller-manager\" does not take any arguments, got {positional:?}"));
     }
     given
 }
@@ -106,19 +106,19 @@ mod tests {
     use rstest::rstest;
 
     fn check(line: &str) -> (String, Vec<String>) {
-        let mut mistakes = Vec::new();
+        let mut errors = Vec::new();
         let is_switch = |name: &str| match name {
             "leader-elect" | "help" => Some(true),
             "v" | "kubeconfig" => Some(false),
             _ => None,
         };
         let arguments = line.split(' ').map(str::to_owned).filter(|_| !line.is_empty());
-        let given = split(arguments, is_switch, &mut mistakes);
-        let show = |it: &Given| {
-            let name = if it.ours { it.name.clone() } else { format!("({})", it.name) };
+        let given = split(arguments, is_switch, &mut errors);
+        let show = |it: &GivenFlag| {
+            let name = if it.is_own { it.name.clone() } else { format!("({})", it.name) };
             it.value.as_ref().map_or(name.clone(), |value| format!("{name}={value}"))
         };
-        (given.iter().map(show).collect::<Vec<_>>().join(" "), mistakes)
+        (given.iter().map(show).collect::<Vec<_>>().join(" "), errors)
     }
 
     #[rstest]
@@ -131,7 +131,7 @@ mod tests {
     #[case("--cluster-cidr 10.0.0.0/16 --v=1", "(cluster-cidr)=10.0.0.0/16 v=1")]
     #[case("--profiling --v=1", "(profiling) v=1")]
     #[case("--concurrent_rc_syncs=5", "(concurrent-rc-syncs)=5")]
-    fn splits(#[case] line: &str, #[case] expected: &str) {
+    fn command_line_is_split_like_pflag(#[case] line: &str, #[case] expected: &str) {
         assert_eq!(check(line), (expected.to_owned(), vec![]));
     }
 
@@ -147,12 +147,12 @@ mod tests {
     #[case("-", "\"controller-manager\" does not take any arguments, got [\"-\"]")]
     #[case("-- --v=1", "\"controller-manager\" does not take any arguments, got [\"--v=1\"]")]
     #[case("--profiling true", "\"controller-manager\" does not take any arguments, got [\"true\"]")]
-    fn refuses(#[case] line: &str, #[case] expected: &str) {
+    fn invalid_syntax_is_rejected_with_pflags_messages(#[case] line: &str, #[case] expected: &str) {
         assert_eq!(check(line).1, [expected]);
     }
 
     #[test]
-    fn the_tables_of_upstream_are_sorted_and_apart() {
+    fn upstream_tables_are_sorted_and_disjoint() {
         assert!(SWITCHES.is_sorted() && WITH_VALUE.is_sorted());
         assert!(SWITCHES.iter().all(|name| !WITH_VALUE.contains(name)));
     }

@@ -6,25 +6,25 @@ use rstest::rstest;
 use super::*;
 use crate::settings::{CertificateFiles, LeaderElection, ServingSettings, TlsVersion};
 
-fn with(arguments: &[&str]) -> Result<CommandLine, UsageError> {
+fn parse(arguments: &[&str]) -> Result<CommandLine, UsageError> {
     CommandLine::parse(std::iter::once(&"controller-manager").chain(arguments).map(OsString::from))
 }
 
 fn settings(arguments: &[&str]) -> Settings {
-    with(arguments).map(|it| it.settings).expect("a command line without mistakes")
+    parse(arguments).map(|it| it.settings).expect("a command line without mistakes")
 }
 
-fn mistakes(arguments: &[&str]) -> Vec<String> {
-    match with(arguments) {
-        Err(UsageError::Mistakes(mistakes)) => mistakes,
-        Err(UsageError::Information(text)) => panic!("{text}"),
+fn errors(arguments: &[&str]) -> Vec<String> {
+    match parse(arguments) {
+        Err(UsageError::Invalid(errors)) => errors,
+        Err(UsageError::HelpOrVersion(text)) => panic!("{text}"),
         Ok(_) => vec![],
     }
 }
 
 #[test]
-fn without_flags_everything_is_by_default() {
-    let line = with(&[]).unwrap();
+fn command_line_without_flags_gives_the_defaults() {
+    let line = parse(&[]).unwrap();
     // By default, the command line serves and elects a leader; the library does neither.
     let serving = ServingSettings { port: 10_257, ..ServingSettings::default() };
     let expected = Settings { leader_election: Some(LeaderElection::default()), serving, ..Settings::default() };
@@ -56,8 +56,8 @@ fn without_flags_everything_is_by_default() {
 #[case("kubeconfig", "")]
 #[case("logging-format", "text")]
 #[case("v", "0")]
-fn defaults_are_upstreams(#[case] flag: &str, #[case] value: &str) {
-    assert_eq!(with(&[]).unwrap().flags.get(flag).map(String::as_str), Some(value));
+fn defaults_match_upstream(#[case] flag: &str, #[case] value: &str) {
+    assert_eq!(parse(&[]).unwrap().flags.get(flag).map(String::as_str), Some(value));
 }
 
 #[rstest]
@@ -67,13 +67,13 @@ fn defaults_are_upstreams(#[case] flag: &str, #[case] value: &str) {
 #[case(&["--max-endpoints-per-slice=0x7"])]
 #[case(&["--max-endpoints-per-slice=9", "--max-endpoints-per-slice=7"])]
 #[cfg(feature = "endpointslice")]
-fn either_spelling(#[case] arguments: &[&str]) {
+fn flag_spellings_are_equivalent(#[case] arguments: &[&str]) {
     assert_eq!(settings(arguments).endpointslice.max_endpoints_per_slice.get(), 7);
 }
 
 #[test]
 #[cfg(feature = "endpoint")]
-fn lists_and_durations() {
+fn lists_and_durations_are_parsed() {
     let it = settings(&["--controllers=*,-endpoints-controller", "--endpoint-updates-batch-period=1m30s"]);
     assert!(!it.controllers.endpoints && it.controllers.mirroring);
     assert_eq!(it.endpoint.batch_period, Duration::from_secs(90));
@@ -88,7 +88,7 @@ fn lists_and_durations() {
 
 #[test]
 #[cfg(feature = "endpoint")]
-fn feature_gates_add_up() {
+fn repeated_feature_gates_flags_are_merged() {
     let legacy = settings(&[
         "--feature-gates=LegacySingleStackEndpoints=true,LegacyRestartPolicyMembership=true",
         "--feature-gates=LegacyRestartPolicyMembership=false,LegacyTolerateUnreadyEndpoints=true",
@@ -99,7 +99,7 @@ fn feature_gates_add_up() {
 }
 
 #[test]
-fn every_group_reaches_the_settings() {
+fn flags_of_every_group_reach_the_settings() {
     let it = settings(&[
         "--kubeconfig=/k",
         "--master=https://m",
@@ -206,13 +206,13 @@ fn every_group_reaches_the_settings() {
     "--cluster-cidr=10.0.0.0/8",
     "flags of kube-controller-manager without effect here: --cluster-cidr (--allow-upstream-flags ignores them)"
 )]
-fn each_mistake_is_named(#[case] argument: &str, #[case] expected: &str) {
-    assert_eq!(mistakes(&[argument]), [expected]);
+fn invalid_flags_are_reported_with_upstreams_messages(#[case] argument: &str, #[case] expected: &str) {
+    assert_eq!(errors(&[argument]), [expected]);
 }
 
 #[test]
-fn all_mistakes_are_reported_together() {
-    let found = with(&["--nonsense", "--v=x", "--max-endpoints-per-slice=0", "--controllers=a,b"]).unwrap_err();
+fn all_errors_are_reported_together() {
+    let found = parse(&["--nonsense", "--v=x", "--max-endpoints-per-slice=0", "--controllers=a,b"]).unwrap_err();
     assert_eq!(
         found.to_string(),
         "[unknown flag: --nonsense, invalid argument \"x\" for \"--v\" flag: invalid digit found in string, \
@@ -223,14 +223,14 @@ fn all_mistakes_are_reported_together() {
 
 /// The argument list with which kubeadm starts kube-controller-manager.
 #[test]
-fn the_arguments_of_kubeadm_are_understood() {
+fn kubeadm_arguments_need_allow_upstream_flags() {
     let mut arguments: Vec<&str> = include_str!("../../tests/fixtures/kcm-args.txt").lines().collect();
-    let refused = mistakes(&arguments);
+    let refused = errors(&arguments);
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert!(refused[0].contains("--cluster-signing-key-file --"), "{refused:?}");
 
     arguments.push("--allow-upstream-flags");
-    let line = with(&arguments).unwrap();
+    let line = parse(&arguments).unwrap();
     assert_eq!(line.warnings.len(), 9, "{:?}", line.warnings);
     assert!(line.warnings.contains(&"Flag --root-ca-file has no effect here and is ignored".to_owned()));
     assert!(line.settings.leader_election.is_some() && line.settings.client.service_account_credentials);
@@ -239,7 +239,7 @@ fn the_arguments_of_kubeadm_are_understood() {
 
 #[test]
 fn one_warning_for_each_flag_without_effect() {
-    let line = with(&["--profiling", "--allow-upstream-flags", "--profiling=false"]).unwrap();
+    let line = parse(&["--profiling", "--allow-upstream-flags", "--profiling=false"]).unwrap();
     assert_eq!(line.warnings, ["Flag --profiling has no effect here and is ignored"]);
 }
 
@@ -254,31 +254,31 @@ fn leader_election_can_be_switched_off() {
 #[case("--version=raw", "kubernetes=v1.36")]
 #[case("--help", "\nEndpointslice-mirroring-controller flags:\n")]
 #[case("-h", "\nSecure serving flags:\n")]
-fn information_is_no_failure(#[case] argument: &str, #[case] expected: &str) {
+fn help_and_version_take_precedence_over_errors(#[case] argument: &str, #[case] expected: &str) {
     // Other errors on the command line are not reported.
-    match with(&["--nonsense", argument]) {
-        Err(UsageError::Information(text)) => assert!(text.contains(expected), "{text}"),
+    match parse(&["--nonsense", argument]) {
+        Err(UsageError::HelpOrVersion(text)) => assert!(text.contains(expected), "{text}"),
         other => panic!("{other:?}"),
     }
-    assert!(with(&["--version=false"]).is_ok());
+    assert!(parse(&["--version=false"]).is_ok());
 }
 
 #[test]
-fn no_flag_of_ours_is_in_the_tables_of_others() {
+fn own_flags_are_not_in_the_upstream_only_tables() {
     for argument in Flags::command().get_arguments() {
         let name = argument.get_long().expect("every flag has a long name");
-        assert!(!elsewhere::SWITCHES.contains(&name) && !elsewhere::WITH_VALUE.contains(&name), "{name}");
+        assert!(!upstream_only::SWITCHES.contains(&name) && !upstream_only::WITH_VALUE.contains(&name), "{name}");
         assert!(argument.get_help_heading().is_some_and(|it| it.ends_with(" flags")), "{name}");
     }
 }
 
 proptest! {
-    /// Parsing never panics, and `Mistakes` is never empty.
+    /// Parsing never panics, and `Invalid` is never empty.
     #[test]
-    fn any_arguments_are_read_or_refused(arguments in prop::collection::vec(argument(), 0..6)) {
+    fn any_arguments_parse_or_fail_with_errors(arguments in prop::collection::vec(argument(), 0..6)) {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        if let Err(UsageError::Mistakes(mistakes)) = with(&arguments) {
-            prop_assert!(!mistakes.is_empty());
+        if let Err(UsageError::Invalid(errors)) = parse(&arguments) {
+            prop_assert!(!errors.is_empty());
         }
     }
 }

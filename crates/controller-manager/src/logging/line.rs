@@ -13,29 +13,29 @@ use tracing_subscriber::registry::LookupSpan;
 use super::LogFormat;
 
 /// Event formatter: one line per event.
-pub(super) struct Lines {
+pub(super) struct LineFormatter {
     pub(super) format: LogFormat,
     pub(super) now: fn() -> Timestamp,
     pub(super) pid: u32,
 }
 
-impl<S, N> FormatEvent<S, N> for Lines
+impl<S, N> FormatEvent<S, N> for LineFormatter
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
 {
     fn format_event(&self, _: &FmtContext<'_, S, N>, mut line: Writer<'_>, event: &Event<'_>) -> fmt::Result {
-        let mut said = Said::default();
-        event.record(&mut said);
+        let mut fields = Fields::default();
+        event.record(&mut fields);
         match self.format {
-            LogFormat::Text => self.text(&mut line, event.metadata(), &said),
-            LogFormat::Json => self.json(&mut line, event.metadata(), &said),
+            LogFormat::Text => self.text(&mut line, event.metadata(), &fields),
+            LogFormat::Json => self.json(&mut line, event.metadata(), &fields),
         }
     }
 }
 
-impl Lines {
-    fn text(&self, line: &mut Writer<'_>, metadata: &Metadata<'_>, said: &Said) -> fmt::Result {
+impl LineFormatter {
+    fn text(&self, line: &mut Writer<'_>, metadata: &Metadata<'_>, fields: &Fields) -> fmt::Result {
         let severity = match *metadata.level() {
             Level::ERROR => 'E',
             Level::WARN => 'W',
@@ -48,9 +48,9 @@ impl Lines {
             "{severity}{} {:>7} {file}:{number}] {:?}",
             at.strftime("%m%d %H:%M:%S%.6f"),
             self.pid,
-            said.message
+            fields.message
         )?;
-        for (key, value) in &said.fields {
+        for (key, value) in &fields.pairs {
             match value {
                 Value::Text(text) => write!(line, " {key}={text:?}")?,
                 Value::Bare(text) => write!(line, " {key}={text}")?,
@@ -59,7 +59,7 @@ impl Lines {
         writeln!(line)
     }
 
-    fn json(&self, line: &mut Writer<'_>, metadata: &Metadata<'_>, said: &Said) -> fmt::Result {
+    fn json(&self, line: &mut Writer<'_>, metadata: &Metadata<'_>, fields: &Fields) -> fmt::Result {
         let microseconds = (self.now)().as_microsecond();
         let (milliseconds, rest) = (microseconds.div_euclid(1_000), microseconds.rem_euclid(1_000));
         let (file, number) = caller(metadata);
@@ -67,7 +67,7 @@ impl Lines {
             line,
             "{{\"ts\":{milliseconds}.{rest:03},\"caller\":{},\"msg\":{}",
             json(&format!("{file}:{number}")),
-            json(&said.message)
+            json(&fields.message)
         )?;
         match *metadata.level() {
             Level::ERROR => {}
@@ -75,7 +75,7 @@ impl Lines {
             Level::DEBUG => line.write_str(",\"v\":4")?,
             Level::TRACE => line.write_str(",\"v\":6")?,
         }
-        for (key, value) in &said.fields {
+        for (key, value) in &fields.pairs {
             match value {
                 Value::Text(text) => write!(line, ",{}:{}", json(key), json(text))?,
                 Value::Bare(text) => write!(line, ",{}:{text}", json(key))?,
@@ -98,9 +98,9 @@ fn json(text: &str) -> String {
 
 /// Message and fields of an event, in the order in which they were recorded.
 #[derive(Default)]
-struct Said {
+struct Fields {
     message: String,
-    fields: Vec<(&'static str, Value)>,
+    pairs: Vec<(&'static str, Value)>,
 }
 
 enum Value {
@@ -110,16 +110,16 @@ enum Value {
     Bare(String),
 }
 
-impl Said {
+impl Fields {
     fn add(&mut self, field: &Field, value: Value) {
         match (field.name(), value) {
             ("message", Value::Text(text) | Value::Bare(text)) => self.message = text,
-            (name, value) => self.fields.push((name, value)),
+            (name, value) => self.pairs.push((name, value)),
         }
     }
 }
 
-impl Visit for Said {
+impl Visit for Fields {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         self.add(field, Value::Text(format!("{value:?}")));
     }
@@ -174,23 +174,23 @@ mod tests {
         let buffer = Buffer::default();
         let now = || Timestamp::from_microsecond(1_763_726_154_000_123).unwrap();
         let writer = buffer.clone();
-        let lines = tracing_subscriber::fmt::layer()
-            .event_format(Lines { format, now, pid: 42 })
+        let layer = tracing_subscriber::fmt::layer()
+            .event_format(LineFormatter { format, now, pid: 42 })
             .with_writer(move || writer.clone());
-        tracing::subscriber::with_default(tracing_subscriber::registry().with(lines), log);
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), log);
         let text = String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap();
         let (before, after) = text.split_once("line.rs:").expect("a caller");
         format!("{before}line.rs:{}", after.trim_start_matches(|it: char| it.is_ascii_digit()))
     }
 
-    fn say() {
+    fn log_error() {
         let err = io::Error::other("a \"reason\"\nof two lines");
         tracing::error!(service = "shop/web", attempts = 3, %err, "Sync failed");
     }
 
     #[test]
-    fn text_is_as_klog_writes_it() {
-        let line = logged(LogFormat::Text, say);
+    fn text_lines_match_klog() {
+        let line = logged(LogFormat::Text, log_error);
         assert_eq!(
             line,
             "E1121 11:55:54.000123      42 line.rs:] \"Sync failed\" service=\"shop/web\" attempts=3 \
@@ -199,8 +199,8 @@ mod tests {
     }
 
     #[test]
-    fn json_is_an_object_a_line_with_upstreams_keys() {
-        let line = logged(LogFormat::Json, say);
+    fn json_lines_are_objects_with_upstreams_keys() {
+        let line = logged(LogFormat::Json, log_error);
         assert_eq!(
             line,
             "{\"ts\":1763726154000.123,\"caller\":\"line.rs:\",\"msg\":\"Sync failed\",\"service\":\"shop/web\",\

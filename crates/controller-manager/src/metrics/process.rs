@@ -16,10 +16,10 @@ const SENT: (&str, &str) =
     ("process_network_transmit_bytes_total", "Number of bytes sent by the process over the network.");
 // Gauges: name and help text.
 const OPEN_FILES: (&str, &str) = ("process_open_fds", "Number of open file descriptors.");
-const MOST_FILES: (&str, &str) = ("process_max_fds", "Maximum number of open file descriptors.");
+const MAX_FILES: (&str, &str) = ("process_max_fds", "Maximum number of open file descriptors.");
 const RESIDENT: (&str, &str) = ("process_resident_memory_bytes", "Resident memory size in bytes.");
 const VIRTUAL: (&str, &str) = ("process_virtual_memory_bytes", "Virtual memory size in bytes.");
-const MOST_VIRTUAL: (&str, &str) =
+const MAX_VIRTUAL: (&str, &str) =
     ("process_virtual_memory_max_bytes", "Maximum amount of virtual memory available in bytes.");
 const STARTED: (&str, &str) = ("process_start_time_seconds", "Start time of the process since unix epoch in seconds.");
 
@@ -31,7 +31,7 @@ pub(super) struct ProcessMetrics {
 
 impl ProcessMetrics {
     pub(super) fn new() -> prometheus::Result<Self> {
-        let all = [CPU, RECEIVED, SENT, OPEN_FILES, MOST_FILES, RESIDENT, VIRTUAL, MOST_VIRTUAL, STARTED];
+        let all = [CPU, RECEIVED, SENT, OPEN_FILES, MAX_FILES, RESIDENT, VIRTUAL, MAX_VIRTUAL, STARTED];
         let described = |(name, help): (&str, &str)| Desc::new(name.into(), help.into(), Vec::new(), [].into());
         Ok(Self { descriptions: all.into_iter().map(described).collect::<prometheus::Result<_>>()? })
     }
@@ -43,19 +43,19 @@ impl Collector for ProcessMetrics {
     }
 
     fn collect(&self) -> Vec<MetricFamily> {
-        let mut read = Read::default();
-        if let Err(error) = read.all() {
+        let mut families = Families::default();
+        if let Err(error) = families.collect_all() {
             tracing::debug!(err = %error, "Unable to read all process metrics");
         }
-        read.0
+        families.0
     }
 }
 
 #[derive(Default)]
-struct Read(Vec<MetricFamily>);
+struct Families(Vec<MetricFamily>);
 
-impl Read {
-    fn all(&mut self) -> ProcResult<()> {
+impl Families {
+    fn collect_all(&mut self) -> ProcResult<()> {
         let process = Process::myself()?;
         let (stat, limits) = (process.stat()?, process.limits()?);
         let seconds = |ticks: u64| float(ticks) / float(ticks_per_second());
@@ -63,8 +63,8 @@ impl Read {
         self.gauge(STARTED, float(boot_time_secs()?) + seconds(stat.starttime));
         self.gauge(RESIDENT, float(stat.rss * page_size()));
         self.gauge(VIRTUAL, float(stat.vsize));
-        self.gauge(MOST_VIRTUAL, limit(limits.max_address_space.soft_limit));
-        self.gauge(MOST_FILES, limit(limits.max_open_files.soft_limit));
+        self.gauge(MAX_VIRTUAL, limit(limits.max_address_space.soft_limit));
+        self.gauge(MAX_FILES, limit(limits.max_open_files.soft_limit));
         self.gauge(OPEN_FILES, float(process.fd_count()? as u64));
         let devices: Vec<DeviceStatus> = process.dev_status()?.into_values().collect();
         self.counter(RECEIVED, float(devices.iter().map(|device| device.recv_bytes).sum()));
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_of_it_can_be_read() {
+    fn all_process_metrics_can_be_read() {
         let metrics = ProcessMetrics::new().unwrap();
         let mut described: Vec<String> = metrics.desc().into_iter().map(|desc| desc.fq_name.clone()).collect();
         let mut read: Vec<String> = metrics.collect().into_iter().map(|family| family.name().to_owned()).collect();

@@ -11,16 +11,16 @@ use ring::digest::{SHA256, digest};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
-use super::recent::Recent;
+use super::ttl_cache::TtlCache;
 use super::user::User;
 
-/// Time limit of one review, including the wait while [`AT_ONCE`] others are running.
-pub(super) const REVIEW: Duration = Duration::from_secs(10);
+/// Time limit of one review, including the wait while [`MAX_CONCURRENT`] others are running.
+pub(super) const REVIEW_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of concurrent reviews, so that a client with invalid tokens cannot overload the API server through
 /// this process.
-const AT_ONCE: usize = 16;
+const MAX_CONCURRENT: usize = 16;
 /// Maximum number of cached results.
-const REMEMBERED: usize = 4096;
+const CACHE_SIZE: usize = 4096;
 
 type TokenDigest = [u8; 32];
 
@@ -28,18 +28,18 @@ type TokenDigest = [u8; 32];
 #[derive(Debug)]
 pub(super) struct Authentication {
     client: Option<Client>,
-    lasts: Duration,
+    ttl: Duration,
     /// Results by SHA-256 digest: tokens are secrets and are not kept in memory.
-    recent: Mutex<Recent<TokenDigest, Option<User>>>,
-    under_way: Semaphore,
+    cache: Mutex<TtlCache<TokenDigest, Option<User>>>,
+    permits: Semaphore,
 }
 
 impl Authentication {
-    /// Returns an authenticator that caches results for `lasts`. Without a client, tokens are ignored and requests are
+    /// Returns an authenticator that caches results for `ttl`. Without a client, tokens are ignored and requests are
     /// anonymous.
-    pub(super) fn new(client: Option<Client>, lasts: Duration) -> Self {
-        let recent = Mutex::new(Recent::new(REMEMBERED));
-        Self { client, lasts, recent, under_way: Semaphore::new(AT_ONCE) }
+    pub(super) fn new(client: Option<Client>, ttl: Duration) -> Self {
+        let cache = Mutex::new(TtlCache::new(CACHE_SIZE));
+        Self { client, ttl, cache, permits: Semaphore::new(MAX_CONCURRENT) }
     }
 
     /// Returns the user of a request, or `None` if its token was rejected or could not be reviewed. As upstream, a
@@ -57,21 +57,21 @@ impl Authentication {
     async fn user_of_token(&self, client: &Client, token: &str) -> Option<User> {
         let mut key = TokenDigest::default();
         key.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
-        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = recent().get(&key, Instant::now().into_std());
-        if let Some(user) = known {
+        let cache = || self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let cached = cache().get(&key, Instant::now().into_std());
+        if let Some(user) = cached {
             return user;
         }
         let spec = TokenReviewSpec { token: token.to_owned(), audiences: None };
         let review = TokenReview { spec, ..TokenReview::default() };
-        let answer = timeout(REVIEW, async {
-            let _one_of_few = self.under_way.acquire().await;
+        let response = timeout(REVIEW_TIMEOUT, async {
+            let _permit = self.permits.acquire().await;
             client.create_virtual(&review).await
         });
-        match answer.await {
+        match response.await {
             Ok(Ok(TokenReview { status: Some(status), .. })) => {
                 let user = status.user.filter(|_| status.authenticated == Some(true)).map(User::reviewed);
-                recent().put(key, user.clone(), Instant::now().into_std(), self.lasts);
+                cache().put(key, user.clone(), Instant::now().into_std(), self.ttl);
                 user
             }
             // Failures are not cached: the next review may succeed.
@@ -108,7 +108,7 @@ mod tests {
     #[case(Some("bearer  abc "), Some("abc"))]
     #[case(Some("Bearer "), None)]
     #[case(Some("Basic abc"), None)]
-    fn tokens(#[case] header: Option<&'static str>, #[case] expect: Option<&str>) {
+    fn bearer_tokens_are_parsed(#[case] header: Option<&'static str>, #[case] expect: Option<&str>) {
         let headers = header.map(|header| (AUTHORIZATION, HeaderValue::from_static(header)));
         assert_eq!(bearer_token(&HeaderMap::from_iter(headers)), expect);
     }

@@ -17,18 +17,18 @@ const NAMESPACE: &str = "kube-system";
 const NAME: &str = "extension-apiserver-authentication";
 const KEY: &str = "client-ca-file";
 /// Name of the looked-up bundle in errors.
-const LOOKED_UP: &str = "client-ca-file of ConfigMap kube-system/extension-apiserver-authentication";
+const BUNDLE_NAME: &str = "client-ca-file of ConfigMap kube-system/extension-apiserver-authentication";
 
 /// Time limit of the first lookup: short, because health checks are served only afterwards.
-const FIRST: Duration = Duration::from_secs(2);
+const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time limit of later lookups.
-const LATER: Duration = Duration::from_secs(10);
+const RELOAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Source of the CA bundle.
 #[derive(Debug)]
 pub(super) enum Authorities {
     /// No bundle: client certificates are not requested.
-    Nobody,
+    None,
     File(PathBuf),
     Cluster(Lookup),
 }
@@ -48,17 +48,17 @@ impl Authorities {
     ) -> Result<Authorities, ServingError> {
         match (&settings.client_ca_file, client) {
             (Some(file), _) => Ok(Authorities::File(file.clone())),
-            (None, _) if settings.skip_lookup => Ok(Authorities::Nobody),
+            (None, _) if settings.skip_lookup => Ok(Authorities::None),
             (None, None) => {
                 tracing::warn!(
                     "No authentication-kubeconfig provided in order to look up {KEY} in configmap/{NAME} in {NAMESPACE}, \
                      so client certificate authentication won't work"
                 );
-                Ok(Authorities::Nobody)
+                Ok(Authorities::None)
             }
             (None, Some(client)) => {
-                let lookup = Lookup { client: client.clone(), found: Mutex::default() };
-                match timeout(FIRST, lookup.ask()).await {
+                let lookup = Lookup { client: client.clone(), bundle: Mutex::default() };
+                match timeout(FIRST_TIMEOUT, lookup.fetch()).await {
                     Ok(Ok(())) => {}
                     Ok(Err(error)) if error.is_forbidden() && !settings.tolerate_lookup_failure => {
                         return Err(ServingError::Lookup(error));
@@ -72,9 +72,9 @@ impl Authorities {
     }
 
     /// Repeats the lookup if the source is the cluster. If it fails, the bundle found last stays in use.
-    pub(super) async fn look_again(&self) {
+    pub(super) async fn reload(&self) {
         let Authorities::Cluster(lookup) = self else { return };
-        match timeout(LATER, lookup.ask()).await {
+        match timeout(RELOAD_TIMEOUT, lookup.fetch()).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => warn(&error),
             Err(_) => warn(&"no answer in time"),
@@ -82,18 +82,18 @@ impl Authorities {
     }
 
     /// Returns whether the source is the cluster and no lookup has succeeded yet.
-    pub(super) fn are_awaited(&self) -> bool {
-        matches!(self, Authorities::Cluster(lookup) if matches!(lookup.found(), Found::Nothing))
+    pub(super) fn are_pending(&self) -> bool {
+        matches!(self, Authorities::Cluster(lookup) if matches!(lookup.bundle(), Bundle::Unknown))
     }
 
     /// Returns the bundle in PEM; `None` if there is none.
     pub(super) fn read(&self) -> Result<Option<Vec<u8>>, CertificateError> {
         match self {
-            Authorities::Nobody => Ok(None),
+            Authorities::None => Ok(None),
             Authorities::File(path) => certificate::read(path).map(Some),
-            Authorities::Cluster(lookup) => Ok(match lookup.found() {
-                Found::Authorities(pem) => Some(pem.into_bytes()),
-                Found::Nothing | Found::Nobody => None,
+            Authorities::Cluster(lookup) => Ok(match lookup.bundle() {
+                Bundle::Pem(pem) => Some(pem.into_bytes()),
+                Bundle::Unknown | Bundle::None => None,
             }),
         }
     }
@@ -102,56 +102,56 @@ impl Authorities {
     pub(super) fn path(&self) -> &Path {
         match self {
             Authorities::File(path) => path,
-            Authorities::Nobody | Authorities::Cluster(_) => Path::new(LOOKED_UP),
+            Authorities::None | Authorities::Cluster(_) => Path::new(BUNDLE_NAME),
         }
     }
 }
 
 fn warn(error: &dyn std::fmt::Display) {
-    tracing::warn!(err = %error, "Unable to look up {LOOKED_UP}, the last known CA bundle, if any, stays in use");
+    tracing::warn!(err = %error, "Unable to look up {BUNDLE_NAME}, the last known CA bundle, if any, stays in use");
 }
 
 /// Looks up the CA bundle in the cluster, and keeps the last result.
 #[derive(Debug)]
 pub(super) struct Lookup {
     client: Client,
-    found: Mutex<Found>,
+    bundle: Mutex<Bundle>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-enum Found {
+enum Bundle {
     /// No lookup has succeeded.
     #[default]
-    Nothing,
+    Unknown,
     /// The cluster publishes no bundle.
-    Nobody,
+    None,
     /// The bundle in PEM.
-    Authorities(String),
+    Pem(String),
 }
 
 impl Lookup {
-    async fn ask(&self) -> Result<(), Error> {
-        let found = match self.client.get::<ConfigMap>(NAMESPACE, NAME).await {
+    async fn fetch(&self) -> Result<(), Error> {
+        let bundle = match self.client.get::<ConfigMap>(NAMESPACE, NAME).await {
             Ok(map) => map.data.and_then(|mut data| data.remove(KEY)).filter(|pem| !pem.trim().is_empty()),
             Err(error) if error.is_not_found() => None,
             Err(error) => return Err(error),
         };
-        let found = match found {
-            None => Found::Nobody,
+        let bundle = match bundle {
+            None => Bundle::None,
             // Not an error: an invalid bundle must not prevent the reload of a changed server certificate.
-            Some(pem) => match certificate::certificates(Path::new(LOOKED_UP), pem.as_bytes()) {
-                Ok(_) => Found::Authorities(pem),
+            Some(pem) => match certificate::certificates(Path::new(BUNDLE_NAME), pem.as_bytes()) {
+                Ok(_) => Bundle::Pem(pem),
                 Err(error) => {
                     warn(&error);
                     return Ok(());
                 }
             },
         };
-        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found;
+        *self.bundle.lock().unwrap_or_else(PoisonError::into_inner) = bundle;
         Ok(())
     }
 
-    fn found(&self) -> Found {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn bundle(&self) -> Bundle {
+        self.bundle.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

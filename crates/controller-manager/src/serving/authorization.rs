@@ -8,32 +8,32 @@ use kube_controller_client::Client;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
-use super::authentication::REVIEW;
-use super::recent::Recent;
+use super::authentication::REVIEW_TIMEOUT;
+use super::ttl_cache::TtlCache;
 use super::user::{MASTERS, User};
 use crate::settings::AuthorizationSettings;
 
 /// Maximum number of cached results.
-const REMEMBERED: usize = 4096;
+const CACHE_SIZE: usize = 4096;
 /// Maximum length of verb and path, in bytes, of a cached result. Bounds the memory that unauthenticated clients can
 /// use.
-const LONGEST: usize = 1024;
+const MAX_KEY_LENGTH: usize = 1024;
 /// Maximum number of concurrent reviews.
-const AT_ONCE: usize = 16;
+const MAX_CONCURRENT: usize = 16;
 
 /// Authorizes requests to paths that are not always allowed; results of reviews are cached.
 #[derive(Debug)]
 pub(super) struct Authorization {
     client: Option<Client>,
-    open: Vec<String>,
-    authorized: Duration,
-    unauthorized: Duration,
-    recent: Mutex<Recent<Question, bool>>,
-    under_way: Semaphore,
+    always_allowed: Vec<String>,
+    authorized_ttl: Duration,
+    unauthorized_ttl: Duration,
+    cache: Mutex<TtlCache<CacheKey, bool>>,
+    permits: Semaphore,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Question {
+struct CacheKey {
     user: User,
     verb: String,
     path: String,
@@ -45,11 +45,11 @@ impl Authorization {
         let AuthorizationSettings { kubeconfig: _, always_allow_paths, authorized_ttl, unauthorized_ttl } = settings;
         Self {
             client,
-            open: always_allow_paths.clone(),
-            authorized: *authorized_ttl,
-            unauthorized: *unauthorized_ttl,
-            recent: Mutex::new(Recent::new(REMEMBERED)),
-            under_way: Semaphore::new(AT_ONCE),
+            always_allowed: always_allow_paths.clone(),
+            authorized_ttl: *authorized_ttl,
+            unauthorized_ttl: *unauthorized_ttl,
+            cache: Mutex::new(TtlCache::new(CACHE_SIZE)),
+            permits: Semaphore::new(MAX_CONCURRENT),
         }
     }
 
@@ -57,36 +57,36 @@ impl Authorization {
     ///
     /// # Errors
     ///
-    /// The reason why there is no decision: the review failed or took longer than [`REVIEW`].
+    /// The reason why there is no decision: the review failed or took longer than [`REVIEW_TIMEOUT`].
     pub(super) async fn allows(&self, user: &User, verb: &str, path: &str) -> Result<bool, String> {
-        if is_open(&self.open, path) || user.groups.iter().any(|group| group == MASTERS) {
+        if is_always_allowed(&self.always_allowed, path) || user.groups.iter().any(|group| group == MASTERS) {
             return Ok(true);
         }
         let Some(client) = &self.client else { return Ok(false) };
-        let question = Question { user: user.clone(), verb: verb.to_owned(), path: path.to_owned() };
-        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = recent().get(&question, Instant::now().into_std());
-        if let Some(allowed) = known {
+        let key = CacheKey { user: user.clone(), verb: verb.to_owned(), path: path.to_owned() };
+        let cache = || self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let cached = cache().get(&key, Instant::now().into_std());
+        if let Some(allowed) = cached {
             return Ok(allowed);
         }
-        let answer = timeout(REVIEW, async {
-            let _one_of_few = self.under_way.acquire().await;
-            client.create_virtual(&review(&question)).await
+        let response = timeout(REVIEW_TIMEOUT, async {
+            let _permit = self.permits.acquire().await;
+            client.create_virtual(&review(&key)).await
         });
-        let answer = answer.await;
-        let answer = answer.map_err(|_| "no answer to the SubjectAccessReview in time".to_owned())?;
-        let answer = answer.map_err(|error| error.to_string())?;
-        let allowed = answer.status.is_some_and(|status| status.allowed);
-        if question.verb.len() + question.path.len() <= LONGEST {
-            let lasts = if allowed { self.authorized } else { self.unauthorized };
-            recent().put(question, allowed, Instant::now().into_std(), lasts);
+        let response = response.await;
+        let response = response.map_err(|_| "no answer to the SubjectAccessReview in time".to_owned())?;
+        let response = response.map_err(|error| error.to_string())?;
+        let allowed = response.status.is_some_and(|status| status.allowed);
+        if key.verb.len() + key.path.len() <= MAX_KEY_LENGTH {
+            let ttl = if allowed { self.authorized_ttl } else { self.unauthorized_ttl };
+            cache().put(key, allowed, Instant::now().into_std(), ttl);
         }
         Ok(allowed)
     }
 }
 
-fn review(question: &Question) -> SubjectAccessReview {
-    let Question { user, verb, path } = question;
+fn review(key: &CacheKey) -> SubjectAccessReview {
+    let CacheKey { user, verb, path } = key;
     let User { name, uid, groups, extra } = user.clone();
     let attributes = NonResourceAttributes { path: Some(path.clone()), verb: Some(verb.clone()) };
     let spec = SubjectAccessReviewSpec {
@@ -100,11 +100,11 @@ fn review(question: &Question) -> SubjectAccessReview {
     SubjectAccessReview { spec, ..SubjectAccessReview::default() }
 }
 
-fn is_open(open: &[String], path: &str) -> bool {
+fn is_always_allowed(patterns: &[String], path: &str) -> bool {
     let path = path.trim_start_matches('/');
-    open.iter().map(|open| open.trim_start_matches('/')).any(|open| match open.strip_suffix('*') {
-        Some(start) => path.starts_with(start),
-        None => path == open,
+    patterns.iter().map(|pattern| pattern.trim_start_matches('/')).any(|pattern| match pattern.strip_suffix('*') {
+        Some(prefix) => path.starts_with(prefix),
+        None => path == pattern,
     })
 }
 
@@ -120,8 +120,8 @@ mod tests {
     #[case("/debug/pprof", true)]
     #[case("/debug", false)]
     #[case("/metrics", false)]
-    fn open_paths(#[case] path: &str, #[case] expect: bool) {
-        let open = ["/healthz", "/debug/*"].map(str::to_owned);
-        assert_eq!(is_open(&open, path), expect);
+    fn always_allowed_paths_match_exactly_or_by_prefix(#[case] path: &str, #[case] expect: bool) {
+        let patterns = ["/healthz", "/debug/*"].map(str::to_owned);
+        assert_eq!(is_always_allowed(&patterns, path), expect);
     }
 }

@@ -27,7 +27,7 @@ pub enum CertificateError {
     },
     /// A self-signed certificate cannot be generated.
     #[error("cannot generate a self-signed certificate: {0}")]
-    Make(#[from] rcgen::Error),
+    Generate(#[from] rcgen::Error),
     /// The key does not match the certificate, or an algorithm is not supported.
     #[error("cannot serve with {what}: {cause}")]
     Use {
@@ -57,13 +57,13 @@ pub(super) enum Origin {
     /// Configured files, or the generated pair in `--cert-dir`.
     Files(CertificateFiles),
     /// A pair generated for this run, in memory only.
-    Made(Pem),
+    Generated(Pem),
 }
 
 /// File name, without extension, of the generated pair in `--cert-dir`; upstream's.
-const PAIR: &str = "kube-controller-manager";
+const FILE_STEM: &str = "kube-controller-manager";
 /// Validity of a generated certificate. It is not renewed, and one in `--cert-dir` outlives the process.
-const YEARS: i32 = 10;
+const VALIDITY_YEARS: i32 = 10;
 
 impl Origin {
     /// Returns `files` if given; else the pair in `folder`, generated if it does not exist; else a generated pair in
@@ -75,8 +75,8 @@ impl Origin {
     ) -> Result<Self, CertificateError> {
         match (files, folder) {
             (Some(files), _) => Ok(Origin::Files(files.clone())),
-            (None, Some(folder)) => kept(folder, address).map(Origin::Files),
-            (None, None) => self_signed(address).map(Origin::Made),
+            (None, Some(folder)) => load_or_generate(folder, address).map(Origin::Files),
+            (None, None) => self_signed(address).map(Origin::Generated),
         }
     }
 
@@ -85,7 +85,7 @@ impl Origin {
             Origin::Files(CertificateFiles { certificate, key }) => {
                 Ok(Pem { certificate: read(certificate)?, key: read(key)? })
             }
-            Origin::Made(pem) => Ok(pem.clone()),
+            Origin::Generated(pem) => Ok(pem.clone()),
         }
     }
 
@@ -94,10 +94,10 @@ impl Origin {
         &self,
         pem: &Pem,
     ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), CertificateError> {
-        let made = Path::new("the generated certificate");
+        let generated = Path::new("the generated certificate");
         let (certificate, key) = match self {
             Origin::Files(files) => (files.certificate.as_path(), files.key.as_path()),
-            Origin::Made(_) => (made, made),
+            Origin::Generated(_) => (generated, generated),
         };
         let parsed = PrivateKeyDer::from_pem_slice(&pem.key);
         let parsed = parsed.map_err(|error| CertificateError::file(key, &format!("no private key in PEM: {error}")))?;
@@ -105,12 +105,12 @@ impl Origin {
     }
 
     /// Returns the error that certificate and key cannot be used together.
-    pub(super) fn refuse(&self, cause: &dyn ToString) -> CertificateError {
+    pub(super) fn unusable(&self, cause: &dyn ToString) -> CertificateError {
         let what = match self {
             Origin::Files(CertificateFiles { certificate, key }) => {
                 format!("{} and {}", certificate.display(), key.display())
             }
-            Origin::Made(_) => "the generated certificate".to_owned(),
+            Origin::Generated(_) => "the generated certificate".to_owned(),
         };
         CertificateError::Use { what, cause: cause.to_string() }
     }
@@ -131,27 +131,27 @@ pub(super) fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer
 }
 
 /// Returns the paths of the pair in `folder`; generates it unless both files exist.
-fn kept(folder: &Path, address: IpAddr) -> Result<CertificateFiles, CertificateError> {
-    let file = |extension: &str| folder.join(format!("{PAIR}.{extension}"));
+fn load_or_generate(folder: &Path, address: IpAddr) -> Result<CertificateFiles, CertificateError> {
+    let file = |extension: &str| folder.join(format!("{FILE_STEM}.{extension}"));
     let (certificate, key) = (file("crt"), file("key"));
     if !certificate.exists() || !key.exists() {
-        let made = self_signed(address)?;
+        let generated = self_signed(address)?;
         fs::create_dir_all(folder).map_err(|error| CertificateError::file(folder, &error))?;
-        write(&key, &made.key, 0o600)?;
-        write(&certificate, &made.certificate, 0o644)?;
+        write(&key, &generated.key, 0o600)?;
+        write(&certificate, &generated.certificate, 0o644)?;
     }
     Ok(CertificateFiles { certificate, key })
 }
 
 /// Replaces a file atomically. The new file has `mode` from its creation on, so that a key is never readable by others.
 fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), CertificateError> {
-    let mut new = path.as_os_str().to_owned();
-    new.push(".new");
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".new");
     // `create_new` fails if a file is left over, and its mode may differ.
-    let _ = fs::remove_file(&new);
-    let file = OpenOptions::new().create_new(true).write(true).mode(mode).open(&new);
-    let written = file.and_then(|mut file| file.write_all(bytes)).and_then(|()| fs::rename(&new, path));
-    written.map_err(|error| CertificateError::file(path, &error))
+    let _ = fs::remove_file(&temporary);
+    let file = OpenOptions::new().create_new(true).write(true).mode(mode).open(&temporary);
+    let result = file.and_then(|mut file| file.write_all(bytes)).and_then(|()| fs::rename(&temporary, path));
+    result.map_err(|error| CertificateError::file(path, &error))
 }
 
 /// Generates a self-signed certificate for `localhost`, 127.0.0.1 and the listening address, and its key.
@@ -170,7 +170,7 @@ fn self_signed(address: IpAddr) -> Result<Pem, CertificateError> {
         date_time_ymd(date.year().into(), date.month().unsigned_abs(), date.day().unsigned_abs())
     };
     params.not_before = day(today.saturating_sub(Span::new().days(1)));
-    params.not_after = day(today.saturating_add(Span::new().years(YEARS)));
+    params.not_after = day(today.saturating_add(Span::new().years(VALIDITY_YEARS)));
     let key = KeyPair::generate()?;
     let certificate = params.self_signed(&key)?;
     Ok(Pem { certificate: certificate.pem().into_bytes(), key: key.serialize_pem().into_bytes() })
@@ -187,7 +187,7 @@ mod tests {
     const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 7));
 
     #[test]
-    fn a_pair_is_made_once_and_kept() {
+    fn generated_pair_is_stored_and_reused() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("certificates");
         let read = || Origin::new(None, Some(&folder), ADDRESS).unwrap().read().unwrap();
@@ -201,14 +201,14 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_given_win() {
+    fn configured_files_take_precedence() {
         let files = CertificateFiles { certificate: "/nowhere/a.crt".into(), key: "/nowhere/a.key".into() };
         let origin = Origin::new(Some(&files), Some(Path::new("/nowhere/else")), ADDRESS).unwrap();
         assert!(matches!(origin, Origin::Files(found) if found == files));
     }
 
     #[test]
-    fn what_is_made_is_for_this_machine_and_valid_for_years() {
+    fn generated_certificate_names_and_validity() {
         let origin = Origin::new(None, None, ADDRESS).unwrap();
         let (chain, _) = origin.parse(&origin.read().unwrap()).unwrap();
         let (_, certificate) = X509Certificate::from_der(&chain[0]).unwrap();

@@ -5,34 +5,35 @@ use std::fmt::Write as _;
 use http::StatusCode;
 use prometheus::proto::{LabelPair, Metric, MetricFamily, MetricType};
 
-use super::answer::{self, Answer};
+use super::response::{self, Response};
 
 /// The two formats. They differ in the names of counters, in numbers, in escaping, and in the final `# EOF`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     /// Prometheus' text format 0.0.4.
-    Plain,
+    Text,
     /// `OpenMetrics` 1.0.0.
-    Open,
+    OpenMetrics,
 }
 
 impl Format {
     /// Returns `OpenMetrics` if the `Accept` header lists it, at any quality.
-    fn wanted(accept: &str) -> Format {
-        let open = accept.split(',').any(|range| range.trim_start().starts_with("application/openmetrics-text"));
-        if open { Format::Open } else { Format::Plain }
+    fn negotiate(accept: &str) -> Format {
+        let accepts_open_metrics =
+            accept.split(',').any(|range| range.trim_start().starts_with("application/openmetrics-text"));
+        if accepts_open_metrics { Format::OpenMetrics } else { Format::Text }
     }
 
     fn content_type(self) -> &'static str {
         match self {
-            Format::Plain => "text/plain; version=0.0.4; charset=utf-8",
-            Format::Open => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Format::Text => "text/plain; version=0.0.4; charset=utf-8",
+            Format::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
         }
     }
 
     fn number(self, value: f64) -> String {
         let mut text = go_float(value);
-        if self == Format::Open && value.is_finite() && !text.contains(['.', 'e']) {
+        if self == Format::OpenMetrics && value.is_finite() && !text.contains(['.', 'e']) {
             text.push_str(".0");
         }
         text
@@ -40,22 +41,22 @@ impl Format {
 }
 
 /// Returns the response with all metrics, in the format that the `Accept` header selects.
-pub(super) fn answer(families: &[MetricFamily], accept: &str) -> Answer {
-    let format = Format::wanted(accept);
-    answer::of(StatusCode::OK, format.content_type(), exposition(families, format))
+pub(super) fn respond(families: &[MetricFamily], accept: &str) -> Response {
+    let format = Format::negotiate(accept);
+    response::of(StatusCode::OK, format.content_type(), encode(families, format))
 }
 
 /// Encodes metric families as Prometheus' Go library does.
 ///
 /// The encoder of the `prometheus` crate has no `OpenMetrics` and formats numbers as Rust does: the bucket that Go
 /// writes as `le="1.048576e+06"` would become a different series.
-fn exposition(families: &[MetricFamily], format: Format) -> String {
+fn encode(families: &[MetricFamily], format: Format) -> String {
     let mut out = String::new();
     for family in families {
         let kind = family.get_field_type();
         let (base, total) = match (kind, format) {
             // In OpenMetrics, the family of a counter is named without `_total`, its samples with it.
-            (MetricType::COUNTER, Format::Open) => {
+            (MetricType::COUNTER, Format::OpenMetrics) => {
                 (family.name().strip_suffix("_total").unwrap_or(family.name()), "_total")
             }
             _ => (family.name(), ""),
@@ -67,40 +68,40 @@ fn exposition(families: &[MetricFamily], format: Format) -> String {
             // Not used by this program.
             MetricType::SUMMARY | MetricType::UNTYPED => continue,
         };
-        let help = escaped(family.help(), format == Format::Open);
+        let help = escape(family.help(), format == Format::OpenMetrics);
         // Writing to a string cannot fail.
         let _ = writeln!(out, "# HELP {base} {help}\n# TYPE {base} {type_name}");
-        let mut lines = Lines { out: &mut out, base, format };
+        let mut samples = SampleWriter { out: &mut out, base, format };
         for metric in family.get_metric() {
             let labels = metric.get_label();
             match kind {
-                MetricType::COUNTER => lines.sample(total, labels, metric.get_counter().get_value()),
-                MetricType::GAUGE => lines.sample("", labels, metric.get_gauge().get_value()),
-                _ => lines.histogram(metric),
+                MetricType::COUNTER => samples.sample(total, labels, metric.get_counter().get_value()),
+                MetricType::GAUGE => samples.sample("", labels, metric.get_gauge().get_value()),
+                _ => samples.histogram(metric),
             }
         }
     }
-    if format == Format::Open {
+    if format == Format::OpenMetrics {
         out.push_str("# EOF\n");
     }
     out
 }
 
 /// Writes the samples of one metric family.
-struct Lines<'a> {
+struct SampleWriter<'a> {
     out: &'a mut String,
     base: &'a str,
     format: Format,
 }
 
-impl Lines<'_> {
+impl SampleWriter<'_> {
     fn sample(&mut self, suffix: &str, labels: &[LabelPair], value: f64) {
-        let (base, labels, value) = (self.base, braces(labels, None), self.format.number(value));
+        let (base, labels, value) = (self.base, label_set(labels, None), self.format.number(value));
         let _ = writeln!(self.out, "{base}{suffix}{labels} {value}");
     }
 
     fn count(&mut self, suffix: &str, labels: &[LabelPair], bound: Option<&str>, count: u64) {
-        let (base, labels) = (self.base, braces(labels, bound));
+        let (base, labels) = (self.base, label_set(labels, bound));
         let _ = writeln!(self.out, "{base}{suffix}{labels} {count}");
     }
 
@@ -116,9 +117,9 @@ impl Lines<'_> {
     }
 }
 
-fn braces(labels: &[LabelPair], bound: Option<&str>) -> String {
+fn label_set(labels: &[LabelPair], bound: Option<&str>) -> String {
     let mut pairs: Vec<String> =
-        labels.iter().map(|label| format!("{}=\"{}\"", label.name(), escaped(label.value(), true))).collect();
+        labels.iter().map(|label| format!("{}=\"{}\"", label.name(), escape(label.value(), true))).collect();
     pairs.extend(bound.map(|bound| format!("le=\"{bound}\"")));
     if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) }
 }
@@ -142,7 +143,7 @@ fn go_float(value: f64) -> String {
     format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
 }
 
-fn escaped(text: &str, quotes: bool) -> String {
+fn escape(text: &str, quotes: bool) -> String {
     let text = text.replace('\\', "\\\\").replace('\n', "\\n");
     if quotes { text.replace('"', "\\\"") } else { text }
 }
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_as_go_writes_it() {
+    fn text_format_matches_client_golang() {
         let expect = r#"# HELP adds_total Adds of "q".
 # TYPE adds_total counter
 adds_total{name="a\\b\"c"} 3
@@ -186,11 +187,11 @@ seconds_bucket{name="x",le="+Inf"} 1
 seconds_sum{name="x"} 0.75
 seconds_count{name="x"} 1
 "#;
-        assert_eq!(exposition(&registry().gather(), Format::Plain), expect);
+        assert_eq!(encode(&registry().gather(), Format::Text), expect);
     }
 
     #[test]
-    fn open_metrics_as_specified() {
+    fn open_metrics_format_matches_the_specification() {
         let expect = r#"# HELP adds Adds of \"q\".
 # TYPE adds counter
 adds_total{name="a\\b\"c"} 3.0
@@ -207,7 +208,7 @@ seconds_sum{name="x"} 0.75
 seconds_count{name="x"} 1
 # EOF
 "#;
-        assert_eq!(exposition(&registry().gather(), Format::Open), expect);
+        assert_eq!(encode(&registry().gather(), Format::OpenMetrics), expect);
     }
 
     #[rstest]
@@ -224,14 +225,17 @@ seconds_count{name="x"} 1
     #[case(f64::NAN, "NaN")]
     #[case(f64::INFINITY, "+Inf")]
     #[case(f64::NEG_INFINITY, "-Inf")]
-    fn numbers(#[case] value: f64, #[case] expect: &str) {
+    fn floats_are_formatted_as_in_go(#[case] value: f64, #[case] expect: &str) {
         assert_eq!(go_float(value), expect);
     }
 
     #[test]
-    fn the_client_chooses() {
-        assert_eq!(Format::wanted(""), Format::Plain);
-        assert_eq!(Format::wanted("text/plain"), Format::Plain);
-        assert_eq!(Format::wanted("application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.1"), Format::Open);
+    fn accept_header_selects_the_format() {
+        assert_eq!(Format::negotiate(""), Format::Text);
+        assert_eq!(Format::negotiate("text/plain"), Format::Text);
+        assert_eq!(
+            Format::negotiate("application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.1"),
+            Format::OpenMetrics
+        );
     }
 }

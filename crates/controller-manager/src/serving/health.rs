@@ -8,7 +8,7 @@ use http::StatusCode;
 use super::outcomes::Outcomes;
 
 /// A check: `Err` with the reason if it fails.
-type Test = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+type CheckFn = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 /// A health endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(crate) struct Health {
 struct Check {
     name: String,
     probes: Vec<Probe>,
-    test: Test,
+    test: CheckFn,
 }
 
 impl Health {
@@ -64,7 +64,7 @@ impl Health {
     }
 
     /// Returns the checks of a probe in the order of registration; `ping`, which always passes, if there are none.
-    fn checks(&self, probe: Probe) -> Vec<(String, Test)> {
+    fn checks(&self, probe: Probe) -> Vec<(String, CheckFn)> {
         let checks = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
         let of_probe = checks.iter().filter(|check| check.probes.contains(&probe));
         let mut found: Vec<_> = of_probe.map(|check| (check.name.clone(), Arc::clone(&check.test))).collect();
@@ -151,7 +151,7 @@ mod tests {
     #[case(Probe::Readyz, false, &[], 500, "[-]informer-sync failed: reason withheld\nreadyz check failed\n")]
     #[case(Probe::Readyz, false, &["informer-sync"], 200, "ok")]
     #[case(Probe::Readyz, true, &[], 500, "[-]informer-sync failed: pods not synced\nreadyz check failed\n")]
-    fn upstreams_words(
+    fn responses_match_upstream(
         #[case] probe: Probe,
         #[case] verbose: bool,
         #[case] excluded: &[&str],
@@ -159,12 +159,12 @@ mod tests {
         #[case] text: &str,
     ) {
         let excluded = excluded.iter().map(|name| (*name).to_owned()).collect();
-        let (found, said) = health().all(probe, verbose, excluded);
-        assert_eq!((found.as_u16(), said.as_str()), (code, text));
+        let (found, body) = health().all(probe, verbose, excluded);
+        assert_eq!((found.as_u16(), body.as_str()), (code, text));
     }
 
     #[test]
-    fn one_check_by_name() {
+    fn single_check_is_selected_by_name() {
         let one = |probe, name: &str| health().one(probe, name).map(|(code, text)| (code.as_u16(), text));
         assert_eq!(one(Probe::Livez, "leaderElection"), Some((200, "ok".to_owned())));
         let failed = (500, "internal server error: pods not synced\n".to_owned());
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn without_checks_there_is_ping() {
+    fn probe_without_checks_has_ping() {
         let (code, text) = Health::default().all(Probe::Healthz, true, Vec::new());
         assert_eq!((code.as_u16(), text.as_str()), (200, "[+]ping ok\nhealthz check passed\n"));
     }

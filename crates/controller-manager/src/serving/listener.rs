@@ -18,20 +18,20 @@ use super::tls::{H2, Tls};
 use super::user::User;
 
 /// Time limit of the TLS handshake.
-const HANDSHAKE: Duration = Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time limit for the head of each HTTP/1.1 request on a connection.
-const HEAD: Duration = Duration::from_secs(30);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum size of a request head, in bytes. hyper allows no HTTP/1.1 buffer below 8 KiB.
-const HEAD_SIZE: u16 = 16 << 10;
+const MAX_HEAD_SIZE: u16 = 16 << 10;
 /// Interval of HTTP/2 pings.
-const PING: Duration = Duration::from_secs(30);
+const PING_INTERVAL: Duration = Duration::from_secs(30);
 /// Time limit of the answer to an HTTP/2 ping, after which the connection is closed.
-const PONG: Duration = Duration::from_secs(15);
+const PING_TIMEOUT: Duration = Duration::from_secs(15);
 /// Maximum number of concurrent requests on one HTTP/2 connection.
-const AT_ONCE: u32 = 16;
+const MAX_CONCURRENT_STREAMS: u32 = 16;
 /// Maximum number of open connections, half the usual limit of 1,024 file descriptors. A further connection closes the
 /// oldest, so that a client with many idle connections cannot exclude others.
-const MOST: usize = 512;
+const MAX_CONNECTIONS: usize = 512;
 
 /// Accepts and serves connections. Never returns; dropping the future closes all connections.
 pub(super) async fn serve(listener: &TcpListener, tls: &Tls, routes: &Arc<Routes>) {
@@ -48,7 +48,7 @@ pub(super) async fn serve(listener: &TcpListener, tls: &Tls, routes: &Arc<Routes
             }
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    make_room(&mut oldest_first);
+                    close_oldest_if_full(&mut oldest_first);
                     let connection = serve_connection(stream, tls.acceptor(), Arc::clone(routes));
                     oldest_first.push_back(connections.spawn(connection));
                 }
@@ -67,12 +67,12 @@ pub(super) async fn serve(listener: &TcpListener, tls: &Tls, routes: &Arc<Routes
     }
 }
 
-/// Closes the oldest connection if [`MOST`] are open.
-fn make_room(oldest_first: &mut VecDeque<AbortHandle>) {
-    if oldest_first.len() >= MOST {
+/// Closes the oldest connection if [`MAX_CONNECTIONS`] are open.
+fn close_oldest_if_full(oldest_first: &mut VecDeque<AbortHandle>) {
+    if oldest_first.len() >= MAX_CONNECTIONS {
         oldest_first.retain(|connection| !connection.is_finished());
     }
-    if oldest_first.len() >= MOST
+    if oldest_first.len() >= MAX_CONNECTIONS
         && let Some(oldest) = oldest_first.pop_front()
     {
         oldest.abort();
@@ -80,7 +80,7 @@ fn make_room(oldest_first: &mut VecDeque<AbortHandle>) {
 }
 
 async fn serve_connection(stream: TcpStream, acceptor: TlsAcceptor, routes: Arc<Routes>) {
-    let stream = match timeout(HANDSHAKE, acceptor.accept(stream)).await {
+    let stream = match timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => stream,
         Ok(Err(error)) => return tracing::debug!(err = %error, "TLS handshake failed"),
         Err(_) => return tracing::debug!("TLS handshake timed out"),
@@ -88,23 +88,23 @@ async fn serve_connection(stream: TcpStream, acceptor: TlsAcceptor, routes: Arc<
     let session = stream.get_ref().1;
     let certificate = session.peer_certificates().and_then(<[_]>::first);
     let user = certificate.and_then(|certificate| User::of_certificate(certificate));
-    let speaks_h2 = session.alpn_protocol() == Some(H2);
+    let is_h2 = session.alpn_protocol() == Some(H2);
     let service = service_fn(move |request| {
         let (routes, user) = (Arc::clone(&routes), user.clone());
-        async move { Ok::<_, Infallible>(routes.answer(user.as_ref(), &request).await) }
+        async move { Ok::<_, Infallible>(routes.handle(user.as_ref(), &request).await) }
     });
     let stream = TokioIo::new(stream);
-    let ended = if speaks_h2 {
+    let result = if is_h2 {
         let mut builder = http2::Builder::new(TokioExecutor::new());
-        builder.timer(TokioTimer::new()).keep_alive_interval(PING).keep_alive_timeout(PONG);
-        builder.max_concurrent_streams(AT_ONCE).max_header_list_size(HEAD_SIZE.into());
+        builder.timer(TokioTimer::new()).keep_alive_interval(PING_INTERVAL).keep_alive_timeout(PING_TIMEOUT);
+        builder.max_concurrent_streams(MAX_CONCURRENT_STREAMS).max_header_list_size(MAX_HEAD_SIZE.into());
         builder.serve_connection(stream, service).await
     } else {
         let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(HEAD_SIZE.into());
+        builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(MAX_HEAD_SIZE.into());
         builder.serve_connection(stream, service).await
     };
-    if let Err(error) = ended {
+    if let Err(error) = result {
         tracing::debug!(err = %error, "Connection ended with an error");
     }
 }
@@ -116,24 +116,24 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_oldest_makes_room() {
+    async fn oldest_connection_is_closed_at_the_limit() {
         let (mut connections, mut oldest_first) = (JoinSet::new(), VecDeque::new());
-        for _ in 0..MOST {
-            make_room(&mut oldest_first);
+        for _ in 0..MAX_CONNECTIONS {
+            close_oldest_if_full(&mut oldest_first);
             oldest_first.push_back(connections.spawn(pending::<()>()));
         }
-        assert_eq!(oldest_first.len(), MOST, "expected no connection to be closed");
+        assert_eq!(oldest_first.len(), MAX_CONNECTIONS, "expected no connection to be closed");
         let oldest = oldest_first[0].id();
-        make_room(&mut oldest_first);
-        assert_eq!(oldest_first.len(), MOST - 1);
+        close_oldest_if_full(&mut oldest_first);
+        assert_eq!(oldest_first.len(), MAX_CONNECTIONS - 1);
         assert_eq!(connections.join_next().await.unwrap().unwrap_err().id(), oldest);
         // Connections that have ended do not count.
         oldest_first[5].abort();
         oldest_first.push_back(connections.spawn(async {}));
-        while connections.len() > MOST - 2 {
+        while connections.len() > MAX_CONNECTIONS - 2 {
             connections.join_next().await;
         }
-        make_room(&mut oldest_first);
-        assert_eq!(oldest_first.len(), MOST - 2);
+        close_oldest_if_full(&mut oldest_first);
+        assert_eq!(oldest_first.len(), MAX_CONNECTIONS - 2);
     }
 }

@@ -4,7 +4,6 @@
 //! certificates, `TokenReview`, `SubjectAccessReview`. By default only `/healthz`, `/livez` and `/readyz` need no
 //! authorization.
 
-mod answer;
 mod authentication;
 mod authorities;
 mod authorization;
@@ -15,11 +14,12 @@ mod listener;
 mod negotiation;
 mod outcomes;
 mod pages;
-mod recent;
+mod response;
 mod routes;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod ttl_cache;
 mod user;
 
 use std::net::SocketAddr;
@@ -117,6 +117,6 @@ impl Server {
     /// Serves connections and reloads certificates. Never returns.
     pub(crate) async fn run(self) {
         let Server { listener, tls, routes } = self;
-        tokio::join!(listener::serve(&listener, &tls, &routes), Arc::clone(&tls).reload());
+        tokio::join!(listener::serve(&listener, &tls, &routes), Arc::clone(&tls).reload_periodically());
     }
 }

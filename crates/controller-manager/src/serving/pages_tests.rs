@@ -5,14 +5,14 @@ use rstest::rstest;
 use super::*;
 
 /// Status, content type, warning and body.
-async fn ask(accept: &str, flagz: bool) -> (u16, String, Option<String>, String) {
+async fn get_page(accept: &str, flagz: bool) -> (u16, String, Option<String>, String) {
     let flags = [("controllers", "*"), ("leader-elect", "true"), ("v", "0")];
     let flags = flags.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let pages = Pages::new(flags, json!({}));
-    let answer = if flagz { pages.flagz(accept) } else { pages.statusz(accept) };
-    let header = |name| answer.headers().get(name).map(|value| value.to_str().expect("ASCII").to_owned());
-    let (code, content_type, warning) = (answer.status().as_u16(), header(CONTENT_TYPE), header(WARNING));
-    let body = answer.into_body().collect().await.expect("a body").to_bytes();
+    let response = if flagz { pages.flagz(accept) } else { pages.statusz(accept) };
+    let header = |name| response.headers().get(name).map(|value| value.to_str().expect("ASCII").to_owned());
+    let (code, content_type, warning) = (response.status().as_u16(), header(CONTENT_TYPE), header(WARNING));
+    let body = response.into_body().collect().await.expect("a body").to_bytes();
     (code, content_type.expect("a type"), warning, String::from_utf8(body.to_vec()).expect("UTF-8"))
 }
 
@@ -48,9 +48,13 @@ const TEXT: &str = "text/plain; charset=utf-8";
 #[case::falls_back("application/json, */*", TEXT, None)]
 #[case::bad_version_and_wildcard("application/json;v=foo;g=config.k8s.io;as=Page,*/*", TEXT, None)]
 #[tokio::test]
-async fn accepted(#[case] accept: &str, #[case] content_type: &str, #[case] version: Option<&str>) {
+async fn accept_header_selects_the_representation(
+    #[case] accept: &str,
+    #[case] content_type: &str,
+    #[case] version: Option<&str>,
+) {
     for (flagz, kind) in [(true, "Flagz"), (false, "Statusz")] {
-        let (code, found, warning, body) = ask(&accept.replace("Page", kind), flagz).await;
+        let (code, found, warning, body) = get_page(&accept.replace("Page", kind), flagz).await;
         assert_eq!((code, found.as_str()), (200, content_type), "{kind}");
         let page = kind.to_ascii_lowercase();
         let deprecated =
@@ -89,8 +93,8 @@ async fn accepted(#[case] accept: &str, #[case] content_type: &str, #[case] vers
 // Upstream accepts it with the gate CBORServingAndStorage only, which is off by default.
 #[case::cbor("application/cbor;v=v1beta1;g=config.k8s.io;as=Flagz")]
 #[tokio::test]
-async fn not_accepted(#[case] accept: &str) {
-    let (code, content_type, _, body) = ask(accept, true).await;
+async fn unacceptable_accept_header_is_answered_with_406(#[case] accept: &str) {
+    let (code, content_type, _, body) = get_page(accept, true).await;
     assert_eq!((code, content_type.as_str()), (406, JSON));
     let message = "only the following media types are accepted: application/json, application/yaml, text/plain";
     assert!(body.contains(message), "{body}");

@@ -4,12 +4,12 @@ use http::header::ACCEPT;
 use http::{Method, Request, StatusCode};
 use prometheus::Registry;
 
-use super::answer::{self, Answer};
 use super::authentication::Authentication;
 use super::authorization::Authorization;
 use super::exposition;
 use super::health::{Health, Probe};
 use super::pages::Pages;
+use super::response::{self, Response};
 use super::user::User;
 
 /// Path of the metrics of health checks.
@@ -27,42 +27,42 @@ pub(super) struct Routes {
 impl Routes {
     /// Answers a request. `certificate` is the user of the connection's verified client certificate; without one, the
     /// headers decide. Request bodies are not read.
-    pub(super) async fn answer<B>(&self, certificate: Option<&User>, request: &Request<B>) -> Answer {
+    pub(super) async fn handle<B>(&self, certificate: Option<&User>, request: &Request<B>) -> Response {
         let path = request.uri().path();
         let Some(user) = self.authentication.user(certificate, request.headers()).await else {
-            return answer::status(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized");
+            return response::status(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized");
         };
         let verb = request.method().as_str().to_ascii_lowercase();
         match self.authorization.allows(&user, &verb, path).await {
             Ok(true) => {}
             Ok(false) => {
                 let message = format!("forbidden: User {:?} cannot {verb} path {path:?}", user.name);
-                return answer::status(StatusCode::FORBIDDEN, "Forbidden", &message);
+                return response::status(StatusCode::FORBIDDEN, "Forbidden", &message);
             }
             Err(reason) => {
                 tracing::warn!(user = user.name, path, err = reason, "Unable to authorize the request");
                 let message = format!("Internal Server Error: {path:?}: {reason}");
-                return answer::status(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", &message);
+                return response::status(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", &message);
             }
         }
         if path == SLIS && request.method() == Method::DELETE {
             self.health.outcomes().reset();
-            return answer::text(StatusCode::OK, "metrics reset\n");
+            return response::text(StatusCode::OK, "metrics reset\n");
         }
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return answer::method_not_allowed();
+            return response::method_not_allowed();
         }
         self.page(path, request)
     }
 
-    fn page<B>(&self, path: &str, request: &Request<B>) -> Answer {
+    fn page<B>(&self, path: &str, request: &Request<B>) -> Response {
         let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
         match path {
-            "/metrics" => return exposition::answer(&self.registry.gather(), accept),
+            "/metrics" => return exposition::respond(&self.registry.gather(), accept),
             SLIS => {
                 return match self.health.outcomes().families() {
-                    Ok(families) => exposition::answer(&families, accept),
-                    Err(error) => answer::text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
+                    Ok(families) => exposition::respond(&families, accept),
+                    Err(error) => response::text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
                 };
             }
             "/configz" => return self.pages.configz(),
@@ -75,13 +75,13 @@ impl Routes {
             if rest.is_empty() {
                 let (verbose, excluded) = parameters(request.uri().query().unwrap_or_default());
                 let (code, text) = self.health.all(probe, verbose, excluded);
-                return answer::text(code, text);
+                return response::text(code, text);
             }
             if let Some((code, text)) = rest.strip_prefix('/').and_then(|name| self.health.one(probe, name)) {
-                return answer::text(code, text);
+                return response::text(code, text);
             }
         }
-        answer::not_found()
+        response::not_found()
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
     #[case("", false, &[])]
     #[case("verbose", true, &[])]
     #[case("verbose=&exclude=a&exclude=b%2Cc", true, &["a", "b", "c"])]
-    fn parameters_of_probes(#[case] query: &str, #[case] verbose: bool, #[case] excluded: &[&str]) {
+    fn probe_query_parameters_are_parsed(#[case] query: &str, #[case] verbose: bool, #[case] excluded: &[&str]) {
         assert_eq!(parameters(query), (verbose, excluded.iter().map(|name| (*name).to_owned()).collect()));
     }
 }

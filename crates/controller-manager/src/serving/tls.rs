@@ -18,9 +18,9 @@ use super::certificate::{self, CertificateError, Origin, Pem};
 use crate::settings::{ServingSettings, TlsVersion};
 
 /// Interval of reloads of files and of the cluster's CA bundle. Upstream polls files every minute.
-const LOOK_AGAIN: Duration = Duration::from_secs(60);
+const RELOAD_INTERVAL: Duration = Duration::from_secs(60);
 /// Interval of reloads until the first lookup of the cluster's CA bundle succeeds.
-const AWAITING: Duration = Duration::from_secs(5);
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The current TLS configuration and its sources.
 pub(super) struct Tls {
@@ -48,7 +48,7 @@ impl Tls {
         let minimum = settings.min_tls_version;
         let current = load(&origin, minimum, &authorities, None)?;
         // Without previous material, `load` never returns `None`.
-        let current = current.ok_or_else(|| origin.refuse(&"nothing was read"))?;
+        let current = current.ok_or_else(|| origin.unusable(&"nothing was read"))?;
         Ok(Self { origin, minimum, authorities, current: RwLock::new(current) })
     }
 
@@ -59,26 +59,28 @@ impl Tls {
 
     /// Reloads files and the cluster's CA bundle periodically. Errors are logged, and the last valid configuration
     /// stays in use. Never returns.
-    pub(super) async fn reload(self: Arc<Self>) {
+    pub(super) async fn reload_periodically(self: Arc<Self>) {
         loop {
-            sleep(if self.authorities.are_awaited() { AWAITING } else { LOOK_AGAIN }).await;
-            Arc::clone(&self).look_again().await;
+            sleep(if self.authorities.are_pending() { RETRY_INTERVAL } else { RELOAD_INTERVAL }).await;
+            Arc::clone(&self).reload().await;
         }
     }
 
     /// Reloads files and the cluster's CA bundle once.
-    pub(super) async fn look_again(self: Arc<Self>) {
-        self.authorities.look_again().await;
-        match spawn_blocking(move || self.reload_once()).await {
-            Ok(Ok(true)) => tracing::info!("Certificates were read again"),
+    pub(super) async fn reload(self: Arc<Self>) {
+        self.authorities.reload().await;
+        match spawn_blocking(move || self.load_changes()).await {
+            Ok(Ok(true)) => tracing::info!("Reloaded certificates"),
             Ok(Ok(false)) => {}
-            Ok(Err(error)) => tracing::warn!(err = %error, "Changed certificates cannot be used"),
+            Ok(Err(error)) => {
+                tracing::warn!(err = %error, "Unable to use changed certificates, the previous ones stay in use");
+            }
             Err(error) => tracing::warn!(err = %error, "The task that reloads certificates failed"),
         }
     }
 
     /// Reads all sources; returns whether the configuration changed.
-    fn reload_once(&self) -> Result<bool, CertificateError> {
+    fn load_changes(&self) -> Result<bool, CertificateError> {
         let before = self.current.read().unwrap_or_else(PoisonError::into_inner).0.clone();
         let loaded = load(&self.origin, self.minimum, &self.authorities, Some(&before))?;
         let changed = loaded.is_some();
@@ -109,12 +111,12 @@ fn load(
         TlsVersion::Tls13 => &[&rustls::version::TLS13],
     };
     let builder = ServerConfig::builder_with_provider(provider).with_protocol_versions(versions);
-    let builder = builder.map_err(|error| origin.refuse(&error))?;
+    let builder = builder.map_err(|error| origin.unusable(&error))?;
     let builder = match material.authorities.as_deref() {
         None => builder.with_no_client_auth(),
         Some(pem) => builder.with_client_cert_verifier(verifier(authorities.path(), pem)?),
     };
-    let mut config = builder.with_single_cert(chain, key).map_err(|error| origin.refuse(&error))?;
+    let mut config = builder.with_single_cert(chain, key).map_err(|error| origin.unusable(&error))?;
     config.alpn_protocols = vec![H2.to_vec(), b"http/1.1".to_vec()];
     Ok(Some((material, Arc::new(config))))
 }
@@ -124,17 +126,17 @@ pub(super) const H2: &[u8] = b"h2";
 
 /// Returns a verifier for client certificates: optional, but must chain to the CA bundle `pem` if presented.
 fn verifier(path: &Path, pem: &[u8]) -> Result<Arc<dyn ClientCertVerifier>, CertificateError> {
-    let refuse = |cause: &dyn ToString| CertificateError::Use {
+    let unusable = |cause: &dyn ToString| CertificateError::Use {
         what: format!("the authorities in {}", path.display()),
         cause: cause.to_string(),
     };
     let mut roots = RootCertStore::empty();
     for root in certificate::certificates(path, pem)? {
-        roots.add(root).map_err(|error| refuse(&error))?;
+        roots.add(root).map_err(|error| unusable(&error))?;
     }
     let provider = Arc::new(ring::default_provider());
     let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
-    verifier.allow_unauthenticated().build().map_err(|error| refuse(&error))
+    verifier.allow_unauthenticated().build().map_err(|error| unusable(&error))
 }
 
 #[cfg(test)]
@@ -165,26 +167,26 @@ mod tests {
     fn tls(folder: &Path, client_ca: Option<&str>) -> Result<Tls, CertificateError> {
         let pair = CertificateFiles { certificate: folder.join("a.crt"), key: folder.join("a.key") };
         let settings = ServingSettings { certificate: Some(pair), ..ServingSettings::default() };
-        let authorities = client_ca.map_or(Authorities::Nobody, |name| Authorities::File(folder.join(name)));
+        let authorities = client_ca.map_or(Authorities::None, |name| Authorities::File(folder.join(name)));
         Tls::new(&settings, IpAddr::from([127, 0, 0, 1]), authorities)
     }
 
     #[test]
-    fn changed_files_are_read_again_and_broken_ones_left() {
+    fn changed_files_are_reloaded_and_invalid_ones_ignored() {
         let folder = folder();
         let tls = tls(folder.path(), Some("a.crt")).unwrap();
         let current = || Arc::clone(&tls.current.read().unwrap().1);
         let first = current();
-        assert!(!tls.reload_once().unwrap());
+        assert!(!tls.load_changes().unwrap());
         renew(folder.path());
-        assert!(tls.reload_once().unwrap());
+        assert!(tls.load_changes().unwrap());
         let second = current();
         assert!(!Arc::ptr_eq(&first, &second));
         fs::write(folder.path().join("a.crt"), "half a cert").unwrap();
-        assert!(tls.reload_once().is_err());
+        assert!(tls.load_changes().is_err());
         assert!(Arc::ptr_eq(&second, &current()));
         renew(folder.path());
-        assert!(tls.reload_once().unwrap());
+        assert!(tls.load_changes().unwrap());
     }
 
     /// Cases: file, its content (`None`: missing), and the expected error after the path of the folder.
@@ -196,7 +198,7 @@ mod tests {
     #[case::empty_key("a.key", Some("nothing"), "a.key: no private key in PEM")]
     #[case::no_authority("ca.crt", None, "ca.crt: No such file")]
     #[case::empty_authority("ca.crt", Some("nothing"), "ca.crt: no certificate in PEM")]
-    fn mistakes_name_the_file(#[case] name: &str, #[case] content: Option<&str>, #[case] expect: &str) {
+    fn errors_name_the_file(#[case] name: &str, #[case] content: Option<&str>, #[case] expect: &str) {
         let folder = folder();
         let file = folder.path().join(name);
         match content {
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_another_certificate_is_refused() {
+    fn mismatched_key_is_rejected() {
         let (folder, other) = (folder(), folder());
         fs::copy(other.path().join("a.key"), folder.path().join("a.key")).unwrap();
         let error = tls(folder.path(), None).err().unwrap().to_string();

@@ -66,7 +66,11 @@ mod tests {
     #[case("alice", Some("ops"), Some(("alice", vec!["ops", "system:authenticated"])))]
     #[case("system:kube-scheduler", None, Some(("system:kube-scheduler", vec!["system:authenticated"])))]
     #[case("", Some("system:masters"), None)]
-    fn certificates(#[case] name: &str, #[case] group: Option<&str>, #[case] expect: Option<(&str, Vec<&str>)>) {
+    fn certificate_subject_gives_name_and_groups(
+        #[case] name: &str,
+        #[case] group: Option<&str>,
+        #[case] expect: Option<(&str, Vec<&str>)>,
+    ) {
         let mut params = CertificateParams::default();
         params.distinguished_name.remove(DnType::CommonName);
         params.distinguished_name.push(DnType::CommonName, name);
@@ -81,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_certificate_is_nobodys() {
+    fn malformed_certificate_has_no_user() {
         assert_eq!(User::of_certificate(b"nonsense"), None);
     }
 }

@@ -29,11 +29,12 @@ impl Default for LeaderElection {
 
 impl LeaderElection {
     /// Logs a warning if the Lease is that of kube-controller-manager: allowed, but rarely intended.
-    pub(crate) fn warn(&self) {
+    pub(crate) fn warn_if_upstream(&self) {
         if self.lease.name == UPSTREAM_RESOURCE_NAME && self.lease.namespace == RESOURCE_NAMESPACE {
             tracing::warn!(
                 lease = %self.lease,
-                "This is the Lease of kube-controller-manager: while it is held here, all controllers there stand still"
+                "This is the Lease of kube-controller-manager: while this process holds it, no controller of \
+                 kube-controller-manager runs"
             );
         }
     }

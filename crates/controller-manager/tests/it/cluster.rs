@@ -21,10 +21,10 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) async fn start() -> Cluster {
-        Cluster::start_as(kube_dev_apiserver::Config::default()).await
+        Cluster::start_with(kube_dev_apiserver::Config::default()).await
     }
 
-    pub(crate) async fn start_as(config: kube_dev_apiserver::Config) -> Cluster {
+    pub(crate) async fn start_with(config: kube_dev_apiserver::Config) -> Cluster {
         let server = Server::start(config).await.expect("a server");
         let folder = tempfile::tempdir().expect("a folder");
         let kubeconfig = folder.path().join("kubeconfig");
@@ -117,7 +117,7 @@ impl Cluster {
     }
 
     /// Waits until every Service has the expected number of addresses, in Endpoints and EndpointSlices.
-    pub(crate) async fn settles(&self, expected: &BTreeMap<String, usize>) {
+    pub(crate) async fn wait_for_addresses(&self, expected: &BTreeMap<String, usize>) {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             let (endpoints, slices) = self.addresses().await;
@@ -130,15 +130,15 @@ impl Cluster {
     }
 }
 
-/// Polls `look` until it returns `expected`; fails after 60 s.
-pub(crate) async fn eventually<T, F>(what: &str, expected: &T, look: impl Fn() -> F)
+/// Polls `get` until it returns `expected`; fails after 60 s.
+pub(crate) async fn eventually<T, F>(what: &str, expected: &T, get: impl Fn() -> F)
 where
     T: PartialEq + Debug,
     F: Future<Output = T>,
 {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        let seen = look().await;
+        let seen = get().await;
         if seen == *expected {
             return;
         }

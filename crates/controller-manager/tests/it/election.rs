@@ -73,7 +73,7 @@ impl Instance {
     }
 
     #[track_caller]
-    fn wrote_nothing_after_its_term(&self, cluster: &Cluster) {
+    fn assert_no_writes_after_term(&self, cluster: &Cluster) {
         let end = self.last_renewal(cluster) + DEADLINE;
         let late: Vec<_> = self.writes(cluster).into_iter().filter(|request| request.started > end).collect();
         assert!(late.is_empty(), "{}'s term ended at {end}: {late:?}", self.name);
@@ -99,7 +99,7 @@ impl Pair {
         let standby = Instance::start(&cluster, folder.path(), "standby");
         let mut pair = Pair { cluster, expected: BTreeMap::new(), leader, standby, folder };
         pair.add("before").await;
-        pair.cluster.settles(&pair.expected).await;
+        pair.cluster.wait_for_addresses(&pair.expected).await;
         let watching = || pair.cluster.server.faults().open_watches(&On::any().user("standby"));
         wait("the caches of the standby", || async { watching() >= 6 }).await;
         assert!(pair.standby.writes(&pair.cluster).is_empty(), "a standby writes nothing");
@@ -124,9 +124,9 @@ impl Pair {
     }
 }
 
-async fn wait<F: Future<Output = bool>>(what: &str, is: impl Fn() -> F) {
+async fn wait<F: Future<Output = bool>>(what: &str, condition: impl Fn() -> F) {
     let deadline = Instant::now() + Duration::from_secs(60);
-    while !is().await {
+    while !condition().await {
         assert!(Instant::now() < deadline, "60s passed without {what}");
         sleep(Duration::from_millis(20)).await;
     }
@@ -144,23 +144,23 @@ fn now() -> Timestamp {
 #[tokio::test]
 async fn sigterm_hands_over_within_three_seconds() {
     let mut pair = Pair::start().await;
-    let asked = now();
+    let signalled = now();
     pair.leader.signal("TERM").await;
     pair.add("after").await;
     assert_eq!(pair.leader.exit_code().await, Some(0));
-    assert!(pair.successor_writes(asked).await < Duration::from_secs(3));
-    pair.cluster.settles(&pair.expected).await;
-    pair.leader.wrote_nothing_after_its_term(&pair.cluster);
+    assert!(pair.successor_writes(signalled).await < Duration::from_secs(3));
+    pair.cluster.wait_for_addresses(&pair.expected).await;
+    pair.leader.assert_no_writes_after_term(&pair.cluster);
     let mut reads = pair.cluster.server.requests().matching(&On::any().user("standby"));
     // Lists, and watches that start with the initial events.
     reads.retain(|it| it.verb == "list" || it.path.contains("sendInitialEvents=true"));
-    assert!(reads.iter().any(|it| it.started < asked), "expected initial lists of the standby");
+    assert!(reads.iter().any(|it| it.started < signalled), "expected initial lists of the standby");
     // To catch up, the new leader lists one object of each kind for its resource version, and lists or streams each
     // kind at most once from there on.
-    let late: Vec<_> = reads.iter().filter(|it| it.started > asked).collect();
-    let looks = late.iter().filter(|it| it.path.ends_with("?limit=1")).count();
+    let late: Vec<_> = reads.iter().filter(|it| it.started > signalled).collect();
+    let version_reads = late.iter().filter(|it| it.path.ends_with("?limit=1")).count();
     let streams = late.iter().filter(|it| it.path.contains("resourceVersionMatch=NotOlderThan")).count();
-    assert!(looks == 5 && streams <= 5 && looks + streams == late.len(), "{late:?}");
+    assert!(version_reads == 5 && streams <= 5 && version_reads + streams == late.len(), "{late:?}");
     // The last instance releases the lease, too.
     pair.standby.signal("TERM").await;
     assert_eq!(pair.standby.exit_code().await, Some(0));
@@ -168,37 +168,37 @@ async fn sigterm_hands_over_within_three_seconds() {
 }
 
 #[tokio::test]
-async fn sigkill_is_made_up_for_within_lease_duration_and_retry_period() {
+async fn sigkill_fails_over_within_lease_duration_and_retry_period() {
     let mut pair = Pair::start().await;
     let killed = now();
     pair.leader.signal("KILL").await;
     pair.add("after").await;
     assert!(pair.successor_writes(killed).await < LEASE + RETRY);
-    pair.cluster.settles(&pair.expected).await;
-    let patience =
+    pair.cluster.wait_for_addresses(&pair.expected).await;
+    let takeover_delay =
         pair.standby.writes(&pair.cluster)[0].started.duration_since(pair.leader.last_renewal(&pair.cluster));
-    assert!(Duration::try_from(patience).is_ok_and(|it| it >= LEASE), "taken over too early: {patience}");
+    assert!(Duration::try_from(takeover_delay).is_ok_and(|it| it >= LEASE), "taken over too early: {takeover_delay}");
 }
 
 #[tokio::test]
-async fn a_leader_that_stood_still_writes_nothing_when_it_goes_on() {
+async fn stopped_leader_writes_nothing_after_a_takeover() {
     let mut pair = Pair::start().await;
     pair.leader.signal("STOP").await;
     // A change that the stopped leader has not seen, and would write when it continues.
     pair.add("meanwhile").await;
     pair.successor_writes(now()).await;
-    pair.cluster.settles(&pair.expected).await;
+    pair.cluster.wait_for_addresses(&pair.expected).await;
     pair.leader.signal("CONT").await;
     pair.add("after").await;
     assert_eq!(pair.leader.exit_code().await, Some(1), "a lost lease ends the process, as upstream");
-    pair.cluster.settles(&pair.expected).await;
-    pair.leader.wrote_nothing_after_its_term(&pair.cluster);
+    pair.cluster.wait_for_addresses(&pair.expected).await;
+    pair.leader.assert_no_writes_after_term(&pair.cluster);
 }
 
 /// The leader is stopped for longer than its renew deadline and less than the lease duration. No other instance leads,
 /// and the leader still writes nothing after its term.
 #[tokio::test]
-async fn a_leader_that_stood_still_for_its_term_only_asks_before_it_writes() {
+async fn stopped_leader_writes_nothing_after_its_term() {
     let mut pair = Pair::start().await;
     pair.standby.signal("KILL").await;
     pair.leader.signal("STOP").await;
@@ -206,31 +206,31 @@ async fn a_leader_that_stood_still_for_its_term_only_asks_before_it_writes() {
     sleep(DEADLINE + Duration::from_millis(500)).await;
     pair.leader.signal("CONT").await;
     assert_eq!(pair.leader.exit_code().await, Some(1));
-    pair.leader.wrote_nothing_after_its_term(&pair.cluster);
+    pair.leader.assert_no_writes_after_term(&pair.cluster);
     pair.standby = Instance::start(&pair.cluster, pair.folder.path(), "third");
-    pair.cluster.settles(&pair.expected).await;
+    pair.cluster.wait_for_addresses(&pair.expected).await;
 }
 
 #[tokio::test]
-async fn a_restarted_api_server_loses_nothing() {
+async fn api_server_restart_keeps_the_leader() {
     let mut pair = Pair::start().await;
     pair.cluster.server.restart(History::Lost);
     // The connection of the test's client is closed as well.
     wait("the server", || async { pair.cluster.document("/version").await.is_some() }).await;
     pair.add("after").await;
-    pair.cluster.settles(&pair.expected).await;
+    pair.cluster.wait_for_addresses(&pair.expected).await;
     assert!(pair.standby.writes(&pair.cluster).is_empty(), "the leader is still the leader");
 }
 
 #[tokio::test]
-async fn a_lease_edited_by_hand_ends_the_leader_and_is_waited_out() {
+async fn leader_exits_if_its_lease_is_edited_by_hand() {
     let mut pair = Pair::start().await;
     let patch = json!({ "spec": { "holderIdentity": "somebody" } });
     pair.cluster.call(http::Method::PATCH, LEASE_PATH, "application/merge-patch+json", &patch).await;
     assert_eq!(pair.leader.exit_code().await, Some(1));
     pair.add("after").await;
-    pair.cluster.settles(&pair.expected).await;
-    pair.leader.wrote_nothing_after_its_term(&pair.cluster);
+    pair.cluster.wait_for_addresses(&pair.expected).await;
+    pair.leader.assert_no_writes_after_term(&pair.cluster);
     let lease: Value = pair.cluster.document(LEASE_PATH).await.expect("a Lease");
     assert_eq!(lease["spec"]["leaseTransitions"], json!(1), "one transition, by the successor");
 }

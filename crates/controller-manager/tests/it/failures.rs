@@ -73,7 +73,7 @@ async fn walk(cluster: &Cluster, namespace: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_write_may_fail_in_every_way() {
+async fn objects_converge_after_any_failed_write() {
     let cluster = std::sync::Arc::new(Cluster::start().await);
     cluster.node().await;
     let stop = CancellationToken::new();

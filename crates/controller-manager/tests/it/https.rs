@@ -18,7 +18,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 /// A client: server address, credentials and protocol.
-pub(crate) struct Caller {
+pub(crate) struct HttpsClient {
     pub(crate) address: SocketAddr,
     /// Root certificate that the server's certificate is verified against, in PEM.
     pub(crate) authority: Vec<u8>,
@@ -36,11 +36,11 @@ pub(crate) struct Reply {
     pub(crate) text: String,
 }
 
-impl Caller {
+impl HttpsClient {
     /// A client without credentials, over HTTP/1.1.
-    pub(crate) fn stranger(address: SocketAddr, authority: Vec<u8>) -> Caller {
+    pub(crate) fn anonymous(address: SocketAddr, authority: Vec<u8>) -> HttpsClient {
         let (certificate, token) = (None, None);
-        Caller { address, authority, certificate, token, versions: rustls::ALL_VERSIONS, protocol: "http/1.1" }
+        HttpsClient { address, authority, certificate, token, versions: rustls::ALL_VERSIONS, protocol: "http/1.1" }
     }
 
     /// Connects with TLS. The error is that of TCP or of the handshake.
@@ -67,14 +67,14 @@ impl Caller {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {
-        self.ask(Method::GET, path, "").await.expect("an answer")
+        self.send(Method::GET, path, "").await.expect("an answer")
     }
 
     pub(crate) async fn get_as(&self, path: &str, accept: &str) -> Reply {
-        self.ask(Method::GET, path, accept).await.expect("an answer")
+        self.send(Method::GET, path, accept).await.expect("an answer")
     }
 
-    pub(crate) async fn ask(&self, method: Method, path: &str, accept: &str) -> std::io::Result<Reply> {
+    pub(crate) async fn send(&self, method: Method, path: &str, accept: &str) -> std::io::Result<Reply> {
         let stream = TokioIo::new(self.connect().await?);
         let mut request =
             Request::builder().method(method).uri(format!("https://localhost{path}")).header("host", "it");

@@ -28,7 +28,7 @@ fn in_a_pod(folder: &Path, server: SocketAddr, command: &[&str]) -> Command {
 #[tokio::test]
 async fn the_service_account_of_the_pod_is_used() {
     let config = Config { transport: Transport::Tls, authorization: Authorization::Rbac, ..Config::default() };
-    let cluster = Cluster::start_as(config).await;
+    let cluster = Cluster::start_with(config).await;
     let folder = tempfile::tempdir().expect("a folder");
     let token = cluster.server.token_for(User::new("pod").group("system:masters"));
     let authority = cluster.server.ca_certificate().expect("of a server with TLS");
@@ -48,7 +48,7 @@ async fn the_service_account_of_the_pod_is_used() {
     cluster.node().await;
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
-    cluster.settles(&[("web".to_owned(), 1)].into()).await;
+    cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
     let log = stop(child).await;
     assert!(log.contains("\"Stopped\""), "{log}");
     cluster.server.shutdown().await;

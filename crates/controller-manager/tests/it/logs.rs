@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep};
 
 use crate::cluster::{Cluster, eventually};
-use crate::https::Caller;
+use crate::https::HttpsClient;
 use crate::process::{binary, stop};
 use crate::serving::free_port;
 
@@ -27,7 +27,7 @@ const SECRETS: [&str; 5] = ["kube-dev.", "hunter2", "Bearer", "PRIVATE KEY", "au
 async fn logged(arguments: &[&str]) -> String {
     let (anonymous, authorization) = (Anonymous::Refused, Authorization::Rbac);
     let config = Config { transport: Transport::Tls, anonymous, authorization, ..Config::default() };
-    let cluster = Cluster::start_as(config).await;
+    let cluster = Cluster::start_with(config).await;
     let folder = cluster.folder();
     let user = User::new("master").group("system:masters");
     let kubeconfig = folder.join("with-a-token");
@@ -56,17 +56,19 @@ async fn logged(arguments: &[&str]) -> String {
     let accounts = serde_json::json!([{"kind": "Group", "name": "system:serviceaccounts"}]);
     let binding = serde_json::json!({"metadata": {"name": "all"}, "roleRef": role, "subjects": accounts});
     cluster.create("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", &binding).await;
-    cluster.settles(&[("web".to_owned(), 0)].into()).await;
+    cluster.wait_for_addresses(&[("web".to_owned(), 0)].into()).await;
 
     let certificate = fs::read(folder.join("kube-controller-manager.crt")).expect("a certificate");
-    let caller =
-        |token: &str| Caller { token: Some(token.to_owned()), ..Caller::stranger(address, certificate.clone()) };
-    assert_eq!(caller(GARBAGE).get("/metrics").await.code, 401);
-    let good = caller(&cluster.server.token_for(user));
-    assert_eq!(good.get(&format!("/flagz?token={GARBAGE}")).await.code, 200);
+    let client = |token: &str| HttpsClient {
+        token: Some(token.to_owned()),
+        ..HttpsClient::anonymous(address, certificate.clone())
+    };
+    assert_eq!(client(GARBAGE).get("/metrics").await.code, 401);
+    let authorized = client(&cluster.server.token_for(user));
+    assert_eq!(authorized.get(&format!("/flagz?token={GARBAGE}")).await.code, 200);
     let review = Fault::internal_error().on(On::any().resource("tokenreviews")).times(1);
     cluster.server.faults().inject(review);
-    assert_eq!(caller("hunter2-again").ask(Method::GET, "/metrics", "").await.expect("an answer").code, 401);
+    assert_eq!(client("hunter2-again").send(Method::GET, "/metrics", "").await.expect("an answer").code, 401);
     let log = stop(child).await;
     cluster.server.shutdown().await;
     log
@@ -86,7 +88,7 @@ async fn no_secret_is_ever_logged(#[case] arguments: &[&str]) {
 }
 
 #[tokio::test]
-async fn keys_are_those_of_upstream_and_verbosity_decides() {
+async fn json_keys_match_upstream_and_verbosity_is_applied() {
     let log = logged(&["--logging-format=json"]).await;
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
     assert!(lines.iter().all(|line| line["v"].is_null() || line["v"] == 0), "above level 0 without -v: {log}");

@@ -2,6 +2,7 @@
 
 mod biased;
 mod cluster;
+mod crate_dependencies;
 mod deploy;
 mod election;
 mod failures;
@@ -15,7 +16,6 @@ mod propagation;
 mod reference;
 mod rejected;
 mod repair;
-mod rooms;
 mod service_accounts;
 mod serving;
 mod shutdown;

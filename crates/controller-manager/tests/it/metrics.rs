@@ -9,7 +9,7 @@ use kube_dev_apiserver::{Fault, On};
 use serde_json::json;
 
 use crate::cluster::{Cluster, eventually};
-use crate::reference::hold;
+use crate::reference::assert_page_is_current;
 use crate::serving::start;
 
 /// A metric family without its values.
@@ -61,10 +61,10 @@ fn families(text: &str) -> BTreeMap<String, Family> {
     families
 }
 
-const UPSTREAMS: &str = include_str!("../fixtures/kcm-metrics.txt");
+const UPSTREAM_METRICS: &str = include_str!("../fixtures/kcm-metrics.txt");
 /// Upstream's metrics that are missing in the recording, since they have no series until they are first set: name,
 /// type, labels (from upstream's source).
-const SHOWN_LATER: &[(&str, &str, &[&str])] = &[
+const EXPORTED_LATER: &[(&str, &str, &[&str])] = &[
     ("endpoint_slice_controller_services_count_by_traffic_distribution", "gauge", &["traffic_distribution"]),
     ("endpoint_slice_mirroring_controller_addresses_skipped_per_sync", "histogram", &[]),
     ("endpoint_slice_mirroring_controller_changes", "counter", &["operation"]),
@@ -79,18 +79,18 @@ const SHOWN_LATER: &[(&str, &str, &[&str])] = &[
     ("rest_client_request_retries_total", "counter", &["code", "host", "verb"]),
 ];
 /// Prefixes of metrics that upstream does not have.
-const OURS: [&str; 2] = ["endpoint_controllers_", "kube_informer_"];
+const OWN_PREFIXES: [&str; 2] = ["endpoint_controllers_", "kube_informer_"];
 /// Metrics with these prefixes that have no series until a fault, or a change, occurs.
-const OURS_SHOWN_LATER: [&str; 3] = [
+const OWN_EXPORTED_LATER: [&str; 3] = [
     "endpoint_controllers_propagation_duration_seconds",
     "endpoint_controllers_propagation_stage_duration_seconds",
     "kube_informer_relists_total",
 ];
 
 /// Runs the program until every metric has a series; returns the families of `/metrics` and `/metrics/slis`.
-pub(crate) async fn shown() -> (BTreeMap<String, Family>, BTreeMap<String, Family>) {
+pub(crate) async fn exported_metrics() -> (BTreeMap<String, Family>, BTreeMap<String, Family>) {
     let cluster = Cluster::start().await;
-    let served = start(&cluster, &[]);
+    let process = start(&cluster, &[]);
     cluster.node().await;
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
@@ -107,7 +107,7 @@ pub(crate) async fn shown() -> (BTreeMap<String, Family>, BTreeMap<String, Famil
     let mine = json!({"metadata": {"name": "mine"}, "subsets": subsets});
     cluster.create("/api/v1/namespaces/default/endpoints", &mine).await;
     let one = |name: &str| (name.to_owned(), 1);
-    cluster.settles(&[one("web"), one("mine"), one("close")].into()).await;
+    cluster.wait_for_addresses(&[one("web"), one("mine"), one("close")].into()).await;
     cluster.readiness("default", "web-0", "False", "2026-01-01T00:00:01Z").await;
     // Faults that are counted: a renewal answered with 429, a renewal with a conflict, an expired watch.
     let leases = On::any().verb("update").resource("leases");
@@ -118,47 +118,54 @@ pub(crate) async fn shown() -> (BTreeMap<String, Family>, BTreeMap<String, Famil
     cluster.server.faults().inject(Fault::expired().on(watches.clone()).times(1));
     cluster.server.faults().cut_watches(&watches);
 
-    let master = served.master(&cluster).await;
-    let upstreams = families(UPSTREAMS);
+    let master = process.master(&cluster).await;
+    let upstream_families = families(UPSTREAM_METRICS);
     let scrape = async || families(&master.get("/metrics").await.text);
     // A write is counted once its response has arrived, after the object is visible.
     let missing = async || {
-        let ours = scrape().await;
-        let all = upstreams.keys().map(String::as_str).chain(SHOWN_LATER.iter().map(|it| it.0)).chain(OURS_SHOWN_LATER);
-        all.filter(|name| !ours.contains_key(*name)).map(str::to_owned).collect::<Vec<_>>()
+        let own_families = scrape().await;
+        let all = upstream_families
+            .keys()
+            .map(String::as_str)
+            .chain(EXPORTED_LATER.iter().map(|it| it.0))
+            .chain(OWN_EXPORTED_LATER);
+        all.filter(|name| !own_families.contains_key(*name)).map(str::to_owned).collect::<Vec<_>>()
     };
     eventually("metrics that are missing", &Vec::new(), missing).await;
     master.get("/healthz").await;
-    let shown = (scrape().await, families(&master.get("/metrics/slis").await.text));
+    let exported = (scrape().await, families(&master.get("/metrics/slis").await.text));
     cluster.server.shutdown().await;
-    shown
+    exported
 }
 
 #[tokio::test]
-async fn metrics_are_those_of_upstream_and_a_few_of_ours() {
-    let (ours, health) = shown().await;
-    let upstreams = families(UPSTREAMS);
-    for (name, upstream) in &upstreams {
-        assert_eq!(&ours[name], upstream, "{name}");
+async fn metrics_match_upstream_and_own_ones_are_prefixed() {
+    let (own_families, health) = exported_metrics().await;
+    let upstream_families = families(UPSTREAM_METRICS);
+    for (name, upstream) in &upstream_families {
+        assert_eq!(&own_families[name], upstream, "{name}");
     }
-    for (name, kind, labels) in SHOWN_LATER {
-        let family = &ours[*name];
+    for (name, kind, labels) in EXPORTED_LATER {
+        let family = &own_families[*name];
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
         assert_eq!((family.kind.as_str(), &family.labels), (*kind, &[labels].into()), "{name}");
         assert!(["[ALPHA] ", "[BETA] "].iter().any(|stage| family.help.starts_with(stage)), "{name}");
     }
-    let known = |name: &str| upstreams.contains_key(name) || SHOWN_LATER.iter().any(|it| it.0 == name);
-    for (name, family) in ours.iter().filter(|(name, _)| !known(name)) {
-        assert!(OURS.iter().any(|prefix| name.starts_with(prefix)), "{name}: neither upstream's nor with our prefix");
+    let is_upstream = |name: &str| upstream_families.contains_key(name) || EXPORTED_LATER.iter().any(|it| it.0 == name);
+    for (name, family) in own_families.iter().filter(|(name, _)| !is_upstream(name)) {
+        assert!(
+            OWN_PREFIXES.iter().any(|prefix| name.starts_with(prefix)),
+            "{name}: neither upstream's nor with our prefix"
+        );
         // The rules of `promtool check metrics`.
         assert_eq!(family.kind == "counter", name.ends_with("_total"), "{name}");
         assert!(name.chars().all(|it| it.is_ascii_lowercase() || it == '_') && !name.contains("__"), "{name}");
         assert!(!family.help.is_empty() && !name.contains("milli"), "{name}");
     }
-    for name in NOT_HERE {
-        assert!(!ours.contains_key(*name), "{name} is here");
+    for name in NOT_IMPLEMENTED {
+        assert!(!own_families.contains_key(*name), "{name} is here");
     }
-    hold("metrics", &reference(ours, health));
+    assert_page_is_current("metrics", &reference(own_families, health));
 }
 
 /// Sections of the page in the book: title, and prefixes of the metrics in it. The first match counts.
@@ -171,10 +178,10 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("Leader election", &["leader_election_"]),
     ("Process", &["process_", "kubernetes_build_info", "kubernetes_feature_enabled", "version_info"]),
     ("Health, at `/metrics/slis`", &["kubernetes_healthcheck"]),
-    ("Not of Kubernetes", &OURS),
+    ("Not of Kubernetes", &OWN_PREFIXES),
 ];
 /// Metrics of kube-controller-manager that concern these controllers, or seem to, and that this program does not have.
-const NOT_HERE: &[&str] = &[
+const NOT_IMPLEMENTED: &[&str] = &[
     "hidden_metrics_total",
     "informer_store_resource_version",
     "registered_metrics_total",
@@ -210,7 +217,7 @@ fn reference(metrics: BTreeMap<String, Family>, health: BTreeMap<String, Family>
         let _ = writeln!(page, "\n### {title}\n\n{head}\n{}", rows.trim_end());
     }
     let _ = writeln!(page, "\n### Of kube-controller-manager, and not here\n");
-    for name in NOT_HERE {
+    for name in NOT_IMPLEMENTED {
         let _ = writeln!(page, "- `{name}`");
     }
     page

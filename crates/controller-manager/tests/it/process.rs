@@ -15,14 +15,14 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::cluster::Cluster;
 
-pub(crate) fn controllers(cluster: &Cluster, arguments: &[&str]) -> Child {
+pub(crate) fn start_controllers(cluster: &Cluster, arguments: &[&str]) -> Child {
     // Leader election and serving are tested separately.
-    let alone = ["--leader-elect=false"];
-    controllers_as(&cluster.kubeconfig(), &[&alone, arguments].concat())
+    let defaults = ["--leader-elect=false"];
+    start_with_kubeconfig(&cluster.kubeconfig(), &[&defaults, arguments].concat())
 }
 
 /// Starts the binary with a kubeconfig, without serving; with leader election unless `arguments` disable it.
-pub(crate) fn controllers_as(kubeconfig: &Path, arguments: &[&str]) -> Child {
+pub(crate) fn start_with_kubeconfig(kubeconfig: &Path, arguments: &[&str]) -> Child {
     let mut command = binary();
     command.arg("--kubeconfig").arg(kubeconfig).args(arguments);
     command.args(["--secure-port=0", "--kube-api-qps=2000", "--kube-api-burst=4000"]).stderr(Stdio::piped());
@@ -45,13 +45,13 @@ pub(crate) fn binary() -> Command {
 }
 
 #[tokio::test]
-async fn does_its_work_and_stops_cleanly_on_sigterm() {
+async fn program_writes_objects_and_exits_cleanly_on_sigterm() {
     let cluster = Cluster::start().await;
-    let child = controllers(&cluster, &[]);
+    let child = start_controllers(&cluster, &[]);
     cluster.node().await;
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
-    cluster.settles(&[("web".to_owned(), 1)].into()).await;
+    cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
 
     let log = timeout(Duration::from_secs(5), stop(child)).await.expect("stops within 5s");
     assert!(log.contains("Stopped"), "{log}");
@@ -59,11 +59,11 @@ async fn does_its_work_and_stops_cleanly_on_sigterm() {
 }
 
 #[tokio::test]
-async fn killed_half_way_and_started_again_it_comes_to_the_same() {
+async fn restart_after_sigkill_completes_the_writes() {
     const SERVICES: usize = 40;
     let cluster = Cluster::start().await;
     cluster.node().await;
-    let mut child = controllers(&cluster, &[]);
+    let mut child = start_controllers(&cluster, &[]);
     let mut expected = BTreeMap::new();
     for number in 0..SERVICES {
         let app = format!("app-{number:02}");
@@ -80,13 +80,13 @@ async fn killed_half_way_and_started_again_it_comes_to_the_same() {
     let (endpoints, _) = cluster.addresses().await;
     assert!(!endpoints.is_empty() && endpoints.len() < SERVICES, "expected a kill half way: {}", endpoints.len());
 
-    let _again = controllers(&cluster, &[]);
-    cluster.settles(&expected).await;
+    let _again = start_controllers(&cluster, &[]);
+    cluster.wait_for_addresses(&expected).await;
     cluster.server.shutdown().await;
 }
 
 #[tokio::test]
-async fn the_endpoints_controller_can_be_switched_off() {
+async fn disabled_endpoints_controller_writes_nothing() {
     let cluster = Cluster::start().await;
     cluster.node().await;
     // Two objects that the controller would write: the first gets a Service below, the second has none and would be
@@ -98,8 +98,8 @@ async fn the_endpoints_controller_can_be_switched_off() {
             .await;
     }
     let before = cluster.list("/api/v1/endpoints").await;
-    let ours = On::writes().resource("endpoints").user_agent("controller-manager");
-    let _child = controllers(&cluster, &["--controllers=*,-endpoints-controller"]);
+    let own_writes = On::writes().resource("endpoints").user_agent("controller-manager");
+    let _child = start_controllers(&cluster, &["--controllers=*,-endpoints-controller"]);
     for name in ["web", "new"] {
         cluster.service("default", name).await;
         cluster.ready_pod("default", &format!("{name}-0"), name, "10.1.0.1").await;
@@ -110,7 +110,7 @@ async fn the_endpoints_controller_can_be_switched_off() {
         assert!(Instant::now() < deadline, "60s passed without slices");
         sleep(Duration::from_millis(50)).await;
     }
-    assert_eq!(cluster.server.requests().count(&ours), 0);
+    assert_eq!(cluster.server.requests().count(&own_writes), 0);
     assert_eq!(cluster.list("/api/v1/endpoints").await, before);
     let slices = On::writes().resource("endpointslices").user_agent("controller-manager");
     assert!(cluster.server.requests().count(&slices) > 0, "expected writes with the binary's user agent");
@@ -118,10 +118,10 @@ async fn the_endpoints_controller_can_be_switched_off() {
 }
 
 #[tokio::test]
-async fn a_feature_gate_is_obeyed() {
+async fn legacy_feature_gate_changes_the_endpoints() {
     let cluster = Cluster::start().await;
     cluster.node().await;
-    let _child = controllers(&cluster, &["--feature-gates=LegacyTolerateUnreadyEndpoints=true"]);
+    let _child = start_controllers(&cluster, &["--feature-gates=LegacyTolerateUnreadyEndpoints=true"]);
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
     cluster.readiness("default", "web-0", "False", "2026-01-01T00:01:00Z").await;
     let metadata = json!({"name": "web",
@@ -141,13 +141,13 @@ async fn a_feature_gate_is_obeyed() {
 #[case::over_the_kubeconfig(true)]
 #[case::alone(false)]
 #[tokio::test]
-async fn the_address_of_the_server_can_be_given(#[case] with_kubeconfig: bool) {
+async fn master_flag_overrides_the_kubeconfig_address(#[case] with_kubeconfig: bool) {
     let cluster = Cluster::start().await;
     let mut arguments = vec![format!("--master={}", cluster.server.url())];
     if with_kubeconfig {
-        let elsewhere = cluster.server.kubeconfig().replace(&cluster.server.url(), "http://127.0.0.1:1");
+        let other_kubeconfig = cluster.server.kubeconfig().replace(&cluster.server.url(), "http://127.0.0.1:1");
         let path = cluster.folder().join("elsewhere");
-        std::fs::write(&path, elsewhere).expect("a kubeconfig");
+        std::fs::write(&path, other_kubeconfig).expect("a kubeconfig");
         arguments.push(format!("--kubeconfig={}", path.display()));
     }
     let mut command = binary();
@@ -156,7 +156,7 @@ async fn the_address_of_the_server_can_be_given(#[case] with_kubeconfig: bool) {
     cluster.node().await;
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
-    cluster.settles(&[("web".to_owned(), 1)].into()).await;
+    cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
     stop(child).await;
     cluster.server.shutdown().await;
 }
@@ -174,28 +174,28 @@ async fn the_proxy_of_the_environment_is_used(#[case] no_proxy: &str, #[case] ex
     command.args(["--master=https://api.test:6443", "--leader-elect=false", "--secure-port=0"]);
     let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary starts");
     let mut log = BufReader::new(child.stderr.take().expect("piped")).lines();
-    let asked = async {
+    let request_head = async {
         let (mut connection, _) = proxy.accept().await.expect("a connection");
         let mut head = vec![0; 34];
         connection.read_exact(&mut head).await.expect("a request");
         String::from_utf8(head).expect("text")
     };
-    let complains = async {
+    let discovery_failed = async {
         while let Ok(Some(line)) = log.next_line().await {
-            if line.contains("API server cannot be asked") {
+            if line.contains("Discovery of discovery.k8s.io/v1 failed") {
                 return;
             }
         }
     };
-    let asked = async {
-        tokio::select! { biased; head = asked => Some(head), () = complains => None }
+    let request_head = async {
+        tokio::select! { biased; head = request_head => Some(head), () = discovery_failed => None }
     };
-    let asked = timeout(Duration::from_secs(60), asked).await.expect("one or the other");
-    assert_eq!(asked.as_deref(), expected.then_some("CONNECT api.test:6443 HTTP/1.1\r\nHo"));
+    let request_head = timeout(Duration::from_secs(60), request_head).await.expect("one or the other");
+    assert_eq!(request_head.as_deref(), expected.then_some("CONNECT api.test:6443 HTTP/1.1\r\nHo"));
     child.kill().await.expect("killed");
 }
 
-async fn refused(arguments: &[&str]) -> Output {
+async fn run_to_exit(arguments: &[&str]) -> Output {
     let output = timeout(Duration::from_secs(20), binary().args(arguments).output()).await.expect("ends at once");
     output.expect("the binary runs")
 }
@@ -208,8 +208,8 @@ async fn refused(arguments: &[&str]) -> Output {
 #[case::no_kubeconfig(&[], "no --kubeconfig given")]
 #[case::bad_master(&["--master=ftp://api.example"], "neither http nor https")]
 #[tokio::test]
-async fn mistakes_are_one_line_on_stderr(#[case] arguments: &[&str], #[case] expected: &str) {
-    let output = refused(arguments).await;
+async fn usage_errors_are_one_line_on_stderr(#[case] arguments: &[&str], #[case] expected: &str) {
+    let output = run_to_exit(arguments).await;
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.lines().count() == 1 && stderr.contains(expected), "{stderr}");
@@ -220,11 +220,11 @@ async fn mistakes_are_one_line_on_stderr(#[case] arguments: &[&str], #[case] exp
 #[case::no_yaml("{")]
 #[case::no_clusters("apiVersion: v1\nkind: Config\n")]
 #[tokio::test]
-async fn a_malformed_kubeconfig_is_named(#[case] content: &str) {
+async fn malformed_kubeconfig_is_named_in_the_error(#[case] content: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("broken");
     std::fs::write(&path, content).expect("a file");
-    let output = refused(&["--kubeconfig", Path::to_str(&path).expect("a path")]).await;
+    let output = run_to_exit(&["--kubeconfig", Path::to_str(&path).expect("a path")]).await;
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.lines().count() == 1 && stderr.contains("broken"), "{stderr}");
@@ -232,7 +232,7 @@ async fn a_malformed_kubeconfig_is_named(#[case] content: &str) {
 
 #[tokio::test]
 async fn help_goes_to_stdout() {
-    let output = refused(&["--help"]).await;
+    let output = run_to_exit(&["--help"]).await;
     assert!(output.status.success() && output.stderr.is_empty());
     assert!(String::from_utf8_lossy(&output.stdout).contains("--endpointslice-updates-batch-period"));
 }

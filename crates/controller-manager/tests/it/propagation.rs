@@ -6,14 +6,14 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, eventually};
-use crate::https::Caller;
+use crate::https::HttpsClient;
 use crate::serving::start;
 
 const ENDPOINTS: &str = "endpoints-controller";
 const SLICES: &str = "endpointslice-controller";
 const MIRRORING: &str = "endpointslice-mirroring-controller";
 
-const WHOLE: &str = "endpoint_controllers_propagation_duration_seconds_count";
+const TOTAL: &str = "endpoint_controllers_propagation_duration_seconds_count";
 const STAGES: &str = "endpoint_controllers_propagation_stage_duration_seconds_count";
 const MIRRORED: &str = "endpoint_slice_mirroring_controller_endpoints_sync_duration_count";
 
@@ -39,14 +39,14 @@ fn counts(text: &str, metric: &str) -> Counts {
 
 struct Scene {
     cluster: Cluster,
-    master: Caller,
+    master: HttpsClient,
     expected: Counts,
 }
 
 impl Scene {
     /// Number of observations by controller and cause.
-    async fn whole(&self) -> Counts {
-        counts(&self.scrape().await, WHOLE)
+    async fn totals(&self) -> Counts {
+        counts(&self.scrape().await, TOTAL)
     }
 
     async fn scrape(&self) -> String {
@@ -55,20 +55,20 @@ impl Scene {
 
     /// Waits until each of these controllers has observed one more change with this cause, and nothing else has
     /// changed.
-    async fn told(&mut self, cause: &str, controllers: &[&str]) {
+    async fn expect_observed(&mut self, cause: &str, controllers: &[&str]) {
         for controller in controllers {
             *self.expected.entry(((*controller).to_owned(), cause.to_owned(), String::new())).or_default() += 1;
         }
-        eventually(cause, &self.expected, async || self.whole().await).await;
+        eventually(cause, &self.expected, async || self.totals().await).await;
     }
 
     /// Waits until the mirroring controller has made this number of syncs.
-    async fn mirroring_looked(&self, times: u64) {
-        let looked = async || {
+    async fn wait_for_mirroring_syncs(&self, times: u64) {
+        let syncs = async || {
             let text = self.scrape().await;
             text.lines().find_map(|line| line.strip_prefix(MIRRORED)?.trim().parse::<u64>().ok())
         };
-        eventually("syncs of the mirroring controller", &Some(times), looked).await;
+        eventually("syncs of the mirroring controller", &Some(times), syncs).await;
     }
 
     async fn patch(&self, path: &str, patch: &Value) {
@@ -104,13 +104,13 @@ impl Scene {
         // Each lacks its counterpart, so that its sync writes nothing.
         self.cluster.create(ALL_ENDPOINTS, &endpoints("late")).await;
         self.cluster.create(SERVICES, &service("mine")).await;
-        self.mirroring_looked(2).await;
+        self.wait_for_mirroring_syncs(2).await;
         self.cluster.create(SERVICES, &service("late")).await;
-        self.told("services", &[MIRRORING]).await;
+        self.expect_observed("services", &[MIRRORING]).await;
         self.cluster.create(ALL_ENDPOINTS, &endpoints("mine")).await;
-        self.told("endpoints", &[MIRRORING]).await;
+        self.expect_observed("endpoints", &[MIRRORING]).await;
         self.delete_slices("mine").await;
-        self.told("slices", &[MIRRORING]).await;
+        self.expect_observed("slices", &[MIRRORING]).await;
     }
 
     /// Every kind of change of a Service and its only Pod.
@@ -119,29 +119,29 @@ impl Scene {
         // Ready before a Service selects it, so that each following step is a single change.
         self.cluster.ready_pod("default", "web-0", "other", "10.1.0.1").await;
         self.cluster.service("default", "web").await;
-        self.told("services", BOTH).await;
+        self.expect_observed("services", BOTH).await;
         let pod = format!("{PODS}/web-0");
         self.patch(&pod, &json!({"metadata": {"labels": {"app": "web"}}})).await;
-        self.told("pods", BOTH).await;
+        self.expect_observed("pods", BOTH).await;
         self.cluster.readiness("default", "web-0", "False", "2026-01-01T00:00:01Z").await;
-        self.told("pods", BOTH).await;
+        self.expect_observed("pods", BOTH).await;
         self.cluster.readiness("default", "web-0", "True", "2026-01-01T00:00:02Z").await;
-        self.told("pods", BOTH).await;
+        self.expect_observed("pods", BOTH).await;
         let status = json!({"podIP": "10.1.0.2", "podIPs": [{"ip": "10.1.0.2"}]});
         self.patch(&format!("{pod}/status"), &json!({"status": status})).await;
-        self.told("pods", BOTH).await;
+        self.expect_observed("pods", BOTH).await;
         let ports = json!([{"name": "http", "port": 80, "targetPort": 9090}]);
         self.patch(&format!("{SERVICES}/web"), &json!({"spec": {"ports": ports}})).await;
-        self.told("services", BOTH).await;
+        self.expect_observed("services", BOTH).await;
         self.delete_slices("web").await;
-        self.told("slices", &[SLICES]).await;
+        self.expect_observed("slices", &[SLICES]).await;
         self.delete(&format!("{ALL_ENDPOINTS}/web")).await;
-        self.told("endpoints", &[ENDPOINTS]).await;
+        self.expect_observed("endpoints", &[ENDPOINTS]).await;
         self.delete(&pod).await;
-        self.told("pods", BOTH).await;
+        self.expect_observed("pods", BOTH).await;
         // The garbage collector deletes the slices.
         self.delete(&format!("{SERVICES}/web")).await;
-        self.told("services", &[ENDPOINTS]).await;
+        self.expect_observed("services", &[ENDPOINTS]).await;
     }
 
     /// A new Node that changes hints.
@@ -170,20 +170,20 @@ impl Scene {
         eventually("endpoints with hints", &4, hinted).await;
         self.node("n3", "b", "8").await;
         let key = (SLICES.to_owned(), "nodes".to_owned(), String::new());
-        let told = async || self.whole().await.get(&key).copied();
-        eventually("nodes", &Some(1), told).await;
+        let observed = async || self.totals().await.get(&key).copied();
+        eventually("nodes", &Some(1), observed).await;
     }
 }
 
 #[tokio::test]
-async fn every_change_is_told_of_once_by_those_who_wrote_it() {
+async fn each_change_is_observed_once_per_writer() {
     let cluster = Cluster::start().await;
-    let served = start(&cluster, &["--leader-elect=false"]);
-    let master = served.master(&cluster).await;
+    let process = start(&cluster, &["--leader-elect=false"]);
+    let master = process.master(&cluster).await;
     let mut scene = Scene { cluster, master, expected: Counts::new() };
     // Objects of the initial list are not observed as changes: wait until the controllers run.
-    served.until("/healthz?verbose", |reply| reply.text.contains(MIRRORING)).await;
-    served.until("/readyz", |reply| reply.code == 200).await;
+    process.until("/healthz?verbose", |reply| reply.text.contains(MIRRORING)).await;
+    process.until("/readyz", |reply| reply.code == 200).await;
     scene.node("n1", "a", "1").await;
     scene.mirrored().await;
     scene.selected().await;

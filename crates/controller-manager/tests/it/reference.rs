@@ -8,29 +8,30 @@ use std::path::Path;
 use endpoint_controller_manager::{FeatureGates, Stage, flag_reference};
 
 /// Marker in a page: the text before it is written by hand, the text after it is generated.
-const MADE: &str = "<!-- Made by a test, see crates/controller-manager/tests/it/reference.rs -->\n";
+const MARKER: &str = "<!-- Made by a test, see crates/controller-manager/tests/it/reference.rs -->\n";
 
-/// Fails unless the page, or its part after [`MADE`], equals `made`. With `UPDATE_DOCS` set, writes it.
+/// Fails unless the page, or its part after [`MARKER`], equals `generated`. With `UPDATE_DOCS` set, writes it.
 #[track_caller]
-pub(crate) fn hold(page: &str, made: &str) {
+pub(crate) fn assert_page_is_current(page: &str, generated: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/src/{page}.md"));
     let read = || std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let by_hand =
-        |page: &str| page.split_once(MADE).map_or_else(String::new, |(by_hand, _)| format!("{by_hand}{MADE}"));
+    let handwritten = |page: &str| {
+        page.split_once(MARKER).map_or_else(String::new, |(handwritten, _)| format!("{handwritten}{MARKER}"))
+    };
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, by_hand(&read()) + made).expect("the page can be written");
+        std::fs::write(&path, handwritten(&read()) + generated).expect("the page can be written");
     }
-    let written = read();
-    let expected = by_hand(&written) + made;
+    let actual = read();
+    let expected = handwritten(&actual) + generated;
     assert_eq!(
-        written, expected,
+        actual, expected,
         "docs/src/{page}.md is out of date, see crates/controller-manager/tests/it/reference.rs"
     );
 }
 
 #[test]
 fn the_page_of_flags_is_up_to_date() {
-    hold("flags", &flag_reference());
+    assert_page_is_current("flags", &flag_reference());
 }
 
 #[test]
@@ -46,5 +47,5 @@ fn the_page_of_feature_gates_is_up_to_date() {
         let (on, locked) = (if on { "on" } else { "off" }, if gate.locked { "yes" } else { "" });
         let _ = writeln!(table, "| `{}` | {stage} | {on} | {locked} |", gate.name);
     }
-    hold("feature-gates", &table);
+    assert_page_is_current("feature-gates", &table);
 }

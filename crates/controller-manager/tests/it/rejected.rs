@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// A server, and a kubeconfig with an invalid token.
-async fn rejecting() -> (Server, TempDir, PathBuf) {
+async fn server_with_invalid_token() -> (Server, TempDir, PathBuf) {
     let server = Server::start(kube_dev_apiserver::Config::default()).await.expect("a server");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("kubeconfig");
@@ -36,8 +36,8 @@ fn settings(election: bool) -> Settings {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_process_without_election_ends_after_five_minutes() {
-    let (server, _folder, path) = rejecting().await;
+async fn process_without_election_exits_after_five_minutes_of_401() {
+    let (server, _folder, path) = server_with_invalid_token().await;
     let config = Config::from_kubeconfig(&path).await.expect("a kubeconfig");
     let start = Instant::now();
     let ended = timeout(60 * MINUTE, run(config, settings(false), CancellationToken::new())).await;
@@ -49,8 +49,8 @@ async fn a_process_without_election_ends_after_five_minutes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_standby_waits_for_other_credentials_and_takes_them_from_a_new_kubeconfig() {
-    let (server, _folder, path) = rejecting().await;
+async fn standby_keeps_running_and_uses_a_replaced_kubeconfig() {
+    let (server, _folder, path) = server_with_invalid_token().await;
     let config = Config::from_kubeconfig(&path).await.expect("a kubeconfig");
     let stop = CancellationToken::new();
     let running = run(config, settings(true), stop.clone());

@@ -5,13 +5,13 @@ use kube_dev_apiserver::{History, On};
 use serde_json::json;
 
 use crate::cluster::{Cluster, eventually};
-use crate::process::{controllers, stop};
+use crate::process::{start_controllers, stop};
 
 /// EC-26: an edit of Endpoints does not enqueue their Service; a relist of Services does.
 #[tokio::test]
-async fn endpoints_edited_by_hand_are_repaired_after_a_lost_history() {
+async fn hand_edited_endpoints_are_repaired_after_a_relist() {
     let cluster = Cluster::start().await;
-    let child = controllers(&cluster, &["--controllers=endpoints-controller"]);
+    let child = start_controllers(&cluster, &["--controllers=endpoints-controller"]);
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
     let address = async || {

@@ -9,23 +9,23 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::cluster::{Cluster, eventually, text};
-use crate::process::{controllers_as, stop};
+use crate::process::{start_with_kubeconfig, stop};
 
 const OWN: &str = "endpoint-controller-manager";
 const CONTROLLERS: [&str; 3] = ["endpoint-controller", "endpointslice-controller", "endpointslicemirroring-controller"];
 
 /// A server with upstream's roles (CM-34) and the rules that the program itself needs, and a kubeconfig for the
 /// program.
-async fn guarded() -> (Cluster, PathBuf, TempDir) {
-    let cluster = Cluster::start_as(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
+async fn rbac_cluster() -> (Cluster, PathBuf, TempDir) {
+    let cluster = Cluster::start_with(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
     for document in include_str!("../../../../conformance/rights.yaml").split("\n---\n") {
         let object: Value = serde_saphyr::from_str(document).expect("YAML");
         let plural = text(&object["kind"]).to_lowercase() + "s";
-        let place = match object["metadata"]["namespace"].as_str() {
+        let collection = match object["metadata"]["namespace"].as_str() {
             Some(namespace) => format!("namespaces/{namespace}/{plural}"),
             None => plural,
         };
-        cluster.create(&format!("/apis/rbac.authorization.k8s.io/v1/{place}"), &object).await;
+        cluster.create(&format!("/apis/rbac.authorization.k8s.io/v1/{collection}"), &object).await;
     }
     let folder = tempfile::tempdir().expect("a folder");
     let kubeconfig = folder.path().join("kubeconfig");
@@ -63,9 +63,9 @@ fn accounts(names: &[&str]) -> BTreeSet<String> {
 }
 
 #[tokio::test]
-async fn upstreams_roles_and_the_listed_rules_are_enough() {
-    let (cluster, kubeconfig, _folder) = guarded().await;
-    let child = controllers_as(&kubeconfig, &["--use-service-account-credentials=true"]);
+async fn upstream_roles_and_listed_rules_are_sufficient() {
+    let (cluster, kubeconfig, _folder) = rbac_cluster().await;
+    let child = start_with_kubeconfig(&kubeconfig, &["--use-service-account-credentials=true"]);
     workload(&cluster).await;
     eventually("addresses", &expected(), || cluster.addresses()).await;
     let service = json!({"metadata": {"labels": {"touched": "yes"}}});
@@ -92,9 +92,9 @@ async fn upstreams_roles_and_the_listed_rules_are_enough() {
 }
 
 #[tokio::test]
-async fn an_account_that_is_made_anew_gets_new_tokens() {
-    let (cluster, kubeconfig, _folder) = guarded().await;
-    let child = controllers_as(&kubeconfig, &["--use-service-account-credentials", "--leader-elect=false"]);
+async fn recreated_service_account_gets_new_tokens() {
+    let (cluster, kubeconfig, _folder) = rbac_cluster().await;
+    let child = start_with_kubeconfig(&kubeconfig, &["--use-service-account-credentials", "--leader-elect=false"]);
     workload(&cluster).await;
     eventually("addresses", &expected(), || cluster.addresses()).await;
     for name in CONTROLLERS {
@@ -110,9 +110,9 @@ async fn an_account_that_is_made_anew_gets_new_tokens() {
 
 /// Without service accounts, the rights of the program are not sufficient, and the log has the API server's reason.
 #[tokio::test]
-async fn without_service_accounts_the_program_needs_their_rights_itself() {
-    let (cluster, kubeconfig, _folder) = guarded().await;
-    let child = controllers_as(&kubeconfig, &["--leader-elect=false"]);
+async fn without_service_accounts_writes_are_forbidden() {
+    let (cluster, kubeconfig, _folder) = rbac_cluster().await;
+    let child = start_with_kubeconfig(&kubeconfig, &["--leader-elect=false"]);
     workload(&cluster).await;
     let refused = On::writes().resource("endpointslices").user(OWN);
     eventually("a refusal", &true, async || cluster.server.requests().count(&refused) > 0).await;

@@ -13,10 +13,10 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::cluster::{Cluster, eventually};
-use crate::https::{Caller, Reply};
+use crate::https::{HttpsClient, Reply};
 
 /// A running process and the address and certificate of its HTTPS server.
-pub(crate) struct Served {
+pub(crate) struct ServingProcess {
     pub(crate) child: Child,
     address: SocketAddr,
     certificate: PathBuf,
@@ -35,12 +35,12 @@ pub(crate) fn free_port() -> u16 {
 }
 
 /// Starts the binary with an identity that has all rights, those for reviews included.
-pub(crate) fn start(cluster: &Cluster, arguments: &[&str]) -> Served {
+pub(crate) fn start(cluster: &Cluster, arguments: &[&str]) -> ServingProcess {
     start_in(cluster.folder(), arguments)
 }
 
 /// Starts the binary with the file `kubeconfig` in a directory.
-pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> Served {
+pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> ServingProcess {
     let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
     let kubeconfig = folder.join("kubeconfig");
     let mut command = Command::new(env!("CARGO_BIN_EXE_controller-manager"));
@@ -51,32 +51,32 @@ pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> Served {
     command.args(["--bind-address=127.0.0.1", "--kube-api-qps=2000", "--kube-api-burst=4000"]).args(arguments);
     let child = command.kill_on_drop(true).stdin(Stdio::null()).stderr(Stdio::null()).spawn();
     let certificate = folder.join("kube-controller-manager.crt");
-    Served { child: child.expect("the binary starts"), address, certificate }
+    ServingProcess { child: child.expect("the binary starts"), address, certificate }
 }
 
-impl Served {
+impl ServingProcess {
     /// A client without credentials. Waits until the server accepts connections.
-    pub(crate) async fn stranger(&self) -> Caller {
+    pub(crate) async fn anonymous(&self) -> HttpsClient {
         let deadline = Instant::now() + Duration::from_secs(60);
         while TcpStream::connect(self.address).await.is_err() {
             assert!(Instant::now() < deadline, "60s passed, and nothing is served");
             sleep(Duration::from_millis(20)).await;
         }
-        Caller::stranger(self.address, std::fs::read(&self.certificate).expect("a certificate"))
+        HttpsClient::anonymous(self.address, std::fs::read(&self.certificate).expect("a certificate"))
     }
 
     /// A client in the group `system:masters`.
-    pub(crate) async fn master(&self, cluster: &Cluster) -> Caller {
+    pub(crate) async fn master(&self, cluster: &Cluster) -> HttpsClient {
         let token = cluster.server.token_for(User::new("master").group("system:masters"));
-        Caller { token: Some(token), ..self.stranger().await }
+        HttpsClient { token: Some(token), ..self.anonymous().await }
     }
 
     /// Polls a path until `is` accepts the response; fails after 60 s.
-    pub(crate) async fn until(&self, path: &str, is: impl Fn(&Reply) -> bool) -> Reply {
-        let (stranger, deadline) = (self.stranger().await, Instant::now() + Duration::from_secs(60));
+    pub(crate) async fn until(&self, path: &str, accept: impl Fn(&Reply) -> bool) -> Reply {
+        let (anonymous, deadline) = (self.anonymous().await, Instant::now() + Duration::from_secs(60));
         loop {
-            let reply = stranger.get(path).await;
-            if is(&reply) {
+            let reply = anonymous.get(path).await;
+            if accept(&reply) {
                 return reply;
             }
             assert!(Instant::now() < deadline, "{path}: 60s passed, {reply:?}");
@@ -85,40 +85,40 @@ impl Served {
     }
 }
 
-async fn careful_cluster() -> Cluster {
+async fn rbac_cluster() -> Cluster {
     let (anonymous, authorization) = (Anonymous::Refused, Authorization::Rbac);
-    Cluster::start_as(kube_dev_apiserver::Config { anonymous, authorization, ..Default::default() }).await
+    Cluster::start_with(kube_dev_apiserver::Config { anonymous, authorization, ..Default::default() }).await
 }
 
 #[tokio::test]
-async fn health_names_the_election_and_the_controllers() {
-    let cluster = careful_cluster().await;
-    let served = start(&cluster, &[]);
-    served.until("/readyz", |reply| reply.text == "ok").await;
+async fn verbose_health_lists_election_and_controllers() {
+    let cluster = rbac_cluster().await;
+    let process = start(&cluster, &[]);
+    process.until("/readyz", |reply| reply.text == "ok").await;
     let healthy = "[+]leaderElection ok\n[+]endpoints-controller ok\n[+]endpointslice-controller ok\n\
                    [+]endpointslice-mirroring-controller ok\nhealthz check passed\n";
-    served.until("/healthz?verbose", |reply| reply.text == healthy).await;
-    let stranger = served.stranger().await;
-    let ready = stranger.get("/readyz?verbose").await;
+    process.until("/healthz?verbose", |reply| reply.text == healthy).await;
+    let anonymous = process.anonymous().await;
+    let ready = anonymous.get("/readyz?verbose").await;
     let all_ready = "[+]informer-sync ok\n[+]credentials ok\n[+]shutdown ok\n[+]api/discovery.k8s.io/v1 ok\n[+]informer-services ok\n[+]informer-pods ok\n\
                      [+]informer-nodes ok\n[+]informer-endpoints ok\n[+]informer-endpointslices ok\nreadyz check passed\n";
     assert_eq!((ready.code, ready.text.as_str()), (200, all_ready));
-    assert_eq!(stranger.get("/livez?verbose").await.text, "[+]leaderElection ok\nlivez check passed\n");
+    assert_eq!(anonymous.get("/livez?verbose").await.text, "[+]leaderElection ok\nlivez check passed\n");
     cluster.server.shutdown().await;
 }
 
 #[tokio::test]
-async fn only_those_with_rights_see_more() {
-    let cluster = careful_cluster().await;
-    let served = start(&cluster, &["--leader-elect=false", "--controllers=endpoints-controller"]);
-    let (stranger, master) = (served.stranger().await, served.master(&cluster).await);
-    let liar = Caller { token: Some("garbage".to_owned()), ..served.stranger().await };
+async fn other_paths_need_authorization() {
+    let cluster = rbac_cluster().await;
+    let process = start(&cluster, &["--leader-elect=false", "--controllers=endpoints-controller"]);
+    let (anonymous, master) = (process.anonymous().await, process.master(&cluster).await);
+    let invalid = HttpsClient { token: Some("garbage".to_owned()), ..process.anonymous().await };
     for path in ["/metrics", "/configz", "/flagz", "/statusz", "/healthz/ping"] {
-        assert_eq!((stranger.get(path).await.code, liar.get(path).await.code), (403, 401), "{path}");
+        assert_eq!((anonymous.get(path).await.code, invalid.get(path).await.code), (403, 401), "{path}");
     }
     assert!(master.get("/flagz").await.text.contains("\nleader-elect=false\n"));
     // The server starts before the controllers.
-    served.until("/healthz?verbose", |reply| reply.text.contains("endpoints-controller")).await;
+    process.until("/healthz?verbose", |reply| reply.text.contains("endpoints-controller")).await;
     let open = master.get_as("/metrics", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").await;
     assert!(open.content_type.starts_with("application/openmetrics-text"), "{}", open.content_type);
     assert!(open.text.contains("\nworkqueue_depth{name=\"endpoint\"} ") && open.text.ends_with("# EOF\n"));
@@ -127,12 +127,12 @@ async fn only_those_with_rights_see_more() {
 
 /// Without any change, a Service is synced once per resync period.
 #[tokio::test]
-async fn the_resync_period_is_kept() {
+async fn unchanged_service_is_synced_every_resync_period() {
     let cluster = Cluster::start().await;
     cluster.service("default", "web").await;
     let alone = ["--leader-elect=false", "--controllers=endpointslice-controller", "--min-resync-period=50ms"];
-    let served = start(&cluster, &alone);
-    let master = served.master(&cluster).await;
+    let process = start(&cluster, &alone);
+    let master = process.master(&cluster).await;
     let syncs = async || {
         let metrics = master.get("/metrics").await.text;
         let count =
@@ -144,46 +144,46 @@ async fn the_resync_period_is_kept() {
 }
 
 #[tokio::test]
-async fn without_an_api_server_it_lives_and_is_not_ready() {
+async fn process_without_an_api_server_is_live_and_not_ready() {
     let cluster = Cluster::start().await;
     let config = kube_dev_apiserver::Config { listen: cluster.server.address(), ..Default::default() };
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::copy(cluster.kubeconfig(), folder.path().join("kubeconfig")).expect("a kubeconfig");
     cluster.server.shutdown().await;
-    let served = start_in(folder.path(), &[]);
-    let stranger = served.stranger().await;
+    let process = start_in(folder.path(), &[]);
+    let anonymous = process.anonymous().await;
     let text = "[-]informer-sync failed: reason withheld\n[+]credentials ok\n[+]shutdown ok\n\
                 [-]api/discovery.k8s.io/v1 failed: reason withheld\n[-]informer-services failed: reason withheld\n\
                 [-]informer-pods failed: reason withheld\n[-]informer-nodes failed: reason withheld\n\
                 [-]informer-endpoints failed: reason withheld\n[-]informer-endpointslices failed: reason withheld\n\
                 readyz check failed\n";
-    let ready = served.until("/readyz", |reply| reply.text.contains("informer-endpointslices")).await;
+    let ready = process.until("/readyz", |reply| reply.text.contains("informer-endpointslices")).await;
     assert_eq!((ready.code, ready.text.as_str()), (500, text));
-    let why = stranger.get("/readyz?verbose").await.text;
+    let why = anonymous.get("/readyz?verbose").await.text;
     assert!(why.contains("[-]api/discovery.k8s.io/v1 failed: the API server has not been reached yet\n"), "{why}");
-    assert_eq!(stranger.get("/livez").await.text, "ok");
+    assert_eq!(anonymous.get("/livez").await.text, "ok");
 
-    let cluster = Cluster::start_as(config).await;
-    served.until("/readyz", |reply| reply.code == 200).await;
+    let cluster = Cluster::start_with(config).await;
+    process.until("/readyz", |reply| reply.code == 200).await;
     cluster.service("default", "web").await;
-    cluster.settles(&[("web".to_owned(), 0)].into()).await;
+    cluster.wait_for_addresses(&[("web".to_owned(), 0)].into()).await;
     cluster.server.shutdown().await;
 }
 
 #[tokio::test]
-async fn neither_idle_nor_slow_clients_keep_others_out() {
+async fn idle_and_slow_clients_do_not_block_others() {
     let cluster = Cluster::start().await;
-    let served = start(&cluster, &["--leader-elect=false"]);
-    let stranger = served.stranger().await;
-    let mut slow = stranger.connect().await.expect("a connection");
+    let process = start(&cluster, &["--leader-elect=false"]);
+    let anonymous = process.anonymous().await;
+    let mut slow = anonymous.connect().await.expect("a connection");
     slow.write_all(b"GET /livez HTTP/1.1\r\nx:").await.expect("half a head");
     let mut idle = Vec::new();
     for _ in 0..1_000 {
-        idle.push(TcpStream::connect(served.address).await.expect("a connection"));
+        idle.push(TcpStream::connect(process.address).await.expect("a connection"));
         if idle.len() % 100 == 0 {
             // One byte at a time: the head is never complete.
             let _ = slow.write_all(b"x").await;
-            let reply = timeout(Duration::from_secs(10), stranger.get("/livez")).await;
+            let reply = timeout(Duration::from_secs(10), anonymous.get("/livez")).await;
             assert_eq!(reply.expect("an answer in time").text, "ok", "{} connections", idle.len());
         }
     }
@@ -191,7 +191,7 @@ async fn neither_idle_nor_slow_clients_keep_others_out() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_served_ends_the_process_with_one_line() {
+async fn serving_errors_are_one_line_on_stderr() {
     let cluster = Cluster::start().await;
     let taken = TcpListener::bind(("127.0.0.1", free_port())).expect("a port");
     let port = taken.local_addr().expect("an address").port();

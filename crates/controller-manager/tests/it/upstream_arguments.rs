@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 use kube_dev_apiserver::{Config, Transport};
 
 use crate::cluster::Cluster;
-use crate::https::Caller;
-use crate::process::{binary, controllers_as, stop};
+use crate::https::HttpsClient;
+use crate::process::{binary, start_with_kubeconfig, stop};
 use crate::serving::free_port;
 
 /// The argument list, with the paths of files of this test.
@@ -27,8 +27,8 @@ fn arguments(cluster: &Cluster) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn it_starts_the_program() {
-    let cluster = Cluster::start_as(Config { transport: Transport::Tls, ..Config::default() }).await;
+async fn kubeadm_arguments_start_the_program() {
+    let cluster = Cluster::start_with(Config { transport: Transport::Tls, ..Config::default() }).await;
     cluster.node().await;
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
@@ -38,10 +38,10 @@ async fn it_starts_the_program() {
     command.args(arguments(&cluster)).arg("--allow-upstream-flags").arg(format!("--secure-port={port}"));
     command.arg(format!("--cert-dir={}", cluster.folder().display()));
     let child = command.stderr(std::process::Stdio::piped()).spawn().expect("the binary starts");
-    cluster.settles(&[("web".to_owned(), 1)].into()).await;
+    cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
     let certificate = std::fs::read(cluster.folder().join("kube-controller-manager.crt")).expect("a certificate");
-    let stranger = Caller::stranger((Ipv4Addr::LOCALHOST, port).into(), certificate);
-    assert_eq!(stranger.get("/healthz").await.text, "ok");
+    let anonymous = HttpsClient::anonymous((Ipv4Addr::LOCALHOST, port).into(), certificate);
+    assert_eq!(anonymous.get("/healthz").await.text, "ok");
     let log = stop(child).await;
     assert_eq!(log.matches("has no effect here and is ignored").count(), 9, "{log}");
     cluster.server.shutdown().await;
@@ -49,23 +49,23 @@ async fn it_starts_the_program() {
 
 /// The Lease of kube-controller-manager can be used explicitly; a warning is logged.
 #[tokio::test]
-async fn its_lease_is_held_on_request_after_a_warning() {
+async fn upstream_lease_name_is_used_with_a_warning() {
     let cluster = Cluster::start().await;
-    let child = controllers_as(&cluster.kubeconfig(), &["--leader-elect-resource-name=kube-controller-manager"]);
+    let child = start_with_kubeconfig(&cluster.kubeconfig(), &["--leader-elect-resource-name=kube-controller-manager"]);
     cluster.node().await;
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
-    cluster.settles(&[("web".to_owned(), 1)].into()).await;
+    cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
     let lease = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager";
     assert!(cluster.document(lease).await.is_some());
     let log = stop(child).await;
-    assert!(log.contains("all controllers there stand still"), "{log}");
+    assert!(log.contains("no controller of kube-controller-manager runs"), "{log}");
     cluster.server.shutdown().await;
 }
 
 #[tokio::test]
-async fn without_leave_it_is_refused_with_a_hint() {
-    let cluster = Cluster::start_as(Config { transport: Transport::Tls, ..Config::default() }).await;
+async fn kubeadm_arguments_without_allow_upstream_flags_are_rejected_with_a_hint() {
+    let cluster = Cluster::start_with(Config { transport: Transport::Tls, ..Config::default() }).await;
     let output = binary().args(arguments(&cluster)).output().await.expect("the binary runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");

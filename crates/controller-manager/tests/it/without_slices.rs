@@ -7,7 +7,7 @@ use kube_dev_apiserver::{Fault, On};
 use rstest::rstest;
 
 use crate::cluster::{Cluster, eventually};
-use crate::process::{controllers, stop};
+use crate::process::{start_controllers, stop};
 use crate::serving::start;
 
 /// Discovery requests of the binary: its only requests without a resource.
@@ -19,7 +19,7 @@ fn discovery() -> On {
 #[case::gate(&["--feature-gates=EndpointSlice=false"], None, "EndpointSlice feature gate is disabled")]
 #[case::server(&[], Some(Fault::refuse(404)), "discovery.k8s.io/v1 resources are not available")]
 #[tokio::test]
-async fn endpoints_are_written_all_the_same(
+async fn endpoints_are_written_without_slice_controllers(
     #[case] arguments: &[&str],
     #[case] fault: Option<Fault>,
     #[case] why: &str,
@@ -28,7 +28,7 @@ async fn endpoints_are_written_all_the_same(
     if let Some(fault) = fault {
         cluster.server.faults().inject(fault.on(discovery()));
     }
-    let child = controllers(&cluster, arguments);
+    let child = start_controllers(&cluster, arguments);
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
     let expected = BTreeMap::from([("web".to_owned(), 1)]);
@@ -46,10 +46,10 @@ async fn endpoints_are_written_all_the_same(
 
 /// An aggregated or restarting API server may lack the group for a short time.
 #[tokio::test]
-async fn the_slice_controllers_start_when_the_api_appears() {
+async fn slice_controllers_start_when_the_api_appears() {
     let cluster = Cluster::start().await;
     let fault = cluster.server.faults().inject(Fault::refuse(404).on(discovery()));
-    let served = start(&cluster, &["--leader-elect=false"]);
+    let process = start(&cluster, &["--leader-elect=false"]);
     cluster.node().await;
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
@@ -58,15 +58,15 @@ async fn the_slice_controllers_start_when_the_api_appears() {
     let missing =
         "[-]api/discovery.k8s.io/v1 failed: the API server does not serve endpointslices of discovery.k8s.io/v1\n";
     let waiting = "[-]informer-endpointslices failed: not started\n";
-    let reply = served.until("/readyz?verbose", |reply| reply.text.contains("[+]informer-nodes ok")).await;
+    let reply = process.until("/readyz?verbose", |reply| reply.text.contains("[+]informer-nodes ok")).await;
     assert!(reply.code == 500 && reply.text.contains(missing) && reply.text.contains(waiting), "{reply:?}");
     let gauge = "endpoint_controllers_api_available{group_version=\"discovery.k8s.io/v1\",resource=\"endpointslices\"}";
-    let master = served.master(&cluster).await;
+    let master = process.master(&cluster).await;
     assert!(master.get("/metrics").await.text.contains(&format!("\n{gauge} 0\n")));
 
     cluster.server.faults().remove(fault);
-    cluster.settles(&expected).await;
-    let reply = served.until("/readyz?verbose", |reply| reply.code == 200).await;
+    cluster.wait_for_addresses(&expected).await;
+    let reply = process.until("/readyz?verbose", |reply| reply.code == 200).await;
     assert!(reply.text.contains("[+]api/discovery.k8s.io/v1 ok\n"), "{reply:?}");
     assert!(master.get("/metrics").await.text.contains(&format!("\n{gauge} 1\n")));
     cluster.server.shutdown().await;
@@ -79,46 +79,46 @@ async fn the_slice_controllers_start_when_the_api_appears() {
 #[case::empty_handed(Fault::reset().times(1))]
 #[case::forbidden(Fault::refuse(403))]
 #[tokio::test]
-async fn a_server_that_does_not_tell_is_no_server_without_slices(#[case] fault: Fault) {
+async fn inconclusive_discovery_is_retried_or_assumed_served(#[case] fault: Fault) {
     let cluster = Cluster::start().await;
     cluster.server.faults().inject(fault.on(discovery()));
-    let child = controllers(&cluster, &[]);
+    let child = start_controllers(&cluster, &[]);
     cluster.node().await;
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
-    cluster.settles(&[("web".to_owned(), 1)].into()).await;
+    cluster.wait_for_addresses(&[("web".to_owned(), 1)].into()).await;
     assert!(cluster.server.faults().states().iter().all(|state| state.hits > 0), "expected the fault to be triggered");
     stop(child).await;
     cluster.server.shutdown().await;
 }
 
 #[tokio::test]
-async fn who_runs_no_slice_controller_does_not_ask() {
+async fn no_discovery_without_slice_controllers() {
     let cluster = Cluster::start().await;
     // Discovery would be retried without end.
     cluster.server.faults().inject(Fault::unavailable().on(discovery()));
-    let child = controllers(&cluster, &["--controllers=endpoints-controller"]);
+    let child = start_controllers(&cluster, &["--controllers=endpoints-controller"]);
     cluster.service("default", "web").await;
     cluster.ready_pod("default", "web-0", "web", "10.1.0.1").await;
     let expected = BTreeMap::from([("web".to_owned(), 1)]);
     eventually("Endpoints", &expected, async || cluster.addresses().await.0).await;
     stop(child).await;
-    let served = start(&cluster, &["--leader-elect=false", "--controllers=endpoints-controller"]);
-    let reply = served.until("/readyz?verbose", |reply| reply.code == 200).await;
+    let process = start(&cluster, &["--leader-elect=false", "--controllers=endpoints-controller"]);
+    let reply = process.until("/readyz?verbose", |reply| reply.code == 200).await;
     assert!(!reply.text.contains("api/"), "{reply:?}");
-    let metrics = served.master(&cluster).await.get("/metrics").await.text;
+    let metrics = process.master(&cluster).await.get("/metrics").await.text;
     assert!(!metrics.contains("endpoint_controllers_api_available{"), "EndpointControllersAPIMissing would fire");
     cluster.server.shutdown().await;
 }
 
 #[tokio::test]
-async fn stops_while_it_waits_for_a_server_that_is_away() {
+async fn process_stops_while_discovery_is_retried() {
     let cluster = Cluster::start().await;
     cluster.server.faults().inject(Fault::unavailable().on(discovery()));
-    let child = controllers(&cluster, &[]);
-    let asked = || async { cluster.server.requests().count(&discovery()) > 1 };
-    eventually("discovery", &true, asked).await;
+    let child = start_controllers(&cluster, &[]);
+    let retried = || async { cluster.server.requests().count(&discovery()) > 1 };
+    eventually("discovery", &true, retried).await;
     let log = tokio::time::timeout(Duration::from_secs(5), stop(child)).await.expect("stops within 5s");
-    assert!(log.contains("API server cannot be asked what it serves, waiting"), "{log}");
+    assert!(log.contains("Discovery of discovery.k8s.io/v1 failed, retrying"), "{log}");
     cluster.server.shutdown().await;
 }

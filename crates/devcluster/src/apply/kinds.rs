@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// Resource of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Resource {
     /// Plural name, used in paths.
     pub(crate) plural: String,
     /// Whether the resource is namespaced.
@@ -18,7 +18,7 @@ pub(crate) struct Place {
 /// Resources by `apiVersion` and kind.
 #[derive(Debug, Default)]
 pub(crate) struct Kinds {
-    places: BTreeMap<(String, String), Place>,
+    resources: BTreeMap<(String, String), Resource>,
 }
 
 /// Subset of `metav1.APIResourceList`.
@@ -45,14 +45,14 @@ impl Kinds {
                 continue;
             }
             let has_status = subresources().any(|of| of == (name.as_str(), "status"));
-            let place = Place { plural: name.clone(), namespaced: *namespaced, has_status };
-            self.places.insert((api_version.to_owned(), kind.clone()), place);
+            let resource = Resource { plural: name.clone(), namespaced: *namespaced, has_status };
+            self.resources.insert((api_version.to_owned(), kind.clone()), resource);
         }
     }
 
     /// Returns the resource of a kind; `None` if the server does not serve it.
-    pub(crate) fn place(&self, api_version: &str, kind: &str) -> Option<&Place> {
-        self.places.get(&(api_version.to_owned(), kind.to_owned()))
+    pub(crate) fn resource(&self, api_version: &str, kind: &str) -> Option<&Resource> {
+        self.resources.get(&(api_version.to_owned(), kind.to_owned()))
     }
 }
 
@@ -62,12 +62,12 @@ pub(crate) fn discovery_path(api_version: &str) -> String {
 }
 
 /// Returns the path of a collection; `namespace` is ignored for a cluster-scoped resource.
-pub(crate) fn collection_path(api_version: &str, place: &Place, namespace: &str) -> String {
+pub(crate) fn collection_path(api_version: &str, resource: &Resource, namespace: &str) -> String {
     let base = discovery_path(api_version);
-    if place.namespaced {
-        format!("{base}/namespaces/{namespace}/{}", place.plural)
+    if resource.namespaced {
+        format!("{base}/namespaces/{namespace}/{}", resource.plural)
     } else {
-        format!("{base}/{}", place.plural)
+        format!("{base}/{}", resource.plural)
     }
 }
 
@@ -98,18 +98,22 @@ mod tests {
     #[case("v1", "Node", Some(("nodes", false, true)))]
     #[case::a_subresource_is_no_kind("v1", "Eviction", None)]
     #[case::other_group("apps/v1", "Pod", None)]
-    fn places(#[case] api_version: &str, #[case] kind: &str, #[case] expect: Option<(&str, bool, bool)>) {
+    fn kinds_map_to_resources(
+        #[case] api_version: &str,
+        #[case] kind: &str,
+        #[case] expect: Option<(&str, bool, bool)>,
+    ) {
         let kinds = core();
-        let got = kinds.place(api_version, kind);
-        assert_eq!(got.map(|place| (place.plural.as_str(), place.namespaced, place.has_status)), expect);
+        let got = kinds.resource(api_version, kind);
+        assert_eq!(got.map(|resource| (resource.plural.as_str(), resource.namespaced, resource.has_status)), expect);
     }
 
     #[rstest]
     #[case("v1", true, "/api/v1/namespaces/shop/things")]
     #[case("v1", false, "/api/v1/things")]
     #[case("discovery.k8s.io/v1", true, "/apis/discovery.k8s.io/v1/namespaces/shop/things")]
-    fn paths(#[case] api_version: &str, #[case] namespaced: bool, #[case] expect: &str) {
-        let place = Place { plural: "things".to_owned(), namespaced, has_status: false };
-        assert_eq!(collection_path(api_version, &place, "shop"), expect);
+    fn collection_paths_of_resources(#[case] api_version: &str, #[case] namespaced: bool, #[case] expect: &str) {
+        let resource = Resource { plural: "things".to_owned(), namespaced, has_status: false };
+        assert_eq!(collection_path(api_version, &resource, "shop"), expect);
     }
 }

@@ -31,7 +31,7 @@ pub(crate) enum ApplyError {
     },
     /// The server rejected the object.
     #[error("{origin}: {object}: {cause}")]
-    Refused {
+    Rejected {
         /// Position of the object in its manifest.
         origin: Origin,
         /// Kind, namespace and name of the object.
@@ -63,8 +63,8 @@ pub(crate) async fn apply(client: &Client, objects: Vec<Object>) -> Result<usize
     for (object, writes) in &planned {
         write(client, writes).await.map_err(|failure| match failure {
             Failure::Client(error) => ApplyError::Client(error),
-            Failure::Refused(cause) => {
-                ApplyError::Refused { origin: object.origin.clone(), object: object.to_string(), cause }
+            Failure::Rejected(cause) => {
+                ApplyError::Rejected { origin: object.origin.clone(), object: object.to_string(), cause }
             }
         })?;
         tracing::debug!(%object, "applied");
@@ -78,7 +78,7 @@ async fn discover(client: &Client, objects: &[Object]) -> Result<Kinds, ApplyErr
     let versions: BTreeSet<&str> = objects.iter().map(|object| object.api_version.as_str()).collect();
     let mut kinds = Kinds::default();
     for api_version in versions {
-        let refuse = |cause: String| ApplyError::Discovery { api_version: api_version.to_owned(), cause };
+        let discovery_error = |cause: String| ApplyError::Discovery { api_version: api_version.to_owned(), cause };
         // An `apiVersion` that cannot be part of a path is reported as an unknown kind.
         if !api_version.chars().all(|c| c.is_ascii_alphanumeric() || "-./".contains(c)) {
             continue;
@@ -87,17 +87,18 @@ async fn discover(client: &Client, objects: &[Object]) -> Result<Kinds, ApplyErr
         match code {
             StatusCode::NOT_FOUND => {}
             code if code.is_success() => {
-                let list = serde_json::from_slice::<ResourceList>(&body).map_err(|error| refuse(error.to_string()))?;
+                let list = serde_json::from_slice::<ResourceList>(&body)
+                    .map_err(|error| discovery_error(error.to_string()))?;
                 kinds.add(api_version, &list);
             }
-            code => return Err(refuse(said(code, &body))),
+            code => return Err(discovery_error(error_message(code, &body))),
         }
     }
     Ok(kinds)
 }
 
 enum Failure {
-    Refused(String),
+    Rejected(String),
     Client(kube_controller_client::Error),
 }
 
@@ -109,17 +110,17 @@ async fn write(client: &Client, writes: &Writes) -> Result<(), Failure> {
         Some(name) => Some(send(client, Method::PATCH, &format!("{collection}/{name}"), object).await?),
         None => None,
     };
-    let answer = match patched {
+    let response = match patched {
         Some((code, body)) if code != StatusCode::NOT_FOUND => (code, body),
         _ => send(client, Method::POST, collection, object).await?,
     };
-    let stored = accepted(answer)?;
+    let stored = accepted(response)?;
     let Some(status) = status else { return Ok(()) };
     // The name is read from the response, since the server may have generated it.
     let name = serde_json::from_slice::<Value>(&stored)
         .ok()
         .and_then(|object| Some(object.pointer("/metadata/name")?.as_str()?.to_owned()))
-        .ok_or_else(|| Failure::Refused("the response contains no metadata.name".to_owned()))?;
+        .ok_or_else(|| Failure::Rejected("the response contains no metadata.name".to_owned()))?;
     accepted(send(client, Method::PATCH, &format!("{collection}/{name}/status"), status).await?).map(drop)
 }
 
@@ -130,11 +131,11 @@ async fn send(client: &Client, method: Method, path: &str, body: &Value) -> Resu
 }
 
 fn accepted((code, body): (StatusCode, Bytes)) -> Result<Bytes, Failure> {
-    if code.is_success() { Ok(body) } else { Err(Failure::Refused(said(code, &body))) }
+    if code.is_success() { Ok(body) } else { Err(Failure::Rejected(error_message(code, &body))) }
 }
 
 /// Returns the message of an error response on one line, or the status code if there is none.
-fn said(code: StatusCode, body: &[u8]) -> String {
+fn error_message(code: StatusCode, body: &[u8]) -> String {
     match serde_json::from_slice::<Status>(body) {
         Ok(status) if !status.message.is_empty() => status.message.lines().collect::<Vec<_>>().join(" "),
         _ => format!("the server answered {code}"),

@@ -45,7 +45,7 @@ pub(crate) fn in_order(mut objects: Vec<Object>) -> Vec<Object> {
 /// Errors: the server does not serve its kind, or the namespace cannot be part of a path.
 pub(crate) fn writes(object: &Object, kinds: &Kinds) -> Result<Writes, ApplyError> {
     let Object { origin, api_version, kind, namespace, name, fields } = object;
-    let Some(place) = kinds.place(api_version, kind) else {
+    let Some(resource) = kinds.resource(api_version, kind) else {
         return Err(ApplyError::UnknownKind {
             origin: origin.clone(),
             api_version: api_version.clone(),
@@ -53,24 +53,24 @@ pub(crate) fn writes(object: &Object, kinds: &Kinds) -> Result<Writes, ApplyErro
         });
     };
     let namespace = namespace.as_deref().unwrap_or("default");
-    if place.namespaced && !is_path_segment(namespace) {
+    if resource.namespaced && !is_path_segment(namespace) {
         let cause = format!("{namespace:?} is not a valid namespace name");
-        return Err(ApplyError::Refused { origin: origin.clone(), object: object.to_string(), cause });
+        return Err(ApplyError::Rejected { origin: origin.clone(), object: object.to_string(), cause });
     }
     let mut fields = fields.clone();
     if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
-        tidy(metadata, place.namespaced, namespace);
+        prepare_metadata(metadata, resource.namespaced, namespace);
     }
-    let status = if place.has_status { fields.remove("status") } else { None };
+    let status = if resource.has_status { fields.remove("status") } else { None };
     Ok(Writes {
-        collection: collection_path(api_version, place, namespace),
+        collection: collection_path(api_version, resource, namespace),
         name: name.clone().filter(|name| is_path_segment(name)),
         object: Value::Object(fields),
         status: status.filter(|status| !status.is_null()).map(|status| json!({ "status": status })),
     })
 }
 
-fn tidy(metadata: &mut Map<String, Value>, namespaced: bool, namespace: &str) {
+fn prepare_metadata(metadata: &mut Map<String, Value>, namespaced: bool, namespace: &str) {
     for field in SET_BY_SERVER {
         metadata.remove(field);
     }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn splits_the_status_off() {
+    fn status_is_a_separate_write() {
         let got = plan("{apiVersion: v1, kind: Node, metadata: {name: a, namespace: x}, status: {phase: up}}").unwrap();
         let expect = Writes {
             collection: "/api/v1/nodes".to_owned(),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn forgets_what_the_server_sets_and_adds_the_namespace() {
+    fn server_fields_are_removed_and_the_namespace_is_added() {
         let got = plan("{apiVersion: v1, kind: Pod, metadata: {name: a, uid: u, resourceVersion: '7'}}").unwrap();
         assert_eq!(got.collection, "/api/v1/namespaces/default/pods");
         assert_eq!(got.object["metadata"], json!({"name": "a", "namespace": "default"}));
@@ -142,7 +142,7 @@ mod tests {
         "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: a/b}}",
         "shop.yaml: document 1, line 1: Pod a/b/a: \"a/b\" is not a valid namespace name"
     )]
-    fn refuses(#[case] text: &str, #[case] expect: &str) {
+    fn invalid_objects_are_rejected(#[case] text: &str, #[case] expect: &str) {
         assert_eq!(plan(text).unwrap_err(), expect);
     }
 

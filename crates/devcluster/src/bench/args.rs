@@ -5,8 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, ValueEnum};
 
 use super::{
+    controller_process::Template,
     settings::{Settings, Sizes},
-    subject::Template,
 };
 
 /// Measures CPU, memory, traffic, writes and latencies of the controllers. The controllers and the API server run in

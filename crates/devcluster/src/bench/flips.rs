@@ -92,9 +92,9 @@ pub(crate) async fn send(
     content_type: &str,
     body: Vec<u8>,
 ) -> anyhow::Result<()> {
-    let (status, answer) = client.raw(method, path, Some(content_type), body).await?;
+    let (status, response) = client.raw(method, path, Some(content_type), body).await?;
     if !status.is_success() {
-        bail!("{path}: {status}: {}", String::from_utf8_lossy(&answer));
+        bail!("{path}: {status}: {}", String::from_utf8_lossy(&response));
     }
     Ok(())
 }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_seed_flips_the_same_pods_and_all_end_up_ready() {
+    fn flips_are_repeatable_and_end_ready() {
         let some = flips(10, 8, 7);
         assert_eq!(some, flips(10, 8, 7));
         assert_ne!(some, flips(10, 8, 8));
@@ -126,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn few_pods_flip_often() {
+    fn few_pods_flip_repeatedly() {
         let ready: Vec<bool> = flips(2, 6, 1).iter().map(|it| it.ready).collect();
         assert_eq!(ready, [false, false, true, true, false, false]);
         assert_eq!(flips(0, 5, 1), []);
     }
 
     #[test]
-    fn a_patch_is_what_a_kubelet_writes() {
+    fn patch_matches_that_of_a_kubelet() {
         let expect = r#"{"status":{"conditions":[{"lastTransitionTime":"1970-01-01T00:00:00Z","status":"False","type":"Ready"},"#;
         assert!(patch(false, Timestamp::UNIX_EPOCH).starts_with(expect), "{}", patch(false, Timestamp::UNIX_EPOCH));
     }

@@ -122,14 +122,14 @@ fn percentiles(it: &Outcome) -> String {
     it.latencies.as_ref().map_or_else(String::new, |it| format!("{:.1} / {:.1} / {:.1} ms", it.p50, it.p99, it.max))
 }
 
-fn within(it: &Outcome, most: [f64; 3]) -> bool {
-    it.latencies.as_ref().is_some_and(|it| it.p50 <= most[0] && it.p99 <= most[1] && it.max <= most[2])
+fn within(it: &Outcome, max: [f64; 3]) -> bool {
+    it.latencies.as_ref().is_some_and(|it| it.p50 <= max[0] && it.p99 <= max[1] && it.max <= max[2])
 }
 
 fn rollout(it: &Outcome) -> String {
     let (writes, bytes) = it.counts.writes_of("endpointslices");
-    let ours = format!("{} writes, {} KiB", number(writes), number(bytes / 1_024));
+    let measured = format!("{} writes, {} KiB", number(writes), number(bytes / 1_024));
     let upstream =
         it.upstream.map(|it| format!("; upstream {} writes, {} KiB", number(it.writes), number(it.bytes / 1_024)));
-    ours + &upstream.unwrap_or_default()
+    measured + &upstream.unwrap_or_default()
 }

@@ -18,7 +18,7 @@ pub(crate) struct Size {
 }
 
 /// Minimum number of Pods for memory per Pod.
-const ENOUGH: usize = 1_000;
+const MIN_PODS_FOR_MEMORY: usize = 1_000;
 
 /// Returns the measured sizes of the series `what`: `pods` or `services`.
 #[expect(clippy::cast_precision_loss, reason = "for display")]
@@ -29,7 +29,7 @@ pub(crate) fn sizes(outcomes: &[Outcome], what: &str) -> Vec<Size> {
     let size = |filled: &Outcome| {
         let count = filled.name.strip_prefix(&prefix)?.parse().ok()?;
         let cpu = find(&format!("{}-churn", filled.name))?.cpu_of_a_change()?;
-        let memory = tiny.filter(|_| filled.population.pods >= ENOUGH).map(|tiny| {
+        let memory = tiny.filter(|_| filled.population.pods >= MIN_PODS_FOR_MEMORY).map(|tiny| {
             let more = mib(filled.usage.resident_kib) - mib(tiny.usage.resident_kib);
             more * 1_024.0 / (filled.population.pods - tiny.population.pods) as f64
         });

@@ -51,10 +51,10 @@ pub(crate) fn between<K: Eq + Hash>(causes: Vec<(K, Instant)>, effects: Vec<(K, 
         first.entry(key).or_insert(at);
     }
     let all = causes.len();
-    let took: Vec<Duration> =
+    let latencies: Vec<Duration> =
         causes.into_iter().filter_map(|(key, at)| Some(first.get(&key)?.saturating_duration_since(at))).collect();
-    let missing = all - took.len();
-    (took, missing)
+    let missing = all - latencies.len();
+    (latencies, missing)
 }
 
 #[cfg(test)]
@@ -69,18 +69,18 @@ mod tests {
     #[case::most(100, 99.0, 99)]
     #[case::all(100, 100.0, 100)]
     #[case::few(10, 99.0, 10)]
-    fn percentiles_are_of_the_nearest_rank(#[case] count: u64, #[case] percent: f64, #[case] expect: u64) {
+    fn percentiles_use_the_nearest_rank(#[case] count: u64, #[case] percent: f64, #[case] expect: u64) {
         let all: Vec<Duration> = (1..=count).map(Duration::from_millis).collect();
         assert_eq!(percentile(&all, percent), Some(Duration::from_millis(expect)));
     }
 
     #[test]
-    fn nothing_has_no_percentiles() {
+    fn summary_of_no_durations_is_none() {
         assert_eq!(Latencies::of(Vec::new()), None);
     }
 
     #[tokio::test]
-    async fn the_first_effect_counts() {
+    async fn latency_ends_at_the_first_effect() {
         let now = Instant::now();
         let later = |milliseconds| now + Duration::from_millis(milliseconds);
         let causes = vec![("a", later(10)), ("b", later(10)), ("c", later(10))];

@@ -4,10 +4,11 @@
 //! the controllers, the only process that is measured.
 
 pub(crate) mod args;
+mod controller_process;
+mod environment;
 mod flips;
 mod goals;
 mod growth;
-mod lab;
 mod latencies;
 mod observer;
 mod outcome;
@@ -18,11 +19,10 @@ mod report;
 mod rollout;
 mod scenario;
 pub(crate) mod server;
+mod server_process;
 mod settings;
 mod settling;
-mod subject;
 mod table;
-mod world;
 
 use std::{
     ffi::OsString,
@@ -37,7 +37,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::{
     args::{BenchArgs, Output},
-    lab::Lab,
+    environment::Environment,
     progress::Progress,
     report::Report,
 };
@@ -92,12 +92,12 @@ async fn measure(args: &BenchArgs) -> anyhow::Result<(Report, Option<anyhow::Err
     let (limit, all) = (settings.timeout, args.scenarios());
     let controller =
         settings.controller.as_ref().map_or("controller-manager of this workspace", |_| "another controller");
-    let mut lab = Lab::new(settings, Progress::new())?;
+    let mut environment = Environment::new(settings, Progress::new())?;
     let (mut outcomes, mut failed) = (Vec::new(), None);
     for scenario in all {
         let name = format!("{scenario:?}").to_lowercase();
-        lab.progress.begin(&name);
-        let measured = timeout(limit, scenario::run(&mut lab, scenario)).await;
+        environment.progress.begin(&name);
+        let measured = timeout(limit, scenario::run(&mut environment, scenario)).await;
         match measured.with_context(|| format!("not finished within {limit:?}")).flatten().context(name.clone()) {
             Ok(measured) => {
                 let command = format!("devcluster bench {name}");

@@ -19,40 +19,40 @@ use super::flips::Flip;
 /// Running informer of EndpointSlices with a record of readiness changes. Dropping this stops the informer.
 #[derive(Debug)]
 pub(crate) struct Observer {
-    seen: Arc<Mutex<Vec<(String, bool, Instant)>>>,
+    observed: Arc<Mutex<Vec<(String, bool, Instant)>>>,
     _informer: JoinSet<()>,
 }
 
 impl Observer {
     /// Starts the informer and waits until it is synced, at most 60 s.
     pub(crate) async fn start(client: &Client) -> anyhow::Result<Self> {
-        let seen = Arc::<Mutex<Vec<(String, bool, Instant)>>>::default();
+        let observed = Arc::<Mutex<Vec<(String, bool, Instant)>>>::default();
         let informer = Informer::<EndpointSlice>::builder(client.clone()).build();
-        let notes = Arc::clone(&seen);
+        let record = Arc::clone(&observed);
         let handler = informer.add_handler(move |event| {
             let at = Instant::now();
             if let Event::Updated { old, new, .. } = event {
-                let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
-                notes.extend(changes(&old, &new).map(|(pod, ready)| (pod.to_owned(), ready, at)));
+                let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+                record.extend(changes(&old, &new).map(|(pod, ready)| (pod.to_owned(), ready, at)));
             }
         });
         let mut tasks = JoinSet::new();
         tasks.spawn(informer.run(CancellationToken::new()));
         wait_for_sync([&handler], Duration::from_secs(60)).await?;
-        Ok(Self { seen, _informer: tasks })
+        Ok(Self { observed, _informer: tasks })
     }
 
     /// Returns the number of recorded readiness changes.
     pub(crate) fn count(&self) -> usize {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.observed.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// Returns the recorded changes of `pods`, and clears the record.
     pub(crate) fn take(&self, population: Population, pods: impl Iterator<Item = usize>) -> Vec<(Flip, Instant)> {
         let names: HashMap<String, usize> = pods.map(|pod| (population.pod_name(pod), pod)).collect();
-        let seen = std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner));
+        let observed = std::mem::take(&mut *self.observed.lock().unwrap_or_else(PoisonError::into_inner));
         let flip = |(name, ready, at): (String, bool, Instant)| Some((Flip { pod: *names.get(&name)?, ready }, at));
-        seen.into_iter().filter_map(flip).collect()
+        observed.into_iter().filter_map(flip).collect()
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn only_readiness_that_differs_is_noted() {
+    fn only_readiness_changes_are_recorded() {
         let (old, new) = (slice(&[("a", true), ("b", true)]), slice(&[("b", false), ("a", true), ("c", true)]));
         assert_eq!(changes(&old, &new).collect::<Vec<_>>(), [("b", false)]);
     }

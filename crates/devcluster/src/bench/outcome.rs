@@ -4,7 +4,8 @@ use kube_dev_apiserver::Population;
 use serde::{Serialize, Serializer};
 
 use super::{
-    latencies::Latencies, protocol::Counts, rollout::Upstream, settings::Pace, settling::Settling, subject::Usage,
+    controller_process::Usage, latencies::Latencies, protocol::RequestCounts, rollout::Upstream, settings::Pace,
+    settling::Settling,
 };
 
 /// Result of one measurement.
@@ -27,7 +28,7 @@ pub(crate) struct Outcome {
     /// Seconds until the last write.
     pub(crate) seconds: f64,
     /// Requests and traffic during the measurement.
-    pub(crate) counts: Counts,
+    pub(crate) counts: RequestCounts,
     /// Number of Pod changes.
     pub(crate) changes: usize,
     /// Latencies from Pod changes to slice changes, if measured.

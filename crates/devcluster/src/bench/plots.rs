@@ -29,21 +29,21 @@ pub(crate) fn plots(outcomes: &[Outcome]) -> anyhow::Result<Vec<(&'static str, S
     let memory = Frame { title: "Memory until everything is written", x: "seconds", y: "MiB resident", log: false };
     let pods = Frame { title: "CPU of a change, by Pods", x: "Pods", y: "ms", log: true };
     let services = Frame { title: "CPU of a change, by Services of a namespace", x: "Services", y: "ms", log: true };
-    let grown = |what: &str| {
+    let cpu_by_size = |what: &str| {
         let points: Vec<(f64, f64)> = sizes(outcomes, what).iter().map(|it| (as_f64(it.count), it.cpu)).collect();
         Some((String::new(), points)).filter(|(_, points)| points.len() > 1).into_iter().collect()
     };
     let curve = |it: &Outcome| Some((it.name.clone(), it.latencies.as_ref()?.curve.clone()));
-    let course = |it: &Outcome| {
+    let memory_over_time = |it: &Outcome| {
         let points = it.timeline.iter().map(|(at, _, resident)| (*at, *resident)).collect();
         matches!(it.name.as_str(), "start" | "resume" | "namespace" | "big" | "big-resume")
             .then(|| (it.name.clone(), points))
     };
     let all: [(&str, Frame, Vec<Line>); 4] = [
         ("latency.svg", latency, outcomes.iter().filter_map(curve).collect()),
-        ("memory.svg", memory, outcomes.iter().filter_map(course).collect()),
-        ("growth-pods.svg", pods, grown("pods")),
-        ("growth-services.svg", services, grown("services")),
+        ("memory.svg", memory, outcomes.iter().filter_map(memory_over_time).collect()),
+        ("growth-pods.svg", pods, cpu_by_size("pods")),
+        ("growth-services.svg", services, cpu_by_size("services")),
     ];
     let drawn = all.into_iter().filter(|(_, _, lines)| !lines.is_empty());
     drawn.map(|(name, frame, lines)| Ok((name, draw(&frame, &lines)?))).collect()
@@ -56,9 +56,9 @@ fn as_f64(count: usize) -> f64 {
 
 fn draw(frame: &Frame, lines: &[Line]) -> anyhow::Result<String> {
     let points = || lines.iter().flat_map(|(_, points)| points.iter().copied());
-    let most = |of: fn((f64, f64)) -> f64| points().map(of).fold(f64::MIN_POSITIVE, f64::max);
-    let least = points().map(|it| it.0).fold(f64::MAX, f64::min);
-    let (x, y) = (most(|it| it.0), most(|it| it.1) * 1.1);
+    let max = |of: fn((f64, f64)) -> f64| points().map(of).fold(f64::MIN_POSITIVE, f64::max);
+    let min_x = points().map(|it| it.0).fold(f64::MAX, f64::min);
+    let (x, y) = (max(|it| it.0), max(|it| it.1) * 1.1);
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, (720, 360)).into_drawing_area();
@@ -85,7 +85,7 @@ fn draw(frame: &Frame, lines: &[Line]) -> anyhow::Result<String> {
             }};
         }
         if frame.log {
-            draw!((least..x).log_scale());
+            draw!((min_x..x).log_scale());
         } else {
             draw!(0.0..x);
         }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plot_has_its_lines_and_their_names() {
+    fn plot_has_lines_with_names() {
         let lines = vec![
             ("ours".to_owned(), vec![(1.0, 2.0), (10.0, 3.0)]),
             ("theirs".to_owned(), vec![(1.0, 4.0), (10.0, 9.0)]),

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 /// Request to the server process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Question {
+pub(super) enum Request {
     /// Load a cluster of this size.
     Load { pods: usize, services: usize, nodes: usize, services_of_a_namespace: usize },
     /// Return the counts.
     Count,
 }
 
-impl Question {
+impl Request {
     pub(super) fn load(population: Population) -> Self {
         let Population { pods, services, nodes, services_of_a_namespace } = population;
         Self::Load { pods, services, nodes, services_of_a_namespace }
@@ -24,13 +24,13 @@ impl Question {
 /// Response of the server process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Answer {
+pub(super) enum Response {
     /// First message, without a request: the server is ready. The value is its kubeconfig.
     Ready(String),
     /// The cluster is loaded. The value is the number of objects.
     Loaded(usize),
-    /// Response to [`Question::Count`].
-    Counted(Counts),
+    /// Response to [`Request::Count`].
+    Counted(RequestCounts),
     /// The request failed with this error.
     Failed(String),
 }
@@ -38,7 +38,7 @@ pub(super) enum Answer {
 /// Requests and traffic since the start of the server, except those of the bench.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Counts {
+pub(crate) struct RequestCounts {
     /// Bytes sent by the server.
     pub(crate) sent: u64,
     /// Bytes received by the server.
@@ -70,7 +70,7 @@ impl Requests {
     }
 }
 
-impl Counts {
+impl RequestCounts {
     /// Returns the difference to earlier counts.
     pub(crate) fn since(&self, before: &Self) -> Self {
         let old = |now: &Requests| {
@@ -118,9 +118,11 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_new_counts() {
-        let before = Counts { sent: 5, requests: vec![requests("endpoints", "create", 2)], ..Counts::default() };
-        let mut now = Counts { sent: 9, requests: vec![requests("endpoints", "create", 2)], ..Counts::default() };
+    fn since_returns_the_difference() {
+        let before =
+            RequestCounts { sent: 5, requests: vec![requests("endpoints", "create", 2)], ..RequestCounts::default() };
+        let mut now =
+            RequestCounts { sent: 9, requests: vec![requests("endpoints", "create", 2)], ..RequestCounts::default() };
         now.requests.extend([requests("endpointslices", "update", 3), requests("pods", "list", 1)]);
         let new = now.since(&before);
         assert_eq!((new.sent, new.writes(), new.writes_of("endpointslices")), (4, 3, (3, 30)));

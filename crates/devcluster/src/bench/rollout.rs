@@ -16,7 +16,7 @@ use rand::{SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};
 use serde::Serialize;
 
 /// Maximum number of endpoints per slice (Go: the default of `--max-endpoints-per-slice`).
-const MOST: usize = 100;
+const MAX_ENDPOINTS_PER_SLICE: usize = 100;
 
 /// Parameters of a rolling update, in which every Pod of a Service is replaced.
 #[derive(Debug, Clone, Copy)]
@@ -45,17 +45,17 @@ pub(crate) struct Upstream {
 
 /// State of a Pod in a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum EndpointState {
     Ready,
     Terminating,
 }
 
-type Slice = BTreeMap<usize, State>;
+type Slice = BTreeMap<usize, EndpointState>;
 
 /// Simulates the update. `length` is the average encoded size of an endpoint in bytes.
 pub(crate) fn upstream(rollout: &Rollout, length: u64) -> Upstream {
     let mut rng = StdRng::seed_from_u64(rollout.seed);
-    let mut pods: Slice = (0..rollout.pods).map(|pod| (pod, State::Ready)).collect();
+    let mut pods: Slice = (0..rollout.pods).map(|pod| (pod, EndpointState::Ready)).collect();
     let mut slices = Vec::new();
     sync(&mut slices, &pods, &mut rng);
     let events = events(rollout);
@@ -80,12 +80,12 @@ pub(crate) fn upstream(rollout: &Rollout, length: u64) -> Upstream {
 
 /// Returns time, Pod and new state of each event, in order of time: each Pod gets a ready successor and is deleted at
 /// the same time, and is removed (`None`) after the grace period.
-fn events(rollout: &Rollout) -> Vec<(Duration, usize, Option<State>)> {
+fn events(rollout: &Rollout) -> Vec<(Duration, usize, Option<EndpointState>)> {
     let mut events = Vec::with_capacity(rollout.pods * 3);
     for pod in 0..rollout.pods {
         let at = Duration::from_secs(1).saturating_mul(u32::try_from(pod).unwrap_or(u32::MAX)) / rollout.rate.get();
-        events.push((at, rollout.pods + pod, Some(State::Ready)));
-        events.push((at, pod, Some(State::Terminating)));
+        events.push((at, rollout.pods + pod, Some(EndpointState::Ready)));
+        events.push((at, pod, Some(EndpointState::Terminating)));
         events.push((at + rollout.grace, pod, None));
     }
     events.sort_by_key(|(at, _, _)| *at);
@@ -94,38 +94,41 @@ fn events(rollout: &Rollout) -> Vec<(Duration, usize, Option<State>)> {
 
 /// Simulates one sync. Returns the number of written slices and the number of endpoints in them.
 fn sync(slices: &mut Vec<Slice>, pods: &Slice, rng: &mut StdRng) -> (u64, u64) {
-    let mut known = BTreeSet::new();
+    let mut existing = BTreeSet::new();
     let mut written: Vec<bool> = Vec::with_capacity(slices.len());
     for slice in slices.iter_mut() {
         let before = slice.clone();
         slice.retain(|pod, state| {
-            known.insert(*pod);
+            existing.insert(*pod);
             pods.get(pod).map(|now| *state = *now).is_some()
         });
         written.push(*slice != before);
     }
-    let mut new: Vec<(usize, State)> =
-        pods.iter().filter(|(pod, _)| !known.contains(pod)).map(|(pod, state)| (*pod, *state)).collect();
+    let mut new: Vec<(usize, EndpointState)> =
+        pods.iter().filter(|(pod, _)| !existing.contains(pod)).map(|(pod, state)| (*pod, *state)).collect();
     new.shuffle(rng);
 
     let mut touched: Vec<usize> = (0..slices.len()).filter(|at| written[*at] && !slices[*at].is_empty()).collect();
     touched.sort_by_key(|at| std::cmp::Reverse(slices[*at].len()));
     for at in touched {
-        let room = MOST - slices[at].len();
-        slices[at].extend(new.drain(..room.min(new.len())));
+        let space = MAX_ENDPOINTS_PER_SLICE - slices[at].len();
+        slices[at].extend(new.drain(..space.min(new.len())));
     }
     while !new.is_empty() {
         let left = new.len();
-        let fits = |at: &usize| !written[*at] && slices[*at].len() + left <= MOST;
-        let other = (0..slices.len()).filter(|_| left < MOST).filter(fits).max_by_key(|at| slices[*at].len());
+        let fits = |at: &usize| !written[*at] && slices[*at].len() + left <= MAX_ENDPOINTS_PER_SLICE;
+        let other = (0..slices.len())
+            .filter(|_| left < MAX_ENDPOINTS_PER_SLICE)
+            .filter(fits)
+            .max_by_key(|at| slices[*at].len());
         // Upstream reuses a slice that has become empty, instead of deleting it and creating another one.
         let at = other.or_else(|| slices.iter().position(BTreeMap::is_empty)).unwrap_or_else(|| {
             slices.push(Slice::new());
             written.push(true);
             slices.len() - 1
         });
-        let room = MOST - slices[at].len();
-        slices[at].extend(new.drain(..left.min(room)));
+        let space = MAX_ENDPOINTS_PER_SLICE - slices[at].len();
+        slices[at].extend(new.drain(..left.min(space)));
         written[at] = true;
     }
     let count = written.iter().filter(|it| **it).count() as u64;
@@ -141,7 +144,7 @@ mod tests {
     use super::*;
 
     fn ready(pods: impl IntoIterator<Item = usize>) -> Slice {
-        pods.into_iter().map(|pod| (pod, State::Ready)).collect()
+        pods.into_iter().map(|pod| (pod, EndpointState::Ready)).collect()
     }
 
     #[rstest]
@@ -153,7 +156,11 @@ mod tests {
     #[case::a_slice_goes(vec![100, 50], 100..150, (1, 0))]
     #[case::a_slice_goes_and_another_is_filled(vec![100, 50], 100..200, (2, 100))]
     #[case::a_slice_is_used_again(vec![100, 50], 100..230, (1, 80))]
-    fn a_sync_writes(#[case] full: Vec<usize>, #[case] pods: std::ops::Range<usize>, #[case] expect: (u64, u64)) {
+    fn sync_writes_changed_slices(
+        #[case] full: Vec<usize>,
+        #[case] pods: std::ops::Range<usize>,
+        #[case] expect: (u64, u64),
+    ) {
         let mut at = 0;
         let mut slices: Vec<Slice> = Vec::new();
         for length in full {
@@ -164,11 +171,11 @@ mod tests {
         assert_eq!(sync(&mut slices, &pods, &mut StdRng::seed_from_u64(1)), expect);
         let all: Slice = slices.iter().flatten().map(|(pod, state)| (*pod, *state)).collect();
         assert_eq!(all, pods);
-        assert!(slices.iter().all(|slice| (1..=MOST).contains(&slice.len())));
+        assert!(slices.iter().all(|slice| (1..=MAX_ENDPOINTS_PER_SLICE).contains(&slice.len())));
     }
 
     #[test]
-    fn an_update_is_played_to_its_end() {
+    fn rolling_update_is_modelled_completely() {
         let rollout = Rollout {
             pods: 300,
             rate: NonZeroU32::new(100).unwrap(),
@@ -176,11 +183,11 @@ mod tests {
             batch_period: Duration::from_millis(500),
             seed: 1,
         };
-        let played = upstream(&rollout, 10);
+        let modelled = upstream(&rollout, 10);
         // Changes occur from 0 s to 3.99 s; each sync starts 0.5 s after the first change since the previous one.
-        assert!((7..=8).contains(&played.syncs), "{played:?}");
-        assert!(played.writes >= played.syncs && played.endpoints <= played.writes * 100, "{played:?}");
-        assert_eq!(played.bytes, played.endpoints * 10);
-        assert_eq!(played, upstream(&rollout, 10));
+        assert!((7..=8).contains(&modelled.syncs), "{modelled:?}");
+        assert!(modelled.writes >= modelled.syncs && modelled.endpoints <= modelled.writes * 100, "{modelled:?}");
+        assert_eq!(modelled.bytes, modelled.endpoints * 10);
+        assert_eq!(modelled, upstream(&rollout, 10));
     }
 }

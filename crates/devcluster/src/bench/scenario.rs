@@ -11,45 +11,46 @@ use kube_dev_apiserver::Population;
 
 use super::{
     args::Scenario,
+    environment::{Environment, Run},
     flips::{drive, flips},
-    lab::{Lab, Run},
     outcome::Outcome,
+    server_process::ServerProcess,
     settings::Settings,
-    world::World,
 };
 
 /// Batch period with which the Go controllers were measured.
 const BATCH_PERIOD: Duration = Duration::from_millis(500);
 /// Cluster size of most scenarios.
-const USUAL: Population = Population { pods: 20_000, services: 1_000, nodes: 500, services_of_a_namespace: 40 };
+const DEFAULT_POPULATION: Population =
+    Population { pods: 20_000, services: 1_000, nodes: 500, services_of_a_namespace: 40 };
 
 /// Runs a scenario; returns its measurements.
-pub(crate) async fn run(lab: &mut Lab, scenario: Scenario) -> anyhow::Result<Vec<Outcome>> {
+pub(crate) async fn run(environment: &mut Environment, scenario: Scenario) -> anyhow::Result<Vec<Outcome>> {
     match scenario {
-        Scenario::Start => fill::start(lab).await,
-        Scenario::Resume => fill::resume(lab).await,
-        Scenario::Churn => fill::churn(lab).await,
-        Scenario::Latency => latency::run(lab).await,
-        Scenario::Namespace => fill::namespace(lab).await,
-        Scenario::Big => fill::big(lab).await,
-        Scenario::Rollout => rolling::run(lab).await,
-        Scenario::Growth => growth::run(lab).await,
+        Scenario::Start => fill::start(environment).await,
+        Scenario::Resume => fill::resume(environment).await,
+        Scenario::Churn => fill::churn(environment).await,
+        Scenario::Latency => latency::run(environment).await,
+        Scenario::Namespace => fill::namespace(environment).await,
+        Scenario::Big => fill::big(environment).await,
+        Scenario::Rollout => rolling::run(environment).await,
+        Scenario::Growth => growth::run(environment).await,
     }
 }
 
 /// Changes the readiness of Pods and waits until the controllers are idle.
 async fn flip(
     run: &mut Run,
-    world: &mut World,
-    lab: &Lab,
+    server: &mut ServerProcess,
+    environment: &Environment,
     (count, rate): (usize, usize),
     name: &str,
 ) -> anyhow::Result<Outcome> {
-    lab.progress.step(&format!("{count} flips, {rate} per second"));
-    let flips = flips(run.population.pods, count, lab.settings.seed);
+    environment.progress.step(&format!("{count} flips, {rate} per second"));
+    let flips = flips(run.population.pods, count, environment.settings.seed);
     drive(&run.client, run.population, &flips, per_second(rate)).await?;
-    run.settle(world, &lab.progress, "after the flips", |_| true).await?;
-    Ok(Outcome { changes: flips.len(), ..run.outcome(world, name).await? })
+    run.settle(server, &environment.progress, "after the flips", |_| true).await?;
+    Ok(Outcome { changes: flips.len(), ..run.outcome(server, name).await? })
 }
 
 /// Returns number and rate (per second) of the flips, from the settings or else the given defaults.

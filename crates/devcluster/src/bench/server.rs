@@ -10,32 +10,32 @@ use kube_dev_apiserver::{Population, Server};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 
-use super::protocol::{Answer, Counts, Question, Requests};
+use super::protocol::{Request, RequestCounts, Requests, Response};
 
 /// Recorded list of Pods of production size.
 const RECORDED: &str = include_str!("../../../../conformance/fixtures/pod.list.json");
 /// Name of the recorded Pod that is the template of all Pods. It is ready.
 const TEMPLATE: &str = "shop-11";
 /// Capacity of the request log: more than the requests between two counts.
-const LOG: usize = 1_000_000;
+const LOG_CAPACITY: usize = 1_000_000;
 
 /// Serves until standard input is closed, which happens even if the bench is killed.
 pub(crate) async fn run() -> anyhow::Result<()> {
-    let config = kube_dev_apiserver::Config { request_log: LOG, seed: Some(1), ..Default::default() };
+    let config = kube_dev_apiserver::Config { request_log: LOG_CAPACITY, seed: Some(1), ..Default::default() };
     let server = Server::start(config).await?;
-    say(&Answer::Ready(server.kubeconfig()))?;
+    write_response(&Response::Ready(server.kubeconfig()))?;
     let mut counted = BTreeMap::new();
     let mut refused = 0;
     let mut lines = BufReader::new(stdin()).lines();
     while let Some(line) = lines.next_line().await? {
         match serde_json::from_str(&line).context("invalid request on standard input")? {
-            Question::Load { pods, services, nodes, services_of_a_namespace } => {
+            Request::Load { pods, services, nodes, services_of_a_namespace } => {
                 let population = Population { pods, services, nodes, services_of_a_namespace };
                 let template = template()?;
                 let loaded = server.load(population.objects(&template)).map_err(anyhow::Error::from);
-                say(&loaded.map_or_else(|error| Answer::Failed(format!("{error:#}")), Answer::Loaded))?;
+                write_response(&loaded.map_or_else(|error| Response::Failed(format!("{error:#}")), Response::Loaded))?;
             }
-            Question::Count => say(&Answer::Counted(count(&server, &mut counted, &mut refused)))?,
+            Request::Count => write_response(&Response::Counted(count(&server, &mut counted, &mut refused)))?,
         }
     }
     server.shutdown().await;
@@ -43,7 +43,7 @@ pub(crate) async fn run() -> anyhow::Result<()> {
 }
 
 /// Adds the requests since the last call to `counted` and `refused`, and returns the totals.
-fn count(server: &Server, counted: &mut BTreeMap<(String, String), (u64, u64)>, refused: &mut u64) -> Counts {
+fn count(server: &Server, counted: &mut BTreeMap<(String, String), (u64, u64)>, refused: &mut u64) -> RequestCounts {
     for request in server.requests().take().into_iter().filter(|request| !is_bench(&request.user_agent)) {
         if request.status.is_none_or(|status| status >= 400) {
             *refused += 1;
@@ -61,7 +61,7 @@ fn count(server: &Server, counted: &mut BTreeMap<(String, String), (u64, u64)>, 
         count: *count,
         bytes: *bytes,
     };
-    Counts {
+    RequestCounts {
         sent: others().map(|it| it.sent).sum(),
         received: others().map(|it| it.received).sum(),
         refused: *refused,
@@ -81,9 +81,9 @@ pub(super) fn template() -> anyhow::Result<Value> {
     Ok(Population::template(found.context("the recorded list does not contain the template Pod")?.take()))
 }
 
-fn say(answer: &Answer) -> anyhow::Result<()> {
+fn write_response(response: &Response) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    serde_json::to_writer(&mut out, answer)?;
+    serde_json::to_writer(&mut out, response)?;
     writeln!(out)?;
     Ok(out.flush()?)
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pods_are_of_production_size() {
+    fn template_pod_has_production_size() {
         let one = Population { pods: 1, services: 1, nodes: 1, services_of_a_namespace: 1 };
         let length = one.pod(&template().unwrap(), 0).to_string().len();
         assert!((7_000..12_000).contains(&length), "{length}");

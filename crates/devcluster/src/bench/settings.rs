@@ -5,7 +5,7 @@ use std::time::Duration;
 use kube_dev_apiserver::Population;
 use serde::Serialize;
 
-use super::subject::Template;
+use super::controller_process::Template;
 
 /// Settings given by the user; `None` selects the default of the scenario.
 #[derive(Debug, Clone)]
@@ -43,21 +43,21 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Returns the size of a cluster; values that are not given are taken from `usual`.
-    pub(crate) fn or(self, usual: Population) -> Population {
+    /// Returns the size of a cluster; values that are not given are taken from `default`.
+    pub(crate) fn or(self, default: Population) -> Population {
         Population {
-            pods: self.pods.unwrap_or(usual.pods),
-            services: self.services.unwrap_or(usual.services),
-            nodes: self.nodes.unwrap_or(usual.nodes),
-            ..usual
+            pods: self.pods.unwrap_or(default.pods),
+            services: self.services.unwrap_or(default.services),
+            nodes: self.nodes.unwrap_or(default.nodes),
+            ..default
         }
     }
 }
 
 impl Settings {
-    /// Returns the pace of the controllers; `usual` is the batch period of the scenario.
-    pub(crate) fn pace(&self, usual: Duration) -> Pace {
-        let period = self.batch_period.unwrap_or(usual);
+    /// Returns the pace of the controllers; `default` is the batch period of the scenario.
+    pub(crate) fn pace(&self, default: Duration) -> Pace {
+        let period = self.batch_period.unwrap_or(default);
         Pace {
             batch_period_milliseconds: u64::try_from(period.as_millis()).unwrap_or(u64::MAX),
             qps: self.qps,

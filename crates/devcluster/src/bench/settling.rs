@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::subject::Usage;
+use super::controller_process::Usage;
 
 /// Activity of the controllers up to one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,37 +20,37 @@ pub(crate) struct Sample {
 /// Detects idle controllers: for a given time there are no writes, hardly any traffic, and hardly any CPU time.
 #[derive(Debug, Clone)]
 pub(crate) struct Settling {
-    quiet: Duration,
+    idle_time: Duration,
     samples: Vec<Sample>,
 }
 
 /// Maximum bytes sent to idle controllers: bookmarks, HTTP/2 pings and acknowledgements.
-const CHATTER: u64 = 16 * 1024;
+const MAX_IDLE_BYTES: u64 = 16 * 1024;
 
 impl Settling {
-    /// Returns a detector that requires inactivity for `quiet`.
-    pub(crate) fn new(quiet: Duration) -> Self {
-        Self { quiet, samples: Vec::new() }
+    /// Returns a detector that requires inactivity for `idle_time`.
+    pub(crate) fn new(idle_time: Duration) -> Self {
+        Self { idle_time, samples: Vec::new() }
     }
 
     /// Adds a sample. Returns whether the controllers are idle and `done`, the caller's own condition, is true.
     pub(crate) fn add(&mut self, sample: Sample, done: bool) -> bool {
         self.samples.push(sample);
-        let Some(begin) = sample.at.checked_sub(self.quiet) else { return false };
+        let Some(begin) = sample.at.checked_sub(self.idle_time) else { return false };
         let Some(before) = self.samples.iter().rev().find(|it| it.at <= begin) else { return false };
         let used = sample.usage.cpu.saturating_sub(before.usage.cpu);
         // Idle means at most 3 % of one CPU, for timers and the like.
-        let little = used * 33 <= sample.at.saturating_sub(before.at);
-        done && little && before.writes == sample.writes && sample.sent - before.sent <= CHATTER
+        let is_idle = used * 33 <= sample.at.saturating_sub(before.at);
+        done && is_idle && before.writes == sample.writes && sample.sent - before.sent <= MAX_IDLE_BYTES
     }
 
     /// Returns the time of the last write or, without writes, of the last traffic above the idle level.
     pub(crate) fn busy_until(&self) -> Duration {
-        let changed = |of: fn(&Sample) -> u64, least: u64| {
-            let last = self.samples.windows(2).rev().find(|pair| of(&pair[1]) - of(&pair[0]) > least);
+        let changed = |of: fn(&Sample) -> u64, min: u64| {
+            let last = self.samples.windows(2).rev().find(|pair| of(&pair[1]) - of(&pair[0]) > min);
             last.map(|pair| pair[1].at)
         };
-        changed(|it| it.writes, 0).or_else(|| changed(|it| it.sent, CHATTER)).unwrap_or_default()
+        changed(|it| it.writes, 0).or_else(|| changed(|it| it.sent, MAX_IDLE_BYTES)).unwrap_or_default()
     }
 
     /// Returns all samples in order of time.
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_over_when_nothing_happens_for_long_enough() {
+    fn settled_after_the_idle_time() {
         let mut settling = Settling::new(Duration::from_secs(1));
         assert!(!settling.add(sample(0, 0, 0, 0), true));
         assert!(!settling.add(sample(500, 0, 1_000_000, 400), true), "too soon");
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_write_the_bytes_tell() {
+    fn busy_until_uses_bytes_without_writes() {
         let mut settling = Settling::new(Duration::from_secs(1));
         for it in [sample(0, 0, 0, 0), sample(500, 0, 1_000_000, 400), sample(1_500, 0, 1_000_100, 410)] {
             settling.add(it, true);

@@ -1,6 +1,6 @@
 //! Snapshot of the cluster, for the simulated kubelets and the view.
 
-mod follow;
+mod informers;
 
 use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
 
@@ -10,7 +10,7 @@ use k8s_openapi::api::{
 };
 use kube_wire::ObjectKey;
 
-pub(crate) use follow::follow;
+pub(crate) use informers::start_informers;
 
 /// Objects of one type by key.
 pub(crate) type Objects<K> = BTreeMap<ObjectKey, Arc<K>>;

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn each_node_has_its_block() {
+    fn each_node_has_its_own_block() {
         let (mut addresses, none) = (Addresses::default(), BTreeSet::new());
         assert_eq!(text(addresses.assign("a", &none)), "10.112.1.2 fd00:10:112:1::2");
         assert_eq!(text(addresses.assign("b", &none)), "10.112.2.2 fd00:10:112:2::2");
@@ -67,22 +67,22 @@ mod tests {
     }
 
     #[test]
-    fn leaves_out_what_is_in_use() {
+    fn addresses_in_use_are_skipped() {
         let used = BTreeSet::from(["10.112.1.2".parse().unwrap(), "fd00:10:112:1::3".parse().unwrap()]);
         assert_eq!(text(Addresses::default().assign("a", &used)), "10.112.1.4 fd00:10:112:1::4");
     }
 
     #[test]
-    fn gives_every_address_once_until_none_is_left() {
+    fn addresses_are_unique_until_exhausted() {
         let (mut addresses, none) = (Addresses::default(), BTreeSet::new());
-        let mut given = 0_u32;
+        let mut assigned = 0_u32;
         let mut last = None;
         while let Some(pair) = addresses.assign("a", &none) {
             // Strictly increasing, so no address is allocated twice.
             assert!(last < Some(pair), "{pair:?} after {last:?}");
             last = Some(pair);
-            given += 1;
+            assigned += 1;
         }
-        assert_eq!(given, 253 * u32::from(LAST_BLOCK));
+        assert_eq!(assigned, 253 * u32::from(LAST_BLOCK));
     }
 }

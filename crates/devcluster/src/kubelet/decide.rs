@@ -9,30 +9,30 @@ use k8s_openapi::api::core::v1::{Node, Pod};
 use kube_wire::{Object as _, ObjectKey, Uid};
 use tokio::time::Instant;
 
-use super::{Order, Pace, Stopping, addresses::Addresses};
+use super::{Delays, Order, Stopping, addresses::Addresses};
 use crate::cluster::{Snapshot, node_is_ready, pod_addresses};
 
 /// State of the simulated kubelets of all Nodes. An order is recorded as executed when it is returned, so that a stale
 /// snapshot does not cause it again.
 #[derive(Debug)]
 pub(crate) struct Kubelet {
-    pace: Pace,
+    delays: Delays,
     addresses: Addresses,
     /// Recorded state of each Pod, by UID.
-    pods: BTreeMap<Uid, Memory>,
+    pods: BTreeMap<Uid, PodState>,
     /// UIDs of the Nodes that were registered.
     nodes: BTreeSet<Uid>,
 }
 
 #[derive(Debug, Default)]
-struct Memory {
-    said: Said,
+struct PodState {
+    reported: Reported,
     started: Option<Instant>,
-    asked_to_stop: Option<Instant>,
+    stop_requested: Option<Instant>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Said {
+enum Reported {
     #[default]
     Nothing,
     Started,
@@ -62,16 +62,16 @@ impl Decision {
 
 /// State of a Pod's Node.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Home {
+enum NodeState {
     Up,
     Lost,
-    Gone,
+    Deleted,
 }
 
 impl Kubelet {
     /// Returns a kubelet without recorded state.
-    pub(crate) fn new(pace: Pace) -> Self {
-        Self { pace, addresses: Addresses::default(), pods: BTreeMap::new(), nodes: BTreeSet::new() }
+    pub(crate) fn new(delays: Delays) -> Self {
+        Self { delays, addresses: Addresses::default(), pods: BTreeMap::new(), nodes: BTreeSet::new() }
     }
 
     /// Returns the orders for the current state of the cluster.
@@ -86,47 +86,47 @@ impl Kubelet {
         self.pods.retain(|uid, _| uids.contains(uid));
         for (key, pod) in &cluster.pods {
             let Some(node) = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()) else { continue };
-            let mut memory = self.pods.remove(&pod.uid()).unwrap_or_default();
+            let mut state = self.pods.remove(&pod.uid()).unwrap_or_default();
             let node = cluster.nodes.get(&ObjectKey::new("", node)).map(|node| &**node);
             let order = if pod.metadata.deletion_timestamp.is_some() {
-                self.stop(&mut memory, pod, home(node), stopping, now, &mut decision)
+                self.stop(&mut state, pod, node_state(node), stopping, now, &mut decision)
             } else {
-                self.keep_running(&mut memory, cluster, key, node, now, &mut decision)
+                self.keep_running(&mut state, cluster, key, node, now, &mut decision)
             };
             decision.orders.extend(order);
-            self.pods.insert(pod.uid(), memory);
+            self.pods.insert(pod.uid(), state);
         }
         decision
     }
 
     fn stop(
         &self,
-        memory: &mut Memory,
+        state: &mut PodState,
         pod: &Pod,
-        home: Home,
+        node_state: NodeState,
         stopping: Stopping,
         now: Instant,
         decision: &mut Decision,
     ) -> Option<Order> {
-        let stopped = match home {
-            Home::Up => {
-                let asked = *memory.asked_to_stop.get_or_insert(now);
-                stopping == Stopping::Proceeds && decision.is_due(asked + self.pace.stop_after, now)
+        let stopped = match node_state {
+            NodeState::Up => {
+                let requested = *state.stop_requested.get_or_insert(now);
+                stopping == Stopping::Proceeds && decision.is_due(requested + self.delays.stop_after, now)
             }
-            Home::Lost => return lose(memory, pod),
+            NodeState::Lost => return mark_lost(state, pod),
             // The Node is deleted: remove the Pod as upstream's pod garbage collector does for orphaned Pods.
-            Home::Gone => true,
+            NodeState::Deleted => true,
         };
-        if !stopped || memory.said == Said::Removed {
+        if !stopped || state.reported == Reported::Removed {
             return None;
         }
-        memory.said = Said::Removed;
+        state.reported = Reported::Removed;
         Some(Order::Remove { pod: pod.key(), uid: pod.uid() })
     }
 
     fn keep_running(
         &mut self,
-        memory: &mut Memory,
+        state: &mut PodState,
         cluster: &Snapshot,
         key: &ObjectKey,
         node: Option<&Node>,
@@ -134,26 +134,26 @@ impl Kubelet {
         decision: &mut Decision,
     ) -> Option<Order> {
         let (pod, node) = (cluster.pods.get(key)?, node?);
-        if home(Some(node)) != Home::Up {
-            return lose(memory, pod);
+        if node_state(Some(node)) != NodeState::Up {
+            return mark_lost(state, pod);
         }
-        match memory.said {
+        match state.reported {
             // A Pod that was created with an address has its status from a manifest and is not managed here.
-            Said::Nothing if pod_addresses(pod).is_empty() && !is_over(pod) => {
+            Reported::Nothing if pod_addresses(pod).is_empty() && !is_finished(pod) => {
                 let addresses = self.addresses_for(cluster, pod, node)?;
-                (memory.said, memory.started) = (Said::Started, Some(now));
-                decision.is_due(now + self.pace.ready_after, now);
+                (state.reported, state.started) = (Reported::Started, Some(now));
+                decision.is_due(now + self.delays.ready_after, now);
                 Some(Order::Start { pod: key.clone(), addresses })
             }
-            Said::Started if decision.is_due(memory.started? + self.pace.ready_after, now) => {
-                memory.said = Said::Ready;
+            Reported::Started if decision.is_due(state.started? + self.delays.ready_after, now) => {
+                state.reported = Reported::Ready;
                 Some(Order::Ready { pod: key.clone() })
             }
-            Said::Lost => {
-                memory.said = Said::Ready;
+            Reported::Lost => {
+                state.reported = Reported::Ready;
                 Some(Order::Ready { pod: key.clone() })
             }
-            Said::Nothing | Said::Started | Said::Ready | Said::Removed => None,
+            Reported::Nothing | Reported::Started | Reported::Ready | Reported::Removed => None,
         }
     }
 
@@ -166,20 +166,20 @@ impl Kubelet {
     }
 }
 
-fn home(node: Option<&Node>) -> Home {
+fn node_state(node: Option<&Node>) -> NodeState {
     match node.map(node_is_ready) {
-        Some(Some(true)) => Home::Up,
-        Some(_) => Home::Lost,
-        None => Home::Gone,
+        Some(Some(true)) => NodeState::Up,
+        Some(_) => NodeState::Lost,
+        None => NodeState::Deleted,
     }
 }
 
 /// Returns the order to mark a ready Pod as lost, unless it was returned before.
-fn lose(memory: &mut Memory, pod: &Pod) -> Option<Order> {
-    if memory.said == Said::Lost || !is_ready(pod) {
+fn mark_lost(state: &mut PodState, pod: &Pod) -> Option<Order> {
+    if state.reported == Reported::Lost || !is_ready(pod) {
         return None;
     }
-    memory.said = Said::Lost;
+    state.reported = Reported::Lost;
     Some(Order::Lost { pod: pod.key() })
 }
 
@@ -188,7 +188,7 @@ fn is_ready(pod: &Pod) -> bool {
     conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
 
-fn is_over(pod: &Pod) -> bool {
+fn is_finished(pod: &Pod) -> bool {
     let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
     matches!(phase, Some("Succeeded" | "Failed"))
 }

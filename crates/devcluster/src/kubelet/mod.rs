@@ -20,7 +20,7 @@ pub(crate) use run::run;
 
 /// Durations of container start and stop.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct Delays {
     /// Time from the start of a Pod until it is ready.
     pub(crate) ready_after: Duration,
     /// Time from the deletion of a Pod until its containers have stopped.
@@ -30,10 +30,10 @@ pub(crate) struct Pace {
 /// Whether the containers of deleted Pods stop. The tour holds them to show terminating endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stopping {
-    /// Containers stop after [`Pace::stop_after`].
+    /// Containers stop after [`Delays::stop_after`].
     Proceeds,
     /// Containers keep running.
-    Held,
+    Paused,
 }
 
 /// Action of a simulated kubelet.

@@ -48,40 +48,40 @@ pub(super) fn ready(pod: &Pod, stamp: &str) -> Value {
 /// Returns the patch of a Pod on a lost Node. Only `Ready` becomes false; the state of the containers is unknown and
 /// stays.
 pub(super) fn lost(pod: &Pod, stamp: &str) -> Value {
-    let conditions = with(known_conditions(pod), &[("Ready", false)], stamp);
+    let conditions = update_conditions(current_conditions(pod), &[("Ready", false)], stamp);
     json!({ "status": { "conditions": conditions } })
 }
 
 fn conditions(pod: &Pod, ready: bool, stamp: &str) -> Value {
-    let news = [("PodScheduled", true), ("Initialized", true), ("ContainersReady", ready), ("Ready", ready)];
-    with(known_conditions(pod), &news, stamp)
+    let updates = [("PodScheduled", true), ("Initialized", true), ("ContainersReady", ready), ("Ready", ready)];
+    update_conditions(current_conditions(pod), &updates, stamp)
 }
 
-fn known_conditions(pod: &Pod) -> Vec<PodCondition> {
+fn current_conditions(pod: &Pod) -> Vec<PodCondition> {
     pod.status.as_ref().and_then(|status| status.conditions.clone()).unwrap_or_default()
 }
 
-/// Returns the conditions `known`, updated by `news`. A condition whose status does not change keeps its transition
-/// time.
-fn with(known: Vec<PodCondition>, news: &[(&str, bool)], stamp: &str) -> Value {
-    let mut conditions: Vec<Value> = known.into_iter().map(|condition| json!(condition)).collect();
-    for (name, is_true) in news {
+/// Returns the conditions `current`, updated by `updates`. A condition whose status does not change keeps its
+/// transition time.
+fn update_conditions(current: Vec<PodCondition>, updates: &[(&str, bool)], stamp: &str) -> Value {
+    let mut conditions: Vec<Value> = current.into_iter().map(|condition| json!(condition)).collect();
+    for (name, is_true) in updates {
         let status = if *is_true { "True" } else { "False" };
-        let fresh = json!({ "type": name, "status": status, "lastTransitionTime": stamp });
+        let updated = json!({ "type": name, "status": status, "lastTransitionTime": stamp });
         match conditions.iter_mut().find(|condition| condition["type"] == *name) {
             Some(condition) if condition["status"] == status => {}
-            Some(condition) => *condition = fresh,
-            None => conditions.push(fresh),
+            Some(condition) => *condition = updated,
+            None => conditions.push(updated),
         }
     }
     conditions.into()
 }
 
 fn containers(pod: &Pod, ready: bool, stamp: &str) -> Value {
-    let known = pod.status.as_ref().and_then(|status| status.container_statuses.as_deref()).unwrap_or_default();
+    let current = pod.status.as_ref().and_then(|status| status.container_statuses.as_deref()).unwrap_or_default();
     let statuses = pod.spec.iter().flat_map(|spec| &spec.containers).map(|container| {
         let running =
-            known.iter().find(|status| status.name == container.name).and_then(|status| status.state.as_ref());
+            current.iter().find(|status| status.name == container.name).and_then(|status| status.state.as_ref());
         let state = running.map_or_else(|| json!({ "running": { "startedAt": stamp } }), |state| json!(state));
         json!({
             "name": container.name,
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_gives_addresses_and_is_not_ready() {
+    fn started_pod_has_addresses_and_is_not_ready() {
         let addresses = ["10.112.1.2".parse().unwrap(), "fd00::2".parse().unwrap()];
         let host = ["192.168.0.1".parse().unwrap()];
         let patch = started(&pod(&json!({"phase": "Pending"})), &addresses, &host, "T1");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changes_gets_a_new_time() {
+    fn unchanged_conditions_keep_their_transition_time() {
         let earlier = "2026-01-01T00:00:00Z";
         let running = pod(&started(&pod(&json!({})), &[], &[], earlier)["status"]);
         let patch = ready(&running, "T2");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_pod_is_just_not_ready() {
+    fn lost_pod_is_only_unready() {
         let conditions = json!([
             {"type": "ContainersReady", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"},
             {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"},

@@ -23,11 +23,11 @@ pub(crate) async fn run(
 ) -> Result<(), Error> {
     loop {
         let snapshot = cluster.borrow_and_update().clone();
-        let held = *stopping.borrow_and_update();
-        let decision = kubelet.decide(&snapshot, held, Instant::now());
+        let stopping_state = *stopping.borrow_and_update();
+        let decision = kubelet.decide(&snapshot, stopping_state, Instant::now());
         for order in &decision.orders {
             tracing::debug!(?order, "executing kubelet order");
-            carry_out(&client, order, &snapshot).await?;
+            execute(&client, order, &snapshot).await?;
         }
         let due = async {
             match decision.wake {
@@ -50,9 +50,9 @@ fn stamp() -> String {
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-async fn carry_out(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(), Error> {
+async fn execute(client: &Client, order: &Order, cluster: &Snapshot) -> Result<(), Error> {
     let pod = |key: &ObjectKey| cluster.pods.get(key);
-    let done = match order {
+    let result = match order {
         Order::RegisterNode { node } => {
             client.merge_patch::<Node>("", node, Some("status"), &patches::registered(&stamp())).await.map(drop)
         }
@@ -73,10 +73,10 @@ async fn carry_out(client: &Client, order: &Order, cluster: &Snapshot) -> Result
         }
         Order::Remove { pod: key, uid } => remove(client, key, uid).await,
     };
-    match done {
+    match result {
         // The object was deleted meanwhile.
         Err(error) if error.is_not_found() => Ok(()),
-        done => done,
+        result => result,
     }
 }
 

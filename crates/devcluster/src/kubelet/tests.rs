@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::*;
 use crate::cluster::{Objects, Snapshot};
 
-const PACE: Pace = Pace { ready_after: Duration::from_secs(1), stop_after: Duration::from_secs(2) };
+const DELAYS: Delays = Delays { ready_after: Duration::from_secs(1), stop_after: Duration::from_secs(2) };
 
 fn put<K>(objects: &mut Objects<K>, object: Value)
 where
@@ -35,7 +35,7 @@ fn node(cluster: &mut Snapshot, name: &str, state: &str) {
 }
 
 /// Returns a Pod as created, without addresses.
-fn bare(name: &str, node: &str) -> Value {
+fn new_pod(name: &str, node: &str) -> Value {
     json!({
         "metadata": {"name": name, "namespace": "shop", "uid": name},
         "spec": {"nodeName": node, "containers": []},
@@ -44,7 +44,7 @@ fn bare(name: &str, node: &str) -> Value {
 }
 
 fn running(name: &str, node: &str, ready: &str) -> Value {
-    let mut pod = bare(name, node);
+    let mut pod = new_pod(name, node);
     let conditions = json!([{"type": "Ready", "status": ready}]);
     pod["status"] = json!({"phase": "Running", "podIP": "10.0.0.9", "conditions": conditions});
     pod
@@ -56,7 +56,7 @@ fn deleted(mut pod: Value) -> Value {
 }
 
 /// Formats the orders, such as `start a 10.112.1.2`.
-fn told(decision: &decide::Decision) -> String {
+fn format_orders(decision: &decide::Decision) -> String {
     let orders = decision.orders.iter().map(|order| match order {
         Order::RegisterNode { node } => format!("register {node}"),
         Order::Start { pod, addresses } => format!("start {} {}", pod.name, addresses[0]),
@@ -68,37 +68,41 @@ fn told(decision: &decide::Decision) -> String {
 }
 
 #[rstest]
-#[case::start("up", bare("a", "n"), "start a 10.112.1.2")]
-#[case::no_node_yet("up", bare("a", ""), "")]
-#[case::unknown_node("up", bare("a", "other"), "")]
-#[case::lost_node("lost", bare("a", "n"), "")]
-#[case::a_picture_is_left_alone("up", running("a", "n", "False"), "")]
+#[case::start("up", new_pod("a", "n"), "start a 10.112.1.2")]
+#[case::no_node_yet("up", new_pod("a", ""), "")]
+#[case::unknown_node("up", new_pod("a", "other"), "")]
+#[case::lost_node("lost", new_pod("a", "n"), "")]
+#[case::pod_with_addresses_is_left_alone("up", running("a", "n", "False"), "")]
 #[case::lost("lost", running("a", "n", "True"), "lost a")]
 #[case::lost_and_unready("lost", running("a", "n", "False"), "")]
 #[case::stopping_begins("up", deleted(running("a", "n", "True")), "")]
 #[case::stopping_on_a_lost_node("lost", deleted(running("a", "n", "True")), "lost a")]
 #[case::stopping_on_a_node_that_is_gone("up", deleted(running("a", "other", "True")), "remove a")]
-#[case::mute_node("mute", bare("a", "n"), "register n")]
-fn first_look(#[case] state: &str, #[case] pod: Value, #[case] expect: &str) {
+#[case::mute_node("mute", new_pod("a", "n"), "register n")]
+fn first_decision(#[case] state: &str, #[case] pod: Value, #[case] expect: &str) {
     let mut cluster = Snapshot::default();
     node(&mut cluster, "n", state);
     put(&mut cluster.pods, pod);
-    let mut kubelet = Kubelet::new(PACE);
+    let mut kubelet = Kubelet::new(DELAYS);
     let now = Instant::now();
-    assert_eq!(told(&kubelet.decide(&cluster, Stopping::Proceeds, now)), expect);
-    assert_eq!(told(&kubelet.decide(&cluster, Stopping::Proceeds, now)), "", "the same order is not returned again");
+    assert_eq!(format_orders(&kubelet.decide(&cluster, Stopping::Proceeds, now)), expect);
+    assert_eq!(
+        format_orders(&kubelet.decide(&cluster, Stopping::Proceeds, now)),
+        "",
+        "the same order is not returned again"
+    );
 }
 
 #[test]
-fn a_pod_lives_and_dies() {
+fn pod_life_cycle() {
     let mut cluster = Snapshot::default();
     node(&mut cluster, "n", "up");
-    put(&mut cluster.pods, bare("a", "n"));
-    let (mut kubelet, begin) = (Kubelet::new(PACE), Instant::now());
+    put(&mut cluster.pods, new_pod("a", "n"));
+    let (mut kubelet, begin) = (Kubelet::new(DELAYS), Instant::now());
     let mut at = |cluster: &Snapshot, stopping, millis| {
         let decision = kubelet.decide(cluster, stopping, begin + Duration::from_millis(millis));
         let wake = decision.wake.map_or_else(String::new, |wake| format!(" @{}", (wake - begin).as_millis()));
-        format!("{}{wake}", told(&decision))
+        format!("{}{wake}", format_orders(&decision))
     };
     assert_eq!(at(&cluster, Stopping::Proceeds, 0), "start a 10.112.1.2 @1000");
     put(&mut cluster.pods, running("a", "n", "False"));
@@ -113,7 +117,7 @@ fn a_pod_lives_and_dies() {
     assert_eq!(at(&cluster, Stopping::Proceeds, 1200), "ready a", "the node is back");
 
     put(&mut cluster.pods, deleted(running("a", "n", "True")));
-    assert_eq!(at(&cluster, Stopping::Held, 2000), "");
+    assert_eq!(at(&cluster, Stopping::Paused, 2000), "");
     assert_eq!(at(&cluster, Stopping::Proceeds, 3000), " @4000");
     assert_eq!(at(&cluster, Stopping::Proceeds, 4000), "remove a");
 
@@ -122,12 +126,12 @@ fn a_pod_lives_and_dies() {
 }
 
 #[test]
-fn a_pod_of_the_host_network_has_the_address_of_its_node() {
+fn host_network_pod_has_the_address_of_its_node() {
     let mut cluster = Snapshot::default();
     node(&mut cluster, "n", "up");
-    let mut pod = bare("a", "n");
+    let mut pod = new_pod("a", "n");
     pod["spec"]["hostNetwork"] = true.into();
     put(&mut cluster.pods, pod);
-    let decision = Kubelet::new(PACE).decide(&cluster, Stopping::Proceeds, Instant::now());
-    assert_eq!(told(&decision), "start a 192.168.0.7");
+    let decision = Kubelet::new(DELAYS).decide(&cluster, Stopping::Proceeds, Instant::now());
+    assert_eq!(format_orders(&decision), "start a 192.168.0.7");
 }

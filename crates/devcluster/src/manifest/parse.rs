@@ -37,10 +37,10 @@ fn yaml_documents(file: &str, text: &str) -> Result<Vec<(Origin, Value)>, Manife
             match serde_saphyr::from_str_with_options::<Value>(piece.text, options) {
                 Ok(value) => Ok((origin, value)),
                 Err(error) => {
-                    if let Some(place) = error.location() {
-                        origin.line = piece.line + usize::try_from(place.line()).unwrap_or(1).saturating_sub(1);
+                    if let Some(location) = error.location() {
+                        origin.line = piece.line + usize::try_from(location.line()).unwrap_or(1).saturating_sub(1);
                     }
-                    Err(ManifestError::Syntax { origin, cause: yaml_complaint(&error) })
+                    Err(ManifestError::Syntax { origin, cause: yaml_error(&error) })
                 }
             }
         })
@@ -56,7 +56,7 @@ fn first_line(line: usize, text: &str) -> usize {
 }
 
 /// Returns the parser's message without its line number, which is relative to the document instead of the file.
-fn yaml_complaint(error: &serde_saphyr::Error) -> String {
+fn yaml_error(error: &serde_saphyr::Error) -> String {
     let text = error.to_string();
     let text = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let text = match text.strip_prefix("error: ").unwrap_or(text).split_once(" at line ") {
@@ -115,12 +115,12 @@ fn unfold(origin: Origin, value: Value, objects: &mut Vec<Object>) -> Result<(),
 }
 
 fn object(origin: Origin, fields: Map<String, Value>) -> Result<Object, ManifestError> {
-    let required = |place: Option<&Value>, name: &str| match place {
+    let required = |value: Option<&Value>, name: &str| match value {
         Some(Value::String(text)) if !text.is_empty() => Ok(text.clone()),
         Some(Value::String(_) | Value::Null) | None => Err(format!("{name} is missing")),
         Some(_) => Err(format!("{name} must be a string")),
     };
-    let optional = |place: Option<&Value>, name: &str| match place {
+    let optional = |value: Option<&Value>, name: &str| match value {
         Some(Value::Null) | None => Ok(None),
         some => required(some, name).map(Some),
     };

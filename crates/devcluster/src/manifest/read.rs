@@ -26,10 +26,10 @@ fn read_file(path: &Path) -> Result<Vec<Object>, ManifestError> {
 }
 
 fn files_in(directory: &Path) -> Result<Vec<PathBuf>, ManifestError> {
-    let refuse = |cause| ManifestError::Read { path: directory.to_owned(), cause };
+    let read_error = |cause| ManifestError::Read { path: directory.to_owned(), cause };
     let mut files = Vec::new();
-    for entry in fs::read_dir(directory).map_err(refuse)? {
-        let path = entry.map_err(refuse)?.path();
+    for entry in fs::read_dir(directory).map_err(read_error)? {
+        let path = entry.map_err(read_error)?.path();
         if path.is_file() && has_extension(&path, &["yaml", "yml", "json"]) {
             files.push(path);
         }
@@ -42,5 +42,5 @@ fn files_in(directory: &Path) -> Result<Vec<PathBuf>, ManifestError> {
 }
 
 fn has_extension(path: &Path, any_of: &[&str]) -> bool {
-    path.extension().is_some_and(|extension| any_of.iter().any(|known| extension.eq_ignore_ascii_case(known)))
+    path.extension().is_some_and(|extension| any_of.iter().any(|accepted| extension.eq_ignore_ascii_case(accepted)))
 }

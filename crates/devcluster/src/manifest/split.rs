@@ -80,7 +80,7 @@ mod tests {
     #[case::indented_is_text("a: |\n  ---\n  x\n", &[(1, "a: |\n  ---\n  x\n")])]
     #[case::windows("a: 1\r\n---\r\nb: 2\r\n", &[(1, "a: 1\r\n"), (2, "\r\nb: 2\r\n")])]
     #[case::byte_order_mark("\u{feff}a: 1\n", &[(1, "a: 1\n")])]
-    fn splits(#[case] stream: &str, #[case] expect: &[(usize, &str)]) {
+    fn documents_are_split_with_their_lines(#[case] stream: &str, #[case] expect: &[(usize, &str)]) {
         let got: Vec<_> = documents(stream).iter().map(|piece| (piece.line, piece.text)).collect();
         assert_eq!(got, expect);
     }

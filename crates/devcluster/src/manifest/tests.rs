@@ -43,7 +43,7 @@ fn reads_yaml(#[case] text: &str, #[case] expect: &str) {
     "1@2 Node a; 2@4 Node b"
 )]
 #[case::nothing(" \n", "")]
-fn reads_json(#[case] text: &str, #[case] expect: &str) {
+fn json_documents_are_read(#[case] text: &str, #[case] expect: &str) {
     assert_eq!(outline(Syntax::Json, text).as_deref(), Ok(expect));
 }
 
@@ -69,7 +69,7 @@ fn reads_json(#[case] text: &str, #[case] expect: &str) {
     "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Node, metadata: {name: a}}, 7]\n",
     "shop.yaml: document 1, line 1, item 2: not a Kubernetes object: "
 )]
-fn says_where_yaml_is_wrong(#[case] text: &str, #[case] expect: &str) {
+fn yaml_errors_have_a_position(#[case] text: &str, #[case] expect: &str) {
     let error = outline(Syntax::Yaml, text).unwrap_err();
     assert!(error.starts_with(expect), "{error}");
     assert_eq!(error.lines().count(), 1, "{error}");
@@ -82,13 +82,13 @@ fn says_where_yaml_is_wrong(#[case] text: &str, #[case] expect: &str) {
     "shop.yaml: document 2, line 3: not JSON: key must be a string"
 )]
 #[case::scalar("7", "shop.yaml: document 1, line 1: not a Kubernetes object: ")]
-fn says_where_json_is_wrong(#[case] text: &str, #[case] expect: &str) {
+fn json_errors_have_a_position(#[case] text: &str, #[case] expect: &str) {
     let error = outline(Syntax::Json, text).unwrap_err();
     assert!(error.starts_with(expect), "{error}");
 }
 
 #[test]
-fn keeps_types() {
+fn value_types_are_kept() {
     let text = "apiVersion: v1\nkind: Service\nmetadata: {name: web, labels: {on: \"1\", version: \"1.10\"}}\n\
                 spec: {ports: [{port: 80, targetPort: http}], publishNotReadyAddresses: true, clusterIP: None}\n";
     let object = objects("shop.yaml", Syntax::Yaml, text).unwrap().remove(0);
@@ -106,7 +106,7 @@ fn keeps_types() {
 }
 
 #[test]
-fn reads_a_directory_in_order_and_only_manifests() {
+fn directories_are_read_in_order_manifests_only() {
     let directory = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();
     write("b.yml", "{apiVersion: v1, kind: Node, metadata: {name: b}}");
@@ -117,7 +117,7 @@ fn reads_a_directory_in_order_and_only_manifests() {
 }
 
 #[test]
-fn an_empty_directory_and_a_missing_file_are_named() {
+fn empty_directory_and_missing_file_are_named() {
     let directory = tempfile::tempdir().unwrap();
     let text = read(directory.path()).unwrap_err().to_string();
     assert!(text.ends_with("no manifests (*.yaml, *.yml or *.json) in this directory"), "{text}");

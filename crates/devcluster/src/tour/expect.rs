@@ -7,7 +7,7 @@ use kube_wire::ObjectKey;
 
 use crate::{
     cluster::{Snapshot, node_is_ready},
-    view::{Counts, SERVICE_NAME},
+    view::{EndpointCounts, SERVICE_NAME},
 };
 
 /// Namespace of all objects of the tour.
@@ -22,9 +22,9 @@ pub(super) enum Expectation {
     /// Number of ready Nodes.
     ReadyNodes(usize),
     /// Number of addresses in the Endpoints object of a Service, by state.
-    Endpoints(&'static str, Counts),
+    Endpoints(&'static str, EndpointCounts),
     /// Total number of endpoints in the slices of a Service and an address family, by state.
-    Slices(&'static str, Family, Counts),
+    Slices(&'static str, Family, EndpointCounts),
     /// Set of host names of the endpoints in the slices of a Service.
     HostNames(&'static str, &'static [&'static str]),
     /// Every endpoint in the slices of a Service has a hint for exactly its own zone.
@@ -53,48 +53,48 @@ impl Expectation {
     /// Returns a description of the difference, such as `Endpoints shop/web: expected 3 ready, found none`; `None` if
     /// the expectation is met.
     pub(super) fn unmet(&self, cluster: &Snapshot) -> Option<String> {
-        let complain = |what: String, expected: &dyn fmt::Display, found: &dyn fmt::Display| {
+        let compare = |what: String, expected: &dyn fmt::Display, found: &dyn fmt::Display| {
             let (expected, found) = (expected.to_string(), found.to_string());
             (expected != found).then(|| format!("{what}: expected {expected}, found {found}"))
         };
         match self {
             Self::ReadyNodes(count) => {
                 let found = cluster.nodes.values().filter(|node| node_is_ready(node) == Some(true)).count();
-                complain("ready nodes".to_owned(), count, &found)
+                compare("ready nodes".to_owned(), count, &found)
             }
             Self::Endpoints(service, counts) => {
                 let endpoints = cluster.endpoints.get(&ObjectKey::new(NAMESPACE, *service));
                 let what = format!("Endpoints {NAMESPACE}/{service}");
                 match endpoints {
-                    Some(endpoints) => complain(what, counts, &Counts::of_endpoints(endpoints)),
-                    None => complain(what, counts, &"no such object"),
+                    Some(endpoints) => compare(what, counts, &EndpointCounts::of_endpoints(endpoints)),
+                    None => compare(what, counts, &"no such object"),
                 }
             }
             Self::Slices(service, family, counts) => {
-                let mut found = Counts::default();
+                let mut found = EndpointCounts::default();
                 slices(cluster, service)
                     .filter(|slice| slice.address_type == family.to_string())
-                    .for_each(|slice| found += Counts::of_slice(slice));
-                complain(format!("{family} slices of {NAMESPACE}/{service}"), counts, &found)
+                    .for_each(|slice| found += EndpointCounts::of_slice(slice));
+                compare(format!("{family} slices of {NAMESPACE}/{service}"), counts, &found)
             }
             Self::HostNames(service, names) => {
                 let found: BTreeSet<_> =
                     endpoints(cluster, service).filter_map(|endpoint| endpoint.hostname.clone()).collect();
                 let expected: BTreeSet<_> = names.iter().map(|&name| name.to_owned()).collect();
-                complain(format!("host names of {NAMESPACE}/{service}"), &list(&expected), &list(&found))
+                compare(format!("host names of {NAMESPACE}/{service}"), &list(&expected), &list(&found))
             }
             Self::OwnZones(service) => {
                 let wrong = endpoints(cluster, service).filter(|endpoint| !is_for_own_zone(endpoint));
                 let wrong = wrong.flat_map(|endpoint| endpoint.addresses.clone()).collect();
                 let what = format!("endpoints of {NAMESPACE}/{service} without a hint for exactly their own zone");
-                complain(what, &list(&BTreeSet::new()), &list(&wrong))
+                compare(what, &list(&BTreeSet::new()), &list(&wrong))
             }
             Self::ManagedBy(service, controller) => {
                 let found = slices(cluster, service).map(|slice| {
                     let labels = slice.metadata.labels.as_ref();
                     labels.and_then(|labels| labels.get(MANAGED_BY)).cloned().unwrap_or_default()
                 });
-                complain(format!("managed-by of slices of {NAMESPACE}/{service}"), controller, &list(&found.collect()))
+                compare(format!("managed-by of slices of {NAMESPACE}/{service}"), controller, &list(&found.collect()))
             }
         }
     }

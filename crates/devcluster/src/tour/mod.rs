@@ -1,8 +1,8 @@
 //! The tour: deployment, rolling update and loss of a Node, while the controllers update the endpoints.
 
 mod expect;
-mod place;
 mod play;
+mod schedule;
 mod script;
 #[cfg(test)]
 mod tests;
@@ -21,40 +21,40 @@ use tokio_util::sync::CancellationToken;
 use self::play::{Player, TourError};
 use crate::{
     args::TourArgs,
-    cluster::follow,
-    host::{Host, own_objects},
-    kubelet::{self, Kubelet, Pace, Stopping},
+    cluster::start_informers,
+    host::{Host, user_objects},
+    kubelet::{self, Delays, Kubelet, Stopping},
     manifest::Object,
     stop::Signals,
     view::Screen,
 };
 
 /// Start and stop times of containers: long enough to show intermediate states.
-const PACE: Pace = Pace { ready_after: Duration::from_secs(1), stop_after: Duration::from_secs(1) };
+const DELAYS: Delays = Delays { ready_after: Duration::from_secs(1), stop_after: Duration::from_secs(1) };
 
 /// Maximum time for the controllers to stop.
 const GRACE: Duration = Duration::from_secs(6);
 
 /// Result of a task that runs during the tour: the kubelets or the controllers.
-type Part = anyhow::Result<()>;
+type TaskResult = anyhow::Result<()>;
 
 /// Runs the tour; afterwards, unless `--exit` is given, keeps the cluster running until a termination signal.
 pub(crate) async fn run(args: TourArgs, mut signals: Signals) -> anyhow::Result<()> {
     let start = Instant::now();
     let TourArgs { server, exit } = args;
-    let own = own_objects(&server)?;
+    let own = user_objects(&server)?;
     let host = Host::start(&server, server.config()).await?;
     let stop = CancellationToken::new();
-    let mut parts = JoinSet::new();
+    let mut tasks = JoinSet::new();
     let result = tokio::select! {
-        result = guide(&host, own, exit, start, &stop, &mut parts) => result,
+        result = run_stages(&host, own, exit, start, &stop, &mut tasks) => result,
         () = signals.received() => {
             // With `--exit`, the tour serves as a test: an incomplete tour is a failure.
             if exit { Err(anyhow!("terminated by a signal before the end of the tour")) } else { Ok(()) }
         }
     };
     stop.cancel();
-    let ended = async { while parts.join_next().await.is_some() {} };
+    let ended = async { while tasks.join_next().await.is_some() {} };
     if timeout(GRACE, ended).await.is_err() {
         tracing::warn!("the controllers have not stopped in time and are aborted");
     }
@@ -62,26 +62,26 @@ pub(crate) async fn run(args: TourArgs, mut signals: Signals) -> anyhow::Result<
     result
 }
 
-async fn guide(
+async fn run_stages(
     host: &Host,
     own: Vec<Object>,
     exit: bool,
     start: Instant,
     stop: &CancellationToken,
-    parts: &mut JoinSet<Part>,
+    tasks: &mut JoinSet<TaskResult>,
 ) -> anyhow::Result<()> {
     let screen = Screen::stdout();
     screen.text(&format!("API server:  {}\nkubeconfig:  {}", host.url(), host.kubeconfig().display()))?;
     let client = host.client().await?;
-    let followed = follow(&client, stop).await.context("informers of the view")?;
-    let (stopping, held) = watch::channel(Stopping::Proceeds);
+    let informers = start_informers(&client, stop).await.context("informers of the view")?;
+    let (stopping, stopping_receiver) = watch::channel(Stopping::Proceeds);
 
-    let kubelet = kubelet::run(client.clone(), Kubelet::new(PACE), followed.state.clone(), held);
-    parts.spawn(async { kubelet.await.context("simulated kubelets") });
+    let kubelet = kubelet::run(client.clone(), Kubelet::new(DELAYS), informers.state.clone(), stopping_receiver);
+    tasks.spawn(async { kubelet.await.context("simulated kubelets") });
     let controllers = endpoint_controller_manager::run(host.config().await?, Settings::default(), stop.clone());
-    parts.spawn(async { controllers.await.context("controllers") });
+    tasks.spawn(async { controllers.await.context("controllers") });
 
-    let mut player = Player { client, cluster: followed.state.clone(), stopping, screen, own, start };
+    let mut player = Player { client, cluster: informers.state.clone(), stopping, screen, own, start };
     let show = async {
         for stage in &script::stages() {
             player.play(stage).await?;
@@ -90,17 +90,17 @@ async fn guide(
             player.screen.text(&format!("\nAll expectations met in {:.1} s.", start.elapsed().as_secs_f64()))?;
             return Ok(());
         }
-        player.screen.text(&farewell(host.kubeconfig()))?;
-        player.look_on().await
+        player.screen.text(&closing_text(host.kubeconfig()))?;
+        player.print_changes_until_end().await
     };
     tokio::select! {
-        shown = show => shown.map_err(|error: TourError| anyhow!(error).context("tour")),
-        ended = parts.join_next() => Err(why(ended)),
+        result = show => result.map_err(|error: TourError| anyhow!(error).context("tour")),
+        ended = tasks.join_next() => Err(task_error(ended)),
     }
 }
 
 /// Returns the error for a task that ended during the tour.
-fn why(ended: Option<Result<Part, JoinError>>) -> anyhow::Error {
+fn task_error(ended: Option<Result<TaskResult, JoinError>>) -> anyhow::Error {
     match ended {
         Some(Ok(Err(error))) => error,
         Some(Err(panic)) => anyhow!(panic).context("a task of the tour panicked"),
@@ -108,7 +108,7 @@ fn why(ended: Option<Result<Part, JoinError>>) -> anyhow::Error {
     }
 }
 
-fn farewell(kubeconfig: &Path) -> String {
+fn closing_text(kubeconfig: &Path) -> String {
     let kubectl = format!("kubectl --kubeconfig {}", kubeconfig.display());
     format!(
         "\nEnd of the tour. The cluster keeps running until Ctrl-C; to inspect it:\n\n  \

@@ -13,8 +13,8 @@ use tokio::{
 
 use super::{
     expect::{Expectation, NAMESPACE},
-    place::give_nodes,
-    script::{Shipped, Stage, Step},
+    schedule::assign_nodes,
+    script::{Embedded, Stage, Step},
 };
 use crate::{
     apply::{ApplyError, apply},
@@ -25,24 +25,24 @@ use crate::{
 };
 
 /// Timeout of the expectations of a stage. On an idle machine they are met within two seconds.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Interval in which changes are collected and printed together.
-const BREATH: Duration = Duration::from_millis(100);
+const PRINT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Time without changes after which the live view prints the tables.
-const QUIET: Duration = Duration::from_secs(1);
+const IDLE_TIME: Duration = Duration::from_secs(1);
 
 /// Error of the tour.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TourError {
     /// An expectation was not met in time.
-    #[error("{stage:?}: not met within {} s: {wanting}", PATIENCE.as_secs())]
+    #[error("{stage:?}: not met within {} s: {missing}", TIMEOUT.as_secs())]
     Unmet {
         /// Title of the stage.
         stage: &'static str,
         /// Unmet expectations and the actual state.
-        wanting: String,
+        missing: String,
     },
     /// A manifest that ships with this program is invalid.
     #[error(transparent)]
@@ -55,7 +55,7 @@ pub(super) enum TourError {
     Client(#[from] kube_controller_client::Error),
     /// The informers of the view have ended.
     #[error("the informers of the view have ended")]
-    Blind,
+    InformersEnded,
     /// Standard output cannot be written.
     #[error("cannot write to standard output")]
     Output(#[from] io::Error),
@@ -79,30 +79,30 @@ impl Player {
         let Stage { title, text, steps, show, expect } = stage;
         self.screen.heading(title, text)?;
         for step in steps {
-            self.act(title, *step).await?;
+            self.run_step(title, *step).await?;
         }
-        self.wait(title, |cluster| wanting(expect, cluster)).await?;
+        self.wait(title, |cluster| missing(expect, cluster)).await?;
         let board = Board::of(&self.cluster.borrow());
         Ok(self.screen.tables(&board, *show)?)
     }
 
     /// Prints changes until the informers end.
-    pub(super) async fn look_on(&mut self) -> Result<(), TourError> {
+    pub(super) async fn print_changes_until_end(&mut self) -> Result<(), TourError> {
         let mut stale = false;
         loop {
             let changed = async {
                 if stale {
-                    tokio::time::timeout(QUIET, self.cluster.changed()).await.ok()
+                    tokio::time::timeout(IDLE_TIME, self.cluster.changed()).await.ok()
                 } else {
                     Some(self.cluster.changed().await)
                 }
             };
             match changed.await {
-                Some(Ok(())) => stale |= self.tell()?,
-                Some(Err(_)) => return Err(TourError::Blind),
+                Some(Ok(())) => stale |= self.print_changes()?,
+                Some(Err(_)) => return Err(TourError::InformersEnded),
                 None => {
                     let board = Board::of(&self.cluster.borrow());
-                    self.screen.tables(&board, Rows::News)?;
+                    self.screen.tables(&board, Rows::Changed)?;
                     self.screen.text("")?;
                     stale = false;
                 }
@@ -110,16 +110,16 @@ impl Player {
         }
     }
 
-    async fn act(&mut self, stage: &'static str, step: Step) -> Result<(), TourError> {
+    async fn run_step(&mut self, stage: &'static str, step: Step) -> Result<(), TourError> {
         match step {
-            Step::Apply(Shipped { name, text }) => {
+            Step::Apply(Embedded { name, text }) => {
                 apply(&self.client, objects(name, Syntax::Yaml, text)?).await?;
             }
             Step::ApplyOwn => {
                 let mut own = std::mem::take(&mut self.own);
                 if !own.is_empty() {
                     self.wait(stage, |cluster| cluster.nodes.is_empty().then(|| "no Nodes yet".to_owned())).await?;
-                    give_nodes(&mut own, &self.cluster.borrow());
+                    assign_nodes(&mut own, &self.cluster.borrow());
                     apply(&self.client, own).await?;
                 }
             }
@@ -130,8 +130,8 @@ impl Player {
             }
             Step::AwaitPodGone(name) => {
                 let key = ObjectKey::new(NAMESPACE, name);
-                let is_there = |cluster: &Snapshot| cluster.pods.contains_key(&key);
-                self.wait(stage, |cluster| is_there(cluster).then(|| format!("Pod {key} is still there"))).await?;
+                let exists = |cluster: &Snapshot| cluster.pods.contains_key(&key);
+                self.wait(stage, |cluster| exists(cluster).then(|| format!("Pod {key} is still there"))).await?;
             }
             Step::Stopping(stopping) => drop(self.stopping.send_replace(stopping)),
             Step::LoseNode(name) => {
@@ -146,43 +146,43 @@ impl Player {
         Ok(())
     }
 
-    /// Prints changes until `wanting` returns `None`.
+    /// Prints changes until `missing` returns `None`.
     async fn wait(
         &mut self,
         stage: &'static str,
-        wanting: impl Fn(&Snapshot) -> Option<String>,
+        missing: impl Fn(&Snapshot) -> Option<String>,
     ) -> Result<(), TourError> {
-        let deadline = Instant::now() + PATIENCE;
-        let mut breath_ends = Instant::now();
+        let deadline = Instant::now() + TIMEOUT;
+        let mut next_print = Instant::now();
         loop {
-            let wanting = wanting(&self.cluster.borrow_and_update());
+            let missing = missing(&self.cluster.borrow_and_update());
             let now = Instant::now();
-            if wanting.is_none() || now >= breath_ends {
-                self.tell()?;
+            if missing.is_none() || now >= next_print {
+                self.print_changes()?;
             }
-            let Some(wanting) = wanting else { return Ok(()) };
+            let Some(missing) = missing else { return Ok(()) };
             if now >= deadline {
-                return Err(TourError::Unmet { stage, wanting });
+                return Err(TourError::Unmet { stage, missing });
             }
             // Wake up at the end of the interval, to print collected changes even if no other follows.
-            let next = if now < breath_ends { breath_ends } else { deadline };
+            let next = if now < next_print { next_print } else { deadline };
             match timeout_at(next, self.cluster.changed()).await {
-                Ok(Ok(())) if now >= breath_ends => breath_ends = Instant::now() + BREATH,
-                Ok(Err(_)) => return Err(TourError::Blind),
+                Ok(Ok(())) if now >= next_print => next_print = Instant::now() + PRINT_INTERVAL,
+                Ok(Err(_)) => return Err(TourError::InformersEnded),
                 Ok(Ok(())) | Err(_) => {}
             }
         }
     }
 
     /// Prints the changes since the last call. Returns whether there were any.
-    fn tell(&mut self) -> io::Result<bool> {
+    fn print_changes(&mut self) -> io::Result<bool> {
         let board = Board::of(&self.cluster.borrow_and_update());
-        self.screen.news(board, self.start.elapsed())
+        self.screen.changes(board, self.start.elapsed())
     }
 }
 
 /// Returns all unmet expectations on one line; `None` if all are met.
-fn wanting(expect: &[Expectation], cluster: &Snapshot) -> Option<String> {
+fn missing(expect: &[Expectation], cluster: &Snapshot) -> Option<String> {
     let unmet: Vec<_> = expect.iter().filter_map(|expectation| expectation.unmet(cluster)).collect();
     (!unmet.is_empty()).then(|| unmet.join("; "))
 }

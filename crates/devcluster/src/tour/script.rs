@@ -6,12 +6,12 @@ use super::expect::{
 };
 use crate::{
     kubelet::Stopping,
-    view::{Counts, Rows},
+    view::{EndpointCounts, Rows},
 };
 
 /// Manifest that ships with this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shipped {
+pub(super) struct Embedded {
     /// File name, for messages.
     pub(super) name: &'static str,
     /// Content.
@@ -19,9 +19,9 @@ pub(super) struct Shipped {
 }
 
 /// Embeds a manifest from the folder `manifests` of the crate.
-macro_rules! shipped {
+macro_rules! embedded {
     ($name:literal) => {
-        Shipped {
+        Embedded {
             name: concat!("manifests/", $name),
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/", $name)),
         }
@@ -32,7 +32,7 @@ macro_rules! shipped {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// Apply a manifest.
-    Apply(Shipped),
+    Apply(Embedded),
     /// Apply the user's objects.
     ApplyOwn,
     /// Delete Pods with their default grace period.
@@ -62,10 +62,10 @@ pub(super) struct Stage {
     pub(super) expect: Vec<Expectation>,
 }
 
-const NONE: Counts = Counts { ready: 0, not_ready: 0, draining: 0, terminating: 0 };
+const NONE: EndpointCounts = EndpointCounts { ready: 0, not_ready: 0, draining: 0, terminating: 0 };
 
-const fn ready(ready: usize) -> Counts {
-    Counts { ready, ..NONE }
+const fn ready(ready: usize) -> EndpointCounts {
+    EndpointCounts { ready, ..NONE }
 }
 
 const MIRRORING: &str = "endpointslicemirroring-controller.k8s.io";
@@ -84,9 +84,9 @@ fn opening() -> Stage {
         text: "Four Nodes in three zones, five Services, eleven Pods. The kubelets report the Pods' addresses;\n\
            one second later the Pods are ready.",
         steps: vec![
-            Step::Apply(shipped!("nodes.yaml")),
-            Step::Apply(shipped!("services.yaml")),
-            Step::Apply(shipped!("pods.yaml")),
+            Step::Apply(embedded!("nodes.yaml")),
+            Step::Apply(embedded!("services.yaml")),
+            Step::Apply(embedded!("pods.yaml")),
             Step::ApplyOwn,
         ],
         show: Rows::All,
@@ -114,23 +114,26 @@ fn rollout() -> [Stage; 3] {
         Stage {
             title: "A rollout of web: new Pods start",
             text: "Three Pods of the next version start alongside the old ones.",
-            steps: vec![Step::Apply(shipped!("rollout.yaml"))],
-            show: Rows::News,
+            steps: vec![Step::Apply(embedded!("rollout.yaml"))],
+            show: Rows::Changed,
             expect: vec![Endpoints("web", ready(6)), Slices("web", V4, ready(6))],
         },
         Stage {
             title: "A rollout of web: old Pods are asked to stop",
             text: "They finish what they have begun. Slices say so, for proxies that have nothing better left;\n\
                    Endpoints cannot.",
-            steps: vec![Step::Stopping(Stopping::Held), Step::DeletePods(&["web-v1-1", "web-v1-2", "web-v1-3"])],
-            show: Rows::News,
-            expect: vec![Endpoints("web", ready(3)), Slices("web", V4, Counts { ready: 3, draining: 3, ..NONE })],
+            steps: vec![Step::Stopping(Stopping::Paused), Step::DeletePods(&["web-v1-1", "web-v1-2", "web-v1-3"])],
+            show: Rows::Changed,
+            expect: vec![
+                Endpoints("web", ready(3)),
+                Slices("web", V4, EndpointCounts { ready: 3, draining: 3, ..NONE }),
+            ],
         },
         Stage {
             title: "A rollout of web: old Pods are gone",
             text: "The containers have stopped, and the kubelets remove the Pods.",
             steps: vec![Step::Stopping(Stopping::Proceeds)],
-            show: Rows::News,
+            show: Rows::Changed,
             expect: vec![Endpoints("web", ready(3)), Slices("web", V4, ready(3))],
         },
     ]
@@ -142,15 +145,15 @@ fn node_loss() -> [Stage; 3] {
             title: "A node is lost",
             text: "node-b1, the only Node in zone-b, stops reporting its status. Its Pods become not ready.",
             steps: vec![Step::LoseNode("node-b1")],
-            show: Rows::News,
+            show: Rows::Changed,
             expect: vec![
                 ReadyNodes(3),
-                Endpoints("web", Counts { ready: 2, not_ready: 1, ..NONE }),
-                Slices("web", V4, Counts { ready: 2, not_ready: 1, ..NONE }),
-                Endpoints("db", Counts { ready: 2, not_ready: 1, ..NONE }),
-                Slices("db", V4, Counts { ready: 2, not_ready: 1, ..NONE }),
-                Endpoints("assets", Counts { ready: 2, not_ready: 1, ..NONE }),
-                Slices("assets", V4, Counts { ready: 2, not_ready: 1, ..NONE }),
+                Endpoints("web", EndpointCounts { ready: 2, not_ready: 1, ..NONE }),
+                Slices("web", V4, EndpointCounts { ready: 2, not_ready: 1, ..NONE }),
+                Endpoints("db", EndpointCounts { ready: 2, not_ready: 1, ..NONE }),
+                Slices("db", V4, EndpointCounts { ready: 2, not_ready: 1, ..NONE }),
+                Endpoints("assets", EndpointCounts { ready: 2, not_ready: 1, ..NONE }),
+                Slices("assets", V4, EndpointCounts { ready: 2, not_ready: 1, ..NONE }),
                 Endpoints("api", ready(2)),
             ],
         },
@@ -160,22 +163,22 @@ fn node_loss() -> [Stage; 3] {
                    them at once; a StatefulSet waits until the old Pod is gone.",
             steps: vec![
                 Step::DeletePods(&["web-v2-2", "assets-2", "db-1"]),
-                Step::Apply(shipped!("replacements.yaml")),
+                Step::Apply(embedded!("replacements.yaml")),
             ],
-            show: Rows::News,
+            show: Rows::Changed,
             expect: vec![
                 Endpoints("web", ready(3)),
-                Slices("web", V4, Counts { ready: 3, terminating: 1, ..NONE }),
+                Slices("web", V4, EndpointCounts { ready: 3, terminating: 1, ..NONE }),
                 Endpoints("db", ready(2)),
-                Slices("db", V4, Counts { ready: 2, terminating: 1, ..NONE }),
+                Slices("db", V4, EndpointCounts { ready: 2, terminating: 1, ..NONE }),
                 Endpoints("assets", ready(3)),
-                Slices("assets", V4, Counts { ready: 3, terminating: 1, ..NONE }),
+                Slices("assets", V4, EndpointCounts { ready: 3, terminating: 1, ..NONE }),
             ],
         },
         Stage {
             title: "The Node is deleted",
             text: "Its Pods are deleted with it. db-1 can then be created again on another Node.",
-            steps: vec![Step::DeleteNode("node-b1"), Step::AwaitPodGone("db-1"), Step::Apply(shipped!("db-1.yaml"))],
+            steps: vec![Step::DeleteNode("node-b1"), Step::AwaitPodGone("db-1"), Step::Apply(embedded!("db-1.yaml"))],
             show: Rows::All,
             expect: vec![
                 ReadyNodes(3),

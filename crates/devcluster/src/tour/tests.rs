@@ -15,19 +15,19 @@ use super::{
 use crate::{
     cluster::{Objects, Snapshot},
     manifest::{Syntax, objects},
-    view::{Counts, SERVICE_NAME},
+    view::{EndpointCounts, SERVICE_NAME},
 };
 
 /// Pods are created once, deleted only after they were created, and run on Nodes that are up at that time.
 #[test]
-fn the_script_makes_sense() {
+fn script_is_consistent() {
     let (mut pods, mut nodes) = (BTreeSet::new(), BTreeSet::new());
     for stage in stages() {
         assert!(!stage.expect.is_empty(), "{}: a stage without expectations checks nothing", stage.title);
         for step in stage.steps {
             match step {
-                Step::Apply(shipped) => {
-                    for object in objects(shipped.name, Syntax::Yaml, shipped.text).unwrap() {
+                Step::Apply(embedded) => {
+                    for object in objects(embedded.name, Syntax::Yaml, embedded.text).unwrap() {
                         let name = object.name.clone().unwrap();
                         match object.kind.as_str() {
                             "Node" => assert!(nodes.insert(name), "{object} twice"),
@@ -87,8 +87,8 @@ fn shop() -> Snapshot {
     cluster
 }
 
-const ONE: Counts = Counts { ready: 1, not_ready: 0, draining: 0, terminating: 0 };
-const TWO: Counts = Counts { ready: 2, ..ONE };
+const ONE: EndpointCounts = EndpointCounts { ready: 1, not_ready: 0, draining: 0, terminating: 0 };
+const TWO: EndpointCounts = EndpointCounts { ready: 2, ..ONE };
 
 #[rstest]
 #[case(Expectation::ReadyNodes(1), None)]
@@ -107,6 +107,6 @@ const TWO: Counts = Counts { ready: 2, ..ONE };
 )]
 #[case(Expectation::ManagedBy("web", "tests"), None)]
 #[case(Expectation::ManagedBy("web", "others"), Some("managed-by of slices of shop/web: expected others, found tests"))]
-fn expectations(#[case] expectation: Expectation, #[case] expect: Option<&str>) {
+fn unmet_expectations_describe_the_difference(#[case] expectation: Expectation, #[case] expect: Option<&str>) {
     assert_eq!(expectation.unmet(&shop()).as_deref(), expect);
 }

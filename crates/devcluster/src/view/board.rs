@@ -11,8 +11,8 @@ use k8s_openapi::{
 };
 
 use super::{
-    counts::Counts,
-    table::{Ink, Row, Rows, Table},
+    counts::EndpointCounts,
+    table::{Row, Rows, Style, Table},
 };
 use crate::cluster::Snapshot;
 
@@ -26,7 +26,7 @@ pub(crate) struct Board {
     slices: Table<6>,
 }
 
-/// Index of the column of each table whose changes are reported by [`Board::news`].
+/// Index of the column of each table whose changes are reported by [`Board::changes`].
 const SERVICE_STATE: usize = 4;
 const SLICE_STATE: usize = 4;
 
@@ -41,7 +41,7 @@ impl Board {
     /// Returns the view of a cluster.
     pub(crate) fn of(cluster: &Snapshot) -> Self {
         let services = cluster.services.iter().map(|(key, service)| {
-            let endpoints = cluster.endpoints.get(key).map(|endpoints| Counts::of_endpoints(endpoints));
+            let endpoints = cluster.endpoints.get(key).map(|endpoints| EndpointCounts::of_endpoints(endpoints));
             let endpoints = endpoints.map_or_else(|| "-".to_owned(), |counts| counts.to_string());
             let spec = service.spec.clone().unwrap_or_default();
             let cells = [key.to_string(), service_type(&spec), cluster_ips(&spec), service_ports(service), endpoints];
@@ -59,34 +59,34 @@ impl Board {
     }
 
     /// Formats both tables; rows that differ from `before` are marked.
-    pub(crate) fn render(&self, before: Option<&Self>, rows: Rows, ink: Ink) -> String {
-        let services = self.services.render(before.map(|board| &board.services), rows, ink);
-        let slices = self.slices.render(before.map(|board| &board.slices), rows, ink);
+    pub(crate) fn render(&self, before: Option<&Self>, rows: Rows, style: Style) -> String {
+        let services = self.services.render(before.map(|board| &board.services), rows, style);
+        let slices = self.slices.render(before.map(|board| &board.slices), rows, style);
         let gap = if services.is_empty() || slices.is_empty() { "" } else { "\n" };
         format!("{services}{gap}{slices}")
     }
 
     /// Returns a line for each Endpoints object and slice whose state differs from `before`.
-    pub(crate) fn news(&self, before: &Self) -> Vec<String> {
-        let mut news = Vec::new();
-        let tell = |what: String, old: Option<&str>, new: Option<&str>| match (old, new) {
+    pub(crate) fn changes(&self, before: &Self) -> Vec<String> {
+        let mut changes = Vec::new();
+        let describe = |what: String, old: Option<&str>, new: Option<&str>| match (old, new) {
             (None, Some(new)) => Some(format!("{what:<34} {new}")),
             (Some(old), None) => Some(format!("{what:<34} {old} -> gone")),
             (Some(old), Some(new)) if old != new => Some(format!("{what:<34} {old} -> {new}")),
             _ => None,
         };
-        for (key, old, new) in changes(&before.services, &self.services, SERVICE_STATE) {
-            news.extend(tell(format!("Endpoints {key}"), old, new));
+        for (key, old, new) in join_states(&before.services, &self.services, SERVICE_STATE) {
+            changes.extend(describe(format!("Endpoints {key}"), old, new));
         }
-        for (key, old, new) in changes(&before.slices, &self.slices, SLICE_STATE) {
-            news.extend(tell(format!("slice {key}"), old, new));
+        for (key, old, new) in join_states(&before.slices, &self.slices, SLICE_STATE) {
+            changes.extend(describe(format!("slice {key}"), old, new));
         }
-        news
+        changes
     }
 }
 
 /// Joins two tables by key; returns the key and the cell of `column` in both. A cell `-` is treated as a missing row.
-fn changes<'a, const N: usize>(
+fn join_states<'a, const N: usize>(
     old: &'a Table<N>,
     new: &'a Table<N>,
     column: usize,
@@ -108,7 +108,7 @@ fn slice_row(slice: &Arc<EndpointSlice>) -> Row<6> {
         (metadata.namespace.as_deref().unwrap_or_default(), metadata.name.as_deref().unwrap_or_default());
     let service = metadata.labels.as_ref().and_then(|labels| labels.get(SERVICE_NAME));
     let service = service.map_or_else(|| "-".to_owned(), |service| format!("{namespace}/{service}"));
-    let state = Counts::of_slice(slice).to_string();
+    let state = EndpointCounts::of_slice(slice).to_string();
     let cells = [service, name.to_owned(), slice.address_type.clone(), slice_ports(slice), state, hints(slice)];
     Row { key: format!("{namespace}/{name}"), cells }
 }
@@ -125,8 +125,8 @@ fn service_type(spec: &ServiceSpec) -> String {
 }
 
 fn cluster_ips(spec: &ServiceSpec) -> String {
-    let several = spec.cluster_ips.clone().unwrap_or_default();
-    if several.is_empty() { spec.cluster_ip.clone().unwrap_or_default() } else { several.join(",") }
+    let ips = spec.cluster_ips.clone().unwrap_or_default();
+    if ips.is_empty() { spec.cluster_ip.clone().unwrap_or_default() } else { ips.join(",") }
 }
 
 /// Formats the ports of a Service, with the target port if it differs, such as `80->http,9090`.

@@ -9,7 +9,7 @@ use k8s_openapi::api::{
 
 /// Number of endpoints in each state. An endpoint has exactly one state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct EndpointCounts {
     /// Ready.
     pub(crate) ready: usize,
     /// Neither ready nor terminating.
@@ -20,7 +20,7 @@ pub(crate) struct Counts {
     pub(crate) terminating: usize,
 }
 
-impl Counts {
+impl EndpointCounts {
     /// Counts the endpoints of a slice.
     pub(crate) fn of_slice(slice: &EndpointSlice) -> Self {
         let mut counts = Self::default();
@@ -52,7 +52,7 @@ impl Counts {
     }
 }
 
-impl AddAssign for Counts {
+impl AddAssign for EndpointCounts {
     fn add_assign(&mut self, other: Self) {
         let Self { ready, not_ready, draining, terminating } = other;
         self.ready += ready;
@@ -63,7 +63,7 @@ impl AddAssign for Counts {
 }
 
 /// Formats the states with a non-zero count, such as `2 ready, 1 not ready`; `none` if all are zero.
-impl fmt::Display for Counts {
+impl fmt::Display for EndpointCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { ready, not_ready, draining, terminating } = self;
         let parts = [(ready, "ready"), (not_ready, "not ready"), (draining, "draining"), (terminating, "terminating")];
@@ -98,18 +98,18 @@ mod tests {
         ]),
         "2 ready, 1 not ready"
     )]
-    fn slices(#[case] endpoints: Value, #[case] expect: &str) {
+    fn endpoints_of_a_slice_are_counted_by_state(#[case] endpoints: Value, #[case] expect: &str) {
         let slice = json!({"metadata": {}, "addressType": "IPv4", "endpoints": endpoints});
-        assert_eq!(Counts::of_slice(&serde_json::from_value(slice).unwrap()).to_string(), expect);
+        assert_eq!(EndpointCounts::of_slice(&serde_json::from_value(slice).unwrap()).to_string(), expect);
     }
 
     #[test]
-    fn an_address_in_two_subsets_counts_once() {
+    fn address_in_two_subsets_is_counted_once() {
         let endpoints = json!({"metadata": {}, "subsets": [
             {"addresses": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}], "ports": [{"port": 80}]},
             {"addresses": [{"ip": "10.0.0.1"}], "notReadyAddresses": [{"ip": "10.0.0.3"}], "ports": [{"port": 81}]},
         ]});
-        let counts = Counts::of_endpoints(&serde_json::from_value(endpoints).unwrap());
+        let counts = EndpointCounts::of_endpoints(&serde_json::from_value(endpoints).unwrap());
         assert_eq!(counts.to_string(), "2 ready, 1 not ready");
     }
 }

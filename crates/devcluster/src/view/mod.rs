@@ -8,6 +8,6 @@ mod table;
 mod tests;
 
 pub(crate) use board::{Board, SERVICE_NAME};
-pub(crate) use counts::Counts;
+pub(crate) use counts::EndpointCounts;
 pub(crate) use screen::Screen;
 pub(crate) use table::Rows;

@@ -8,18 +8,18 @@ use std::{
 
 use super::{
     board::Board,
-    table::{Ink, Rows, ink},
+    table::{Rows, Style, style},
 };
 
 /// Standard output, with the previously printed state, so that changes can be printed and marked.
 #[derive(Debug)]
 pub(crate) struct Screen {
     out: io::Stdout,
-    ink: Ink,
+    style: Style,
     /// Tables printed last.
-    printed: Option<Board>,
+    last_tables: Option<Board>,
     /// State after the last printed change.
-    told: Option<Board>,
+    last_state: Option<Board>,
 }
 
 impl Screen {
@@ -29,13 +29,13 @@ impl Screen {
         let unwanted = env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|it| it == "dumb");
         let out = io::stdout();
-        let ink = if out.is_terminal() && !unwanted && !dumb { Ink::Colour } else { Ink::Plain };
-        Self { out, ink, printed: None, told: None }
+        let style = if out.is_terminal() && !unwanted && !dumb { Style::Colour } else { Style::Plain };
+        Self { out, style, last_tables: None, last_state: None }
     }
 
     /// Prints a heading and a text below it.
     pub(crate) fn heading(&self, title: &str, text: &str) -> io::Result<()> {
-        self.write(&format!("\n{}\n{text}\n\n", self.ink.paint(ink::HEADING, &format!("== {title}"))))
+        self.write(&format!("\n{}\n{text}\n\n", self.style.paint(style::HEADING, &format!("== {title}"))))
     }
 
     /// Prints a text and a newline.
@@ -45,22 +45,22 @@ impl Screen {
 
     /// Prints the changes since the last call, one line each, with the time since the start. Returns whether there were
     /// any.
-    pub(crate) fn news(&mut self, board: Board, since_start: Duration) -> io::Result<bool> {
-        let before = self.told.get_or_insert_with(Board::default);
-        let news = board.news(before);
-        self.told = Some(board);
+    pub(crate) fn changes(&mut self, board: Board, since_start: Duration) -> io::Result<bool> {
+        let before = self.last_state.get_or_insert_with(Board::default);
+        let changes = board.changes(before);
+        self.last_state = Some(board);
         let time = format!("{:>6.2}s", since_start.as_secs_f64());
-        let time = self.ink.paint(ink::FAINT, &time);
-        for line in &news {
+        let time = self.style.paint(style::FAINT, &time);
+        for line in &changes {
             self.write(&format!("{time}  {line}\n"))?;
         }
-        Ok(!news.is_empty())
+        Ok(!changes.is_empty())
     }
 
     /// Prints the tables; rows that differ from the tables printed before are marked.
     pub(crate) fn tables(&mut self, board: &Board, rows: Rows) -> io::Result<()> {
-        self.write(&format!("\n{}", board.render(self.printed.as_ref(), rows, self.ink)))?;
-        self.printed = Some(board.clone());
+        self.write(&format!("\n{}", board.render(self.last_tables.as_ref(), rows, self.style)))?;
+        self.last_tables = Some(board.clone());
         Ok(())
     }
 

@@ -34,19 +34,19 @@ pub(crate) enum Rows {
     /// All rows.
     All,
     /// New and changed rows.
-    News,
+    Changed,
 }
 
 /// Output style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ink {
+pub(crate) enum Style {
     /// Without escape sequences, for files and pipes.
     Plain,
     /// With colours, for terminals.
     Colour,
 }
 
-impl Ink {
+impl Style {
     /// Returns `text` with the SGR code `code` applied, or unchanged without colours.
     pub(crate) fn paint(self, code: &str, text: &str) -> String {
         match self {
@@ -57,7 +57,7 @@ impl Ink {
 }
 
 /// SGR codes by meaning.
-pub(crate) mod ink {
+pub(crate) mod style {
     pub(crate) const HEADING: &str = "1";
     pub(crate) const FAINT: &str = "2";
     pub(crate) const NEW: &str = "32";
@@ -86,14 +86,14 @@ impl<const N: usize> Table<N> {
 
     /// Formats the table, one line per row after a header. Rows that differ from `before` are marked: `+` new, `*`
     /// changed. Empty if there is no row to print.
-    pub(crate) fn render(&self, before: Option<&Self>, rows: Rows, ink: Ink) -> String {
-        let shown = self.rows.iter().map(|row| (Self::mark(before, row), row));
-        let shown: Vec<_> = shown.filter(|(mark, _)| rows == Rows::All || *mark != Mark::Same).collect();
-        if shown.is_empty() {
+    pub(crate) fn render(&self, before: Option<&Self>, rows: Rows, style: Style) -> String {
+        let selected = self.rows.iter().map(|row| (Self::mark(before, row), row));
+        let selected: Vec<_> = selected.filter(|(mark, _)| rows == Rows::All || *mark != Mark::Same).collect();
+        if selected.is_empty() {
             return String::new();
         }
         let mut widths = self.header.map(|name| name.chars().count());
-        for (_, row) in &shown {
+        for (_, row) in &selected {
             for (width, cell) in widths.iter_mut().zip(&row.cells) {
                 *width = (*width).max(cell.chars().count());
             }
@@ -107,15 +107,15 @@ impl<const N: usize> Table<N> {
                 let _ = write!(line, "{gap}{cell:width$}");
             }
             let line = line.trim_end();
-            text.push_str(&code.map_or_else(|| line.to_owned(), |code| ink.paint(code, line)));
+            text.push_str(&code.map_or_else(|| line.to_owned(), |code| style.paint(code, line)));
             text.push('\n');
         };
-        push(' ', &self.header, Some(ink::HEADING));
-        for (mark, row) in shown {
+        push(' ', &self.header, Some(style::HEADING));
+        for (mark, row) in selected {
             let (mark, code) = match mark {
                 Mark::Same => (' ', None),
-                Mark::New => ('+', Some(ink::NEW)),
-                Mark::Changed => ('*', Some(ink::CHANGED)),
+                Mark::New => ('+', Some(style::NEW)),
+                Mark::Changed => ('*', Some(style::CHANGED)),
             };
             push(mark, &row.cells.each_ref().map(String::as_str), code);
         }
@@ -133,41 +133,41 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_as_wide_as_their_widest_cell() {
-        let text = table(&[("web", "3 ready"), ("assets", "")]).render(None, Rows::All, Ink::Plain);
+    fn columns_have_the_width_of_their_widest_cell() {
+        let text = table(&[("web", "3 ready"), ("assets", "")]).render(None, Rows::All, Style::Plain);
         assert_eq!(text, "  NAME     STATE\n  web      3 ready\n  assets\n");
     }
 
     #[test]
     fn width_is_counted_in_characters() {
-        let text = table(&[("wéb", "x"), ("api", "y")]).render(None, Rows::All, Ink::Plain);
+        let text = table(&[("wéb", "x"), ("api", "y")]).render(None, Rows::All, Style::Plain);
         assert_eq!(text, "  NAME   STATE\n  wéb    x\n  api    y\n");
     }
 
     #[test]
-    fn marks_what_is_new_and_what_changed() {
+    fn new_and_changed_rows_are_marked() {
         let before = table(&[("a", "1"), ("b", "1"), ("gone", "1")]);
-        let text = table(&[("a", "1"), ("b", "2"), ("c", "1")]).render(Some(&before), Rows::All, Ink::Plain);
+        let text = table(&[("a", "1"), ("b", "2"), ("c", "1")]).render(Some(&before), Rows::All, Style::Plain);
         assert_eq!(text, "  NAME   STATE\n  a      1\n* b      2\n+ c      1\n");
     }
 
     #[test]
-    fn colours_whole_lines() {
-        let text = table(&[("a", "1")]).render(Some(&table(&[])), Rows::All, Ink::Colour);
+    fn whole_lines_are_coloured() {
+        let text = table(&[("a", "1")]).render(Some(&table(&[])), Rows::All, Style::Colour);
         assert_eq!(text, "\u{1b}[1m  NAME   STATE\u{1b}[0m\n\u{1b}[32m+ a      1\u{1b}[0m\n");
     }
 
     #[test]
-    fn shows_only_news_where_asked() {
+    fn only_changed_rows_are_printed_if_selected() {
         let before = table(&[("long name", "1"), ("b", "1")]);
-        let text = table(&[("long name", "1"), ("b", "2")]).render(Some(&before), Rows::News, Ink::Plain);
+        let text = table(&[("long name", "1"), ("b", "2")]).render(Some(&before), Rows::Changed, Style::Plain);
         assert_eq!(text, "  NAME   STATE\n* b      2\n");
     }
 
     #[test]
-    fn without_rows_there_is_no_header() {
+    fn table_without_rows_is_empty() {
         let same = table(&[("a", "1")]);
-        assert_eq!(same.render(Some(&same), Rows::News, Ink::Plain), "");
-        assert_eq!(table(&[]).render(None, Rows::All, Ink::Plain), "");
+        assert_eq!(same.render(Some(&same), Rows::Changed, Style::Plain), "");
+        assert_eq!(table(&[]).render(None, Rows::All, Style::Plain), "");
     }
 }

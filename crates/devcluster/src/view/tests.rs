@@ -7,7 +7,7 @@ use kube_wire::Object as _;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{table::Ink, *};
+use super::{table::Style, *};
 use crate::cluster::{Objects, Snapshot};
 
 fn put<K>(objects: &mut Objects<K>, object: Value)
@@ -53,7 +53,7 @@ fn shop() -> Snapshot {
 }
 
 #[test]
-fn shows_services_and_slices() {
+fn tables_have_services_and_slices() {
     let expect = "  \
   SERVICE         TYPE                     CLUSTER-IP          PORTS                  ENDPOINTS
   shop/db         headless                 None                5432                   -
@@ -66,26 +66,26 @@ fn shows_services_and_slices() {
 ";
     // Column widths are tested in `table`; compare words only.
     let words = |text: &str| text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    let got: Vec<String> = words(&Board::of(&shop()).render(None, Rows::All, Ink::Plain));
+    let got: Vec<String> = words(&Board::of(&shop()).render(None, Rows::All, Style::Plain));
     let expect: Vec<String> = words(expect);
     assert_eq!(got, expect);
 }
 
 #[test]
-fn tells_what_changed() {
+fn changes_are_described() {
     let before = shop();
     let mut after = shop();
     after.endpoints.clear();
     after.slices.retain(|key, _| &*key.name != "web-b");
     slice(&mut after, "web-a", "web", "IPv4", &[endpoint("10.0.0.1", true, None), endpoint("10.0.0.2", true, None)]);
     slice(&mut after, "web-c", "web", "IPv4", &[]);
-    let news = Board::of(&after).news(&Board::of(&before));
+    let changes = Board::of(&after).changes(&Board::of(&before));
     let expect = [
         "Endpoints shop/web                 1 ready, 1 not ready -> gone",
         "slice shop/web-a                   1 ready, 1 not ready -> 2 ready",
         "slice shop/web-b                   1 ready -> gone",
         "slice shop/web-c                   none",
     ];
-    assert_eq!(news, expect);
-    assert!(Board::of(&after).news(&Board::of(&after)).is_empty());
+    assert_eq!(changes, expect);
+    assert!(Board::of(&after).changes(&Board::of(&after)).is_empty());
 }

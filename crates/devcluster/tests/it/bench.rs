@@ -11,9 +11,9 @@ fn bench(args: &[&str]) -> Value {
         " bench-controller --kubeconfig={kubeconfig} --leader-elect=false --secure-port=0 --kube-api-qps={qps} ",
         "--kube-api-burst={burst} --kube-api-content-type={content_type}"
     );
-    let ended = run(&[&common[..], &[controller], args].concat());
-    assert!(ended.status.success(), "{}", ended.stderr);
-    serde_json::from_str(&ended.stdout.join("\n")).unwrap()
+    let exited = run(&[&common[..], &[controller], args].concat());
+    assert!(exited.status.success(), "{}", exited.stderr);
+    serde_json::from_str(&exited.stdout.join("\n")).unwrap()
 }
 
 fn outcome<'a>(report: &'a Value, name: &str) -> &'a Value {
@@ -28,7 +28,7 @@ fn count(outcome: &Value, resource: &str, verb: &str) -> u64 {
 }
 
 #[test]
-fn everything_is_written_once_and_every_flip_is_seen() {
+fn each_object_is_written_once_and_each_flip_is_observed() {
     let sizes = ["--pods=60", "--services=6", "--nodes=3"];
     let some = ["start", "resume", "churn", "latency", "--flips=20", "--rate=50"];
     let report = bench(&[&some[..], &sizes].concat());
@@ -60,7 +60,7 @@ fn everything_is_written_once_and_every_flip_is_seen() {
 }
 
 #[test]
-fn a_rolling_update_is_compared_with_upstream() {
+fn rollout_is_compared_with_the_upstream_model() {
     let report = bench(&["rollout", "--json", "--pods=40", "--nodes=3", "--rate=40"]);
     let rollout = outcome(&report, "rollout");
     assert_eq!((rollout["encoding"].as_str(), &rollout["changes"]), (Some("json"), &Value::from(40)));
@@ -69,7 +69,7 @@ fn a_rolling_update_is_compared_with_upstream() {
 }
 
 #[test]
-fn a_report_is_written() {
+fn report_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display().to_string();
     bench(&["growth", "--pods=20", "--services=2", "--nodes=2", "--flips=4", "--rate=50", "--report", &path]);
@@ -81,8 +81,8 @@ fn a_report_is_written() {
 }
 
 #[test]
-fn controllers_that_do_not_start_are_said_in_one_line() {
-    let ended = run(&["bench", "start", "--pods=1", "--services=1", "--nodes=1", "--controller", "false"]);
-    assert!(ended.stderr.contains("the controllers terminated with exit status: 1"), "{}", ended.stderr);
-    assert_eq!(ended.status.code(), Some(1));
+fn failed_controllers_are_one_line_on_stderr() {
+    let exited = run(&["bench", "start", "--pods=1", "--services=1", "--nodes=1", "--controller", "false"]);
+    assert!(exited.stderr.contains("the controllers terminated with exit status: 1"), "{}", exited.stderr);
+    assert_eq!(exited.status.code(), Some(1));
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 /// Timeout of every wait, sufficient for slow machines.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Running program. It is killed when dropped, so that a failed test leaves no process behind.
 pub(crate) struct Program {
@@ -19,7 +19,7 @@ pub(crate) struct Program {
 }
 
 /// Result of a program that has exited.
-pub(crate) struct Ended {
+pub(crate) struct Exited {
     /// Exit status.
     pub(crate) status: ExitStatus,
     /// Lines of standard output that were not read before.
@@ -50,15 +50,15 @@ impl Program {
     }
 
     /// Waits for a line with this prefix and returns the rest of the line. Lines before it are discarded.
-    pub(crate) fn line(&mut self, beginning: &str) -> String {
+    pub(crate) fn line(&mut self, prefix: &str) -> String {
         let mut seen = Vec::new();
         loop {
-            match self.lines.recv_timeout(PATIENCE) {
-                Ok(line) => match line.strip_prefix(beginning) {
+            match self.lines.recv_timeout(TIMEOUT) {
+                Ok(line) => match line.strip_prefix(prefix) {
                     Some(rest) => return rest.trim().to_owned(),
                     None => seen.push(line),
                 },
-                Err(error) => panic!("no line that starts with {beginning:?} ({error}); read: {seen:#?}"),
+                Err(error) => panic!("no line that starts with {prefix:?} ({error}); read: {seen:#?}"),
             }
         }
     }
@@ -70,11 +70,11 @@ impl Program {
     }
 
     /// Waits until the program exits.
-    pub(crate) fn end(mut self) -> Ended {
+    pub(crate) fn wait(mut self) -> Exited {
         let mut stdout = Vec::new();
         // The channel is disconnected when the program closes standard output.
         loop {
-            match self.lines.recv_timeout(PATIENCE) {
+            match self.lines.recv_timeout(TIMEOUT) {
                 Ok(line) => stdout.push(line),
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
                 Err(mpsc::RecvTimeoutError::Timeout) => panic!("still running after {stdout:#?}"),
@@ -82,7 +82,7 @@ impl Program {
         }
         let status = self.child.wait().unwrap();
         let errors = std::mem::replace(&mut self.errors, thread::spawn(String::new));
-        Ended { status, stdout, stderr: errors.join().unwrap() }
+        Exited { status, stdout, stderr: errors.join().unwrap() }
     }
 }
 
@@ -95,13 +95,13 @@ impl Drop for Program {
 }
 
 /// Runs the program until it exits.
-pub(crate) fn run(args: &[&str]) -> Ended {
-    Program::start(args).end()
+pub(crate) fn run(args: &[&str]) -> Exited {
+    Program::start(args).wait()
 }
 
-impl Ended {
+impl Exited {
     /// Asserts exit status 1 and one line on standard error, and returns that line.
-    pub(crate) fn refusal(&self) -> &str {
+    pub(crate) fn error_line(&self) -> &str {
         assert_eq!(self.status.code(), Some(1), "{}", self.stderr);
         assert_eq!(self.stderr.lines().count(), 1, "{}", self.stderr);
         self.stderr.trim_end()

@@ -38,7 +38,7 @@ fn file(directory: &Path, name: &str, text: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn serves_own_objects_until_told_to_stop() {
+async fn user_objects_are_served_until_a_signal() {
     let directory = tempfile::tempdir().unwrap();
     let shop = file(directory.path(), "shop.yaml", SHOP);
     let second = "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"web\",\"namespace\":\"corner\",\
@@ -60,29 +60,29 @@ async fn serves_own_objects_until_told_to_stop() {
     assert_eq!(node.status.unwrap().conditions.unwrap()[0].status, "True", "the status is applied");
 
     program.terminate();
-    let ended = program.end();
-    assert!(ended.status.success(), "{}", ended.stderr);
-    assert_eq!(ended.stderr, "");
+    let exited = program.wait();
+    assert!(exited.status.success(), "{}", exited.stderr);
+    assert_eq!(exited.stderr, "");
 }
 
 #[test]
-fn a_temporary_kubeconfig_goes_with_the_server() {
+fn temporary_kubeconfig_is_removed_at_exit() {
     let mut program = Program::start(&["serve"]);
     let kubeconfig = program.line("kubeconfig:");
     assert!(Path::new(&kubeconfig).is_file());
     program.terminate();
-    assert!(program.end().status.success());
+    assert!(program.wait().status.success());
     assert!(!Path::new(&kubeconfig).exists());
 }
 
 #[test]
-fn a_port_in_use_is_said_in_one_line() {
+fn port_in_use_is_one_line_on_stderr() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let ended = run(&["serve", "--listen", &address]);
-    let refusal = ended.refusal();
-    assert!(refusal.starts_with(&format!("devcluster: cannot listen on {address}: ")), "{refusal}");
-    assert!(ended.stdout.is_empty());
+    let exited = run(&["serve", "--listen", &address]);
+    let error_line = exited.error_line();
+    assert!(error_line.starts_with(&format!("devcluster: cannot listen on {address}: ")), "{error_line}");
+    assert!(exited.stdout.is_empty());
 }
 
 #[rstest]
@@ -100,37 +100,37 @@ fn a_port_in_use_is_said_in_one_line() {
     "{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 0}]}}",
     "bad.yaml: document 1, line 1: Service a: Service \"a\" is invalid: [spec.ports[0].port: "
 )]
-fn a_bad_manifest_is_said_in_one_line(#[case] text: &str, #[case] expect: &str) {
+fn invalid_manifest_is_one_line_on_stderr(#[case] text: &str, #[case] expect: &str) {
     let directory = tempfile::tempdir().unwrap();
     let bad = file(directory.path(), "bad.yaml", text);
-    let ended = run(&["serve", "--manifests", &bad]);
-    let refusal = ended.refusal().replace(&format!("{}/", directory.path().display()), "");
-    assert!(refusal.starts_with(&format!("devcluster: {expect}")), "{refusal}");
-    assert!(ended.stdout.is_empty());
+    let exited = run(&["serve", "--manifests", &bad]);
+    let error_line = exited.error_line().replace(&format!("{}/", directory.path().display()), "");
+    assert!(error_line.starts_with(&format!("devcluster: {expect}")), "{error_line}");
+    assert!(exited.stdout.is_empty());
 }
 
 #[test]
-fn a_kubeconfig_that_cannot_be_written_is_named() {
+fn unwritable_kubeconfig_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("missing").join("kubeconfig").display().to_string();
-    let ended = run(&["serve", "--kubeconfig-out", &out]);
-    let refusal = ended.refusal();
-    assert!(refusal.starts_with(&format!("devcluster: cannot write the kubeconfig {out}: ")), "{refusal}");
+    let exited = run(&["serve", "--kubeconfig-out", &out]);
+    let error_line = exited.error_line();
+    assert!(error_line.starts_with(&format!("devcluster: cannot write the kubeconfig {out}: ")), "{error_line}");
 }
 
 #[rstest]
 #[case::flag(&["serve", "--nonsense"], "--nonsense")]
 #[case::address(&["serve", "--listen", "nowhere"], "nowhere")]
 #[case::subcommand(&["nonsense"], "nonsense")]
-fn a_mistake_on_the_command_line_is_said_in_one_line(#[case] args: &[&str], #[case] named: &str) {
-    let ended = run(args);
-    assert_eq!(ended.status.code(), Some(2), "{}", ended.stderr);
-    assert!(ended.stderr.lines().count() == 1 && ended.stderr.contains(named), "{}", ended.stderr);
-    assert!(ended.stdout.is_empty());
+fn usage_errors_are_one_line_on_stderr(#[case] args: &[&str], #[case] named: &str) {
+    let exited = run(args);
+    assert_eq!(exited.status.code(), Some(2), "{}", exited.stderr);
+    assert!(exited.stderr.lines().count() == 1 && exited.stderr.contains(named), "{}", exited.stderr);
+    assert!(exited.stdout.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_strict_server_takes_the_kubeconfig_and_nobody_else() {
+async fn strict_server_accepts_the_kubeconfig_only() {
     let directory = tempfile::tempdir().unwrap();
     let shop = file(directory.path(), "shop.yaml", SHOP);
     let kubeconfig = directory.path().join("kubeconfig");
@@ -151,5 +151,5 @@ async fn a_strict_server_takes_the_kubeconfig_and_nobody_else() {
     assert!(stranger.get_json("/api/v1/nodes").await.is_err());
 
     program.terminate();
-    assert!(program.end().status.success());
+    assert!(program.wait().status.success());
 }

@@ -8,13 +8,13 @@ use kube_controller_client::{Client, ClientOptions, Config};
 use crate::program::{Program, run};
 
 #[test]
-fn goes_through_and_ends() {
-    let ended = run(&["--exit"]);
-    assert!(ended.status.success(), "{}\n{:#?}", ended.stderr, ended.stdout);
-    assert_eq!(ended.stderr, "");
+fn tour_completes_and_exits() {
+    let exited = run(&["--exit"]);
+    assert!(exited.status.success(), "{}\n{:#?}", exited.stderr, exited.stdout);
+    assert_eq!(exited.stderr, "");
     let position = |text: &str| {
-        let at = ended.stdout.iter().position(|line| line.contains(text));
-        at.unwrap_or_else(|| panic!("no line with {text:?} in {:#?}", ended.stdout))
+        let at = exited.stdout.iter().position(|line| line.contains(text));
+        at.unwrap_or_else(|| panic!("no line with {text:?} in {:#?}", exited.stdout))
     };
     let lines = [
         "API server:  http://127.0.0.1:",
@@ -32,15 +32,15 @@ fn goes_through_and_ends() {
         "All expectations met in ",
     ];
     let positions: Vec<_> = lines.iter().map(|line| position(line)).collect();
-    assert!(positions.is_sorted(), "wrong order: {positions:?} in {:#?}", ended.stdout);
-    let text = ended.stdout.join("\n");
+    assert!(positions.is_sorted(), "wrong order: {positions:?} in {:#?}", exited.stdout);
+    let text = exited.stdout.join("\n");
     assert!(!text.contains('\u{1b}'), "escape sequences without a terminal");
     let kubeconfig = text.lines().find_map(|line| line.strip_prefix("kubeconfig:")).unwrap();
     assert!(!Path::new(kubeconfig.trim()).exists(), "a temporary kubeconfig is removed at exit");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stays_up_with_the_users_own_objects() {
+async fn tour_keeps_running_with_user_objects() {
     let directory = tempfile::tempdir().unwrap();
     let own = "\
 kind: Service
@@ -73,8 +73,8 @@ spec: {containers: [{name: mine, image: mine}]}
         }
     }
     program.terminate();
-    let ended = program.end();
-    assert!(ended.status.success(), "{}", ended.stderr);
+    let exited = program.wait();
+    assert!(exited.status.success(), "{}", exited.stderr);
 }
 
 async fn slice_of(client: &Client) -> String {
@@ -83,9 +83,9 @@ async fn slice_of(client: &Client) -> String {
 }
 
 #[test]
-fn a_missing_manifest_is_named_before_anything_starts() {
-    let ended = run(&["--exit", "--manifests", "missing.yaml"]);
-    let refusal = ended.refusal();
-    assert!(refusal.starts_with("devcluster: missing.yaml: "), "{refusal}");
-    assert!(ended.stdout.is_empty());
+fn missing_manifest_is_reported_before_start() {
+    let exited = run(&["--exit", "--manifests", "missing.yaml"]);
+    let error_line = exited.error_line();
+    assert!(error_line.starts_with("devcluster: missing.yaml: "), "{error_line}");
+    assert!(exited.stdout.is_empty());
 }

@@ -5,27 +5,27 @@ use rstest::rstest;
 use super::*;
 
 #[test]
-fn a_pod_on_a_node_goes_with_grace() {
-    let mut world = World::new();
-    let created = world.create("pods", pod_on("p", "n"));
-    let deleted = world.delete("pods", "p", None);
-    assert!(!deleted.gone);
-    let meta = &world.get("pods", "p").unwrap()["metadata"];
+fn scheduled_pod_is_deleted_after_its_grace_period() {
+    let mut store = TestStore::new();
+    let created = store.create("pods", pod_on("p", "n"));
+    let deleted = store.delete("pods", "p", None);
+    assert!(!deleted.removed);
+    let meta = &store.get("pods", "p").unwrap()["metadata"];
     assert_eq!(meta["deletionTimestamp"], "2027-01-15T08:00:30Z");
     assert_eq!((&meta["deletionGracePeriodSeconds"], &meta["generation"]), (&json!(30), &json!(2)));
 
     // A longer grace period changes nothing, a shorter one counts from the start of the deletion.
-    world.advance(3);
-    world.delete("pods", "p", Some(60));
-    world.delete("pods", "p", Some(10));
-    let meta = &world.get("pods", "p").unwrap()["metadata"];
+    store.advance(3);
+    store.delete("pods", "p", Some(60));
+    store.delete("pods", "p", Some(10));
+    let meta = &store.get("pods", "p").unwrap()["metadata"];
     assert_eq!(meta["deletionTimestamp"], "2027-01-15T08:00:10Z");
-    assert!(world.delete("pods", "p", Some(0)).gone);
-    assert_eq!(world.get("pods", "p"), None);
+    assert!(store.delete("pods", "p", Some(0)).removed);
+    assert_eq!(store.get("pods", "p"), None);
     let start = revision(&created);
     let expect = ["Added p", "Modified p", "Modified p", "Modified p", "Deleted p"];
     let expect: Vec<String> = (start..).zip(expect).map(|(revision, change)| format!("{change} {revision}")).collect();
-    assert_eq!(world.changes("pods", 0), expect);
+    assert_eq!(store.changes("pods", 0), expect);
 }
 
 #[rstest]
@@ -33,22 +33,26 @@ fn a_pod_on_a_node_goes_with_grace() {
 #[case::no_grace(pod_on("p", "n"), None, Some(0))]
 #[case::ended(pod_on("p", "n"), Some("Succeeded"), None)]
 #[case::failed(pod_on("p", "n"), Some("Failed"), Some(30))]
-fn other_pods_go_at_once(#[case] pod: Value, #[case] phase: Option<&str>, #[case] grace: Option<i64>) {
-    let mut world = World::new();
-    world.create("pods", pod);
+fn unscheduled_and_finished_pods_are_deleted_at_once(
+    #[case] pod: Value,
+    #[case] phase: Option<&str>,
+    #[case] grace: Option<i64>,
+) {
+    let mut store = TestStore::new();
+    store.create("pods", pod);
     if let Some(phase) = phase {
-        world.merge_status("pods", "p", json!({"phase": phase}));
+        store.merge_status("pods", "p", json!({"phase": phase}));
     }
-    assert!(world.delete("pods", "p", grace).gone);
-    assert_eq!(world.get("pods", "p"), None);
+    assert!(store.delete("pods", "p", grace).removed);
+    assert_eq!(store.get("pods", "p"), None);
 }
 
 #[test]
-fn finalizers_hold_an_object_back() {
-    let mut world = World::new();
-    world.create("configmaps", json!({"metadata": {"name": "a", "finalizers": ["example.com/wait"]}}));
-    assert!(!world.delete("configmaps", "a", None).gone);
-    let error = world
+fn finalizers_delay_the_removal() {
+    let mut store = TestStore::new();
+    store.create("configmaps", json!({"metadata": {"name": "a", "finalizers": ["example.com/wait"]}}));
+    assert!(!store.delete("configmaps", "a", None).removed);
+    let error = store
         .try_merge(
             "configmaps",
             "a",
@@ -57,40 +61,40 @@ fn finalizers_hold_an_object_back() {
         )
         .unwrap_err();
     assert!(error.to_string().contains("no new finalizers can be added"), "{error}");
-    world.merge("configmaps", "a", json!({"metadata": {"finalizers": null}}));
-    assert_eq!(world.get("configmaps", "a"), None);
-    let names: Vec<String> = world.changes("configmaps", 0).iter().map(|it| it[..7].to_owned()).collect();
+    store.merge("configmaps", "a", json!({"metadata": {"finalizers": null}}));
+    assert_eq!(store.get("configmaps", "a"), None);
+    let names: Vec<String> = store.changes("configmaps", 0).iter().map(|it| it[..7].to_owned()).collect();
     assert_eq!(names, ["Added a", "Modifie", "Deleted"]);
 }
 
 #[test]
-fn a_cluster_scoped_object_waits_for_finalizers_too() {
-    let mut world = World::new();
-    world.create("nodes", json!({"metadata": {"name": "n", "finalizers": ["example.com/wait"]}}));
-    assert!(!world.delete("nodes", "n", None).gone);
-    world.merge("nodes", "n", json!({"metadata": {"finalizers": []}}));
-    assert_eq!(world.get("nodes", "n"), None);
+fn finalizers_delay_the_removal_of_cluster_scoped_objects() {
+    let mut store = TestStore::new();
+    store.create("nodes", json!({"metadata": {"name": "n", "finalizers": ["example.com/wait"]}}));
+    assert!(!store.delete("nodes", "n", None).removed);
+    store.merge("nodes", "n", json!({"metadata": {"finalizers": []}}));
+    assert_eq!(store.get("nodes", "n"), None);
 }
 
 #[test]
-fn preconditions() {
-    let mut world = World::new();
-    let object = world.create("configmaps", json!({"metadata": {"name": "a"}}));
+fn failed_preconditions_are_conflicts() {
+    let mut store = TestStore::new();
+    let object = store.create("configmaps", json!({"metadata": {"name": "a"}}));
     let uid = object["metadata"]["uid"].as_str().map(str::to_owned);
     for wrong in [
         DeleteOptions { uid: Some("other".to_owned()), ..DeleteOptions::default() },
         DeleteOptions { resource_version: Some("1".to_owned()), ..DeleteOptions::default() },
     ] {
-        assert_eq!(world.try_delete("configmaps", "a", &wrong).unwrap_err().code, 409);
+        assert_eq!(store.try_delete("configmaps", "a", &wrong).unwrap_err().code, 409);
     }
-    assert!(world.try_delete("configmaps", "a", &DeleteOptions { uid, ..DeleteOptions::default() }).unwrap().gone);
+    assert!(store.try_delete("configmaps", "a", &DeleteOptions { uid, ..DeleteOptions::default() }).unwrap().removed);
 }
 
 #[test]
-fn the_event_of_a_deletion_has_a_version_of_its_own() {
-    let mut world = World::new();
-    let object = world.create("configmaps", json!({"metadata": {"name": "a"}}));
-    let deleted = world.delete("configmaps", "a", None);
+fn delete_event_has_its_own_resource_version() {
+    let mut store = TestStore::new();
+    let object = store.create("configmaps", json!({"metadata": {"name": "a"}}));
+    let deleted = store.delete("configmaps", "a", None);
     assert_eq!(deleted.object.revision, revision(&object) + 1);
     assert_eq!(revision(&deleted.object.value().unwrap()), revision(&object) + 1);
 }

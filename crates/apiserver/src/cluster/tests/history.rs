@@ -3,27 +3,27 @@
 use super::*;
 
 #[test]
-fn one_counter_for_all_kinds() {
-    let mut world = World::new();
-    let a = world.create("configmaps", json!({"metadata": {"name": "a"}}));
-    let b = world.create("nodes", json!({"metadata": {"name": "n"}}));
-    let c = world.merge("configmaps", "a", json!({"data": {"x": "1"}}));
+fn all_kinds_share_one_revision_counter() {
+    let mut store = TestStore::new();
+    let a = store.create("configmaps", json!({"metadata": {"name": "a"}}));
+    let b = store.create("nodes", json!({"metadata": {"name": "n"}}));
+    let c = store.merge("configmaps", "a", json!({"data": {"x": "1"}}));
     assert_eq!([revision(&a), revision(&b), revision(&c)], [5, 6, 7]);
-    assert_eq!(world.changes("configmaps", 0), ["Added a 5", "Modified a 7"]);
-    assert_eq!(world.changes("configmaps", 5), ["Modified a 7"]);
-    assert_eq!(world.changes("configmaps", 99), [""; 0]);
+    assert_eq!(store.changes("configmaps", 0), ["Added a 5", "Modified a 7"]);
+    assert_eq!(store.changes("configmaps", 5), ["Modified a 7"]);
+    assert_eq!(store.changes("configmaps", 99), [""; 0]);
 }
 
 #[test]
-fn what_has_left_the_history_is_expired() {
-    let mut world = World::with_history(2);
+fn revisions_before_the_history_are_expired() {
+    let mut store = TestStore::with_history(2);
     for name in ["a", "b", "c"] {
-        world.create("configmaps", json!({"metadata": {"name": name}}));
+        store.create("configmaps", json!({"metadata": {"name": name}}));
     }
     // Change 5 was dropped: a watch from 5 continues, an earlier one gets 410.
-    assert_eq!(world.changes("configmaps", 5), ["Added b 6", "Added c 7"]);
-    let kind = world.kind("configmaps");
-    let error = world.cluster.changes_after(&kind, 1, 10).map(|_| ()).unwrap_err();
+    assert_eq!(store.changes("configmaps", 5), ["Added b 6", "Added c 7"]);
+    let kind = store.kind("configmaps");
+    let error = store.cluster.changes_after(&kind, 1, 10).map(|_| ()).unwrap_err();
     let event = format!(r#"{{"type":"ERROR","object":{}}}"#, String::from_utf8(error.encode()).unwrap());
     let recorded = include_str!("../../../../../conformance/fixtures/expired.watch.json");
     assert_eq!(event, recorded.trim().replace("67847", "5"));
@@ -31,44 +31,44 @@ fn what_has_left_the_history_is_expired() {
 
 #[test]
 fn a_full_batch_ends_at_its_last_change() {
-    let mut world = World::new();
+    let mut store = TestStore::new();
     for name in ["a", "b", "c"] {
-        world.create("configmaps", json!({"metadata": {"name": name}}));
+        store.create("configmaps", json!({"metadata": {"name": name}}));
     }
-    world.create("nodes", json!({"metadata": {"name": "n"}}));
-    let kind = world.kind("configmaps");
-    let batch = world.cluster.changes_after(&kind, 0, 2).unwrap();
+    store.create("nodes", json!({"metadata": {"name": "n"}}));
+    let kind = store.kind("configmaps");
+    let batch = store.cluster.changes_after(&kind, 0, 2).unwrap();
     assert_eq!((batch.changes.len(), batch.revision), (2, 6));
     // The last batch is complete up to the current revision, which may be that of another kind.
-    let batch = world.cluster.changes_after(&kind, 6, 2).unwrap();
+    let batch = store.cluster.changes_after(&kind, 6, 2).unwrap();
     assert_eq!((batch.changes.len(), batch.revision), (1, 8));
 }
 
 #[test]
-fn changes_are_found_wherever_they_are_in_a_long_history() {
-    let mut world = World::new();
+fn changes_are_found_at_every_position_of_a_long_history() {
+    let mut store = TestStore::new();
     for number in 0..100 {
         let (kind, name) = (if number % 3 == 0 { "nodes" } else { "configmaps" }, format!("n{number}"));
-        world.create(kind, json!({"metadata": {"name": name}}));
+        store.create(kind, json!({"metadata": {"name": name}}));
     }
-    let all = world.changes("configmaps", 0);
+    let all = store.changes("configmaps", 0);
     let revision = |change: &String| change.rsplit(' ').next().unwrap().parse::<u64>().unwrap();
     for after in 0..110 {
         let expected: Vec<String> = all.iter().filter(|it| revision(it) > after).cloned().collect();
-        assert_eq!(world.changes("configmaps", after), expected, "after {after}");
+        assert_eq!(store.changes("configmaps", after), expected, "after {after}");
     }
 }
 
 #[test]
-fn lists_are_in_the_order_of_namespace_and_name() {
-    let mut world = World::new();
-    let kind = world.kind("configmaps");
+fn lists_are_ordered_by_namespace_and_name() {
+    let mut store = TestStore::new();
+    let kind = store.kind("configmaps");
     for (namespace, name) in [("kube-system", "a"), ("default", "b"), ("default", "a.b"), ("default", "a")] {
         let object = json!({"metadata": {"name": name}});
-        world.cluster.create(&kind, namespace, object, world.options()).unwrap();
+        store.cluster.create(&kind, namespace, object, store.options()).unwrap();
     }
     let names = |namespace: Option<&str>| -> Vec<String> {
-        world.cluster.list(&kind, namespace).iter().map(|it| format!("{}/{}", it.namespace, it.name)).collect()
+        store.cluster.list(&kind, namespace).iter().map(|it| format!("{}/{}", it.namespace, it.name)).collect()
     };
     assert_eq!(names(None), ["default/a", "default/a.b", "default/b", "kube-system/a"]);
     assert_eq!(names(Some("default")), ["default/a", "default/a.b", "default/b"]);

@@ -5,9 +5,9 @@ use rstest::rstest;
 use super::*;
 
 #[test]
-fn create_stamps_the_object() {
-    let mut world = World::new();
-    let object = world.create(
+fn create_sets_server_side_metadata() {
+    let mut store = TestStore::new();
+    let object = store.create(
         "configmaps",
         json!({"metadata": {"name": "a", "selfLink": "/x", "generation": 7,
         "uid": "mine", "creationTimestamp": "2001-01-01T00:00:00Z", "deletionTimestamp": "2001-01-01T00:00:00Z",
@@ -22,9 +22,9 @@ fn create_stamps_the_object() {
 }
 
 #[test]
-fn empty_means_absent() {
-    let mut world = World::new();
-    let object = world.create(
+fn empty_and_unknown_fields_are_not_stored() {
+    let mut store = TestStore::new();
+    let object = store.create(
         "services",
         json!({
             "metadata": {"name": "a", "labels": {}, "annotations": {}, "ownerReferences": [], "finalizers": null},
@@ -40,26 +40,26 @@ fn empty_means_absent() {
 }
 
 #[test]
-fn generated_names() {
-    let mut world = World::new();
-    let object = world.create("configmaps", json!({"metadata": {"generateName": "web-"}}));
+fn generate_name_is_the_prefix_of_the_name() {
+    let mut store = TestStore::new();
+    let object = store.create("configmaps", json!({"metadata": {"generateName": "web-"}}));
     let name = object["metadata"]["name"].as_str().unwrap();
     assert!(name.starts_with("web-") && name.len() == 9, "{name}");
     assert_eq!(object["metadata"]["generateName"], "web-");
-    let error = world.try_create("configmaps", json!({"metadata": {}})).unwrap_err();
+    let error = store.try_create("configmaps", json!({"metadata": {}})).unwrap_err();
     assert!(error.to_string().contains("metadata.name: Required value: name or generateName is required"), "{error}");
 }
 
 #[test]
-fn an_update_that_changes_nothing_writes_nothing() {
-    let mut world = World::new();
-    let object = world.create("services", service("web", json!({"selector": {"app": "web"}})));
+fn update_without_change_writes_nothing() {
+    let mut store = TestStore::new();
+    let object = store.create("services", service("web", json!({"selector": {"app": "web"}})));
     let mut sparse = service("web", json!({"selector": {"app": "web"}, "externalIPs": []}));
     sparse["metadata"]["labels"] = json!({});
-    assert_eq!(world.try_update("services", sparse, Part::Main).unwrap(), object);
-    assert_eq!(world.merge("services", "web", json!({"spec": {"type": "ClusterIP"}})), object);
-    assert_eq!(world.changes("services", 0).len(), 1);
-    assert_eq!(world.cluster.revision(), revision(&object));
+    assert_eq!(store.try_update("services", sparse, Part::Main).unwrap(), object);
+    assert_eq!(store.merge("services", "web", json!({"spec": {"type": "ClusterIP"}})), object);
+    assert_eq!(store.changes("services", 0).len(), 1);
+    assert_eq!(store.cluster.revision(), revision(&object));
 }
 
 #[rstest]
@@ -71,37 +71,37 @@ fn an_update_that_changes_nothing_writes_nothing() {
 #[case::bad_annotation(json!({"annotations": {"a/b/c": ""}}), 422, "Invalid")]
 #[case::owner_without_uid(json!({"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p"}]}), 422, "Invalid")]
 #[case::other_namespace(json!({"namespace": "kube-system"}), 400, "BadRequest")]
-fn updates_refused(#[case] meta: Value, #[case] code: u16, #[case] reason: &str) {
-    let mut world = World::new();
-    world.create("configmaps", json!({"metadata": {"name": "a"}}));
+fn invalid_updates_are_rejected(#[case] meta: Value, #[case] code: u16, #[case] reason: &str) {
+    let mut store = TestStore::new();
+    store.create("configmaps", json!({"metadata": {"name": "a"}}));
     let mut object = json!({"metadata": meta});
     object["metadata"]["name"] = json!("a");
-    let error = world.try_update("configmaps", object, Part::Main).unwrap_err();
+    let error = store.try_update("configmaps", object, Part::Main).unwrap_err();
     assert_eq!((error.code, error.reason), (code, reason), "{error}");
 }
 
 #[test]
-fn put_creates_only_where_upstream_lets_it() {
-    let mut world = World::new();
+fn put_creates_only_kinds_that_allow_it() {
+    let mut store = TestStore::new();
     let lease = json!({"metadata": {"name": "a"}, "spec": {}});
-    world.try_update("leases", lease.clone(), Part::Main).unwrap();
-    assert_eq!(world.try_update("configmaps", lease.clone(), Part::Main).unwrap_err().code, 404);
+    store.try_update("leases", lease.clone(), Part::Main).unwrap();
+    assert_eq!(store.try_update("configmaps", lease.clone(), Part::Main).unwrap_err().code, 404);
     // A PUT with the uid of a deleted object creates nothing.
     let gone = json!({"metadata": {"name": "gone", "uid": "1"}});
-    assert_eq!(world.try_update("endpoints", gone, Part::Main).unwrap_err().code, 409);
+    assert_eq!(store.try_update("endpoints", gone, Part::Main).unwrap_err().code, 409);
     // Of these kinds, only a Lease requires a resource version on update.
-    let error = world.try_update("leases", lease, Part::Main).unwrap_err();
+    let error = store.try_update("leases", lease, Part::Main).unwrap_err();
     assert!(error.to_string().contains("must be specified for an update"), "{error}");
 }
 
 #[test]
 fn json_patch() {
-    let mut world = World::new();
-    world.create("configmaps", json!({"metadata": {"name": "a"}, "data": {"x": "1"}}));
-    let kind = world.kind("configmaps");
+    let mut store = TestStore::new();
+    store.create("configmaps", json!({"metadata": {"name": "a"}, "data": {"x": "1"}}));
+    let kind = store.kind("configmaps");
     let mut apply = |operations: Value| {
         let patch = Patch::Json(serde_json::from_value(operations).unwrap());
-        world.cluster.patch(&kind, "default", "a", &patch, Part::Main, WriteOptions::at(START))
+        store.cluster.patch(&kind, "default", "a", &patch, Part::Main, WriteOptions::at(START))
     };
     let written = apply(json!([
         {"op": "test", "path": "/data/x", "value": "1"}, {"op": "add", "path": "/data/y", "value": "2"}
@@ -115,11 +115,11 @@ fn json_patch() {
 
 #[test]
 fn dry_run_stores_nothing() {
-    let mut world = World::new();
-    let kind = world.kind("services");
+    let mut store = TestStore::new();
+    let kind = store.kind("services");
     let rehearsal = WriteOptions { dry_run: true, ..WriteOptions::at(START) };
-    let before = world.cluster.revision();
-    let written = world.cluster.create(&kind, "default", service("web", json!({})), rehearsal).unwrap();
+    let before = store.cluster.revision();
+    let written = store.cluster.create(&kind, "default", service("web", json!({})), rehearsal).unwrap();
     assert!(written.object.value().unwrap()["spec"]["clusterIP"].is_string());
-    assert_eq!((world.get("services", "web"), world.cluster.revision()), (None, before));
+    assert_eq!((store.get("services", "web"), store.cluster.revision()), (None, before));
 }

@@ -18,31 +18,31 @@ use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
 
-use super::{Change, Cluster, DeleteOptions, Deleted, Limits, Patch, WriteOptions};
+use super::{Change, Cluster, DeleteOptions, Deleted, Patch, StoreOptions, WriteOptions};
 use crate::kinds::{Kind, KindTable, Part};
 use crate::status::StatusError;
 
 const START: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
 /// Store under test, and its current time.
-struct World {
+struct TestStore {
     cluster: Cluster,
     now: Timestamp,
 }
 
-impl World {
+impl TestStore {
     fn new() -> Self {
         Self::with_history(1_000)
     }
 
     fn with_history(history_length: usize) -> Self {
-        let limits = Limits {
+        let options = StoreOptions {
             service_cidr_v4: "10.96.0.0/16".parse().unwrap(),
             service_cidr_v6: "fd00:10:96::/108".parse().unwrap(),
             history_length,
             collects_garbage: false,
         };
-        let cluster = Cluster::new(KindTable::builtin(), &limits, StdRng::seed_from_u64(1), START).unwrap();
+        let cluster = Cluster::new(KindTable::builtin(), &options, StdRng::seed_from_u64(1), START).unwrap();
         Self { cluster, now: START }
     }
 

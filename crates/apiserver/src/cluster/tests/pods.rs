@@ -5,12 +5,12 @@ use rstest::rstest;
 use super::*;
 
 #[test]
-fn a_new_pod_is_pending_whatever_it_says() {
-    let mut world = World::new();
+fn new_pod_is_pending_regardless_of_its_status() {
+    let mut store = TestStore::new();
     let mut object = pod("p");
     object["status"] = json!({"phase": "Running", "podIP": "10.1.0.1"});
     object["spec"]["containers"][0]["ports"] = json!([{"containerPort": 80}]);
-    let stored = world.create("pods", object);
+    let stored = store.create("pods", object);
     assert_eq!(stored["status"], json!({"phase": "Pending", "qosClass": "BestEffort"}));
     assert_eq!(stored["spec"]["restartPolicy"], "Always");
     assert_eq!(stored["spec"]["terminationGracePeriodSeconds"], 30);
@@ -19,17 +19,17 @@ fn a_new_pod_is_pending_whatever_it_says() {
 }
 
 #[test]
-fn main_and_status_leave_each_other_alone() {
-    let mut world = World::new();
-    let stored = world.create("pods", pod_on("p", "n"));
+fn main_and_status_updates_are_independent() {
+    let mut store = TestStore::new();
+    let stored = store.create("pods", pod_on("p", "n"));
     let mut changed = stored.clone();
     changed["status"]["phase"] = json!("Running");
-    assert_eq!(world.try_update("pods", changed.clone(), Part::Main).unwrap(), stored);
+    assert_eq!(store.try_update("pods", changed.clone(), Part::Main).unwrap(), stored);
 
     changed["spec"]["nodeName"] = json!("other");
     changed["metadata"]["labels"] = json!({"by": "status"});
     changed["metadata"]["ownerReferences"] = json!([{"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "1"}]);
-    let stored = world.try_update("pods", changed, Part::Status).unwrap();
+    let stored = store.try_update("pods", changed, Part::Status).unwrap();
     assert_eq!((&stored["status"]["phase"], &stored["spec"]["nodeName"]), (&json!("Running"), &json!("n")));
     // An update of `/status` can change the labels of a pod, but not its owner references.
     assert_eq!(stored["metadata"]["labels"]["by"], "status");
@@ -43,10 +43,10 @@ fn main_and_status_leave_each_other_alone() {
 #[case::plural(json!({"podIPs": [{"ip": "10.1.0.1"}, {"ip": "fd00::1"}]}), "10.1.0.1", &["10.1.0.1", "fd00::1"])]
 #[case::single_wins(json!({"podIP": "10.1.0.2", "podIPs": [{"ip": "10.1.0.1"}]}), "10.1.0.2", &["10.1.0.2"])]
 #[case::text_is_kept(json!({"podIP": "fd00:0:0::9"}), "fd00:0:0::9", &["fd00:0:0::9"])]
-fn pod_ips_agree(#[case] status: Value, #[case] single: &str, #[case] all: &[&str]) {
-    let mut world = World::new();
-    world.create("pods", pod_on("p", "n"));
-    let stored = world.merge_status("pods", "p", status);
+fn pod_ip_and_pod_ips_are_kept_consistent(#[case] status: Value, #[case] single: &str, #[case] all: &[&str]) {
+    let mut store = TestStore::new();
+    store.create("pods", pod_on("p", "n"));
+    let stored = store.merge_status("pods", "p", status);
     assert_eq!(stored["status"]["podIP"], single);
     let ips: Vec<&str> =
         stored["status"]["podIPs"].as_array().unwrap().iter().map(|ip| ip["ip"].as_str().unwrap()).collect();
@@ -56,11 +56,11 @@ fn pod_ips_agree(#[case] status: Value, #[case] single: &str, #[case] all: &[&st
 #[rstest]
 #[case(json!({"podIPs": [{"ip": "x"}]}), "status.podIPs[0]")]
 #[case(json!({"podIPs": [{"ip": "10.0.0.1"}, {"ip": "10.0.0.2"}]}), "no more than one IP for each IP family")]
-fn wrong_pod_ips(#[case] status: Value, #[case] says: &str) {
-    let mut world = World::new();
-    world.create("pods", pod_on("p", "n"));
-    let error = world.try_merge("pods", "p", json!({"status": status}), Part::Status).unwrap_err();
-    assert!(error.to_string().contains(says), "{error}");
+fn invalid_pod_ips_are_rejected(#[case] status: Value, #[case] message: &str) {
+    let mut store = TestStore::new();
+    store.create("pods", pod_on("p", "n"));
+    let error = store.try_merge("pods", "p", json!({"status": status}), Part::Status).unwrap_err();
+    assert!(error.to_string().contains(message), "{error}");
 }
 
 #[rstest]
@@ -70,10 +70,10 @@ fn wrong_pod_ips(#[case] status: Value, #[case] says: &str) {
 #[case::node(json!({"nodeName": "other"}), false)]
 #[case::hostname(json!({"hostname": "h"}), false)]
 #[case::container_name(json!({"containers": [{"name": "other", "image": "app:1"}]}), false)]
-fn little_of_a_pods_spec_can_change(#[case] spec: Value, #[case] allowed: bool) {
-    let mut world = World::new();
-    world.create("pods", pod_on("p", "n"));
-    let result = world.try_merge("pods", "p", json!({"spec": spec}), Part::Main);
+fn most_pod_spec_fields_are_immutable(#[case] spec: Value, #[case] allowed: bool) {
+    let mut store = TestStore::new();
+    store.create("pods", pod_on("p", "n"));
+    let result = store.try_merge("pods", "p", json!({"spec": spec}), Part::Main);
     assert_eq!(result.is_ok(), allowed, "{result:?}");
     if let Ok(stored) = result {
         assert_eq!(stored["metadata"]["generation"], 2);
@@ -89,41 +89,41 @@ fn little_of_a_pods_spec_can_change(#[case] spec: Value, #[case] allowed: bool) 
 #[case(json!({"containers": [{"name": "a", "image": "x", "ports": [{"containerPort": 1, "protocol": "tcp"}]}]}), "Unsupported value: \"tcp\": supported values: \"SCTP\", \"TCP\", \"UDP\"")]
 #[case(json!({"restartPolicy": "Maybe", "containers": [{"name": "a", "image": "x"}]}), "spec.restartPolicy: Unsupported value")]
 #[case(json!({"hostname": "A.b", "containers": [{"name": "a", "image": "x"}]}), "spec.hostname: Invalid value")]
-fn pods_refused(#[case] spec: Value, #[case] says: &str) {
-    let error = World::new().try_create("pods", json!({"metadata": {"name": "p"}, "spec": spec})).unwrap_err();
+fn invalid_pods_are_rejected(#[case] spec: Value, #[case] message: &str) {
+    let error = TestStore::new().try_create("pods", json!({"metadata": {"name": "p"}, "spec": spec})).unwrap_err();
     assert_eq!(error.code, 422);
-    assert!(error.to_string().contains(says), "{error}");
+    assert!(error.to_string().contains(message), "{error}");
 }
 
 #[test]
-fn a_node_comes_with_its_status() {
-    let mut world = World::new();
+fn created_node_keeps_its_status() {
+    let mut store = TestStore::new();
     let node = json!({"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "4"}, "conditions": [{"type": "Ready", "status": "True"}]}});
-    let stored = world.create("nodes", node);
+    let stored = store.create("nodes", node);
     assert_eq!(stored["status"]["allocatable"], json!({"cpu": "4"}));
     assert_eq!(stored["status"]["conditions"][0]["status"], "True");
-    let changed = world.merge("nodes", "n", json!({"status": {"capacity": null}, "spec": {"unschedulable": true}}));
+    let changed = store.merge("nodes", "n", json!({"status": {"capacity": null}, "spec": {"unschedulable": true}}));
     assert_eq!(changed["status"], stored["status"]);
     assert_eq!(changed["spec"]["unschedulable"], true);
-    let changed = world.merge_status("nodes", "n", json!({"conditions": []}));
+    let changed = store.merge_status("nodes", "n", json!({"conditions": []}));
     assert!(changed["status"].get("conditions").is_none());
     assert_eq!(changed["spec"]["unschedulable"], true);
 }
 
 #[test]
-fn a_condition_may_be_of_the_last_second_of_the_calendar() {
-    let mut world = World::new();
-    world.create("pods", pod("p"));
+fn condition_time_at_the_end_of_year_9999_is_accepted() {
+    let mut store = TestStore::new();
+    store.create("pods", pod("p"));
     let conditions =
         |time: &str| json!({"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": time}]});
     for _ in 0..2 {
-        world.merge_status("pods", "p", conditions("9999-12-31T23:59:59Z"));
-        world.merge("pods", "p", json!({"metadata": {"labels": {"a": "b"}}}));
-        let stored = world.get("pods", "p").unwrap();
+        store.merge_status("pods", "p", conditions("9999-12-31T23:59:59Z"));
+        store.merge("pods", "p", json!({"metadata": {"labels": {"a": "b"}}}));
+        let stored = store.get("pods", "p").unwrap();
         assert_eq!(stored["status"]["conditions"][0]["lastTransitionTime"], "9999-12-31T23:59:59Z");
     }
     let status = json!({"status": conditions("2027-01-15T08:00:60Z")});
-    let error = world.try_merge("pods", "p", status, Part::Status).unwrap_err();
+    let error = store.try_merge("pods", "p", status, Part::Status).unwrap_err();
     assert_eq!(error.code, 400, "{error}");
     assert!(error.to_string().contains("status.conditions[0].lastTransitionTime: parsing time"), "{error}");
 }

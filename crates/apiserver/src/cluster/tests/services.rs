@@ -17,8 +17,8 @@ fn ips(service: &Value) -> Vec<String> {
 }
 
 #[test]
-fn defaults() {
-    let stored = World::new().create("services", service("web", json!({"ports": [{"port": 80}]})));
+fn service_defaults_are_set() {
+    let stored = TestStore::new().create("services", service("web", json!({"ports": [{"port": 80}]})));
     let mut spec = stored["spec"].clone();
     let ip = spec["clusterIP"].take();
     assert_eq!(spec["clusterIPs"].take(), json!([ip]));
@@ -44,8 +44,8 @@ fn defaults() {
 #[case::headless_selectorless(json!({"clusterIP": "None"}), "RequireDualStack IPv4,IPv6", 1)]
 #[case::headless_selectorless_single(json!({"clusterIP": "None", "ipFamilyPolicy": "SingleStack"}), "SingleStack IPv4", 1)]
 #[case::external(json!({"type": "ExternalName", "externalName": "example.com"}), "- ", 0)]
-fn families_on_create(#[case] spec: Value, #[case] expect: &str, #[case] addresses: usize) {
-    let stored = World::new().create("services", service("web", spec));
+fn ip_families_on_create(#[case] spec: Value, #[case] expect: &str, #[case] addresses: usize) {
+    let stored = TestStore::new().create("services", service("web", spec));
     assert_eq!(families(&stored), expect);
     let ips = ips(&stored);
     assert_eq!(ips.len(), addresses, "{ips:?}");
@@ -67,10 +67,10 @@ fn families_on_create(#[case] spec: Value, #[case] expect: &str, #[case] address
 #[case::to_external(json!({}), json!({"type": "ExternalName", "externalName": "example.com"}), "- ", 0)]
 #[case::to_external_explicitly(json!({}), json!({"type": "ExternalName", "externalName": "example.com", "clusterIP": null, "clusterIPs": null, "ipFamilies": null, "ipFamilyPolicy": null}), "- ", 0)]
 #[case::from_external(json!({"type": "ExternalName", "externalName": "example.com"}), json!({"type": "ClusterIP", "externalName": null, "ports": [{"port": 80}]}), "SingleStack IPv4", 1)]
-fn families_on_update(#[case] spec: Value, #[case] patch: Value, #[case] expect: &str, #[case] addresses: usize) {
-    let mut world = World::new();
-    let before = world.create("services", service("web", spec));
-    let after = world.merge("services", "web", json!({"spec": patch}));
+fn ip_families_on_update(#[case] spec: Value, #[case] patch: Value, #[case] expect: &str, #[case] addresses: usize) {
+    let mut store = TestStore::new();
+    let before = store.create("services", service("web", spec));
+    let after = store.merge("services", "web", json!({"spec": patch}));
     assert_eq!(families(&after), expect);
     assert_eq!(ips(&after).len(), addresses);
     if let (Some(old), Some(new)) = (ips(&before).first(), ips(&after).first()) {
@@ -79,13 +79,13 @@ fn families_on_update(#[case] spec: Value, #[case] patch: Value, #[case] expect:
 }
 
 #[test]
-fn an_update_that_leaves_the_addresses_out_keeps_them() {
-    let mut world = World::new();
+fn update_without_addresses_keeps_them() {
+    let mut store = TestStore::new();
     let before =
-        world.create("services", service("web", json!({"ipFamilyPolicy": "RequireDualStack", "type": "NodePort"})));
+        store.create("services", service("web", json!({"ipFamilyPolicy": "RequireDualStack", "type": "NodePort"})));
     let sparse =
         service("web", json!({"type": "NodePort", "ipFamilyPolicy": "RequireDualStack", "ports": [{"port": 80}]}));
-    assert_eq!(world.try_update("services", sparse, Part::Main).unwrap(), before);
+    assert_eq!(store.try_update("services", sparse, Part::Main).unwrap(), before);
 }
 
 #[rstest]
@@ -93,12 +93,12 @@ fn an_update_that_leaves_the_addresses_out_keeps_them() {
 #[case::headless(json!({"clusterIP": "None", "clusterIPs": null}), "may not change once set")]
 #[case::first_family(json!({"ipFamilies": ["IPv6"]}), "spec.ipFamilies[0]: Invalid value: \"IPv6\": may not change once set")]
 #[case::families_of_single(json!({"ipFamilies": ["IPv4", "IPv6"]}), "must be RequireDualStack or PreferDualStack when multiple ipFamilies are specified")]
-fn updates_refused(#[case] patch: Value, #[case] says: &str) {
-    let mut world = World::new();
-    world.create("services", service("web", json!({"clusterIP": "10.96.0.10"})));
-    let error = world.try_merge("services", "web", json!({"spec": patch}), Part::Main).unwrap_err();
+fn invalid_service_updates_are_rejected(#[case] patch: Value, #[case] message: &str) {
+    let mut store = TestStore::new();
+    store.create("services", service("web", json!({"clusterIP": "10.96.0.10"})));
+    let error = store.try_merge("services", "web", json!({"spec": patch}), Part::Main).unwrap_err();
     assert_eq!(error.code, 422);
-    assert!(error.to_string().contains(says), "{error}");
+    assert!(error.to_string().contains(message), "{error}");
 }
 
 #[rstest]
@@ -116,41 +116,41 @@ fn updates_refused(#[case] patch: Value, #[case] says: &str) {
 #[case(json!({"clusterIP": "x"}), "spec.clusterIPs[0]: Invalid value: \"x\"")]
 #[case(json!({"trafficDistribution": "Near"}), "spec.trafficDistribution: Unsupported value: \"Near\"")]
 #[case(json!({"type": "NodePort", "ports": [{"port": 80, "nodePort": 80}]}), "spec.ports[0].nodePort: Invalid value: 80")]
-fn refused(#[case] spec: Value, #[case] says: &str) {
-    let error = World::new().try_create("services", service("web", spec)).unwrap_err();
+fn invalid_services_are_rejected(#[case] spec: Value, #[case] message: &str) {
+    let error = TestStore::new().try_create("services", service("web", spec)).unwrap_err();
     assert_eq!(error.code, 422, "{error}");
-    assert!(error.to_string().contains(says), "{error}");
+    assert!(error.to_string().contains(message), "{error}");
 }
 
 #[test]
-fn names_are_labels_that_begin_with_a_letter() {
-    let error = World::new().try_create("services", service("0web", json!({}))).unwrap_err();
+fn service_names_are_rfc_1035_labels() {
+    let error = TestStore::new().try_create("services", service("0web", json!({}))).unwrap_err();
     assert!(error.to_string().contains("a DNS-1035 label must consist of"), "{error}");
 }
 
 #[test]
-fn what_is_taken_comes_free_again() {
-    let mut world = World::new();
+fn deleted_services_release_addresses_and_ports() {
+    let mut store = TestStore::new();
     let spec = json!({"clusterIP": "10.96.0.10", "type": "NodePort", "ports": [{"port": 80, "nodePort": 30_080}]});
-    world.create("services", service("web", spec.clone()));
-    let error = world.try_create("services", service("other", spec.clone())).unwrap_err();
+    store.create("services", service("web", spec.clone()));
+    let error = store.try_create("services", service("other", spec.clone())).unwrap_err();
     let text = error.to_string();
     assert!(
         text.contains("provided IP is already allocated") && text.contains("provided port is already allocated"),
         "{text}"
     );
-    world.delete("services", "web", None);
-    world.create("services", service("other", spec));
-    world.merge("services", "other", json!({"spec": {"type": "ExternalName", "externalName": "example.com"}}));
-    world.create("services", service("third", json!({"clusterIP": "10.96.0.10"})));
+    store.delete("services", "web", None);
+    store.create("services", service("other", spec));
+    store.merge("services", "other", json!({"spec": {"type": "ExternalName", "externalName": "example.com"}}));
+    store.create("services", service("third", json!({"clusterIP": "10.96.0.10"})));
 }
 
 #[test]
-fn every_service_has_addresses_of_its_own() {
-    let mut world = World::new();
+fn cluster_ips_are_unique() {
+    let mut store = TestStore::new();
     let mut seen = BTreeSet::new();
     for i in 0..300 {
-        let stored = world.create("services", service(&format!("s{i}"), json!({"ipFamilyPolicy": "RequireDualStack"})));
+        let stored = store.create("services", service(&format!("s{i}"), json!({"ipFamilyPolicy": "RequireDualStack"})));
         for ip in ips(&stored) {
             assert!(seen.insert(ip));
         }
@@ -158,14 +158,14 @@ fn every_service_has_addresses_of_its_own() {
 }
 
 #[test]
-fn node_ports_follow_the_type() {
-    let mut world = World::new();
-    let stored = world.create("services", service("web", json!({"type": "LoadBalancer"})));
+fn node_ports_depend_on_the_service_type() {
+    let mut store = TestStore::new();
+    let stored = store.create("services", service("web", json!({"type": "LoadBalancer"})));
     let port = stored["spec"]["ports"][0]["nodePort"].as_i64().unwrap();
     assert!((30_000..=32_767).contains(&port));
     assert_eq!(stored["spec"]["allocateLoadBalancerNodePorts"], true);
     assert_eq!(stored["spec"]["externalTrafficPolicy"], "Cluster");
-    let stored = world.merge("services", "web", json!({"spec": {"type": "ClusterIP"}}));
+    let stored = store.merge("services", "web", json!({"spec": {"type": "ClusterIP"}}));
     assert!(stored["spec"]["ports"][0].get("nodePort").is_none());
     assert!(stored["spec"].get("allocateLoadBalancerNodePorts").is_none());
 }

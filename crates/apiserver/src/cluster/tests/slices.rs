@@ -5,13 +5,13 @@ use rstest::rstest;
 use super::*;
 
 #[test]
-fn stored_as_a_go_server_prints_it() {
-    let mut world = World::new();
-    let stored = world.create("endpointslices", slice("a", json!([{"addresses": ["10.0.0.1"]}])));
+fn slice_encoding_matches_a_go_server() {
+    let mut store = TestStore::new();
+    let stored = store.create("endpointslices", slice("a", json!([{"addresses": ["10.0.0.1"]}])));
     assert_eq!(stored["endpoints"], json!([{"addresses": ["10.0.0.1"], "conditions": {}}]));
     assert_eq!(stored["ports"], json!([{"name": "", "port": 80, "protocol": "TCP"}]));
     let bare =
-        world.create("endpointslices", json!({"metadata": {"name": "b"}, "addressType": "IPv6", "endpoints": []}));
+        store.create("endpointslices", json!({"metadata": {"name": "b"}, "addressType": "IPv6", "endpoints": []}));
     assert!(bare["endpoints"].is_null() && bare.get("endpoints").is_some());
     assert!(bare["ports"].is_null() && bare.get("ports").is_some());
 }
@@ -22,11 +22,11 @@ fn stored_as_a_go_server_prints_it() {
 #[case::label(json!({"metadata": {"labels": {"a": "b"}}}), 2)]
 #[case::endpoints(json!({"endpoints": []}), 2)]
 #[case::ports(json!({"ports": [{"port": 81}]}), 2)]
-fn generation(#[case] patch: Value, #[case] expect: i64) {
-    let mut world = World::new();
-    let before = world.create("endpointslices", slice("a", json!([{"addresses": ["10.0.0.1"]}])));
+fn generation_increases_unless_only_metadata_changes(#[case] patch: Value, #[case] expect: i64) {
+    let mut store = TestStore::new();
+    let before = store.create("endpointslices", slice("a", json!([{"addresses": ["10.0.0.1"]}])));
     assert_eq!(before["metadata"]["generation"], 1);
-    let after = world.merge("endpointslices", "a", patch);
+    let after = store.merge("endpointslices", "a", patch);
     assert_eq!(after["metadata"]["generation"], expect);
     assert!(revision(&after) > revision(&before));
 }
@@ -42,20 +42,20 @@ fn generation(#[case] patch: Value, #[case] expect: i64) {
 #[case::protocol(json!({"ports": [{"protocol": "ICMP"}]}), "ports[0].protocol: Unsupported value: \"ICMP\"")]
 #[case::port_names(json!({"ports": [{"port": 1}, {"port": 2}]}), "ports[1].name: Duplicate value: \"\"")]
 #[case::zones(json!({"endpoints": [{"addresses": ["10.0.0.1"], "hints": {"forZones": [{"name": "a"}, {"name": "a"}]}}]}), "hints.forZones[1].name: Duplicate value: \"a\"")]
-fn refused(#[case] patch: Value, #[case] says: &str) {
+fn invalid_slices_are_rejected(#[case] patch: Value, #[case] message: &str) {
     let mut object = slice("a", json!([{"addresses": ["10.0.0.1"]}]));
     json_patch::merge(&mut object, &patch);
-    let error = World::new().try_create("endpointslices", object).unwrap_err();
+    let error = TestStore::new().try_create("endpointslices", object).unwrap_err();
     assert_eq!(error.code, 422);
-    assert!(error.to_string().contains(says), "{error}");
+    assert!(error.to_string().contains(message), "{error}");
 }
 
 #[test]
-fn the_address_type_stays() {
-    let mut world = World::new();
-    world.create("endpointslices", slice("a", json!([])));
+fn address_type_is_immutable() {
+    let mut store = TestStore::new();
+    store.create("endpointslices", slice("a", json!([])));
     let patch = json!({"addressType": "IPv6"});
-    let error = world.try_merge("endpointslices", "a", patch, Part::Main).unwrap_err();
+    let error = store.try_merge("endpointslices", "a", patch, Part::Main).unwrap_err();
     assert!(error.to_string().contains("addressType: Invalid value: \"IPv6\": field is immutable"), "{error}");
 }
 
@@ -65,30 +65,30 @@ fn the_address_type_stays() {
 #[case(json!([{"notReadyAddresses": [{"ip": "169.254.0.1"}]}]), "may not be in the link-local range")]
 #[case(json!([{"addresses": [{"ip": "10.0.0.1"}], "ports": [{"port": 1}, {"port": 2, "name": "b"}]}]), "subsets[0].ports[0].name: Required value")]
 #[case(json!([{"addresses": [{"ip": "10.0.0.1"}], "ports": [{"port": 70_000}]}]), "subsets[0].ports[0].port: Invalid value: 70000")]
-fn endpoints_refused(#[case] subsets: Value, #[case] says: &str) {
+fn invalid_endpoints_are_rejected(#[case] subsets: Value, #[case] message: &str) {
     let object = json!({"metadata": {"name": "a"}, "subsets": subsets});
-    let error = World::new().try_create("endpoints", object).unwrap_err();
-    assert!(error.to_string().contains(says), "{error}");
+    let error = TestStore::new().try_create("endpoints", object).unwrap_err();
+    assert!(error.to_string().contains(message), "{error}");
 }
 
 #[test]
-fn endpoints_are_stored_without_what_is_empty() {
+fn empty_fields_of_endpoints_are_not_stored() {
     let subsets = json!([{"addresses": [{"ip": "10.0.0.1", "hostname": ""}], "notReadyAddresses": [], "ports": [{"name": "", "port": 1}]}]);
-    let stored = World::new().create("endpoints", json!({"metadata": {"name": "a"}, "subsets": subsets}));
+    let stored = TestStore::new().create("endpoints", json!({"metadata": {"name": "a"}, "subsets": subsets}));
     let expect = json!([{"addresses": [{"ip": "10.0.0.1"}], "ports": [{"port": 1, "protocol": "TCP"}]}]);
     assert_eq!(stored["subsets"], expect);
-    let empty = World::new().create("endpoints", json!({"metadata": {"name": "a"}, "subsets": []}));
+    let empty = TestStore::new().create("endpoints", json!({"metadata": {"name": "a"}, "subsets": []}));
     assert!(empty.get("subsets").is_none());
 }
 
 #[test]
-fn an_event_lives_with_what_it_is_about() {
-    let mut world = World::new();
+fn event_namespace_must_match_the_involved_object() {
+    let mut store = TestStore::new();
     let event = |namespace: Value| json!({"metadata": {"name": "web.17f"}, "involvedObject": {"kind": "Service", "namespace": namespace}, "count": 1});
-    let stored = world.create("events", event(json!("default")));
+    let stored = store.create("events", event(json!("default")));
     assert!(stored["eventTime"].is_null() && stored["reportingComponent"] == "");
     let mut other = event(json!("kube-system"));
     other["metadata"]["name"] = json!("b");
-    let error = world.try_create("events", other).unwrap_err();
+    let error = store.try_create("events", other).unwrap_err();
     assert!(error.to_string().contains("does not match event.namespace"), "{error}");
 }

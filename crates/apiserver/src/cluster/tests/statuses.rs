@@ -12,31 +12,31 @@ fn check(error: &StatusError, recorded: &str) {
 
 #[test]
 fn not_found() {
-    let error = World::new().try_delete("services", "nope", &DeleteOptions::default()).unwrap_err();
+    let error = TestStore::new().try_delete("services", "nope", &DeleteOptions::default()).unwrap_err();
     check(&error, include_str!("../../../../../conformance/fixtures/not-found.status.json"));
 }
 
 #[test]
 fn already_exists() {
-    let mut world = World::new();
-    world.create("services", service("web", json!({})));
-    let error = world.try_create("services", service("web", json!({}))).unwrap_err();
+    let mut store = TestStore::new();
+    store.create("services", service("web", json!({})));
+    let error = store.try_create("services", service("web", json!({}))).unwrap_err();
     check(&error, include_str!("../../../../../conformance/fixtures/already-exists.status.json"));
 }
 
 #[test]
 fn conflict() {
-    let mut world = World::new();
-    let stale = world.create("services", service("web", json!({})));
-    world.merge("services", "web", json!({"metadata": {"labels": {"a": "b"}}}));
-    let error = world.try_update("services", stale, Part::Main).unwrap_err();
+    let mut store = TestStore::new();
+    let stale = store.create("services", service("web", json!({})));
+    store.merge("services", "web", json!({"metadata": {"labels": {"a": "b"}}}));
+    let error = store.try_update("services", stale, Part::Main).unwrap_err();
     check(&error, include_str!("../../../../../conformance/fixtures/conflict.status.json"));
 }
 
 #[test]
-fn invalid_with_every_cause() {
+fn invalid_status_lists_every_cause() {
     let object = json!({"metadata": {"name": "Bad_Name"}, "addressType": "IPv9", "endpoints": []});
-    let error = World::new().try_create("endpointslices", object).unwrap_err();
+    let error = TestStore::new().try_create("endpointslices", object).unwrap_err();
     check(&error, include_str!("../../../../../conformance/fixtures/invalid.status.json"));
 }
 
@@ -49,8 +49,8 @@ fn invalid_with_every_cause() {
 #[case::not_an_object("pods", json!([]), "not a JSON object")]
 #[case::wrong_kind("pods", json!({"kind": "Service"}), "cannot be handled as a Pod")]
 #[case::wrong_version("pods", json!({"apiVersion": "v2"}), "does not match the expected API version (v1)")]
-fn what_does_not_decode_is_a_bad_request(#[case] plural: &str, #[case] object: Value, #[case] says: &str) {
-    let error = World::new().try_create(plural, object).unwrap_err();
+fn undecodable_object_is_a_bad_request(#[case] plural: &str, #[case] object: Value, #[case] message: &str) {
+    let error = TestStore::new().try_create(plural, object).unwrap_err();
     assert_eq!((error.code, error.reason), (400, "BadRequest"));
-    assert!(error.to_string().contains(says), "{error}");
+    assert!(error.to_string().contains(message), "{error}");
 }

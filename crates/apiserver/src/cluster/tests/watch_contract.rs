@@ -76,19 +76,19 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn list(world: &World, kind: &Kind) -> Self {
-        let version = world.cluster.revision();
-        Self { state: state(world, kind), version, last_event: version, listed: true, refused: 0 }
+    fn list(store: &TestStore, kind: &Kind) -> Self {
+        let version = store.cluster.revision();
+        Self { state: state(store, kind), version, last_event: version, listed: true, refused: 0 }
     }
 
     /// Reads one batch and returns its length. Lists again after a 410, as every client does.
-    fn read(&mut self, world: &World, kind: &Kind, max: usize) -> Result<usize, TestCaseError> {
+    fn read(&mut self, store: &TestStore, kind: &Kind, max: usize) -> Result<usize, TestCaseError> {
         if !self.listed {
-            *self = Self::list(world, kind);
+            *self = Self::list(store, kind);
         }
-        let Ok(batch) = world.cluster.changes_after(kind, self.version, max) else {
+        let Ok(batch) = store.cluster.changes_after(kind, self.version, max) else {
             let refused = self.refused + 1;
-            *self = Self { refused, ..Self::list(world, kind) };
+            *self = Self { refused, ..Self::list(store, kind) };
             return Ok(0);
         };
         prop_assert!(batch.changes.len() <= max);
@@ -99,11 +99,15 @@ impl Watcher {
             self.version = object.revision;
             self.last_event = object.revision;
             let key = (object.namespace.to_string(), object.name.to_string());
-            let known = self.state.get(&key).copied();
-            prop_assert_eq!(known, change.previous.as_ref().map(|previous| previous.revision), "lost event");
+            let previous_revision = self.state.get(&key).copied();
+            prop_assert_eq!(
+                previous_revision,
+                change.previous.as_ref().map(|previous| previous.revision),
+                "lost event"
+            );
             match change.kind {
-                ChangeKind::Added => prop_assert_eq!(known, None),
-                ChangeKind::Modified | ChangeKind::Deleted => prop_assert!(known.is_some()),
+                ChangeKind::Added => prop_assert_eq!(previous_revision, None),
+                ChangeKind::Modified | ChangeKind::Deleted => prop_assert!(previous_revision.is_some()),
             }
             let inside: Value = serde_json::from_slice(&object.json).unwrap();
             prop_assert_eq!(revision(&inside), object.revision, "resource version inside of the object");
@@ -117,88 +121,88 @@ impl Watcher {
         Ok(batch.changes.len())
     }
 
-    fn catch_up(&mut self, world: &World, kind: &Kind) -> Result<(), TestCaseError> {
-        while !self.listed || self.version < world.cluster.revision() {
-            self.read(world, kind, 3)?;
+    fn catch_up(&mut self, store: &TestStore, kind: &Kind) -> Result<(), TestCaseError> {
+        while !self.listed || self.version < store.cluster.revision() {
+            self.read(store, kind, 3)?;
         }
-        prop_assert_eq!(&self.state, &state(world, kind));
+        prop_assert_eq!(&self.state, &state(store, kind));
         Ok(())
     }
 }
 
-fn state(world: &World, kind: &Kind) -> State {
-    let objects = world.cluster.list(kind, None);
+fn state(store: &TestStore, kind: &Kind) -> State {
+    let objects = store.cluster.list(kind, None);
     objects.iter().map(|it| ((it.namespace.to_string(), it.name.to_string()), it.revision)).collect()
 }
 
 /// Returns namespace and name of an object; the objects are in two namespaces.
-fn place(name: u8) -> (&'static str, String) {
+fn key_of(name: u8) -> (&'static str, String) {
     (if name.is_multiple_of(3) { "kube-system" } else { "default" }, format!("p{name}"))
 }
 
 /// Executes a step. Rejected writes, such as a create of an existing object, are part of a history.
-fn play(world: &mut World, kind: &Kind, step: &Step) {
-    let options = world.options();
+fn play(store: &mut TestStore, kind: &Kind, step: &Step) {
+    let options = store.options();
     match step {
         Step::Create { name, finalizer } => {
-            let (namespace, name) = place(*name);
+            let (namespace, name) = key_of(*name);
             let mut object = pod_on(&name, "n");
             if *finalizer {
                 object["metadata"]["finalizers"] = json!(["example.com/wait"]);
             }
-            let _ = world.cluster.create(kind, namespace, object, options);
+            let _ = store.cluster.create(kind, namespace, object, options);
         }
         Step::Label { name, value } => {
-            let (namespace, name) = place(*name);
+            let (namespace, name) = key_of(*name);
             let patch = Patch::Merge(json!({"metadata": {"labels": {"v": value.to_string()}}}));
-            let _ = world.cluster.patch(kind, namespace, &name, &patch, Part::Main, options);
+            let _ = store.cluster.patch(kind, namespace, &name, &patch, Part::Main, options);
         }
         Step::Delete { name } => {
-            let (namespace, text) = place(*name);
+            let (namespace, text) = key_of(*name);
             let grace = if name.is_multiple_of(2) { 0 } else { 30 };
             let delete = DeleteOptions { grace_period_seconds: Some(grace), ..DeleteOptions::default() };
-            let _ = world.cluster.delete(kind, namespace, &text, &delete, options);
+            let _ = store.cluster.delete(kind, namespace, &text, &delete, options);
         }
         Step::Release { name } => {
-            let (namespace, name) = place(*name);
+            let (namespace, name) = key_of(*name);
             let patch = Patch::Merge(json!({"metadata": {"finalizers": null}}));
-            let _ = world.cluster.patch(kind, namespace, &name, &patch, Part::Main, options);
+            let _ = store.cluster.patch(kind, namespace, &name, &patch, Part::Main, options);
         }
         Step::Elsewhere => {
-            world.create("configmaps", json!({"metadata": {"generateName": "c-"}}));
+            store.create("configmaps", json!({"metadata": {"generateName": "c-"}}));
         }
-        Step::Restart => world.cluster.forget_history(),
+        Step::Restart => store.cluster.compact(),
         Step::Read { .. } | Step::Cut { .. } => {}
     }
 }
 
 fn check(steps: &[Step], history: usize) -> Result<(), TestCaseError> {
-    let mut world = World::with_history(history);
-    let kind = world.kind("pods");
+    let mut store = TestStore::with_history(history);
+    let kind = store.kind("pods");
     let mut watchers = vec![Watcher::default(); WATCHERS];
-    let mut snapshots = vec![Watcher::list(&world, &kind)];
+    let mut snapshots = vec![Watcher::list(&store, &kind)];
     for step in steps {
-        play(&mut world, &kind, step);
+        play(&mut store, &kind, step);
         match step {
             Step::Read { watcher, max } => {
-                watchers[*watcher].read(&world, &kind, *max)?;
+                watchers[*watcher].read(&store, &kind, *max)?;
             }
             Step::Cut { watcher } => watchers[*watcher].version = watchers[*watcher].last_event,
-            _ => snapshots.push(Watcher::list(&world, &kind)),
+            _ => snapshots.push(Watcher::list(&store, &kind)),
         }
     }
     for watcher in &mut watchers {
-        watcher.catch_up(&world, &kind)?;
+        watcher.catch_up(&store, &kind)?;
     }
     // From every past state: a watch reaches the current state, and is rejected if and only if a change was dropped.
-    let held = world.cluster.changes_after(&kind, u64::MAX, 1).is_ok();
+    let held = store.cluster.changes_after(&kind, u64::MAX, 1).is_ok();
     prop_assert!(held, "a watch from a later revision than the current one is rejected");
     let mut oldest_answered = false;
     for mut snapshot in snapshots {
-        let answered = world.cluster.changes_after(&kind, snapshot.version, 1).is_ok();
+        let answered = store.cluster.changes_after(&kind, snapshot.version, 1).is_ok();
         prop_assert!(answered || !oldest_answered, "a later revision is rejected while an earlier one is served");
         oldest_answered = answered;
-        snapshot.catch_up(&world, &kind)?;
+        snapshot.catch_up(&store, &kind)?;
         prop_assert_eq!(snapshot.refused, u32::from(!answered));
     }
     Ok(())

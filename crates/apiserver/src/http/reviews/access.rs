@@ -17,7 +17,7 @@ use crate::status::StatusError;
 
 /// Evaluates an access review of any of the three kinds.
 ///
-/// `asker` is the requesting user for a `SelfSubjectAccessReview`; `namespace` that of the path for a
+/// `requester` is the requesting user for a `SelfSubjectAccessReview`; `namespace` that of the path for a
 /// `LocalSubjectAccessReview`.
 ///
 /// # Errors
@@ -26,7 +26,7 @@ pub(super) fn review_access(
     shared: &Arc<Shared>,
     kind: &'static str,
     body: &Value,
-    asker: Option<&User>,
+    requester: Option<&User>,
     namespace: Option<&str>,
 ) -> Result<Value, StatusError> {
     // The spec of `SubjectAccessReview` has all fields of the other two.
@@ -50,8 +50,8 @@ pub(super) fn review_access(
         let detail = "must match metadata.namespace";
         errors.invalid("spec.resourceAttributes.namespace", attributes.namespace.as_str(), detail);
     }
-    let user = match asker {
-        Some(asker) => asker.clone(),
+    let user = match requester {
+        Some(requester) => requester.clone(),
         None => User {
             name: spec.user.clone().unwrap_or_default(),
             uid: spec.uid.clone().unwrap_or_default(),
@@ -64,10 +64,10 @@ pub(super) fn review_access(
     if !errors.is_empty() {
         return Err(StatusError::invalid_review(AUTHORIZATION, kind, errors));
     }
-    let verdict = shared.rulebook.decide(shared, &user, &attributes);
-    let mut status = json!({"allowed": verdict.allowed});
-    if !verdict.reason.is_empty() {
-        status["reason"] = json!(verdict.reason);
+    let decision = shared.policies.decide(shared, &user, &attributes);
+    let mut status = json!({"allowed": decision.allowed});
+    if !decision.reason.is_empty() {
+        status["reason"] = json!(decision.reason);
     }
     Ok(json!({
         "kind": kind,
@@ -78,25 +78,25 @@ pub(super) fn review_access(
     }))
 }
 
-/// Evaluates a `SelfSubjectRulesReview`: the rules that apply to `asker` in a namespace.
+/// Evaluates a `SelfSubjectRulesReview`: the rules that apply to `requester` in a namespace.
 ///
 /// # Errors
 /// 400 if the review has no namespace.
 pub(super) fn review_rules(
     shared: &Arc<Shared>,
-    asker: &User,
+    requester: &User,
     review: SelfSubjectRulesReview,
 ) -> Result<Value, StatusError> {
     let namespace = review.spec.namespace.filter(|namespace| !namespace.is_empty());
     let namespace = namespace.ok_or_else(|| StatusError::bad_request("no namespace on request"))?;
-    let (rules, error) = shared.rulebook.rules_of(shared, asker, &namespace);
+    let (rules, error) = shared.policies.rules_of(shared, requester, &namespace);
     let (paths, resources): (Vec<&PolicyRule>, _) = rules.iter().partition(|rule| rule.non_resource_urls.is_some());
     let resource = |rule: &PolicyRule| {
-        let mut shown = json!({"verbs": rule.verbs, "apiGroups": rule.api_groups, "resources": rule.resources});
+        let mut document = json!({"verbs": rule.verbs, "apiGroups": rule.api_groups, "resources": rule.resources});
         if let Some(names) = &rule.resource_names {
-            shown["resourceNames"] = json!(names);
+            document["resourceNames"] = json!(names);
         }
-        shown
+        document
     };
     let path = |rule: &&PolicyRule| json!({"verbs": rule.verbs, "nonResourceURLs": rule.non_resource_urls});
     let mut status = json!({
@@ -116,24 +116,24 @@ pub(super) fn review_rules(
     }))
 }
 
-fn of_resource(asked: &ResourceAttributes) -> Attributes {
+fn of_resource(attributes: &ResourceAttributes) -> Attributes {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     Attributes {
-        verb: text(&asked.verb),
-        group: text(&asked.group),
-        version: text(&asked.version),
-        resource: text(&asked.resource),
-        subresource: text(&asked.subresource),
-        namespace: text(&asked.namespace),
-        name: text(&asked.name),
+        verb: text(&attributes.verb),
+        group: text(&attributes.group),
+        version: text(&attributes.version),
+        resource: text(&attributes.resource),
+        subresource: text(&attributes.subresource),
+        namespace: text(&attributes.namespace),
+        name: text(&attributes.name),
         path: String::new(),
     }
 }
 
-fn of_path(asked: &NonResourceAttributes) -> Attributes {
+fn of_path(attributes: &NonResourceAttributes) -> Attributes {
     Attributes {
-        verb: asked.verb.clone().unwrap_or_default(),
-        path: asked.path.clone().unwrap_or_default(),
+        verb: attributes.verb.clone().unwrap_or_default(),
+        path: attributes.path.clone().unwrap_or_default(),
         ..Attributes::default()
     }
 }

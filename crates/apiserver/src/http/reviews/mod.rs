@@ -24,7 +24,7 @@ const AUTHORIZATION: &str = "authorization.k8s.io";
 
 /// A virtual resource: where it is served, and its kind. All have version `v1`.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct VirtualResource {
     /// API group of the path; empty for core.
     pub(super) group: &'static str,
     pub(super) plural: &'static str,
@@ -49,37 +49,42 @@ enum Review {
 }
 
 /// All virtual resources, in the order of discovery.
-pub(super) const QUESTIONS: [Question; 7] = [
-    Question {
+pub(super) const VIRTUAL_RESOURCES: [VirtualResource; 7] = [
+    VirtualResource {
         group: "",
         subresource: "token",
         kind_group: AUTHENTICATION,
         namespaced: true,
-        ..question(AUTHENTICATION, "serviceaccounts", "TokenRequest", Review::TokenRequest)
+        ..virtual_resource(AUTHENTICATION, "serviceaccounts", "TokenRequest", Review::TokenRequest)
     },
-    question(AUTHENTICATION, "selfsubjectreviews", "SelfSubjectReview", Review::SelfSubject),
-    question(AUTHENTICATION, "tokenreviews", "TokenReview", Review::Token),
-    Question {
+    virtual_resource(AUTHENTICATION, "selfsubjectreviews", "SelfSubjectReview", Review::SelfSubject),
+    virtual_resource(AUTHENTICATION, "tokenreviews", "TokenReview", Review::Token),
+    VirtualResource {
         namespaced: true,
-        ..question(AUTHORIZATION, "localsubjectaccessreviews", "LocalSubjectAccessReview", Review::LocalAccess)
+        ..virtual_resource(AUTHORIZATION, "localsubjectaccessreviews", "LocalSubjectAccessReview", Review::LocalAccess)
     },
-    question(AUTHORIZATION, "selfsubjectaccessreviews", "SelfSubjectAccessReview", Review::SelfAccess),
-    question(AUTHORIZATION, "selfsubjectrulesreviews", "SelfSubjectRulesReview", Review::SelfRules),
-    question(AUTHORIZATION, "subjectaccessreviews", "SubjectAccessReview", Review::Access),
+    virtual_resource(AUTHORIZATION, "selfsubjectaccessreviews", "SelfSubjectAccessReview", Review::SelfAccess),
+    virtual_resource(AUTHORIZATION, "selfsubjectrulesreviews", "SelfSubjectRulesReview", Review::SelfRules),
+    virtual_resource(AUTHORIZATION, "subjectaccessreviews", "SubjectAccessReview", Review::Access),
 ];
 
-const fn question(group: &'static str, plural: &'static str, kind: &'static str, review: Review) -> Question {
-    Question { group, plural, subresource: "", namespaced: false, kind_group: group, kind, review }
+const fn virtual_resource(
+    group: &'static str,
+    plural: &'static str,
+    kind: &'static str,
+    review: Review,
+) -> VirtualResource {
+    VirtualResource { group, plural, subresource: "", namespaced: false, kind_group: group, kind, review }
 }
 
-impl Question {
+impl VirtualResource {
     /// Verbs that each of them supports.
     pub(super) const VERBS: [&str; 1] = ["create"];
 
     /// Returns the virtual resource at `path`, if any.
     pub(super) fn of(path: &ResourcePath) -> Option<&'static Self> {
         let ResourcePath { group, version, namespace, plural, name, subresource } = path;
-        QUESTIONS.iter().find(|it| {
+        VIRTUAL_RESOURCES.iter().find(|it| {
             version == "v1"
                 && (it.group, it.plural) == (group, plural)
                 && it.subresource == subresource.as_deref().unwrap_or_default()
@@ -129,7 +134,7 @@ impl Question {
     ///
     /// # Errors
     /// 405 for a method other than POST, 400 or 415 if the body cannot be decoded, otherwise those of the review.
-    pub(super) fn answer(
+    pub(super) fn evaluate(
         &self,
         shared: &Arc<Shared>,
         path: &ResourcePath,
@@ -165,7 +170,7 @@ impl Question {
 }
 
 /// Returns the API groups that consist of virtual resources only.
-pub(super) fn question_groups() -> impl Iterator<Item = &'static str> {
+pub(super) fn virtual_groups() -> impl Iterator<Item = &'static str> {
     [AUTHENTICATION, AUTHORIZATION].into_iter()
 }
 

@@ -15,7 +15,7 @@ use crate::status::StatusError;
 
 /// Default lifetime of a token and the minimum that can be requested, in seconds.
 const LIFETIME: i64 = 3_600;
-const LEAST_LIFETIME: i64 = 600;
+const MIN_LIFETIME: i64 = 600;
 
 /// Issues a token for the service account in `path`.
 ///
@@ -35,7 +35,7 @@ pub(super) fn request_token(
     let spec = request.spec.unwrap_or_default();
     let seconds = spec.expiration_seconds.unwrap_or(LIFETIME);
     let mut errors = FieldErrors::default();
-    if seconds < LEAST_LIFETIME {
+    if seconds < MIN_LIFETIME {
         errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes");
     } else if seconds > i64::from(u32::MAX) {
         errors.invalid("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds");
@@ -70,14 +70,14 @@ fn whole_seconds(time: Timestamp) -> String {
 /// Evaluates a `TokenReview`: returns the user of a token and the requested audiences that it is valid for.
 pub(super) fn review_token(shared: &Arc<Shared>, review: &TokenReview) -> Value {
     let token = review.spec.token.as_str();
-    let asked = review.spec.audiences.as_deref().unwrap_or_default();
+    let requested = review.spec.audiences.as_deref().unwrap_or_default();
     let holder =
         shared.identities.tokens().holder(token, shared.now(), |namespace, name| shared.uid_of(namespace, name));
     // Without audiences in the spec, the token must be valid for the API server itself.
     let accepted = holder.map(|holder| {
-        let here = [AUDIENCE.to_owned()];
-        let wanted = if asked.is_empty() { &here } else { asked };
-        let audiences: Vec<String> = wanted.iter().filter(|it| holder.audiences.contains(it)).cloned().collect();
+        let default_audiences = [AUDIENCE.to_owned()];
+        let expected = if requested.is_empty() { &default_audiences } else { requested };
+        let audiences: Vec<String> = expected.iter().filter(|it| holder.audiences.contains(it)).cloned().collect();
         (holder.user, audiences)
     });
     let status = match accepted {

@@ -103,7 +103,12 @@ fn patched(kind: &str, object: Value, patch: Value) -> Result<Value, StrategicEr
     json!({"spec": {"volumes": [{"name": "v", "$retainKeys": ["name", "hostPath"], "hostPath": {"path": "/x"}}]}}),
     json!({"spec": {"volumes": [{"name": "v", "hostPath": {"path": "/x"}}]}})
 )]
-fn merges(#[case] kind: &str, #[case] object: Value, #[case] patch: Value, #[case] expect: Value) {
+fn patches_are_merged_by_schema(
+    #[case] kind: &str,
+    #[case] object: Value,
+    #[case] patch: Value,
+    #[case] expect: Value,
+) {
     assert_eq!(patched(kind, object, patch).unwrap(), expect);
 }
 
@@ -113,7 +118,7 @@ fn merges(#[case] kind: &str, #[case] object: Value, #[case] patch: Value, #[cas
 #[case::not_a_list(json!({"metadata": {"$setElementOrder/finalizers": 1}}), "$setElementOrder/finalizers")]
 #[case::retained_without_what_is_set(json!({"spec": {"$retainKeys": ["a"], "type": "x"}}), "$retainKeys")]
 #[case::not_an_object(json!([]), "not an object")]
-fn refuses(#[case] patch: Value, #[case] says: &str) {
+fn invalid_patches_are_rejected(#[case] patch: Value, #[case] message: &str) {
     let error = patched("Service", json!({"spec": {"ports": []}}), patch).unwrap_err();
-    assert!(error.to_string().contains(says), "{error}");
+    assert!(error.to_string().contains(message), "{error}");
 }

@@ -31,8 +31,8 @@ fn same(got: &[u8], expect: &[u8], what: &str) {
 #[case("service", "v1", "Service")]
 #[case("endpoints", "v1", "Endpoints")]
 #[case("endpointslice", "discovery.k8s.io/v1", "EndpointSlice")]
-fn lists_are_those_of_a_real_server(#[case] file: &str, #[case] api_version: &str, #[case] kind: &str) {
-    assert!(speaks(api_version, kind));
+fn encoded_lists_match_a_real_server(#[case] file: &str, #[case] api_version: &str, #[case] kind: &str) {
+    assert!(is_supported(api_version, kind));
     let list: Value = serde_json::from_slice(&fixture(&format!("{file}.list.json"))).unwrap();
     let items: Vec<u8> = list["items"]
         .as_array()
@@ -51,7 +51,7 @@ fn lists_are_those_of_a_real_server(#[case] file: &str, #[case] api_version: &st
 #[case("node", "v1", "Node")]
 #[case("endpoints", "v1", "Endpoints")]
 #[case("endpointslice", "discovery.k8s.io/v1", "EndpointSlice")]
-fn events_are_those_of_a_real_server(#[case] file: &str, #[case] api_version: &str, #[case] kind: &str) {
+fn encoded_events_match_a_real_server(#[case] file: &str, #[case] api_version: &str, #[case] kind: &str) {
     let mut recorded = &fixture(&format!("{file}.watch.pb"))[..];
     for line in fixture(&format!("{file}.watch.json")).split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         let event: Value = serde_json::from_slice(line).unwrap();
@@ -61,7 +61,7 @@ fn events_are_those_of_a_real_server(#[case] file: &str, #[case] api_version: &s
         let (expect, rest) = recorded.split_at(length);
         same(&got, expect, &format!("{file} {}", event["type"]));
         // Decoding and encoding again must not lose anything.
-        let read = Document::open(&object).unwrap().read(api_version, kind).unwrap();
+        let read = Envelope::open(&object).unwrap().read(api_version, kind).unwrap();
         same(&envelope(api_version, kind, &read), &object, &format!("{file} {} read", event["type"]));
         recorded = rest;
     }

@@ -14,9 +14,9 @@ use super::*;
 const DEPTH: u32 = 5;
 
 /// Generates random objects as Go encodes them: empty values only in pointer fields.
-struct Maker(StdRng);
+struct ObjectGenerator(StdRng);
 
-impl Maker {
+impl ObjectGenerator {
     fn object(&mut self, message: &str, depth: u32) -> Map<String, Value> {
         let mut object = Map::new();
         for field in fields(message) {
@@ -82,15 +82,15 @@ impl Maker {
     }
 }
 
-fn made(api_version: &str, kind: &str, seed: u64) -> Map<String, Value> {
-    let mut object = Maker(StdRng::seed_from_u64(seed)).object(message_of(api_version, kind).unwrap(), 1);
+fn generated(api_version: &str, kind: &str, seed: u64) -> Map<String, Value> {
+    let mut object = ObjectGenerator(StdRng::seed_from_u64(seed)).object(message_of(api_version, kind).unwrap(), 1);
     object.insert("kind".to_owned(), json!(kind));
     object.insert("apiVersion".to_owned(), json!(api_version));
     object
 }
 
 #[rstest]
-fn identity(
+fn objects_round_trip(
     #[values(
         "v1/ConfigMap",
         "v1/DeleteOptions",
@@ -122,9 +122,9 @@ fn identity(
 ) {
     let (api_version, kind) = of.rsplit_once('/').unwrap();
     proptest!(ProptestConfig::with_cases(64), |(seed in any::<u64>())| {
-        let object = made(api_version, kind, seed);
+        let object = generated(api_version, kind, seed);
         let bytes = envelope(api_version, kind, &object);
-        let document = Document::open(&bytes).unwrap();
+        let document = Envelope::open(&bytes).unwrap();
         prop_assert_eq!((document.api_version, document.kind), (api_version, kind));
         prop_assert_eq!(document.read(api_version, kind).unwrap(), object);
     });
@@ -132,42 +132,42 @@ fn identity(
 
 proptest! {
     #[test]
-    fn what_is_cut_or_broken_is_never_fatal(
+    fn truncated_or_corrupted_messages_never_panic(
         seed in any::<u64>(),
         cut in any::<prop::sample::Index>(),
         broken in any::<prop::sample::Index>(),
         byte in any::<u8>(),
     ) {
-        let object = made("v1", "Service", seed);
+        let object = generated("v1", "Service", seed);
         let mut bytes = envelope("v1", "Service", &object);
         let whole = bytes.len();
         let end = cut.index(whole);
         // The envelope ends with two empty strings of two bytes each, which may be missing.
-        if let Ok(document) = Document::open(&bytes[..end]) {
+        if let Ok(document) = Envelope::open(&bytes[..end]) {
             let read = document.read("v1", "Service").unwrap();
             prop_assert!(end >= whole - 4 || read.len() == 2, "{end} of {whole}: {read:?}");
         }
         bytes[broken.index(whole)] = byte;
-        if let Ok(document) = Document::open(&bytes) {
+        if let Ok(document) = Envelope::open(&bytes) {
             let _ = document.read("v1", "Service");
         }
     }
 
     #[test]
-    fn noise_is_never_fatal(noise in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn random_bytes_never_panic(noise in prop::collection::vec(any::<u8>(), 0..200)) {
         let mut bytes = b"k8s\0".to_vec();
         bytes.extend(&noise);
-        let _ = Document::open(&bytes);
+        let _ = Envelope::open(&bytes);
         for (version, kind) in [("v1", "Pod"), ("v1", "Event"), ("apiextensions.k8s.io/v1", "CustomResourceDefinition")] {
             let mut enveloped = b"k8s\0".to_vec();
             super::super::encode::bytes(2, &noise, &mut enveloped);
-            let _ = Document::open(&enveloped).unwrap().read(version, kind);
+            let _ = Envelope::open(&enveloped).unwrap().read(version, kind);
         }
     }
 }
 
 #[test]
-fn schemas_that_lie_too_deep_are_refused() {
+fn too_deeply_nested_schemas_are_rejected() {
     let mut schema = json!({"type": "object"});
     for _ in 0..200 {
         schema = json!({"not": schema});
@@ -175,15 +175,15 @@ fn schemas_that_lie_too_deep_are_refused() {
     let of = ("apiextensions.k8s.io/v1", "CustomResourceDefinition");
     let object = json!({"spec": {"versions": [{"schema": {"openAPIV3Schema": schema}}]}});
     let bytes = envelope(of.0, of.1, object.as_object().unwrap());
-    assert_eq!(Document::open(&bytes).unwrap().read(of.0, of.1), Err(Malformed::TooDeep));
+    assert_eq!(Envelope::open(&bytes).unwrap().read(of.0, of.1), Err(Malformed::TooDeep));
 }
 
 #[test]
-fn packed_numbers_are_read_as_well() {
+fn packed_numbers_are_decoded() {
     // PodSpec (2), PodSecurityContext (14), supplementalGroups (4): 1 and 300, packed.
     let mut bytes = b"k8s\0".to_vec();
     super::super::encode::bytes(2, &[0x12, 7, 0x72, 5, 0x22, 3, 0x01, 0xac, 0x02], &mut bytes);
-    let pod = Document::open(&bytes).unwrap().read("v1", "Pod").unwrap();
+    let pod = Envelope::open(&bytes).unwrap().read("v1", "Pod").unwrap();
     assert_eq!(pod["spec"]["securityContext"]["supplementalGroups"], json!([1, 300]));
 }
 
@@ -191,12 +191,12 @@ fn packed_numbers_are_read_as_well() {
 #[case::not_a_document(b"{}", Malformed::NoPrefix)]
 #[case::empty(b"", Malformed::NoPrefix)]
 #[case::half(b"k8s\0\x0a\x10v1", Malformed::Truncated)]
-fn documents_that_do_not_open(#[case] bytes: &[u8], #[case] expect: Malformed) {
-    assert_eq!(Document::open(bytes), Err(expect));
+fn malformed_envelopes_are_rejected(#[case] bytes: &[u8], #[case] expect: Malformed) {
+    assert_eq!(Envelope::open(bytes), Err(expect));
 }
 
 #[test]
-fn no_quantity_is_zero() {
+fn missing_quantity_is_encoded_as_zero() {
     let object = json!({"spec": {"containers": [{"env": [{"valueFrom": {"resourceFieldRef": {"resource": "x"}}}]}]}});
     let bytes = envelope("v1", "Pod", object.as_object().unwrap());
     // resourceFieldRef (2): containerName (1, empty), resource (2), divisor (3).

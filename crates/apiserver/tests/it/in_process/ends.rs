@@ -18,7 +18,7 @@ use tower::ServiceExt as _;
 use super::{CONFIG_MAPS, json, named, send, start};
 
 const WATCH: &str = "/api/v1/namespaces/default/configmaps?watch=true";
-const LATER: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 async fn create(service: &InProcess, name: &str) -> Result<u16, ErrorKind> {
     let answer = send(service, Method::POST, CONFIG_MAPS, &named(name)).await;
@@ -36,18 +36,18 @@ async fn watch(service: &InProcess) -> AnswerBody {
 
 /// Reads the end of a body and returns its error, if any.
 async fn end(body: &mut AnswerBody) -> Option<ErrorKind> {
-    let frame = timeout(LATER, body.frame()).await.expect("the body has not ended");
+    let frame = timeout(TIMEOUT, body.frame()).await.expect("the body has not ended");
     let error = frame.map(|frame| frame.expect_err("a frame"));
     assert!(body.frame().now_or_never().expect("the body yields nothing after its end").is_none());
     error.map(|error| error.kind())
 }
 
 #[rstest]
-#[case::never_begun(Fault::reset(), Err(ErrorKind::ConnectionReset), 0)]
+#[case::not_executed(Fault::reset(), Err(ErrorKind::ConnectionReset), 0)]
 #[case::cut_off(Fault::apply_then_reset(), Err(ErrorKind::ConnectionReset), 1)]
 #[case::not_confirmed(Fault::apply_then_timeout(), Ok(504), 1)]
 #[tokio::test(start_paused = true)]
-async fn faults_of_writes(#[case] fault: Fault, #[case] answer: Result<u16, ErrorKind>, #[case] stored: usize) {
+async fn write_faults_in_process(#[case] fault: Fault, #[case] answer: Result<u16, ErrorKind>, #[case] stored: usize) {
     let server = start();
     server.faults().inject(fault.on(On::any().verb("create")));
     assert_eq!(create(&server.service(), "a").await, answer);
@@ -59,7 +59,7 @@ async fn faults_of_writes(#[case] fault: Fault, #[case] answer: Result<u16, Erro
 #[case::cleanly(End::Cleanly, None)]
 #[case::reset(End::Reset, Some(ErrorKind::ConnectionReset))]
 #[tokio::test(start_paused = true)]
-async fn faults_of_watches(#[case] how: End, #[case] expect: Option<ErrorKind>) {
+async fn watch_faults_in_process(#[case] how: End, #[case] expect: Option<ErrorKind>) {
     let server = start();
     server.faults().inject(Fault::end_watch(Duration::from_millis(50), how));
     assert_eq!(end(&mut watch(&server.service()).await).await, expect);
@@ -95,12 +95,12 @@ impl How {
 #[case(How::Shutdown, None)]
 #[case(How::Drop, Some(ErrorKind::ConnectionReset))]
 #[tokio::test(start_paused = true)]
-async fn the_server_ends_calls_and_watches(#[case] how: How, #[case] watches: Option<ErrorKind>) {
+async fn server_end_fails_calls_and_ends_watches(#[case] how: How, #[case] watches: Option<ErrorKind>) {
     let server = start();
     let service = server.service();
     let mut waiting = watch(&service).await;
     let mut not_read = send(&service, Method::GET, WATCH, &Value::Null).await;
-    server.faults().inject(Fault::delay_request(LATER, LATER).on(On::writes()));
+    server.faults().inject(Fault::delay_request(TIMEOUT, TIMEOUT).on(On::writes()));
     let mut call = Box::pin(create(&service, "held"));
     let not_polled = service.clone().oneshot(super::request(Method::POST, CONFIG_MAPS, &named("late")));
     let called = tower::Service::call(&mut service.clone(), super::request(Method::POST, CONFIG_MAPS, &named("c")));
@@ -122,7 +122,7 @@ async fn the_server_ends_calls_and_watches(#[case] how: How, #[case] watches: Op
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_goes_on_after_shutdown() {
+async fn list_body_completes_after_shutdown() {
     let server = start();
     let service = server.service();
     assert_eq!(create(&service, "a").await, Ok(201));
@@ -134,24 +134,24 @@ async fn a_list_goes_on_after_shutdown() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_call_stores_nothing() {
+async fn dropped_call_stores_nothing() {
     let server = start();
     let service = server.service();
-    server.faults().inject(Fault::delay_request(LATER, LATER).on(On::writes()).times(1));
-    assert!(timeout(LATER / 2, create(&service, "delayed")).await.is_err());
+    server.faults().inject(Fault::delay_request(TIMEOUT, TIMEOUT).on(On::writes()).times(1));
+    assert!(timeout(TIMEOUT / 2, create(&service, "delayed")).await.is_err());
 
     let unfinished = futures::stream::once(async { Ok::<_, std::io::Error>(Frame::data(Bytes::from("{\"meta"))) });
     let body = StreamBody::new(futures::StreamExt::chain(unfinished, futures::stream::pending()));
     let request = Request::builder().method(Method::POST).uri(CONFIG_MAPS).body(body).unwrap();
-    assert!(timeout(LATER, service.clone().oneshot(request)).await.is_err());
+    assert!(timeout(TIMEOUT, service.clone().oneshot(request)).await.is_err());
 
-    tokio::time::sleep(2 * LATER).await;
+    tokio::time::sleep(2 * TIMEOUT).await;
     assert_eq!(server.objects("", "configmaps").len(), 0);
     assert_eq!(server.requests().all(), []);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_watch_is_closed() {
+async fn dropped_watch_is_closed() {
     let server = start();
     let body = watch(&server.service()).await;
     assert_eq!(server.faults().open_watches(&On::any()), 1);
@@ -160,7 +160,7 @@ async fn a_dropped_watch_is_closed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_broken_request_body_is_refused() {
+async fn failing_request_body_is_rejected() {
     let server = start();
     let broken = futures::stream::once(async { Err::<Frame<Bytes>, _>(std::io::Error::other("torn")) });
     let request = Request::builder().method(Method::POST).uri(CONFIG_MAPS).body(StreamBody::new(broken)).unwrap();
@@ -171,14 +171,14 @@ async fn a_broken_request_body_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deleted_namespace_is_emptied() {
-    let server = Server::in_process(Config { namespace_grace: LATER, ..Config::default() }).unwrap();
+async fn deleted_namespace_is_emptied() {
+    let server = Server::in_process(Config { namespace_grace: TIMEOUT, ..Config::default() }).unwrap();
     let service = server.service();
     let spaces = "/api/v1/namespaces";
     assert_eq!(json(&service, Method::POST, spaces, &named("a")).await.0, 201);
     assert_eq!(json(&service, Method::DELETE, &format!("{spaces}/a"), &Value::Null).await.0, 200);
     assert_eq!(json(&service, Method::GET, &format!("{spaces}/a"), &Value::Null).await.0, 200);
-    tokio::time::sleep(2 * LATER).await;
+    tokio::time::sleep(2 * TIMEOUT).await;
     assert_eq!(json(&service, Method::GET, &format!("{spaces}/a"), &Value::Null).await.0, 404);
 }
 

@@ -37,7 +37,7 @@ async fn objects_and_errors() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_gets_what_is_written_later() {
+async fn watch_gets_later_writes() {
     let server = start();
     let maps = api(&server);
     maps.create(&PostParams::default(), &map("a")).await.unwrap();
@@ -58,7 +58,7 @@ async fn a_watch_gets_what_is_written_later() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reset_is_an_error_of_the_service() {
+async fn reset_is_a_service_error() {
     let server = start();
     let maps = api(&server);
     server.faults().inject(Fault::reset().on(On::writes()).times(1));

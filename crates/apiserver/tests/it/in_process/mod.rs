@@ -12,7 +12,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-use super::client::{CONFIG_MAPS, PODS, World};
+use super::client::{CONFIG_MAPS, PODS, TestApi};
 
 fn start() -> Server {
     Server::in_process(Config { seed: Some(1), ..Config::default() }).unwrap()
@@ -41,7 +41,7 @@ fn named(name: &str) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_state_can_be_inspected_without_a_request() {
+async fn objects_are_inspected_without_a_request() {
     let server = start();
     let before = server.revision();
     for name in ["b", "a"] {
@@ -59,7 +59,7 @@ async fn the_state_can_be_inspected_without_a_request() {
 #[case::path(PODS)]
 #[case::with_authority("http://api.example:80/api/v1/namespaces/default/pods")]
 #[tokio::test(start_paused = true)]
-async fn the_log_has_what_a_connection_would_deliver(#[case] uri: &str) {
+async fn in_process_requests_are_logged_like_those_of_connections(#[case] uri: &str) {
     let server = start();
     let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
     assert_eq!(json(&server.service(), Method::POST, uri, &pod).await.0, 201);
@@ -71,9 +71,9 @@ async fn the_log_has_what_a_connection_would_deliver(#[case] uri: &str) {
 }
 
 #[tokio::test]
-async fn a_server_with_a_socket_answers_in_process_too() {
-    let world = World::start(Config::default()).await;
-    world.create(CONFIG_MAPS, named("a")).await;
+async fn server_with_a_socket_serves_in_process() {
+    let api = TestApi::start(Config::default()).await;
+    api.create(CONFIG_MAPS, named("a")).await;
     let path = format!("{CONFIG_MAPS}/a");
-    assert_eq!(json(&world.server.service(), Method::GET, &path, &Value::Null).await, world.get(&path).await);
+    assert_eq!(json(&api.server.service(), Method::GET, &path, &Value::Null).await, api.get(&path).await);
 }

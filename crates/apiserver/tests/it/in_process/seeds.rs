@@ -14,7 +14,7 @@ use tower::ServiceExt as _;
 
 use super::{CONFIG_MAPS, InProcess, PODS, request, send};
 
-const SPACES: &str = "/api/v1/namespaces";
+const NAMESPACES: &str = "/api/v1/namespaces";
 const SERVICES: &str = "/api/v1/namespaces/default/services";
 
 /// Lines of all responses, in order of arrival.
@@ -30,8 +30,8 @@ fn clock() -> Clock {
 }
 
 /// Sends a request and records its response until it ends.
-async fn follow(service: InProcess, who: usize, method: Method, path: String, body: Value, record: Record) {
-    let put = |line: String| record.lock().unwrap().push(format!("{who}: {line}"));
+async fn follow(service: InProcess, id: usize, method: Method, path: String, body: Value, record: Record) {
+    let put = |line: String| record.lock().unwrap().push(format!("{id}: {line}"));
     match service.oneshot(request(method, &path, &body)).await {
         Err(error) => put(format!("{path} {error}")),
         Ok(response) => {
@@ -58,38 +58,48 @@ async fn run(seed: u64) -> Vec<String> {
     let faults = server.faults();
     faults.inject(Fault::unavailable().on(On::writes()).probability(0.2));
     faults.inject(Fault::apply_then_reset().on(On::writes()).probability(0.1));
-    let (least, most) = (Duration::from_millis(1), Duration::from_millis(30));
-    faults.inject(Fault::delay_request(least, most).on(On::any().resource("services")).probability(0.5));
-    faults.inject(Fault::delay_events(least, most).on(On::any().resource("pods")).probability(0.5));
+    let (min, max) = (Duration::from_millis(1), Duration::from_millis(30));
+    faults.inject(Fault::delay_request(min, max).on(On::any().resource("services")).probability(0.5));
+    faults.inject(Fault::delay_events(min, max).on(On::any().resource("pods")).probability(0.5));
     faults.inject(Fault::end_watch(Duration::from_millis(700), End::Reset).probability(0.3));
 
     let mut tasks = JoinSet::new();
-    let mut who = 0;
-    let mut ask = |tasks: &mut JoinSet<()>, method, path: String, body| {
-        who += 1;
-        tasks.spawn(follow(service.clone(), who, method, path, body, Arc::clone(&record)));
+    let mut id = 0;
+    let mut send_request = |tasks: &mut JoinSet<()>, method, path: String, body| {
+        id += 1;
+        tasks.spawn(follow(service.clone(), id, method, path, body, Arc::clone(&record)));
     };
-    for collection in [CONFIG_MAPS, PODS, SERVICES, SPACES] {
+    for collection in [CONFIG_MAPS, PODS, SERVICES, NAMESPACES] {
         for _ in 0..10 {
             let path = format!("{collection}?watch=true&allowWatchBookmarks=true&timeoutSeconds=5");
-            ask(&mut tasks, Method::GET, path, Value::Null);
+            send_request(&mut tasks, Method::GET, path, Value::Null);
         }
     }
     let pod = json!({"metadata": {"generateName": "web-"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
     let port = json!({"spec": {"type": "NodePort", "ports": [{"port": 80}]}, "metadata": {"generateName": "s-"}});
     for round in 0..10 {
-        ask(&mut tasks, Method::POST, CONFIG_MAPS.to_owned(), json!({"metadata": {"name": format!("m-{round}")}}));
-        ask(&mut tasks, Method::POST, PODS.to_owned(), pod.clone());
-        ask(&mut tasks, Method::POST, SERVICES.to_owned(), port.clone());
-        ask(&mut tasks, Method::POST, SPACES.to_owned(), json!({"metadata": {"name": format!("n-{round}")}}));
+        send_request(
+            &mut tasks,
+            Method::POST,
+            CONFIG_MAPS.to_owned(),
+            json!({"metadata": {"name": format!("m-{round}")}}),
+        );
+        send_request(&mut tasks, Method::POST, PODS.to_owned(), pod.clone());
+        send_request(&mut tasks, Method::POST, SERVICES.to_owned(), port.clone());
+        send_request(
+            &mut tasks,
+            Method::POST,
+            NAMESPACES.to_owned(),
+            json!({"metadata": {"name": format!("n-{round}")}}),
+        );
         tokio::time::sleep(Duration::from_millis(20)).await;
-        ask(&mut tasks, Method::DELETE, format!("{SPACES}/n-{round}"), Value::Null);
-        ask(&mut tasks, Method::GET, "/api/v1/pods".to_owned(), Value::Null);
+        send_request(&mut tasks, Method::DELETE, format!("{NAMESPACES}/n-{round}"), Value::Null);
+        send_request(&mut tasks, Method::GET, "/api/v1/pods".to_owned(), Value::Null);
     }
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     server.restart(History::Lost);
     for path in ["/apis", "/api/v1", "/openapi/v3", CONFIG_MAPS] {
-        ask(&mut tasks, Method::GET, path.to_owned(), Value::Null);
+        send_request(&mut tasks, Method::GET, path.to_owned(), Value::Null);
     }
     while let Some(ended) = tasks.join_next().await {
         ended.unwrap();
@@ -107,7 +117,7 @@ fn in_own_runtime(seed: u64) -> Vec<String> {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes() {
+fn same_seed_gives_the_same_bytes() {
     let (one, two) = (in_own_runtime(7), in_own_runtime(7));
     assert!(one.len() > 500, "{} frames", one.len());
     for (at, (one, two)) in one.iter().zip(&two).enumerate() {

@@ -17,18 +17,18 @@ static NEWEST: &[&SupportedProtocolVersion] = &[&TLS13];
 #[case::older_than_wanted(TlsVersion::Tls13, OLDER, false)]
 #[case::as_wanted(TlsVersion::Tls13, NEWEST, true)]
 #[tokio::test]
-async fn versions_of_tls(
+async fn tls_versions_below_the_minimum_are_rejected(
     #[case] minimum: TlsVersion,
     #[case] versions: &'static [&'static SupportedProtocolVersion],
-    #[case] spoken: bool,
+    #[case] accepted: bool,
 ) {
-    let served = serve(|settings| settings.min_tls_version = minimum).await;
-    let caller = Caller { versions, ..served.stranger() };
-    assert_eq!(caller.connect().await.is_ok(), spoken);
+    let server = serve(|settings| settings.min_tls_version = minimum).await;
+    let client = HttpsClient { versions, ..server.anonymous() };
+    assert_eq!(client.connect().await.is_ok(), accepted);
 }
 
 /// A `ClientHello` that offers TLS 1.1 at most and is otherwise acceptable.
-fn greeting_of_tls_1_1() -> Vec<u8> {
+fn client_hello_tls_1_1() -> Vec<u8> {
     let mut hello = vec![3, 2];
     hello.extend([7; 32]);
     hello.push(0);
@@ -44,10 +44,10 @@ fn greeting_of_tls_1_1() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn tls_1_1_is_refused() {
-    let served = serve(|_| {}).await;
-    let mut stream = TcpStream::connect(served.address).await.unwrap();
-    stream.write_all(&greeting_of_tls_1_1()).await.unwrap();
+async fn tls_1_1_is_rejected() {
+    let server = serve(|_| {}).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(&client_hello_tls_1_1()).await.unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await.unwrap();
     let (alert, fatal, protocol_version) = (21, 2, 70);
@@ -56,8 +56,8 @@ async fn tls_1_1_is_refused() {
 
 #[tokio::test]
 async fn plain_text_is_not_answered() {
-    let served = serve(|_| {}).await;
-    let mut stream = TcpStream::connect(served.address).await.unwrap();
+    let server = serve(|_| {}).await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
     stream.write_all(b"GET /livez HTTP/1.1\r\nhost: it\r\n\r\n").await.unwrap();
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer).await;
@@ -65,9 +65,9 @@ async fn plain_text_is_not_answered() {
 }
 
 #[tokio::test]
-async fn a_request_without_end_is_refused() {
-    let served = serve(|_| {}).await;
-    let mut stream = served.stranger().connect().await.unwrap();
+async fn oversized_request_head_is_rejected() {
+    let server = serve(|_| {}).await;
+    let mut stream = server.anonymous().connect().await.unwrap();
     stream.write_all(b"GET /livez HTTP/1.1\r\nx: ").await.unwrap();
     // More than the buffer holds; the server may close the connection before everything is sent.
     let _ = stream.write_all(&vec![b'x'; 64 << 10]).await;
@@ -75,16 +75,16 @@ async fn a_request_without_end_is_refused() {
     let _ = stream.read_to_end(&mut answer).await;
     let answer = String::from_utf8_lossy(&answer);
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431 "), "{answer}");
-    assert_eq!(served.stranger().get("/livez").await.code, 200);
+    assert_eq!(server.anonymous().get("/livez").await.code, 200);
 }
 
 #[tokio::test]
-async fn an_address_that_is_taken_is_named() {
-    let served = serve(|_| {}).await;
-    let mut settings = ServingSettings { bind_address: served.address.ip(), ..ServingSettings::default() };
-    settings.port = served.address.port();
+async fn address_in_use_is_named_in_the_error() {
+    let server = serve(|_| {}).await;
+    let mut settings = ServingSettings { bind_address: server.address.ip(), ..ServingSettings::default() };
+    settings.port = server.address.port();
     let contents =
         Contents { health: Health::default(), registry: Registry::new(), pages: Pages::new([].into(), json!({})) };
     let error = Server::bind(&settings, Reviewers::default(), contents).await.err().unwrap().to_string();
-    assert_eq!(error, format!("cannot listen on {}", served.address));
+    assert_eq!(error, format!("cannot listen on {}", server.address));
 }

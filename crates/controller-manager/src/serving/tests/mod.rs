@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use self::https::Caller;
+use self::https::HttpsClient;
 use super::*;
 use crate::settings::TlsVersion;
 
 /// A running HTTPS server, its API server, and a directory with certificates. Dropping it stops the server.
-struct Served {
+struct TestServer {
     cluster: kube_dev_apiserver::Server,
     client: Client,
     address: SocketAddr,
@@ -31,17 +31,17 @@ struct Served {
 }
 
 /// Starts a server with reviews on a free port, with settings changed by `change`.
-async fn serve(change: impl FnOnce(&mut ServingSettings)) -> Served {
+async fn serve(change: impl FnOnce(&mut ServingSettings)) -> TestServer {
     serve_with(true, change).await
 }
 
-async fn serve_with(reviews: bool, change: impl FnOnce(&mut ServingSettings)) -> Served {
-    let (cluster, folder) = guarded_cluster().await;
+async fn serve_with(reviews: bool, change: impl FnOnce(&mut ServingSettings)) -> TestServer {
+    let (cluster, folder) = rbac_cluster().await;
     serve_for(cluster, folder, reviews, change).await.unwrap()
 }
 
 /// An API server with RBAC and without anonymous access, and a directory with its CA certificate and a kubeconfig.
-async fn guarded_cluster() -> (kube_dev_apiserver::Server, TempDir) {
+async fn rbac_cluster() -> (kube_dev_apiserver::Server, TempDir) {
     let config = kube_dev_apiserver::Config {
         transport: Transport::Tls,
         anonymous: Anonymous::Refused,
@@ -60,7 +60,7 @@ async fn serve_for(
     folder: TempDir,
     reviews: bool,
     change: impl FnOnce(&mut ServingSettings),
-) -> Result<Served, ServingError> {
+) -> Result<TestServer, ServingError> {
     let authority = folder.path().join("authority.crt");
     let config = Config::from_kubeconfig(&folder.path().join("kubeconfig")).await.unwrap();
     let client = Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).unwrap();
@@ -80,22 +80,22 @@ async fn serve_for(
     let (address, tls) = (server.address().unwrap(), Arc::clone(&server.tls));
     let mut tasks = JoinSet::new();
     tasks.spawn(server.run());
-    Ok(Served { cluster, client, address, folder, tls, _tasks: tasks })
+    Ok(TestServer { cluster, client, address, folder, tls, _tasks: tasks })
 }
 
-impl Served {
-    fn stranger(&self) -> Caller {
+impl TestServer {
+    fn anonymous(&self) -> HttpsClient {
         let certificate = fs::read(self.folder.path().join("kube-controller-manager.crt")).unwrap();
-        Caller::stranger(self.address, certificate)
+        HttpsClient::anonymous(self.address, certificate)
     }
 
-    fn holder(&self, token: &str) -> Caller {
-        Caller { token: Some(token.to_owned()), ..self.stranger() }
+    fn with_token(&self, token: &str) -> HttpsClient {
+        HttpsClient { token: Some(token.to_owned()), ..self.anonymous() }
     }
 
-    fn certified(&self, user: &str, group: Option<&str>) -> Caller {
+    fn with_certificate(&self, user: &str, group: Option<&str>) -> HttpsClient {
         let certificate = self.cluster.client_certificate(user, group).unwrap().unwrap();
-        Caller { certificate: Some(certificate), ..self.stranger() }
+        HttpsClient { certificate: Some(certificate), ..self.anonymous() }
     }
 
     async fn create(&self, path: &str, object: &Value) -> Value {
@@ -131,7 +131,7 @@ impl Served {
 }
 
 /// Disables caching of reviews.
-fn forgetful(settings: &mut ServingSettings) {
+fn disable_caching(settings: &mut ServingSettings) {
     settings.authentication.token_ttl = Duration::ZERO;
     settings.authorization.authorized_ttl = Duration::ZERO;
     settings.authorization.unauthorized_ttl = Duration::ZERO;

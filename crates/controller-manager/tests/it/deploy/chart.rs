@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::{BASE, MONITORED, NAME, arguments, by_name, deploy, kustomized, skipped, split, typed, understands};
+use super::{
+    BASE, MONITORED, NAME, arguments, assert_accepts_arguments, by_name, deploy, kustomized, skipped, split, typed,
+};
 use crate::cluster::Cluster;
 
 const CHART: &str = "helm/endpoint-controller-manager";
@@ -47,11 +49,11 @@ async fn has_helm() -> bool {
 }
 
 /// Installs the chart; returns its objects by kind and name. `None` without Helm.
-pub(super) async fn installed(namespace: &str, values: &Value) -> Option<BTreeMap<String, Value>> {
+pub(super) async fn install_chart(namespace: &str, values: &Value) -> Option<BTreeMap<String, Value>> {
     if !has_helm().await {
         return None;
     }
-    let cluster = Cluster::start_as(Config { kinds: kinds(), ..Config::default() }).await;
+    let cluster = Cluster::start_with(Config { kinds: kinds(), ..Config::default() }).await;
     if namespace != "kube-system" {
         cluster.create("/api/v1/namespaces", &json!({"metadata": {"name": namespace}})).await;
     }
@@ -66,7 +68,7 @@ pub(super) async fn installed(namespace: &str, values: &Value) -> Option<BTreeMa
     let manifest = String::from_utf8(output.stdout).expect("UTF-8");
     let objects = by_name(split(manifest.trim_start_matches("---\n")));
     objects.values().for_each(typed::check);
-    understands(&objects[&format!("Deployment/{NAME}")]["spec"]["template"]);
+    assert_accepts_arguments(&objects[&format!("Deployment/{NAME}")]["spec"]["template"]);
     // Helm sent the objects that it rendered.
     let path = format!("/apis/apps/v1/namespaces/{namespace}/deployments/{NAME}");
     let stored = cluster.document(&path).await.expect("the Deployment");
@@ -96,8 +98,8 @@ fn without_labels_of_helm(value: &mut Value) {
     "serviceMonitor": {"enabled": true}, "prometheusRule": {"enabled": true}, "dashboard": {"enabled": true},
 }))]
 #[tokio::test]
-async fn the_chart_is_what_kustomize_makes(#[case] kustomization: &str, #[case] values: &Value) {
-    let Some(mut chart) = installed("kube-system", values).await else { return };
+async fn chart_equals_the_kustomize_output(#[case] kustomization: &str, #[case] values: &Value) {
+    let Some(mut chart) = install_chart("kube-system", values).await else { return };
     chart.values_mut().for_each(without_labels_of_helm);
     let Some(kustomized) = kustomized(kustomization) else { return };
     assert_eq!(chart.keys().collect::<Vec<_>>(), kustomized.keys().collect::<Vec<_>>());
@@ -107,7 +109,7 @@ async fn the_chart_is_what_kustomize_makes(#[case] kustomization: &str, #[case] 
 }
 
 #[tokio::test]
-async fn the_chart_takes_every_value() {
+async fn chart_applies_every_value() {
     let resources = json!({"requests": {"cpu": "1", "memory": "64Mi"}, "limits": {"memory": "1Gi"}});
     let values = json!({
         "image": {"repository": "registry.example/ecm", "tag": "v9", "pullPolicy": "Always", "pullSecrets": [{"name": "pull"}]},
@@ -125,7 +127,7 @@ async fn the_chart_takes_every_value() {
         "prometheusRule": {"enabled": true, "labels": {"release": "prometheus"}},
         "dashboard": {"enabled": true, "labels": {"mine": "1"}, "annotations": {"folder": "Kubernetes"}},
     });
-    let Some(objects) = installed("endpoints", &values).await else { return };
+    let Some(objects) = install_chart("endpoints", &values).await else { return };
     let the = |kind: &str| &objects[&format!("{kind}/{NAME}")];
     assert!(!objects.contains_key(&format!("PodDisruptionBudget/{NAME}")));
 
@@ -175,10 +177,10 @@ async fn the_chart_takes_every_value() {
 }
 
 #[tokio::test]
-async fn the_chart_leaves_out_what_is_not_wanted() {
+async fn chart_omits_disabled_objects() {
     let off = json!({"enabled": false});
     let values = json!({"podDisruptionBudget": off, "networkPolicy": off, "resources": null, "tolerations": []});
-    let Some(objects) = installed("kube-system", &values).await else { return };
+    let Some(objects) = install_chart("kube-system", &values).await else { return };
     assert!(!objects.keys().any(|it| it.starts_with("PodDisruptionBudget/") || it.starts_with("NetworkPolicy/")));
     let pod = &objects[&format!("Deployment/{NAME}")]["spec"]["template"]["spec"];
     assert_eq!((pod.get("tolerations"), pod["containers"][0].get("resources")), (None, None));

@@ -8,7 +8,7 @@ use promql_parser::util::{ExprVisitor, walk_expr};
 use crate::metrics::Family;
 
 /// Target labels, which Prometheus or the Prometheus operator adds.
-const OF_THE_TARGET: [&str; 7] = ["container", "endpoint", "instance", "job", "namespace", "pod", "service"];
+const TARGET_LABELS: [&str; 7] = ["container", "endpoint", "instance", "job", "namespace", "pod", "service"];
 
 pub(super) struct Expression {
     text: String,
@@ -73,7 +73,7 @@ impl Expression {
 /// Labels of the series of a selector; panics if the metric is not in `exported`.
 fn labels(selector: &VectorSelector, exported: &BTreeMap<String, Family>) -> BTreeSet<String> {
     let name = selector.name.as_deref().expect("a name");
-    let mut labels: BTreeSet<String> = OF_THE_TARGET.map(str::to_owned).into();
+    let mut labels: BTreeSet<String> = TARGET_LABELS.map(str::to_owned).into();
     // Set by Prometheus itself.
     if name == "up" {
         return labels;

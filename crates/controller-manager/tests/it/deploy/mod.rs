@@ -52,29 +52,29 @@ fn arguments(pod: &Value) -> Vec<String> {
 const NAME: &str = "endpoint-controller-manager";
 
 #[test]
-fn every_file_of_the_base_is_part_of_it() {
-    let named = documents(&deploy(BASE).join("kustomization.yaml")).remove(0)["resources"].clone();
-    let mut named: Vec<String> =
-        named.as_array().expect("resources").iter().map(|file| text(file).to_owned()).collect();
-    named.push("kustomization.yaml".to_owned());
-    let mut there: Vec<String> = std::fs::read_dir(deploy(BASE))
+fn base_lists_all_its_files() {
+    let listed = documents(&deploy(BASE).join("kustomization.yaml")).remove(0)["resources"].clone();
+    let mut listed: Vec<String> =
+        listed.as_array().expect("resources").iter().map(|file| text(file).to_owned()).collect();
+    listed.push("kustomization.yaml".to_owned());
+    let mut found: Vec<String> = std::fs::read_dir(deploy(BASE))
         .expect("the base")
         .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
         .collect();
-    named.sort();
-    there.sort();
-    assert_eq!(there, named);
+    listed.sort();
+    found.sort();
+    assert_eq!(found, listed);
 }
 
 #[rstest]
 #[case::deployment(&base()[&format!("Deployment/{NAME}")]["spec"]["template"])]
 #[case::static_pod(&documents(&deploy("static-pod/endpoint-controller-manager.yaml"))[0])]
-fn arguments_are_understood(#[case] pod: &Value) {
-    understands(pod);
+fn arguments_are_accepted(#[case] pod: &Value) {
+    assert_accepts_arguments(pod);
 }
 
 /// Panics unless the binary accepts the arguments of the Pod and listens on the port of its probes.
-fn understands(pod: &Value) {
+fn assert_accepts_arguments(pod: &Value) {
     let arguments = arguments(pod);
     let line = [NAME.to_owned()].into_iter().chain(arguments.clone()).map(Into::into);
     if let Err(error) = CommandLine::parse(line) {
@@ -88,8 +88,8 @@ fn understands(pod: &Value) {
         if get.is_null() {
             continue;
         }
-        let asked = if get["port"] == "https" { &container["ports"][0]["containerPort"] } else { &get["port"] };
-        assert_eq!(asked.to_string(), port, "{probe}");
+        let probe_port = if get["port"] == "https" { &container["ports"][0]["containerPort"] } else { &get["port"] };
+        assert_eq!(probe_port.to_string(), port, "{probe}");
         assert_eq!(get["scheme"], "HTTPS", "{probe}");
     }
 }
@@ -128,7 +128,7 @@ fn kustomized(folder: &str) -> Option<BTreeMap<String, Value>> {
     "ClusterRole/endpoint-controller-manager-metrics-reader", "ConfigMap/endpoint-controller-manager-dashboard",
     "PrometheusRule/endpoint-controller-manager", "ServiceMonitor/endpoint-controller-manager",
 ])]
-fn kubectl_renders(#[case] folder: &str, #[case] more: &[&str]) {
+fn kubectl_renders_the_kustomizations(#[case] folder: &str, #[case] more: &[&str]) {
     let Some(rendered) = kustomized(folder) else { return };
     let mut expected: Vec<String> = base().into_keys().chain(more.iter().map(|it| (*it).to_owned())).collect();
     expected.sort();
@@ -143,6 +143,6 @@ fn kubectl_renders(#[case] folder: &str, #[case] more: &[&str]) {
 #[rstest]
 #[case("endpoint-controller-manager.yaml")]
 #[case("rights.yaml")]
-fn files_of_the_static_pod_are_what_they_say(#[case] file: &str) {
+fn static_pod_files_match_their_types(#[case] file: &str) {
     documents(&deploy("static-pod").join(file)).iter().for_each(typed::check);
 }

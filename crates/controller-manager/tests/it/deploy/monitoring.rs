@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::expression::Expression;
 use super::typed::{Alert, Custom, Rules};
 use super::{deploy, documents, text};
-use crate::metrics::{Family, shown};
+use crate::metrics::{Family, exported_metrics};
 
 const ALERTS: &str = "kustomize/components/monitoring/alerts.yaml";
 const DASHBOARD: &str = "grafana/endpoint-controllers.json";
@@ -23,7 +23,7 @@ fn dashboard() -> Value {
 
 /// A Helm chart cannot read files outside of its directory, so that it has copies.
 #[test]
-fn the_chart_has_the_same_files() {
+fn chart_copies_of_monitoring_files_are_identical() {
     for file in [ALERTS, DASHBOARD] {
         let name = file.rsplit('/').next().unwrap_or_default();
         let copy = format!("helm/endpoint-controller-manager/files/{name}");
@@ -33,7 +33,7 @@ fn the_chart_has_the_same_files() {
 }
 
 #[test]
-fn alerts_say_what_to_do() {
+fn alerts_have_severity_description_and_runbook() {
     let mut names = BTreeSet::new();
     for Alert { name: alert, labels, annotations, .. } in alerts() {
         assert!(names.insert(alert.clone()), "{alert} twice");
@@ -71,9 +71,9 @@ fn check_dashboard(exported: &BTreeMap<String, Family>) {
     for panel in panels {
         let title = text(&panel["title"]);
         assert!(!title.is_empty() && ids.insert(panel["id"].to_string()), "{panel}");
-        let place = |key: &str| panel["gridPos"][key].as_u64().expect("a number");
-        for x in place("x")..place("x") + place("w") {
-            for y in place("y")..place("y") + place("h") {
+        let position = |key: &str| panel["gridPos"][key].as_u64().expect("a number");
+        for x in position("x")..position("x") + position("w") {
+            for y in position("y")..position("y") + position("h") {
                 assert!(x < 24 && area.insert((x, y)), "{title} covers another");
             }
         }
@@ -94,8 +94,8 @@ fn check_dashboard(exported: &BTreeMap<String, Family>) {
 }
 
 #[tokio::test]
-async fn alerts_and_dashboard_ask_for_what_is_exported() {
-    let (exported, _) = shown().await;
+async fn alerts_and_dashboard_use_exported_metrics() {
+    let (exported, _) = exported_metrics().await;
     check_alerts(&exported);
     check_dashboard(&exported);
 }

@@ -6,10 +6,10 @@ use http::Method;
 use kube_dev_apiserver::{Authorization, Config, Fault, LoggedRequest, On, User};
 use serde_json::{Value, json};
 
-use super::chart::installed;
+use super::chart::install_chart;
 use super::{BASE, NAME, arguments, base, deploy, documents, text, typed};
 use crate::cluster::{Cluster, eventually};
-use crate::process::{controllers_as, stop};
+use crate::process::{start_with_kubeconfig, stop};
 use crate::serving::start_in;
 
 /// A right: API group, resource with subresource, verb.
@@ -34,8 +34,8 @@ fn granted(role: &Value) -> BTreeSet<Right> {
     rights
 }
 
-/// Rights that are needed, although no request of [`work`] uses them.
-fn unseen() -> BTreeSet<Right> {
+/// Rights that are needed, although no request of [`use_all_rights`] uses them.
+fn untested_rights() -> BTreeSet<Right> {
     BTreeSet::from([
         // The admission plugin OwnerReferencesPermissionEnforcement checks these for owner references with
         // `blockOwnerDeletion`.
@@ -50,12 +50,13 @@ fn unseen() -> BTreeSet<Right> {
 }
 
 /// Starts a server with RBAC and these roles and bindings.
-async fn guarded(granted: impl IntoIterator<Item = &Value>) -> Cluster {
-    let cluster = Cluster::start_as(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
+async fn rbac_cluster(granted: impl IntoIterator<Item = &Value>) -> Cluster {
+    let cluster = Cluster::start_with(Config { authorization: Authorization::Rbac, ..Config::default() }).await;
     for object in granted {
         let plural = text(&object["kind"]).to_lowercase() + "s";
-        let place = if plural.starts_with("cluster") { plural } else { format!("namespaces/kube-system/{plural}") };
-        cluster.create(&format!("/apis/rbac.authorization.k8s.io/v1/{place}"), object).await;
+        let collection =
+            if plural.starts_with("cluster") { plural } else { format!("namespaces/kube-system/{plural}") };
+        cluster.create(&format!("/apis/rbac.authorization.k8s.io/v1/{collection}"), object).await;
     }
     cluster
 }
@@ -69,7 +70,7 @@ fn refused(cluster: &Cluster) -> Vec<LoggedRequest> {
 
 /// Makes the controllers use all their rights: objects of each kind are created, changed and deleted, and an event is
 /// repeated.
-async fn work(cluster: &Cluster) {
+async fn use_all_rights(cluster: &Cluster) {
     let failing = On::any().verb("update").resource("endpoints").name("web");
     cluster.server.faults().inject(Fault::refuse(500).on(failing).times(3));
     cluster.node().await;
@@ -111,21 +112,21 @@ fn used(cluster: &Cluster, user: &str) -> BTreeSet<Right> {
 }
 
 #[tokio::test]
-async fn the_rights_are_those_of_the_calls() {
+async fn base_grants_the_rights_that_are_used() {
     let base = base();
     let kinds = ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"];
-    let cluster = guarded(kinds.iter().map(|kind| &base[&format!("{kind}/{NAME}")])).await;
-    let used = used_by_two(&cluster, &base[&format!("Deployment/{NAME}")]).await;
+    let cluster = rbac_cluster(kinds.iter().map(|kind| &base[&format!("{kind}/{NAME}")])).await;
+    let used = rights_used_by_replicas(&cluster, &base[&format!("Deployment/{NAME}")]).await;
 
     let mut granted_to_it = granted(&base[&format!("ClusterRole/{NAME}")]);
     granted_to_it.extend(granted(&base[&format!("Role/{NAME}")]));
-    assert_eq!(spare(&granted_to_it, &used), unseen(), "rights that are granted and never used");
+    assert_eq!(unused_rights(&granted_to_it, &used), untested_rights(), "rights that are granted and never used");
     cluster.server.shutdown().await;
 }
 
-/// Runs a leader and a standby with the arguments of a Deployment through [`work`]; returns the rights that they used.
-/// Panics if a request was refused.
-async fn used_by_two(cluster: &Cluster, deployment: &Value) -> BTreeSet<Right> {
+/// Runs a leader and a standby with the arguments of a Deployment through [`use_all_rights`]; returns the rights
+/// that they used. Panics if a request was refused.
+async fn rights_used_by_replicas(cluster: &Cluster, deployment: &Value) -> BTreeSet<Right> {
     let user = format!("system:serviceaccount:kube-system:{NAME}");
     let folder = tempfile::tempdir().expect("a folder");
     let kubeconfig = folder.path().join("kubeconfig");
@@ -133,9 +134,9 @@ async fn used_by_two(cluster: &Cluster, deployment: &Value) -> BTreeSet<Right> {
     std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(account)).expect("a kubeconfig");
 
     let arguments = arguments(&deployment["spec"]["template"]);
-    let replica = || controllers_as(&kubeconfig, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let replica = || start_with_kubeconfig(&kubeconfig, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let leader = replica();
-    work(cluster).await;
+    use_all_rights(cluster).await;
     let (standby, watched) = (replica(), On::any().verb("watch").resource("leases"));
     eventually("a standby", &true, async || cluster.server.requests().count(&watched) > 0).await;
     let log = stop(standby).await + &stop(leader).await;
@@ -147,24 +148,24 @@ async fn used_by_two(cluster: &Cluster, deployment: &Value) -> BTreeSet<Right> {
 
 /// Rights that are granted and were not used. `list` is ignored, since its use varies: a new leader lists the resources
 /// that are synced by then, and servers without streaming lists are listed in pages.
-fn spare(granted: &BTreeSet<Right>, used: &BTreeSet<Right>) -> BTreeSet<Right> {
+fn unused_rights(granted: &BTreeSet<Right>, used: &BTreeSet<Right>) -> BTreeSet<Right> {
     granted.difference(used).filter(|(_, _, verb)| verb != "list").cloned().collect()
 }
 
 #[tokio::test]
-async fn whose_client_certificates_are_believed_may_be_asked() {
+async fn ca_bundle_lookup_is_authorized() {
     let base = base();
     // A Role that every API server creates.
     let rule = json!({"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"],
         "resourceNames": ["extension-apiserver-authentication"]});
     let metadata = json!({"name": "extension-apiserver-authentication-reader"});
     let reader = json!({"kind": "Role", "metadata": metadata, "rules": [rule]});
-    let cluster = guarded([&reader, &base[&format!("RoleBinding/{NAME}-authentication-reader")]]).await;
+    let cluster = rbac_cluster([&reader, &base[&format!("RoleBinding/{NAME}-authentication-reader")]]).await;
     let folder = tempfile::tempdir().expect("a folder");
     let user = User::new(format!("system:serviceaccount:kube-system:{NAME}"));
     std::fs::write(folder.path().join("kubeconfig"), cluster.server.kubeconfig_for(user)).expect("a kubeconfig");
-    let served = start_in(folder.path(), &[]);
-    served.until("/livez", |reply| reply.code == 200).await;
+    let process = start_in(folder.path(), &[]);
+    process.until("/livez", |reply| reply.code == 200).await;
     let lookups = cluster.server.requests().matching(&On::any().verb("get").resource("configmaps"));
     assert_eq!(lookups.iter().map(|it| it.status).collect::<Vec<_>>(), [Some(404)], "authorized, and not found");
     cluster.server.shutdown().await;
@@ -172,7 +173,7 @@ async fn whose_client_certificates_are_believed_may_be_asked() {
 
 /// Role and binding of the user of kube-controller-manager's kubeconfig in every cluster. They do not include
 /// writes of Endpoints or of any other Lease.
-fn of_kube_controller_manager() -> [Value; 2] {
+fn kube_controller_manager_role() -> [Value; 2] {
     let name = json!({"name": KUBE_CONTROLLER_MANAGER});
     let rules = json!([
         {"apiGroups": ["", "events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch", "update"]},
@@ -198,28 +199,30 @@ fn of_kube_controller_manager() -> [Value; 2] {
 const KUBE_CONTROLLER_MANAGER: &str = "system:kube-controller-manager";
 
 /// Roles and bindings of the controllers' service accounts in every cluster.
-fn of_upstreams_controllers() -> impl Iterator<Item = Value> {
+fn upstream_controller_roles() -> impl Iterator<Item = Value> {
     let all = documents(&deploy("../conformance/rights.yaml")).into_iter();
     all.filter(|it| text(&it["metadata"]["name"]).starts_with("system:controller:"))
 }
 
 #[tokio::test]
-async fn a_static_pod_gets_by_with_a_borrowed_kubeconfig_and_one_more_right() {
+async fn static_pod_works_with_the_kubeconfig_of_kube_controller_manager() {
     let added = documents(&deploy("static-pod/rights.yaml"));
     added.iter().for_each(typed::check);
     let granted: Vec<Value> =
-        of_kube_controller_manager().into_iter().chain(of_upstreams_controllers()).chain(added).collect();
-    let cluster = guarded(&granted).await;
+        kube_controller_manager_role().into_iter().chain(upstream_controller_roles()).chain(added).collect();
+    let cluster = rbac_cluster(&granted).await;
     let folder = tempfile::tempdir().expect("a folder");
     let kubeconfig = folder.path().join("kubeconfig");
     let user = User::new(KUBE_CONTROLLER_MANAGER).group("system:authenticated");
     std::fs::write(&kubeconfig, cluster.server.kubeconfig_for(user)).expect("a kubeconfig");
 
     let arguments = arguments(&documents(&deploy("static-pod/endpoint-controller-manager.yaml"))[0]);
-    let elsewhere = |it: &&str| !it.contains("=/etc/");
-    let child =
-        controllers_as(&kubeconfig, &arguments.iter().map(String::as_str).filter(elsewhere).collect::<Vec<_>>());
-    work(&cluster).await;
+    let is_portable = |it: &&str| !it.contains("=/etc/");
+    let child = start_with_kubeconfig(
+        &kubeconfig,
+        &arguments.iter().map(String::as_str).filter(is_portable).collect::<Vec<_>>(),
+    );
+    use_all_rights(&cluster).await;
     let log = stop(child).await;
     let missing = refused(&cluster);
     assert!(missing.is_empty(), "refused requests: {missing:#?}\n{log}");
@@ -227,29 +230,34 @@ async fn a_static_pod_gets_by_with_a_borrowed_kubeconfig_and_one_more_right() {
 }
 
 #[tokio::test]
-async fn where_controllers_have_accounts_of_their_own_the_program_keeps_few_rights() {
-    let Some(chart) = installed("kube-system", &json!({"useServiceAccountCredentials": true})).await else { return };
-    let its = ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"].map(|kind| format!("{kind}/{NAME}"));
-    let its = its.into_iter().chain([format!("Role/{NAME}-accounts"), format!("RoleBinding/{NAME}-accounts")]);
-    let its: Vec<Value> = its.map(|name| chart[&name].clone()).collect();
-    let granted_to_all: Vec<Value> = its.iter().cloned().chain(of_upstreams_controllers()).collect();
-    let cluster = guarded(&granted_to_all).await;
-    let used = used_by_two(&cluster, &chart[&format!("Deployment/{NAME}")]).await;
+async fn chart_with_service_accounts_grants_the_rights_that_are_used() {
+    let Some(chart) = install_chart("kube-system", &json!({"useServiceAccountCredentials": true})).await else {
+        return;
+    };
+    let chart_objects =
+        ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"].map(|kind| format!("{kind}/{NAME}"));
+    let chart_objects =
+        chart_objects.into_iter().chain([format!("Role/{NAME}-accounts"), format!("RoleBinding/{NAME}-accounts")]);
+    let chart_objects: Vec<Value> = chart_objects.map(|name| chart[&name].clone()).collect();
+    let granted_to_all: Vec<Value> = chart_objects.iter().cloned().chain(upstream_controller_roles()).collect();
+    let cluster = rbac_cluster(&granted_to_all).await;
+    let used = rights_used_by_replicas(&cluster, &chart[&format!("Deployment/{NAME}")]).await;
 
-    let granted_to_it: BTreeSet<Right> = its.iter().filter(|it| it["rules"].is_array()).flat_map(granted).collect();
-    let spare = spare(&granted_to_it, &used);
-    let mut expected = unseen();
+    let granted_to_it: BTreeSet<Right> =
+        chart_objects.iter().filter(|it| it["rules"].is_array()).flat_map(granted).collect();
+    let unused_rights = unused_rights(&granted_to_it, &used);
+    let mut expected = untested_rights();
     // The rights in the core group are granted to the controllers' accounts instead.
     expected.retain(|(group, _, _)| !group.is_empty());
     // Used for a repeated event: an election that is won twice, which does not happen here.
     expected.insert(right("", "events", "patch"));
-    assert_eq!(spare, expected, "rights that are granted and never used");
+    assert_eq!(unused_rights, expected, "rights that are granted and never used");
     cluster.server.shutdown().await;
 }
 
 /// A comparison of texts, which does not need Helm.
 #[test]
-fn the_chart_grants_the_same() {
+fn chart_and_base_grant_the_same_rights() {
     let rules = |text: &str, after: &str| -> Vec<String> {
         let from = text.find(after).unwrap_or_else(|| panic!("no {after}"));
         let lines = text[from..].lines().skip_while(|line| *line != "rules:").skip(1);
@@ -277,8 +285,8 @@ fn the_chart_grants_the_same() {
     let chart = std::fs::read_to_string(chart).expect("the chart's roles");
     for (kind, file) in [("kind: ClusterRole\n", "cluster-role.yaml"), ("kind: Role\n", "role.yaml")] {
         let base = std::fs::read_to_string(deploy(BASE).join(file)).expect("the role");
-        let ours = rules(&base, kind);
-        assert!(!ours.is_empty(), "{file}");
-        assert_eq!(rules(&chart, kind), ours, "{file}");
+        let base_rules = rules(&base, kind);
+        assert!(!base_rules.is_empty(), "{file}");
+        assert_eq!(rules(&chart, kind), base_rules, "{file}");
     }
 }

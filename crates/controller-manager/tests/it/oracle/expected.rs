@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::shown::{MIRRORING, Said, TRIGGER_TIME, items, with_ports};
+use super::observed::{Contents, MIRRORING, TRIGGER_TIME, items, with_ports};
 use crate::cluster::text;
 
 fn is_ready(pod: &Value) -> bool {
@@ -19,10 +19,10 @@ fn selects(service: &Value, pod: &Value) -> bool {
 
 /// Number of the port of a Pod that a Service port targets; `None` if the Pod has no port of that name.
 fn target(pod: &Value, port: &Value) -> Option<i64> {
-    let wanted = &port["targetPort"];
+    let target_port = &port["targetPort"];
     let containers = items(&pod["spec"]["containers"]).flat_map(|it| items(&it["ports"]));
-    let named = |it: &&Value| it["name"] == *wanted && it["protocol"] == port["protocol"];
-    wanted.as_i64().or_else(|| containers.into_iter().find(named)?["containerPort"].as_i64())
+    let named = |it: &&Value| it["name"] == *target_port && it["protocol"] == port["protocol"];
+    target_port.as_i64().or_else(|| containers.into_iter().find(named)?["containerPort"].as_i64())
 }
 
 fn without_nulls(object: Value) -> Value {
@@ -34,13 +34,13 @@ fn without_nulls(object: Value) -> Value {
 
 /// Expected Endpoints by name (EP-1, EP-3 to EP-18). For Services without selector only their existence is expected: users
 /// write their contents.
-pub(super) fn endpoints(services: &[Value], pods: &[Value], endpoints: &[Value]) -> BTreeMap<String, Said> {
+pub(super) fn endpoints(services: &[Value], pods: &[Value], endpoints: &[Value]) -> BTreeMap<String, Contents> {
     let mut expected = BTreeMap::new();
     for service in services {
         let name = &service["metadata"]["name"];
         if service["spec"]["selector"].is_null() {
             if endpoints.iter().any(|it| it["metadata"]["name"] == *name) {
-                expected.insert(text(name), Said::default());
+                expected.insert(text(name), Contents::default());
             }
             continue;
         }
@@ -50,7 +50,8 @@ pub(super) fn endpoints(services: &[Value], pods: &[Value], endpoints: &[Value])
         if headless {
             labels.insert("service.kubernetes.io/headless".into(), "".into());
         }
-        let mut said = Said { metadata: vec![Value::Object(labels).to_string(), "null".into()], ..Said::default() };
+        let mut contents =
+            Contents { metadata: vec![Value::Object(labels).to_string(), "null".into()], ..Contents::default() };
         let publish = service["spec"]["publishNotReadyAddresses"] == true;
         for pod in pods.iter().filter(|pod| selects(service, pod)) {
             let finished = pod["status"]["phase"] == "Failed" || pod["status"]["phase"] == "Succeeded";
@@ -78,18 +79,18 @@ pub(super) fn endpoints(services: &[Value], pods: &[Value], endpoints: &[Value])
                 .collect();
             let portless = headless && items(&service["spec"]["ports"]).next().is_none();
             if portless || !ports.is_empty() {
-                said.addresses.extend(with_ports(&address, &Value::Array(ports)));
+                contents.addresses.extend(with_ports(&address, &Value::Array(ports)));
             }
         }
-        said.addresses.sort();
-        expected.insert(text(name), said);
+        contents.addresses.sort();
+        expected.insert(text(name), contents);
     }
     expected
 }
 
 /// Expected mirrored slices by Service: which Endpoints are mirrored (MI-1, MI-2), their endpoints and ports (MI-7, MI-9),
 /// readiness (RP-4), and labels, annotations and owner (MI-19). Endpoints without addresses have no slice (MI-20).
-pub(super) fn slices(services: &[Value], endpoints: &[Value]) -> BTreeMap<String, Said> {
+pub(super) fn slices(services: &[Value], endpoints: &[Value]) -> BTreeMap<String, Contents> {
     let mut expected = BTreeMap::new();
     for object in endpoints {
         let metadata = &object["metadata"];
@@ -126,15 +127,16 @@ pub(super) fn slices(services: &[Value], endpoints: &[Value]) -> BTreeMap<String
         let annotations = if annotations.is_empty() { Value::Null } else { Value::Object(annotations) };
         let owner = json!([{"apiVersion": "v1", "kind": "Endpoints", "name": metadata["name"], "uid": metadata["uid"],
             "controller": true, "blockOwnerDeletion": true}]);
-        let mut said = Said { metadata: vec![json!([labels, annotations, owner]).to_string()], ..Said::default() };
+        let mut contents =
+            Contents { metadata: vec![json!([labels, annotations, owner]).to_string()], ..Contents::default() };
         for ((address, port), ready) in addresses {
             let mut endpoint: Value = serde_json::from_str(&address).expect("just written");
             endpoint["conditions"] = json!({"ready": ready});
             let port: Value = serde_json::from_str(&port).expect("just written");
-            said.addresses.push(json!([endpoint, port[1]]).to_string());
+            contents.addresses.push(json!([endpoint, port[1]]).to_string());
         }
-        said.addresses.sort();
-        expected.insert(text(&metadata["name"]), said);
+        contents.addresses.sort();
+        expected.insert(text(&metadata["name"]), contents);
     }
     expected
 }

@@ -14,7 +14,7 @@ use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::{Value, json};
 
-use super::shown::{MIRRORING, items};
+use super::observed::{MIRRORING, items};
 use crate::cluster::{Cluster, text};
 
 pub(super) struct History {
@@ -28,7 +28,7 @@ pub(super) struct History {
     selecting: BTreeSet<&'static str>,
     pods: BTreeSet<&'static str>,
     ready: BTreeSet<&'static str>,
-    going: BTreeSet<&'static str>,
+    terminating: BTreeSet<&'static str>,
     seconds: u32,
 }
 
@@ -50,12 +50,12 @@ impl History {
             selecting: BTreeSet::new(),
             pods: BTreeSet::new(),
             ready: BTreeSet::new(),
-            going: BTreeSet::new(),
+            terminating: BTreeSet::new(),
             seconds: 0,
         }
     }
 
-    fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
+    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
         *list.choose(&mut self.rng).expect("not empty")
     }
 
@@ -79,9 +79,9 @@ impl History {
     }
 
     async fn change_service(&mut self, cluster: &Cluster) {
-        let name = self.one_of(&SELECTING);
+        let name = self.pick(&SELECTING);
         if !self.services.contains(name) {
-            let app = self.one_of(&APPS);
+            let app = self.pick(&APPS);
             let mut spec =
                 json!({"selector": {"app": app}, "ports": [{"name": "http", "port": 80, "targetPort": 8080}]});
             if name == "headless" {
@@ -91,7 +91,7 @@ impl History {
             let object = json!({"metadata": {"name": name, "labels": {"team": "x"}}, "spec": spec});
             return self.send(cluster, Method::POST, "services", &object).await;
         }
-        let app = self.one_of(&APPS);
+        let app = self.pick(&APPS);
         let headless = name == "headless";
         let patch = match self.rng.random_range(0..6) {
             0 => {
@@ -99,7 +99,7 @@ impl History {
                 return self.send(cluster, Method::DELETE, &format!("services/{name}"), &Value::Null).await;
             }
             1 => {
-                json!({"metadata": {"labels": {"team": self.one_of(&["x", "y"]), "tier": self.one_of(&[None, Some("t")])}}})
+                json!({"metadata": {"labels": {"team": self.pick(&["x", "y"]), "tier": self.pick(&[None, Some("t")])}}})
             }
             2 => json!({"spec": {"publishNotReadyAddresses": self.rng.random_bool(0.5)}}),
             3 => json!({"spec": {"selector": {"app": app}}}),
@@ -114,7 +114,7 @@ impl History {
     }
 
     async fn change_plain_service(&mut self, cluster: &Cluster) {
-        let name = self.one_of(&PLAIN);
+        let name = self.pick(&PLAIN);
         let port = json!({"name": "sql", "port": 5432, "targetPort": 5432});
         if self.services.insert(name) {
             self.selecting.remove(name);
@@ -128,18 +128,18 @@ impl History {
             }
             1 => {
                 self.selecting.insert(name);
-                let patch = json!({"spec": {"selector": {"app": self.one_of(&APPS)}}});
+                let patch = json!({"spec": {"selector": {"app": self.pick(&APPS)}}});
                 self.send(cluster, Method::PATCH, &format!("services/{name}"), &patch).await;
             }
             _ => {
-                let patch = json!({"metadata": {"labels": {"team": self.one_of(&["x", "y"])}}});
+                let patch = json!({"metadata": {"labels": {"team": self.pick(&["x", "y"])}}});
                 self.send(cluster, Method::PATCH, &format!("services/{name}"), &patch).await;
             }
         }
     }
 
     async fn change_pod(&mut self, cluster: &Cluster) {
-        let name = self.one_of(&PODS);
+        let name = self.pick(&PODS);
         let number = &name[1..];
         let mut ips = vec![json!({"ip": format!("10.1.{}.{number}", self.rng.random_range(0..3))})];
         if self.rng.random_bool(0.3) {
@@ -152,11 +152,11 @@ impl History {
                 "ports": if self.rng.random_bool(0.7) { ports } else { json!([]) }});
             let mut spec = json!({"nodeName": "n1", "containers": [container]});
             if self.rng.random_bool(0.3) {
-                (spec["hostname"], spec["subdomain"]) = (name.into(), self.one_of(&["headless", "other"]).into());
+                (spec["hostname"], spec["subdomain"]) = (name.into(), self.pick(&["headless", "other"]).into());
             }
-            let object = json!({"metadata": {"name": name, "labels": {"app": self.one_of(&APPS)}}, "spec": spec});
+            let object = json!({"metadata": {"name": name, "labels": {"app": self.pick(&APPS)}}, "spec": spec});
             self.pods.insert(name);
-            self.going.remove(name);
+            self.terminating.remove(name);
             self.send(cluster, Method::POST, "pods", &object).await;
             let mut status = addresses;
             status["phase"] = "Running".into();
@@ -165,10 +165,10 @@ impl History {
         }
         match self.rng.random_range(0..6) {
             0 => {
-                let patch = json!({"metadata": {"labels": {"app": self.one_of(&APPS)}}});
+                let patch = json!({"metadata": {"labels": {"app": self.pick(&APPS)}}});
                 self.send(cluster, Method::PATCH, &format!("pods/{name}"), &patch).await;
             }
-            1 if self.going.insert(name) => {
+            1 if self.terminating.insert(name) => {
                 self.send(cluster, Method::DELETE, &format!("pods/{name}?gracePeriodSeconds=600"), &Value::Null).await;
             }
             1 | 2 => {
@@ -177,7 +177,7 @@ impl History {
                 self.send(cluster, Method::DELETE, &format!("pods/{name}?gracePeriodSeconds=0"), &Value::Null).await;
             }
             3 if self.ready.contains(name) => {
-                let phase = self.one_of(&["Failed", "Succeeded"]);
+                let phase = self.pick(&["Failed", "Succeeded"]);
                 self.pod_status(cluster, name, false, json!({"phase": phase})).await;
             }
             4 => {
@@ -205,7 +205,7 @@ impl History {
     }
 
     async fn change_endpoints(&mut self, cluster: &Cluster) {
-        let name = self.one_of(&PLAIN);
+        let name = self.pick(&PLAIN);
         if !self.services.contains(name) {
             return;
         }
@@ -214,9 +214,9 @@ impl History {
             return self.send(cluster, Method::DELETE, &path, &Value::Null).await;
         }
         let annotations =
-            json!({"note": self.one_of(&["x", "y"]), "kubectl.kubernetes.io/last-applied-configuration": "{}"});
-        let skip = self.one_of(&["true", "false", "false", "maybe"]);
-        let labels = json!({"team": self.one_of(&["x", "y"]), "endpointslice.kubernetes.io/skip-mirror": skip});
+            json!({"note": self.pick(&["x", "y"]), "kubectl.kubernetes.io/last-applied-configuration": "{}"});
+        let skip = self.pick(&["true", "false", "false", "maybe"]);
+        let labels = json!({"team": self.pick(&["x", "y"]), "endpointslice.kubernetes.io/skip-mirror": skip});
         let metadata = json!({"name": name, "labels": labels, "annotations": annotations});
         let object = json!({"metadata": metadata, "subsets": self.subsets()});
         self.send(cluster, Method::POST, "endpoints", &object).await;
@@ -265,8 +265,8 @@ impl History {
     async fn tamper(&mut self, cluster: &Cluster) {
         let path = format!("/apis/discovery.k8s.io/v1/namespaces/{}/endpointslices", self.namespace);
         let slices = Value::Array(cluster.list(&path).await);
-        let ours = |it: &&Value| it["metadata"]["labels"]["endpointslice.kubernetes.io/managed-by"] == MIRRORING;
-        let names: Vec<String> = items(&slices).filter(ours).map(|it| text(&it["metadata"]["name"])).collect();
+        let is_mirrored = |it: &&Value| it["metadata"]["labels"]["endpointslice.kubernetes.io/managed-by"] == MIRRORING;
+        let names: Vec<String> = items(&slices).filter(is_mirrored).map(|it| text(&it["metadata"]["name"])).collect();
         let Some(name) = names.choose(&mut self.rng) else { return };
         let path = format!("endpointslices/{name}");
         let patch = match self.rng.random_range(0..3) {

@@ -3,7 +3,7 @@
 
 mod expected;
 mod history;
-mod shown;
+mod observed;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use history::History;
 
 const HISTORIES: u64 = 1_000;
 /// Concurrent histories on one server, each in its own namespace.
-const AT_ONCE: u64 = 250;
+const CONCURRENT_HISTORIES: u64 = 250;
 /// Changes in one history.
 const CHANGES: usize = 12;
 /// Number of times that the controllers of a server are stopped and started again.
@@ -41,12 +41,12 @@ struct Progress {
 }
 
 impl Progress {
-    fn step(&self) {
+    fn record_change(&self) {
         self.changes.fetch_add(1, Ordering::SeqCst);
         self.changed.notify_one();
     }
 
-    async fn reaches(&self, changes: usize) {
+    async fn wait_for(&self, changes: usize) {
         while self.changes.load(Ordering::SeqCst) < changes {
             self.changed.notified().await;
         }
@@ -54,13 +54,13 @@ impl Progress {
 }
 
 /// Running Endpoints and mirroring controllers.
-struct Running {
+struct RunningControllers {
     stop: CancellationToken,
     tasks: JoinSet<()>,
 }
 
-impl Running {
-    fn start(cluster: &Cluster) -> Running {
+impl RunningControllers {
+    fn start(cluster: &Cluster) -> RunningControllers {
         let controllers = Controllers { endpointslice: false, ..Controllers::default() };
         let client = ClientSettings { qps: 0.0, ..ClientSettings::default() };
         let settings = Settings { controllers, client, ..Settings::default() };
@@ -71,11 +71,11 @@ impl Running {
         tasks.spawn(async move {
             match run(config, settings, until).await {
                 // On a busy machine syncs may be cut off at shutdown; the next run must write what is missing.
-                Ok(()) | Err(RunError::Part(SupervisorError::Stuck { .. })) => {}
+                Ok(()) | Err(RunError::Task(SupervisorError::Stuck { .. })) => {}
                 Err(error) => panic!("{error}"),
             }
         });
-        Running { stop, tasks }
+        RunningControllers { stop, tasks }
     }
 
     async fn stop(mut self) {
@@ -87,17 +87,17 @@ impl Running {
 }
 
 /// Stops and starts the controllers at random counts of changes; returns the last instance, which is running.
-async fn restarts(cluster: &Cluster, progress: &Progress, seed: u64) -> Running {
-    let mut points: Vec<usize> = (1..usize::try_from(AT_ONCE).expect("small") * CHANGES).collect();
+async fn restarts(cluster: &Cluster, progress: &Progress, seed: u64) -> RunningControllers {
+    let mut points: Vec<usize> = (1..usize::try_from(CONCURRENT_HISTORIES).expect("small") * CHANGES).collect();
     points.shuffle(&mut StdRng::seed_from_u64(seed));
     points.truncate(2 * RESTARTS);
     points.sort_unstable();
-    let mut running = Running::start(cluster);
+    let mut running = RunningControllers::start(cluster);
     for point in points.chunks(2) {
-        progress.reaches(point[0]).await;
+        progress.wait_for(point[0]).await;
         running.stop().await;
-        progress.reaches(point[1]).await;
-        running = Running::start(cluster);
+        progress.wait_for(point[1]).await;
+        running = RunningControllers::start(cluster);
     }
     running
 }
@@ -129,17 +129,18 @@ async fn differences(cluster: &Cluster, histories: &[History]) -> Vec<String> {
         let list = |kind| objects.get(kind).map(Vec::as_slice).unwrap_or_default();
         let (services, pods, endpoints) = (list("services"), list("pods"), list("endpoints"));
         let expected = (expected::endpoints(services, pods, endpoints), expected::slices(services, endpoints));
-        let seen = (shown::endpoints(services, endpoints), shown::slices(list("slices")));
-        if seen != expected {
+        let observed = (observed::endpoints(services, endpoints), observed::slices(list("slices")));
+        if observed != expected {
             let changes = history.changes.join("\n    ");
             let seed = history.seed;
-            differences.push(format!("seed {seed}:\n    {changes}\n  expected {expected:#?}\n  instead of {seen:#?}"));
+            differences
+                .push(format!("seed {seed}:\n    {changes}\n  expected {expected:#?}\n  instead of {observed:#?}"));
         }
     }
     differences
 }
 
-async fn play(seeds: std::ops::Range<u64>) {
+async fn run_histories(seeds: std::ops::Range<u64>) {
     let cluster = Arc::new(Cluster::start().await);
     let progress = Arc::new(Progress::default());
     let mut walks = JoinSet::new();
@@ -150,7 +151,7 @@ async fn play(seeds: std::ops::Range<u64>) {
             cluster.create("/api/v1/namespaces", &json!({"metadata": {"name": history.namespace}})).await;
             for _ in 0..CHANGES {
                 history.change(&cluster).await;
-                progress.step();
+                progress.record_change();
             }
             history
         });
@@ -169,12 +170,12 @@ async fn play(seeds: std::ops::Range<u64>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn random_histories_end_as_the_oracle_says() {
+async fn random_histories_converge_to_the_oracle() {
     // To replay one history: SEED=17 cargo test -p endpoint-controller-manager oracle
     if let Some(seed) = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()) {
-        return play(seed..seed + 1).await;
+        return run_histories(seed..seed + 1).await;
     }
-    for start in (0..HISTORIES).step_by(usize::try_from(AT_ONCE).expect("small")) {
-        play(start..start + AT_ONCE).await;
+    for start in (0..HISTORIES).step_by(usize::try_from(CONCURRENT_HISTORIES).expect("small")) {
+        run_histories(start..start + CONCURRENT_HISTORIES).await;
     }
 }

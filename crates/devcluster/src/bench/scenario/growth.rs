@@ -8,37 +8,37 @@ use std::time::Duration;
 use kube_dev_apiserver::Population;
 
 use super::{fill::fill_at, flip, flips_of};
-use crate::bench::{lab::Lab, outcome::Outcome};
+use crate::bench::{environment::Environment, outcome::Outcome};
 
 /// Total numbers of Pods, with 20 per Service.
 const PODS: [usize; 3] = [1_000, 10_000, 100_000];
 /// Numbers of Services in one namespace, with 4 Pods each.
 const SERVICES: [usize; 3] = [10, 1_000, 5_000];
 
-pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
+pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
     let tiny = Population { pods: 4, services: 1, nodes: 1, services_of_a_namespace: 1 };
-    let (outcome, run, _) = fill_at(lab, tiny, Duration::ZERO, "growth-tiny").await?;
-    run.end().await?;
+    let (outcome, run, _) = fill_at(environment, tiny, Duration::ZERO, "growth-tiny").await?;
+    run.stop().await?;
     let mut outcomes = vec![outcome];
-    let sizes = lab.settings.sizes;
+    let sizes = environment.settings.sizes;
     for pods in sizes.pods.map_or_else(|| PODS.to_vec(), |pods| vec![pods]) {
         let nodes = sizes.nodes.unwrap_or(pods.div_ceil(40));
         let population = Population { pods, services: pods.div_ceil(20), nodes, services_of_a_namespace: 40 };
-        outcomes.extend(measure(lab, population, &format!("growth-pods-{pods}")).await?);
+        outcomes.extend(measure(environment, population, &format!("growth-pods-{pods}")).await?);
     }
     for services in sizes.services.map_or_else(|| SERVICES.to_vec(), |services| vec![services]) {
         let nodes = sizes.nodes.unwrap_or(100);
         let population = Population { pods: services * 4, services, nodes, services_of_a_namespace: usize::MAX };
-        outcomes.extend(measure(lab, population, &format!("growth-services-{services}")).await?);
+        outcomes.extend(measure(environment, population, &format!("growth-services-{services}")).await?);
     }
     Ok(outcomes)
 }
 
 /// Measures the initial sync, then readiness changes.
-async fn measure(lab: &mut Lab, population: Population, name: &str) -> anyhow::Result<[Outcome; 2]> {
-    let (filled, mut run, mut world) = fill_at(lab, population, Duration::ZERO, name).await?;
-    let flips = flips_of(&lab.settings, 2_000, 200);
-    let churn = flip(&mut run, &mut world, lab, flips, &format!("{name}-churn")).await?;
-    run.end().await?;
+async fn measure(environment: &mut Environment, population: Population, name: &str) -> anyhow::Result<[Outcome; 2]> {
+    let (filled, mut run, mut server) = fill_at(environment, population, Duration::ZERO, name).await?;
+    let flips = flips_of(&environment.settings, 2_000, 200);
+    let churn = flip(&mut run, &mut server, environment, flips, &format!("{name}-churn")).await?;
+    run.stop().await?;
     Ok([filled, churn])
 }

@@ -10,8 +10,8 @@ use tokio::time::sleep;
 
 use super::{BATCH_PERIOD, fill::fill, per_second};
 use crate::bench::{
+    environment::Environment,
     flips::{paced, send, shuffled},
-    lab::Lab,
     observer::endpoints,
     outcome::Outcome,
     rollout::{Rollout, upstream},
@@ -22,14 +22,14 @@ const CLUSTER: Population = Population { pods: 5_000, services: 1, nodes: 500, s
 /// Time from the deletion of a Pod to its removal.
 const GRACE: Duration = Duration::from_secs(1);
 
-pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
-    let population = Population { services: 1, ..lab.settings.sizes.or(CLUSTER) };
-    let (filled, mut run, mut world) = fill(lab, population, "rollout-fill").await?;
-    let rate = per_second(lab.settings.rate.unwrap_or(100));
+pub(super) async fn run(environment: &mut Environment) -> anyhow::Result<Vec<Outcome>> {
+    let population = Population { services: 1, ..environment.settings.sizes.or(CLUSTER) };
+    let (filled, mut run, mut server) = fill(environment, population, "rollout-fill").await?;
+    let rate = per_second(environment.settings.rate.unwrap_or(100));
     let template = template()?;
-    lab.progress.step(&format!("replacing {} Pods, {rate} per second", population.pods));
+    environment.progress.step(&format!("replacing {} Pods, {rate} per second", population.pods));
     // Random order, like a ReplicaSet's choice of Pods; replacing them slice by slice would need fewer writes.
-    let order = shuffled(population.pods, lab.settings.seed);
+    let order = shuffled(population.pods, environment.settings.seed);
     paced(population.pods, rate, |at| {
         let at = order[at];
         let client = run.client.clone();
@@ -48,20 +48,20 @@ pub(super) async fn run(lab: &mut Lab) -> anyhow::Result<Vec<Outcome>> {
         }
     })
     .await?;
-    run.settle(&mut world, &lab.progress, "after the update", |_| true).await?;
+    run.settle(&mut server, &environment.progress, "after the update", |_| true).await?;
     let (_, bytes) = filled.counts.writes_of("endpointslices");
     let rollout = Rollout {
         pods: population.pods,
         rate,
         grace: GRACE,
-        batch_period: lab.settings.pace(BATCH_PERIOD).batch_period(),
-        seed: lab.settings.seed,
+        batch_period: environment.settings.pace(BATCH_PERIOD).batch_period(),
+        seed: environment.settings.seed,
     };
     let upstream = upstream(&rollout, bytes / population.pods.max(1) as u64);
-    let outcome = run.outcome(&mut world, "rollout").await?;
+    let outcome = run.outcome(&mut server, "rollout").await?;
     let (all, ready) = endpoints(&run.client).await?;
     ensure!(all == population.pods && ready == all, "{all} endpoints after the update, {ready} ready");
-    run.end().await?;
+    run.stop().await?;
     Ok(vec![filled, Outcome { changes: population.pods, upstream: Some(upstream), ..outcome }])
 }
 

@@ -8,18 +8,18 @@ use http::request::Parts;
 use http::{HeaderMap, Request, Response};
 use jiff::Timestamp;
 
-use super::asked::{self, Asked};
 use super::body::{self, RequestBody};
 use super::outgoing::{self, Outgoing};
 use super::path::{self, Route};
 use super::reply::{self, Reply};
 use super::request::WrittenName;
-use super::reviews::Question;
+use super::request_info::{self, RequestInfo};
+use super::reviews::VirtualResource;
 use super::socket::Kill;
 use super::{accept, debug, request, watch};
 use crate::attributes::Attributes;
 use crate::cluster::Propagation;
-use crate::faults::{Answer, Caller};
+use crate::faults::{Answer, RequestFields};
 use crate::identity::User;
 use crate::protobuf;
 use crate::requests::LoggedRequest;
@@ -30,7 +30,7 @@ use crate::status::StatusError;
 const WRITES: [&str; 5] = ["create", "update", "patch", "delete", "deletecollection"];
 
 /// Handles one request, applying the faults that match it.
-pub(super) async fn answer(
+pub(super) async fn handle(
     shared: Arc<Shared>,
     kill: Kill,
     certificate: Option<Arc<User>>,
@@ -39,24 +39,24 @@ pub(super) async fn answer(
     let started = shared.now();
     let (parts, body) = request.into_parts();
     let route = path::parse(parts.uri.path());
-    let Asked { attributes, resource_version, dry_run } = asked::read(&parts.method, &parts.uri, &route);
-    let identity = identify(&shared, certificate.as_deref(), &parts.headers, started);
+    let RequestInfo { attributes, resource_version, dry_run } = request_info::parse(&parts.method, &parts.uri, &route);
+    let identity = authenticate(&shared, certificate.as_deref(), &parts.headers, started);
     if shared.config.debug_endpoints && attributes.path.starts_with(debug::PREFIX) {
         // Debug endpoints are neither logged nor subject to faults, since they inspect both.
-        let reply = match identity.and_then(|user| shared.rulebook.check(&shared, &user, &attributes)) {
-            Ok(()) => debug::answer(&shared, &parts, body).await,
-            Err(error) => reply::refusal(&error),
+        let reply = match identity.and_then(|user| shared.policies.check(&shared, &user, &attributes)) {
+            Ok(()) => debug::handle(&shared, &parts, body).await,
+            Err(error) => reply::json_error(&error),
         };
-        return reply.map(outgoing::untouched);
+        return reply.map(outgoing::unmodified);
     }
     let user = identity.as_ref().map_or_else(|_| String::new(), |user| user.name.clone());
     let headers = &parts.headers;
     let user_agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     let content_length: u64 = length.unwrap_or_default();
-    let log = |status: Option<u16>, carried_out: Option<&Reply>| {
-        let succeeded = carried_out.is_some_and(|reply| reply.status().is_success());
-        let extensions = carried_out.map(Reply::extensions);
+    let log = |status: Option<u16>, executed: Option<&Reply>| {
+        let succeeded = executed.is_some_and(|reply| reply.status().is_success());
+        let extensions = executed.map(Reply::extensions);
         let propagation = extensions.and_then(|it| it.get::<Propagation>().copied());
         let written = extensions.and_then(|it| it.get::<WrittenName>());
         shared.requests.record(|| LoggedRequest {
@@ -79,7 +79,7 @@ pub(super) async fn answer(
             propagation_policy: propagation.map(Propagation::as_str).unwrap_or_default().to_owned(),
         });
     };
-    let caller = Caller {
+    let fields = RequestFields {
         verb: &attributes.verb,
         resource: &attributes.resource,
         subresource: &attributes.subresource,
@@ -89,22 +89,22 @@ pub(super) async fn answer(
         user_agent,
     };
 
-    let decision = shared.faults.decide(&caller);
+    let decision = shared.faults.decide(&fields);
     if !decision.delay.is_zero() {
         tokio::time::sleep(decision.delay).await;
     }
     // Pinned here: awaiting the future by value in several arms would add its size to this future once per arm.
-    let carry_out = pin!(carry_out(&shared, &route, &attributes, &identity, &parts, body));
-    let mut carried_out = None;
+    let execute = pin!(execute(&shared, &route, &attributes, &identity, &parts, body));
+    let mut executed = None;
     let reply = match decision.answer {
-        Answer::Honest => carry_out.await,
-        Answer::Refuse { code, retry_after } => refuse(attributes.verb == "watch", code, retry_after, headers),
+        Answer::Normal => execute.await,
+        Answer::Refuse { code, retry_after } => fault_reply(attributes.verb == "watch", code, retry_after, headers),
         Answer::ApplyThenTimeout => {
-            carried_out = Some(carry_out.await);
-            reply::refusal_for(&StatusError::timed_out(), headers)
+            executed = Some(execute.await);
+            reply::error_for(&StatusError::timed_out(), headers)
         }
         Answer::ApplyThenReset => {
-            log(None, Some(&carry_out.await));
+            log(None, Some(&execute.await));
             return kill.reset_and_never_answer().await;
         }
         Answer::Reset => {
@@ -113,17 +113,17 @@ pub(super) async fn answer(
         }
     };
     let status = reply.status();
-    log(Some(status.as_u16()), carried_out.as_ref().or(Some(&reply)));
-    let watch = (attributes.verb == "watch" && status.is_success()).then(|| shared.faults.open_watch(&caller));
+    log(Some(status.as_u16()), executed.as_ref().or(Some(&reply)));
+    let watch = (attributes.verb == "watch" && status.is_success()).then(|| shared.faults.open_watch(&fields));
     let in_protobuf = reply.headers().get(CONTENT_TYPE).is_some_and(|it| it == protobuf::STREAM_TYPE);
     reply.map(|body| match (decision.stream, watch) {
-        (None, None) => outgoing::untouched(body),
-        (stream, watch) => outgoing::shaped(body, stream, watch, kill, in_protobuf),
+        (None, None) => outgoing::unmodified(body),
+        (stream, watch) => outgoing::with_faults(body, stream, watch, kill, in_protobuf),
     })
 }
 
 /// Authenticates a request by client certificate or bearer token.
-fn identify(
+fn authenticate(
     shared: &Shared,
     certificate: Option<&User>,
     headers: &HeaderMap,
@@ -136,7 +136,7 @@ fn identify(
 }
 
 /// Processes a request if the user is authenticated and authorized.
-async fn carry_out(
+async fn execute(
     shared: &Arc<Shared>,
     route: &Route,
     attributes: &Attributes,
@@ -145,13 +145,13 @@ async fn carry_out(
     body: RequestBody,
 ) -> Reply {
     let reply = match identity {
-        Ok(user) => carry_out_for(shared, route, attributes, user, parts, body).await,
-        Err(error) => return reply::refusal_for(error, &parts.headers),
+        Ok(user) => execute_as(shared, route, attributes, user, parts, body).await,
+        Err(error) => return reply::error_for(error, &parts.headers),
     };
-    reply.unwrap_or_else(|error| reply::refusal_for(&error, &parts.headers))
+    reply.unwrap_or_else(|error| reply::error_for(&error, &parts.headers))
 }
 
-async fn carry_out_for(
+async fn execute_as(
     shared: &Arc<Shared>,
     route: &Route,
     attributes: &Attributes,
@@ -159,24 +159,24 @@ async fn carry_out_for(
     parts: &Parts,
     body: RequestBody,
 ) -> Result<Reply, StatusError> {
-    shared.rulebook.check(shared, user, attributes)?;
+    shared.policies.check(shared, user, attributes)?;
     if let Route::Resource(path) = route
-        && let Some(question) = Question::of(path)
+        && let Some(virtual_resource) = VirtualResource::of(path)
     {
         let bytes = body::collect(body).await?;
-        return question.answer(shared, path, user, (&parts.method, &parts.headers, &bytes));
+        return virtual_resource.evaluate(shared, path, user, (&parts.method, &parts.headers, &bytes));
     }
     Ok(request::respond(shared, route, parts, body).await)
 }
 
-fn refuse(is_watch: bool, code: u16, retry_after: Option<u32>, headers: &HeaderMap) -> Reply {
+fn fault_reply(is_watch: bool, code: u16, retry_after: Option<u32>, headers: &HeaderMap) -> Reply {
     let error = StatusError::by_fault(code, retry_after);
     if is_watch && code == 410 {
         let in_protobuf = accept::prefers_protobuf(headers);
         let reply = reply::json(http::StatusCode::OK, watch::error_event(&error, in_protobuf));
         return if in_protobuf { reply::in_protobuf(reply, true) } else { reply };
     }
-    let mut reply = reply::refusal_for(&error, headers);
+    let mut reply = reply::error_for(&error, headers);
     if let Some(seconds) = retry_after {
         reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }

@@ -14,14 +14,14 @@ use crate::shared::Shared;
 /// stops.
 pub(crate) async fn run(shared: Arc<Shared>) {
     let kind = shared.read(|cluster| cluster.kinds().find("", "v1", "namespaces").cloned());
-    let Some(mut bell) = kind.and_then(|kind| shared.subscribe(&kind)) else { return };
+    let Some(mut changes) = kind.and_then(|kind| shared.subscribe(&kind)) else { return };
     let grace = shared.config.namespace_grace;
     let mut waiting = FuturesUnordered::new();
-    let mut known = BTreeSet::new();
+    let mut scheduled = BTreeSet::new();
     loop {
-        bell.mark_seen();
+        changes.mark_seen();
         for namespace in shared.read(crate::cluster::Cluster::namespaces_to_empty) {
-            if known.insert(namespace.uid.clone()) {
+            if scheduled.insert(namespace.uid.clone()) {
                 waiting.push(async move {
                     sleep(grace).await;
                     namespace
@@ -31,10 +31,10 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         tokio::select! {
             biased;
             () = shared.stopping.cancelled() => return,
-            () = bell.changed() => {}
+            () = changes.changed() => {}
             Some(namespace) = waiting.next() => {
                 empty(&shared, &namespace);
-                known.remove(&namespace.uid);
+                scheduled.remove(&namespace.uid);
             }
         }
     }

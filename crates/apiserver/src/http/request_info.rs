@@ -7,7 +7,7 @@ use crate::attributes::Attributes;
 
 /// Attributes of a request, and the query parameters that are recorded in the request log.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct RequestInfo {
     pub(super) attributes: Attributes,
     pub(super) resource_version: String,
     pub(super) dry_run: bool,
@@ -15,24 +15,24 @@ pub(super) struct Asked {
 
 /// Parses method, path and query parameters. Malformed values are ignored here; the handler of the request rejects
 /// them.
-pub(super) fn read(method: &Method, uri: &Uri, route: &Route) -> Asked {
-    let mut asked = Asked::default();
+pub(super) fn parse(method: &Method, uri: &Uri, route: &Route) -> RequestInfo {
+    let mut info = RequestInfo::default();
     let mut watch = false;
     let mut selected_name = None;
     for (name, value) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
         match name.as_ref() {
             "watch" => watch = super::query::boolean(&value),
-            "resourceVersion" => asked.resource_version = value.into_owned(),
-            "dryRun" => asked.dry_run = value == "All",
+            "resourceVersion" => info.resource_version = value.into_owned(),
+            "dryRun" => info.dry_run = value == "All",
             "fieldSelector" => selected_name = name_of_selector(&value),
             _ => {}
         }
     }
-    let attributes = &mut asked.attributes;
+    let attributes = &mut info.attributes;
     uri.path().clone_into(&mut attributes.path);
     let Route::Resource(path) = route else {
-        method_in_lower_case(method).clone_into(&mut attributes.verb);
-        return asked;
+        lower_case_method(method).clone_into(&mut attributes.verb);
+        return info;
     };
     let named = path.name.is_some();
     let verb = match *method {
@@ -44,7 +44,7 @@ pub(super) fn read(method: &Method, uri: &Uri, route: &Route) -> Asked {
         Method::PATCH => "patch",
         Method::DELETE if named => "delete",
         Method::DELETE => "deletecollection",
-        _ => method_in_lower_case(method),
+        _ => lower_case_method(method),
     };
     verb.clone_into(&mut attributes.verb);
     attributes.group.clone_from(&path.group);
@@ -58,7 +58,7 @@ pub(super) fn read(method: &Method, uri: &Uri, route: &Route) -> Asked {
         None if path.group.is_empty() && path.plural == "namespaces" => path.name.clone().unwrap_or_default(),
         None => String::new(),
     };
-    asked
+    info
 }
 
 /// Returns the name that a field selector requires. As upstream, a list restricted to one name is authorized for that
@@ -68,7 +68,7 @@ fn name_of_selector(selector: &str) -> Option<String> {
     Some(name.strip_prefix('=').unwrap_or(name).to_owned()).filter(|name| !name.is_empty())
 }
 
-fn method_in_lower_case(method: &Method) -> &'static str {
+fn lower_case_method(method: &Method) -> &'static str {
     match *method {
         Method::GET => "get",
         Method::HEAD => "head",
@@ -99,13 +99,13 @@ mod tests {
     #[case("POST", "/api/v1/namespaces", "create namespaces /  ")]
     #[case("GET", "/healthz", "get  /  ")]
     #[case("POST", "/metrics", "post  /  ")]
-    fn what_is_asked(#[case] method: Method, #[case] uri: Uri, #[case] expect: &str) {
-        let asked = read(&method, &uri, &path::parse(uri.path()));
-        let it = &asked.attributes;
-        let dry = if asked.dry_run { "dry" } else { "" };
+    fn request_info_is_parsed_from_method_and_uri(#[case] method: Method, #[case] uri: Uri, #[case] expect: &str) {
+        let info = parse(&method, &uri, &path::parse(uri.path()));
+        let it = &info.attributes;
+        let dry = if info.dry_run { "dry" } else { "" };
         // An empty namespace or name leaves consecutive spaces, so compare word by word.
         let got =
-            format!("{} {} {}/{} {} {dry}", it.verb, it.full_resource(), it.namespace, it.name, asked.resource_version);
+            format!("{} {} {}/{} {} {dry}", it.verb, it.full_resource(), it.namespace, it.name, info.resource_version);
         assert_eq!(got.split_whitespace().collect::<Vec<_>>(), expect.split_whitespace().collect::<Vec<_>>());
     }
 }

@@ -8,26 +8,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Notify;
 
-/// Change notifier of one kind: each write calls [`ring`](Self::ring), each watch has a [`Listener`].
+/// Change notifier of one kind: each write calls [`notify`](Self::notify), each watch has a [`Listener`].
 #[derive(Debug, Default)]
-pub(crate) struct Bell {
-    state: Arc<State>,
+pub(crate) struct ChangeNotifier {
+    state: Arc<NotifierState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// Number of calls to [`Bell::ring`].
-    rings: AtomicU64,
+struct NotifierState {
+    /// Number of calls to [`ChangeNotifier::notify`].
+    notifications: AtomicU64,
     /// Revision of the last change; 0 if there was none.
     revision: AtomicU64,
     waiting: Notify,
 }
 
-impl Bell {
+impl ChangeNotifier {
     /// Records a change at `revision` and wakes every listener.
-    pub(crate) fn ring(&self, revision: u64) {
+    pub(crate) fn notify(&self, revision: u64) {
         self.state.revision.store(revision, Ordering::Release);
-        self.state.rings.fetch_add(1, Ordering::Release);
+        self.state.notifications.fetch_add(1, Ordering::Release);
         self.state.waiting.notify_waiters();
     }
 
@@ -39,32 +39,32 @@ impl Bell {
     /// Returns a listener that has seen all changes so far.
     pub(crate) fn listen(&self) -> Listener {
         let state = Arc::clone(&self.state);
-        Listener { seen: state.rings.load(Ordering::Acquire), state }
+        Listener { seen: state.notifications.load(Ordering::Acquire), state }
     }
 }
 
 /// Receiver of the change notifications of one kind.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    state: Arc<State>,
+    state: Arc<NotifierState>,
     seen: u64,
 }
 
 impl Listener {
     /// Marks all changes so far as seen.
     pub(crate) fn mark_seen(&mut self) {
-        self.seen = self.state.rings.load(Ordering::Acquire);
+        self.seen = self.state.notifications.load(Ordering::Acquire);
     }
 
     /// Waits for a change after the last one seen. Cancel safe.
     pub(crate) async fn changed(&self) {
         loop {
             // Created before the counter is read, so that a notification in between is not missed.
-            let rung = self.state.waiting.notified();
-            if self.state.rings.load(Ordering::Acquire) != self.seen {
+            let notified = self.state.waiting.notified();
+            if self.state.notifications.load(Ordering::Acquire) != self.seen {
                 return;
             }
-            rung.await;
+            notified.await;
         }
     }
 }
@@ -78,29 +78,29 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn listeners_wake_in_the_order_in_which_they_wait() {
-        let bell = Bell::default();
+    async fn listeners_wake_in_the_order_of_their_waits() {
+        let notifier = ChangeNotifier::default();
         let woken = Arc::new(Mutex::new(Vec::new()));
         let mut tasks = JoinSet::new();
         for id in 0..50 {
-            let (listener, woken) = (bell.listen(), Arc::clone(&woken));
+            let (listener, woken) = (notifier.listen(), Arc::clone(&woken));
             tasks.spawn(async move {
                 listener.changed().await;
                 woken.lock().unwrap().push(id);
             });
         }
         tokio::task::yield_now().await;
-        bell.ring(7);
+        notifier.notify(7);
         while tasks.join_next().await.is_some() {}
         assert_eq!(*woken.lock().unwrap(), (0..50).collect::<Vec<_>>());
-        assert_eq!(bell.revision(), 7);
+        assert_eq!(notifier.revision(), 7);
     }
 
     #[tokio::test]
-    async fn a_change_before_the_wait_counts() {
-        let bell = Bell::default();
-        let mut listener = bell.listen();
-        bell.ring(1);
+    async fn change_before_the_wait_is_not_missed() {
+        let notifier = ChangeNotifier::default();
+        let mut listener = notifier.listen();
+        notifier.notify(1);
         listener.changed().await;
         listener.mark_seen();
         let waits = tokio::time::timeout(std::time::Duration::ZERO, listener.changed()).await;

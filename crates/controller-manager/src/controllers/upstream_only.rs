@@ -1,7 +1,7 @@
 //! The controllers of kube-controller-manager 1.36 that this program does not implement.
 
 /// Canonical names, and aliases (names before Kubernetes 1.28) where upstream has one.
-pub(super) const ELSEWHERE: &[(&str, Option<&str>)] = &[
+pub(super) const UPSTREAM_ONLY: &[(&str, Option<&str>)] = &[
     ("bootstrap-signer-controller", Some("bootstrapsigner")),
     ("certificatesigningrequest-approving-controller", Some("csrapproving")),
     ("certificatesigningrequest-cleaner-controller", Some("csrcleaner")),

@@ -16,24 +16,24 @@ use tokio::{
 
 use super::{
     USER_AGENT,
-    protocol::{Answer, Counts, Question},
+    protocol::{Request, RequestCounts, Response},
 };
 
 /// API server process with a cluster. It is killed when dropped.
 #[derive(Debug)]
-pub(crate) struct World {
+pub(crate) struct ServerProcess {
     /// Size of the cluster.
     pub(crate) population: Population,
     /// Path of the kubeconfig.
     pub(crate) kubeconfig: PathBuf,
     /// Whether the controllers have written all Endpoints and slices.
     pub(crate) filled: bool,
-    questions: ChildStdin,
-    answers: Lines<BufReader<ChildStdout>>,
+    requests: ChildStdin,
+    responses: Lines<BufReader<ChildStdout>>,
     _process: Child,
 }
 
-impl World {
+impl ServerProcess {
     /// Starts a server process, writes its kubeconfig to `folder`, and loads a cluster.
     pub(crate) async fn start(population: Population, folder: &Path) -> anyhow::Result<Self> {
         let mut process = Command::new(std::env::current_exe()?)
@@ -43,25 +43,25 @@ impl World {
             .kill_on_drop(true)
             .spawn()
             .context("cannot start the API server process")?;
-        let questions = process.stdin.take().context("no standard input")?;
+        let requests = process.stdin.take().context("no standard input")?;
         let stdout = process.stdout.take().context("no standard output")?;
-        let answers = BufReader::new(stdout).lines();
+        let responses = BufReader::new(stdout).lines();
         let kubeconfig = folder.join("kubeconfig");
-        let mut world = Self { population, kubeconfig, filled: false, questions, answers, _process: process };
-        match world.answer().await? {
-            Answer::Ready(kubeconfig) => fs::write(&world.kubeconfig, kubeconfig)?,
+        let mut server = Self { population, kubeconfig, filled: false, requests, responses, _process: process };
+        match server.read_response().await? {
+            Response::Ready(kubeconfig) => fs::write(&server.kubeconfig, kubeconfig)?,
             other => bail!("unexpected first message of the API server process: {other:?}"),
         }
-        match world.ask(Question::load(population)).await? {
-            Answer::Loaded(_) => Ok(world),
+        match server.call(Request::load(population)).await? {
+            Response::Loaded(_) => Ok(server),
             other => bail!("cannot load the cluster: {other:?}"),
         }
     }
 
     /// Returns the requests and traffic so far, except those of the bench.
-    pub(crate) async fn count(&mut self) -> anyhow::Result<Counts> {
-        match self.ask(Question::Count).await? {
-            Answer::Counted(counts) => Ok(counts),
+    pub(crate) async fn count(&mut self) -> anyhow::Result<RequestCounts> {
+        match self.call(Request::Count).await? {
+            Response::Counted(counts) => Ok(counts),
             other => bail!("unexpected response to a request for counts: {other:?}"),
         }
     }
@@ -73,15 +73,15 @@ impl World {
         Ok(Client::new(&Config::from_kubeconfig(&self.kubeconfig).await?, options)?)
     }
 
-    async fn ask(&mut self, question: Question) -> anyhow::Result<Answer> {
-        let mut line = serde_json::to_vec(&question)?;
+    async fn call(&mut self, request: Request) -> anyhow::Result<Response> {
+        let mut line = serde_json::to_vec(&request)?;
         line.push(b'\n');
-        self.questions.write_all(&line).await.context("cannot write to the API server process")?;
-        self.answer().await
+        self.requests.write_all(&line).await.context("cannot write to the API server process")?;
+        self.read_response().await
     }
 
-    async fn answer(&mut self) -> anyhow::Result<Answer> {
-        let line = self.answers.next_line().await?.context("the API server process has exited")?;
+    async fn read_response(&mut self) -> anyhow::Result<Response> {
+        let line = self.responses.next_line().await?.context("the API server process has exited")?;
         Ok(serde_json::from_str(&line)?)
     }
 }

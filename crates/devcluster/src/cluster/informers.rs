@@ -12,7 +12,7 @@ use super::{Objects, Snapshot};
 
 /// Running informers and the current snapshot. Dropping this stops the informers.
 #[derive(Debug)]
-pub(crate) struct Followed {
+pub(crate) struct ClusterInformers {
     /// Receiver of the current snapshot.
     pub(crate) state: watch::Receiver<Snapshot>,
     // Dropping the set aborts the informers.
@@ -20,8 +20,8 @@ pub(crate) struct Followed {
 }
 
 /// Starts informers for all objects of a [`Snapshot`] and waits until they are synced, at most 10 s.
-pub(crate) async fn follow(client: &Client, stop: &CancellationToken) -> Result<Followed, NotSynced> {
-    let (state, newest) = watch::channel(Snapshot::default());
+pub(crate) async fn start_informers(client: &Client, stop: &CancellationToken) -> Result<ClusterInformers, NotSynced> {
+    let (state, receiver) = watch::channel(Snapshot::default());
     let mut informers = JoinSet::new();
     let handlers = [
         run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.nodes),
@@ -31,7 +31,7 @@ pub(crate) async fn follow(client: &Client, stop: &CancellationToken) -> Result<
         run(client, stop, &state, &mut informers, |snapshot| &mut snapshot.slices),
     ];
     wait_for_sync(&handlers, Duration::from_secs(10)).await?;
-    Ok(Followed { state: newest, _informers: informers })
+    Ok(ClusterInformers { state: receiver, _informers: informers })
 }
 
 fn run<K>(

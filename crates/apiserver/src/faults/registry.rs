@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rand::rngs::StdRng;
 use tokio_util::sync::CancellationToken;
 
-use super::{Caller, Decision, Fault, FaultState, FaultTable, On};
+use super::{Fault, FaultDecision, FaultState, FaultTable, On, RequestFields};
 use crate::shared::Shared;
 
 /// Injected faults and open watches of a server.
 #[derive(Debug)]
-pub(crate) struct FaultBoard {
+pub(crate) struct FaultRegistry {
     table: Mutex<FaultTable>,
     watches: Arc<Mutex<Watches>>,
 }
@@ -19,11 +19,11 @@ pub(crate) struct FaultBoard {
 #[derive(Debug, Default)]
 struct Watches {
     last_id: u64,
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, WatchEntry>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct WatchEntry {
     verb: &'static str,
     resource: String,
     namespace: String,
@@ -47,13 +47,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl FaultBoard {
+impl FaultRegistry {
     pub(crate) fn new(rng: StdRng) -> Self {
         Self { table: Mutex::new(FaultTable::new(rng)), watches: Arc::default() }
     }
 
-    pub(crate) fn decide(&self, caller: &Caller<'_>) -> Decision {
-        lock(&self.table).decide(caller)
+    pub(crate) fn decide(&self, request: &RequestFields<'_>) -> FaultDecision {
+        lock(&self.table).decide(request)
     }
 
     pub(crate) fn inject(&self, fault: Fault) -> u64 {
@@ -72,21 +72,21 @@ impl FaultBoard {
         lock(&self.table).states().to_vec()
     }
 
-    pub(crate) fn open_watch(&self, caller: &Caller<'_>) -> OpenWatch {
+    pub(crate) fn open_watch(&self, request: &RequestFields<'_>) -> OpenWatch {
         let cut = CancellationToken::new();
-        let open = Open {
+        let entry = WatchEntry {
             verb: "watch",
-            resource: caller.resource.to_owned(),
-            namespace: caller.namespace.to_owned(),
-            name: caller.name.to_owned(),
-            user: caller.user.to_owned(),
-            user_agent: caller.user_agent.to_owned(),
+            resource: request.resource.to_owned(),
+            namespace: request.namespace.to_owned(),
+            name: request.name.to_owned(),
+            user: request.user.to_owned(),
+            user_agent: request.user_agent.to_owned(),
             cut: cut.clone(),
         };
         let mut watches = lock(&self.watches);
         watches.last_id += 1;
         let id = watches.last_id;
-        watches.open.insert(id, open);
+        watches.open.insert(id, entry);
         OpenWatch { watches: Arc::clone(&self.watches), id, cut }
     }
 
@@ -99,14 +99,14 @@ impl FaultBoard {
 
     fn matching(&self, on: &On) -> Vec<CancellationToken> {
         let watches = lock(&self.watches);
-        let matching = watches.open.values().filter(|open| on.matches(&open.caller()));
-        matching.map(|open| open.cut.clone()).collect()
+        let matching = watches.open.values().filter(|entry| on.matches(&entry.request()));
+        matching.map(|entry| entry.cut.clone()).collect()
     }
 }
 
-impl Open {
-    fn caller(&self) -> Caller<'_> {
-        Caller {
+impl WatchEntry {
+    fn request(&self) -> RequestFields<'_> {
+        RequestFields {
             verb: self.verb,
             resource: &self.resource,
             subresource: "",

@@ -9,7 +9,7 @@ use super::{Gate, Stage};
 type Group = (Stage, bool, bool, &'static [&'static str]);
 
 /// Returns all gates of kube-controller-manager except `AllAlpha` and `AllBeta`.
-pub(super) fn upstream() -> impl Iterator<Item = Gate> {
+pub(super) fn gates() -> impl Iterator<Item = Gate> {
     GROUPS.iter().flat_map(|(stage, on, locked, names)| {
         names.iter().map(|name| Gate { name, stage: *stage, default: *on, locked: *locked })
     })

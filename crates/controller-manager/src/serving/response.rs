@@ -2,52 +2,52 @@
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderName, HeaderValue, Response, StatusCode};
+use http::{HeaderName, HeaderValue, StatusCode};
 use http_body_util::Full;
 use serde_json::json;
 
-pub(super) type Answer = Response<Full<Bytes>>;
+pub(super) type Response = http::Response<Full<Bytes>>;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
 const YAML: &str = "application/yaml";
 const NOSNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
-pub(super) fn of(code: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Answer {
-    let mut answer = Response::new(Full::new(body.into()));
-    *answer.status_mut() = code;
-    let headers = answer.headers_mut();
+pub(super) fn of(code: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Response {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = code;
+    let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(NOSNIFF, HeaderValue::from_static("nosniff"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
-    answer
+    response
 }
 
-pub(super) fn text(code: StatusCode, body: impl Into<Bytes>) -> Answer {
+pub(super) fn text(code: StatusCode, body: impl Into<Bytes>) -> Response {
     of(code, TEXT, body)
 }
 
-pub(super) fn json(body: &serde_json::Value) -> Answer {
+pub(super) fn json(body: &serde_json::Value) -> Response {
     of(StatusCode::OK, JSON, body.to_string())
 }
 
-pub(super) fn yaml(body: &serde_json::Value) -> Answer {
+pub(super) fn yaml(body: &serde_json::Value) -> Response {
     match serde_saphyr::to_string(body) {
         Ok(text) => of(StatusCode::OK, YAML, text),
         Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),
     }
 }
 
-pub(super) fn not_found() -> Answer {
+pub(super) fn not_found() -> Response {
     text(StatusCode::NOT_FOUND, "404 page not found\n")
 }
 
-pub(super) fn method_not_allowed() -> Answer {
+pub(super) fn method_not_allowed() -> Response {
     text(StatusCode::METHOD_NOT_ALLOWED, "405 method not allowed\n")
 }
 
 /// Returns an error as a `Status` object of the API.
-pub(super) fn status(code: StatusCode, reason: &str, message: &str) -> Answer {
+pub(super) fn status(code: StatusCode, reason: &str, message: &str) -> Response {
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": message, "reason": reason, "code": code.as_u16(),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde::de::DeserializeOwned;
 
-use super::{Policy, Verdict};
+use super::{Decision, Policy};
 use crate::attributes::Attributes;
 use crate::cluster::Cluster;
 use crate::config::Authorization;
@@ -18,43 +18,43 @@ const KINDS: [&str; 4] = ["clusterroles", "roles", "clusterrolebindings", "roleb
 
 /// Cached policy, with the last change of each RBAC kind when it was built.
 #[derive(Debug, Default)]
-pub(crate) struct Rulebook {
-    last: Mutex<Option<([u64; 4], Arc<Policy>)>>,
+pub(crate) struct PolicyCache {
+    cached: Mutex<Option<([u64; 4], Arc<Policy>)>>,
 }
 
-impl Rulebook {
+impl PolicyCache {
     /// Drops the cached policy. Needed after a restore, which sets revisions back: equal revisions no longer mean equal
     /// objects.
-    pub(crate) fn forget(&self) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    pub(crate) fn clear(&self) {
+        *self.cached.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     fn policy(&self, shared: &Shared) -> Arc<Policy> {
         // Read before the objects, so that a change in between leads to a rebuild on the next call.
         let versions = KINDS.map(|plural| shared.last_change(GROUP, "v1", plural));
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*last {
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*cached {
             Some((of, policy)) if *of == versions => Arc::clone(policy),
             _ => {
                 let policy = Arc::new(shared.read(|cluster| {
                     let [cluster_roles, roles, cluster_bindings, bindings] = KINDS;
                     Policy::new(
-                        &all(cluster, cluster_roles),
-                        all(cluster, roles),
-                        all(cluster, cluster_bindings),
-                        all(cluster, bindings),
+                        &decode_all(cluster, cluster_roles),
+                        decode_all(cluster, roles),
+                        decode_all(cluster, cluster_bindings),
+                        decode_all(cluster, bindings),
                     )
                 }));
-                *last = Some((versions, Arc::clone(&policy)));
+                *cached = Some((versions, Arc::clone(&policy)));
                 policy
             }
         }
     }
 
     /// Decides whether `user` may make a request, by the authorization mode of the server.
-    pub(crate) fn decide(&self, shared: &Shared, user: &User, attributes: &Attributes) -> Verdict {
+    pub(crate) fn decide(&self, shared: &Shared, user: &User, attributes: &Attributes) -> Decision {
         match shared.config.authorization {
-            Authorization::AlwaysAllow => Verdict::allowed(""),
+            Authorization::AlwaysAllow => Decision::allowed(""),
             Authorization::Rbac => self.policy(shared).decide(user, attributes),
         }
     }
@@ -63,7 +63,7 @@ impl Rulebook {
     /// are incomplete.
     pub(crate) fn rules_of(&self, shared: &Shared, user: &User, namespace: &str) -> (Vec<PolicyRule>, String) {
         match shared.config.authorization {
-            Authorization::AlwaysAllow => (everything(), String::new()),
+            Authorization::AlwaysAllow => (allow_everything(), String::new()),
             Authorization::Rbac => self.policy(shared).rules_of(user, namespace),
         }
     }
@@ -73,12 +73,16 @@ impl Rulebook {
     /// # Errors
     /// 403 `Forbidden` if `user` may not make it.
     pub(crate) fn check(&self, shared: &Shared, user: &User, attributes: &Attributes) -> Result<(), StatusError> {
-        let verdict = self.decide(shared, user, attributes);
-        if verdict.allowed { Ok(()) } else { Err(StatusError::not_authorized(&user.name, attributes, &verdict.reason)) }
+        let decision = self.decide(shared, user, attributes);
+        if decision.allowed {
+            Ok(())
+        } else {
+            Err(StatusError::not_authorized(&user.name, attributes, &decision.reason))
+        }
     }
 }
 
-fn everything() -> Vec<PolicyRule> {
+fn allow_everything() -> Vec<PolicyRule> {
     let all = || Some(vec!["*".to_owned()]);
     let verbs = vec!["*".to_owned()];
     vec![
@@ -87,7 +91,7 @@ fn everything() -> Vec<PolicyRule> {
     ]
 }
 
-fn all<T: DeserializeOwned>(cluster: &Cluster, plural: &str) -> Vec<T> {
+fn decode_all<T: DeserializeOwned>(cluster: &Cluster, plural: &str) -> Vec<T> {
     let Some(kind) = cluster.kinds().find(GROUP, "v1", plural) else { return Vec::new() };
     let objects = cluster.list(kind, None);
     objects.iter().filter_map(|object| serde_json::from_slice(&object.json).ok()).collect()

@@ -21,13 +21,13 @@ use tokio::{
 use super::settings::Pace;
 
 /// Flags of the controllers of this workspace: no leader election, no HTTPS port, and the pace of the measurement.
-const OURS: &str = "--kubeconfig={kubeconfig} --leader-elect=false --secure-port=0 --kube-api-qps={qps} \
+const DEFAULT_FLAGS: &str = "--kubeconfig={kubeconfig} --leader-elect=false --secure-port=0 --kube-api-qps={qps} \
     --kube-api-burst={burst} --kube-api-content-type={content_type} --endpoint-updates-batch-period={batch_period} \
     --endpointslice-updates-batch-period={batch_period} \
     --mirroring-endpointslice-updates-batch-period={batch_period}";
 
 /// Maximum time for the controllers to stop after SIGTERM.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Command line with placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,9 +54,9 @@ impl FromStr for Template {
 
 impl Template {
     /// Returns the command line of the `controller-manager` in the directory of this program.
-    pub(crate) fn beside_this() -> anyhow::Result<Self> {
-        let here = std::env::current_exe().context("path of this program")?;
-        let manager = here.with_file_name("controller-manager");
+    pub(crate) fn default_command() -> anyhow::Result<Self> {
+        let program_path = std::env::current_exe().context("path of this program")?;
+        let manager = program_path.with_file_name("controller-manager");
         if !manager.is_file() {
             bail!(
                 "{} not found: build it with `cargo build --release -p endpoint-controller-manager`, or give another \
@@ -65,7 +65,7 @@ impl Template {
             );
         }
         let words = std::iter::once(manager.display().to_string());
-        Ok(Self { words: words.chain(OURS.split_whitespace().map(str::to_owned)).collect() })
+        Ok(Self { words: words.chain(DEFAULT_FLAGS.split_whitespace().map(str::to_owned)).collect() })
     }
 
     fn fill(&self, values: Values<'_>) -> Vec<String> {
@@ -100,13 +100,13 @@ fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S
 
 /// Process of the controllers. It is killed when dropped.
 #[derive(Debug)]
-pub(crate) struct Subject {
+pub(crate) struct ControllerProcess {
     child: Child,
     process: Process,
     log: PathBuf,
 }
 
-impl Subject {
+impl ControllerProcess {
     /// Starts the process; its output goes to `controller.log` in `folder`.
     pub(crate) fn start(template: &Template, values: Values<'_>, folder: &Path) -> anyhow::Result<Self> {
         let words = template.fill(values);
@@ -148,11 +148,11 @@ impl Subject {
     }
 
     /// Stops the process with SIGTERM, so that profilers can write their results; kills it after 60 s.
-    pub(crate) async fn end(mut self) -> anyhow::Result<()> {
+    pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
         if let Some(pid) = Pid::from_raw(self.process.pid()) {
             kill_process(pid, Signal::TERM).context("cannot stop the controllers")?;
         }
-        if timeout(PATIENCE, self.child.wait()).await.is_err() {
+        if timeout(TIMEOUT, self.child.wait()).await.is_err() {
             self.child.kill().await.context("cannot stop the controllers")?;
         }
         Ok(())
@@ -166,7 +166,7 @@ mod tests {
     const PACE: Pace = Pace { batch_period_milliseconds: 500, qps: 2_000, burst: 4_000 };
 
     #[test]
-    fn a_template_is_split_as_a_shell_does_and_filled_in() {
+    fn template_is_split_like_a_shell_and_filled() {
         let template: Template =
             "kcm --kubeconfig '{kubeconfig}' --b={batch_period} {qps}/{burst} {content_type}".parse().unwrap();
         let values = Values { kubeconfig: "/a b", content_type: "application/json", pace: PACE };
@@ -176,13 +176,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_has_ended_tells_its_last_words() {
+    async fn usage_after_exit_fails_with_the_last_output() {
         let folder = tempfile::tempdir().unwrap();
         let template: Template = "sh -c 'echo bad flag >&2; exit 3'".parse().unwrap();
         let values = Values { kubeconfig: "", content_type: "", pace: PACE };
-        let mut subject = Subject::start(&template, values, folder.path()).unwrap();
-        subject.child.wait().await.unwrap();
-        let error = subject.usage().unwrap_err().to_string();
+        let mut controller_process = ControllerProcess::start(&template, values, folder.path()).unwrap();
+        controller_process.child.wait().await.unwrap();
+        let error = controller_process.usage().unwrap_err().to_string();
         assert!(error.contains("exit status: 3") && error.contains("bad flag"), "{error}");
     }
 }

@@ -89,7 +89,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 const AMBIENT: &str = "kube-ambient";
 
 /// Whether a crate is of this workspace: its name starts with `kube-`, or it is one of the two programs.
-fn is_ours(name: &str) -> bool {
+fn is_of_workspace(name: &str) -> bool {
     ["devcluster", "endpoint-controller-manager"].contains(&name) || (name.starts_with("kube-") && name != "kube-core")
 }
 
@@ -97,39 +97,39 @@ fn is_ours(name: &str) -> bool {
 const IMPURE: &[&str] = &["tokio", "tokio-util", "kube", "hyper", "hyper-util", "axum", "reqwest", "futures", AMBIENT];
 
 #[test]
-fn rooms_import_only_what_they_may() {
+fn crates_import_only_what_they_may() {
     let dependencies = dependencies();
-    for (room, allowed) in MAY_IMPORT {
-        let names = dependencies.get(*room).unwrap_or_else(|| panic!("no crate in crates/{room}"));
-        assert!(!names.is_empty(), "no dependencies found in the manifest of {room}");
-        let beside = |name: &&String| is_ours(name) && (*name != AMBIENT || *room == "apiserver");
-        for name in names.iter().filter(beside) {
-            assert!(allowed.contains(&name.as_str()), "crates/{room} must not import {name}");
+    for (crate_name, allowed) in MAY_IMPORT {
+        let names = dependencies.get(*crate_name).unwrap_or_else(|| panic!("no crate in crates/{crate_name}"));
+        assert!(!names.is_empty(), "no dependencies found in the manifest of {crate_name}");
+        let is_checked = |name: &&String| is_of_workspace(name) && (*name != AMBIENT || *crate_name == "apiserver");
+        for name in names.iter().filter(is_checked) {
+            assert!(allowed.contains(&name.as_str()), "crates/{crate_name} must not import {name}");
         }
     }
 }
 
 #[test]
-fn pure_rooms_know_no_runtime() {
+fn pure_crates_import_no_runtime() {
     let dependencies = dependencies();
-    for room in ["wire", "model", "topology"] {
-        for name in &dependencies[room] {
-            assert!(!IMPURE.contains(&name.as_str()), "crates/{room} is pure and must not import {name}");
+    for crate_name in ["wire", "model", "topology"] {
+        for name in &dependencies[crate_name] {
+            assert!(!IMPURE.contains(&name.as_str()), "crates/{crate_name} is pure and must not import {name}");
         }
     }
 }
 
 #[test]
-fn only_the_client_knows_kube_and_no_controller_the_api_server() {
-    for (room, names) in dependencies() {
-        let knows = |name: &str| names.iter().any(|it| it == name);
-        assert!(room == "client" || !knows("kube"), "crates/{room} must not import kube");
+fn only_the_client_imports_kube_and_no_controller_the_api_server() {
+    for (crate_name, names) in dependencies() {
+        let imports = |name: &str| names.iter().any(|it| it == name);
+        assert!(crate_name == "client" || !imports("kube"), "crates/{crate_name} must not import kube");
         assert!(
-            ["devcluster", "simulation"].contains(&room.as_str()) || !knows("kube-dev-apiserver"),
-            "crates/{room} must not import kube-dev-apiserver"
+            ["devcluster", "simulation"].contains(&crate_name.as_str()) || !imports("kube-dev-apiserver"),
+            "crates/{crate_name} must not import kube-dev-apiserver"
         );
         for program in ["devcluster", "kube-simulation"] {
-            assert!(!knows(program), "crates/{room} must not import {program}");
+            assert!(!imports(program), "crates/{crate_name} must not import {program}");
         }
     }
 }
