@@ -37,7 +37,7 @@ pub fn count_pending(
 ) -> CountedWork {}
 #[must_use = "the defect is disabled when the guard is dropped"]
 pub fn enable(defect: Defect) -> Enabled {}
-pub const fn has(_: Defect) -> bool {}
+pub const fn is_enabled(_: Defect) -> bool {}
 pub fn is_simulated() -> bool {}
 pub fn now() -> Timestamp {}
 pub fn pending() -> BTreeMap<&'static str, usize> {}

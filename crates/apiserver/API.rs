@@ -200,7 +200,7 @@ impl Lag {
 #[non_exhaustive]
 pub enum LoadError {
     UnknownKind { api_version: String, kind: String },
-    Refused {
+    Rejected {
         kind: String,
         namespace: String,
         name: String,
@@ -347,7 +347,7 @@ pub struct Snapshot {}
 pub enum StartError {
     Listen { address: SocketAddr, source: std::io::Error },
     Tls(TlsError),
-    FirstObjects { source: Box<dyn std::error::Error + Send + Sync> },
+    InitialObjects { source: Box<dyn std::error::Error + Send + Sync> },
 }
 impl From<StatusError> for StartError {}
 #[derive(Debug, thiserror::Error)]
@@ -363,7 +363,6 @@ pub struct Token {
     pub user: User,
 }
 impl std::fmt::Debug for Token {}
-impl std::fmt::Display for Token<'_> {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traffic {

@@ -26,23 +26,23 @@ impl Client {
     #[must_use]
     pub fn gated(&self, gate: Arc<dyn WriteGate>) -> Self {}
     #[must_use]
-    pub fn until(&self, last_call: CancellationToken) -> Self {}
+    pub fn with_shutdown(&self, shutdown: CancellationToken) -> Self {}
     pub fn encoding_for<T: Decode>(&self) -> Encoding {}
     pub async fn list(
         &self,
-        of: &Resource,
+        resource: &Resource,
         namespace: Option<&str>,
         params: &ListParams,
     ) -> Result<Bytes, Error> {}
     pub async fn list_chunks(
         &self,
-        of: &Resource,
+        resource: &Resource,
         namespace: Option<&str>,
         params: &ListParams,
     ) -> Result<Body, Error> {}
     pub async fn watch(
         &self,
-        of: &Resource,
+        resource: &Resource,
         namespace: Option<&str>,
         params: &WatchParams,
     ) -> Result<Body, Error> {}
@@ -58,7 +58,10 @@ impl Client {
 impl Client {
     pub async fn get<T: Decode>(&self, namespace: &str, name: &str) -> Result<T, Error> {}
     pub async fn create<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {}
-    pub async fn ask<T: Decode + Serialize>(&self, question: &T) -> Result<T, Error> {}
+    pub async fn create_virtual<T: Decode + Serialize>(
+        &self,
+        object: &T,
+    ) -> Result<T, Error> {}
     pub async fn update<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {}
     pub async fn delete<T: Decode>(
         &self,
@@ -72,15 +75,20 @@ impl Client {
         name: &str,
         subresource: Option<&str>,
         patch: &Value,
-    ) -> Result<Written, Error> {}
+    ) -> Result<PatchedMetadata, Error> {}
 }
 impl fmt::Debug for Client {}
 pub trait ClientMetrics: Send + Sync {
-    fn admitted(&self, method: &Method, waited: Duration) {}
-    fn answered(&self, method: &Method, code: Option<StatusCode>, sent: usize) {}
+    fn rate_limited(&self, method: &Method, waited: Duration) {}
+    fn responded(
+        &self,
+        method: &Method,
+        code: Option<StatusCode>,
+        request_bytes: usize,
+    ) {}
     fn retried(&self, method: &Method, code: Option<StatusCode>) {}
-    fn finished(&self, method: &Method, took: Duration) {}
-    fn received(&self, method: &Method, size: usize) {}
+    fn completed(&self, method: &Method, duration: Duration) {}
+    fn body_read(&self, method: &Method, size: usize) {}
 }
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
@@ -112,7 +120,7 @@ impl Config {
     #[must_use]
     pub fn as_service_account(
         &self,
-        asking: Client,
+        token_client: Client,
         namespace: &str,
         name: &str,
     ) -> Self {}
@@ -128,7 +136,7 @@ pub enum ConfigError {
     Connection { server: String, cause: String },
 }
 #[derive(Debug, Clone, Default)]
-pub struct Credentials(Arc<Mutex<Answers>>);
+pub struct Credentials(Arc<Mutex<CredentialsState>>);
 impl Credentials {
     pub fn accepted_at(&self) -> Option<Instant> {}
     pub fn rejected_since(&self) -> Option<Instant> {}
@@ -145,9 +153,9 @@ pub enum Error {
     Api { call: Call, status: Box<Status> },
     Transport { call: Call, kind: TransportKind, cause: String },
     Gated { call: Call },
-    Ended { call: Call },
+    ShuttingDown { call: Call },
     Request { call: Call, cause: String },
-    Answer { call: Call, cause: String },
+    InvalidResponse { call: Call, cause: String },
 }
 impl Error {
     pub fn call(&self) -> &Call {}
@@ -174,6 +182,14 @@ pub struct ListParams {
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 pub trait MetricsProvider: Send + Sync {
     fn client(&self, host: &str) -> Arc<dyn ClientMetrics>;
+}
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct PatchedMetadata {
+    pub name: String,
+    pub namespace: String,
+    pub uid: String,
+    pub resource_version: String,
+    pub generation: i64,
 }
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preconditions {
@@ -223,14 +239,6 @@ pub struct WatchParams {
 pub trait WriteGate: Send + Sync {
     fn open_until(&self) -> Option<Instant>;
 }
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub struct Written {
-    pub name: String,
-    pub namespace: String,
-    pub uid: String,
-    pub resource_version: String,
-    pub generation: i64,
-}
 
 // events
 
@@ -240,7 +248,7 @@ impl EventRecorder {
     pub fn new(client: Client, component: &str) -> (Self, EventWriter) {}
     pub fn event(
         &self,
-        about: &ObjectReference,
+        object: &ObjectReference,
         event_type: EventType,
         reason: impl Into<String>,
         message: impl Into<String>,

@@ -23,7 +23,7 @@ impl Default for AuthorizationSettings {}
 #[non_exhaustive]
 pub enum CertificateError {
     File { path: PathBuf, cause: String },
-    Make(rcgen::Error),
+    Generate(rcgen::Error),
     Use { what: String, cause: String },
 }
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,9 +67,9 @@ impl Default for Controllers {}
 pub enum FeatureGateError {
     Unknown(String),
     Locked { name: &'static str, value: bool },
-    NoValue(String),
-    NoBool { name: String, value: String },
-    Component(String),
+    MissingValue(String),
+    InvalidValue { name: String, value: String },
+    UnknownComponent(String),
 }
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureGates {}
@@ -109,7 +109,7 @@ pub enum RunError {
     Credentials { rejected: Duration },
     Serving(ServingError),
     Metrics(prometheus::Error),
-    Part(SupervisorError),
+    Task(SupervisorError),
 }
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -164,8 +164,8 @@ pub struct UnknownController {}
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UsageError {
-    Mistakes(Vec<String>),
-    Information(String),
+    Invalid(Vec<String>),
+    HelpOrVersion(String),
 }
 pub fn flag_reference() -> String {}
 pub async fn run(

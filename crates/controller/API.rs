@@ -3,7 +3,7 @@
 // crate
 
 pub struct Controller<K> {}
-impl<K: Clone + Eq + Hash + Display + Send + std::marker::Sync + 'static> Controller<K> {
+impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     pub fn builder(
         name: &'static str,
         queue: kube_workqueue::Builder<K>,
@@ -14,9 +14,7 @@ impl<K: Clone + Eq + Hash + Display + Send + std::marker::Sync + 'static> Contro
 impl<K> fmt::Debug for Controller<K> {}
 #[must_use]
 pub struct ControllerBuilder<K> {}
-impl<
-    K: Clone + Eq + Hash + Display + Send + std::marker::Sync + 'static,
-> ControllerBuilder<K> {
+impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K> {
     pub fn concurrency(self, count: usize) -> Self {}
     pub fn retry(self, policy: RetryPolicy) -> Self {}
     pub fn watch<T, X>(
@@ -27,13 +25,13 @@ impl<
     ) -> HandlerHandle
     where
         T: kube_wire::Object,
-        X: Clone + Send + std::marker::Sync + 'static,
+        X: Clone + Send + Sync + 'static,
     {}
     pub fn enqueuer(&self, source: Option<&'static str>) -> Enqueuer<K> {}
     pub fn background(self, future: impl Future<Output = ()> + Send + 'static) -> Self {}
     pub fn build<S, F, O, E>(self, sync: S) -> Controller<K>
     where
-        S: Fn(K) -> F + Send + std::marker::Sync + 'static,
+        S: Fn(K) -> F + Send + Sync + 'static,
         F: Future<Output = Result<O, E>> + Send + 'static,
         O: Into<Outcome>,
         E: Into<BoxError>,
@@ -41,7 +39,7 @@ impl<
 }
 impl<K> fmt::Debug for ControllerBuilder<K> {}
 pub trait ControllerMetrics: Send + Sync {
-    fn out_of_retries(&self) {}
+    fn retries_exhausted(&self) {}
     fn propagated(&self, source: &'static str, latency: Latency) {}
 }
 pub struct Enqueuer<K> {}
@@ -87,7 +85,7 @@ impl PrometheusControllers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
     pub max_retries: u32,
-    pub slowest: Duration,
+    pub slow_interval: Duration,
 }
 impl Default for RetryPolicy {}
 #[derive(Debug)]

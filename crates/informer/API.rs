@@ -4,9 +4,9 @@
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BackoffPolicy {
-    pub first: Duration,
-    pub longest: Duration,
-    pub quiet: Duration,
+    pub initial: Duration,
+    pub max: Duration,
+    pub reset_after: Duration,
 }
 impl Default for BackoffPolicy {}
 #[must_use]
@@ -32,23 +32,21 @@ impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
     pub fn restores(mut self, signal: RestoreSignal) -> Self {}
     pub fn build(self) -> Informer<T, X> {}
 }
-impl<T: Object, X: Clone + Send + Sync + 'static> Builder<T, X, ByHand> {
+impl<T: Object, X: Clone + Send + Sync + 'static> Builder<T, X, Manual> {
     pub fn build(self) -> (Informer<T, X>, ManualSource<T, X>) {}
 }
 impl<T, X, S: fmt::Debug> fmt::Debug for Builder<T, X, S> {}
-#[derive(Debug)]
-pub struct ByHand(pub(crate) ());
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheState {
     NotStarted,
     Syncing { since: Duration },
     Synced { idle: Duration },
 }
-pub struct Changes<T>(Told<T>);
+pub struct Changes<T>(Contents<T>);
 impl<T> Changes<T> {
     pub fn len(&self) -> usize {}
     pub fn is_empty(&self) -> bool {}
-    pub fn get(&self, at: usize) -> Option<Event<T>> {}
+    pub fn get(&self, index: usize) -> Option<Event<T>> {}
     pub fn iter(&self) -> impl Iterator<Item = Event<T>> {}
 }
 impl<T> Clone for Changes<T> {}
@@ -77,7 +75,7 @@ impl Factory {
     pub fn informer<T: Decode>(&self) -> Result<Informer<T>, FactoryError> {}
     pub fn informer_with<T: Decode, X: Clone + Send + Sync + 'static>(
         &self,
-        make: impl FnOnce(Builder<T>) -> Builder<T, X>,
+        configure: impl FnOnce(Builder<T>) -> Builder<T, X>,
     ) -> Result<Informer<T, X>, FactoryError> {}
     pub fn run(
         &self,
@@ -97,7 +95,7 @@ pub struct FromServer {}
 pub struct HandlerHandle {}
 impl HandlerHandle {
     #[must_use]
-    pub fn named(self, whose: &str) -> Self {}
+    pub fn named(self, owner: &str) -> Self {}
     pub fn name(&self) -> &str {}
     pub fn has_synced(&self) -> bool {}
     pub async fn synced(&self) -> bool {}
@@ -117,7 +115,7 @@ impl HandlerOptions {
 }
 pub struct Informer<T, X = ()> {}
 impl<T: Decode, X: Clone + Send + Sync + 'static> Informer<T, X> {
-    pub async fn catch_up(&self, client: &Client, patience: Duration) {}
+    pub async fn catch_up(&self, client: &Client, watch_limit: Duration) {}
 }
 impl<T: Decode> Informer<T> {
     pub fn builder(client: Client) -> Builder<T> {}
@@ -137,26 +135,30 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
     pub fn handlers(&self) -> Vec<HandlerHandle> {}
     pub fn store_synced(&self) -> HandlerHandle {}
     pub fn write_through(&self, writer: &HandlerHandle) -> WriteThrough<T> {}
-    pub async fn reach(&self, version: &ResourceVersion, patience: Duration) {}
+    pub async fn wait_for_version(
+        &self,
+        version: &ResourceVersion,
+        watch_limit: Duration,
+    ) {}
     pub fn progress(&self) -> Progress {}
     pub fn run(
         &self,
         stop: CancellationToken,
     ) -> impl Future<Output = ()> + Send + use<T, X> {}
 }
-impl<T: Decode, X: Clone + Send + Sync + 'static> Known for Informer<T, X> {}
+impl<T: Decode, X: Clone + Send + Sync + 'static> AnyInformer for Informer<T, X> {}
 impl<T, X> Clone for Informer<T, X> {}
 impl<T: Object, X: Clone + Send + Sync + 'static> fmt::Debug for Informer<T, X> {}
 pub trait InformerMetrics: Send + Sync {
     fn listed(&self, items: usize, took: Duration);
     fn list_failed(&self);
-    fn watching(&self);
-    fn relisting(&self, cause: RelistCause);
+    fn watch_opened(&self);
+    fn relist(&self, cause: RelistCause);
     fn undecodable(&self);
     fn undecodable_objects(&self, objects: usize);
     fn processed(&self, took: Duration);
     fn stored(&self, version: &ResourceVersion, objects: usize);
-    fn follow(&self, _progress: &Progress) {}
+    fn register_progress(&self, _progress: &Progress) {}
     fn handler(&self, name: &str) -> Arc<dyn HandlerMetrics>;
 }
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -198,7 +200,7 @@ impl<T: Object, X: Clone> Lister<T, X> {
         selector: &LabelSelector,
         label: impl for<'a> Fn(&'a T, &str) -> Option<&'a str>,
     ) -> Vec<Arc<T>> {}
-    pub fn read<R>(&self, look: impl FnOnce(&Objects<T>, &X) -> R) -> R {}
+    pub fn read<R>(&self, f: impl FnOnce(&Objects<T>, &X) -> R) -> R {}
     pub fn len(&self) -> usize {}
     pub fn is_empty(&self) -> bool {}
     pub fn last_resource_version(&self) -> ResourceVersion {}
@@ -208,10 +210,12 @@ impl<T: Object> Lister<T, NamedIndexes<T>> {
 }
 impl<T, X> Clone for Lister<T, X> {}
 impl<T: Object, X: Clone> fmt::Debug for Lister<T, X> {}
+#[derive(Debug)]
+pub struct Manual(pub(crate) ());
 pub struct ManualSource<T, X = ()> {}
 impl<T: Object> ManualSource<T> {
     pub fn new() -> (Informer<T>, Self) {}
-    pub fn builder() -> Builder<T, (), ByHand> {}
+    pub fn builder() -> Builder<T, (), Manual> {}
 }
 impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
     pub fn with_index(index: X, update: UpdateIndex<T, X>) -> (Informer<T, X>, Self) {}
@@ -222,7 +226,7 @@ impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
     pub fn deliver(&self) -> usize {}
 }
 pub trait MetricsProvider: Send + Sync {
-    fn informer(&self, of: &Resource) -> Arc<dyn InformerMetrics>;
+    fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics>;
 }
 pub struct NamedIndexes<T>(BTreeMap<&'static str, NamedIndex<T>>);
 impl<T: Object> NamedIndexes<T> {
@@ -301,7 +305,7 @@ pub type States<'a, T> = (Option<&'a Arc<T>>, Option<&'a Arc<T>>);
 pub struct Store<T, X = ()> {}
 impl<T: Object, X: Clone> Store<T, X> {
     pub fn new(index: X, update: UpdateIndex<T, X>) -> Self {}
-    pub fn read<R>(&self, look: impl FnOnce(&Objects<T>, &X) -> R) -> R {}
+    pub fn read<R>(&self, f: impl FnOnce(&Objects<T>, &X) -> R) -> R {}
     pub fn last_resource_version(&self) -> ResourceVersion {}
     pub fn is_populated(&self) -> bool {}
     pub fn upsert(&self, new: Arc<T>) -> Option<Event<T>> {}

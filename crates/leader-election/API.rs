@@ -2,14 +2,6 @@
 
 // crate
 
-#[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
-    Found(Lease),
-    Missing,
-    Written { uid: String, resource_version: String },
-    Refused,
-    Unknown,
-}
 #[must_use = "the election does not start until `run` is called"]
 pub struct Election {}
 impl Election {
@@ -17,8 +9,8 @@ impl Election {
     pub async fn run(self, stop: CancellationToken) -> End {}
 }
 pub trait ElectionMetrics: Send + Sync {
-    fn leading(&self, leads: bool);
-    fn slow_paths(&self, count: u64);
+    fn leading(&self, is_leader: bool);
+    fn add_slow_paths(&self, count: u64);
 }
 pub struct ElectionOptions {
     pub lease: LeaseName,
@@ -38,13 +30,13 @@ impl Elector {
     ) -> Elector {}
     pub fn next(&mut self, now: Now) -> Next {}
     pub fn stop(&mut self) {}
-    pub fn lead(&self) -> Option<Lead> {}
+    pub fn term(&self) -> Option<Term> {}
     pub fn leader(&self) -> &str {}
     pub fn lease(&self) -> Option<&Lease> {}
-    pub fn slow_paths(&self) -> u64 {}
+    pub fn slow_path_count(&self) -> u64 {}
 }
 impl Elector {
-    pub fn answer(&mut self, now: Now, answer: Answer) {}
+    pub fn record_outcome(&mut self, now: Now, outcome: RequestOutcome) {}
     pub fn observe(&mut self, now: Now, lease: Lease) {}
 }
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +46,7 @@ pub enum End {
     Lost,
 }
 #[derive(Clone)]
-pub struct Fence(watch::Receiver<Standing>);
+pub struct Fence(watch::Receiver<ElectionState>);
 impl Fence {
     pub fn lead(&self) -> Option<Instant> {}
     pub async fn leading(&mut self) -> bool {}
@@ -64,12 +56,6 @@ impl Fence {
 }
 impl WriteGate for Fence {}
 impl fmt::Debug for Fence {}
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lead {
-    pub since: Instant,
-    pub renewed: Instant,
-    pub until: Instant,
-}
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseName {
     pub namespace: String,
@@ -82,7 +68,7 @@ pub trait MetricsProvider: Send + Sync {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
     Wait(Instant),
-    Send { request: Request, give_up: Instant },
+    Send { request: Request, deadline: Instant },
     Ended(End),
 }
 #[derive(Debug, Clone, Copy)]
@@ -101,6 +87,20 @@ pub enum Request {
     Get,
     Create(Lease),
     Update(Lease),
+}
+#[derive(Debug, Clone, PartialEq)]
+pub enum RequestOutcome {
+    Found(Lease),
+    NotFound,
+    Written { uid: String, resource_version: String },
+    Rejected,
+    Unknown,
+}
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Term {
+    pub since: Instant,
+    pub renewed: Instant,
+    pub until: Instant,
 }
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {}

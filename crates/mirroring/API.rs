@@ -28,7 +28,7 @@ pub struct Mirrored {
 }
 pub trait MirroringMetrics: SliceMetrics {
     fn skipped(&self, addresses: usize) {}
-    fn took(&self, duration: Duration) {}
+    fn sync_duration(&self, duration: Duration) {}
 }
 #[derive(Clone, Debug)]
 pub struct PrometheusMetrics {}

@@ -250,7 +250,7 @@ pub struct Pod {
     pub ready: bool,
     pub terminating: bool,
     pub finished: bool,
-    pub retired: bool,
+    pub excluded_by_restart_policy: bool,
 }
 impl From<&core::Pod> for Pod {}
 impl<'de> Deserialize<'de> for Pod {}
@@ -392,7 +392,7 @@ pub fn target(pod: &Pod) -> TargetRef {}
 
 // pod_change
 
-pub fn woken_services(
+pub fn services_to_sync(
     (old, new): (Option<&Arc<Pod>>, Option<&Arc<Pod>>),
     services: &ServiceIndex,
 ) -> Vec<ObjectKey> {}
@@ -401,7 +401,7 @@ pub fn woken_services(
 
 pub fn equal_ignoring_versions(a: &[EndpointSubset], b: &[EndpointSubset]) -> bool {}
 pub fn repack(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {}
-pub fn repack_apart(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {}
+pub fn repack_like_upstream(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {}
 
 // well_known
 

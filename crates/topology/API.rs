@@ -6,7 +6,7 @@
 pub enum HintPolicy {
     Topology,
     Traffic(TrafficDistribution),
-    ClusterWide,
+    None,
 }
 impl HintPolicy {
     pub fn of(service: &Service) -> HintPolicy {}

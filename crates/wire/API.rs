@@ -23,7 +23,7 @@ pub trait Decode: Object + Sized {
 pub enum DecodeError {
     Json {
         kind: String,
-        place: Place,
+        location: Location,
         message: String,
         resource_version: Option<ResourceVersion>,
     },
@@ -34,8 +34,8 @@ pub enum DecodeError {
     },
     Encoding { kind: String, encoding: &'static str },
     Kind { kind: String, found: String, resource_version: Option<ResourceVersion> },
-    Nameless { kind: String, resource_version: Option<ResourceVersion> },
-    Unversioned { kind: String, resource_version: Option<ResourceVersion> },
+    MissingName { kind: String, resource_version: Option<ResourceVersion> },
+    MissingResourceVersion { kind: String, resource_version: Option<ResourceVersion> },
     UnknownEvent {
         kind: String,
         event: String,
@@ -52,17 +52,21 @@ pub enum DecodeError {
         limit: usize,
         resource_version: Option<ResourceVersion>,
     },
-    Truncated { kind: String, have: usize, resource_version: Option<ResourceVersion> },
+    Truncated {
+        kind: String,
+        received: usize,
+        resource_version: Option<ResourceVersion>,
+    },
     ListTruncated {
         kind: String,
         item: usize,
-        read: u64,
+        position: u64,
         resource_version: Option<ResourceVersion>,
     },
 }
 impl DecodeError {
     #[must_use]
-    pub fn after(mut self, version: &ResourceVersion) -> Self {}
+    pub fn with_resource_version(mut self, version: &ResourceVersion) -> Self {}
 }
 impl From<Box<Undecodable>> for DecodeError {}
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,12 +128,19 @@ impl<T: Decode> ListReader<T> {
     ) -> Result<Option<Result<T, Box<Undecodable>>>, DecodeError> {}
     pub fn finish(self) -> Result<ListMeta, DecodeError> {}
 }
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Location {
+    pub path: String,
+    pub line: usize,
+    pub column: usize,
+}
+impl fmt::Display for Location {}
 pub trait Object: Send + Sync + 'static {
     fn namespace(&self) -> &str;
     fn name(&self) -> &str;
     fn uid(&self) -> Uid;
     fn resource_version(&self) -> ResourceVersion;
-    fn has_content_of(&self, other: &Self) -> bool
+    fn content_eq(&self, other: &Self) -> bool
     where
         Self: Sized,
     {}
@@ -159,13 +170,6 @@ impl ObjectMeta {
 impl ObjectMeta {
     pub fn from_fields(fields: Fields<'_>) -> Result<Self, MalformedProtobuf> {}
 }
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
-    pub path: String,
-    pub line: usize,
-    pub column: usize,
-}
-impl fmt::Display for Place {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Resource {
     pub group: &'static str,
