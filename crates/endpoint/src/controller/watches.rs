@@ -30,9 +30,10 @@ pub(super) fn watch_pods(controller: &mut ControllerBuilder<ObjectKey>, informer
 /// Queues a Service whose Endpoints another client deleted, so that they are created again (EP-H5). Updates by other
 /// clients queue nothing and remain until the next sync (EC-26).
 ///
-/// Two more kinds of events queue a Service: events that may deliver an own write without a response, which the last
-/// sync did not see, and relists that add or change managed Endpoints. After a restore of etcd, Services may be listed
-/// and synced before the restored Endpoints are in the cache.
+/// Three more kinds of events queue a Service: events that may deliver an own write without a response, which the last
+/// sync did not see; managed Endpoints that the watch adds, which a previous process created after the state of the
+/// initial list; and relists that add or change managed Endpoints. After a restore of etcd, Services may be listed and
+/// synced before the restored Endpoints are in the cache.
 pub(super) fn watch_endpoints(
     controller: &mut ControllerBuilder<ObjectKey>,
     informers: &Informers,
@@ -40,12 +41,12 @@ pub(super) fn watch_endpoints(
 ) -> HandlerHandle {
     controller.watch(&informers.endpoints, "endpoints", move |event: &Event<Endpoints>, keys| {
         let key = || event.object().key();
-        let from_relist = match event {
+        let missed = match event {
             Event::Deleted { tombstone, .. } => *tombstone,
-            Event::Added { object, relisted, .. } => *relisted && is_managed(object),
+            Event::Added { object, initial, .. } => !initial && is_managed(object),
             Event::Updated { old, new, relisted } => *relisted && (is_managed(old) || is_managed(new)),
         };
-        if from_relist || unanswered.contains(event.object()) {
+        if missed || unanswered.contains(event.object()) {
             keys.add(key());
         } else if matches!(event, Event::Deleted { .. }) {
             keys.add_contested(key(), Duration::ZERO);
@@ -258,6 +259,21 @@ mod tests {
         rig.endpoints.apply(object(&"13"));
         rig.endpoints.deliver();
         assert_eq!(rig.syncs().await.len(), 0, "EC-26");
+    }
+
+    // Seed 624315 of the simulation: the initial list of a new process was older than the last create of the one before, and the
+    // Service was deleted in between.
+    #[rstest]
+    #[case::managed("endpoint-controller", 1)]
+    #[case::of_another("other", 0)]
+    #[tokio::test(start_paused = true)]
+    async fn managed_endpoints_that_the_watch_adds_are_synced(#[case] manager: &str, #[case] expected: usize) {
+        let mut rig = Rig::new(Duration::ZERO);
+        let labels = json!({ ENDPOINTS_MANAGED_BY_LABEL: manager });
+        let metadata = json!({"namespace": "ns", "name": "web", "resourceVersion": "2", "labels": labels});
+        rig.endpoints.apply(read(json!({ "metadata": metadata })));
+        rig.endpoints.deliver();
+        assert_eq!(rig.syncs().await.len(), expected);
     }
 
     // Simulation seed 11366.
