@@ -21,7 +21,7 @@ impl Client {
     pub fn with_metrics(
         config: &Config,
         options: ClientOptions,
-        metrics: &dyn MetricsProvider,
+        metrics: &dyn ClientMetricsProvider,
     ) -> Result<Self, ConfigError> {}
     #[must_use]
     pub fn gated(&self, gate: Arc<dyn WriteGate>) -> Self {}
@@ -89,6 +89,9 @@ pub trait ClientMetrics: Send + Sync {
     fn retried(&self, method: &Method, code: Option<StatusCode>) {}
     fn completed(&self, method: &Method, duration: Duration) {}
     fn body_read(&self, method: &Method, size: usize) {}
+}
+pub trait ClientMetricsProvider: Send + Sync {
+    fn client(&self, host: &str) -> Arc<dyn ClientMetrics>;
 }
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
@@ -180,9 +183,6 @@ pub struct ListParams {
     pub accept: Encoding,
 }
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
-pub trait MetricsProvider: Send + Sync {
-    fn client(&self, host: &str) -> Arc<dyn ClientMetrics>;
-}
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct PatchedMetadata {
     pub name: String,
@@ -207,7 +207,7 @@ pub struct PrometheusMetrics {}
 impl PrometheusMetrics {
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {}
 }
-impl MetricsProvider for PrometheusMetrics {}
+impl ClientMetricsProvider for PrometheusMetrics {}
 pub use kube_wire::Resource;
 pub use kube_wire::Status;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,11 +2,6 @@
 
 // crate
 
-#[derive(Clone, Debug, PartialEq)]
-pub enum Change {
-    Create(Endpoints),
-    Update(Endpoints),
-}
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     pub concurrent_syncs: usize,
@@ -26,6 +21,11 @@ pub struct Legacy {
     pub restart_policy_membership: bool,
 }
 pub const MAX_ADDRESSES: usize = 1_000;
+#[derive(Clone, Debug, PartialEq)]
+pub enum Write {
+    Create(Endpoints),
+    Update(Endpoints),
+}
 pub fn endpoints_controller(
     informers: &Informers,
     client: Client,
@@ -39,4 +39,4 @@ pub fn plan(
     current: Option<&Endpoints>,
     trigger_time: Option<Timestamp>,
     legacy: Legacy,
-) -> Option<Change> {}
+) -> Option<Write> {}

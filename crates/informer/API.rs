@@ -22,7 +22,7 @@ impl<T: Object, X: Clone + Send + Sync + 'static, S> Builder<T, X, S> {
         transform: impl Fn(&mut T) + Send + Sync + 'static,
     ) -> Self {}
     pub fn resync(mut self, every: Duration) -> Self {}
-    pub fn metrics(mut self, provider: impl MetricsProvider + 'static) -> Self {}
+    pub fn metrics(mut self, provider: impl InformerMetricsProvider + 'static) -> Self {}
 }
 impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
     pub fn namespace(mut self, namespace: &str) -> Self {}
@@ -71,7 +71,7 @@ impl Factory {
     #[must_use]
     pub fn resync(self, every: Duration) -> Self {}
     #[must_use]
-    pub fn metrics(self, provider: impl MetricsProvider + 'static) -> Self {}
+    pub fn metrics(self, provider: impl InformerMetricsProvider + 'static) -> Self {}
     pub fn informer<T: Decode>(&self) -> Result<Informer<T>, FactoryError> {}
     pub fn informer_with<T: Decode, X: Clone + Send + Sync + 'static>(
         &self,
@@ -161,6 +161,9 @@ pub trait InformerMetrics: Send + Sync {
     fn register_progress(&self, _progress: &Progress) {}
     fn handler(&self, name: &str) -> Arc<dyn HandlerMetrics>;
 }
+pub trait InformerMetricsProvider: Send + Sync {
+    fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics>;
+}
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelSelector {}
 impl LabelSelector {
@@ -225,9 +228,6 @@ impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
     pub fn bookmark(&self, resource_version: &str) {}
     pub fn deliver(&self) -> usize {}
 }
-pub trait MetricsProvider: Send + Sync {
-    fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics>;
-}
 pub struct NamedIndexes<T>(BTreeMap<&'static str, NamedIndex<T>>);
 impl<T: Object> NamedIndexes<T> {
     pub fn new() -> Self {}
@@ -284,7 +284,7 @@ pub struct PrometheusMetrics {}
 impl PrometheusMetrics {
     pub fn register(registry: &Registry, name: &str) -> prometheus::Result<Self> {}
 }
-impl MetricsProvider for PrometheusMetrics {}
+impl InformerMetricsProvider for PrometheusMetrics {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RelistCause {

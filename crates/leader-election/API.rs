@@ -12,6 +12,9 @@ pub trait ElectionMetrics: Send + Sync {
     fn leading(&self, is_leader: bool);
     fn add_slow_paths(&self, count: u64);
 }
+pub trait ElectionMetricsProvider: Send + Sync {
+    fn election(&self, name: &str) -> Arc<dyn ElectionMetrics>;
+}
 pub struct ElectionOptions {
     pub lease: LeaseName,
     pub identity: String,
@@ -62,9 +65,6 @@ pub struct LeaseName {
     pub name: String,
 }
 impl fmt::Display for LeaseName {}
-pub trait MetricsProvider: Send + Sync {
-    fn election(&self, name: &str) -> Arc<dyn ElectionMetrics>;
-}
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
     Wait(Instant),
@@ -81,7 +81,7 @@ pub struct PrometheusMetrics {}
 impl PrometheusMetrics {
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {}
 }
-impl MetricsProvider for PrometheusMetrics {}
+impl ElectionMetricsProvider for PrometheusMetrics {}
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     Get,

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::{
-    Body, Call, ClientMetrics, ClientOptions, Config, ConfigError, Credentials, Error, ListParams, MetricsProvider,
-    TransportKind, WatchParams,
+    Body, Call, ClientMetrics, ClientMetricsProvider, ClientOptions, Config, ConfigError, Credentials, Error,
+    ListParams, TransportKind, WatchParams,
     body::encoding_of,
     error::status_of,
     failure::transport_error,
@@ -93,7 +93,7 @@ impl Client {
     pub fn with_metrics(
         config: &Config,
         options: ClientOptions,
-        metrics: &dyn MetricsProvider,
+        metrics: &dyn ClientMetricsProvider,
     ) -> Result<Self, ConfigError> {
         Client::with_client_metrics(config, options, metrics.client(&config.host()))
     }

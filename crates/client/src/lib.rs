@@ -88,7 +88,7 @@ pub use config::{Config, ConfigError};
 pub use credentials::Credentials;
 pub use error::{Error, TransportKind};
 pub use gate::WriteGate;
-pub use metrics::{ClientMetrics, MetricsProvider};
+pub use metrics::{ClientMetrics, ClientMetricsProvider};
 pub use options::ClientOptions;
 pub use params::{ListParams, Preconditions, WatchParams};
 #[cfg(feature = "prometheus")]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 
 /// Factory of the metrics of clients.
-pub trait MetricsProvider: Send + Sync {
+pub trait ClientMetricsProvider: Send + Sync {
     /// Returns the metrics of a client for `host`, which includes the port if the server URL has one.
     fn client(&self, host: &str) -> Arc<dyn ClientMetrics>;
 }

@@ -7,7 +7,7 @@ use http::{Method, StatusCode};
 use prometheus::core::Collector;
 use prometheus::{Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry};
 
-use crate::{ClientMetrics, MetricsProvider};
+use crate::{ClientMetrics, ClientMetricsProvider};
 
 /// Client metrics with the names, help texts, labels and buckets of the Kubernetes binaries:
 ///
@@ -142,7 +142,7 @@ fn register_constant_metrics(registry: &Registry) -> prometheus::Result<()> {
     Ok(())
 }
 
-impl MetricsProvider for PrometheusMetrics {
+impl ClientMetricsProvider for PrometheusMetrics {
     fn client(&self, host: &str) -> Arc<dyn ClientMetrics> {
         self.transport_creations.with_label_values(&["uncacheable"]).inc();
         Arc::new(PrometheusClientMetrics { host: host.to_owned(), metrics: self.clone() })

@@ -6,7 +6,7 @@ use std::time::Duration;
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
-use kube_lease_election::{Election, ElectionOptions, Fence, MetricsProvider as _, identity};
+use kube_lease_election::{Election, ElectionMetricsProvider as _, ElectionOptions, Fence, identity};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;

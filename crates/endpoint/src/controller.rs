@@ -19,7 +19,7 @@ use kube_wire::Object as _;
 use kube_workqueue::{Queue, default_controller_limiter};
 
 use crate::legacy::Legacy;
-use sync::Reconciler;
+use sync::Syncs;
 use unanswered::UnansweredWrites;
 use watches::{watch_endpoints, watch_pods, watch_services};
 
@@ -65,7 +65,7 @@ pub fn endpoints_controller(
     watch_pods(&mut controller, informers, config.batch_period);
     let unanswered = Arc::new(UnansweredWrites::default());
     let handler = watch_endpoints(&mut controller, informers, Arc::clone(&unanswered));
-    let reconciler = Arc::new(Reconciler {
+    let reconciler = Arc::new(Syncs {
         services: informers.services.lister(),
         pods: informers.pods.lister(),
         endpoints: informers.endpoints.lister(),

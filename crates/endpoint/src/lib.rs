@@ -34,7 +34,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use kube_endpoint::{Change, Legacy, plan};
+//! use kube_endpoint::{Write, Legacy, plan};
 //! use kube_endpoint_model::{Pod, Service};
 //!
 //! let service: Service = serde_json::from_str(
@@ -49,7 +49,7 @@
 //! )?;
 //! let pods = [Arc::new(pod)];
 //!
-//! let Some(Change::Create(endpoints)) = plan(&service, &pods, None, None, Legacy::default()) else { panic!("no object exists yet") };
+//! let Some(Write::Create(endpoints)) = plan(&service, &pods, None, None, Legacy::default()) else { panic!("no object exists yet") };
 //! assert_eq!(endpoints.subsets[0].addresses[0].ip.to_string(), "10.1.0.1");
 //! assert_eq!(endpoints.subsets[0].ports[0].port, 8080);
 //!
@@ -69,5 +69,5 @@ mod truncate;
 
 pub use controller::{Config, Informers, endpoints_controller};
 pub use legacy::Legacy;
-pub use plan::{Change, plan};
+pub use plan::{Write, plan};
 pub use truncate::MAX_ADDRESSES;

@@ -16,7 +16,7 @@ use crate::truncate::{MAX_ADDRESSES, truncate};
 
 /// Write that brings the Endpoints object of a Service to its desired state.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum Write {
     /// Create this object; the Service has none yet.
     Create(Endpoints),
     /// Replace the stored object by this one. It has the resource version of the object passed to [`plan`], so that the
@@ -41,12 +41,12 @@ pub fn plan(
     current: Option<&Endpoints>,
     trigger_time: Option<Timestamp>,
     legacy: Legacy,
-) -> Option<Change> {
+) -> Option<Write> {
     let subsets = desired_subsets(service, pods, legacy);
     let Some(current) = current else {
         let metadata =
             ObjectMeta { namespace: service.namespace.clone(), name: service.name.clone(), ..ObjectMeta::default() };
-        return Some(Change::Create(desired_object(service, subsets, metadata, trigger_time)));
+        return Some(Write::Create(desired_object(service, subsets, metadata, trigger_time)));
     };
 
     let same_subsets = equal_ignoring_versions(&current.subsets, &subsets)
@@ -55,7 +55,7 @@ pub fn plan(
         return None;
     }
     let new = desired_object(service, subsets, current.metadata.clone(), trigger_time);
-    (!equal_except_trigger_time(&new, current)).then_some(Change::Update(new))
+    (!equal_except_trigger_time(&new, current)).then_some(Write::Update(new))
 }
 
 /// Returns the subsets of a Service in canonical form, before they are truncated.

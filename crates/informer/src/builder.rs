@@ -10,7 +10,7 @@ use kube_controller_client::Client;
 use kube_wire::{Decode, Object, Resource};
 
 use crate::{
-    Informer, ManualSource, MetricsProvider, RestoreSignal, UpdateIndex,
+    Informer, InformerMetricsProvider, ManualSource, RestoreSignal, UpdateIndex,
     informer::Running,
     metrics::Meter,
     reflector::{BackoffPolicy, Scope, reflect},
@@ -24,7 +24,7 @@ use crate::{
 pub struct Builder<T, X = (), S = FromServer> {
     source: S,
     options: Options<T, X>,
-    metrics: Option<Arc<dyn MetricsProvider>>,
+    metrics: Option<Arc<dyn InformerMetricsProvider>>,
 }
 
 /// Options of the store and its handlers, for any source of objects.
@@ -125,7 +125,7 @@ impl<T: Object, X: Clone + Send + Sync + 'static, S> Builder<T, X, S> {
     }
 
     /// Sets the metrics provider. Default: nothing is measured.
-    pub fn metrics(mut self, provider: impl MetricsProvider + 'static) -> Self {
+    pub fn metrics(mut self, provider: impl InformerMetricsProvider + 'static) -> Self {
         self.metrics = Some(Arc::new(provider));
         self
     }

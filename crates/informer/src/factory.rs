@@ -16,7 +16,7 @@ use kube_wire::{Decode, Resource};
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Builder, HandlerHandle, Informer, MetricsProvider, NotSynced, RestoreSignal, wait_for_sync};
+use crate::{Builder, HandlerHandle, Informer, InformerMetricsProvider, NotSynced, RestoreSignal, wait_for_sync};
 
 /// Creates and runs informers, one per type, so that all parts of a process share one watch and one store (client-go:
 /// `SharedInformerFactory`).
@@ -48,7 +48,7 @@ use crate::{Builder, HandlerHandle, Informer, MetricsProvider, NotSynced, Restor
 pub struct Factory {
     client: Client,
     resync: Duration,
-    metrics: Option<Arc<dyn MetricsProvider>>,
+    metrics: Option<Arc<dyn InformerMetricsProvider>>,
     restores: RestoreSignal,
     shared: Arc<Mutex<SharedInformers>>,
 }
@@ -110,7 +110,7 @@ impl Factory {
 
     /// Sets the metrics provider of informers created later; see [`Builder::metrics`]. Default: none.
     #[must_use]
-    pub fn metrics(self, provider: impl MetricsProvider + 'static) -> Self {
+    pub fn metrics(self, provider: impl InformerMetricsProvider + 'static) -> Self {
         Self { metrics: Some(Arc::new(provider)), ..self }
     }
 

@@ -125,7 +125,7 @@
 //! | `Indexers`, `ByIndex` | [`NamedIndexes`], [`Lister::by_index`]; or a custom index with [`Builder::index`] |
 //! | `Lister` with a `labels.Selector` | [`Lister::select`] with a [`LabelSelector`] |
 //! | the back-off of a `Reflector` | [`BackoffPolicy`] |
-//! | `InformerMetricsProvider` | [`MetricsProvider`]; `PrometheusMetrics` with the feature `prometheus` |
+//! | `InformerMetricsProvider` | [`InformerMetricsProvider`]; `PrometheusMetrics` with the feature `prometheus` |
 //! | `FakeControllerSource` | [`ManualSource`] |
 //!
 //! # Deliberate differences
@@ -186,7 +186,7 @@ pub use index::{NamedIndexes, UpdateIndex};
 pub use informer::Informer;
 pub use lister::Lister;
 pub use manual::ManualSource;
-pub use metrics::{HandlerMetrics, InformerMetrics, MetricsProvider, RelistCause};
+pub use metrics::{HandlerMetrics, InformerMetrics, InformerMetricsProvider, RelistCause};
 pub use objects::Objects;
 pub use progress::{CacheState, Progress};
 #[cfg(feature = "prometheus")]

@@ -8,12 +8,12 @@ use tokio::time::Instant;
 use crate::Progress;
 
 /// Creates the metrics of informers (client-go: `InformerMetricsProvider`).
-pub trait MetricsProvider: Send + Sync {
+pub trait InformerMetricsProvider: Send + Sync {
     /// Returns the metrics of the informer of a resource. Called once, when the informer is built.
     fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics>;
 }
 
-impl<P: MetricsProvider + ?Sized> MetricsProvider for Arc<P> {
+impl<P: InformerMetricsProvider + ?Sized> InformerMetricsProvider for Arc<P> {
     fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics> {
         (**self).informer(resource)
     }
@@ -110,7 +110,7 @@ const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct Meter(Option<Arc<dyn InformerMetrics>>);
 
 impl Meter {
-    pub(crate) fn new(provider: Option<&dyn MetricsProvider>, resource: &Resource) -> Self {
+    pub(crate) fn new(provider: Option<&dyn InformerMetricsProvider>, resource: &Resource) -> Self {
         Self(provider.map(|provider| provider.informer(resource)))
     }
 

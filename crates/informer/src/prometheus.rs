@@ -11,7 +11,7 @@ use prometheus::{
 };
 
 use self::idle::Idle;
-use crate::{HandlerMetrics, InformerMetrics, MetricsProvider, Progress, RelistCause};
+use crate::{HandlerMetrics, InformerMetrics, InformerMetricsProvider, Progress, RelistCause};
 
 /// Metrics of informers on a registry of the `prometheus` crate.
 ///
@@ -146,7 +146,7 @@ impl PrometheusMetrics {
     }
 }
 
-impl MetricsProvider for PrometheusMetrics {
+impl InformerMetricsProvider for PrometheusMetrics {
     fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics> {
         let labels = [&*self.name, resource.group, resource.version, upstream_plural(resource)].map(str::to_owned);
         // Upstream exposes this series from the start.

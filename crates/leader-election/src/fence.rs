@@ -133,7 +133,7 @@ mod tests {
         sender.send_modify(|state| state.ended = true);
         assert!(!fence.leading().await);
         drop(sender);
-        assert!(!fence.changed().await || !fence.changed().await);
+        assert!(!fence.changed().await, "the election is over");
         assert_eq!(fence.lead(), None);
     }
 }

@@ -166,7 +166,7 @@ pub use crate::{
     elector::{Elector, End, Next, Now, Request, RequestOutcome, Term},
     fence::Fence,
     identity::identity,
-    metrics::{ElectionMetrics, MetricsProvider},
+    metrics::{ElectionMetrics, ElectionMetricsProvider},
     name::LeaseName,
     timing::{Timing, TimingError},
 };

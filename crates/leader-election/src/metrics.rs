@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 /// Factory of the metrics of elections.
-pub trait MetricsProvider: Send + Sync {
+pub trait ElectionMetricsProvider: Send + Sync {
     /// Returns the metrics of the election `name`; Kubernetes binaries use the name of the Lease.
     fn election(&self, name: &str) -> Arc<dyn ElectionMetrics>;
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
 
-use crate::{ElectionMetrics, MetricsProvider};
+use crate::{ElectionMetrics, ElectionMetricsProvider};
 
 /// Election metrics with the names, help texts and label of the Kubernetes binaries:
 ///
@@ -13,7 +13,7 @@ use crate::{ElectionMetrics, MetricsProvider};
 /// | `leader_election_master_status` | gauge: 1 for the leader, 0 for others |
 /// | `leader_election_slowpath_total` | counter |
 ///
-/// Their label `name` is the name of the Lease. Register once per registry; [`MetricsProvider::election`] returns the
+/// Their label `name` is the name of the Lease. Register once per registry; [`ElectionMetricsProvider::election`] returns the
 /// metrics of one election.
 #[derive(Debug, Clone)]
 pub struct PrometheusMetrics {
@@ -52,7 +52,7 @@ impl PrometheusMetrics {
     }
 }
 
-impl MetricsProvider for PrometheusMetrics {
+impl ElectionMetricsProvider for PrometheusMetrics {
     fn election(&self, name: &str) -> Arc<dyn ElectionMetrics> {
         let election = PrometheusElectionMetrics {
             master_status: self.master_status.with_label_values(&[name]),

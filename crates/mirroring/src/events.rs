@@ -1,9 +1,8 @@
 //! Rules for which changes of Services and Endpoints queue a Service.
 
-use std::sync::Arc;
-
 use kube_endpoint_model::well_known::{LEADER_ANNOTATION, SKIP_MIRROR_LABEL};
 use kube_endpoint_model::{Endpoints, Service};
+use kube_informer::States;
 
 /// Returns whether an Endpoints object is mirrored if its Service has no selector (MI-1): its label
 /// `endpointslice.kubernetes.io/skip-mirror` is not `true`, and it is not a lock of leader election.
@@ -11,9 +10,6 @@ pub fn should_mirror(endpoints: &Endpoints) -> bool {
     endpoints.metadata.labels.get(SKIP_MIRROR_LABEL) != Some("true")
         && !endpoints.metadata.annotations.contains_key(LEADER_ANNOTATION)
 }
-
-/// The state of an object before and after an event.
-type States<'a, T> = (Option<&'a Arc<T>>, Option<&'a Arc<T>>);
 
 /// Returns whether a change of a Service queues it (MI-H1 to MI-H3): a Service without a selector is added or deleted,
 /// or a Service gains or loses its selector.
@@ -33,6 +29,8 @@ pub(crate) fn endpoints_change_queues((old, new): States<'_, Endpoints>) -> bool
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use kube_endpoint_model::Labels;
     use rstest::rstest;

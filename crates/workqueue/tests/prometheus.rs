@@ -43,7 +43,7 @@ fn values(registry: &Registry) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn names_help_types_labels_and_buckets_are_upstreams() {
+fn names_help_types_labels_and_buckets_match_upstream() {
     let registry = Registry::new();
     let metrics = PrometheusMetrics::register(&registry).expect("an empty registry");
     let (_queue, _timer) = Queue::<u32>::builder().name("endpoint").metrics(metrics).build();

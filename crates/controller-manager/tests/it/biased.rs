@@ -1,4 +1,4 @@
-//! ARCHITECTURE.md, "What must stay true": every `select!` is `biased`, so that the order in which futures are polled
+//! ARCHITECTURE.md, "Invariants": every `select!` is `biased`, so that the order in which futures are polled
 //! depends on nothing but the code. Without it, tokio draws the first branch at random and runs are not repeatable.
 
 use std::path::{Path, PathBuf};

@@ -1,35 +1,27 @@
-//! ARCHITECTURE.md, "What must stay true": no crate has a dependency that it must not have.
+//! ARCHITECTURE.md, "Invariants": no crate has a dependency that it must not have.
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 
-/// Dependencies of each crate, without `dev-dependencies`, by the name of its directory.
+use serde_json::Value;
+
+/// Dependencies of each crate, without `dev-dependencies`, by the name of its directory: as cargo reports them.
 fn dependencies() -> BTreeMap<String, Vec<String>> {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let folders = std::fs::read_dir(&crates).expect("the folder of crates");
-    folders
-        .filter_map(|entry| {
-            let folder = entry.expect("an entry").path();
-            let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).ok()?;
-            Some((folder.file_name()?.to_string_lossy().into_owned(), names(&manifest)))
-        })
-        .collect()
-}
-
-fn names(manifest: &str) -> Vec<String> {
-    let mut section = "";
-    let mut names = Vec::new();
-    for line in manifest.lines().map(str::trim) {
-        if line.starts_with('[') {
-            section = line;
-        } else if section == "[dependencies]"
-            && !line.starts_with('#')
-            && let Some(end) = line.find(['.', ' ', '='])
-        {
-            names.push(line[..end].to_owned());
-        }
-    }
-    names
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the folder of crates");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--no-deps", "--offline", "--format-version=1"]).current_dir(&crates);
+    let output = cargo.output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    let in_crates = packages.iter().filter_map(|package| {
+        let folder = Path::new(package["manifest_path"].as_str()?).parent()?.strip_prefix(&crates).ok()?;
+        let dependencies = package["dependencies"].as_array()?.iter().filter(|it| it["kind"] != "dev");
+        let names = dependencies.filter_map(|it| it["name"].as_str()).map(str::to_owned).collect();
+        Some((folder.to_str()?.to_owned(), names))
+    });
+    in_crates.collect()
 }
 
 /// Crates of this workspace that each crate may depend on, besides [`AMBIENT`].

@@ -11,10 +11,10 @@ use kube_informer::{Lister, WriteThrough};
 
 use super::unanswered::UnansweredWrites;
 use crate::legacy::Legacy;
-use crate::plan::{Change, plan};
+use crate::plan::{Write, plan};
 
 /// Reconciles the Endpoints object of one Service; shared by the workers.
-pub(super) struct Reconciler {
+pub(super) struct Syncs {
     pub(super) services: Lister<Service, ServiceIndex>,
     pub(super) pods: Lister<Pod, PodIndex>,
     pub(super) endpoints: Lister<Endpoints>,
@@ -40,7 +40,7 @@ pub(super) struct SyncError {
     source: Error,
 }
 
-impl Reconciler {
+impl Syncs {
     /// Creates, updates or deletes the Endpoints object of a Service, if necessary (EP-1, EP-3 to EP-22).
     ///
     /// # Errors
@@ -79,10 +79,10 @@ impl Reconciler {
         let trigger_time = locked(&self.trigger_times).observe(key, &service, &pods);
         match plan(&service, &pods, current.as_deref(), trigger_time, self.legacy) {
             None => Ok(Outcome::Unchanged),
-            Some(Change::Create(endpoints)) => {
+            Some(Write::Create(endpoints)) => {
                 self.unanswered.record(key, self.create(key, &endpoints).await).map_err(failed("create"))
             }
-            Some(Change::Update(endpoints)) => {
+            Some(Write::Update(endpoints)) => {
                 self.unanswered.record(key, self.update(key, &endpoints).await).map_err(failed("update"))
             }
         }

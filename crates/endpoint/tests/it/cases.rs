@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kube_endpoint::{Change, Legacy, plan};
+use kube_endpoint::{Legacy, Write, plan};
 use kube_endpoint_model::well_known::OVER_CAPACITY_ANNOTATION;
 use kube_endpoint_model::{EndpointAddress, Endpoints, Pod, PodIndex, Service};
 use rstest::rstest;
@@ -42,7 +42,7 @@ fn pods(numbers: std::ops::Range<usize>, ready: impl Fn(usize) -> bool) -> Vec<A
 /// Returns the object to create or update; `None` if nothing is to be written.
 fn planned(service: &Service, pods: &[Arc<Pod>], current: Option<&Endpoints>) -> Option<Endpoints> {
     plan(service, pods, current, None, Legacy::default()).map(|change| match change {
-        Change::Create(endpoints) | Change::Update(endpoints) => endpoints,
+        Write::Create(endpoints) | Write::Update(endpoints) => endpoints,
     })
 }
 

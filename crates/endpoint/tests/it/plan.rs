@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kube_endpoint::{Change, Legacy, plan};
+use kube_endpoint::{Legacy, Write, plan};
 use kube_endpoint_model::well_known::{
     ENDPOINTS_MANAGED_BY_LABEL, HEADLESS_LABEL, OVER_CAPACITY_ANNOTATION, TRIGGER_TIME_ANNOTATION,
 };
@@ -43,9 +43,9 @@ fn pods(pods: impl IntoIterator<Item = Pod>) -> Vec<Arc<Pod>> {
 }
 
 /// Returns the object of a write with a resource version, as the API server stores it.
-fn written(change: Option<Change>) -> Endpoints {
+fn written(change: Option<Write>) -> Endpoints {
     match change {
-        Some(Change::Create(mut endpoints) | Change::Update(mut endpoints)) => {
+        Some(Write::Create(mut endpoints) | Write::Update(mut endpoints)) => {
             endpoints.metadata.resource_version = "7".into();
             endpoints
         }
@@ -158,8 +158,7 @@ fn an_up_to_date_object_is_not_written() {
     headless.metadata.labels = headless.metadata.labels.with([(HEADLESS_LABEL, "")]);
     assert_eq!(plan(&service(), &all, Some(&headless), None, Legacy::default()), None, "EC-11");
 
-    let Some(Change::Update(changed)) =
-        plan(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default())
+    let Some(Write::Update(changed)) = plan(&service(), &pods([pod(1, true)]), Some(&current), None, Legacy::default())
     else {
         panic!("expected an update")
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kube_endpoint::{Change, Legacy, MAX_ADDRESSES, plan};
+use kube_endpoint::{Legacy, MAX_ADDRESSES, Write, plan};
 use kube_endpoint_model::{Endpoints, Pod, Service};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -59,9 +59,9 @@ fn pods(max: usize) -> impl Strategy<Value = Vec<Arc<Pod>>> {
     })
 }
 
-fn written(change: Option<Change>) -> Option<Endpoints> {
+fn written(change: Option<Write>) -> Option<Endpoints> {
     change.map(|change| match change {
-        Change::Create(endpoints) | Change::Update(endpoints) => endpoints,
+        Write::Create(endpoints) | Write::Update(endpoints) => endpoints,
     })
 }
 

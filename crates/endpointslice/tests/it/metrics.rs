@@ -49,7 +49,7 @@ const V4: &[AddressType] = &[AddressType::IPv4];
 
 // upstream: TestReconcileEndpointSlicesMetrics and the three tests named below
 #[tokio::test]
-async fn names_help_types_labels_and_buckets_are_upstreams() {
+async fn names_help_types_labels_and_buckets_match_upstream() {
     let registry = Registry::new();
     let metrics = Arc::new(PrometheusMetrics::register(&registry).expect("an empty registry"));
     let cluster = Cluster::start().await;

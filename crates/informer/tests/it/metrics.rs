@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kube_informer::{HandlerMetrics, Informer, InformerMetrics, MetricsProvider, RelistCause};
+use kube_informer::{HandlerMetrics, Informer, InformerMetrics, InformerMetricsProvider, RelistCause};
 use kube_wire::{Resource, ResourceVersion};
 use rstest::rstest;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
@@ -25,7 +25,7 @@ impl Recorder {
     }
 }
 
-impl MetricsProvider for Recorder {
+impl InformerMetricsProvider for Recorder {
     fn informer(&self, resource: &Resource) -> Arc<dyn InformerMetrics> {
         assert_eq!(resource.to_string(), "configmaps");
         Arc::new(self.clone())

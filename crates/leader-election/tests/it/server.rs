@@ -335,7 +335,7 @@ fn config_map(name: &str) -> ConfigMap {
 #[cfg(feature = "prometheus")]
 #[tokio::test(start_paused = true)]
 async fn metrics_match_upstream() {
-    use kube_lease_election::{MetricsProvider as _, PrometheusMetrics};
+    use kube_lease_election::{ElectionMetricsProvider as _, PrometheusMetrics};
     use prometheus::{Registry, TextEncoder};
 
     let registry = Registry::new();
