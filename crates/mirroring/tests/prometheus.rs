@@ -1,6 +1,8 @@
 //! Names, types, help texts and buckets of the metrics are those of upstream.
 
+use kube_endpoint_model::AddressType;
 use kube_endpointslice::metrics::SliceMetrics as _;
+use kube_endpointslice::{Plan, TypePlan};
 use kube_endpointslice_mirroring::{MirroringMetrics as _, PrometheusMetrics};
 use prometheus::Registry;
 use prometheus::proto::MetricType;
@@ -14,7 +16,12 @@ fn metrics_have_the_names_types_and_buckets_of_upstream() {
     metrics.wrote(kube_endpointslice::metrics::Operation::Create);
     metrics.skipped(3);
     metrics.sync_duration(std::time::Duration::from_micros(2_700));
-    metrics.planned(&kube_endpointslice::Plan::delete(Vec::new()));
+    let (mut ipv4, mut ipv6) = (TypePlan::empty(AddressType::IPv4), TypePlan::empty(AddressType::IPv6));
+    (ipv4.added, ipv4.updated) = (1, 2);
+    ipv6.removed = 3;
+    let mut plan = Plan::delete(Vec::new());
+    plan.types = vec![ipv4, ipv6];
+    metrics.planned(&plan);
 
     let shown: Vec<String> = registry
         .gather()

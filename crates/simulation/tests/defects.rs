@@ -56,9 +56,13 @@ fn pod(number: u8) -> [Operation; 2] {
 }
 
 /// Returns the requests of one random act.
-fn act(rng: &mut SmallRng, number: u8) -> Vec<Operation> {
+fn act(rng: &mut SmallRng, profile: Profile, number: u8) -> Vec<Operation> {
     let web = || service("web", &json!({ "app": "web" }));
-    match rng.random_range(0..10_u8) {
+    let kind = match profile {
+        Profile::DeletedSlices => [0, 1, 3, 4][rng.random_range(0..4)],
+        _ => rng.random_range(0..10_u8),
+    };
+    match kind {
         0 => vec![delete(format!("{SLICES}/web*0"))],
         1 => vec![delete(format!("{SLICES}/mirrored*0"))],
         2 => {
@@ -98,6 +102,8 @@ enum Profile {
     OtherPast,
     /// Two candidates for leadership, each of which is frozen once.
     TwoCandidates,
+    /// No faults. All acts delete slices, or objects that own slices.
+    DeletedSlices,
     /// No faults.
     Nothing,
 }
@@ -109,7 +115,7 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
         vec![service("web", &json!({ "app": "web" })), service("mirrored", &Value::Null), endpoints(1)],
         pod(0).into(),
     ];
-    steps.extend((2..14).map(|number| act(&mut rng, number)));
+    steps.extend((2..14).map(|number| act(&mut rng, profile, number)));
     let pauses = [0, 0, 3, 30, 400, 1_500];
     let mut step = |operation| {
         let after = Duration::from_millis(pauses[rng.random_range(0..pauses.len())]);
@@ -182,7 +188,7 @@ fn simulation(seed: u64, profile: Profile) -> Simulation {
             disturbances =
                 ["a", "b"].map(|name| within(&mut rng, Disturbance::Freeze(name.into(), 20_000))).into_iter().collect();
         }
-        Profile::Nothing => {}
+        Profile::DeletedSlices | Profile::Nothing => {}
     }
     disturbances.sort_by_key(|(at, _)| *at);
     simulation.faults = Faults::Drawn { chaos, disturbances };
@@ -208,7 +214,7 @@ const DEFECTS: &[(Defect, Profile)] = &[
     (Defect::NewNameForRetry, Profile::LostAnswers),
     (Defect::WatchNotVerified, Profile::Restores),
     (Defect::NoOpUpdateStaysStale, Profile::AddLabel),
-    (Defect::GhostSlice, Profile::Nothing),
+    (Defect::GhostSlice, Profile::DeletedSlices),
     (Defect::UntrackedMirrorIgnored, Profile::Crashes),
 ];
 
