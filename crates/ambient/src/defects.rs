@@ -6,7 +6,7 @@ mod enabled;
 #[cfg(feature = "defects")]
 pub use enabled::{Enabled, enable, is_enabled};
 
-/// Former defect of Kubernetes or of these crates.
+/// Former defect of Kubernetes or of these crates, which tests enable to check that a simulation finds it.
 ///
 /// Code that had the defect checks [`is_enabled`] and, if it is enabled, behaves as before the fix. Without the feature
 /// `defects`, no defect can be enabled.
@@ -31,14 +31,16 @@ pub enum Defect {
     WatchNotVerified,
     /// A new leader starts its controllers before its caches contain the writes of the previous leader.
     LeaderWithOldCaches,
-    /// kubernetes/kubernetes#127370: after an update that does not change the resource version of an Endpoints object,
-    /// this version is treated as stale, and every later sync fails.
+    /// [#127370](https://github.com/kubernetes/kubernetes/issues/127370) of Kubernetes: after an update that does not
+    /// change the resource version of an Endpoints object, this version is treated as stale, and every later sync
+    /// fails.
     NoOpUpdateStaysStale,
-    /// kubernetes/kubernetes#141592: a slice whose deletion is observed before the response to its create stays in the
-    /// tracker, and every later sync of its Service fails.
+    /// [#141592](https://github.com/kubernetes/kubernetes/issues/141592) of Kubernetes: a slice whose deletion is
+    /// observed before the response to its create stays in upstream's `EndpointSliceTracker`, and every later sync of
+    /// its Service fails.
     GhostSlice,
-    /// kubernetes/kubernetes#125359: the mirroring controller ignores deletions of slices that it has not written since
-    /// it started.
+    /// [#125359](https://github.com/kubernetes/kubernetes/issues/125359) of Kubernetes: the mirroring controller
+    /// ignores deletions of slices that it has not written since it started.
     UntrackedMirrorIgnored,
 }
 

@@ -1,6 +1,7 @@
 //! Wall clock, boot-time clock and random numbers of the current thread, from the system or from a simulation.
 //!
-//! It is for programs whose runs have to be repeatable from a seed. With it they
+//! It is for programs whose runs have to be repeatable from a seed. In Go, its counterpart is `k8s.io/utils/clock` with
+//! a seeded `math/rand`, but no clock has to be passed to constructors. With it they
 //!
 //! - read the wall clock, for time stamps ([`now`]);
 //! - read a clock that includes the time in suspend, for leases ([`since_boot`]);
@@ -36,6 +37,19 @@
 //! # Ok::<(), jiff::Error>(())
 //! ```
 //!
+//! A simulation replaces these functions only. For a repeatable run, the program also has to avoid:
+//!
+//! - timers on real time: use a current-thread tokio runtime whose time is paused;
+//! - `Instant::now` and other clocks of `std`, random numbers of other crates, and the iteration order of `HashMap`,
+//!   whose hasher has a random seed;
+//! - several threads.
+//!
+//! # Cargo features
+//!
+//! - `defects`: adds `enable`, with which tests of the controllers enable a former [`Defect`], to check that a
+//!   simulation finds it. No release build has it. Other programs need neither the feature nor [`Defect`] and
+//!   [`is_enabled`].
+//!
 //! # When not to use it
 //!
 //! - For timeouts, intervals and latencies: use `tokio::time`, whose monotonic clock tests can pause.
@@ -60,20 +74,20 @@ pub use defects::{Enabled, enable};
 pub use pending::{CountedWork, count_pending, pending};
 pub use simulation::{Clock, Simulated, is_simulated, simulate};
 
-/// Returns the wall-clock time.
+/// Returns the wall-clock time, from the system or from the simulation of this thread.
 pub fn now() -> Timestamp {
     simulation::clock().map_or_else(system::now, |clock| (clock.now)())
 }
 
 /// Returns the time since boot, including time in suspend (`CLOCK_BOOTTIME`).
 ///
-/// `None` on systems other than Linux, unless the thread is simulated. On macOS, the monotonic clock includes time in
-/// suspend.
+/// `None` on systems other than Linux, unless the thread is simulated. Callers then have only a monotonic clock such as
+/// [`std::time::Instant`], which may stop in suspend.
 pub fn since_boot() -> Option<Duration> {
     simulation::clock().map_or_else(system::since_boot, |clock| Some((clock.since_boot)()))
 }
 
-/// Returns a random value; replaces [`rand::random`].
+/// Returns a random value, from the system or from the simulation of this thread; replaces [`rand::random`].
 pub fn random<T>() -> T
 where
     StandardUniform: Distribution<T>,
@@ -84,7 +98,8 @@ where
     }
 }
 
-/// Returns a random value in `range`; replaces [`rand::random_range`].
+/// Returns a random value in `range`, from the system or from the simulation of this thread; replaces
+/// [`rand::random_range`].
 ///
 /// # Panics
 ///

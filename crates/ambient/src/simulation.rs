@@ -15,7 +15,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Simulation>> = const { RefCell::new(None) };
 }
 
-/// Clocks of a simulation.
+/// Wall clock and boot-time clock of a simulation, as functions.
 pub struct Clock {
     /// Returns the wall-clock time, for [`now`](crate::now).
     pub now: Box<dyn Fn() -> Timestamp>,

@@ -41,7 +41,8 @@ impl Body {
         }
     }
 
-    /// Returns the encoding of the body. It may differ from the requested one: not all types have protobuf.
+    /// Returns the encoding of the body. It may differ from the requested one: servers have no protobuf for some types,
+    /// such as custom resources.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }

@@ -100,7 +100,7 @@ impl Config {
         Self::load(Origin::InCluster, None)
     }
 
-    /// Uses `url` without credentials. Without a scheme it is `http`.
+    /// Returns a configuration for the server at `url`, without credentials. Without a scheme it is `http`.
     ///
     /// # Errors
     ///
@@ -109,8 +109,8 @@ impl Config {
         Self::load(Origin::Url(url.to_owned()), None)
     }
 
-    /// Sends requests to an in-process `tower` service instead of the network, without credentials. For tests and
-    /// simulations.
+    /// Returns a configuration that sends requests to an in-process `tower` service instead of the network, without
+    /// credentials. For tests and simulations.
     ///
     /// The URI of a request is its path and query. Requests of all clients go to clones of `service`; no socket, TLS or
     /// I/O driver is needed. An [`std::io::Error`] from the service or from a body, or in the source chain of such an
@@ -163,7 +163,8 @@ impl Config {
     }
 
     /// Reloads the configuration when the content of one of its files changes: the kubeconfig, the certificate
-    /// authority, the client certificate or the client key. Checks every 30 s and never returns.
+    /// authority, the client certificate or the client key. Checks every 30 s and never returns; the caller spawns the
+    /// future.
     ///
     /// Clients of this configuration and of its clones then open new connections. Requests in flight are completed on
     /// the old ones; watches end. If the new files cannot be used (partly written, or a key of another certificate), a

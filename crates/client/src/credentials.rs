@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::StatusCode;
 use tokio::time::Instant;
 
-/// Whether the API server accepts the credentials of a configuration, from the status codes of the responses to all its
-/// clients. Clones share the state.
+/// State of the credentials of a configuration: whether the API server accepts them, from the status codes of the
+/// responses to all its clients. Clones share the state.
 #[derive(Debug, Clone, Default)]
 pub struct Credentials(Arc<Mutex<CredentialsState>>);
 

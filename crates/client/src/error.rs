@@ -11,7 +11,7 @@ use kube_wire::{
 
 use crate::{Call, retry::bounded};
 
-/// Error of a request.
+/// Error of a request, with its [`Call`].
 ///
 /// The message of [`Error::Api`] is the server's message only, because events show it to users; [`Error::call`] names
 /// the request. All other messages begin with the [`Call`]. Causes are part of the message; there is no source chain.
@@ -83,7 +83,7 @@ pub enum TransportKind {
 }
 
 impl Error {
-    /// Returns the failed request.
+    /// Returns the verb, resource, namespace and name of the failed request.
     pub fn call(&self) -> &Call {
         match self {
             Self::Api { call, .. }
@@ -95,7 +95,7 @@ impl Error {
         }
     }
 
-    /// Returns the status of the server, for [`Error::Api`].
+    /// Returns the error status that the server sent; `None` unless the error is [`Error::Api`].
     pub fn status(&self) -> Option<&Status> {
         match self {
             Self::Api { status, .. } => Some(status),
@@ -103,18 +103,18 @@ impl Error {
         }
     }
 
-    /// Whether the server returned `NotFound`.
+    /// Returns whether the server returned `NotFound`.
     pub fn is_not_found(&self) -> bool {
         self.has_reason(reason::NOT_FOUND, StatusCode::NOT_FOUND)
     }
 
-    /// Whether the server returned `AlreadyExists`.
+    /// Returns whether the server returned `AlreadyExists`.
     pub fn is_already_exists(&self) -> bool {
         self.status().is_some_and(|status| status.reason == reason::ALREADY_EXISTS)
     }
 
-    /// Whether the server may have applied the request despite the error: there was no response, an invalid one or
-    /// a 5xx, or the write gate was closed.
+    /// Returns whether the server may have applied the request despite the error: there was no response, an invalid one
+    /// or a 5xx, or the write gate was closed.
     pub fn is_unanswered(&self) -> bool {
         match self {
             Self::Api { status, .. } => status.code >= 500,
@@ -124,28 +124,28 @@ impl Error {
         }
     }
 
-    /// Whether the server returned `Conflict`: the resource version is not the current one, or a precondition does not
-    /// hold.
+    /// Returns whether the server returned `Conflict`: the resource version is not the current one, or a precondition
+    /// does not hold.
     pub fn is_conflict(&self) -> bool {
         self.has_reason(reason::CONFLICT, StatusCode::CONFLICT)
     }
 
-    /// Whether the server returned `Forbidden`: RBAC or admission rejected the request.
+    /// Returns whether the server returned `Forbidden`: RBAC or admission rejected the request.
     pub fn is_forbidden(&self) -> bool {
         self.has_reason(reason::FORBIDDEN, StatusCode::FORBIDDEN)
     }
 
-    /// Whether the requested resource version or continue token has expired (410), which requires a relist.
+    /// Returns whether the requested resource version or continue token has expired (410), which requires a relist.
     pub fn is_expired(&self) -> bool {
         self.status().is_some_and(Status::is_expired)
     }
 
-    /// Whether a create failed because the namespace is terminating. Retries cannot succeed.
+    /// Returns whether a create failed because the namespace is terminating. Retries cannot succeed.
     pub fn is_namespace_terminating(&self) -> bool {
         self.is_forbidden() && self.status().is_some_and(|status| status.has_cause(reason::NAMESPACE_TERMINATING))
     }
 
-    /// Whether the server returned 429 (too many requests).
+    /// Returns whether the server returned 429 (too many requests).
     pub fn is_too_many_requests(&self) -> bool {
         self.status().is_some_and(|status| status.code == StatusCode::TOO_MANY_REQUESTS.as_u16())
     }

@@ -1,14 +1,17 @@
 //! A Kubernetes API client for controllers, with the connection, rate-limit, retry and event rules of client-go.
 //!
-//! The crate uses `kube` to load configurations and to run credential plugins; the HTTP client, the retry rules and the
-//! events are its own. No other crate of this workspace depends on `kube`. What it is for:
+//! The reference is the client-go of Kubernetes 1.36. The crate uses `kube` to load configurations and to run
+//! credential plugins; the HTTP client, the retry rules and the events are its own. No other crate of this workspace
+//! depends on `kube`. What it is for:
 //!
 //! - **Reads, lists and watches**: [`Client::get`] decodes one object; [`Client::list_chunks`] and [`Client::watch`]
 //!   return the response body as it arrives, in protobuf or JSON, for the readers of `kube_wire`.
 //! - **Writes**: [`Client::create`], [`Client::update`], [`Client::delete`] and [`Client::merge_patch`]. A write is
-//!   retried only if the server asks for it with `Retry-After`. [`Client::gated`] ties writes to leadership.
-//! - **Connections**: one HTTP/2 connection for watches and one for all other requests, with pings, proxies and
-//!   in-cluster or kubeconfig [configuration](Config) whose files are reloaded when they change.
+//!   retried only after a response 429 or 5xx with `Retry-After`. [`Client::gated`] sends writes only while a gate is
+//!   open, for example while the process leads.
+//! - **Connections**: one HTTP/2 connection for watches and one for all other requests, with pings and proxies.
+//! - **Configuration**: a [`Config`] from a kubeconfig or the service account of the Pod. Changed files are reloaded
+//!   while the future of [`Config::follow_files`] runs; token files always are.
 //! - **Limits and errors**: a token bucket per client (20 requests per second, burst 30) and an [`Error`] that names
 //!   the call and carries the server's [`Status`].
 //! - **Events**: [`events`] records core/v1 Events without blocking, with the aggregation and spam filter of client-go.
@@ -31,7 +34,21 @@
 //! - Server-side apply, strategic merge patches, `exec`, `log` and port forwarding: use `kube`.
 //! - HTTP/2 servers without TLS: plain HTTP is HTTP/1.1, with one connection per request in flight and per watch.
 //!
+//! # Requirements and failures
+//!
+//! - A tokio runtime with time and I/O, and one feature of `k8s-openapi` in the program, such as `v1_36`: the crate
+//!   selects none, and `k8s-openapi` does not compile without one.
+//! - TLS is rustls. If the program has installed no crypto provider, the client installs `ring`.
+//! - Retries: after responses 429 and 5xx with `Retry-After` (at most 30 s, see [`MAX_RETRY_AFTER`]), for all methods;
+//!   after 1 s for a GET on a lost connection. At most 10 per request.
+//! - Time limits: [`Timeouts`], by default 90 s to the response headers and again for the body, 30 s for a new
+//!   connection.
+//! - After an error for which [`Error::is_unanswered`] is true, a write may have been applied.
+//!
 //! # Example
+//!
+//! The example creates an object. Its type is one of `k8s-openapi`; any type that implements [`kube_wire::Decode`] and
+//! `serde::Serialize` can be written:
 //!
 //! ```no_run
 //! use kube_controller_client::{Client, ClientOptions, Config};

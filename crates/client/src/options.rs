@@ -9,15 +9,15 @@ use crate::Timeouts;
 pub struct ClientOptions {
     /// `User-Agent` header of every request, as shown in audit logs. The crate's name and version by default.
     pub user_agent: String,
-    /// Sustained requests per second; no limit if zero or negative. The first attempt of a watch is exempt, as in
-    /// client-go.
+    /// Sustained requests per second; 20 by default, no limit if zero or negative. The first attempt of a watch is
+    /// exempt, as in client-go.
     pub qps: f32,
-    /// Size of the token bucket: requests that may be sent at once after an idle period.
+    /// Size of the token bucket: requests that may be sent at once after an idle period. 30 by default.
     pub burst: u32,
-    /// Encoding requested for lists and watches of types that have a decoder for it (`--kube-api-content-type`). Writes
-    /// are always JSON.
+    /// Encoding requested for lists and watches of types that have a decoder for it (`--kube-api-content-type`).
+    /// Protobuf by default. Writes are always JSON.
     pub content_type: Encoding,
-    /// Timeouts of connections and requests.
+    /// Timeouts of connections and requests; [`Timeouts::default`] by default.
     pub timeouts: Timeouts,
 }
 

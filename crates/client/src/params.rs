@@ -15,7 +15,7 @@ pub struct ListParams {
     pub field_selector: Option<String>,
     /// Maximum number of objects in the response; `None` for no limit.
     pub limit: Option<u32>,
-    /// `metadata.continue` of the previous page.
+    /// Continue token: `metadata.continue` of the previous page; `None` for the first.
     pub continue_token: Option<String>,
     /// `None` returns the most recent state, `0` any state the server has cached, another value a state at least as
     /// new.
@@ -46,7 +46,7 @@ pub struct WatchParams {
     pub field_selector: Option<String>,
     /// Resource version after which changes are sent; omitted from the request if empty.
     pub resource_version: String,
-    /// Time after which the server ends the watch, in seconds.
+    /// Time after which the server ends the watch, in seconds; `None` leaves it to the server.
     pub timeout_seconds: Option<u32>,
     /// Whether the server may send bookmarks.
     pub allow_bookmarks: bool,

@@ -19,10 +19,10 @@ use crate::workers::{BoxError, Outcome, RetryPolicy, Workers};
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type SyncFn<K> = dyn Fn(K) -> BoxFuture<Result<Outcome, BoxError>> + Send + Sync;
 
-/// Receivers of the measurements of a controller. The default disables them.
+/// Receivers of the measurements of a controller and its work queue. The default disables them.
 #[derive(Clone, Default)]
 pub struct Metrics {
-    /// Metrics of the work queue.
+    /// Metrics of the work queue. The queue must have a [name](kube_workqueue::Builder::name).
     pub queue: Option<Arc<dyn MetricsProvider>>,
     /// Metrics of the syncs.
     pub controller: Option<Arc<dyn ControllerMetrics>>,
@@ -35,7 +35,8 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// A controller that is ready to run; see the [crate](crate) for an example.
+/// A controller with its handlers, queue and sync function, started by [`run`](Self::run). See the [crate](crate) for
+/// an example.
 pub struct Controller<K> {
     options: ControllerBuilder<K>,
     sync: Arc<SyncFn<K>>,
@@ -70,7 +71,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     ///
     /// # Panics
     ///
-    /// If a sync panics. The panic is propagated so that a [`Supervisor`](crate::Supervisor) ends the process.
+    /// If a sync panics. The panic is propagated so that a [`Supervisor`](crate::Supervisor) stops all other tasks.
     pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {
         let Controller { options: ControllerBuilder { workers, handlers, background, .. }, sync } = self;
         if !synced_before(&stop, &handlers).await? {
@@ -128,14 +129,15 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
         handle
     }
 
-    /// Returns an enqueuer for code other than handlers. `source` is the name of its adds in metrics; without one,
-    /// their propagation latency is not measured.
+    /// Returns an enqueuer of this controller's queue for code other than handlers. `source` is the name of its adds in
+    /// metrics; without one, their propagation latency is not measured.
     pub fn enqueuer(&self, source: Option<&'static str>) -> Enqueuer<K> {
         source.map_or_else(|| self.enqueuer.clone(), |source| self.enqueuer.measured(&self.observer, source))
     }
 
-    /// Sets a future that runs concurrently with the workers. It is first polled after all caches have synced and
-    /// before the first worker starts, and dropped when the workers have stopped. It may end earlier.
+    /// Sets a future that runs concurrently with the workers, such as a periodic task. It is first polled after all
+    /// caches have synced and before the first worker starts, and dropped when the workers have stopped. It may end
+    /// earlier. A second call replaces it.
     pub fn background(self, future: impl Future<Output = ()> + Send + 'static) -> Self {
         ControllerBuilder { background: Box::pin(future), ..self }
     }

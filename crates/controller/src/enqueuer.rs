@@ -35,7 +35,8 @@ impl<K> std::fmt::Debug for Enqueuer<K> {
 }
 
 impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
-    /// Returns an enqueuer for a queue outside of a [`Controller`](crate::Controller). Its adds are not measured.
+    /// Returns an enqueuer for a queue outside of a [`Controller`](crate::Controller). The propagation latency of its
+    /// adds is not measured.
     pub fn new(queue: Queue<K>) -> Self {
         Enqueuer { queue, damping: Arc::default(), measured: None }
     }
@@ -69,7 +70,7 @@ impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
         self.add_after(key, delay);
     }
 
-    /// Adds a key for a second sync after a successful one. The add is not measured.
+    /// Adds a key for a second sync after a successful one. Its propagation latency is not measured.
     ///
     /// The delay is `delay`, or for a [contested](Self::is_contested) key that of the next
     /// [`add_contested`](Self::add_contested) if it is longer.

@@ -1,17 +1,18 @@
 //! Runs Kubernetes controllers: informer events queue keys, workers sync them, and failed keys are retried.
 //!
-//! It is the counterpart of the `processNextWorkItem` loop of controllers on client-go, and of `controller.New` in
-//! controller-runtime. What it is for:
+//! It is the counterpart of the `processNextWorkItem` loop of controllers on client-go (Kubernetes 1.36), and of
+//! `controller.New` in controller-runtime. What it is for:
 //!
 //! - **Wiring**: [`Controller`] joins handlers of [informers](kube_informer), a [work queue](kube_workqueue) and
 //!   workers that start when all caches have synced. [`Workers`] are the same without informers.
-//! - **Retries**: a [`RetryPolicy`] retries a failed key with back-off, and then at a fixed interval instead of
-//!   dropping it.
-//! - **Contested objects**: [`Enqueuer::add_contested`] delays keys whose writes another client keeps undoing.
+//! - **Retries**: a [`RetryPolicy`] retries a failed key with back-off, by default 15 times (with client-go's default
+//!   rate limiter over about 164 s), and then every 1,000 s instead of dropping it.
+//! - **Contested objects**: [`Enqueuer::add_contested`] delays keys whose writes another client keeps undoing, from the
+//!   sixth time on: 1 s, doubling to 30 s.
 //! - **Supervision**: a [`Supervisor`] runs the tasks of a process. The first task that fails stops all others, so that
 //!   the process never continues with some of them.
-//! - **Latency**: [`ControllerMetrics::propagated`] gets the time from an event to the acknowledged write that it
-//!   caused.
+//! - **Propagation latency**: [`ControllerMetrics::propagated`] receives the time from an event to the end of the sync
+//!   that wrote because of it.
 //!
 //! ```text
 //! informer --event--> handler --Enqueuer--> queue --key--> worker --> sync(key) --> API server
@@ -21,11 +22,28 @@
 //!
 //! # When not to use it
 //!
-//! - Operators that need no client-go queue semantics (per-key rate limits, batching delays, indexed caches): use
-//!   `kube::runtime::Controller`, which brings its own queue, retries and concurrency.
+//! - Operators that need neither client-go's queue semantics (rate limits per key, batching delays) nor the caches of
+//!   `kube-informer`: use `kube::runtime::Controller`, which brings its own queue, retries and concurrency.
 //! - Work without keys, such as a stream of commands: keys carry no data, and equal keys are merged.
 //!
+//! # Errors and shutdown
+//!
+//! - A failed sync is logged with its key and error and retried. A sync has no time limit of its own; its requests have
+//!   those of the client.
+//! - A cache that stops before it has synced: [`Controller::run`] returns [`NeverSynced`](kube_informer::NeverSynced),
+//!   and no worker has started.
+//! - A panic in a sync or in a supervised task: [`Supervisor::run`] stops the other tasks and returns
+//!   [`SupervisorError::Panicked`]. The program should exit then: the state that the panic interrupted is unknown.
+//! - Shutdown, when the cancellation token is cancelled: running syncs are completed, queued keys are dropped. Tasks
+//!   that still run after the grace period are aborted, and [`Supervisor::run`] returns [`SupervisorError::Stuck`].
+//!
 //! # Example
+//!
+//! A controller that syncs each ConfigMap by printing its key, and stops after the first one. A real sync reads the
+//! object from a [`Lister`](kube_informer::Lister) and writes through a client. With several instances, run the
+//! controller only while the process leads (`kube_lease_election::Fence::leading`); the
+//! [book](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/writing-a-controller.md) has a complete
+//! program.
 //!
 //! ```
 //! use kube_controller::{Controller, Metrics, Supervisor};
@@ -72,6 +90,9 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Ids such as `EC-36` name rules of the
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 
 mod controller;
 mod damping;

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::{ControllerMetrics, Outcome, locked};
 
-/// Parts of the propagation latency of one event.
+/// Propagation latency of one event, from the event to the end of the sync that wrote because of it, in two parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latency {
     /// Time from the event to the start of the sync that wrote: batching, delays, back-off and failed syncs.

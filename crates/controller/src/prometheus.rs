@@ -6,7 +6,7 @@ use prometheus::{HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, R
 
 use crate::{ControllerMetrics, Latency};
 
-/// Metrics of all controllers of a process. All have the label `controller`:
+/// Metrics of all controllers of a process on a registry of the `prometheus` crate. All have the label `controller`:
 ///
 /// | metric | type | further labels |
 /// |---|---|---|
@@ -28,7 +28,7 @@ pub struct PrometheusControllers {
 const PROPAGATION_BUCKETS: [f64; 12] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 60.0];
 
 impl PrometheusControllers {
-    /// Registers the metrics.
+    /// Registers the three metrics with `registry`.
     ///
     /// # Errors
     ///

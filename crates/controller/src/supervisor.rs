@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error_text::with_causes;
 
-/// Set of the long-running tasks of a process.
+/// Set of the long-running tasks of a process, of which the first failure stops all.
 ///
 /// Each task runs until the token is cancelled. If one returns earlier, fails or panics, the others are stopped, and
 /// [`run`](Self::run) returns the error.

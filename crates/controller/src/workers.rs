@@ -18,14 +18,15 @@ use crate::{ControllerMetrics, locked};
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Retries of keys whose sync failed.
+/// Policy of the retries of keys whose sync failed: a number of retries with back-off, then a fixed interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Number of retries that the queue's rate limiter delays.
+    /// Number of retries that the queue's rate limiter delays; 15 by default.
     pub max_retries: u32,
-    /// Interval of all further retries. Upstream drops the key, which is then not synced before its next event; here it
-    /// is retried until a sync succeeds (EC-36). An event that adds the key in between allows `max_retries` new ones,
-    /// as upstream.
+    /// Interval of all further retries; 1,000 s by default.
+    ///
+    /// Upstream drops the key, which is then not synced before its next event; here it is retried until a sync succeeds
+    /// (EC-36). An event that adds the key in between allows `max_retries` new ones, as upstream.
     pub slow_interval: Duration,
 }
 
@@ -87,7 +88,7 @@ where
         Workers { concurrency, ..self }
     }
 
-    /// Sets how failed keys are retried.
+    /// Sets how failed keys are retried; [`RetryPolicy::default`] by default.
     #[must_use]
     pub fn retry(self, retry: RetryPolicy) -> Self {
         Workers { retry, ..self }
@@ -115,7 +116,7 @@ where
     ///
     /// # Panics
     ///
-    /// If a sync panics. The panic is propagated so that a [`Supervisor`](crate::Supervisor) ends the process.
+    /// If a sync panics. The panic is propagated so that a [`Supervisor`](crate::Supervisor) stops all other tasks.
     pub async fn run<S, F, O, E>(self, stop: CancellationToken, sync: S)
     where
         S: Fn(K) -> F + Send + Sync + 'static,

@@ -29,15 +29,16 @@ use crate::slice_events::Terminating;
 use crate::watch::watch_slices;
 use sync::Syncs;
 
-/// Options of the slice controller.
+/// Options of the slice controller, named after the flags of kube-controller-manager.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// Number of Services that are synced at once: `--concurrent-service-endpoint-syncs`.
+    /// Number of Services that are synced at once: `--concurrent-service-endpoint-syncs`, 5 in kube-controller-manager.
     pub concurrent_syncs: usize,
-    /// Maximum number of endpoints that a slice is filled with: `--max-endpoints-per-slice`.
+    /// Maximum number of endpoints that a slice is filled with: `--max-endpoints-per-slice`, 100 in
+    /// kube-controller-manager.
     pub max_endpoints_per_slice: NonZeroUsize,
     /// Delay between a change of a Pod and the sync of its Services, which gathers further changes:
-    /// `--endpointslice-updates-batch-period`.
+    /// `--endpointslice-updates-batch-period`, 0 s in kube-controller-manager.
     pub batch_period: Duration,
 }
 
@@ -62,7 +63,8 @@ const NAME: &str = "endpointslice-controller";
 
 /// Returns the slice controller, which reads from the caches of `informers` and writes with `client`.
 ///
-/// `slices` receives the metrics of upstream's slice controller, `metrics` those of the queue and of syncs.
+/// `slices` receives the metrics of upstream's slice controller, `metrics` those of the queue and of syncs. The caller
+/// starts the informers ([`Informer::run`]) and the controller ([`Controller::run`]).
 pub fn endpointslice_controller(
     informers: &Informers,
     client: Client,

@@ -22,7 +22,7 @@ pub struct DesiredGroup<E = Endpoint> {
     pub endpoints: Vec<E>,
 }
 
-/// Desired endpoints of a Service.
+/// Desired endpoints of a Service, and the Pods that are left out of them.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ServiceEndpoints<'a> {

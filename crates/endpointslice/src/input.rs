@@ -94,7 +94,7 @@ pub enum TriggerTime {
     Write(Option<Timestamp>),
 }
 
-/// Treatment of hints.
+/// Treatment of topology hints by a plan: taken from the desired endpoints, or computed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Hints<'a> {
@@ -104,14 +104,15 @@ pub enum Hints<'a> {
     Decide(ServiceHints<'a>),
 }
 
-/// Input for the hints of a Service.
+/// Policy, CPU ratios and previous state from which the hints of a Service are computed.
 #[derive(Clone, Debug)]
 pub struct ServiceHints<'a> {
     /// Hint policy of the Service.
     pub policy: HintPolicy,
     /// CPU ratios of the zones.
     pub ratios: &'a ZoneRatios,
-    /// Address types that have hints from the topology cache.
+    /// Address types that have topology hints already, from
+    /// [`TopologyCache::enabled_types`](kube_topology::TopologyCache::enabled_types).
     pub enabled: BTreeSet<AddressType>,
 }
 

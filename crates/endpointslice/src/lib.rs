@@ -1,6 +1,7 @@
 //! The generic EndpointSlice reconciler, and the slice controller of kube-controller-manager built on it.
 //!
-//! Any namespaced object can own slices: a Service, an Endpoints object, a custom resource. What it is for:
+//! It is the counterpart of `k8s.io/endpointslice` and `pkg/controller/endpointslice` of Kubernetes 1.36. Any
+//! namespaced object can own slices: a Service, an Endpoints object, a custom resource. What it is for:
 //!
 //! - **Planning**: [`plan`] returns the creates, updates and deletes ([`Plan`]) that turn the existing slices of an
 //!   owner into its desired endpoints. It is pure and deterministic: equal input in any order gives equal plans.
@@ -24,6 +25,9 @@
 //!     +------------- API server <--------------------------------------------- Reconciler
 //! ```
 //!
+//! [`Reconciler::reconcile`] takes an [`Input`] and does the rest of the diagram: it calls [`plan`], sends the writes,
+//! and stores the responses. A program that sends the writes itself calls only [`plan`].
+//!
 //! # When not to use it
 //!
 //! - To write Endpoints objects: use `kube-endpoint`. To mirror them into slices: use `kube-endpointslice-mirroring`.
@@ -31,10 +35,19 @@
 //!   are written, and two controllers with the same label undo each other's writes.
 //! - In several processes at once without leader election: see `kube-lease-election`.
 //!
+//! # Prerequisites
+//!
+//! - The program selects a version feature of `k8s-openapi` 0.29, such as `v1_36`; without one, `k8s-openapi` does not
+//!   compile.
+//! - The API server serves `discovery.k8s.io/v1` (Kubernetes 1.21 or newer). The rules are those of 1.36, whatever the
+//!   server's version.
+//!
 //! # Example
 //!
-//! Ids such as `RC-14` name rules of the
-//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
+//! Three endpoints in slices of at most two, without I/O. For the same with a [`Reconciler`], see the
+//! [examples](https://github.com/kube-endpoints/kube-endpoints/tree/main/crates/endpointslice/examples); for a
+//! controller with informers and a work queue, see [Writing a
+//! controller](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/writing-a-controller.md).
 //!
 //! ```
 //! use std::num::NonZeroUsize;
@@ -59,6 +72,11 @@
 //! assert_eq!(sizes, [2, 1]);
 //! ```
 //!
+//! # Errors
+//!
+//! Planning cannot fail. [`Reconciler::reconcile`] returns an [`ApplyError`] with each failed write; the first failure
+//! ends the writes of its address type. The caller retries the sync with back-off, from the current slices.
+//!
 //! # Cargo features
 //!
 //! - `apply` (default): [`Reconciler`], which plans and writes in one call.
@@ -66,14 +84,18 @@
 //! - `controller` (default): the slice controller, [`controller::endpointslice_controller`].
 //! - `prometheus`: upstream's [`metrics`] in a registry of the `prometheus` crate.
 //!
+//! `controller` includes `watch`, and each feature includes `apply`.
+//!
 //! Without these features the crate is pure and depends on neither tokio nor kube.
 //!
 //! # Deliberate differences from upstream
 //!
-//! Ids such as RC-19 and EC-9 name behaviour of upstream, Kubernetes 1.36. The README of this crate lists the
-//! differences. The one that shapes the code: upstream matches Pods to Services in a work queue of its own, because
-//! that takes a search through all Services of a namespace. Here the Services of a Pod come from an index, so the
-//! handler of Pods adds them to the only queue directly.
+//! The [README](https://github.com/kube-endpoints/kube-endpoints/blob/main/crates/endpointslice/README.md) of this
+//! crate lists them. Ids such as `RC-14` in these pages name rules of the
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md). The difference that
+//! shapes the code: upstream matches Pods to Services in a work queue of its own, because that takes a search through
+//! all Services of a namespace. Here the Services of a Pod come from an index, so the handler of Pods adds them to the
+//! only queue directly.
 //!
 //! # Counterparts of upstream's tests
 //!

@@ -24,7 +24,7 @@ pub enum SyncResult {
 }
 
 impl SyncResult {
-    /// Returns upstream's label value (SY-3).
+    /// Returns upstream's label value, `success` or `error` (SY-3).
     pub fn as_str(self) -> &'static str {
         match self {
             SyncResult::Success => "success",
@@ -36,16 +36,16 @@ impl SyncResult {
 /// Operation that writes a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// A create.
+    /// Create of a slice.
     Create,
-    /// An update.
+    /// Update of a slice.
     Update,
-    /// A delete.
+    /// Delete of a slice.
     Delete,
 }
 
 impl Operation {
-    /// Returns upstream's label value.
+    /// Returns upstream's label value: `create`, `update` or `delete`.
     pub fn as_str(self) -> &'static str {
         match self {
             Operation::Create => "create",

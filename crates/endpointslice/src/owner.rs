@@ -7,15 +7,15 @@ use kube_endpoint_model::{EndpointSlice, ObjectKey, ObjectMeta, OwnerReference, 
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Owner {
-    /// API version, for instance `v1`.
+    /// API version of the owner, for instance `v1`.
     pub api_version: Text,
-    /// Kind, for instance `Service`.
+    /// Kind of the owner, for instance `Service`.
     pub kind: Text,
     /// Namespace of the owner and of its slices.
     pub namespace: Text,
-    /// Name; the names of new slices start with it.
+    /// Name of the owner; the names of new slices start with it.
     pub name: Text,
-    /// UID.
+    /// UID of the owner, which the owner references of its slices contain.
     pub uid: Uid,
     /// Resource version that events about the owner refer to; may be empty.
     pub resource_version: ResourceVersion,

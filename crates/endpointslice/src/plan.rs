@@ -36,12 +36,12 @@ impl Plan {
         Plan { types: Vec::new(), unsupported: slices }
     }
 
-    /// Returns whether there is nothing to write.
+    /// Returns whether the plan has no writes.
     pub fn is_empty(&self) -> bool {
         self.unsupported.is_empty() && self.types.iter().all(TypePlan::is_empty)
     }
 
-    /// Returns the number of creates, updates and deletes.
+    /// Returns the total number of creates, updates and deletes.
     pub fn writes(&self) -> usize {
         self.unsupported.len() + self.types.iter().map(TypePlan::writes).sum::<usize>()
     }
@@ -104,12 +104,12 @@ impl TypePlan {
         }
     }
 
-    /// Returns whether there is nothing to write.
+    /// Returns whether the plan has no writes.
     pub fn is_empty(&self) -> bool {
         self.writes() == 0
     }
 
-    /// Returns the number of creates, updates and deletes.
+    /// Returns the total number of creates, updates and deletes.
     pub fn writes(&self) -> usize {
         self.create.len() + self.update.len() + self.delete.len()
     }

@@ -23,7 +23,7 @@ use crate::plan::{Plan, plan};
 use crate::slice_cache::SliceCache;
 use crate::slice_names::SliceNames;
 
-/// Receiver of events about owners.
+/// Receiver of Kubernetes Events about owners, such as an [`EventRecorder`]; `()` drops them.
 pub trait EventSink: Send + Sync {
     /// Emits an event about an owner. Must not block.
     fn event(&self, about: &Owner, event_type: EventType, reason: &str, message: String);
@@ -107,7 +107,7 @@ impl ReconcilerBuilder {
         self
     }
 
-    /// Sets the receiver of events about owners; events are dropped by default.
+    /// Sets the receiver of Kubernetes Events about owners; events are dropped by default.
     pub fn events(mut self, sink: impl EventSink + 'static) -> Self {
         self.reconciler.events = Box::new(sink);
         self
@@ -119,13 +119,14 @@ impl ReconcilerBuilder {
         self
     }
 
-    /// Sets the cache that stores the responses to writes; responses are dropped by default.
+    /// Sets the cache that stores the responses to writes; responses are dropped by default. Without a cache, each sync
+    /// has to read the existing slices with [`live_slices`](Reconciler::live_slices).
     pub fn cache(mut self, cache: impl SliceCache + 'static) -> Self {
         self.reconciler.cache = Box::new(cache);
         self
     }
 
-    /// Returns the reconciler.
+    /// Builds the reconciler. Sends no request.
     pub fn build(self) -> Reconciler {
         self.reconciler
     }
@@ -152,7 +153,7 @@ impl Reconciler {
         ReconcilerBuilder { reconciler }
     }
 
-    /// Returns the receiver of events about owners.
+    /// Returns the receiver of Kubernetes Events about owners.
     pub fn events(&self) -> &dyn EventSink {
         &*self.events
     }
@@ -186,7 +187,10 @@ impl Reconciler {
     /// # Errors
     ///
     /// Some writes failed. For each address type, creates come first, then updates, then deletes; the first failure
-    /// ends the writes of that type, and the other types continue.
+    /// ends the writes of that type, and the other types continue. Retry the sync with back-off, from the current
+    /// slices. With [`WriteFailure::Misplaced`](crate::WriteFailure::Misplaced), creates were not sent, and retries
+    /// fail until the cache no longer contains the slices that it names; without a cache, until
+    /// [`forget`](Self::forget).
     pub async fn reconcile<E: DesiredEndpoint>(
         &self,
         input: Input<'_, E>,

@@ -141,7 +141,7 @@ impl<T: Object, X: Clone + Send + Sync + 'static, S> Builder<T, X, S> {
 }
 
 impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
-    /// Restricts the informer to one namespace.
+    /// Restricts the informer to one namespace. Default: all namespaces.
     pub fn namespace(mut self, namespace: &str) -> Self {
         self.source.scope.namespace = Some(namespace.to_owned());
         self
@@ -159,7 +159,7 @@ impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
         self
     }
 
-    /// Sets the back-off after failed requests.
+    /// Sets the back-off after failed requests; [`BackoffPolicy::default`] by default.
     pub fn backoff(mut self, policy: BackoffPolicy) -> Self {
         self.source.backoff = policy;
         self

@@ -16,7 +16,8 @@ impl<T: Decode, X: Clone + Send + Sync + 'static> Informer<T, X> {
     ///
     /// For a process that becomes leader: its store may lack the last writes of the previous leader. The version is
     /// that of a list with `limit=1`, read from the most recent state.
-    /// [`wait_for_version`](Self::wait_for_version) then waits for it, with the same `watch_limit`. A failed request is logged and retried after 1 s, without limit.
+    /// [`wait_for_version`](Self::wait_for_version) then waits for it, with the same `watch_limit`. A failed request is
+    /// logged and retried after 1 s, without limit.
     pub async fn catch_up(&self, client: &Client, watch_limit: Duration) {
         let version = loop {
             match latest_version(client, &T::RESOURCE, None).await {

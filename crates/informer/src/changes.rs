@@ -32,7 +32,7 @@ impl<T> Changes<T> {
         Self(Contents::Differences(Arc::new(events)))
     }
 
-    /// Number of events.
+    /// Returns the number of events.
     pub fn len(&self) -> usize {
         match &self.0 {
             Contents::Initial(objects) | Contents::Unchanged(objects) => objects.len(),
@@ -40,7 +40,7 @@ impl<T> Changes<T> {
         }
     }
 
-    /// Whether there are no events.
+    /// Returns whether there are no events.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

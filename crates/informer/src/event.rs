@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-/// A change of the store.
+/// A change of the store, or a stored object that a resync or relist delivers again.
 pub enum Event<T> {
     /// An object was added to the store.
     Added {
@@ -35,7 +35,7 @@ pub enum Event<T> {
     },
 }
 
-/// Object before and after an event; `None` if it did not or does not exist.
+/// Object before and after an [`Event`]; `None` if it did not exist before, or does not exist after it.
 pub type States<'a, T> = (Option<&'a Arc<T>>, Option<&'a Arc<T>>);
 
 impl<T> Event<T> {
@@ -65,7 +65,7 @@ impl<T> Event<T> {
         }
     }
 
-    /// Returns the object before and after the event; `None` if it did not or does not exist.
+    /// Returns the object before and after the event; `None` if it did not exist before, or does not exist after it.
     pub fn states(&self) -> States<'_, T> {
         match self {
             Self::Added { object, .. } => (None, Some(object)),

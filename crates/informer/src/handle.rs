@@ -48,7 +48,8 @@ impl HandlerHandle {
         Self { name: format!("{} ({owner})", self.name).into(), ..self }
     }
 
-    /// Resource of the informer, followed by the name of the handler if it has one: `pods (endpointslice-controller)`.
+    /// Returns the resource of the informer, followed by the name of the handler if it has one:
+    /// `pods (endpointslice-controller)`.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -1,6 +1,7 @@
 //! Kubernetes informers: list-watch into an indexed store, with listers and ordered event handlers.
 //!
-//! The semantics are those of client-go's shared informers. What it is for:
+//! The semantics are those of client-go's shared informers (Kubernetes 1.36), except for the
+//! [deliberate differences](#deliberate-differences). What it is for:
 //!
 //! - **A local copy of a resource**: an [`Informer`] keeps it current through lost connections, expired resource
 //!   versions and API server outages. Controllers read it through a [`Lister`] instead of calling the API server.
@@ -11,7 +12,7 @@
 //! - **Indexes**: [`NamedIndexes`] are client-go's `Indexers`; [`Builder::index`] accepts any other type. An index is
 //!   always consistent with the objects.
 //! - **Own writes**: with [`WriteThrough`], the store shows the writes of its own program as soon as they are
-//!   acknowledged.
+//!   acknowledged, and their events are not delivered to the handler of the controller that wrote.
 //!
 //! ```text
 //!              list, watch               changes
@@ -29,9 +30,25 @@
 //! - Own writes with a selector: [`WriteThrough`] requires an informer without label or field selectors.
 //! - Controllers on kube-rs' `Controller`: it brings its own reflector and store.
 //!
+//! # Requirements and failures
+//!
+//! - A tokio runtime, a [`Client`](kube_controller_client::Client), and one feature of `k8s-openapi` in the program,
+//!   such as `v1_36`: the crates select none, and `k8s-openapi` does not compile without one.
+//! - A type for the objects. It implements [`kube_wire::Decode`] with the fields that the program reads, or is a type
+//!   of `k8s-openapi`, with the feature `k8s-openapi` of `kube-wire`.
+//! - The rights `list` and `watch` on the resource.
+//! - The first request is a streaming list (`sendInitialEvents`). If the server does not support it, the informer
+//!   requests a list with `limit=500`, page by page.
+//! - Failed requests are retried without limit, with the back-off of [`BackoffPolicy`]: 800 ms doubling to 30 s, times
+//!   a random factor from 1 to 2. Meanwhile listers return the last known state. [`Informer::progress`] shows for how
+//!   long the store has not advanced.
+//! - A panic of a handler ends [`Informer::run`] with that panic.
+//!
 //! # Examples
 //!
-//! An informer with a handler:
+//! An informer of one namespace with a handler. `Pod` is any type that implements [`kube_wire::Decode`]; the front page
+//! of [`kube_wire`] has an example of one. The error of [`wait_for_sync`] names the handlers that have not synced after
+//! 60 s:
 //!
 //! ```no_run
 //! use kube_controller_client::Client;
@@ -94,13 +111,13 @@
 //!   The only exception: events of [own writes](WriteThrough) are not delivered to the handler of the writer.
 //! - A handler that is added to a synced informer first gets every stored object, as [`Event::Added`] with `initial`
 //!   set.
-//! - After the changes of a relist, the unchanged objects are delivered as [`Event::Updated`] from each object to
-//!   itself, as in client-go: to the handlers that were due at the last resync check and, before the first check, to
-//!   all.
+//! - A relist also delivers the unchanged objects, after the changes, as [`Event::Updated`] from each object to itself.
+//!   As in client-go, only the handlers that were due at the last resync check get them; before the first check, all
+//!   handlers do. [`Event::is_change`] is `false` for them.
 //! - An object that was deleted and created again between two lists causes one [`Event::Updated`] with two different
 //!   uids.
 //! - A slow handler delays no other handler. Its queue is unbounded; the number of its queued events and their waiting
-//!   time are [metrics](HandlerMetrics).
+//!   time are [metrics](HandlerMetrics). Events that are queued when the informer stops are not delivered.
 //!
 //! # Own writes
 //!
@@ -145,8 +162,8 @@
 //! - All options, indexes and transform included, are set on the builder and fixed after `build`.
 //! - Adding a handler to a stopped informer is not an error: [`HandlerHandle::synced`] returns `false`.
 //!
-//! `UPSTREAM_TESTS.md` lists the counterparts of client-go's tests. Ids such as `RC-14` name rules of the
-//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
+//! `UPSTREAM_TESTS.md` in the crate's folder lists the counterparts of client-go's tests. Ids such as `IN-44` name
+//! rules of the [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 
 mod builder;
 mod catch_up;

@@ -16,7 +16,8 @@ impl<T: Object, X: Clone> Lister<T, X> {
         Self { store }
     }
 
-    /// Returns the object; `None` if it is not stored. The namespace is empty for cluster-scoped objects.
+    /// Returns the object of this namespace and name; `None` if it is not stored. The namespace is empty for
+    /// cluster-scoped objects.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>> {
         self.read(|objects, _| objects.get(namespace, name).cloned())
     }
@@ -61,17 +62,18 @@ impl<T: Object, X: Clone> Lister<T, X> {
         self.store.read(f)
     }
 
-    /// Number of stored objects.
+    /// Returns the number of stored objects.
     pub fn len(&self) -> usize {
         self.read(|objects, _| objects.len())
     }
 
-    /// Whether the store is empty.
+    /// Returns whether the store is empty, which it also is before the first list.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Resource version of the last list, event or bookmark that was applied to the store; empty before the first list.
+    /// Returns the resource version of the last list, event or bookmark that was applied to the store; empty before the
+    /// first list.
     pub fn last_resource_version(&self) -> ResourceVersion {
         self.store.last_resource_version()
     }

@@ -59,7 +59,7 @@ impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
         ManualSource::builder().index(index, update).build()
     }
 
-    /// Stores a list. After the first one, the informer is synced.
+    /// Stores a list of all objects at this resource version. After the first one, the informer is synced.
     pub fn replace(&self, objects: impl IntoIterator<Item = T>, resource_version: &str) {
         let objects = objects.into_iter().map(|object| self.shared.intern(object)).collect();
         self.shared.replace(objects, resource_version);
@@ -75,7 +75,7 @@ impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
         self.shared.delete(last);
     }
 
-    /// Applies a bookmark.
+    /// Applies a bookmark of a watch: all changes up to this resource version have been applied.
     pub fn bookmark(&self, resource_version: &str) {
         self.shared.bookmark(resource_version);
     }

@@ -89,7 +89,7 @@ pub enum RelistCause {
 }
 
 impl RelistCause {
-    /// Returns the value of the label `cause`.
+    /// Returns the value of the label `cause` in metrics, such as `expired`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Expired => "expired",

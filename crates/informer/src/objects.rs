@@ -21,7 +21,8 @@ pub struct Objects<T> {
 }
 
 impl<T: Object> Objects<T> {
-    /// Returns the object; `None` if there is none. The namespace is empty for cluster-scoped objects.
+    /// Returns the object of this namespace and name; `None` if there is none. The namespace is empty for
+    /// cluster-scoped objects.
     pub fn get(&self, namespace: &str, name: &str) -> Option<&Arc<T>> {
         self.namespaces.get(namespace)?.find(self.hasher.hash_one(name), |it| it.name() == name)
     }
@@ -36,12 +37,12 @@ impl<T: Object> Objects<T> {
         self.namespaces.get(namespace).into_iter().flat_map(sorted)
     }
 
-    /// Number of objects.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no objects.
+    /// Returns whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -13,7 +13,7 @@ use crate::HandlerHandle;
 pub struct NotSynced {
     /// [`HandlerHandle::name`] of each handler that has not synced.
     pub missing: Vec<String>,
-    /// The time limit.
+    /// Time limit of the wait.
     pub within: Duration,
 }
 

@@ -105,7 +105,8 @@ impl<T: Object> WriteThrough<T> {
         OwnWrite { sink: self.sink.clone(), writer: self.writer, key, outcome: Outcome::Failed }
     }
 
-    /// Returns the stored object; `None` if there is none. The namespace is empty for cluster-scoped objects.
+    /// Returns the stored object of this namespace and name; `None` if there is none. The namespace is empty for
+    /// cluster-scoped objects.
     pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>> {
         self.sink.get(namespace, name)
     }

@@ -14,14 +14,14 @@ use crate::fence::{ElectionState, FenceTerm};
 use crate::lease_watch::LeaseWatch;
 use crate::{ElectionMetrics, Elector, End, Fence, LeaseName, Next, Now, RequestOutcome, Timing, lock, spec};
 
-/// Options of an [`Election`].
+/// Options of an [`Election`]: Lease, identity, timing, and receivers of events and metrics.
 pub struct ElectionOptions {
     /// Lease to acquire.
     pub lease: LeaseName,
     /// Holder identity of this candidate. Must not be empty, and must be unique for each run of each process, see
     /// [`identity`](crate::identity()).
     pub identity: String,
-    /// Lease duration, renew deadline and retry period.
+    /// Lease duration, renew deadline and retry period; [`Timing::default`] is 15 s, 10 s and 2 s.
     pub timing: Timing,
     /// Recorder of the events "became leader" and "stopped leading" about the Lease (CM-25); `None` records none.
     pub recorder: Option<EventRecorder>,
@@ -32,7 +32,7 @@ pub struct ElectionOptions {
 /// Time after the expiry of the lease from which [`Fence::is_overdue`] is true (CM-10).
 const OVERDUE_AFTER: Duration = Duration::from_secs(20);
 
-/// An election, started by [`run`](Self::run).
+/// Participation of one process in the leader election on one Lease, started by [`run`](Self::run).
 #[must_use = "the election does not start until `run` is called"]
 pub struct Election {
     client: Client,
@@ -51,7 +51,7 @@ impl Election {
         (Election { client, options, state }, fence)
     }
 
-    /// Acquires and renews the lease until it is lost or `stop` is cancelled.
+    /// Acquires and renews the lease until it is lost or `stop` is cancelled. Returns the reason of the end.
     ///
     /// Cancelling `stop` closes the fence and releases the lease. Cancel it after the work that requires the lease has
     /// ended.

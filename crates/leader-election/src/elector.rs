@@ -21,7 +21,7 @@ pub struct Now {
     pub wall: Timestamp,
 }
 
-/// A term of leadership.
+/// Term of a leader: the time in which it may start writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Term {
     /// Time at which the request that acquired the lease was sent.
@@ -32,7 +32,7 @@ pub struct Term {
     pub until: Instant,
 }
 
-/// Next action of an election.
+/// Next action of an election, returned by [`Elector::next`].
 #[expect(clippy::large_enum_variant, reason = "only one value exists at a time, and it is moved once")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
@@ -60,7 +60,7 @@ pub enum Request {
     Update(Lease),
 }
 
-/// Result of a request.
+/// Result of a [`Request`].
 #[expect(clippy::large_enum_variant, reason = "only one value exists at a time, and it is moved once")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum RequestOutcome {
@@ -92,7 +92,7 @@ pub enum End {
     Lost,
 }
 
-/// State machine of one candidate.
+/// State machine of one candidate in a leader election, without client, clock or runtime.
 ///
 /// Call [`next`](Self::next), carry out its action, and pass the result of a request to
 /// [`record_outcome`](Self::record_outcome). The times of successive calls must not decrease.

@@ -78,8 +78,8 @@ impl Fence {
         self.0.changed().await.is_ok()
     }
 
-    /// Whether this process still counts as the leader although its last renewal is older than the lease duration plus
-    /// 20 s (CM-10). The election should have ended by then; a liveness check can restart the process.
+    /// Returns whether this process still counts as the leader although its last renewal is older than the lease
+    /// duration plus 20 s (CM-10). The election should have ended by then; a liveness check can restart the process.
     pub fn is_overdue(&self) -> bool {
         self.0.borrow().term.is_some_and(|term| term.overdue_at < Instant::now())
     }

@@ -2,7 +2,7 @@
 
 use uuid::Builder;
 
-/// Returns a new identity `<hostname>_<random UUID>`, as upstream does (CM-21).
+/// Returns a new holder identity `<hostname>_<random UUID>`, as upstream does (CM-21).
 ///
 /// A restarted process gets another identity, so that it does not continue the term of its predecessor.
 pub fn identity() -> String {

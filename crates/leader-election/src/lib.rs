@@ -1,18 +1,18 @@
 //! Leader election on a `coordination.k8s.io/v1` Lease, compatible with client-go, with a fence that gates the leader's
 //! writes.
 //!
-//! Candidates of this crate and of Go programs can share a Lease. What it is for:
+//! The fence is a gate in the API client that lets writes pass only while the process leads. Candidates of this crate
+//! and of Go programs can share a Lease: its fields are written as the client-go of Kubernetes 1.36 writes them. What
+//! it is for:
 //!
 //! - **One active instance**: [`Election::run`] acquires and renews the Lease, and returns when it is lost or released.
 //! - **Gated writes**: [`Fence`] is a [`WriteGate`](kube_controller_client::WriteGate). A
-//!   [gated](kube_controller_client::Client::gated) client starts no write after the end of the term, even if
-//!   the process was stopped (`SIGSTOP`) in between.
+//!   [gated](kube_controller_client::Client::gated) client starts no write after the end of the term, which is one
+//!   renew deadline (10 s by default) after the last successful renewal was sent, even if the process was stopped
+//!   (`SIGSTOP`) in between.
 //! - **Fast failover**: candidates watch the Lease, and acquire it as soon as it is released or expires.
 //! - **Testing**: [`Elector`] is the whole state machine without I/O; time is an argument.
 //! - **Operation**: the events and metrics of client-go, and [`Fence::is_overdue`] for a liveness check.
-//!
-//! Ids such as `RC-14` name rules of the
-//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 //!
 //! ```text
 //! Elector (state machine) <--next, record_outcome, observe-- Election::run --get, create, update--> API server
@@ -29,7 +29,26 @@
 //! - Coordinated leader election (`LeaseCandidate`): not supported.
 //! - Sharding: one Lease has one holder. Use one election per shard.
 //!
+//! # Requirements and cost
+//!
+//! - A tokio runtime, and one feature of `k8s-openapi` in the program, such as `v1_36`: the crates select none, and
+//!   `k8s-openapi` does not compile without one.
+//! - The rights `get` and `update` on the Lease, and `create` on Leases unless the Lease exists already. `watch` is
+//!   optional and makes the takeover faster. With a recorder, `create` and `patch` on Events.
+//! - A client of its own for the election, with [`Timing::timeouts`].
+//! - The leader sends one update per retry period (2 s by default). Each candidate has one watch of the Lease open and
+//!   reads the Lease after a random 1 to 2.2 retry periods (2 s to 4.4 s by default).
+//! - A leader repeats a failed renewal after one retry period. If none succeeds until the end of the term, or if the
+//!   Lease has another holder, [`Election::run`] returns [`End::Lost`], and the program should exit. Candidates try
+//!   without limit.
+//!
 //! # Example
+//!
+//! `elections` is the client of the election, with [`Timing::timeouts`]; `client` is that of the controllers, which get
+//! a gated clone of it. The example passes them the token that also ends the election. A program with writes in flight
+//! at shutdown needs two tokens: it cancels that of the controllers, waits for them, and then cancels that of the
+//! election. The [book](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/writing-a-controller.md)
+//! has such a program.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -145,6 +164,9 @@
 //! - With [`Timing::timeouts`] and the default timing, HTTP/2 pings are sent every 2 s; client-go uses 30 s. A silently
 //!   dropped connection is replaced before the lease is lost.
 //! - A fraction of a second in the lease duration is rounded up, not down.
+//!
+//! Ids such as `CM-24` name rules of the
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 
 mod election;
 mod elector;

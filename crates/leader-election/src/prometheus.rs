@@ -13,8 +13,8 @@ use crate::{ElectionMetrics, ElectionMetricsProvider};
 /// | `leader_election_master_status` | gauge: 1 for the leader, 0 for others |
 /// | `leader_election_slowpath_total` | counter |
 ///
-/// Their label `name` is the name of the Lease. Register once per registry; [`ElectionMetricsProvider::election`] returns the
-/// metrics of one election.
+/// Their label `name` is the name of the Lease. Register once per registry; [`ElectionMetricsProvider::election`]
+/// returns the metrics of one election.
 #[derive(Debug, Clone)]
 pub struct PrometheusMetrics {
     master_status: IntGaugeVec,
@@ -22,7 +22,7 @@ pub struct PrometheusMetrics {
 }
 
 impl PrometheusMetrics {
-    /// Registers the two metrics.
+    /// Registers the two metrics with `registry`.
     ///
     /// # Errors
     ///

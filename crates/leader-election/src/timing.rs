@@ -64,7 +64,8 @@ impl Timing {
         self.renew_deadline
     }
 
-    /// Returns the delay between two attempts. Candidates add a random delay of up to 1.2 times the period.
+    /// Returns the delay between two attempts. Candidates add a random delay of up to 1.2 times the period: 2 s to 4.4
+    /// s by default.
     pub fn retry_period(&self) -> Duration {
         self.retry_period
     }
@@ -75,7 +76,8 @@ impl Timing {
     }
 
     /// Returns the timeouts for the client that renews the Lease. They are short enough to detect a silently dropped
-    /// connection before the lease is lost.
+    /// connection before the lease is lost: by default 5 s per request and connection, and 2 s each for the interval
+    /// and the timeout of HTTP/2 pings.
     ///
     /// A renewal on a dead connection fails within half of the time between retry period and renew deadline, which
     /// leaves the other half for a renewal on a new connection. client-go limits the request only; its HTTP/2 pings

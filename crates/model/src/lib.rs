@@ -3,26 +3,34 @@
 //!
 //! What it is for:
 //!
-//! - **Read-only objects**: [`Pod`], [`Service`] and [`Node`] contain only the fields that the controllers read, in a
-//!   small part of the memory of the full types.
+//! - **Read-only objects**: [`Pod`], [`Service`] and [`Node`] contain only the fields that the controllers read. A Pod
+//!   of 7 kB of JSON takes 320 to 590 bytes of heap in store and index, instead of 21 kB as the full type.
 //! - **Lossless objects**: [`EndpointSlice`] and [`Endpoints`] keep every field of Kubernetes 1.36 except
-//!   `managedFields`, since they are written back.
+//!   `managedFields`, since they are written back. Fields that a later version adds are dropped, so that an update
+//!   removes them.
 //! - **Indexes**: [`PodIndex`] (Pods that a Service selects), [`ServiceIndex`] (Services that select a Pod) and
-//!   [`SliceIndex`] (slices of a Service). A query costs about the size of its result, not of the namespace.
+//!   [`SliceIndex`] (slices of a Service). The cost of a query grows with its result, not with the namespace.
 //! - **Endpoint rules**: [`membership`] (which Pods are endpoints, with which addresses and ports) and [`subsets`] (the
-//!   canonical form of Endpoints subsets).
-//! - **Changes**: [`pod_change`] (which Services to sync after a Pod changed) and [`TriggerTimes`] (the value of the last-change-trigger-time annotation).
+//!   canonical form of Endpoints subsets, upstream's `RepackSubsets`).
+//! - **Changes**: [`pod_change`] (which Services to sync after a Pod changed) and [`TriggerTimes`] (the value of the
+//!   annotation `endpoints.kubernetes.io/last-change-trigger-time`).
 //!
 //! ```text
-//! JSON, protobuf --decode--> Pod, Service, Node -------> PodIndex, ServiceIndex, SliceIndex
-//! k8s-openapi -----From----> EndpointSlice, Endpoints            |
-//!                              |                                 v
-//! JSON <--------encode---------+                      membership, subsets, pod_change
+//! JSON, protobuf --decode--+--> Pod, Service, Node ----------> PodIndex, ServiceIndex --> membership, pod_change
+//!                          |
+//! k8s-openapi -----From----+--> EndpointSlice, Endpoints ----> SliceIndex, subsets
+//!                                           |
+//! JSON, k8s-openapi <----encode, From-------+
 //! ```
 //!
-//! All types are decoded directly from JSON or protobuf and convert from the types of `k8s-openapi`. The lossless ones
-//! are also encoded directly to JSON and convert to the types of `k8s-openapi`. Ids such as `RC-14` name rules of the
-//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
+//! The object types implement [`kube_wire::Decode`] for JSON and protobuf, so they can be listed with
+//! `kube-controller-client` and cached with `kube-informer`, and convert from the types of `k8s-openapi`. The lossless
+//! ones are also encoded directly to JSON ([`serde::Serialize`]) and convert to the types of `k8s-openapi`. An object
+//! that cannot be decoded is a [`kube_wire::DecodeError`], which names the field.
+//!
+//! The rules are those of Kubernetes 1.36. Ids such as `RC-14` name rules of the
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md). The program selects a
+//! version feature of `k8s-openapi` 0.29, such as `v1_36`; without one, `k8s-openapi` does not compile.
 //!
 //! # When not to use it
 //!

@@ -11,7 +11,8 @@ pub fn is_endpoint(pod: &Pod, include_terminating: bool) -> bool {
     !pod.finished && has_address && (include_terminating || !pod.terminating)
 }
 
-/// Returns whether an endpoint receives traffic: its Pod is ready and not terminating, or `publish_not_ready`.
+/// Returns whether an endpoint receives traffic: its Pod is ready and not terminating, or `publish_not_ready` is set
+/// ([`Service::publish_not_ready_addresses`]).
 ///
 /// Upstream writes this rule twice: `podToEndpoint` (EndpointSlices, RC-12) and `addEndpointSubset` (Endpoints, EP-8).
 pub fn is_ready(pod: &Pod, publish_not_ready: bool) -> bool {
@@ -30,8 +31,11 @@ pub fn addresses(pod: &Pod, family: IpFamily) -> Cow<'_, Addresses> {
     }
 }
 
-/// Returns the address of a Pod in the Endpoints object of a Service (EP-24 to EP-27): the Pod's first address of the
-/// Service's first IP family, or of its cluster IP's family, or of the family of the Pod's `status.podIP`.
+/// Returns the address of a Pod in the Endpoints object of a Service (EP-24 to EP-27); `None` if the Pod has none of
+/// the family.
+///
+/// The family is the first of `spec.ipFamilies`; without it, that of the cluster IP; without both, that of the Pod's
+/// `status.podIP`.
 pub fn primary_address(pod: &Pod, service: &Service) -> Option<Address> {
     let family = service
         .ip_families
@@ -42,7 +46,8 @@ pub fn primary_address(pod: &Pod, service: &Service) -> Option<Address> {
     addresses(pod, family).first().cloned()
 }
 
-/// Returns the host name of a Pod within a Service (PD-3); `None` unless the Pod's subdomain is the Service's name.
+/// Returns the host name of a Pod within a Service (PD-3); `None` unless the Pod has a host name, its subdomain is the
+/// Service's name, and both are in the same namespace.
 pub fn hostname(pod: &Pod, service: &Service) -> Option<Text> {
     has_hostname(pod, service).then(|| pod.hostname.clone())
 }

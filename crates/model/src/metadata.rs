@@ -55,7 +55,7 @@ pub struct ObjectMeta {
     /// Resource version; empty for an unconditional write.
     #[serde(deserialize_with = "json::from_str", skip_serializing_if = "ResourceVersion::is_empty")]
     pub resource_version: ResourceVersion,
-    /// Deprecated by the API; kept so that an update does not change it.
+    /// `metadata.selfLink`, deprecated by the API; kept so that an update does not change it.
     #[serde(deserialize_with = "json::non_empty_text", skip_serializing_if = "Option::is_none")]
     pub self_link: Option<Text>,
     /// `metadata.uid`.

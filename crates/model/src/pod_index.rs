@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 use self::label_sets::LabelSets;
 use crate::{Labels, Pod, Text};
 
-/// Pods by namespace and labels. A query starts from the rarest pair of the selector, so its cost grows with the number
-/// of matches, not with the number of Pods in the namespace.
+/// Index of Pods by namespace and labels. A query starts from the rarest key-value pair of the selector, so its cost
+/// grows with the number of matches, not with the number of Pods in the namespace.
 ///
 /// Pods with the same labels, such as those of a `ReplicaSet`, form one entry: the index maps pairs to sets of labels,
 /// not to Pods.

@@ -62,7 +62,7 @@ struct ExtraFields {
 const POD: &str = "Pod";
 
 impl TargetRef {
-    /// Creates a reference to a Pod as the controllers write it (EP-9), without API version and resource version.
+    /// Returns a reference to a Pod as the controllers write it (EP-9), without API version and resource version.
     pub fn pod(namespace: Text, name: Text, uid: Uid) -> TargetRef {
         TargetRef { namespace, name, uid, extra: None }
     }

@@ -8,8 +8,8 @@ use crate::by_name::ByName;
 use crate::intern::Pair;
 use crate::{Labels, Service, Text};
 
-/// Services by namespace and by one pair of their selector. The cost of a query grows with the number of the Pod's
-/// labels and of the matches, not with the number of Services in the namespace.
+/// Index of Services by namespace and by one key-value pair of their selector. The cost of a query grows with the
+/// number of the Pod's labels and of the matches, not with the number of Services in the namespace.
 ///
 /// A Service is indexed under that pair of its selector which had the fewest Services when it was added. Selectors with
 /// a common pair (`tier: web`) that differ in another are therefore kept apart.

@@ -123,7 +123,7 @@ pub struct Endpoint {
     /// Conditions of the endpoint.
     #[serde(deserialize_with = "json::nullable")]
     pub conditions: EndpointConditions,
-    /// Set by clients of the v1beta1 API; kept, but never set by the controllers.
+    /// `deprecatedTopology`, set by clients of the v1beta1 API; kept, but never set by the controllers.
     #[serde(skip_serializing_if = "Labels::is_empty")]
     pub deprecated_topology: Labels,
     /// Zones and Nodes whose clients should prefer the endpoint.
@@ -167,13 +167,14 @@ impl Endpoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct EndpointConditions {
-    /// Ready for traffic, and not terminating unless the Service publishes addresses that are not ready.
+    /// Whether the endpoint is ready for traffic, and not terminating unless the Service publishes addresses that are
+    /// not ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ready: Option<bool>,
-    /// Ready for traffic, whether terminating or not.
+    /// Whether the endpoint is ready for traffic, terminating or not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serving: Option<bool>,
-    /// The Pod is being deleted.
+    /// Whether the Pod is being deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminating: Option<bool>,
 }

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use crate::by_name::ByName;
 use crate::{EndpointSlice, Text, intern};
 
-/// EndpointSlices by namespace and by the Service of their label, for all managing controllers.
+/// Index of EndpointSlices by namespace and by the Service of their label, for all managing controllers.
 #[derive(Clone, Debug, Default)]
 pub struct SliceIndex {
     namespaces: HashMap<Text, HashMap<Text, ByName<EndpointSlice>>>,

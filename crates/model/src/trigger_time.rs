@@ -1,4 +1,4 @@
-//! Since when consumers have been waiting for a write (TT-1 to TT-6).
+//! Value of the annotation `endpoints.kubernetes.io/last-change-trigger-time` (TT-1 to TT-6).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,8 +7,10 @@ use jiff::Timestamp;
 
 use crate::{ObjectKey, Pod, Service, Text};
 
-/// Remembers, for every Service, the times at which it and its Pods last changed, to tell the earliest change that the
-/// next write is for. One per controller: the answer of a call depends on the calls before it.
+/// Times of the last changes of each Service and its Pods, from which the value of the annotation
+/// `endpoints.kubernetes.io/last-change-trigger-time` is computed (upstream: `TriggerTimeTracker`).
+///
+/// Each controller has its own, since the result of [`observe`](TriggerTimes::observe) depends on the calls before it.
 #[derive(Debug, Default)]
 pub struct TriggerTimes {
     services: HashMap<ObjectKey, LastTimes>,
@@ -22,10 +24,11 @@ struct LastTimes {
 }
 
 impl TriggerTimes {
-    /// The time to write as `endpoints.kubernetes.io/last-change-trigger-time`, and remembers what it saw.
+    /// Returns the time to write to the annotation, and stores the times of the Service and its Pods for the next call.
     ///
-    /// The first time a Service is seen, its creation. Later the earliest of the times that are new: a Pod that changed
-    /// its readiness, or is seen first. `None` when nothing is, such as after a Pod was deleted.
+    /// The first call for a Service returns its creation time. A later call returns the earliest time that is later
+    /// than the stored one or has no stored one: the creation time of the Service, and the last transition time of each
+    /// Pod's Ready condition. `None` if there is no such time, for example after a Pod was deleted.
     pub fn observe(&mut self, key: &ObjectKey, service: &Service, pods: &[Arc<Pod>]) -> Option<Timestamp> {
         let mut times: Vec<(&Text, Timestamp)> =
             pods.iter().filter_map(|pod| Some((&pod.name, pod.ready_changed?))).collect();
@@ -49,13 +52,14 @@ impl TriggerTimes {
         trigger
     }
 
-    /// Forgets a Service that is gone.
+    /// Drops the times of a Service, usually a deleted one (TT-6).
     pub fn forget(&mut self, key: &ObjectKey) {
         self.services.remove(key);
     }
 }
 
-/// The earliest time of a Pod that is later than the one before, or of a Pod that was not there; both sorted by name.
+/// Returns the earliest time of a Pod that is later than its time in `before` or whose Pod is not in `before`. Both
+/// lists are sorted by name.
 fn earliest_new(mut before: &[(Text, Timestamp)], now: &[(&Text, Timestamp)]) -> Option<Timestamp> {
     let is_new = |(name, time): &&(&Text, Timestamp)| {
         while before.first().is_some_and(|(it, _)| it < *name) {

@@ -35,7 +35,7 @@ impl TopologyCache {
         self.services.contains_key(service)
     }
 
-    /// Returns the address types of the Service that have topology hints.
+    /// Returns the address types of the Service that have topology hints, sorted.
     ///
     /// A caller that computes several address types before it records any of them must update its copy of this list in
     /// between: the Service counts as enabled while the list is not empty.
@@ -43,7 +43,8 @@ impl TopologyCache {
         self.services.get(service).into_iter().flat_map(BTreeMap::keys).cloned().collect()
     }
 
-    /// Returns the number of endpoints of one address type with a hint for each zone.
+    /// Returns the number of endpoints with a hint for each zone, for one Service and address type; `None` if it has no
+    /// topology hints.
     pub fn counts(&self, service: &ObjectKey, address_type: &AddressType) -> Option<&BTreeMap<Text, usize>> {
         self.services.get(service)?.get(address_type)
     }

@@ -4,14 +4,14 @@ use std::fmt;
 
 use kube_endpoint_model::AddressType;
 
-/// An event to record on the Service after its slices were written (RC-35).
+/// Kubernetes Event about topology hints, to record on the Service after its slices were written (RC-35).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopologyEvent {
     /// Whether the event's type is `Normal`; otherwise `Warning`.
     pub normal: bool,
-    /// Reason of the event; equals upstream's.
+    /// Reason of the event, as upstream: `TopologyAwareHintsEnabled` or `TopologyAwareHintsDisabled`.
     pub reason: &'static str,
-    /// Message of the event; equals upstream's.
+    /// Message of the event, as upstream: the cause and the address type.
     pub message: String,
 }
 

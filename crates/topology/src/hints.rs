@@ -21,8 +21,8 @@ pub struct HintsOutcome {
     pub events: Vec<TopologyEvent>,
 }
 
-/// Gives every ready endpoint a zone hint so that the zones' endpoints match their share of the CPU; if that is
-/// impossible, strips all hints (TP-5 to TP-12).
+/// Gives every ready endpoint a zone hint so that each zone's number of endpoints matches its share of the CPU; if that
+/// is impossible, removes all hints (TP-5 to TP-12).
 ///
 /// An unchanged slice whose hints satisfy the bounds stays unchanged, even if other hints were closer to the ideal.
 /// Endpoints that are not ready keep their hints unless all hints are stripped (EC-17). `was_enabled` is whether any

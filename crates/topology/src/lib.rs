@@ -1,17 +1,20 @@
 //! Topology hints and traffic distribution for EndpointSlices, as pure functions without client, clock or runtime.
 //!
-//! A hint tells consumers such as kube-proxy which clients should prefer an endpoint. What the crate is for:
+//! It is the counterpart of `k8s.io/endpointslice/topologycache` and `k8s.io/endpointslice/trafficdist` of Kubernetes
+//! 1.36. A hint of an endpoint names the zones or Nodes whose clients should prefer it; kube-proxy and other consumers
+//! of slices read it. What the crate is for:
 //!
 //! - [`add_hints`]: topology aware hints (`service.kubernetes.io/topology-mode: Auto`). Endpoints are allocated to
-//!   zones in proportion to the zones' CPU ([`ZoneRatios`]), such that no endpoint is expected to get more than 20%
-//!   above the average traffic. If that is impossible, all hints are removed and an event gives the reason
-//!   ([`TopologyEvent`]).
-//! - [`traffic_hints`]: `spec.trafficDistribution`. Each endpoint gets a hint for its own zone, and optionally for its
-//!   own Node, independently of other endpoints.
+//!   zones in proportion to the CPU of each zone's Nodes ([`ZoneRatios`]), such that no endpoint is expected to get
+//!   more than 20% above the average traffic. Otherwise all hints are removed, and an event gives the reason
+//!   ([`TopologyEvent`]): a Node or an endpoint without a zone, a Node without CPU, fewer than two zones, fewer
+//!   endpoints than zones, or too few endpoints for the 20%.
+//! - [`traffic_hints`]: `spec.trafficDistribution`. Each endpoint gets a hint for its own zone, with `PreferSameNode`
+//!   also for its own Node, independently of other endpoints.
 //! - [`strip_hints`]: removes all hints of a Service that uses neither.
 //! - [`HintPolicy`]: selects and applies one of the three for a Service.
-//! - [`TopologyCache`]: the allocation of each Service between syncs, and which Services need a sync after Nodes
-//!   changed.
+//! - [`TopologyCache`]: the number of endpoints of each Service that are allocated to each zone, between syncs, and
+//!   which Services need a sync after Nodes changed. Unlike Go's, it has no lock: wrap it in a mutex.
 //!
 //! ```text
 //! Nodes ----> TopologyCache --ZoneRatios--+
@@ -22,7 +25,9 @@
 //! ```
 //!
 //! The functions edit a [`SliceSet`], and move an unchanged slice to the updates only if one of its hints changes.
-//! Equal input gives equal output: where upstream depends on map order, zones are taken in order of their names.
+//! Equal input gives equal output: where upstream depends on map order, zones are taken in order of their names. None
+//! of them returns an error. The program selects a version feature of `k8s-openapi` 0.29, such as `v1_36`; without one,
+//! `k8s-openapi` does not compile.
 //!
 //! # When not to use it
 //!

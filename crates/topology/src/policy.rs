@@ -6,14 +6,14 @@ use crate::{
     HintsOutcome, SliceSet, TrafficDistribution, ZoneRatios, add_hints, disabled_event, strip_hints, traffic_hints,
 };
 
-/// How the hints of a Service are computed.
+/// Method by which the hints of a Service are computed: topology, traffic distribution, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HintPolicy {
     /// Topology annotation: hints are allocated by the zones' CPU.
     Topology,
     /// Field `spec.trafficDistribution`: hints follow the endpoint's own zone and Node.
     Traffic(TrafficDistribution),
-    /// Neither is set: no hints.
+    /// Neither the annotation nor the field is set: endpoints have no hints.
     None,
 }
 
@@ -34,7 +34,7 @@ impl HintPolicy {
     }
 
     /// Updates the hints of one address type (RC-32 to RC-34). `was_enabled` is whether any address type of the Service
-    /// has topology hints already.
+    /// has topology hints already; if so, a policy other than [`HintPolicy::Topology`] returns a [`disabled_event`].
     ///
     /// Afterwards the controller calls [`record`] under [`HintPolicy::Topology`], and [`remove_service`] otherwise.
     ///

@@ -21,7 +21,7 @@ enum State {
 }
 
 impl ZoneRatios {
-    /// Computes the ratios (TP-2, TP-3).
+    /// Computes each zone's share of the CPU of all Nodes (TP-2, TP-3).
     ///
     /// Only ready Nodes without a control-plane role count. The result is insufficient if one of them has no zone or no
     /// allocatable CPU, or if there are fewer than two zones.
@@ -52,17 +52,18 @@ impl ZoneRatios {
         ZoneRatios(State::Known(by_zone.into_iter().map(share).collect()))
     }
 
-    /// Returns whether the ratios could be computed.
+    /// Returns whether there are ratios: false before the first Node event and if the Nodes were insufficient.
     pub fn is_known(&self) -> bool {
         matches!(self.0, State::Known(_))
     }
 
-    /// Returns whether the Nodes were insufficient; false before the first Node event.
+    /// Returns whether the Nodes were insufficient to compute ratios (see [`from_nodes`](Self::from_nodes)); false
+    /// before the first Node event.
     pub fn is_insufficient(&self) -> bool {
         self.0 == State::Insufficient
     }
 
-    /// Returns the ratios sorted by zone; empty if they are unknown.
+    /// Returns the ratios, which add up to 1, sorted by zone; empty if they are unknown.
     pub fn shares(&self) -> &[(Text, f64)] {
         match &self.0 {
             State::BeforeFirstNode | State::Insufficient => &[],
@@ -70,7 +71,7 @@ impl ZoneRatios {
         }
     }
 
-    /// Returns the ratio of `zone`.
+    /// Returns the ratio of `zone`; `None` if the zone has no Node that counts or the ratios are unknown.
     pub fn get(&self, zone: &str) -> Option<f64> {
         self.shares().iter().find(|(it, _)| &**it == zone).map(|(_, share)| *share)
     }

@@ -20,7 +20,7 @@ pub struct SliceSet {
 }
 
 impl SliceSet {
-    /// Returns all slices: those to create, those to update, and the unchanged.
+    /// Returns an iterator over all slices: those to create, those to update, and the unchanged.
     pub fn iter(&self) -> impl Iterator<Item = &EndpointSlice> {
         self.create.iter().chain(&self.update).chain(self.unchanged.iter().map(|slice| &**slice))
     }

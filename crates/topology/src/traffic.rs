@@ -16,7 +16,7 @@ pub enum TrafficDistribution {
 }
 
 impl TrafficDistribution {
-    /// All values.
+    /// All recognized values of the field.
     pub const ALL: [TrafficDistribution; 3] =
         [TrafficDistribution::PreferClose, TrafficDistribution::PreferSameZone, TrafficDistribution::PreferSameNode];
 

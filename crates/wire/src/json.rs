@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 pub(crate) use self::canonical::{Node, read};
 use crate::{DecodeError, Location};
 
-/// Decodes `bytes` as a `D`.
+/// Decodes a JSON document as a `D`; `kind` is the kind that errors name.
 ///
 /// JSON that Go's `encoding/json` accepts and `serde_json` does not is decoded as in Go: a repeated member is merged
 /// with the earlier one or replaces it, and unpaired surrogates and invalid UTF-8 become U+FFFD. Only documents that

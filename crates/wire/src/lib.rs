@@ -1,12 +1,15 @@
 //! Streaming decoder for Kubernetes objects, lists and watch streams, from JSON and protobuf. No I/O.
 //!
-//! It is for programs that
+//! The caller pushes the chunks of a response body and gets objects of its own type, each as soon as its last byte was
+//! pushed. It is for programs that
 //!
 //! - decode API objects directly into their own types, without a `serde_json::Value` or unused fields in between
 //!   ([`Object`], [`Decode`]);
-//! - read a list response item by item while it arrives ([`ListReader`]), or a complete one at once ([`decode_list`]);
+//! - read a list response item by item while it arrives ([`ListReader`]), or a complete one from JSON
+//!   ([`decode_list`]);
 //! - read a watch event by event, bookmarks and `ERROR` events included ([`WatchReader`]);
 //! - decode `application/vnd.kubernetes.protobuf` field by field without generated code ([`protobuf`]);
+//! - interpret an error response ([`Status`]);
 //! - store many keys, UIDs and resource versions in 16 bytes each ([`ObjectKey`], [`Uid`], [`ResourceVersion`]).
 //!
 //! ```text
@@ -83,14 +86,25 @@
 //! # Ok::<(), DecodeError>(())
 //! ```
 //!
-//! An object that cannot be decoded is returned as [`Undecodable`], with its key if that can be read, and reading
-//! continues with the next one: one bad object does not hide the others.
-//!
 //! A type that also implements [`Decode::from_protobuf`], with the reader in [`protobuf`], can be read with
 //! [`Encoding::Protobuf`].
 //!
-//! With the feature `k8s-openapi`, every object type of that crate implements [`Object`] and [`Decode`] (JSON only). A
-//! type that keeps only the fields in use is several times smaller and faster.
+//! With the feature `k8s-openapi`, every object type of that crate implements [`Object`] and [`Decode`] (JSON only).
+//! The program then selects a version feature of `k8s-openapi` 0.29, such as `v1_36`. A type that keeps only the fields
+//! in use is smaller and faster: the Pod of `kube-endpoint-model` takes 320 bytes of heap instead of 23 kB, and a
+//! quarter of the time to decode from JSON.
+//!
+//! # Errors and limits
+//!
+//! - An object that cannot be decoded is returned as [`Undecodable`], with its key if that can be read, and reading
+//!   continues with the next one: one bad object does not hide the others.
+//! - A malformed or truncated document, another kind or API version, and a list without `metadata.resourceVersion` are
+//!   a [`DecodeError`] of the whole list or watch. It contains the position, and in a watch the resource version of the
+//!   last good event. The caller discards the items of the list, or closes the watch.
+//! - An item or frame of more than 16 MiB ([`DEFAULT_LIMIT`]) is an error too; [`ListReader::with_limit`] and
+//!   [`WatchReader::with_limit`] set another limit.
+//! - Input that Go's decoders accept is decoded as in Go, with the exceptions in the
+//!   [README](https://github.com/kube-endpoints/kube-endpoints/blob/main/crates/wire/README.md#guarantees).
 //!
 //! # When not to use it
 //!

@@ -26,7 +26,8 @@ pub trait Object: Send + Sync + 'static {
         true
     }
 
-    /// Returns namespace and name. Types that store them as [`Text`](crate::Text) should override this to avoid a copy.
+    /// Returns namespace and name as a key. Types that store them as [`Text`](crate::Text) should override this to
+    /// avoid a copy.
     fn key(&self) -> ObjectKey {
         ObjectKey::new(self.namespace(), self.name())
     }

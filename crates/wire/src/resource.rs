@@ -27,7 +27,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// Returns a namespaced resource.
+    /// Returns a namespaced resource, given its group (empty for the core group), version, plural and kind.
     pub const fn namespaced(
         group: &'static str,
         version: &'static str,
@@ -37,7 +37,7 @@ impl Resource {
         Self { group, version, plural, kind, namespaced: true }
     }
 
-    /// Returns a cluster-scoped resource.
+    /// Returns a cluster-scoped resource, given its group (empty for the core group), version, plural and kind.
     pub const fn cluster(group: &'static str, version: &'static str, plural: &'static str, kind: &'static str) -> Self {
         Self { group, version, plural, kind, namespaced: false }
     }

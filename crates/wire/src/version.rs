@@ -4,7 +4,7 @@ use std::{cmp::Ordering, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A `resourceVersion`; empty if the server sent none. 16 bytes.
+/// Resource version of an object or a list; empty if the server sent none. 16 bytes.
 ///
 /// Kubernetes sends decimal numbers, which are stored as `u64`; any other text is stored unchanged. Equality is that of
 /// the texts. Numbers are ordered, as Kubernetes guarantees from 1.35 on ([KEP-5504]); two other texts are equal or not

@@ -39,11 +39,11 @@ pub enum WatchEvent<T> {
 /// Type of an event that contains an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventType {
-    /// `ADDED`
+    /// `ADDED`: see [`WatchEvent::Added`].
     Added,
-    /// `MODIFIED`
+    /// `MODIFIED`: see [`WatchEvent::Modified`].
     Modified,
-    /// `DELETED`
+    /// `DELETED`: see [`WatchEvent::Deleted`].
     Deleted,
 }
 

@@ -1,15 +1,18 @@
 //! A keyed, deduplicating work queue for controllers, with the semantics of client-go's `workqueue`.
 //!
-//! It contains no Kubernetes types. What it is for:
+//! The reference is the client-go of Kubernetes 1.36. The crate contains no Kubernetes types and runs on tokio. A key
+//! is any type that is `Clone + Eq + Hash + Send + 'static`, for example `String` or `Arc<str>`; it is cloned when a
+//! worker gets it. What it is for:
 //!
 //! - **Deduplication**: a key that is added many times before a worker gets it is processed once.
 //! - **One worker per key**: a key that is added while it is being processed is queued again when that worker is done.
-//! - **Delays and retries**: [`Queue::add_after`], and [`Queue::add_rate_limited`] with exponential back-off per key
-//!   and a token bucket for all keys.
+//! - **Delays and retries**: [`Queue::add_after`], and [`Queue::add_rate_limited`] with client-go's
+//!   [default limiter](default_controller_limiter): per key 5 ms, doubling up to 1,000 s, and for all keys together 10
+//!   per second with a burst of 100. Both need the [`Timer`], which the owner spawns.
+//! - **Order**: first in, first out. The queue is unbounded, and an add never waits and never fails.
 //! - **Shutdown**: [`Queue::shut_down`] refuses new keys; [`Queue::shut_down_with_drain`] also waits until the queued
-//!   keys are processed.
-//! - **Metrics**: depth, adds, latency, work duration and retries per queue, under upstream's names with the feature
-//!   `prometheus`.
+//!   keys are processed. Both drop delayed keys.
+//! - **Metrics**: upstream's seven `workqueue_*` metrics, under upstream's names, with the feature `prometheus`.
 //!
 //! ```text
 //! add ----------------------------------------> ready keys --get--> keys in process --done--> removed
@@ -22,11 +25,14 @@
 //!
 //! - Items with data: an add carries only the key, and repeated adds are merged. Use a channel.
 //! - Work that must survive a restart: the queue is in memory only.
+//! - Priorities or back-pressure: the order is fixed and the length unbounded.
 //! - Controllers on kube-rs' `Controller`: it brings its own scheduler.
 //!
 //! # Example
 //!
-//! A worker loop with retries:
+//! Five workers with a retry loop. A key that fails 16 times in a row is dropped until it is added again. The name
+//! would be the label of metrics; without a provider there are none. `default/db` is not processed if it is still
+//! delayed when the queue is shut down:
 //!
 //! ```
 //! use std::time::Duration;
@@ -94,8 +100,9 @@
 //! - [`add_after`](Queue::add_after) never blocks; upstream's `AddAfter` blocks while 1,000 requests are unread.
 //! - A clock that goes back adds no tokens to a [`TokenBucket`].
 //! - There is no global metrics provider: a queue without a name and a provider has no metrics.
-//! - [`add_after_about`](Queue::add_after_about) has no counterpart upstream. `TypedQueue`, `ParallelizeUntil` and the
-//!   limiters that Kubernetes' controllers do not use have none here.
+//! - [`add_after_about`](Queue::add_after_about) has no counterpart upstream.
+//! - Not implemented: `TypedQueue` (another order of keys), `ParallelizeUntil`, and the limiters
+//!   `TypedItemFastSlowRateLimiter` and `TypedWithMaxWaitRateLimiter`.
 //!
 //! # Counterparts of upstream's tests
 //!

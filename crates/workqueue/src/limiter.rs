@@ -51,7 +51,8 @@ pub fn default_controller_limiter<K: Clone + Eq + Hash + Send + 'static>() -> Ma
     controller_limiter(Duration::from_millis(5))
 }
 
-/// Returns the limiter of the EndpointSlice controllers: [`default_controller_limiter`] with a first delay of 1 s.
+/// Returns the limiter of the EndpointSlice controllers of Kubernetes: [`default_controller_limiter`] with a first
+/// delay of 1 s instead of 5 ms.
 pub fn endpoint_slice_limiter<K: Clone + Eq + Hash + Send + 'static>() -> MaxOf<K> {
     controller_limiter(Duration::from_secs(1))
 }

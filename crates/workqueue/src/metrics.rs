@@ -8,7 +8,7 @@ use std::{
 
 use crate::core::Index;
 
-/// Factory of the metrics of named queues.
+/// Factory of the [`QueueMetrics`] of named queues.
 pub trait MetricsProvider: Send + Sync {
     /// Returns the metrics of the queue `name`. Called once, by [`Builder::build`](crate::Builder::build).
     fn queue(&self, name: &str) -> Arc<dyn QueueMetrics>;
@@ -20,23 +20,24 @@ impl<P: MetricsProvider + ?Sized> MetricsProvider for Arc<P> {
     }
 }
 
-/// Events of one queue. The methods are called with the queue's lock held: they must be fast and must not call the
-/// queue.
+/// Receiver of the measurements of one queue. The methods are called with the queue's lock held: they must be fast and
+/// must not call the queue.
 pub trait QueueMetrics: Send + Sync {
-    /// A key was accepted: increments adds and depth. Not called for a key that is queued already; called for the first
-    /// add of a key while it is being processed.
+    /// Counts an accepted key: increments adds and depth. Not called for a key that is queued already; called for the
+    /// first add of a key while it is being processed.
     fn added(&self);
 
-    /// A worker got a key, `waited` after its first add: decrements the depth.
+    /// Records that a worker got a key, `waited` after its first add: decrements the depth.
     fn taken(&self, waited: Duration);
 
-    /// A worker is done with a key, `worked` after it got the key.
+    /// Records that a worker is done with a key, `worked` after it got the key.
     fn finished(&self, worked: Duration);
 
-    /// A key was added with a delay (a zero delay included) or rate limited.
+    /// Counts a key that was added with a delay (a zero delay included) or rate limited.
     fn retried(&self);
 
-    /// Called every 500 ms with the sum and the maximum of the times that the keys now in process have taken so far.
+    /// Sets the sum and the maximum of the times that the keys now in process have taken so far. Called every 500 ms
+    /// while the [`Timer`](crate::Timer) runs.
     fn unfinished(&self, total: Duration, longest: Duration);
 }
 

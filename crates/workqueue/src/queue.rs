@@ -29,12 +29,13 @@ pub struct Queue<K> {
 }
 
 impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
-    /// Returns a builder with the default configuration.
+    /// Returns a builder of a queue and its timer, with the default configuration.
     pub fn builder() -> Builder<K> {
         Builder::new()
     }
 
-    /// Queues `key`. Does nothing if the key is queued already or the queue is shutting down.
+    /// Queues `key`; if it is in process, once its worker is done. Does nothing if the key is queued already or the
+    /// queue is shutting down.
     pub fn add(&self, key: K) {
         self.shared.add(key);
     }
@@ -68,7 +69,8 @@ impl<K: Clone + Eq + Hash + Send + 'static> Queue<K> {
         self.shared.with_limiter(|limiter| limiter.forget(key));
     }
 
-    /// Returns the number of rate-limited adds of `key` since it was last forgotten.
+    /// Returns the number of rate-limited adds of `key` since it was last forgotten; always 0 if the limiter counts
+    /// none, as a [`BucketLimiter`](crate::BucketLimiter) alone.
     pub fn num_requeues(&self, key: &K) -> u32 {
         self.shared.with_limiter(|limiter| limiter.requeues(key))
     }
@@ -100,7 +102,7 @@ impl<K> Queue<K> {
         self.shared.waiting()
     }
 
-    /// Returns whether the queue was shut down.
+    /// Returns whether the queue was shut down; queued keys may still be handed out.
     pub fn is_shutting_down(&self) -> bool {
         self.shared.is_shutting_down()
     }

@@ -32,7 +32,7 @@ impl<K> Timer<K> {
 }
 
 impl<K: Clone + Eq> Timer<K> {
-    /// Runs until the queue is shut down.
+    /// Queues delayed keys when they are due, until the queue is shut down.
     ///
     /// One sleep until the earliest deadline serves all delayed keys. Requires a tokio runtime with time enabled.
     pub async fn run(self) {

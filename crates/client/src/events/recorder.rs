@@ -13,7 +13,7 @@ use crate::Client;
 /// Capacity of the queue between recorder and writer, in events.
 const QUEUE_CAPACITY: usize = 1000;
 
-/// Records events about objects. Clones share one queue.
+/// Recorder of events about objects, which an [`EventWriter`] writes. Clones share one queue.
 #[derive(Debug, Clone)]
 pub struct EventRecorder {
     queue: mpsc::Sender<RecordedEvent>,

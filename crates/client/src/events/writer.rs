@@ -21,7 +21,8 @@ use crate::{Client, Error};
 const MAX_ATTEMPTS: u32 = 12;
 const RETRY_DELAY: Duration = Duration::from_secs(10);
 
-/// Writes the events of an [`EventRecorder`](super::EventRecorder) to the API server.
+/// Task that writes the events of an [`EventRecorder`](super::EventRecorder) to the API server, started by
+/// [`run`](Self::run).
 #[derive(Debug)]
 #[must_use = "events are not written until `run` is called"]
 pub struct EventWriter {
@@ -38,6 +39,9 @@ impl EventWriter {
 
     /// Writes events until all recorders are dropped and the queue is empty. Returns at once if `stop` is cancelled,
     /// and drops the queued events: shutdown must not wait for events.
+    ///
+    /// Requires the rights `create` and `patch` on Events. A write that fails with a transport error is tried up to 12
+    /// times, 10 s apart; after any other error it is logged and dropped.
     pub async fn run(mut self, stop: CancellationToken) {
         let _ = stop.run_until_cancelled(self.write_all()).await;
     }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::RateLimiter;
 
-/// The delay returned by a bucket that never gains a token; about 292 years.
+/// Delay returned by a [`TokenBucket`] that never gains a token: about 292 years.
 pub const FOREVER: Duration = Duration::from_nanos(i64::MAX as u64);
 
 /// A token bucket with reservations, as `Reserve().Delay()` of Go's `golang.org/x/time/rate`: taking a token always
@@ -71,14 +71,14 @@ impl TokenBucket {
     }
 }
 
-/// One [`TokenBucket`] for all keys. It counts no retries per key: `requeues` is always 0.
+/// Rate limiter with one [`TokenBucket`] for all keys. It counts no retries per key: `requeues` is always 0.
 #[derive(Debug, Clone)]
 pub struct BucketLimiter {
     bucket: TokenBucket,
 }
 
 impl BucketLimiter {
-    /// Limits all keys together to `rate` per second on average, with bursts of at most `burst`.
+    /// Creates a limiter of all keys together to `rate` per second on average, with bursts of at most `burst`.
     pub fn new(rate: f64, burst: u32) -> Self {
         Self { bucket: TokenBucket::new(rate, burst) }
     }

@@ -7,7 +7,7 @@ use std::{
 
 use super::RateLimiter;
 
-/// The longest delay of several limiters. Each of them counts every retry.
+/// Rate limiter that returns the longest delay of several limiters. Each of them counts every retry.
 #[derive(Default)]
 pub struct MaxOf<K> {
     limiters: Vec<Box<dyn RateLimiter<K>>>,
@@ -19,7 +19,7 @@ impl<K> MaxOf<K> {
         Self { limiters: Vec::new() }
     }
 
-    /// Adds a limiter.
+    /// Adds a limiter to those whose longest delay is returned.
     #[must_use]
     pub fn and(mut self, limiter: impl RateLimiter<K> + 'static) -> Self {
         self.limiters.push(Box::new(limiter));

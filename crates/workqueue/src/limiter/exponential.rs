@@ -7,7 +7,7 @@ use std::{
 
 use super::{RateLimiter, tries::Tries};
 
-/// Exponential back-off per key: `base`, doubling with each retry, at most `cap`.
+/// Rate limiter with exponential back-off per key: `base`, doubling with each retry, at most `cap`.
 #[derive(Debug, Clone)]
 pub struct ItemExponential<K> {
     base: Duration,
