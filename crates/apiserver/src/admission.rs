@@ -182,12 +182,12 @@ impl<'a> Admission<'a> {
         self.add(Rule::Validation(Arc::new(rule)))
     }
 
-    /// Removes a rule. Returns `false` if there is none with this id.
+    /// Removes an admission rule. Returns `false` if there is none with this id.
     pub fn remove(&self, id: u64) -> bool {
         self.shared.write(false, |cluster, _| cluster.admission_mut().remove(id))
     }
 
-    /// Removes all rules.
+    /// Removes all admission rules.
     pub fn clear(&self) {
         self.shared.write(false, |cluster, _| cluster.admission_mut().rules.clear());
     }

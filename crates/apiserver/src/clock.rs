@@ -36,7 +36,7 @@ impl Clock {
         Self::default()
     }
 
-    /// Returns the current time.
+    /// Returns the current time of this clock.
     #[expect(clippy::disallowed_methods, reason = "the default clock of the shell that stamps objects")]
     pub fn now(&self) -> Timestamp {
         self.read.as_ref().map_or_else(Timestamp::now, |read| read())

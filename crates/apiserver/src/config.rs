@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::custom_kind::CustomKind;
 use crate::identity::User;
 
-/// Configuration of a [`Server`](crate::Server).
+/// Configuration of a [`Server`](crate::Server): address, access, kinds, watch history, seed and clock.
 ///
 /// By default it serves plain HTTP on a free port of the loopback interface, without authentication, and allows every
 /// request.
@@ -70,7 +70,7 @@ pub struct Config {
     pub clock: Clock,
 }
 
-/// Transport of a server, which serves HTTP/1.1 and HTTP/2 over either.
+/// Transport of a server: plain or TLS, with HTTP/1.1 and HTTP/2 over either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
     /// Plain HTTP.
@@ -89,7 +89,7 @@ pub enum Anonymous {
     Refused,
 }
 
-/// Authorization mode of a server.
+/// Authorization mode of a server: allow every request, or RBAC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Authorization {
     /// Every request is allowed.

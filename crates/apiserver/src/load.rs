@@ -11,7 +11,7 @@ use crate::server::Server;
 /// Number of objects stored per acquisition of the write lock.
 const BATCH_SIZE: usize = 100;
 
-/// Error of [`Server::load`].
+/// Error of [`Server::load`]: an unknown kind or a rejected object.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {

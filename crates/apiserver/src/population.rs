@@ -45,22 +45,22 @@ impl Population {
         self.services.div_ceil(self.services_of_a_namespace.max(1))
     }
 
-    /// Returns the name of a Service.
+    /// Returns the name of the Service with this index.
     pub fn service_name(service: usize) -> String {
         format!("checkout-{service}")
     }
 
-    /// Returns the name of a Node.
+    /// Returns the name of the Node with this index.
     pub fn node_name(node: usize) -> String {
         format!("ip-10-{}-{}-{}.eu-central-1.compute.internal", node >> 16, (node >> 8) & 255, node & 255)
     }
 
-    /// Returns the zone of a Node.
+    /// Returns the zone of the Node with this index.
     pub fn zone(node: usize) -> String {
         format!("eu-central-1{}", ["a", "b", "c"][node % 3])
     }
 
-    /// Returns the IP address of a Pod.
+    /// Returns the IP address of the Pod with this index.
     pub fn pod_ip(pod: usize) -> String {
         format!("10.{}.{}.{}", pod >> 16, (pod >> 8) & 255, pod & 255)
     }
@@ -86,7 +86,7 @@ impl Population {
         pod % self.nodes.max(1)
     }
 
-    /// Returns the name of a Pod, in the format of a `ReplicaSet` named after its Service.
+    /// Returns the name of the Pod with this index, in the format of a `ReplicaSet` named after its Service.
     pub fn pod_name(&self, pod: usize) -> String {
         let service = self.service_of(pod);
         format!("{}-{}-{pod:05x}", Population::service_name(service), template_hash(service))

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::faults::{On, RequestFields};
 
-/// A request that was answered, or whose connection a fault reset. Strings that do not apply are empty.
+/// Entry of the request log: a request that was answered, or whose connection a fault reset. Strings that do not apply
+/// are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -109,27 +110,27 @@ impl<'a> Requests<'a> {
         Self { log }
     }
 
-    /// Returns all requests.
+    /// Returns all requests in the log.
     pub fn all(&self) -> Vec<LoggedRequest> {
         self.log.lock().iter().cloned().collect()
     }
 
-    /// Returns the requests that `on` selects.
+    /// Returns the requests in the log that `on` selects.
     pub fn matching(&self, on: &On) -> Vec<LoggedRequest> {
         self.log.lock().iter().filter(|request| request.matches(on)).cloned().collect()
     }
 
-    /// Returns the number of requests that `on` selects.
+    /// Returns the number of requests in the log that `on` selects.
     pub fn count(&self, on: &On) -> usize {
         self.log.lock().iter().filter(|request| request.matches(on)).count()
     }
 
-    /// Returns all requests and clears the log.
+    /// Returns all requests in the log, and clears it.
     pub fn take(&self) -> Vec<LoggedRequest> {
         std::mem::take(&mut *self.log.lock()).into()
     }
 
-    /// Clears the log.
+    /// Removes all requests from the log.
     pub fn clear(&self) {
         self.log.lock().clear();
     }

@@ -26,7 +26,7 @@ use crate::transport::{Authority, TlsError};
 /// Time limit for requests in flight on shutdown.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A running API server.
+/// A running API server: addresses, stored objects, faults, request log and shutdown.
 ///
 /// Dropping it stops it immediately; [`shutdown`](Self::shutdown) lets requests in flight finish. Its tasks run on the
 /// tokio runtime on which it was started.
@@ -46,7 +46,7 @@ pub enum History {
     Lost,
 }
 
-/// Error of starting a server.
+/// Error of [`Server::start`] and [`Server::in_process`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -167,7 +167,7 @@ impl Server {
         Admission::new(&self.shared)
     }
 
-    /// Returns the log of requests.
+    /// Returns the log of the last requests, for assertions about a client.
     pub fn requests(&self) -> Requests<'_> {
         Requests::new(&self.shared.requests)
     }

@@ -3,7 +3,7 @@
 use crate::cluster::{Cluster, StoreState};
 use crate::server::Server;
 
-/// All objects at one version; taken with [`Server::snapshot`].
+/// All objects of a server at one resource version; taken with [`Server::snapshot`].
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     state: StoreState,

@@ -4,14 +4,14 @@ mod upstream_only;
 
 use upstream_only::UPSTREAM_ONLY;
 
-/// The set of enabled controllers.
+/// The set of enabled controllers, the value of `--controllers`; all by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Controllers {
-    /// `endpoints-controller`.
+    /// Whether `endpoints-controller` is enabled.
     pub endpoints: bool,
-    /// `endpointslice-controller`.
+    /// Whether `endpointslice-controller` is enabled.
     pub endpointslice: bool,
-    /// `endpointslice-mirroring-controller`.
+    /// Whether `endpointslice-mirroring-controller` is enabled.
     pub mirroring: bool,
 }
 

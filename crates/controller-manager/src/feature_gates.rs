@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use kube_endpoint_model::parse_go_bool;
 
-/// Maturity of a feature, in upstream's terms.
+/// Maturity of a feature gate, as in `--feature-gates` of Kubernetes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Off by default; may be removed without notice.
@@ -32,7 +32,7 @@ impl Stage {
     }
 }
 
-/// One feature gate.
+/// A feature gate: its name, stage and default, and whether it is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gate {
     /// Name of the gate in `--feature-gates`.
@@ -99,7 +99,8 @@ pub enum FeatureGateError {
     UnknownComponent(String),
 }
 
-/// All feature gates and whether each is enabled.
+/// All feature gates of kube-controller-manager 1.36 and of this program, and whether each is enabled. Only
+/// `EndpointSlice` and the three `Legacy…` gates have an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureGates {
     /// Copied on write: shared by all clones until a gate is set.

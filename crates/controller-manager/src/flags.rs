@@ -59,7 +59,7 @@ struct Flags {
     global: misc::Global,
 }
 
-/// A parsed command line.
+/// A parsed command line: settings for [`run`](crate::run), warnings, and the values of all flags.
 #[derive(Clone, Debug)]
 pub struct CommandLine {
     /// The settings that the flags give. [`Settings::flags`] is empty; the binary moves `flags` there.
@@ -70,7 +70,7 @@ pub struct CommandLine {
     pub flags: BTreeMap<String, String>,
 }
 
-/// Why a command line does not start the program.
+/// Error of [`CommandLine::parse`]: an invalid command line, or a request for help or the version.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UsageError {

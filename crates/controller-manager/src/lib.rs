@@ -3,9 +3,10 @@
 //!
 //! It is for:
 //!
-//! - running the three controllers in place of those of kube-controller-manager ([`run`]),
-//! - accepting kube-controller-manager's command line, the flags of its other controllers included ([`CommandLine`],
-//!   [`FeatureGates`]),
+//! - running the three controllers in place of those of kube-controller-manager 1.36 ([`run`]), against an API server
+//!   that serves `discovery.k8s.io/v1` (Kubernetes 1.21 or newer),
+//! - accepting kube-controller-manager's command line; with `--allow-upstream-flags`, the flags of its other
+//!   controllers too, each ignored with a warning ([`CommandLine`], [`FeatureGates`]),
 //! - running several replicas, one of them active: leader election on a Lease, with caches synced on the standbys
 //!   ([`LeaderElection`]),
 //! - serving health checks, metrics and debug pages over HTTPS, with delegated authentication and authorization
@@ -35,7 +36,9 @@
 //!
 //! # Example
 //!
-//! The binary passes the [`Settings`] of its [`CommandLine`] to [`run`]. Other programs call [`run`] directly:
+//! The binary passes the [`Settings`] of its [`CommandLine`] to [`run`]. Other programs call [`run`] directly. The
+//! default settings have no leader election and no HTTPS server: run one instance only. [`RunError`] lists what ends a
+//! run before it is stopped; an unreachable API server does not.
 //!
 //! ```no_run
 //! use endpoint_controller_manager::{Settings, run};
@@ -48,6 +51,15 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Features
+//!
+//! `endpoint`, `endpointslice` and `mirroring` select the controllers that are compiled in, at least one; all are
+//! enabled by default. Flags of a controller that is left out are accepted and have no effect.
+//!
+//! For installation, flags, alerts and troubleshooting see the
+//! [book](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/SUMMARY.md). Ids such as `CM-4` name
+//! rules of its [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 
 #[cfg(not(any(feature = "endpoint", feature = "endpointslice", feature = "mirroring")))]
 compile_error!("choose at least one controller: features `endpoint`, `endpointslice`, `mirroring`");

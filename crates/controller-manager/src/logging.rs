@@ -15,7 +15,7 @@ pub struct LoggingSettings {
     /// controllers); 6 and more also trace events (each request). Other crates log warnings and errors only, at any
     /// verbosity.
     pub verbosity: u32,
-    /// `--logging-format`.
+    /// `--logging-format`: format of a log line; text by default.
     pub format: LogFormat,
 }
 

@@ -19,7 +19,7 @@ use crate::controllers::Controllers;
 use crate::feature_gates::FeatureGates;
 use crate::logging::LoggingSettings;
 
-/// All settings of [`run`](crate::run).
+/// Settings of [`run`](crate::run): controllers, client, leader election, HTTPS server and log.
 ///
 /// The defaults are those of kube-controller-manager's flags, except that nothing is served and no leader is elected: a
 /// library must not open ports or write a Lease without being configured to.
@@ -41,7 +41,7 @@ pub struct Settings {
     /// `--min-resync-period`: each informer resyncs at a period drawn between this and twice this; zero disables
     /// resyncs.
     pub min_resync_period: Duration,
-    /// `--feature-gates`.
+    /// `--feature-gates`: the feature gates and whether each is enabled.
     pub feature_gates: FeatureGates,
     /// Leader election; `None`, the default, disables it. On the command line it is enabled by default.
     pub leader_election: Option<LeaderElection>,

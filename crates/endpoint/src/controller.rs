@@ -23,26 +23,26 @@ use sync::Syncs;
 use unanswered::UnansweredWrites;
 use watches::{watch_endpoints, watch_pods, watch_services};
 
-/// Options of the Endpoints controller.
+/// Options of the Endpoints controller: concurrency, batching, and rules of earlier versions.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// Number of Services that are synced at once: `--concurrent-endpoint-syncs`.
+    /// Number of Services that are synced at once: `--concurrent-endpoint-syncs`, whose default is 5.
     pub concurrent_syncs: usize,
     /// Delay between a change of a Pod and the sync of its Services, which batches further changes:
-    /// `--endpoint-updates-batch-period`.
+    /// `--endpoint-updates-batch-period`, whose default is 0. Changes of Services have no delay.
     pub batch_period: Duration,
     /// Rules of earlier Kubernetes versions that apply, from feature gates.
     pub legacy: Legacy,
 }
 
-/// Caches that the Endpoints controller reads.
+/// Informers whose caches the Endpoints controller reads.
 #[derive(Debug, Clone)]
 pub struct Informers {
-    /// Services.
+    /// Informer of Services.
     pub services: Informer<Service, ServiceIndex>,
-    /// Pods.
+    /// Informer of Pods.
     pub pods: Informer<Pod, PodIndex>,
-    /// Endpoints.
+    /// Informer of Endpoints, including those that users wrote.
     pub endpoints: Informer<Endpoints>,
 }
 
@@ -51,7 +51,8 @@ const NAME: &str = "endpoints-controller";
 
 /// Returns the Endpoints controller, which reads the caches of `informers` and writes with `client`.
 ///
-/// The caller runs the informers and the controller. Warning events about failed writes go to `recorder`.
+/// The caller runs the informers, the controller and the event writer of `recorder`, which gets Warning events about
+/// failed creates and updates. `metrics` receives the metrics of the queue and of syncs.
 pub fn endpoints_controller(
     informers: &Informers,
     client: Client,

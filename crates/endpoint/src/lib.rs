@@ -8,8 +8,10 @@
 //! - **The decision alone**: [`plan`] computes the object of a Service, and whether it has to be created or updated,
 //!   without client, clock or runtime.
 //! - **The size limit**: an object has at most [`MAX_ADDRESSES`] addresses, ready ones first.
-//! - **Earlier rules**: [`Legacy`] restores three rules of earlier Kubernetes versions.
-//! - **No redundant writes**: an object that would change only in its trigger time is not written.
+//! - **Earlier rules**: [`Legacy`] restores three rules of earlier Kubernetes versions, for manifests that depend on
+//!   them.
+//! - **No redundant writes**: an object that would change only in its annotation
+//!   `endpoints.kubernetes.io/last-change-trigger-time` is not written.
 //!
 //! ```text
 //! Service, Pod and Endpoints events --> queue of Services --> sync of one Service
@@ -18,6 +20,33 @@
 //!                           ^                                                     |
 //!                           +--------------- response to the write ---------------+
 //! ```
+//!
+//! Ids such as `EP-7` name rules of the
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md): the behaviour of
+//! Kubernetes 1.36, and each deliberate difference.
+//!
+//! # Use
+//!
+//! To run the controller in a program of your own:
+//!
+//! 1. Build the informers: of Services with a `ServiceIndex`, of Pods with a `PodIndex`, and of Endpoints without an
+//!    index.
+//! 2. Pass them to [`endpoints_controller`], with a client and an `EventRecorder` of `kube-controller-client`.
+//! 3. Run the informers, the `EventWriter` and `Controller::run`, for example as tasks of a
+//!    `kube_controller::Supervisor`. Workers start once all caches are synced.
+//! 4. Enable a version feature of `k8s-openapi`, such as `v1_36`; the libraries select none. For `plan` alone, this
+//!    step is enough.
+//!
+//! The program `controller-manager` does this in [`caches.rs`] and [`manager.rs`]; [`cluster-role.yaml`] lists the
+//! permissions of all three controllers. With several replicas, gate the client with the `Fence` of
+//! `kube-lease-election`.
+//!
+//! A sync whose write fails is retried after 5 ms, doubling up to 1,000 s, and every 1,000 s after 15 retries. A failed
+//! create or update is also reported in a Warning event.
+//!
+//! [`caches.rs`]: https://github.com/kube-endpoints/kube-endpoints/blob/main/crates/controller-manager/src/caches.rs
+//! [`manager.rs`]: https://github.com/kube-endpoints/kube-endpoints/blob/main/crates/controller-manager/src/manager.rs
+//! [`cluster-role.yaml`]: https://github.com/kube-endpoints/kube-endpoints/blob/main/deploy/kustomize/base/cluster-role.yaml
 //!
 //! # When not to use it
 //!
@@ -28,9 +57,6 @@
 //! - Together with upstream's Endpoints controller: both write the same objects and conflict.
 //!
 //! # Example
-//!
-//! Ids such as `RC-14` name rules of the
-//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 //!
 //! ```
 //! use std::sync::Arc;

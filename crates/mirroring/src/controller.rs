@@ -23,26 +23,29 @@ use crate::metrics::MirroringMetrics;
 use crate::plan::options;
 use sync::Syncs;
 
-/// Options of the mirroring controller.
+/// Options of the mirroring controller: concurrency, batching, and the limit of addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// Number of Services that are synced at once: `--mirroring-concurrent-service-endpoint-syncs`.
+    /// Number of Services that are synced at once: `--mirroring-concurrent-service-endpoint-syncs`,
+    /// whose default is 5.
     pub concurrent_syncs: usize,
-    /// Maximum number of addresses of a subset that are mirrored: `--mirroring-max-endpoints-per-subset`.
+    /// Maximum number of addresses of a subset that are mirrored: `--mirroring-max-endpoints-per-subset`, whose default
+    /// is 1,000.
     pub max_endpoints_per_subset: NonZeroUsize,
     /// Delay between a change of a slice and the sync of its Service, which batches further changes:
-    /// `--mirroring-endpointslice-updates-batch-period`. Changes of Endpoints and Services have no delay.
+    /// `--mirroring-endpointslice-updates-batch-period`, whose default is 0. Changes of Endpoints and Services have no
+    /// delay.
     pub batch_period: Duration,
 }
 
-/// Caches that the mirroring controller reads.
+/// Informers whose caches the mirroring controller reads.
 #[derive(Debug, Clone)]
 pub struct Informers {
-    /// Services.
+    /// Informer of Services.
     pub services: Informer<Service, ServiceIndex>,
-    /// Endpoints.
+    /// Informer of Endpoints, including those of the Endpoints controller.
     pub endpoints: Informer<Endpoints>,
-    /// EndpointSlices, including those of other controllers.
+    /// Informer of EndpointSlices, including those of other controllers.
     pub slices: Informer<EndpointSlice, SliceIndex>,
 }
 
@@ -54,8 +57,9 @@ const NAME: &str = "endpointslice-mirroring-controller";
 
 /// Returns the mirroring controller, which reads the caches of `informers` and writes with `client`.
 ///
-/// The caller runs the informers and the controller. `mirroring` receives the metrics of upstream's controller,
-/// `metrics` those of the queue and of syncs. Warning events about skipped addresses go to `recorder`.
+/// The caller runs the informers, the controller and the event writer of `recorder`, which gets Warning events about
+/// skipped addresses. `mirroring` receives the metrics of upstream's controller, `metrics` those of the queue and of
+/// syncs.
 pub fn mirroring_controller(
     informers: &Informers,
     client: Client,

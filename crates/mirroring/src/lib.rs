@@ -5,11 +5,12 @@
 //!
 //! - **The controller**: [`mirroring_controller`] implements upstream's `endpointslice-mirroring-controller`, so that
 //!   clients that read only EndpointSlices see custom Endpoints.
-//! - **The desired endpoints alone**: [`desired`] computes the endpoints of the slices, deduplicated and limited, by
-//!   address type and ports. No I/O.
+//! - **The desired endpoints alone**: [`desired`] computes the endpoints of the slices, deduplicated, with at most
+//!   `max` addresses per subset, by address type and ports. No I/O.
 //! - **The plan alone**: [`plan`] computes the slices to create, update and delete, with the generic reconciler of
 //!   [`kube_endpointslice`]. No I/O.
-//! - **Selection**: [`should_mirror`] returns whether an Endpoints object is mirrored.
+//! - **Selection**: [`should_mirror`] returns whether an Endpoints object is mirrored: its label
+//!   `endpointslice.kubernetes.io/skip-mirror` is not `true`, and it is not a lock of leader election.
 //! - **Metrics**: [`MirroringMetrics`]; upstream's names with the feature `prometheus`.
 //!
 //! ```text
@@ -20,6 +21,33 @@
 //!                                  +----------- responses to the writes ----------+
 //! ```
 //!
+//! Ids such as `MI-6` name rules of the
+//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md): the behaviour of
+//! Kubernetes 1.36, and each deliberate difference.
+//!
+//! # Use
+//!
+//! To run the controller in a program of your own:
+//!
+//! 1. Build the informers: of Services with a `ServiceIndex`, of Endpoints without an index, and of EndpointSlices with
+//!    a `SliceIndex`.
+//! 2. Pass them to [`mirroring_controller`], with a client and an `EventRecorder` of `kube-controller-client`.
+//! 3. Run the informers, the `EventWriter` and `Controller::run`, for example as tasks of a
+//!    `kube_controller::Supervisor`. Workers start once all caches are synced.
+//! 4. Enable a version feature of `k8s-openapi`, such as `v1_36`; the libraries select none. For `desired` or `plan`
+//!    alone, this step is enough.
+//!
+//! The program `controller-manager` does this in [`caches.rs`] and [`manager.rs`]; [`cluster-role.yaml`] lists the
+//! permissions of all three controllers. With several replicas, gate the client with the `Fence` of
+//! `kube-lease-election`.
+//!
+//! A sync with a failed write is retried after 1 s, doubling up to 100 s, and every 100 s after 15 retries. Skipped
+//! addresses are reported in a Warning event.
+//!
+//! [`caches.rs`]: https://github.com/kube-endpoints/kube-endpoints/blob/main/crates/controller-manager/src/caches.rs
+//! [`manager.rs`]: https://github.com/kube-endpoints/kube-endpoints/blob/main/crates/controller-manager/src/manager.rs
+//! [`cluster-role.yaml`]: https://github.com/kube-endpoints/kube-endpoints/blob/main/deploy/kustomize/base/cluster-role.yaml
+//!
 //! # When not to use it
 //!
 //! - For Services with a selector: their slices are written by `kube-endpointslice`.
@@ -27,9 +55,6 @@
 //! - Together with upstream's mirroring controller: both write the same slices and conflict.
 //!
 //! # Example
-//!
-//! Ids such as `RC-14` name rules of the
-//! [contract](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/contract.md).
 //!
 //! ```
 //! use std::num::NonZeroUsize;

@@ -11,7 +11,8 @@ use std::hash::{Hash as _, Hasher as _};
 use crate::fault::Fault;
 use crate::point::{Point, Verb};
 
-/// Probabilities of faults at a point, from `0.0` to `1.0`. A run panics if one of them is out of this range.
+/// Probabilities of drawn faults at a [`Point`](crate::Point), from `0.0` to `1.0`. A run panics if one of them is out
+/// of this range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chaos {
     /// Probability that a request is rejected, lost or delayed.
@@ -26,7 +27,7 @@ pub struct Chaos {
 const LONG: Fault = Fault::Throttle(86_400);
 
 impl Chaos {
-    /// No faults.
+    /// Probabilities of zero: no faults.
     pub const NONE: Chaos = Chaos { requests: 0.0, events: 0.0, crashes: 0.0 };
 
     /// Returns the fault at a point, if any. It depends only on `seed` and `point`, not on other faults of the run.

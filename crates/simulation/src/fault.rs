@@ -180,7 +180,7 @@ impl FromStr for Disturbance {
     }
 }
 
-/// The faults of one run, at points and at times.
+/// A given set of faults of one run, at points and at times, in place of drawn ones.
 ///
 /// Formatted and parsed as a comma-separated list such as `a/create/endpointslices/3=lose-answer,@1500=restart-server`.
 /// Times are in milliseconds since the start of the run.

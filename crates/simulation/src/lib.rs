@@ -8,7 +8,8 @@
 //! - checks of each write, of the final state and of the whole log, by the [`Rules`] of the application;
 //! - replaying a failure from its seed: the same seed gives the same [log](Log), byte for byte, and [`shrink`] reduces
 //!   the failure to few steps and faults;
-//! - systematic tests with one fault at each point of a run ([`sieve`]).
+//! - systematic tests with one fault at each [point](Point) of a run, that is, at each request and watch event
+//!   ([`sieve`]).
 //!
 //! A [`Simulation`] runs [processes](Process) against an embedded API server ([`kube_dev_apiserver`]), while a scripted
 //! user changes objects:
@@ -25,6 +26,13 @@
 //! A process is any future that sends requests through a tower service: [`Environment::transport`] is passed to
 //! `kube::Client::new` or to `kube_controller_client::Config::over`.
 //!
+//! To simulate a controller, build a [`Simulation`] from its [`Process`], an implementation of [`Rules`], and the
+//! [`Step`]s of the user; [`Simulation::run`] returns the [`Outcome`]. The book has a
+//! [complete example](https://github.com/kube-endpoints/kube-endpoints/blob/main/docs/src/simulation.md#simulate-your-own-controller).
+//! A run takes a few milliseconds of real time: about 300 runs of the endpoint controllers per second on two cores (AMD
+//! EPYC, 2026-11-23). The call does not fail: errors and panics of a process are in the [`Log`], broken rules in
+//! [`Outcome::violations`].
+//!
 //! # When not to use it
 //!
 //! - To measure throughput, latency or memory: time is virtual and there is one thread.
@@ -33,6 +41,8 @@
 //! - To prove that a controller works with a release of Kubernetes: the API server is an embedded one.
 //!
 //! # Example
+//!
+//! A run of the endpoint controllers, with the feature `endpoints`:
 //!
 //! ```
 //! use kube_simulation::endpoints::scenario;
@@ -44,6 +54,12 @@
 //! ```
 //!
 //! `examples/kube_rs.rs` contains a kube-rs controller with its own rules.
+//!
+//! # Features
+//!
+//! `cli`, the default, is the program `kube-simulation` and includes `endpoints`, the module for the endpoint
+//! controllers. `defects` adds known defects that tests enable. To simulate other controllers only, disable the default
+//! features. The crate selects the feature `v1_36` of `k8s-openapi`.
 //!
 //! # Repeatable programs
 //!

@@ -17,7 +17,7 @@ pub struct Log {
     entries: Vec<Entry>,
 }
 
-/// Entry of a [`Log`].
+/// Entry of a [`Log`]: a time, and what happened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// Virtual time since the start of the run.

@@ -16,12 +16,12 @@ use crate::log::Happening;
 use crate::transport::Transport;
 use crate::world::World;
 
-/// Error with which a process ended by itself.
+/// Error with which the main function of a [`Process`] ended.
 pub type ProcessError = Box<dyn std::error::Error + Send + Sync>;
 
 type Main = dyn Fn(Environment) -> BoxFuture<'static, Result<(), ProcessError>> + Send + Sync;
 
-/// A program under simulation.
+/// A program under simulation: its name and main function.
 #[derive(Clone)]
 pub struct Process {
     name: Arc<str>,
@@ -35,7 +35,7 @@ impl fmt::Debug for Process {
     }
 }
 
-/// Argument of a process's main function.
+/// Argument of the main function of a [`Process`]: its name, and its connection to the API server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Environment {

@@ -22,22 +22,22 @@ use crate::request::Target;
 use crate::script::{Operation, Step};
 use crate::world::{Faults, Kill, World};
 
-/// Description of one run. Running it twice gives equal outcomes.
+/// Description of one simulated run: processes, steps, faults and rules. Running it twice gives equal outcomes.
 #[derive(Clone)]
 pub struct Simulation {
     /// Seed of all random numbers, latencies and drawn faults.
     pub seed: u64,
     /// Programs under simulation.
     pub processes: Vec<Process>,
-    /// Rules that the run is checked against.
+    /// Rules of the application, which the run is checked against.
     pub rules: Arc<dyn Rules>,
     /// Writes that are executed before the processes start.
     pub setup: Vec<Operation>,
     /// Steps of the user. The time of the first one counts from 500 ms after the start of the run.
     pub steps: Vec<Step>,
-    /// Faults at points and at times.
+    /// Faults of the run: drawn from the seed, or planned.
     pub faults: Faults,
-    /// Time limits.
+    /// Time limits for the end of the run.
     pub limits: Limits,
 }
 
@@ -64,12 +64,12 @@ impl Default for Limits {
     }
 }
 
-/// Outcome of a run.
+/// Outcome of [`Simulation::run`]: violations, log and injected faults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Violated rules, in order of time; empty if the run passed.
     pub violations: Vec<String>,
-    /// Log of the run.
+    /// Log of everything that happened in the run.
     pub log: Log,
     /// Faults that were injected. As [`Faults::Planned`], they reproduce the run.
     pub plan: Plan,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// One request of the user.
+/// One request of the scripted user, and the time before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Time since the previous step.
@@ -29,7 +29,7 @@ pub(crate) fn retain(steps: Vec<Step>, mut keep: impl FnMut(usize, &Operation) -
     kept
 }
 
-/// A write of the user.
+/// A write that the scripted user sends: a create, merge patch or delete.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation {
     /// POST of an object to its collection path.

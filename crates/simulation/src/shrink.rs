@@ -5,7 +5,7 @@ use crate::run::{Outcome, Simulation};
 use crate::script;
 use crate::world::Faults;
 
-/// A reduced failure.
+/// A failing run reduced by [`shrink`]: the remaining steps and faults, and their outcome.
 #[derive(Clone, Debug)]
 pub struct Shrunk {
     /// The reduced run.

@@ -11,7 +11,7 @@ use crate::fault::{Fault, Plan};
 use crate::log::{Entry, Happening, Log};
 use crate::point::Point;
 
-/// Pattern of perturbation.
+/// Pattern by which Sieve perturbs a controller's view of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pattern {
     /// The process crashes between two writes (Sieve's intermediate states).
@@ -23,7 +23,7 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// All patterns.
+    /// All three patterns.
     pub const ALL: [Pattern; 3] = [Pattern::Crash, Pattern::Past, Pattern::Unobserved];
 }
 

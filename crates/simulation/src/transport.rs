@@ -27,7 +27,7 @@ use crate::world::World;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Body of a response.
+/// Body of a response that a [`Transport`] returns.
 pub type TransportBody = UnsyncBoxBody<Bytes, io::Error>;
 
 /// Connection of one process to the API server: a tower service for any HTTP client. Clones belong to the same process.

@@ -17,7 +17,7 @@ use crate::point::{Point, Verb};
 use crate::request::Target;
 use crate::versions::Versions;
 
-/// Faults of a run.
+/// Faults of a run: drawn from the seed, or given by a plan.
 #[derive(Clone, Debug)]
 pub enum Faults {
     /// Faults at points are drawn from the seed until the last step and disturbance have ended.

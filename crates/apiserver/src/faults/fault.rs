@@ -59,7 +59,7 @@ pub enum Effect {
     },
 }
 
-/// How a watch ends.
+/// How [`Effect::EndWatch`] ends a watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum End {
@@ -166,7 +166,7 @@ impl On {
     }
 }
 
-/// Fault to inject with [`Faults::inject`](super::Faults::inject).
+/// Fault to inject with [`Faults::inject`](super::Faults::inject): its effect, and the requests that it affects.
 ///
 /// ```
 /// use std::time::Duration;

@@ -145,7 +145,7 @@ impl<'a> Faults<'a> {
         self.shared.faults.remove(id)
     }
 
-    /// Removes all faults.
+    /// Removes all injected faults.
     pub fn clear(&self) {
         self.shared.faults.clear();
     }

@@ -115,7 +115,7 @@ fn reset() -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by the API server")
 }
 
-/// Response body of [`InProcess`].
+/// Body of a response of [`InProcess`]: the whole document, or the frames of a watch as they occur.
 ///
 /// # Errors
 /// [`ConnectionReset`](io::ErrorKind::ConnectionReset), once, if the server is restarted, restored or dropped, or by a

@@ -15,7 +15,7 @@ use rustls::{RootCertStore, ServerConfig};
 const NAMES: [&str; 5] =
     ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"];
 
-/// Error of setting up TLS.
+/// Error of generating certificates or setting up TLS.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {

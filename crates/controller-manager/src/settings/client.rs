@@ -16,9 +16,9 @@ pub struct ClientSettings {
     /// `--master`: URL of the API server; overrides the one in the kubeconfig.
     pub master: Option<String>,
     /// `--kube-api-qps`: sustained requests per second of each client (one for each controller and one for the
-    /// informers); 0 or less disables the limit.
+    /// informers); 20 by default, 0 or less disables the limit.
     pub qps: f32,
-    /// `--kube-api-burst`: requests that a client may send at once before `qps` applies.
+    /// `--kube-api-burst`: requests that a client may send at once before `qps` applies; 30 by default.
     pub burst: u32,
     /// `--kube-api-content-type`: preferred encoding of reads; types and servers without protobuf are read as JSON.
     /// Writes are always JSON.

@@ -2,7 +2,7 @@
 
 use kube_lease_election::{LeaseName, Timing};
 
-/// Lease and timing of leader election.
+/// Lease and timing of leader election; by default `kube-system/endpoint-controller-manager`, with 15 s, 10 s and 2 s.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaderElection {
     /// `--leader-elect-resource-namespace` and `--leader-elect-resource-name`: the Lease to acquire. Kubernetes 1.36

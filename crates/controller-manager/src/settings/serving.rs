@@ -16,11 +16,11 @@ pub struct ServingSettings {
     /// `--cert-dir`: directory in which a self-signed certificate is stored, as `kube-controller-manager.crt` and
     /// `.key`, and found again after a restart. `None`: in memory only.
     pub cert_dir: Option<PathBuf>,
-    /// `--tls-min-version`: minimum TLS version.
+    /// `--tls-min-version`: minimum TLS version; 1.2 by default.
     pub min_tls_version: TlsVersion,
-    /// How clients are authenticated.
+    /// How clients are authenticated: by client certificate or bearer token.
     pub authentication: AuthenticationSettings,
-    /// How requests are authorized.
+    /// How requests are authorized: by path, group or `SubjectAccessReview`.
     pub authorization: AuthorizationSettings,
 }
 
@@ -36,10 +36,10 @@ pub struct CertificateFiles {
 /// Minimum TLS version. rustls implements no older versions than these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TlsVersion {
-    /// `VersionTLS12`, the default.
+    /// TLS 1.2, `VersionTLS12`; the default.
     #[default]
     Tls12,
-    /// `VersionTLS13`.
+    /// TLS 1.3, `VersionTLS13`.
     Tls13,
 }
 

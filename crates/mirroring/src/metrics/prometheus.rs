@@ -25,7 +25,7 @@ pub struct PrometheusMetrics {
 const SUBSYSTEM: &str = "endpoint_slice_mirroring_controller";
 
 impl PrometheusMetrics {
-    /// Registers the metrics.
+    /// Registers the metrics of the mirroring controller with `registry`.
     ///
     /// # Errors
     ///

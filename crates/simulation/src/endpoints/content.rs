@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::object::{name, namespace};
 
-/// Objects of all namespaces, as the API server serves them.
+/// Services, Pods, Nodes, Endpoints and slices of all namespaces, as the API server serves them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Content {
     /// `v1` Services.

@@ -18,7 +18,7 @@ const SERVICES: usize = 2;
 const NODE: &str = "node-0";
 const NAMESPACE: &str = "default";
 
-/// Change of the Pod or Service with this number by the user.
+/// A change by the user in a short history, of the Pod or Service with this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Creates the Pod and makes it ready.

@@ -36,7 +36,7 @@ const ALL: &[(&str, &[usize], &str)] = &[
 ];
 
 impl Unnoticed {
-    /// Returns these steps of a scenario, given as `file/scenario`; `None` if it has none.
+    /// Returns the steps of a recorded scenario that trigger no sync, given as `file/scenario`; `None` if it has none.
     pub fn of(scenario: &str) -> Option<Unnoticed> {
         let found = ALL.iter().find(|(name, ..)| *name == scenario);
         found.map(|&(scenario, steps, reason)| Unnoticed { scenario, steps, reason })

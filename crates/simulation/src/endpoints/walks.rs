@@ -21,7 +21,7 @@ use crate::{Operation, Step};
 const NAMESPACE: &str = "default";
 const PODS: usize = 4;
 
-/// Setup of a cluster and a walk through its configuration.
+/// A walk: the setup of a cluster, and changes of its configuration that end where they began.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Walk {
     /// Steps that create the cluster. The walk must lead back to its content after it has settled.
