@@ -114,7 +114,7 @@ impl Proof {
     }
 
     /// Returns the reason why the test or recording does not exist; `None` if it does. `recordings` are pairs of file and scenario.
-    fn trouble(&self, recordings: &BTreeSet<(String, String)>) -> Option<String> {
+    fn problem(&self, recordings: &BTreeSet<(String, String)>) -> Option<String> {
         match self {
             Proof::Test { path, function } => match fs::read_to_string(root().join(path)) {
                 Ok(text) => (!defines(&text, function)).then(|| format!("{path} has no fn {function}")),
@@ -254,7 +254,7 @@ fn tests_and_recordings_exist() {
     };
     let recordings: BTreeSet<(String, String)> = recordings.into_iter().flat_map(scenarios).collect();
     let proofs = CONTRACT.rules.iter().flat_map(|rule| rule.proofs.iter().map(move |proof| (rule, proof)));
-    let missing = proofs.filter_map(|(rule, proof)| Some(format!("{rule}: {}", proof.trouble(&recordings)?)));
+    let missing = proofs.filter_map(|(rule, proof)| Some(format!("{rule}: {}", proof.problem(&recordings)?)));
     assert_none("`Verified by:` refers to a missing test or recording", missing);
 }
 

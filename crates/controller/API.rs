@@ -44,7 +44,6 @@ pub trait ControllerMetrics: Send + Sync {
 }
 pub struct Enqueuer<K> {}
 impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
-    pub fn new(queue: Queue<K>) -> Self {}
     pub fn add(&self, key: K) {}
     pub fn add_after(&self, key: K, delay: Duration) {}
     pub fn add_contested(&self, key: K, delay: Duration) {}

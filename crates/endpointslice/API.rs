@@ -168,7 +168,13 @@ impl Reconciler {
         &self,
         service: &ObjectKey,
     ) -> Result<Vec<Arc<EndpointSlice>>, LiveReadError> {}
-    pub async fn owner_is_gone<T: Decode>(&self, owner: &Owner) -> bool {}
+    pub async fn awaits_deletion<T: Decode>(
+        &self,
+        owner: &Owner,
+        key: &ObjectKey,
+        keys: &Enqueuer<ObjectKey>,
+        delay: Duration,
+    ) -> bool {}
     pub async fn reconcile<E: DesiredEndpoint>(
         &self,
         input: Input<'_, E>,

@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ControllerMetrics;
 use crate::enqueuer::Enqueuer;
-use crate::observer::Observer;
 use crate::workers::{BoxError, Outcome, RetryPolicy, Workers};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -39,7 +38,7 @@ impl fmt::Debug for Metrics {
 /// an example.
 pub struct Controller<K> {
     options: ControllerBuilder<K>,
-    sync: Arc<SyncFn<K>>,
+    sync: Box<SyncFn<K>>,
 }
 
 /// Builder of a [`Controller`]: its options, handlers and queue.
@@ -47,7 +46,6 @@ pub struct Controller<K> {
 pub struct ControllerBuilder<K> {
     workers: Workers<K>,
     enqueuer: Enqueuer<K>,
-    observer: Observer<K>,
     handlers: Vec<HandlerHandle>,
     background: BoxFuture<()>,
 }
@@ -84,15 +82,15 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
         tokio::select! {
             biased;
             never = background => match never {},
-            () = workers.run(stop, move |key| sync(key)) => Ok(()),
+            () = workers.run(stop, sync) => Ok(()),
         }
     }
 }
 
 impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K> {
     fn new(workers: Workers<K>) -> Self {
-        let (enqueuer, observer) = (Enqueuer::new(workers.queue().clone()), workers.observer().clone());
-        ControllerBuilder { workers, enqueuer, observer, handlers: Vec::new(), background: Box::pin(async {}) }
+        let enqueuer = Enqueuer::new(workers.queue().clone());
+        ControllerBuilder { workers, enqueuer, handlers: Vec::new(), background: Box::pin(async {}) }
     }
 
     /// Sets the number of keys that are synced concurrently; 1 by default, and 0 counts as 1.
@@ -120,7 +118,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
         X: Clone + Send + Sync + 'static,
     {
         let unmeasured = self.enqueuer.clone();
-        let measured = self.enqueuer.measured(&self.observer, name);
+        let measured = self.enqueuer.measured(self.workers.observer(), name);
         let handle = move |event: Event<T>| {
             handle(&event, if event.is_change() { &measured } else { &unmeasured });
         };
@@ -132,7 +130,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
     /// Returns an enqueuer of this controller's queue for code other than handlers. `source` is the name of its adds in
     /// metrics; without one, their propagation latency is not measured.
     pub fn enqueuer(&self, source: Option<&'static str>) -> Enqueuer<K> {
-        source.map_or_else(|| self.enqueuer.clone(), |source| self.enqueuer.measured(&self.observer, source))
+        source.map_or_else(|| self.enqueuer.clone(), |source| self.enqueuer.measured(self.workers.observer(), source))
     }
 
     /// Sets a future that runs concurrently with the workers, such as a periodic task. It is first polled after all
@@ -154,7 +152,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
             let result = sync(key);
             Box::pin(async { result.await.map(Into::into).map_err(Into::into) })
         };
-        Controller { options: self, sync: Arc::new(sync) }
+        Controller { options: self, sync: Box::new(sync) }
     }
 }
 

@@ -35,9 +35,8 @@ impl<K> std::fmt::Debug for Enqueuer<K> {
 }
 
 impl<K: Clone + Eq + Hash + Send + 'static> Enqueuer<K> {
-    /// Returns an enqueuer for a queue outside of a [`Controller`](crate::Controller). The propagation latency of its
-    /// adds is not measured.
-    pub fn new(queue: Queue<K>) -> Self {
+    /// Returns an enqueuer whose adds are not measured.
+    pub(crate) fn new(queue: Queue<K>) -> Self {
         Enqueuer { queue, damping: Arc::default(), measured: None }
     }
 

@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use kube_controller::locked;
+use kube_controller::{Enqueuer, locked};
 use kube_controller_client::Client;
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_endpoint_model::{AddressType, EndpointSlice, Node, ObjectKey, Text};
@@ -171,13 +172,24 @@ impl Reconciler {
         Ok(slices.into_iter().map(Arc::new).collect())
     }
 
-    /// Returns whether the API server has no object `T` with the name and UID of `owner`; `false` if the request fails.
+    /// Returns whether the sync of `key` must wait, since the server has no object `T` with the name and UID of `owner`
+    /// any more: then it adds the key again after `delay` or longer.
     ///
-    /// Call it before creating slices again that another client has deleted
-    /// ([`Enqueuer::is_contested`](kube_controller::Enqueuer::is_contested)). The garbage collector deletes slices
-    /// while a stale cache still shows their owner, and would delete each new slice too.
-    pub async fn owner_is_gone<T: Decode>(&self, owner: &Owner) -> bool {
-        is_gone::<T>(&self.client, owner).await
+    /// Sends a request only for [contested](Enqueuer::is_contested) keys, and assumes that the owner exists if the
+    /// request fails. While a cache still contains a deleted owner, the garbage collector would delete each slice that
+    /// is created for it. The event of the deletion queues the key too.
+    pub async fn awaits_deletion<T: Decode>(
+        &self,
+        owner: &Owner,
+        key: &ObjectKey,
+        keys: &Enqueuer<ObjectKey>,
+        delay: Duration,
+    ) -> bool {
+        let is_gone = keys.is_contested(key) && is_gone::<T>(&self.client, owner).await;
+        if is_gone {
+            keys.add_contested(key.clone(), delay);
+        }
+        is_gone
     }
 
     /// Plans and writes the slices of an owner, emits the events of the plan and reports its metrics.

@@ -66,7 +66,7 @@ fn every_key_wakes_a_worker() {
     model(|| every_key_wakes_one_of(2));
 }
 
-/// Alone, a worker that yields to the producer is woken by nobody else's key.
+/// With a single worker, no wake-up meant for another worker hides a lost one.
 #[test]
 fn every_key_wakes_the_only_worker() {
     model(|| every_key_wakes_one_of(1));

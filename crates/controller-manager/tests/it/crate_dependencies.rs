@@ -30,7 +30,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("workqueue", &[]),
     ("wire", &[]),
     ("leader-election", &["kube-controller-client", "kube-wire"]),
-    ("apiserver", &["kube-wire"]),
+    ("apiserver", &[]),
     ("client", &["kube-wire", "kube-workqueue"]),
     ("informer", &["kube-wire", "kube-controller-client"]),
     ("controller", &["kube-informer", "kube-wire", "kube-workqueue"]),

@@ -83,10 +83,7 @@ impl Syncs {
         existing.retain(|slice| slice.metadata.deletion_timestamp.is_none());
 
         let owner = Owner::service(&service);
-        if self.keys.is_contested(key) && self.reconciler.owner_is_gone::<Service>(&owner).await {
-            // The cache of Services is stale. The event of the deletion enqueues the key; if it is late, the owner is
-            // verified again.
-            self.keys.add_contested(key.clone(), self.echo_delay);
+        if self.reconciler.awaits_deletion::<Service>(&owner, key, &self.keys, self.echo_delay).await {
             return Ok(Outcome::Unchanged);
         }
 

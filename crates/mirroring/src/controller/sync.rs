@@ -54,9 +54,7 @@ impl Syncs {
         };
 
         let metadata = SliceMetadata::of(&endpoints);
-        if self.keys.is_contested(key) && self.reconciler.owner_is_gone::<Endpoints>(&metadata.owner).await {
-            // The deletion of the Endpoints has not reached the cache. Its event will queue the Service too.
-            self.keys.add_contested(key.clone(), self.batch_period);
+        if self.reconciler.awaits_deletion::<Endpoints>(&metadata.owner, key, &self.keys, self.batch_period).await {
             return Ok(Outcome::Unchanged);
         }
         let Mirrored { groups, skipped, invalid } = desired(&endpoints, self.max_endpoints_per_subset);
