@@ -9,6 +9,8 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
         queue: kube_workqueue::Builder<K>,
         metrics: Metrics,
     ) -> ControllerBuilder<K> {}
+    #[must_use]
+    pub fn wait_for(self, ready: impl Future<Output = ()> + Send + 'static) -> Self {}
     pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {}
 }
 impl<K> fmt::Debug for Controller<K> {}

@@ -115,7 +115,11 @@ impl HandlerOptions {
 }
 pub struct Informer<T, X = ()> {}
 impl<T: Decode, X: Clone + Send + Sync + 'static> Informer<T, X> {
-    pub async fn catch_up(&self, client: &Client, watch_limit: Duration) {}
+    pub fn catch_up(
+        &self,
+        client: Client,
+        watch_limit: Duration,
+    ) -> impl Future<Output = ()> + Send + use<T, X> {}
 }
 impl<T: Decode> Informer<T> {
     pub fn builder(client: Client) -> Builder<T> {}

@@ -3,6 +3,8 @@
 use std::future::{Ready, ready};
 use std::time::Duration;
 
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Shared, join_all};
 use kube_ambient::{Defect, is_enabled};
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
@@ -90,30 +92,52 @@ impl Caches {
     }
 }
 
-/// Time that a new leader waits for a watch to reach the current resource version of the server before it lists
-/// instead.
+/// Time that a controller waits at its start for a watch to reach the current resource version of the server before it
+/// lists instead.
 const CATCH_UP_TIMEOUT: Duration = Duration::from_millis(500);
 
-impl Caches {
-    /// Waits until the caches that `controllers` read contain the server's state at the time of the call, so that a new
-    /// leader sees all writes of the previous one.
-    pub(crate) async fn catch_up(&self, client: &Client, controllers: Controllers) {
+/// One future per cache, which ends once the cache has the state that the server had when this was created.
+pub(crate) struct CaughtUp {
+    services: CacheCaughtUp,
+    pods: CacheCaughtUp,
+    nodes: CacheCaughtUp,
+    endpoints: CacheCaughtUp,
+    slices: CacheCaughtUp,
+}
+
+type CacheCaughtUp = Shared<BoxFuture<'static, ()>>;
+
+impl CaughtUp {
+    pub(crate) fn new(caches: &Caches, client: &Client) -> CaughtUp {
+        CaughtUp {
+            services: catch_up(&caches.services, client),
+            pods: catch_up(&caches.pods, client),
+            nodes: catch_up(&caches.nodes, client),
+            endpoints: catch_up(&caches.endpoints, client),
+            slices: catch_up(&caches.slices, client),
+        }
+    }
+
+    /// Waits for the caches that `controllers` read, so that they see all writes of the process that led before.
+    pub(crate) fn wait(&self, controllers: Controllers) -> impl Future<Output = ()> + Send + use<> {
         let Controllers { endpoints, endpointslice, mirroring } = controllers;
-        tokio::join!(
-            catch_up(client, &self.services, endpoints || endpointslice || mirroring),
-            catch_up(client, &self.pods, endpoints || endpointslice),
-            catch_up(client, &self.nodes, endpointslice),
-            catch_up(client, &self.endpoints, endpoints || mirroring),
-            catch_up(client, &self.slices, endpointslice || mirroring),
-        );
+        let read = [
+            (&self.services, endpoints || endpointslice || mirroring),
+            (&self.pods, endpoints || endpointslice),
+            (&self.nodes, endpointslice),
+            (&self.endpoints, endpoints || mirroring),
+            (&self.slices, endpointslice || mirroring),
+        ];
+        let caches = read.into_iter().filter(|(_, is_read)| *is_read).map(|(cache, _)| cache.clone());
+        join_all(caches).map(drop)
     }
 }
 
-async fn catch_up<T: Decode, X: Clone + Send + Sync + 'static>(client: &Client, cache: &Informer<T, X>, is_read: bool) {
-    // A cache that has not synced does not need it: its initial list is still to come and will be recent enough.
-    if is_read && !is_enabled(Defect::LeaderWithOldCaches) && cache.store_synced().has_synced() {
-        cache.catch_up(client, CATCH_UP_TIMEOUT).await;
+fn catch_up<T: Decode, X: Clone + Send + Sync + 'static>(cache: &Informer<T, X>, client: &Client) -> CacheCaughtUp {
+    if is_enabled(Defect::LeaderWithOldCaches) {
+        return ready(()).boxed().shared();
     }
+    cache.catch_up(client.clone(), CATCH_UP_TIMEOUT).boxed().shared()
 }
 
 /// The `may_start` of an informer that starts at once.

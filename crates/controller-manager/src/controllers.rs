@@ -15,6 +15,11 @@ pub struct Controllers {
     pub mirroring: bool,
 }
 
+impl Controllers {
+    /// No controller enabled.
+    pub(crate) const NONE: Controllers = Controllers { endpoints: false, endpointslice: false, mirroring: false };
+}
+
 impl Default for Controllers {
     /// All controllers enabled.
     fn default() -> Self {

@@ -31,9 +31,6 @@ pub(crate) struct Observers<'a> {
 /// Runs the tasks of `standby` at once and those that `start` adds once the lease is held, until `stop` is cancelled, a
 /// task fails, or the lease is lost.
 ///
-/// `catch_up` runs after the lease is acquired and before `start`: it waits until the caches contain the writes of the
-/// previous leader.
-///
 /// The lease is released after all tasks have ended. If a task fails, or does not end within [`GRACE`], it is not
 /// released, and the next leader waits until it expires.
 ///
@@ -46,7 +43,6 @@ pub(crate) async fn lead(
     settings: LeaderElection,
     observers: Observers<'_>,
     standby: Supervisor,
-    catch_up: impl Future<Output = ()>,
     start: impl FnOnce(&mut Supervisor, &Fence) -> Result<(), RunError>,
     stop: CancellationToken,
 ) -> Result<(), RunError> {
@@ -70,7 +66,7 @@ pub(crate) async fn lead(
             () = stop.cancelled() => false,
             leads = elected.leading() => leads,
         };
-        if leads && stop.run_until_cancelled(catch_up).await.is_some() {
+        if leads {
             let mut supervisor = Supervisor::new(stop.clone());
             start(&mut supervisor, &fence)?;
             supervisor.run(GRACE).await?;

@@ -1,17 +1,19 @@
 //! Starts the controllers on shared informers and supervises all tasks of the process.
 
 use std::convert::Infallible;
+use std::fmt::Display;
+use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::{Supervisor, SupervisorError};
+use kube_controller::{Controller, Supervisor, SupervisorError};
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Timeouts};
 use kube_lease_election::Fence;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::caches::Caches;
+use crate::caches::{Caches, CaughtUp};
 use crate::checks::Checks;
 use crate::controllers::Controllers;
 use crate::credentials;
@@ -126,19 +128,17 @@ async fn work(
     let reader = client(&config, &settings.client, metrics.as_ref(), "shared-informers")?;
     let controllers = controllers(&settings);
     let caches = Caches::new(&reader, settings.min_resync_period, metrics.as_ref().map(|metrics| &metrics.informers));
-    let mut supervisor = Supervisor::new(stop.clone());
     let slice_api = SliceApi::new(metrics.as_ref().map(|metrics| metrics.api_available.clone()));
     if !controllers.slice_controllers().is_empty() {
         checks.add_slice_api(slice_api.clone());
     }
-    let started = caches.spawn(&mut supervisor, controllers, (reader.clone(), slice_api), &stop);
-    checks.add_caches(started);
     let election = settings.leader_election.clone();
     let request_deadline = CancellationToken::new();
-    let manager = Manager { config, settings, reader, controllers, caches, checks, metrics, stop, request_deadline };
+    let manager =
+        Manager { config, settings, reader, controllers, caches, slice_api, checks, metrics, stop, request_deadline };
     tokio::select! {
         biased;
-        ended = manager.run(election, supervisor) => ended?,
+        ended = manager.run(election) => ended?,
         never = manager.enforce_request_deadline() => match never {},
     }
     tracing::info!("Stopped");
@@ -201,6 +201,7 @@ struct Manager {
     reader: Client,
     controllers: Controllers,
     caches: Caches,
+    slice_api: SliceApi,
     checks: Checks,
     /// `None` if `--secure-port` is 0: metrics are read at `/metrics` only.
     metrics: Option<Metrics>,
@@ -209,33 +210,44 @@ struct Manager {
     request_deadline: CancellationToken,
 }
 
-/// What a controller is started with: its supervisor, its fence and the source of its service account's tokens.
+/// What a controller is started with: its supervisor, its fence, the source of its service account's tokens, and what
+/// it waits for.
 struct StartContext<'a> {
     supervisor: &'a mut Supervisor,
     fence: Option<&'a Fence>,
     /// Client that requests the tokens of the controllers' service accounts. `None`: controllers use the credentials of
     /// the process.
     accounts: Option<Client>,
+    /// Ends once the caches have the server's state at the time of the start.
+    caches: CaughtUp,
 }
 
 /// Namespace of the controllers' service accounts.
 const ACCOUNTS_NAMESPACE: &str = "kube-system";
 
 impl Manager {
-    /// Runs the tasks of `standby`, and the controllers: at once without `election`, otherwise while the lease is held.
-    async fn run(&self, election: Option<LeaderElection>, mut standby: Supervisor) -> Result<(), RunError> {
+    /// Runs the informers, and the controllers: at once without `election`, otherwise while the lease is held.
+    async fn run(&self, election: Option<LeaderElection>) -> Result<(), RunError> {
+        let mut standby = Supervisor::new(self.stop.clone());
         let Some(election) = election else {
+            // Before the informers, so that their first lists are known to be requested after the start.
             self.start(&mut standby, None)?;
+            self.start_caches(&mut standby);
             return Ok(standby.run(GRACE).await?);
         };
+        self.start_caches(&mut standby);
         // Renewals are a request every few seconds; a rate limiter could only delay one past the renew deadline.
         let unlimited = ClientSettings { qps: 0.0, ..self.settings.client.clone() };
         let timeouts = election.timing.timeouts();
         let client = client_within(&self.config, &unlimited, timeouts, self.metrics.as_ref(), "leader-election")?;
         let start = |supervisor: &mut Supervisor, fence: &Fence| self.start(supervisor, Some(fence));
         let observers = Observers { checks: &self.checks, metrics: self.metrics.as_ref() };
-        let catch_up = Box::pin(self.caches.catch_up(&self.reader, self.controllers));
-        lead(client, election, observers, standby, catch_up, start, self.stop.clone()).await
+        lead(client, election, observers, standby, start, self.stop.clone()).await
+    }
+
+    fn start_caches(&self, supervisor: &mut Supervisor) {
+        let discovery = (self.reader.clone(), self.slice_api.clone());
+        self.checks.add_caches(self.caches.spawn(supervisor, self.controllers, discovery, &self.stop));
     }
 
     /// Cancels `request_deadline` [`REQUEST_DEADLINE`] after `stop` is cancelled. Never returns.
@@ -252,7 +264,8 @@ impl Manager {
         let token_client = || client(&self.config, &self.settings.client, self.metrics.as_ref(), "service-accounts");
         let token_client = self.settings.client.service_account_credentials.then(token_client).transpose()?;
         let accounts = token_client.map(|client| fenced(client.with_shutdown(self.request_deadline.clone()), fence));
-        let mut context = StartContext { supervisor, fence, accounts };
+        let caches = CaughtUp::new(&self.caches, &self.reader);
+        let mut context = StartContext { supervisor, fence, accounts, caches };
         #[cfg(feature = "endpoint")]
         if self.controllers.endpoints {
             self.endpoints(&mut context)?;
@@ -299,6 +312,19 @@ impl Manager {
         })
     }
 
+    /// Starts a controller. `reads` is the controller alone.
+    fn run_controller<K: Clone + Eq + Hash + Display + Send + Sync + 'static>(
+        &self,
+        context: &mut StartContext<'_>,
+        name: &'static str,
+        controller: Controller<K>,
+        reads: Controllers,
+    ) {
+        let controller = controller.wait_for(context.caches.wait(reads));
+        context.supervisor.try_spawn(name, controller.run(self.stop.clone()));
+        self.checks.add_controller(name);
+    }
+
     #[cfg(feature = "endpoint")]
     fn endpoints(&self, context: &mut StartContext<'_>) -> Result<(), RunError> {
         use crate::controllers::ENDPOINTS;
@@ -311,8 +337,7 @@ impl Manager {
         };
         let (config, metrics) = (self.settings.endpoint, self.controller_metrics(ENDPOINTS));
         let controller = kube_endpoint::endpoints_controller(&informers, client, recorder, config, metrics);
-        context.supervisor.try_spawn(ENDPOINTS, controller.run(self.stop.clone()));
-        self.checks.add_controller(ENDPOINTS);
+        self.run_controller(context, ENDPOINTS, controller, Controllers { endpoints: true, ..Controllers::NONE });
         Ok(())
     }
 
@@ -335,8 +360,12 @@ impl Manager {
         let controller = kube_endpointslice::controller::endpointslice_controller(
             &informers, client, recorder, config, slices, metrics,
         );
-        context.supervisor.try_spawn(ENDPOINTSLICE, controller.run(self.stop.clone()));
-        self.checks.add_controller(ENDPOINTSLICE);
+        self.run_controller(
+            context,
+            ENDPOINTSLICE,
+            controller,
+            Controllers { endpointslice: true, ..Controllers::NONE },
+        );
         Ok(())
     }
 
@@ -359,8 +388,7 @@ impl Manager {
         let controller = kube_endpointslice_mirroring::mirroring_controller(
             &informers, client, recorder, config, mirroring, metrics,
         );
-        context.supervisor.try_spawn(MIRRORING, controller.run(self.stop.clone()));
-        self.checks.add_controller(MIRRORING);
+        self.run_controller(context, MIRRORING, controller, Controllers { mirroring: true, ..Controllers::NONE });
         Ok(())
     }
 }

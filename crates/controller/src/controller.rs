@@ -39,6 +39,7 @@ impl fmt::Debug for Metrics {
 pub struct Controller<K> {
     options: ControllerBuilder<K>,
     sync: Box<SyncFn<K>>,
+    ready: BoxFuture<()>,
 }
 
 /// Builder of a [`Controller`]: its options, handlers and queue.
@@ -60,6 +61,13 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
         ControllerBuilder::new(Workers::new(name, queue, timer).metrics(metrics.controller))
     }
 
+    /// Sets a future that must end before the first key is synced. It is first polled after all watched caches have
+    /// synced, and dropped if the controller is stopped before it ends. A second call replaces it.
+    #[must_use]
+    pub fn wait_for(self, ready: impl Future<Output = ()> + Send + 'static) -> Self {
+        Controller { ready: Box::pin(ready), ..self }
+    }
+
     /// Waits until all watched caches have synced, and runs workers until `stop` is cancelled. Returns when the running
     /// syncs have ended; keys that are still queued are dropped.
     ///
@@ -71,8 +79,8 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> Controller<K> {
     ///
     /// If a sync panics. The panic is propagated so that a [`Supervisor`](crate::Supervisor) stops all other tasks.
     pub async fn run(self, stop: CancellationToken) -> Result<(), NeverSynced> {
-        let Controller { options: ControllerBuilder { workers, handlers, background, .. }, sync } = self;
-        if !synced_before(&stop, &handlers).await? {
+        let Controller { options: ControllerBuilder { workers, handlers, background, .. }, sync, ready } = self;
+        if !synced_before(&stop, &handlers).await? || stop.run_until_cancelled(ready).await.is_none() {
             return Ok(());
         }
         let background = async {
@@ -152,7 +160,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
             let result = sync(key);
             Box::pin(async { result.await.map(Into::into).map_err(Into::into) })
         };
-        Controller { options: self, sync: Box::new(sync) }
+        Controller { options: self, sync: Box::new(sync), ready: Box::pin(async {}) }
     }
 }
 
@@ -261,6 +269,22 @@ mod tests {
         second.deliver();
         assert_eq!(drained(&mut synced).await, ["b"]);
         assert_eq!(*locked(&metrics.0), ["second"], "neither the initial list nor the background future is measured");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_synced_before_the_future_to_wait_for_ends() {
+        let Rig { informers: _informers, sources, controller, mut synced, .. } = rig();
+        let (ready, wait) = tokio::sync::oneshot::channel();
+        let controller = controller.wait_for(async { wait.await.unwrap() });
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async { controller.run(CancellationToken::new()).await.unwrap() });
+        for source in sources {
+            source.replace([Item("a", 1)], "1");
+            source.deliver();
+        }
+        assert_eq!(drained(&mut synced).await, [""; 0]);
+        ready.send(()).unwrap();
+        assert_eq!(drained(&mut synced).await, ["background", "a", "extra"]);
     }
 
     #[tokio::test(start_paused = true)]

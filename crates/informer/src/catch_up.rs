@@ -12,23 +12,38 @@ use crate::Informer;
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 impl<T: Decode, X: Clone + Send + Sync + 'static> Informer<T, X> {
-    /// Waits until the store has the state that the server has at the time of the call, or a later one.
+    /// Waits until the store has synced and has the state that the server has at the time of the call, or a later one.
+    /// Does not end if the informer ends before that.
     ///
-    /// For a process that becomes leader: its store may lack the last writes of the previous leader. The version is
-    /// that of a list with `limit=1`, read from the most recent state.
-    /// [`wait_for_version`](Self::wait_for_version) then waits for it, with the same `watch_limit`. A failed request is
-    /// logged and retried after 1 s, without limit.
-    pub async fn catch_up(&self, client: &Client, watch_limit: Duration) {
-        let version = loop {
-            match latest_version(client, &T::RESOURCE, None).await {
-                Ok(version) => break version,
-                Err(err) => {
-                    tracing::warn!(resource = %T::RESOURCE, %err, "Cannot read the current resource version, retrying");
-                    sleep(RETRY_INTERVAL).await;
-                }
+    /// For a process that starts or becomes leader: its store may lack the last writes of the process before it. A
+    /// standby's watch may lag, and an initial list at `resourceVersion=0` is any version that the API server has.
+    ///
+    /// A list of the most recent state that is requested after the call is new enough. Otherwise the version of a list
+    /// with `limit=1` is read from the most recent state once the store has synced, and
+    /// [`wait_for_version`](Self::wait_for_version) waits for it, with the same `watch_limit`. A failed request is logged
+    /// and retried after 1 s, without limit.
+    pub fn catch_up(&self, client: Client, watch_limit: Duration) -> impl Future<Output = ()> + Send + use<T, X> {
+        let (informer, begun) = (self.clone(), self.lists_begun());
+        async move {
+            informer.populated().await;
+            if !informer.has_current_list_after(begun) {
+                // Boxed: it is large, and seldom needed.
+                let version = Box::pin(latest_version_retried(&client, &T::RESOURCE)).await;
+                informer.wait_for_version(&version, watch_limit).await;
             }
-        };
-        self.wait_for_version(&version, watch_limit).await;
+        }
+    }
+}
+
+async fn latest_version_retried(client: &Client, resource: &Resource) -> ResourceVersion {
+    loop {
+        match latest_version(client, resource, None).await {
+            Ok(version) => return version,
+            Err(err) => {
+                tracing::warn!(%resource, %err, "Cannot read the current resource version, retrying");
+                sleep(RETRY_INTERVAL).await;
+            }
+        }
     }
 }
 

@@ -118,6 +118,21 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
         }
     }
 
+    /// Waits until the first list is stored.
+    pub(crate) async fn populated(&self) {
+        self.shared.populated().await;
+    }
+
+    /// Returns the number of lists requested so far.
+    pub(crate) fn lists_begun(&self) -> u64 {
+        self.shared.requests().lists_begun()
+    }
+
+    /// Returns whether a list of the most recent state is stored that was requested after the first `begun` lists.
+    pub(crate) fn has_current_list_after(&self, begun: u64) -> bool {
+        self.shared.requests().has_current_list_after(begun)
+    }
+
     /// Returns the time at which the store last advanced, for health checks.
     pub fn progress(&self) -> Progress {
         self.shared.progress().clone()

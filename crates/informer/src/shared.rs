@@ -204,6 +204,11 @@ impl<T: Object, X: Clone> Shared<T, X> {
         &self.requests
     }
 
+    /// Waits until the first list is stored.
+    pub(crate) async fn populated(&self) {
+        self.requests.wait_until(|| self.store.is_populated()).await;
+    }
+
     /// Waits until the store is at `version` or a later one.
     pub(crate) async fn reached(&self, version: &ResourceVersion) {
         self.requests.wait_until(|| *version <= self.store.last_resource_version()).await;
@@ -232,6 +237,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
                 && unchanged.as_ref().is_none_or(|it| !schedule.is_syncing() || queue_all(listener, held, it))
         });
         self.progress.listed(Instant::now());
+        self.requests.list_stored();
         if first {
             listeners.all.iter().for_each(|(listener, _)| listener.synced());
             self.synced.send_replace(true);

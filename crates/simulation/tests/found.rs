@@ -62,6 +62,19 @@ fn endpoints() -> Value {
     json!({ "metadata": { "name": "web" }, "subsets": subsets })
 }
 
+/// Returns the steps that create a ready Pod with the label `app: a`.
+fn create_ready_pod(after: u64) -> [Step; 2] {
+    let pod = json!({
+        "metadata": { "name": "pod", "labels": { "app": "a" } },
+        "spec": { "nodeName": "node-0", "containers": [{ "name": "main", "image": "i" }] },
+    });
+    let ready = json!({ "status": {
+        "phase": "Running", "podIP": "10.7.7.7", "podIPs": [{ "ip": "10.7.7.7" }],
+        "conditions": [{ "type": "Ready", "status": "True" }],
+    } });
+    [create(after, "pods", pod), patch(0, "pods/pod/status", ready)]
+}
+
 fn other_manager() -> Value {
     json!({ "metadata": { "labels": { "endpointslice.kubernetes.io/managed-by": "other.example.com" } } })
 }
@@ -100,19 +113,12 @@ fn a_mirrored_slice_that_another_manager_took_over_is_not_overwritten() {
 // Seed 11366: the retry found no difference, since the Service had been replaced and the watch was late.
 #[test]
 fn an_update_that_was_not_answered_is_undone_for_another_service() {
-    let pod = json!({
-        "metadata": { "name": "pod", "labels": { "app": "a" } },
-        "spec": { "nodeName": "node-0", "containers": [{ "name": "main", "image": "i" }] },
-    });
-    let ready = json!({ "status": {
-        "phase": "Running", "podIP": "10.7.7.7", "podIPs": [{ "ip": "10.7.7.7" }],
-        "conditions": [{ "type": "Ready", "status": "True" }],
-    } });
     let delete = Operation::Delete { path: format!("{SERVICES}/web"), options: Value::Null };
+    let [create_pod, make_ready] = create_ready_pod(1_000);
     let steps = vec![
         create_service(1_000, &json!({ "app": "a" })),
-        create(1_000, "pods", pod),
-        patch(0, "pods/pod/status", ready),
+        create_pod,
+        make_ready,
         Step { after: Duration::from_secs(2), operation: delete },
         create_service(0, &json!({ "app": "b" })),
     ];
@@ -177,4 +183,15 @@ fn slices_of_a_service_that_the_cache_still_has_are_not_created_again() {
         // Once for the Service, and once more before the deletion of a slice shows that its owner must be verified.
         assert_eq!(creates(&outcome, "endpointslices").len(), 2 * families, "{policy}");
     }
+}
+
+// Seed 624315: the initial list of a new process was older than the last update of the process before it. The list
+// equalled the desired state, and the update that the watch showed afterwards triggered no sync.
+#[test]
+fn an_initial_list_may_lack_the_last_update_of_the_previous_process() {
+    let [create_pod, make_ready] = create_ready_pod(1_000);
+    let label = |after, app| patch(after, "pods/pod", json!({ "metadata": { "labels": { "app": app } } }));
+    let steps =
+        vec![create_service(1_000, &json!({ "app": "a" })), create_pod, make_ready, label(3_000, "b"), label(500, "a")];
+    assert_passes(steps, "a/event/endpoints/4=past-80,a/watch/endpoints/2=refuse-500,a/event/endpoints/5=delay-2000");
 }
