@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::{Owners, Snapshot};
 
@@ -36,16 +36,10 @@ pub fn canonical(observed: &Observed, namespace: &str, owners: &Owners) -> Snaps
 
 /// Returns the JSON text of a value, with the keys of objects sorted.
 pub fn text(value: &Value) -> String {
-    match value {
-        Value::Object(fields) => {
-            let fields: BTreeMap<_, _> = fields.iter().collect();
-            let fields: Vec<_> =
-                fields.into_iter().map(|(key, value)| format!("{}:{}", json!(key), text(value))).collect();
-            format!("{{{}}}", fields.join(","))
-        }
-        Value::Array(items) => format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(",")),
-        scalar => scalar.to_string(),
-    }
+    let mut sorted = value.clone();
+    // Needed if another crate of the build enables serde_json's feature `preserve_order`.
+    sorted.sort_all_objects();
+    sorted.to_string()
 }
 
 /// Sorts values by their JSON text.

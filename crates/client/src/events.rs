@@ -25,7 +25,6 @@
 
 mod aggregate;
 mod correlate;
-mod lru;
 mod name;
 mod recorder;
 mod reference;

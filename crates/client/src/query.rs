@@ -1,6 +1,11 @@
 //! Query strings and percent-encoding.
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// All characters except the unreserved ones of RFC 3986.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A query string under construction.
 #[derive(Debug, Default)]
@@ -22,18 +27,10 @@ impl Query {
     }
 }
 
-/// Percent-encodes a query value or path segment: everything except the unreserved characters of RFC 3986.
-pub(crate) fn percent_encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+/// Percent-encodes a query value or path segment: everything except the unreserved characters of RFC 3986. A space
+/// becomes `%20`, which servers decode in both; the `+` of form encoding would be a plus sign in a path.
+pub(crate) fn percent_encode(text: &str) -> Cow<'_, str> {
+    utf8_percent_encode(text, RESERVED).into()
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Decoding of request bodies: objects, patches and `DeleteOptions`.
 
-use std::fmt::Write as _;
 use std::io;
 
 use bytes::{Buf as _, Bytes};
@@ -146,15 +145,11 @@ impl Expected<'_> {
 
 /// Returns the first bytes of a binary body in hexadecimal, formatted as by upstream's `summarizeData`.
 fn in_hex(body: &[u8]) -> String {
-    let mut quoted = String::new();
-    for byte in body.iter().take(MAX_QUOTED_HEX_BYTES) {
-        // Writing to a `String` cannot fail.
-        let _ = write!(quoted, "{byte:02x}");
-    }
+    let quoted = Bytes::copy_from_slice(&body[..body.len().min(MAX_QUOTED_HEX_BYTES)]);
     match body.len() {
         0 => "<empty>".to_owned(),
-        length if length > MAX_QUOTED_HEX_BYTES => format!("{quoted} ..."),
-        _ => quoted,
+        length if length > MAX_QUOTED_HEX_BYTES => format!("{quoted:x} ..."),
+        _ => format!("{quoted:x}"),
     }
 }
 

@@ -1,4 +1,8 @@
 //! Reader of the protobuf wire format.
+//!
+//! Errors have the texts of Go's decoders. As in Go, the tenth byte of a varint may have any value. Text that is not
+//! UTF-8 is an error, since JSON cannot store it. The reader of `kube-wire` differs in each of these points: it is for
+//! clients. It is also tested against this crate, so a defect of a shared reader would cancel out.
 
 pub(super) const VARINT: u32 = 0;
 pub(super) const FIXED_64: u32 = 1;

@@ -1,10 +1,11 @@
 //! Aggregation of similar events into one, as client-go's `EventAggregator` does.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, num::NonZeroUsize};
 
 use jiff::{SignedDuration, Timestamp};
+use lru::LruCache;
 
-use super::{EventType, ObjectReference, RecordedEvent, lru::Lru};
+use super::{EventType, ObjectReference, RecordedEvent};
 
 /// Number of different messages at which events start to be combined (client-go: `defaultAggregateMaxEvents`).
 const MAX_SIMILAR: usize = 10;
@@ -24,7 +25,7 @@ pub(super) struct Key {
 /// Different messages per object, type and reason.
 #[derive(Debug)]
 pub(super) struct Aggregator {
-    records: Lru<Key, AggregateRecord>,
+    records: LruCache<Key, AggregateRecord>,
 }
 
 #[derive(Debug)]
@@ -34,8 +35,8 @@ struct AggregateRecord {
 }
 
 impl Aggregator {
-    pub(super) fn new(capacity: usize) -> Self {
-        Self { records: Lru::new(capacity) }
+    pub(super) fn new(capacity: NonZeroUsize) -> Self {
+        Self { records: LruCache::sparse(capacity) }
     }
 
     /// Returns the event to write in place of `event`, and the key of the Event object to write it to.
@@ -46,9 +47,10 @@ impl Aggregator {
             reason: event.reason.clone(),
             message: None,
         };
-        let record = self
-            .records
-            .get_or_insert_with(&similar, || AggregateRecord { messages: BTreeSet::new(), last_timestamp: event.at });
+        let record = self.records.get_or_insert_mut_ref(&similar, || AggregateRecord {
+            messages: BTreeSet::new(),
+            last_timestamp: event.at,
+        });
         if event.at.duration_since(record.last_timestamp) > INTERVAL {
             record.messages.clear();
         }

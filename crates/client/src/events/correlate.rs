@@ -1,18 +1,20 @@
 //! Correlation of events: aggregation, counting and spam filter, as in client-go's `EventCorrelator`. Time is in the
 //! events.
 
+use std::num::NonZeroUsize;
+
 use jiff::Timestamp;
+use lru::LruCache;
 
 use super::{
     RecordedEvent,
     aggregate::{Aggregator, Key},
-    lru::Lru,
     name::event_name,
     spam::SpamFilter,
 };
 
 /// Maximum number of entries in each cache (client-go: `maxLruCacheEntries`).
-const CAPACITY: usize = 4096;
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(4096).expect("not zero");
 
 /// An Event object to create or update.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +31,7 @@ pub(super) struct EventWrite {
 #[derive(Debug)]
 pub(super) struct Correlator {
     aggregator: Aggregator,
-    observations: Lru<Key, Option<Observation>>,
+    observations: LruCache<Key, Option<Observation>>,
     spam: SpamFilter,
 }
 
@@ -44,7 +46,7 @@ impl Correlator {
     pub(super) fn new() -> Self {
         Self {
             aggregator: Aggregator::new(CAPACITY),
-            observations: Lru::new(CAPACITY),
+            observations: LruCache::sparse(CAPACITY),
             spam: SpamFilter::new(CAPACITY),
         }
     }
@@ -52,7 +54,7 @@ impl Correlator {
     /// Returns what to write for an event, or `None` if the spam filter drops it.
     pub(super) fn correlate(&mut self, event: RecordedEvent) -> Option<EventWrite> {
         let (event, key) = self.aggregator.aggregate(event);
-        let observed = self.observations.get_or_insert_with(&key, || None);
+        let observed = self.observations.get_or_insert_mut(key, || None);
         let observation = match observed.take() {
             Some(last) => Observation { count: last.count.saturating_add(1), ..last },
             None => Observation { name: event_name(&event.object.name, event.at), count: 1, first_timestamp: event.at },

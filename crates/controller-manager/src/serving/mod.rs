@@ -15,6 +15,7 @@ mod negotiation;
 mod outcomes;
 mod pages;
 mod response;
+mod reviewer;
 mod routes;
 #[cfg(test)]
 mod tests;

@@ -1,34 +1,27 @@
 //! A bounded cache with expiry.
 
-use std::collections::HashMap;
 use std::hash::Hash;
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-/// Cache of at most `capacity` answers, each with its own expiry time.
-#[derive(Debug)]
-pub(super) struct TtlCache<K, V> {
-    entries: HashMap<K, (V, Instant)>,
-    capacity: usize,
-}
+use lru::LruCache;
 
-impl<K: Hash + Eq, V: Clone> TtlCache<K, V> {
-    pub(super) fn new(capacity: usize) -> Self {
-        Self { entries: HashMap::new(), capacity }
+/// Cache of at most `capacity` answers, each with its own expiry time. If it is full, the least recently used answer is
+/// evicted.
+#[derive(Debug)]
+pub(super) struct TtlCache<K: Eq + Hash, V>(LruCache<K, (V, Instant)>);
+
+impl<K: Eq + Hash, V: Clone> TtlCache<K, V> {
+    pub(super) fn new(capacity: NonZeroUsize) -> Self {
+        Self(LruCache::sparse(capacity))
     }
 
-    pub(super) fn get(&self, key: &K, now: Instant) -> Option<V> {
-        self.entries.get(key).filter(|(_, expires)| now < *expires).map(|(value, _)| value.clone())
+    pub(super) fn get(&mut self, key: &K, now: Instant) -> Option<V> {
+        self.0.get(key).filter(|(_, expires)| now < *expires).map(|(value, _)| value.clone())
     }
 
     pub(super) fn put(&mut self, key: K, value: V, now: Instant, ttl: Duration) {
-        if self.entries.len() >= self.capacity {
-            self.entries.retain(|_, (_, expires)| now < *expires);
-        }
-        if self.entries.len() >= self.capacity {
-            // No entry has expired: clearing the cache is cheaper than searching for the oldest on every insertion.
-            self.entries.clear();
-        }
-        self.entries.insert(key, (value, now + ttl));
+        self.0.put(key, (value, now + ttl));
     }
 }
 
@@ -38,7 +31,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn entries_expire_and_their_number_is_bounded() {
-        let (mut cache, now) = (TtlCache::new(2), tokio::time::Instant::now().into_std());
+        let (mut cache, now) = (TtlCache::new(NonZeroUsize::new(2).unwrap()), tokio::time::Instant::now().into_std());
         let second = Duration::from_secs(1);
         cache.put("a", 1, now, second);
         assert_eq!((cache.get(&"a", now), cache.get(&"a", now + second)), (Some(1), None));
@@ -48,7 +41,7 @@ mod tests {
         assert_eq!((cache.get(&"b", now + second), cache.get(&"c", now + second)), (Some(2), Some(3)));
         for key in ["d", "e", "f", "g"] {
             cache.put(key, 4, now + second, second);
-            assert!(cache.entries.len() <= 2);
+            assert!(cache.0.len() <= 2);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -42,7 +43,7 @@ struct BookmarkAnnotations {
 /// Splits a frame in the exact form that API servers send into type and object, without scanning the object.
 fn split_canonical(frame: &[u8]) -> Option<(&str, &[u8])> {
     let rest = frame.strip_prefix(br#"{"type":""#)?;
-    let (event, rest) = rest.split_at(rest.iter().position(|byte| *byte == b'"')?);
+    let (event, rest) = rest.split_at(memchr(b'"', rest)?);
     let object = rest.strip_prefix(br#"","object":"#)?.trim_ascii_end().strip_suffix(b"}")?;
     Some((std::str::from_utf8(event).ok()?, object))
 }
