@@ -1,10 +1,10 @@
 //! Tests with kubectl. Skipped with a message if it is not installed.
 
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
 use kube_dev_apiserver::{Authorization, Config, Server, Transport, User};
+use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -51,13 +51,7 @@ spec:
 /// kubectl with its own server, home directory and cache.
 struct Kubectl {
     server: Server,
-    directory: PathBuf,
-}
-
-impl Drop for Kubectl {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.directory);
-    }
+    directory: TempDir,
 }
 
 impl Kubectl {
@@ -73,9 +67,8 @@ impl Kubectl {
             return None;
         }
         let server = Server::start(config).await.unwrap();
-        let directory = std::env::temp_dir().join(format!("kube-dev-apiserver-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
-        std::fs::write(directory.join("config"), server.kubeconfig()).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("config"), server.kubeconfig()).unwrap();
         Some(Self { server, directory })
     }
 
@@ -83,9 +76,9 @@ impl Kubectl {
         let mut command = Command::new("kubectl");
         command
             .args(arguments)
-            .env("KUBECONFIG", self.directory.join("config"))
-            .env("KUBECACHEDIR", self.directory.join("cache"))
-            .env("HOME", &self.directory)
+            .env("KUBECONFIG", self.directory.path().join("config"))
+            .env("KUBECACHEDIR", self.directory.path().join("cache"))
+            .env("HOME", self.directory.path())
             .env_remove("HTTP_PROXY")
             .env_remove("http_proxy")
             .stdin(Stdio::null())
@@ -277,7 +270,7 @@ async fn kubectl_auth_can_i_uses_access_reviews() {
     );
 
     let janes = kubectl.server.kubeconfig_for(User::new("jane").group("system:authenticated"));
-    std::fs::write(kubectl.directory.join("config"), janes).unwrap();
+    std::fs::write(kubectl.directory.path().join("config"), janes).unwrap();
     assert_eq!(kubectl.expect_success("auth can-i get pods", "", &[]).await, "yes\n");
     kubectl.expect_failure("auth can-i delete pods", "", "no").await;
     kubectl.expect_failure("delete pod p", "", r#"User "jane" cannot delete resource "pods""#).await;
