@@ -8,7 +8,7 @@ use http::{
     header::{ACCEPT, CONTENT_TYPE, USER_AGENT},
 };
 use http_body_util::{BodyExt as _, Full};
-use kube_wire::{Decode, Encoding, Resource};
+use kube_wire::{Decode, DecodeContext, Encoding, Resource};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
@@ -39,6 +39,7 @@ pub struct Client {
     gate: Gate,
     /// No request is sent after this is cancelled.
     shutdown: Option<CancellationToken>,
+    decode_context: Option<Arc<dyn DecodeContext>>,
 }
 
 struct Shared {
@@ -124,7 +125,7 @@ impl Client {
             metrics,
             warnings,
         };
-        Ok(Self { shared: Arc::new(shared), gate: Gate::default(), shutdown: None })
+        Ok(Self { shared: Arc::new(shared), gate: Gate::default(), shutdown: None, decode_context: None })
     }
 
     /// Returns a clone whose writes fail with [`Error::Gated`] while `gate` is closed. Requests with the method GET
@@ -145,6 +146,20 @@ impl Client {
     #[must_use]
     pub fn with_shutdown(&self, shutdown: CancellationToken) -> Self {
         Self { shutdown: Some(shutdown), ..self.clone() }
+    }
+
+    /// Returns a clone that decodes objects in `context`. Informers built with it do so, too.
+    #[must_use]
+    pub fn decoding_in(&self, context: impl DecodeContext + 'static) -> Self {
+        Self { decode_context: Some(Arc::new(context)), ..self.clone() }
+    }
+
+    /// Calls `decode` in the context of [`decoding_in`](Self::decoding_in), if there is one.
+    pub fn decode<R>(&self, decode: impl FnOnce() -> R) -> R {
+        match &self.decode_context {
+            Some(context) => context.run(decode),
+            None => decode(),
+        }
     }
 
     /// Returns the encoding to request for `T`: [`ClientOptions::content_type`], or JSON if `T` has no protobuf

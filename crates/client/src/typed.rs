@@ -74,7 +74,7 @@ impl Client {
     pub async fn get<T: Decode>(&self, namespace: &str, name: &str) -> Result<T, Error> {
         let call = Call::new("get", T::RESOURCE, namespace, name);
         let body = self.call(&call, &Outgoing::get(path(&T::RESOURCE, namespace, name))).await?;
-        decode(call, &body)
+        self.decode(|| decode(call, &body))
     }
 
     /// Creates an object and returns it as stored by the server, including changes by defaulting and admission.
@@ -88,7 +88,7 @@ impl Client {
         let call = Call::new("create", T::RESOURCE, object.namespace(), object.name());
         let outgoing = create_request(&call, object)?;
         let response = self.call(&call, &outgoing).await?;
-        decode_stored(call, &response)
+        self.decode(|| decode_stored(call, &response))
     }
 
     /// Creates a virtual object, such as a `TokenReview` or a `SubjectAccessReview`, and returns it with the status
@@ -100,7 +100,7 @@ impl Client {
     pub async fn create_virtual<T: Decode + Serialize>(&self, object: &T) -> Result<T, Error> {
         let call = Call::new("create", T::RESOURCE, object.namespace(), "");
         let response = self.call(&call, &create_request(&call, object)?).await?;
-        decode(call, &response)
+        self.decode(|| decode(call, &response))
     }
 
     /// Replaces an object and returns it as stored by the server, including changes by defaulting and admission.
@@ -118,7 +118,7 @@ impl Client {
         }
         let outgoing = Outgoing::json(Method::PUT, path(&T::RESOURCE, namespace, name), encode(&call, object)?);
         let response = self.call(&call, &outgoing).await?;
-        decode_stored(call, &response)
+        self.decode(|| decode_stored(call, &response))
     }
 
     /// Deletes an object if the preconditions hold.
@@ -149,7 +149,7 @@ impl Client {
         let response = self.call(&call, &outgoing).await?;
         let parsed = serde_json::from_slice::<DeleteResponse>(&response).unwrap_or_default();
         if parsed.is_pending(T::RESOURCE.kind) {
-            decode(call, &response).map(Deleted::Pending)
+            self.decode(|| decode(call, &response)).map(Deleted::Pending)
         } else {
             Ok(Deleted::Gone)
         }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use kube_controller::{Controller, Supervisor, SupervisorError};
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Timeouts};
+use kube_endpoint_model::Interner;
 use kube_lease_election::Fence;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -125,7 +126,8 @@ async fn work(
     metrics: Option<Metrics>,
     stop: CancellationToken,
 ) -> Result<(), RunError> {
-    let reader = client(&config, &settings.client, metrics.as_ref(), "shared-informers")?;
+    let interner = Interner::default();
+    let reader = client(&config, &settings.client, metrics.as_ref(), "shared-informers")?.decoding_in(interner.clone());
     let controllers = controllers(&settings);
     let caches = Caches::new(&reader, settings.min_resync_period, metrics.as_ref().map(|metrics| &metrics.informers));
     let slice_api = SliceApi::new(metrics.as_ref().map(|metrics| metrics.api_available.clone()));
@@ -134,8 +136,19 @@ async fn work(
     }
     let election = settings.leader_election.clone();
     let request_deadline = CancellationToken::new();
-    let manager =
-        Manager { config, settings, reader, controllers, caches, slice_api, checks, metrics, stop, request_deadline };
+    let manager = Manager {
+        config,
+        settings,
+        interner,
+        reader,
+        controllers,
+        caches,
+        slice_api,
+        checks,
+        metrics,
+        stop,
+        request_deadline,
+    };
     tokio::select! {
         biased;
         ended = manager.run(election) => ended?,
@@ -197,6 +210,8 @@ fn controllers(settings: &Settings) -> Controllers {
 struct Manager {
     config: Config,
     settings: Settings,
+    /// Shared by the informers and the responses to writes.
+    interner: Interner,
     /// Client of the informers.
     reader: Client,
     controllers: Controllers,
@@ -298,7 +313,8 @@ impl Manager {
                 client(&config, &self.settings.client, self.metrics.as_ref(), &user)?
             }
         };
-        let client = fenced(client.with_shutdown(self.request_deadline.clone()), context.fence);
+        let client = client.with_shutdown(self.request_deadline.clone()).decoding_in(self.interner.clone());
+        let client = fenced(client, context.fence);
         let (recorder, writer) = EventRecorder::new(client.clone(), component);
         context.supervisor.spawn(format!("event writer of {component}"), writer.run(self.stop.clone()));
         Ok((client, recorder))

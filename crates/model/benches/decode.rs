@@ -8,7 +8,7 @@ use std::sync::Arc;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use k8s_openapi::api::core::v1 as core;
 use kube::runtime::{reflector, watcher};
-use kube_endpoint_model::{Pod, PodIndex};
+use kube_endpoint_model::{Interner, Pod, PodIndex};
 use kube_informer::Store;
 use kube_wire::Decode;
 
@@ -22,8 +22,10 @@ fn decode(criterion: &mut Criterion) {
     group.sample_size(10);
     let size = |documents: &[Vec<u8>]| Throughput::Bytes(documents.iter().map(|it| it.len() as u64).sum());
     group.throughput(size(&json));
+    let interner = Interner::default();
     group.bench_function("JSON", |bencher| {
-        bencher.iter_with_large_drop(|| json.iter().map(|it| Pod::from_json(it)).collect::<Result<Vec<_>, _>>());
+        let read = |it: &Vec<u8>| interner.run(|| Pod::from_json(it));
+        bencher.iter_with_large_drop(|| json.iter().map(read).collect::<Result<Vec<_>, _>>());
     });
     group.bench_function("JSON, k8s-openapi", |bencher| {
         let read = |it: &Vec<u8>| serde_json::from_slice::<core::Pod>(it);
@@ -31,8 +33,8 @@ fn decode(criterion: &mut Criterion) {
     });
     group.throughput(size(&protobuf));
     group.bench_function("protobuf", |bencher| {
-        bencher
-            .iter_with_large_drop(|| protobuf.iter().map(|it| Pod::from_protobuf(it)).collect::<Result<Vec<_>, _>>());
+        let read = |it: &Vec<u8>| interner.run(|| Pod::from_protobuf(it));
+        bencher.iter_with_large_drop(|| protobuf.iter().map(read).collect::<Result<Vec<_>, _>>());
     });
     group.finish();
 }
@@ -40,7 +42,9 @@ fn decode(criterion: &mut Criterion) {
 /// One update event, already decoded, of a Pod whose labels do not change.
 fn update(criterion: &mut Criterion) {
     let json = pods::json(OwnerKind::ReplicaSet, PODS);
-    let stored: Vec<Arc<Pod>> = json.iter().filter_map(|it| Pod::from_json(it).ok()).map(Arc::new).collect();
+    let interner = Interner::default();
+    let read = |it: &Vec<u8>| interner.run(|| Pod::from_json(it)).ok().map(Arc::new);
+    let stored: Vec<Arc<Pod>> = json.iter().filter_map(read).collect();
     let store = Store::new(PodIndex::default(), PodIndex::update);
     store.replace(stored.clone(), "1");
     let mut version = 10_000_000u64;

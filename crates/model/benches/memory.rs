@@ -6,13 +6,11 @@
 
 mod pods;
 
-use std::env;
-use std::process::Command;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
 use kube::runtime::{reflector, watcher};
-use kube_endpoint_model::{Pod, PodIndex};
+use kube_endpoint_model::{Interner, Pod, PodIndex};
 use kube_informer::Store;
 use kube_wire::Decode;
 
@@ -21,45 +19,29 @@ use crate::pods::OwnerKind;
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// Environment variable that selects a row. Each row is measured in its own process, because the pools are global.
-const ROW_VARIABLE: &str = "MEASURE_IN_THIS_PROCESS";
-
 fn main() {
-    if let Ok(row) = env::var(ROW_VARIABLE) {
-        return measure(&row);
-    }
     println!("| Pods | made by | how | Pod alone, B | with store and index, B | allocations |");
     println!("|---:|---|---|---:|---:|---:|");
     for count in [1_000, 10_000] {
-        for owner in ["ReplicaSets", "StatefulSets"] {
-            for how in ["JSON", "protobuf", "kube's reflector"] {
-                let this = env::current_exe().expect("this program");
-                let row = Command::new(this).env(ROW_VARIABLE, format!("{count}|{owner}|{how}")).status();
-                assert!(row.is_ok_and(|it| it.success()), "{count} {owner} {how}");
+        for (by, owner) in [("ReplicaSets", OwnerKind::ReplicaSet), ("StatefulSets", OwnerKind::StatefulSet)] {
+            let (json, protobuf) = (pods::json(owner, count), pods::protobuf(owner, count));
+            for (how, (alone, stored, allocations)) in [
+                ("JSON", measure_store(&json, |it| Pod::from_json(it).expect("a Pod"))),
+                ("protobuf", measure_store(&protobuf, |it| Pod::from_protobuf(it).expect("a Pod"))),
+                ("kube's reflector", measure_reflector(&json)),
+            ] {
+                println!("| {count} | {by} | {how} | {alone} | {stored} | {allocations} |");
             }
         }
     }
 }
 
-fn measure(row: &str) {
-    let parts: Vec<&str> = row.split('|').collect();
-    let [count, by, how] = parts[..] else { unreachable!("the parent passes three parts") };
-    let owner = if by == "ReplicaSets" { OwnerKind::ReplicaSet } else { OwnerKind::StatefulSet };
-    let size = count.parse().expect("a number");
-    let (alone, stored, allocations) = match how {
-        "JSON" => measure_store(&pods::json(owner, size), |it| Pod::from_json(it).expect("a Pod")),
-        "protobuf" => measure_store(&pods::protobuf(owner, size), |it| Pod::from_protobuf(it).expect("a Pod")),
-        _ => measure_reflector(&pods::json(owner, size)),
-    };
-    println!("| {count} | {by} | {how} | {alone} | {stored} | {allocations} |");
-}
-
 fn measure_store(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, usize, u64) {
     let _profiler = dhat::Profiler::builder().testing().build();
-    let count = documents.len();
+    let (interner, count) = (Interner::default(), documents.len());
     let mut pods = Vec::with_capacity(count);
     let before = dhat::HeapStats::get();
-    pods.extend(documents.iter().map(|it| Arc::new(read(it))));
+    pods.extend(documents.iter().map(|it| Arc::new(interner.run(|| read(it)))));
     let decoded = dhat::HeapStats::get();
     let store = Store::new(PodIndex::default(), PodIndex::update);
     for pod in pods.drain(..) {

@@ -95,6 +95,7 @@ pub use address::{Address, IpFamily, parse_sloppy};
 pub use addresses::Addresses;
 pub use endpoints::{EndpointAddress, EndpointSubset, Endpoints, SubsetPort};
 pub use go_bool::parse_go_bool;
+pub use intern::Interner;
 pub use kube_wire::{ObjectKey, ResourceVersion, Text, Uid};
 pub use labels::Labels;
 pub use metadata::{ObjectMeta, OwnerReference};

@@ -1,6 +1,6 @@
 //! References from endpoints to their objects.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use k8s_openapi::api::core::v1 as core;
 use serde::{Deserialize, Serialize, Serializer};
@@ -60,6 +60,8 @@ struct ExtraFields {
 }
 
 const POD: &str = "Pod";
+/// [`POD`] as shared text.
+static POD_TEXT: LazyLock<Text> = LazyLock::new(|| Text::from(POD));
 
 impl TargetRef {
     /// Returns a reference to a Pod as the controllers write it (EP-9), without API version and resource version.
@@ -124,7 +126,7 @@ impl From<&TargetRef> for ObjectReference {
         let TargetRef { namespace, name, uid, extra } = it.clone();
         let reference = ObjectReference { name, namespace, uid, ..ObjectReference::default() };
         match extra.map(Arc::unwrap_or_clone) {
-            None => ObjectReference { kind: intern::text(POD), ..reference },
+            None => ObjectReference { kind: POD_TEXT.clone(), ..reference },
             Some(ExtraFields { api_version, field_path, kind, resource_version }) => {
                 ObjectReference { api_version, field_path, kind, resource_version, ..reference }
             }

@@ -34,7 +34,11 @@ pub struct EndpointSlice {
 impl EndpointSlice {
     /// Returns the Service's name from the label `kubernetes.io/service-name`; `None` if it is absent or empty.
     pub fn service_name(&self) -> Option<&str> {
-        self.metadata.labels.get(SERVICE_NAME_LABEL).filter(|name| !name.is_empty())
+        self.service_name_text().map(Text::as_str)
+    }
+
+    pub(crate) fn service_name_text(&self) -> Option<&Text> {
+        self.metadata.labels.get_text(SERVICE_NAME_LABEL).filter(|name| !name.is_empty())
     }
 
     /// Returns whether the managed-by label names `controller`.

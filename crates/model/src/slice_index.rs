@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::by_name::ByName;
-use crate::{EndpointSlice, Text, intern};
+use crate::{EndpointSlice, Text};
 
 /// Index of EndpointSlices by namespace and by the Service of their label, for all managing controllers.
 #[derive(Clone, Debug, Default)]
@@ -23,12 +23,12 @@ impl SliceIndex {
             self.remove(&old.metadata.namespace, service, &old.metadata.name);
         }
         if let Some(new) = new
-            && let Some(service) = new.service_name()
+            && let Some(service) = new.service_name_text()
         {
             let services = self.namespaces.entry_ref(&new.metadata.namespace).or_default();
-            match services.get_mut(service) {
+            match services.get_mut(&**service) {
                 Some(slices) => slices.insert(Arc::clone(new)),
-                None => drop(services.insert(intern::text(service), Arc::clone(new).into())),
+                None => drop(services.insert(service.clone(), Arc::clone(new).into())),
             }
         }
     }

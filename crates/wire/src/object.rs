@@ -68,3 +68,22 @@ pub trait Decode: Object + Sized {
         Err(DecodeError::Encoding { kind: Self::RESOURCE.kind.to_owned(), encoding: "protobuf" })
     }
 }
+
+/// Context in which objects are decoded, for example with pools of the values that they share.
+pub trait DecodeContext: Send + Sync {
+    /// Calls `decode` once, within the context.
+    fn enter(&self, decode: &mut dyn FnMut());
+}
+
+impl dyn DecodeContext + '_ {
+    /// Calls `decode` within the context, and returns its result.
+    ///
+    /// # Panics
+    ///
+    /// If [`enter`](DecodeContext::enter) does not call its argument.
+    pub fn run<R>(&self, decode: impl FnOnce() -> R) -> R {
+        let (mut decode, mut result) = (Some(decode), None);
+        self.enter(&mut || result = decode.take().map(|decode| decode()));
+        result.expect("`enter` calls `decode`")
+    }
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::{self as core, PodCondition, PodIP, PodSpec, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_endpoint_model::{
-    EndpointSlice, IpFamily, Node, Pod, Service, ServicePort, TargetPort, Text, well_known::SLICE_CONTROLLER,
+    EndpointSlice, Interner, IpFamily, Node, Pod, Service, ServicePort, TargetPort, Text, well_known::SLICE_CONTROLLER,
 };
 use kube_endpointslice::{
     Hints, Input, Options, Owner, Plan, ServiceHints, SliceLabels, desired_endpoints_from_service_pods, plan,
@@ -46,7 +46,7 @@ impl World {
             |at: usize| Node { name: node_name(at).into(), zone: ZONES[at % 3].into(), ready: true, ..Node::default() };
         World {
             service,
-            pods: (0..pods).map(|at| Arc::new(pod(at))).collect(),
+            pods: Interner::default().run(|| (0..pods).map(|at| Arc::new(pod(at))).collect()),
             nodes: (0..500).map(|at| (node_name(at).into(), Arc::new(node(at)))).collect(),
             slices: Vec::new(),
             options: Options::new(SLICE_CONTROLLER),

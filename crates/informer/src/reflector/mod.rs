@@ -121,7 +121,9 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             .transpose()?
         {
             items.push(&chunk);
-            while let Some(object) = items.next_item().map_err(|error| error.with_resource_version(&last_version))? {
+            while let Some(object) =
+                self.client.decode(|| items.next_item()).map_err(|error| error.with_resource_version(&last_version))?
+            {
                 match object {
                     Ok(object) => self.gathered.push(self.shared.intern(object)),
                     Err(it) => self.gather_undecodable(EventType::Added, *it),
@@ -229,7 +231,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
                 Err(_) if Instant::now() >= deadline => return Ok(()),
                 Err(_) => tracing::warn!(resource = %T::RESOURCE, "still waiting for the end of the initial events"),
             }
-            while let Some(event) = events.next_event()? {
+            while let Some(event) = self.client.decode(|| events.next_event())? {
                 let observation = if initial { self.gather(event)? } else { self.apply(event)? };
                 initial &= !matches!(observation, Observation::Synced { .. });
                 self.observe(observation);

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_endpoint_model::{Endpoints, Node, PodIndex, ServiceIndex, SliceIndex};
+use kube_endpoint_model::{Endpoints, Interner, Node, PodIndex, ServiceIndex, SliceIndex};
 use kube_informer::{HandlerHandle, Informer, UpdateIndex, wait_for_sync};
 use kube_wire::{Decode, Encoding};
 use tokio::task::JoinSet;
@@ -30,7 +30,7 @@ const SYNC_TIMEOUT: Duration = Duration::from_secs(600);
 /// Runs informers of the five kinds and prints the memory that they take.
 pub(crate) async fn follow(url: &str, encoding: Encoding, order: Order) -> Result<(), Error> {
     let options = ClientOptions { qps: 0.0, content_type: encoding, ..ClientOptions::default() };
-    let client = Client::new(&Config::from_url(url)?, options)?;
+    let client = Client::new(&Config::from_url(url)?, options)?.decoding_in(Interner::default());
     let profiler = (order == Order::OneByOne).then(|| dhat::Profiler::builder().testing().build());
     let mut all = Follower { client, order, stop: CancellationToken::new(), tasks: JoinSet::new(), synced: Vec::new() };
     let start = Instant::now();
