@@ -37,7 +37,9 @@ impl Body {
     ) -> Result<Self, Error> {
         match encoding_of(headers) {
             Ok(encoding) => Ok(Self { call, encoding, stream: BodyDataStream::new(body), replaced }),
-            Err(found) => Err(Error::InvalidResponse { call, cause: format!("unexpected content type {found}") }),
+            Err(found) => {
+                Err(Error::InvalidResponse { call, source: format!("unexpected content type {found}").into() })
+            }
         }
     }
 
@@ -54,7 +56,7 @@ impl Stream for Body {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         if let Poll::Ready(chunk) = Pin::new(&mut this.stream).poll_next(context) {
-            return Poll::Ready(chunk.map(|chunk| chunk.map_err(|error| transport_error(&this.call, &*error))));
+            return Poll::Ready(chunk.map(|chunk| chunk.map_err(|error| transport_error(&this.call, error))));
         }
         match &mut this.replaced {
             // Ends like a watch that the server closes; the next watch uses a new connection.

@@ -108,7 +108,7 @@ impl Client {
         let server = config.server();
         let user_agent = HeaderValue::from_str(&user_agent).map_err(|_| ConfigError::Connection {
             server: server.clone(),
-            cause: format!("user agent {user_agent:?} is not a valid header value"),
+            source: format!("user agent {user_agent:?} is not a valid header value").into(),
         })?;
         let transport = Transport::new(config, &timeouts)?;
         let credentials = config.credentials.clone();
@@ -234,7 +234,7 @@ impl Client {
     pub async fn get_json(&self, path: &str) -> Result<serde_json::Value, Error> {
         let call = Call::new("get", path, "", "");
         let body = self.call(&call, &Outgoing::get(path.to_owned())).await?;
-        serde_json::from_slice(&body).map_err(|error| Error::InvalidResponse { call, cause: error.to_string() })
+        serde_json::from_slice(&body).map_err(|error| Error::InvalidResponse { call, source: error.into() })
     }
 
     /// Sends an arbitrary request once and returns status code and body, also for error statuses. For development
@@ -254,7 +254,7 @@ impl Client {
         body: Vec<u8>,
     ) -> Result<(StatusCode, Bytes), Error> {
         let call = Call::new(verb(&method), path_and_query, "", "");
-        let invalid_request = |cause: &str| Error::Request { call: call.clone(), cause: cause.to_owned() };
+        let invalid_request = |cause: &str| Error::Request { call: call.clone(), source: cause.into() };
         let content_type = content_type.map(HeaderValue::from_str).transpose();
         let content_type = content_type.map_err(|_| invalid_request("the content type is not a valid header value"))?;
         let path_and_query = path_and_query.to_owned();
@@ -265,7 +265,7 @@ impl Client {
         let limit = self.shared.request_timeout;
         let exchange = async {
             let response = self.shared.transport.calls().oneshot(request).await;
-            let response = response.map_err(|error| transport_error(&call, &*error))?;
+            let response = response.map_err(|error| transport_error(&call, error))?;
             self.shared.credentials.record_response(response.status(), Instant::now());
             Ok::<_, Error>((response.status(), read_body(&call, response.into_body(), limit).await?))
         };
@@ -361,7 +361,7 @@ impl Client {
             let request = self.request(call, outgoing)?;
             let exchange = timeout(limit, service.clone().oneshot(request));
             let result = match self.run_gated(&outgoing.method, call, exchange).await? {
-                Ok(result) => result.map_err(|error| transport_error(call, &*error)),
+                Ok(result) => result.map_err(|error| transport_error(call, error)),
                 Err(_) => Err(timeout_error(call, limit)),
             };
             let code = result.as_ref().ok().map(Response::status);
@@ -407,7 +407,7 @@ impl Client {
             request = request.header(CONTENT_TYPE, content_type);
         }
         let request = request.body(Full::new(body.clone()));
-        request.map_err(|error| Error::Request { call: call.clone(), cause: error.to_string() })
+        request.map_err(|error| Error::Request { call: call.clone(), source: error.into() })
     }
 }
 
@@ -420,7 +420,7 @@ impl fmt::Debug for Client {
 async fn read_body(call: &Call, body: ResponseBody, limit: Duration) -> Result<Bytes, Error> {
     match timeout(limit, body.collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) => Err(transport_error(call, &*error)),
+        Ok(Err(error)) => Err(transport_error(call, error)),
         Err(_) => Err(timeout_error(call, limit)),
     }
 }
@@ -434,8 +434,8 @@ async fn api_error(call: &Call, response: Response<ResponseBody>, limit: Duratio
 }
 
 fn timeout_error(call: &Call, limit: Duration) -> Error {
-    let cause = format!("no response within {} s", limit.as_secs_f32());
-    Error::Transport { call: call.clone(), kind: TransportKind::Timeout, cause }
+    let source = format!("no response within {} s", limit.as_secs_f32()).into();
+    Error::Transport { call: call.clone(), kind: TransportKind::Timeout, source }
 }
 
 fn verb(method: &Method) -> &'static str {

@@ -32,39 +32,39 @@ pub struct Config {
     pub(crate) credentials: Credentials,
 }
 
-/// Error of loading or using a [`Config`]. The message is one line.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// Error of loading or using a [`Config`]. The messages of the error and its sources are one line each.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The kubeconfig cannot be read, parsed or resolved.
-    #[error("kubeconfig {path}: {cause}", path = path.display())]
+    #[error("kubeconfig {path}", path = path.display())]
     Kubeconfig {
         /// Path of the kubeconfig.
         path: PathBuf,
         /// Reason, without the path.
-        cause: String,
+        source: BoxError,
     },
     /// The service account of the Pod cannot be loaded, most often because the process does not run in a Pod.
-    #[error("in-cluster configuration: {cause}")]
+    #[error("in-cluster configuration")]
     InCluster {
         /// Reason.
-        cause: String,
+        source: BoxError,
     },
     /// The server's address is not an http or https URL.
-    #[error("server address {url:?}: {cause}")]
+    #[error("server address {url:?}")]
     Server {
         /// The address as given.
         url: String,
         /// Reason.
-        cause: String,
+        source: BoxError,
     },
     /// A certificate, key, token, header, credential plugin or proxy cannot be used.
-    #[error("cannot set up the connection to {server}: {cause}")]
+    #[error("cannot set up the connection to {server}")]
     Connection {
         /// URL of the server.
         server: String,
         /// Reason.
-        cause: String,
+        source: BoxError,
     },
 }
 
@@ -155,8 +155,8 @@ impl Config {
     /// [`over`](Self::over) a service; [`ConfigError::Kubeconfig`] or [`ConfigError::InCluster`] if loading fails.
     pub fn with_server(self, url: &str) -> Result<Self, ConfigError> {
         let Target::Network(live) = &self.target else {
-            let cause = "the configuration uses an in-process service, which has no address".to_owned();
-            return Err(ConfigError::Server { url: url.to_owned(), cause });
+            let source = "the configuration uses an in-process service, which has no address".into();
+            return Err(ConfigError::Server { url: url.to_owned(), source });
         };
         let origin = live.source().origin.clone();
         Ok(Self { account: self.account, ..Self::load(origin, Some(url.to_owned()))? })
@@ -215,37 +215,18 @@ impl fmt::Debug for Config {
 
 /// Parses a server address; `scheme` is the default scheme.
 fn parse_server_address(url: &str, scheme: &Scheme) -> Result<Uri, ConfigError> {
-    let invalid = |cause: String| ConfigError::Server { url: url.to_owned(), cause };
+    let invalid = |source: BoxError| ConfigError::Server { url: url.to_owned(), source };
     let full = if url.contains("://") { url.to_owned() } else { format!("{scheme}://{url}") };
-    let address: Uri = full.parse().map_err(|error: http::uri::InvalidUri| invalid(error.to_string()))?;
+    let address: Uri = full.parse().map_err(|error: http::uri::InvalidUri| invalid(error.into()))?;
     match (address.scheme_str(), address.host()) {
         (Some("http" | "https"), Some(host)) if !host.is_empty() => Ok(address),
-        _ => Err(invalid("neither http nor https".to_owned())),
+        _ => Err(invalid("neither http nor https".into())),
     }
-}
-
-/// Joins the messages of an error and its sources into one line. Of a multi-line message (YAML parsers print an excerpt
-/// of the file) only the first line is kept.
-pub(crate) fn one_line(error: &dyn std::error::Error) -> String {
-    let mut text = String::new();
-    let mut next = Some(error);
-    while let Some(error) = next {
-        let part = error.to_string();
-        let part = part.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-        // Many errors already include the message of their source.
-        if !text.ends_with(part) {
-            if !text.is_empty() {
-                text.push_str(": ");
-            }
-            text.push_str(part);
-        }
-        next = error.source();
-    }
-    text
 }
 
 #[cfg(test)]
 mod tests {
+    use display_full_error::DisplayFullErrorExt as _;
     use rstest::rstest;
 
     use super::*;
@@ -264,7 +245,7 @@ users: [{name: dev, user: {}}]
         let path = directory.path().join("admin.conf");
         std::fs::write(&path, text).unwrap();
         let loaded = Config::from_kubeconfig(&path).await;
-        loaded.map_err(|error| error.to_string().replace(&path.display().to_string(), "FILE"))
+        loaded.map_err(|error| error.to_string_full().replace(&path.display().to_string(), "FILE"))
     }
 
     #[tokio::test]
@@ -308,7 +289,7 @@ users: [{name: dev, user: {}}]
 
     #[tokio::test]
     async fn missing_kubeconfig_error_contains_the_path() {
-        let error = Config::from_kubeconfig("/nowhere/admin.conf".as_ref()).await.unwrap_err().to_string();
+        let error = Config::from_kubeconfig("/nowhere/admin.conf".as_ref()).await.unwrap_err().to_string_full();
         assert!(error.starts_with("kubeconfig /nowhere/admin.conf: No such file"), "{error}");
     }
 

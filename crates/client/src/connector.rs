@@ -67,8 +67,7 @@ fn proxy_connector(proxy: &Proxy, tcp: HttpConnector, prepared: &Prepared) -> Di
             if let Some((user, password)) = &proxy.login {
                 socks = socks.with_auth(user.clone(), password.clone());
             }
-            let socks = socks.map_err(|error| BoxError::from(error.to_string()));
-            Dialer::new(socks.map_response(TransportStream::tunnel).map_err(proxy_error))
+            Dialer::new(socks.map_response(TransportStream::tunnel).map_err(move |error| proxy_error(error.into())))
         }
         ProxyKind::Http if prepared.uses_forward_proxy() => {
             let address = proxy.address.clone();

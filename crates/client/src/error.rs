@@ -8,14 +8,16 @@ use kube_wire::{
     protobuf::{Envelope, Fields, MalformedProtobuf},
     reason,
 };
+use tower::BoxError;
 
 use crate::{Call, retry::bounded};
 
 /// Error of a request, with its [`Call`].
 ///
 /// The message of [`Error::Api`] is the server's message only, because events show it to users; [`Error::call`] names
-/// the request. All other messages begin with the [`Call`]. Causes are part of the message; there is no source chain.
-#[derive(Debug, Clone, thiserror::Error)]
+/// the request. All other messages begin with the [`Call`]. A message does not contain that of its source: print the
+/// whole [source chain](std::error::Error::source), as `{:#}` of `anyhow` does.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The server returned an error status.
@@ -27,14 +29,14 @@ pub enum Error {
         status: Box<Status>,
     },
     /// The request was not sent or its response not received: connection, TLS, proxy, timeout or service account token.
-    #[error("{call}: {cause}")]
+    #[error("{call}")]
     Transport {
         /// The failed request.
         call: Call,
         /// Class of the failure.
         kind: TransportKind,
-        /// Messages of the error and its sources, outermost first, on one line.
-        cause: String,
+        /// Error of the connection, or the reason why the request was not sent.
+        source: BoxError,
     },
     /// The [gate](crate::Client::gated) of the client is closed: this process is not the leader. The request was not
     /// sent, or was dropped before the response; in the latter case the server may have applied it.
@@ -50,21 +52,21 @@ pub enum Error {
         call: Call,
     },
     /// The object could not be encoded as JSON, or the request is invalid.
-    #[error("{call}: cannot build the request: {cause}")]
+    #[error("{call}: cannot build the request")]
     Request {
         /// The failed request.
         call: Call,
         /// Reason.
-        cause: String,
+        source: BoxError,
     },
     /// The response was successful, but its body or content type is not as expected. The server may have applied the
     /// request.
-    #[error("{call}: invalid response: {cause}")]
+    #[error("{call}: invalid response")]
     InvalidResponse {
         /// The failed request.
         call: Call,
         /// Reason.
-        cause: String,
+        source: BoxError,
     },
 }
 

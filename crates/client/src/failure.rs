@@ -3,12 +3,13 @@
 use std::{error::Error as StdError, io};
 
 use hyper_util::client::legacy;
+use tower::BoxError;
 
-use crate::{Call, Error, TransportKind, config::one_line};
+use crate::{Call, Error, TransportKind};
 
 /// Returns the [`Error::Transport`] of a failed exchange.
-pub(crate) fn transport_error(call: &Call, error: &(dyn StdError + 'static)) -> Error {
-    Error::Transport { call: call.clone(), kind: kind(error), cause: one_line(error) }
+pub(crate) fn transport_error(call: &Call, source: BoxError) -> Error {
+    Error::Transport { call: call.clone(), kind: kind(&*source), source }
 }
 
 /// Returns the kind of the first error in the source chain that determines one.
@@ -48,6 +49,7 @@ fn io_kind(kind: io::ErrorKind) -> TransportKind {
 
 #[cfg(test)]
 mod tests {
+    use display_full_error::DisplayFullErrorExt as _;
     use rstest::rstest;
 
     use super::*;
@@ -66,9 +68,9 @@ mod tests {
     }
 
     #[test]
-    fn message_contains_the_call_and_all_causes() {
+    fn chain_contains_the_call_and_all_causes() {
         let cause = io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by peer");
-        let error = transport_error(&Call::new("update", "endpoints", "shop", "web"), &Wrapped(cause));
-        assert_eq!(error.to_string(), "update endpoints shop/web: request failed: connection reset by peer");
+        let error = transport_error(&Call::new("update", "endpoints", "shop", "web"), Wrapped(cause).into());
+        assert_eq!(error.to_string_full(), "update endpoints shop/web: request failed: connection reset by peer");
     }
 }

@@ -80,6 +80,7 @@ mod error;
 pub mod events;
 mod failure;
 mod gate;
+mod kube_error;
 mod metrics;
 mod options;
 mod params;

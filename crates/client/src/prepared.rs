@@ -8,9 +8,10 @@ use kube::client::{
 };
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::ServerName;
+use tower::BoxError;
 
 use crate::{
-    config::one_line,
+    kube_error::KubeError,
     proxy::{Proxy, ProxyKind},
     token_file::TokenFile,
 };
@@ -41,7 +42,7 @@ impl Prepared {
     ///
     /// `proxy_url` is the `proxy-url` of the kubeconfig and applies to every server, regardless of `NO_PROXY`. Without
     /// it the proxy is taken from the environment.
-    pub(crate) fn new(config: &kube::Config, proxy_url: Option<&str>) -> Result<Prepared, String> {
+    pub(crate) fn new(config: &kube::Config, proxy_url: Option<&str>) -> Result<Prepared, BoxError> {
         // `kube` builds its TLS configuration with the process-wide crypto provider, and rustls panics if several are
         // compiled in and none is installed.
         if CryptoProvider::get_default().is_none() {
@@ -61,9 +62,9 @@ impl Prepared {
         };
         Ok(Prepared {
             base: config.base_uri_layer(),
-            headers: config.extra_headers_layer().map_err(|error| one_line(&error))?,
+            headers: config.extra_headers_layer().map_err(|error| KubeError::new(&error))?,
             identity: identity(config)?,
-            tls: config.rustls_client_config().map_err(|error| one_line(&error))?,
+            tls: config.rustls_client_config().map_err(|error| KubeError::new(&error))?,
             proxy,
             tls_server_name,
             is_plain_http: config.cluster_url.scheme() == Some(&Scheme::HTTP),
@@ -81,7 +82,7 @@ impl Prepared {
     }
 }
 
-fn identity(config: &kube::Config) -> Result<Identity, String> {
+fn identity(config: &kube::Config) -> Result<Identity, BoxError> {
     let user = &config.auth_info;
     if let Some(path) = &user.token_file
         && user.username.is_none()
@@ -90,10 +91,10 @@ fn identity(config: &kube::Config) -> Result<Identity, String> {
         // As in client-go, `tokenFile` has precedence over `token`, which is the fallback if the file cannot be read.
         match TokenFile::open(path.into()) {
             Ok(file) => return Ok(Identity::TokenFile(file)),
-            Err(cause) if user.token.is_none() => return Err(cause),
+            Err(error) if user.token.is_none() => return Err(error.into()),
             Err(_) => {}
         }
     }
-    let layer = config.auth_layer().map_err(|error| one_line(&error))?;
+    let layer = config.auth_layer().map_err(|error| KubeError::new(&error))?;
     Ok(layer.map_or(Identity::Connection, Identity::Header))
 }

@@ -5,6 +5,7 @@ mod token;
 use std::fmt;
 use std::sync::Arc;
 
+use display_full_error::DisplayFullErrorExt as _;
 use http::header::AUTHORIZATION;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::Full;
@@ -91,7 +92,7 @@ impl ServiceAccount {
                 Ok(header)
             }
             Err(error) => {
-                let cause = format!("{}: {error}", error.call());
+                let cause = format!("{}: {}", error.call(), error.display_full());
                 tracing::warn!(account = %self.shared, err = %cause, "No token for service account");
                 let previous = token.record_failure(cause.clone(), Instant::now());
                 previous.ok_or_else(|| self.shared.no_token(cause))
@@ -130,11 +131,11 @@ impl TokenSource {
         let path = path(&Account::RESOURCE, namespace, name) + "/token";
         let body =
             token_client.call(&call, &Outgoing::json(Method::POST, path, request.to_string().into_bytes())).await?;
-        let invalid_response = |cause: String| Error::InvalidResponse { call: call.clone(), cause };
+        let invalid_response = |source: BoxError| Error::InvalidResponse { call: call.clone(), source };
         let TokenRequest { spec, status } =
-            serde_json::from_slice(&body).map_err(|error| invalid_response(error.to_string()))?;
+            serde_json::from_slice(&body).map_err(|error| invalid_response(error.into()))?;
         let mut header = HeaderValue::try_from(format!("Bearer {}", status.token))
-            .map_err(|_| invalid_response("the token is not a valid header value".to_owned()))?;
+            .map_err(|_| invalid_response("the token is not a valid header value".into()))?;
         header.set_sensitive(true);
         Ok((header, spec.expiration_seconds))
     }
@@ -148,8 +149,11 @@ impl TokenSource {
         if token_client.get::<Namespace>("", namespace).await.is_err_and(|error| error.is_not_found()) {
             let metadata = ObjectMeta { name: Some(namespace.clone()), ..ObjectMeta::default() };
             // Not fatal: the identity may lack the right, or the namespace was created concurrently.
-            if let Err(err) = token_client.create(&Namespace { metadata, ..Namespace::default() }).await {
-                tracing::warn!(namespace, %err, "Cannot create namespace of service account, continuing");
+            if let Err(error) = token_client.create(&Namespace { metadata, ..Namespace::default() }).await {
+                tracing::warn!(
+                    namespace, err = %error.display_full(),
+                    "Cannot create namespace of service account, continuing"
+                );
             }
         }
         let (namespace, name) = (Some(namespace.clone()), Some(name.clone()));

@@ -2,14 +2,15 @@
 
 use std::{
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
+use display_full_error::DisplayFullErrorExt as _;
 use http::{HeaderValue, StatusCode, header::AUTHORIZATION};
 use tokio::time::Instant;
-use tower::{ServiceExt as _, service_fn, util::BoxCloneSyncService};
+use tower::{BoxError, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 
 use crate::transport::Service;
 
@@ -32,6 +33,14 @@ struct CachedToken {
     rejected: bool,
 }
 
+/// Error of reading a token file.
+#[derive(Debug, thiserror::Error)]
+#[error("token file {path}", path = path.display())]
+pub(crate) struct TokenFileError {
+    path: PathBuf,
+    source: BoxError,
+}
+
 impl CachedToken {
     fn is_stale(&self, now: Instant) -> bool {
         self.rejected || now.saturating_duration_since(self.read_at) >= MAX_AGE
@@ -40,7 +49,7 @@ impl CachedToken {
 
 impl TokenFile {
     /// Reads the file. Fails if it cannot be read, is empty, or is not a valid header value.
-    pub(crate) fn open(path: PathBuf) -> Result<TokenFile, String> {
+    pub(crate) fn open(path: PathBuf) -> Result<TokenFile, TokenFileError> {
         let token = CachedToken { header: read_token(&path)?, read_at: Instant::now(), rejected: false };
         Ok(TokenFile { path: Arc::new(path), token: Arc::new(Mutex::new(token)) })
     }
@@ -70,7 +79,10 @@ impl TokenFile {
             (token.read_at, token.rejected) = (now, false);
             match read_token(&self.path) {
                 Ok(header) => token.header = header,
-                Err(err) => tracing::warn!(err, "Token file cannot be used, sending the token read before"),
+                Err(error) => {
+                    let err = error.to_string_full();
+                    tracing::warn!(err, "Token file cannot be used, sending the token read before");
+                }
             }
         }
         token.header.clone()
@@ -83,15 +95,15 @@ impl TokenFile {
     }
 }
 
-fn read_token(path: &PathBuf) -> Result<HeaderValue, String> {
-    let describe = |cause: &str| format!("token file {}: {cause}", path.display());
-    let text = fs::read_to_string(path).map_err(|error| describe(&error.to_string()))?;
+fn read_token(path: &Path) -> Result<HeaderValue, TokenFileError> {
+    let failed = |source: BoxError| TokenFileError { path: path.to_owned(), source };
+    let text = fs::read_to_string(path).map_err(|error| failed(error.into()))?;
     let token = text.trim();
     if token.is_empty() {
-        return Err(describe("the file is empty"));
+        return Err(failed("the file is empty".into()));
     }
     let mut header = HeaderValue::try_from(format!("Bearer {token}"))
-        .map_err(|_| describe("the token is not a valid header value"))?;
+        .map_err(|_| failed("the token is not a valid header value".into()))?;
     header.set_sensitive(true);
     Ok(header)
 }
@@ -102,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    fn open(content: &str) -> (tempfile::TempDir, Result<TokenFile, String>) {
+    fn open(content: &str) -> (tempfile::TempDir, Result<TokenFile, TokenFileError>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
         fs::write(&path, content).unwrap();
@@ -133,6 +145,6 @@ mod tests {
     fn error_contains_the_path(#[case] content: &str, #[case] expect: &str) {
         let (folder, file) = open(content);
         let expect = format!("token file {}: {expect}", folder.path().join("token").display());
-        assert_eq!(file.err(), Some(expect));
+        assert_eq!(file.err().map(|error| error.to_string_full()), Some(expect));
     }
 }

@@ -27,6 +27,7 @@ use crate::{
     Config, ConfigError, Timeouts,
     config::{Live, Loaded, Target},
     connector::{Connector, connector},
+    kube_error::KubeError,
     prepared::Identity,
     proxy::Proxy,
     response_body::ResponseBody,
@@ -136,7 +137,9 @@ impl Pools {
             match (account, &prepared.identity) {
                 (Some(account), _) => account.authenticate(BoxCloneSyncService::new(stack.service(client))),
                 (None, Identity::TokenFile(file)) => file.authenticate(BoxCloneSyncService::new(stack.service(client))),
-                (None, Identity::Header(auth)) => BoxCloneSyncService::new(stack.layer(auth).service(client)),
+                (None, Identity::Header(auth)) => {
+                    BoxCloneSyncService::new(MapErr::new(stack.layer(auth).service(client), KubeError::replace))
+                }
                 (None, Identity::Connection) => BoxCloneSyncService::new(stack.service(client)),
             }
         };

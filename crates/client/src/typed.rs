@@ -114,7 +114,7 @@ impl Client {
         let call = Call::new("update", T::RESOURCE, namespace, name);
         if name.is_empty() {
             // Without a name the request would address the collection.
-            return Err(Error::Request { call, cause: "the object has no name".to_owned() });
+            return Err(Error::Request { call, source: "the object has no name".into() });
         }
         let outgoing = Outgoing::json(Method::PUT, path(&T::RESOURCE, namespace, name), encode(&call, object)?);
         let response = self.call(&call, &outgoing).await?;
@@ -137,7 +137,7 @@ impl Client {
         let call = Call::new("delete", T::RESOURCE, namespace, name);
         if name.is_empty() {
             // Without a name the request would delete the whole collection.
-            return Err(Error::Request { call, cause: "the name is empty".to_owned() });
+            return Err(Error::Request { call, source: "the name is empty".into() });
         }
         let mut options = json!({ "kind": "DeleteOptions", "apiVersion": "v1" });
         if let Some(Preconditions { uid, resource_version }) = preconditions {
@@ -170,7 +170,7 @@ impl Client {
     ) -> Result<PatchedMetadata, Error> {
         let call = Call::new("patch", T::RESOURCE, namespace, name);
         if name.is_empty() {
-            return Err(Error::Request { call, cause: "the name is empty".to_owned() });
+            return Err(Error::Request { call, source: "the name is empty".into() });
         }
         let mut path_and_query = path(&T::RESOURCE, namespace, name);
         if let Some(subresource) = subresource {
@@ -191,7 +191,7 @@ impl Client {
         let response = serde_json::from_slice::<PatchResponse>(&body);
         response
             .map(|response| response.metadata)
-            .map_err(|error| Error::InvalidResponse { call, cause: error.to_string() })
+            .map_err(|error| Error::InvalidResponse { call, source: error.into() })
     }
 }
 
@@ -201,7 +201,7 @@ fn create_request<T: Decode + Serialize>(call: &Call, object: &T) -> Result<Outg
 }
 
 fn decode<T: Decode>(call: Call, response: &[u8]) -> Result<T, Error> {
-    T::from_json(response).map_err(|error| Error::InvalidResponse { call, cause: error.to_string() })
+    T::from_json(response).map_err(|error| Error::InvalidResponse { call, source: error.into() })
 }
 
 /// Decodes the response to a create or update. A stored object always has a resource version; without one the response
@@ -209,7 +209,7 @@ fn decode<T: Decode>(call: Call, response: &[u8]) -> Result<T, Error> {
 fn decode_stored<T: Decode>(call: Call, response: &[u8]) -> Result<T, Error> {
     let object: T = decode(call.clone(), response)?;
     if object.resource_version().is_empty() {
-        return Err(Error::InvalidResponse { call, cause: "the object has no resource version".to_owned() });
+        return Err(Error::InvalidResponse { call, source: "the object has no resource version".into() });
     }
     Ok(object)
 }
@@ -229,7 +229,7 @@ fn encode(call: &Call, object: &impl Serialize) -> Result<Vec<u8>, Error> {
     let mut body = Vec::with_capacity(1 << 10);
     match serde_json::to_writer(&mut body, object) {
         Ok(()) => Ok(body),
-        Err(error) => Err(Error::Request { call: call.clone(), cause: error.to_string() }),
+        Err(error) => Err(Error::Request { call: call.clone(), source: error.into() }),
     }
 }
 

@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use display_full_error::DisplayFullErrorExt as _;
 use kube_controller_client::{Client, Error};
 use prometheus::IntGaugeVec;
 use serde_json::Value;
@@ -85,8 +86,11 @@ impl SliceApi {
                     MAX_BACKOFF_IF_MISSING
                 }
                 None => {
-                    if let Err(err) = response {
-                        tracing::warn!(%err, "Discovery of discovery.k8s.io/v1 failed, retrying");
+                    if let Err(error) = response {
+                        tracing::warn!(
+                            err = %error.display_full(),
+                            "Discovery of discovery.k8s.io/v1 failed, retrying"
+                        );
                     }
                     MAX_BACKOFF_ON_ERROR
                 }

@@ -97,7 +97,6 @@
 mod controller;
 mod damping;
 mod enqueuer;
-mod error_text;
 mod lock;
 mod metrics;
 mod observer;

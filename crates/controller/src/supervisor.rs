@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::error_text::with_causes;
+type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Set of the long-running tasks of a process, of which the first failure stops all.
 ///
@@ -17,12 +17,12 @@ use crate::error_text::with_causes;
 #[derive(Debug)]
 pub struct Supervisor {
     stop: CancellationToken,
-    tasks: JoinSet<Result<(), String>>,
+    tasks: JoinSet<Result<(), BoxError>>,
     names: HashMap<Id, String>,
 }
 
 /// Error of [`Supervisor::run`].
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SupervisorError {
     /// A task returned before the token was cancelled.
@@ -32,12 +32,12 @@ pub enum SupervisorError {
         task: String,
     },
     /// A task returned an error.
-    #[error("{task} failed: {message}")]
+    #[error("{task} failed")]
     Failed {
         /// Name of the task.
         task: String,
-        /// Messages of the error and its sources, joined by colons.
-        message: String,
+        /// Error of the task.
+        source: Box<dyn Error + Send + Sync>,
     },
     /// A task panicked.
     #[error("{task} panicked: {message}")]
@@ -73,12 +73,12 @@ impl Supervisor {
 
     /// Spawns a task that may fail; its error becomes [`SupervisorError::Failed`]. Otherwise like
     /// [`spawn`](Self::spawn).
-    pub fn try_spawn<E: Error>(
+    pub fn try_spawn<E: Error + Send + Sync + 'static>(
         &mut self,
         name: impl Into<String>,
         task: impl Future<Output = Result<(), E>> + Send + 'static,
     ) {
-        let handle = self.tasks.spawn(async { task.await.map_err(|error| with_causes(&error)) });
+        let handle = self.tasks.spawn(async { task.await.map_err(BoxError::from) });
         self.names.insert(handle.id(), name.into());
     }
 
@@ -123,14 +123,14 @@ impl Supervisor {
     }
 
     /// Returns the failure of a task that ended; `None` if it returned without an error after the token was cancelled.
-    fn failure(&mut self, ended: Result<(Id, Result<(), String>), JoinError>) -> Option<SupervisorError> {
+    fn failure(&mut self, ended: Result<(Id, Result<(), BoxError>), JoinError>) -> Option<SupervisorError> {
         let mut name = |id| self.names.remove(&id).unwrap_or_else(|| "a task".to_owned());
         match ended {
             Ok((id, Ok(()))) => {
                 let task = name(id);
                 (!self.stop.is_cancelled()).then_some(SupervisorError::Ended { task })
             }
-            Ok((id, Err(message))) => Some(SupervisorError::Failed { task: name(id), message }),
+            Ok((id, Err(source))) => Some(SupervisorError::Failed { task: name(id), source }),
             Err(error) => {
                 let task = name(error.id());
                 error
@@ -149,6 +149,8 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use display_full_error::DisplayFullErrorExt as _;
+
     use super::*;
 
     const GRACE: Duration = Duration::from_secs(5);
@@ -158,6 +160,10 @@ mod tests {
         (Supervisor::new(stop.clone()), stop)
     }
 
+    async fn run(supervisor: Supervisor) -> Result<(), String> {
+        supervisor.run(GRACE).await.map_err(|error| error.to_string_full())
+    }
+
     #[tokio::test(start_paused = true)]
     async fn cancelling_the_token_ends_all_tasks() {
         let (mut supervisor, stop) = supervisor();
@@ -165,7 +171,7 @@ mod tests {
             supervisor.spawn("task", stop.clone().cancelled_owned());
         }
         stop.cancel();
-        assert_eq!(supervisor.run(GRACE).await, Ok(()));
+        assert_eq!(run(supervisor).await, Ok(()));
     }
 
     #[tokio::test(start_paused = true)]
@@ -173,7 +179,7 @@ mod tests {
         let (mut supervisor, stop) = supervisor();
         supervisor.spawn("steady", stop.clone().cancelled_owned());
         supervisor.spawn("short", async {});
-        assert_eq!(supervisor.run(GRACE).await, Err(SupervisorError::Ended { task: "short".into() }));
+        assert_eq!(run(supervisor).await, Err("short ended unexpectedly".to_owned()));
         assert!(stop.is_cancelled());
     }
 
@@ -186,8 +192,7 @@ mod tests {
         let (mut supervisor, stop) = supervisor();
         supervisor.spawn("steady", stop.clone().cancelled_owned());
         supervisor.try_spawn("broken", async { Err(NoCache(std::fmt::Error)) });
-        let message = format!("no cache: {}", std::fmt::Error);
-        assert_eq!(supervisor.run(GRACE).await, Err(SupervisorError::Failed { task: "broken".into(), message }));
+        assert_eq!(run(supervisor).await, Err(format!("broken failed: no cache: {}", std::fmt::Error)));
         assert!(stop.is_cancelled());
     }
 
@@ -199,16 +204,14 @@ mod tests {
             stop.cancelled().await;
             panic!("index out of bounds")
         });
-        let expected = SupervisorError::Panicked { task: "cause".into(), message: "index out of bounds".into() };
-        assert_eq!(supervisor.run(GRACE).await, Err(expected));
+        assert_eq!(run(supervisor).await, Err("cause panicked: index out of bounds".to_owned()));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_panic_is_reported_with_the_name_of_its_task() {
         let (mut supervisor, _stop) = supervisor();
         supervisor.spawn("broken", async { panic!("index out of bounds") });
-        let expected = SupervisorError::Panicked { task: "broken".into(), message: "index out of bounds".into() };
-        assert_eq!(supervisor.run(GRACE).await, Err(expected));
+        assert_eq!(run(supervisor).await, Err("broken panicked: index out of bounds".to_owned()));
     }
 
     #[tokio::test(start_paused = true)]
@@ -217,7 +220,6 @@ mod tests {
         supervisor.spawn("stuck", std::future::pending());
         supervisor.spawn("fine", stop.clone().cancelled_owned());
         stop.cancel();
-        let error = supervisor.run(GRACE).await.unwrap_err();
-        assert_eq!(error.to_string(), "still running 5s after the request to stop: stuck");
+        assert_eq!(run(supervisor).await, Err("still running 5s after the request to stop: stuck".to_owned()));
     }
 }

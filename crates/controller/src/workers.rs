@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use display_full_error::DisplayFullErrorExt as _;
 use kube_workqueue::{Queue, Timer};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::error_text::with_causes;
 use crate::observer::Observer;
 use crate::{ControllerMetrics, locked};
 
@@ -219,11 +219,14 @@ impl<K: Clone + Eq + Hash + Display + Send + 'static> Retries<K> {
         // the failures, so it gets `max_retries` again.
         let slow_retry = locked(&self.exhausted).remove(&key).is_some_and(|due| due <= now);
         if !slow_retry && self.queue.num_requeues(&key) < self.retry.max_retries {
-            tracing::warn!(controller, %key, err = %with_causes(error), "Error syncing, retrying");
+            tracing::warn!(controller, %key, err = %error.display_full(), "Error syncing, retrying");
             self.queue.add_rate_limited(key);
             return;
         }
-        tracing::error!(controller, %key, err = %with_causes(error), "Retry budget exceeded, retrying at the slowest rate");
+        tracing::error!(
+            controller, %key, err = %error.display_full(),
+            "Retry budget exceeded, retrying at the slowest rate"
+        );
         if let Some(metrics) = &self.metrics {
             metrics.retries_exhausted();
         }

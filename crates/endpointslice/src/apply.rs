@@ -1,7 +1,6 @@
 //! Sends the writes of a plan to the API server.
 
-use std::fmt;
-
+use display_full_error::DisplayFullErrorExt as _;
 use kube_controller_client::{Client, Deleted, Error, Preconditions};
 use kube_endpoint_model::{EndpointSlice, ObjectKey, ObjectMeta, Text};
 
@@ -29,7 +28,7 @@ impl ApplyError {
 
 /// Failed write of a slice.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to {} {slice}EndpointSlice for {owner} {service}: {source}", .operation.as_str(), slice = named(.slice.as_ref()))]
+#[error("failed to {} {slice}EndpointSlice for {owner} {service}", .operation.as_str(), slice = named(.slice.as_ref()))]
 #[non_exhaustive]
 pub struct WriteError {
     /// Operation that failed.
@@ -67,10 +66,10 @@ fn named(slice: Option<&String>) -> String {
     slice.map(|name| format!("{name} ")).unwrap_or_default()
 }
 
-/// Joins error messages as upstream does (RC-5): each message once, and several in brackets.
-pub(crate) fn join<T: fmt::Display>(errors: &[T]) -> String {
+/// Joins the messages of errors and their sources as upstream does (RC-5): each message once, and several in brackets.
+pub(crate) fn join<E: std::error::Error>(errors: &[E]) -> String {
     let mut messages: Vec<String> = Vec::new();
-    for message in errors.iter().map(ToString::to_string) {
+    for message in errors.iter().map(E::to_string_full) {
         if !messages.contains(&message) {
             messages.push(message);
         }
@@ -261,12 +260,17 @@ mod tests {
 
     use super::*;
 
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct Message(&'static str);
+
     // RC-5
     #[rstest]
     #[case::one(&["a"], "a")]
     #[case::equal(&["a", "a"], "a")]
     #[case::several(&["a", "b", "a"], "[a, b]")]
-    fn messages_are_joined_as_upstream_does(#[case] messages: &[&str], #[case] expected: &str) {
-        assert_eq!(join(messages), expected);
+    fn messages_are_joined_as_upstream_does(#[case] messages: &[&'static str], #[case] expected: &str) {
+        let errors: Vec<Message> = messages.iter().copied().map(Message).collect();
+        assert_eq!(join(&errors), expected);
     }
 }

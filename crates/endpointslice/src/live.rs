@@ -1,5 +1,6 @@
 //! Reads from the API server, bypassing the caches.
 
+use display_full_error::DisplayFullErrorExt as _;
 use kube_controller_client::{Client, Error, ListParams};
 use kube_endpoint_model::well_known::{SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL};
 use kube_endpoint_model::{EndpointSlice, ObjectKey};
@@ -52,7 +53,7 @@ pub(crate) async fn is_gone<T: Decode>(client: &Client, owner: &Owner) -> bool {
     let selector = Some(format!("metadata.name={}", owner.name));
     let params = ListParams { field_selector: selector, ..ListParams::default() };
     let list = client.list(&T::RESOURCE, Some(&owner.namespace), &params).await;
-    let owners = list.map_err(|error| error.to_string()).and_then(|list| {
+    let owners = list.map_err(|error| error.to_string_full()).and_then(|list| {
         let list = decode_list::<T>(&list).map_err(|error| error.to_string())?;
         Ok(list.items)
     });

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use display_full_error::DisplayFullErrorExt as _;
 use kube_controller_client::{Client, Error};
 use kube_wire::{Decode, Resource, ResourceVersion};
 use tokio::time::sleep;
@@ -39,8 +40,11 @@ async fn latest_version_retried(client: &Client, resource: &Resource) -> Resourc
     loop {
         match latest_version(client, resource, None).await {
             Ok(version) => return version,
-            Err(err) => {
-                tracing::warn!(%resource, %err, "Cannot read the current resource version, retrying");
+            Err(error) => {
+                tracing::warn!(
+                    %resource, err = %error.display_full(),
+                    "Cannot read the current resource version, retrying"
+                );
                 sleep(RETRY_INTERVAL).await;
             }
         }

@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 
+use display_full_error::DisplayFullErrorExt as _;
 use futures::StreamExt as _;
 use k8s_openapi::api::coordination::v1::Lease;
 use kube_controller_client::{Body, Client, Error, Resource, WatchParams};
@@ -70,7 +71,7 @@ impl LeaseWatch {
                             events: WatchReader::new(Encoding::Json, ResourceVersion::default()),
                         })),
                         Err(error) => {
-                            tracing::debug!(err = %error, "Cannot watch the Lease, polling only");
+                            tracing::debug!(err = %error.display_full(), "Cannot watch the Lease, polling only");
                             WatchState::Closed
                         }
                     };

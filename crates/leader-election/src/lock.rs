@@ -1,5 +1,6 @@
 //! Sends the requests of an election.
 
+use display_full_error::DisplayFullErrorExt as _;
 use k8s_openapi::{api::coordination::v1::Lease, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube_controller_client::{Client, Error};
 
@@ -19,9 +20,9 @@ pub(crate) async fn send(client: &Client, name: &LeaseName, request: Request) ->
     };
     result.unwrap_or_else(|error| {
         if is_routine(&error) {
-            tracing::debug!(lease = %name, err = %error, "{failure_message}");
+            tracing::debug!(lease = %name, err = %error.display_full(), "{failure_message}");
         } else {
-            tracing::warn!(lease = %name, err = %error, "{failure_message}");
+            tracing::warn!(lease = %name, err = %error.display_full(), "{failure_message}");
         }
         classify(&error)
     })

@@ -6,6 +6,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use display_full_error::DisplayFullErrorExt as _;
 use futures::future::BoxFuture;
 use kube_dev_apiserver::Lag;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
@@ -151,7 +152,7 @@ impl Processes {
         let Some(ended) = self.running.join_next_with_id().await else { return std::future::pending().await };
         let (id, reason) = match ended {
             Ok((id, Ok(()))) => (id, "returned".to_owned()),
-            Ok((id, Err(error))) => (id, text(&*error)),
+            Ok((id, Err(error))) => (id, error.to_string_full()),
             Err(error) => (error.id(), panic_text(error).unwrap_or_default()),
         };
         let Some(name) = self.names.remove(&id) else { return };
@@ -172,9 +173,4 @@ fn panic_text(error: JoinError) -> Option<String> {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
     Some(format!("panicked: {text}"))
-}
-
-fn text(error: &(dyn std::error::Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

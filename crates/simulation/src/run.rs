@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use display_full_error::DisplayFullErrorExt as _;
 use http::{Method, Request, header::CONTENT_TYPE};
 use http_body_util::{BodyExt as _, Full};
 use jiff::{SignedDuration, Timestamp};
@@ -132,7 +133,7 @@ impl Simulation {
         };
         let server = match Server::in_process(config) {
             Ok(server) => server,
-            Err(error) => return Outcome::failed(error.to_string()),
+            Err(error) => return Outcome::failed(error.to_string_full()),
         };
         let (world, kills) = World::new(self.seed, server, Arc::clone(&self.rules), self.faults.clone());
         let processes = Processes::new(&world, &self.processes);

@@ -2,10 +2,11 @@
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
+use display_full_error::DisplayFullErrorExt as _;
 use tokio::{sync::watch, task::spawn_blocking, time::sleep};
 
 use super::{
-    ConfigError, one_line,
+    ConfigError,
     source::{Loaded, Source},
 };
 
@@ -61,8 +62,8 @@ impl Live {
             let failure = match reloaded {
                 Ok(Ok(false)) => continue,
                 Ok(Ok(true)) => None,
-                Ok(Err(error)) => Some(error.to_string()),
-                Err(error) => Some(one_line(&error)),
+                Ok(Err(error)) => Some(error.to_string_full()),
+                Err(error) => Some(error.to_string()),
             };
             match &failure {
                 None => tracing::info!(

@@ -9,9 +9,10 @@ use std::{
 
 use http::uri::Scheme;
 use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError};
+use tower::BoxError;
 
-use super::{ConfigError, one_line, parse_server_address};
-use crate::prepared::Prepared;
+use super::{ConfigError, parse_server_address};
+use crate::{kube_error::KubeError, prepared::Prepared};
 
 /// Origin of a configuration.
 #[derive(Debug, Clone)]
@@ -57,9 +58,9 @@ impl Source {
     pub(crate) fn load(&self) -> Result<Loaded, ConfigError> {
         let (mut inner, proxy_url, files) = match &self.origin {
             Origin::Kubeconfig(path) => {
-                load_kubeconfig(path).map_err(|cause| ConfigError::Kubeconfig { path: path.clone(), cause })?
+                load_kubeconfig(path).map_err(|source| ConfigError::Kubeconfig { path: path.clone(), source })?
             }
-            Origin::InCluster => load_in_cluster().map_err(|cause| ConfigError::InCluster { cause })?,
+            Origin::InCluster => load_in_cluster().map_err(|source| ConfigError::InCluster { source })?,
             Origin::Url(url) => (kube::Config::new(parse_server_address(url, &Scheme::HTTP)?), None, Files::read([])),
         };
         if let Some(server) = &self.server {
@@ -94,24 +95,24 @@ fn set_server(config: &mut kube::Config, server: &str) -> Result<(), ConfigError
 /// A configuration, its `proxy-url`, and the contents of its files.
 type Parsed = (kube::Config, Option<String>, Files);
 
-fn load_kubeconfig(path: &Path) -> Result<Parsed, String> {
+fn load_kubeconfig(path: &Path) -> Result<Parsed, BoxError> {
     // The files are read before the configuration is parsed, so that a change in between is detected by the next check.
     let mut files = Files::read([path]);
-    let kubeconfig = Kubeconfig::read_from(path).map_err(|error| describe(&error))?;
+    let kubeconfig = Kubeconfig::read_from(path).map_err(describe)?;
     files.0.extend(Files::read(referenced_files(&kubeconfig).iter().map(PathBuf::as_path)).0);
     let proxy_url = cluster(&kubeconfig).and_then(|cluster| cluster.proxy_url.clone()).filter(|url| !url.is_empty());
-    let inner = kube::Config::try_from(kubeconfig).map_err(|error| describe(&error))?;
+    let inner = kube::Config::try_from(kubeconfig).map_err(describe)?;
     if inner.cluster_url.scheme().is_none() {
         let url = &inner.cluster_url;
-        return Err(format!("server address \"{url}\" has no scheme: write https://{url} or http://{url}"));
+        return Err(format!("server address \"{url}\" has no scheme: write https://{url} or http://{url}").into());
     }
-    parse_server_address(&inner.cluster_url.to_string(), &Scheme::HTTPS).map_err(|error| error.to_string())?;
+    parse_server_address(&inner.cluster_url.to_string(), &Scheme::HTTPS)?;
     check_certificate_authority(&inner)?;
     Ok((inner, proxy_url, files))
 }
 
-fn load_in_cluster() -> Result<Parsed, String> {
-    let load = || kube::Config::incluster().map_err(|error| one_line(&error));
+fn load_in_cluster() -> Result<Parsed, BoxError> {
+    let load = || kube::Config::incluster().map_err(|error| KubeError::new(&error));
     // The path of the certificate authority comes from the configuration, which is therefore loaded twice: the contents
     // to compare with must be read before the configuration that is used.
     let files = Files::read(load()?.root_cert_file.iter().map(PathBuf::as_path));
@@ -122,9 +123,9 @@ fn load_in_cluster() -> Result<Parsed, String> {
 
 /// Rejects a certificate authority file without certificates, as client-go does: it may be empty while it is being
 /// written.
-fn check_certificate_authority(config: &kube::Config) -> Result<(), String> {
+fn check_certificate_authority(config: &kube::Config) -> Result<(), &'static str> {
     match &config.root_cert {
-        Some(certificates) if certificates.is_empty() => Err("certificate-authority has no certificate".to_owned()),
+        Some(certificates) if certificates.is_empty() => Err("certificate-authority has no certificate"),
         _ => Ok(()),
     }
 }
@@ -156,15 +157,15 @@ fn referenced_files(kubeconfig: &Kubeconfig) -> Vec<PathBuf> {
     [authority, certificate, key].into_iter().flatten().map(PathBuf::from).collect()
 }
 
-/// Formats an error without the path of the kubeconfig, which the caller adds.
-fn describe(error: &KubeconfigError) -> String {
+/// Returns the error without the path of the kubeconfig, which the caller adds.
+fn describe(error: KubeconfigError) -> BoxError {
     match error {
-        KubeconfigError::ReadConfig(cause, _) => cause.to_string(),
-        KubeconfigError::CurrentContextNotSet => "current-context is not set".to_owned(),
-        KubeconfigError::LoadContext(context) => format!("context {context:?} does not exist"),
-        KubeconfigError::LoadClusterOfContext(cluster) => format!("cluster {cluster:?} does not exist"),
-        KubeconfigError::MissingClusterUrl => "the cluster has no server".to_owned(),
-        other => one_line(other),
+        KubeconfigError::ReadConfig(source, _) => source.into(),
+        KubeconfigError::CurrentContextNotSet => "current-context is not set".into(),
+        KubeconfigError::LoadContext(context) => format!("context {context:?} does not exist").into(),
+        KubeconfigError::LoadClusterOfContext(cluster) => format!("cluster {cluster:?} does not exist").into(),
+        KubeconfigError::MissingClusterUrl => "the cluster has no server".into(),
+        other => KubeError::new(&other).into(),
     }
 }
 
@@ -181,7 +182,7 @@ impl Loaded {
         if let Some(prepared) = slot.get() {
             return Ok(prepared);
         }
-        let connection_error = |cause| ConfigError::Connection { server: self.inner.cluster_url.to_string(), cause };
+        let connection_error = |source| ConfigError::Connection { server: self.inner.cluster_url.to_string(), source };
         let prepared = if own {
             Prepared::new(&self.inner, self.proxy_url.as_deref())
         } else {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use display_full_error::DisplayFullErrorExt as _;
 use k8s_openapi::{
     api::core::v1::{Event, EventSource, ObjectReference as ApiReference},
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time},
@@ -62,13 +63,16 @@ impl EventWriter {
             if !matches!(error, Error::Transport { .. }) {
                 // As in client-go, only transport errors are retried.
                 if error.is_already_exists() || error.is_namespace_terminating() {
-                    tracing::debug!(event = write.name, err = %error, "Cannot write event, not retrying");
+                    tracing::debug!(
+                        event = write.name, err = %error.display_full(),
+                        "Cannot write event, not retrying"
+                    );
                 } else {
-                    tracing::warn!(event = write.name, err = %error, "Cannot write event, not retrying");
+                    tracing::warn!(event = write.name, err = %error.display_full(), "Cannot write event, not retrying");
                 }
                 return;
             }
-            tracing::warn!(event = write.name, attempt, err = %error, "Cannot write event");
+            tracing::warn!(event = write.name, attempt, err = %error.display_full(), "Cannot write event");
             if attempt < MAX_ATTEMPTS {
                 // The first delay is random, so that clients do not retry in step after an outage.
                 sleep(if attempt == 1 { RETRY_DELAY.mul_f64(kube_ambient::random()) } else { RETRY_DELAY }).await;

@@ -10,6 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use display_full_error::DisplayFullErrorExt as _;
 use futures::{StreamExt as _, channel::mpsc, stream};
 use kube_controller_client::{
     Body, Client, ClientOptions, Config, Error, Resource, Timeouts, TransportKind, WatchParams,
@@ -124,7 +125,7 @@ async fn dead_connection_fails_an_idle_watch() {
         "30 s until the ping, 15 s for its answer, not {:?}",
         start.elapsed()
     );
-    assert!(error.to_string().starts_with("watch pods: "), "{error}");
+    assert!(error.to_string_full().starts_with("watch pods: "), "{error}");
     tokio::time::resume();
     let _other = watch(&client).await;
     let requests = server.requests.lock().unwrap();

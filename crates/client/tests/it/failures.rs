@@ -1,5 +1,6 @@
 //! Unreachable servers and unexpected responses.
 
+use display_full_error::DisplayFullErrorExt as _;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube_controller_client::{Client, ClientOptions, Config, Error, TransportKind};
 use rstest::rstest;
@@ -46,7 +47,7 @@ async fn unreachable_server_is_a_connect_error() {
     let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
     let error = client(&format!("http://127.0.0.1:{port}")).create(&config_map("web")).await.unwrap_err();
     assert!(matches!(error, Error::Transport { kind: TransportKind::Connect, .. }), "{error:?}");
-    let text = error.to_string();
+    let text = error.to_string_full();
     assert!(text.starts_with("create configmaps default/web: ") && text.contains("refused"), "{text}");
 }
 
@@ -61,7 +62,7 @@ async fn unreachable_server_is_a_connect_error() {
 async fn get_is_retried_on_retry_after_or_reset(#[case] responses: &[&'static str], #[case] expect: &str) {
     let (url, mut server) = serve(responses.to_vec()).await;
     let error = client(&url).get::<ConfigMap>("default", "web").await.unwrap_err();
-    assert!(error.to_string().starts_with(expect), "{error}");
+    assert!(error.to_string_full().starts_with(expect), "{error}");
     assert_eq!(server.join_next().await.unwrap().unwrap(), responses.len(), "number of attempts");
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use display_full_error::DisplayFullErrorExt as _;
 use futures::future::join_all;
 use http::{
     Request, Version,
@@ -88,6 +89,6 @@ async fn certificate_of_another_authority_is_rejected() {
     let (mut server, other) = (serve(&["h2"]).await, serve(&["h2"]).await);
     let directory = tempfile::tempdir().unwrap();
     server.url.clone_from(&other.url);
-    let error = client(directory.path(), &server).await.get_json("/version").await.unwrap_err().to_string();
+    let error = client(directory.path(), &server).await.get_json("/version").await.unwrap_err().to_string_full();
     assert!(error.starts_with("get /version: ") && error.contains("certificate"), "{error}");
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::{Arc, Mutex};
 
+use display_full_error::DisplayFullErrorExt as _;
 use http::header::AUTHORIZATION;
 use kube_controller_client::{Client, ClientOptions, Config, Error, Resource, TransportKind, WatchParams};
 use rstest::rstest;
@@ -91,8 +92,8 @@ async fn client(server: &tls::Tls, address: &str, proxy_url: &str) -> Result<Cli
     let kubeconfig = fs::read_to_string(&path).expect("read kubeconfig");
     let with_proxy = format!("server: '{address}', tls-server-name: localhost, proxy-url: '{proxy_url}'");
     fs::write(&path, kubeconfig.replace(&format!("server: '{}'", server.url), &with_proxy)).expect("write");
-    let config = Config::from_kubeconfig(&path).await.map_err(|error| error.to_string())?;
-    Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).map_err(|error| error.to_string())
+    let config = Config::from_kubeconfig(&path).await.map_err(|error| error.to_string_full())?;
+    Client::new(&config, ClientOptions { qps: 0.0, ..ClientOptions::default() }).map_err(|error| error.to_string_full())
 }
 
 fn address(server: &tls::Tls) -> String {
@@ -151,7 +152,7 @@ async fn proxy_error_names_the_proxy_without_its_password() {
     let client = client(&server, "https://api.refused", &url).await.expect("create client");
     let error = client.get_json("/version").await.expect_err("request succeeded");
     assert!(matches!(error, Error::Transport { kind: TransportKind::Connect, .. }), "{error:?}");
-    let text = error.to_string();
+    let text = error.to_string_full();
     assert!(text.contains(&format!("proxy http://{}: tunnel error: proxy auth", proxy.address)), "{text}");
     assert!(!format!("{error:?}").contains("secret"), "{error:?}");
 }

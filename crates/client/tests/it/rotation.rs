@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use display_full_error::DisplayFullErrorExt as _;
 use futures::StreamExt as _;
 use kube_controller_client::{Client, ClientOptions, Config, Resource, WatchParams};
 use kube_dev_apiserver::{On, Server, Transport, User};
@@ -133,7 +134,7 @@ async fn certificate_authority_is_rotated() {
     fs::write(rig.file("token"), token(&other, "alice")).expect("write");
     fs::write(rig.file("kubeconfig"), kubeconfig(&other, "tokenFile: token")).expect("write");
     sleep(MINUTE).await;
-    let error = rig.client.get_json("/version").await.expect_err("certificate was accepted").to_string();
+    let error = rig.client.get_json("/version").await.expect_err("certificate was accepted").to_string_full();
     assert!(error.contains("certificate"), "{error}");
     fs::write(rig.file("ca.crt"), other.ca_certificate().expect("server has no TLS")).expect("write");
     sleep(MINUTE).await;

@@ -1,5 +1,6 @@
 //! Authentication as a service account.
 
+use display_full_error::DisplayFullErrorExt as _;
 use http::Method;
 use k8s_openapi::api::core::v1::{ConfigMap, ServiceAccount};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -104,7 +105,7 @@ async fn request_without_a_token_fails_with_the_reason() {
     let client = client_of_account(&server, admin, "kube-system");
     // The first attempt is rejected by the server, the second fails during the back-off.
     for attempt in 0..2 {
-        let error = client.create(&config_map("web")).await.expect_err("request was sent").to_string();
+        let error = client.create(&config_map("web")).await.expect_err("request was sent").to_string_full();
         assert!(
             error.contains("no token for service account kube-system/writer: create serviceaccounts/token"),
             "{attempt}: {error}"

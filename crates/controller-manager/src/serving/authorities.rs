@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use display_full_error::DisplayFullErrorExt as _;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube_controller_client::{Client, Error};
 use tokio::time::timeout;
@@ -63,7 +64,7 @@ impl Authorities {
                     Ok(Err(error)) if error.is_forbidden() && !settings.tolerate_lookup_failure => {
                         return Err(ServingError::Lookup(error));
                     }
-                    Ok(Err(error)) => warn(&error),
+                    Ok(Err(error)) => warn(&error.display_full()),
                     Err(_) => warn(&"no answer in time"),
                 }
                 Ok(Authorities::Cluster(lookup))
@@ -76,7 +77,7 @@ impl Authorities {
         let Authorities::Cluster(lookup) = self else { return };
         match timeout(RELOAD_TIMEOUT, lookup.fetch()).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => warn(&error),
+            Ok(Err(error)) => warn(&error.display_full()),
             Err(_) => warn(&"no answer in time"),
         }
     }
@@ -142,7 +143,7 @@ impl Lookup {
             Some(pem) => match certificate::certificates(Path::new(BUNDLE_NAME), pem.as_bytes()) {
                 Ok(_) => Bundle::Pem(pem),
                 Err(error) => {
-                    warn(&error);
+                    warn(&error.display_full());
                     return Ok(());
                 }
             },

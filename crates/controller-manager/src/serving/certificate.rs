@@ -1,11 +1,13 @@
 //! The server certificate: read from files, or generated.
 
+use std::error::Error;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use jiff::{Span, tz::TimeZone};
 use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, SanType, date_time_ymd};
 use rustls::pki_types::pem::PemObject as _;
@@ -13,34 +15,36 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::settings::CertificateFiles;
 
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
+
 /// Why the server certificate or the CA bundle for client certificates cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CertificateError {
     /// A file cannot be read or written, or does not contain a certificate or key in PEM.
-    #[error("{path}: {cause}", path = path.display())]
+    #[error("{path}", path = path.display())]
     File {
         /// Path of the file.
         path: PathBuf,
         /// The error.
-        cause: String,
+        source: Box<dyn Error + Send + Sync>,
     },
     /// A self-signed certificate cannot be generated.
-    #[error("cannot generate a self-signed certificate: {0}")]
+    #[error("cannot generate a self-signed certificate")]
     Generate(#[from] rcgen::Error),
     /// The key does not match the certificate, or an algorithm is not supported.
-    #[error("cannot serve with {what}: {cause}")]
+    #[error("cannot serve with {what}")]
     Use {
         /// Paths of the files.
         what: String,
         /// The error.
-        cause: String,
+        source: Box<dyn Error + Send + Sync>,
     },
 }
 
 impl CertificateError {
-    fn file(path: &Path, cause: &dyn ToString) -> Self {
-        CertificateError::File { path: path.to_owned(), cause: cause.to_string() }
+    fn file(path: &Path, source: impl Into<BoxError>) -> Self {
+        CertificateError::File { path: path.to_owned(), source: source.into() }
     }
 }
 
@@ -100,33 +104,33 @@ impl Origin {
             Origin::Generated(_) => (generated, generated),
         };
         let parsed = PrivateKeyDer::from_pem_slice(&pem.key);
-        let parsed = parsed.map_err(|error| CertificateError::file(key, &format!("no private key in PEM: {error}")))?;
+        let parsed = parsed.context("no private key in PEM").map_err(|error| CertificateError::file(key, error))?;
         Ok((certificates(certificate, &pem.certificate)?, parsed))
     }
 
     /// Returns the error that certificate and key cannot be used together.
-    pub(super) fn unusable(&self, cause: &dyn ToString) -> CertificateError {
+    pub(super) fn unusable(&self, source: impl Into<BoxError>) -> CertificateError {
         let what = match self {
             Origin::Files(CertificateFiles { certificate, key }) => {
                 format!("{} and {}", certificate.display(), key.display())
             }
             Origin::Generated(_) => "the generated certificate".to_owned(),
         };
-        CertificateError::Use { what, cause: cause.to_string() }
+        CertificateError::Use { what, source: source.into() }
     }
 }
 
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, CertificateError> {
-    fs::read(path).map_err(|error| CertificateError::file(path, &error))
+    fs::read(path).map_err(|error| CertificateError::file(path, error))
 }
 
 /// Parses the certificates of a PEM file; an error if there is none.
 pub(super) fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    match found {
-        Ok(found) if found.is_empty() => Err(CertificateError::file(path, &"no certificate in PEM")),
+    match found.context("not in PEM") {
+        Ok(found) if found.is_empty() => Err(CertificateError::file(path, "no certificate in PEM")),
         Ok(found) => Ok(found),
-        Err(error) => Err(CertificateError::file(path, &format!("not in PEM: {error}"))),
+        Err(error) => Err(CertificateError::file(path, error)),
     }
 }
 
@@ -136,7 +140,7 @@ fn load_or_generate(folder: &Path, address: IpAddr) -> Result<CertificateFiles, 
     let (certificate, key) = (file("crt"), file("key"));
     if !certificate.exists() || !key.exists() {
         let generated = self_signed(address)?;
-        fs::create_dir_all(folder).map_err(|error| CertificateError::file(folder, &error))?;
+        fs::create_dir_all(folder).map_err(|error| CertificateError::file(folder, error))?;
         write(&key, &generated.key, 0o600)?;
         write(&certificate, &generated.certificate, 0o644)?;
     }
@@ -151,7 +155,7 @@ fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), CertificateError> {
     let _ = fs::remove_file(&temporary);
     let file = OpenOptions::new().create_new(true).write(true).mode(mode).open(&temporary);
     let result = file.and_then(|mut file| file.write_all(bytes)).and_then(|()| fs::rename(&temporary, path));
-    result.map_err(|error| CertificateError::file(path, &error))
+    result.map_err(|error| CertificateError::file(path, error))
 }
 
 /// Generates a self-signed certificate for `localhost`, 127.0.0.1 and the listening address, and its key.

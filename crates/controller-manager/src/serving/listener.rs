@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use display_full_error::DisplayFullErrorExt as _;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -105,7 +106,7 @@ async fn serve_connection(stream: TcpStream, acceptor: TlsAcceptor, routes: Arc<
         builder.serve_connection(stream, service).await
     };
     if let Err(error) = result {
-        tracing::debug!(err = %error, "Connection ended with an error");
+        tracing::debug!(err = %error.display_full(), "Connection ended with an error");
     }
 }
 

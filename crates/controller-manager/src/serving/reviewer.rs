@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use display_full_error::DisplayFullErrorExt as _;
 use kube_controller_client::Client;
 use kube_wire::Decode;
 use serde::Serialize;
@@ -56,7 +57,7 @@ impl<K: Eq + Hash, V: Clone> Reviewer<K, V> {
             self.client.create_virtual(review).await
         });
         let response = response.await.map_err(|_| format!("no answer to the {} in time", T::RESOURCE.kind))?;
-        response.map_err(|error| error.to_string())
+        response.map_err(|error| error.to_string_full())
     }
 
     fn results(&self) -> MutexGuard<'_, TtlCache<K, V>> {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use display_full_error::DisplayFullErrorExt as _;
 use rustls::crypto::ring;
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
@@ -14,7 +15,7 @@ use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 
 use super::authorities::Authorities;
-use super::certificate::{self, CertificateError, Origin, Pem};
+use super::certificate::{self, BoxError, CertificateError, Origin, Pem};
 use crate::settings::{ServingSettings, TlsVersion};
 
 /// Interval of reloads of files and of the cluster's CA bundle. Upstream polls files every minute.
@@ -48,7 +49,7 @@ impl Tls {
         let minimum = settings.min_tls_version;
         let current = load(&origin, minimum, &authorities, None)?;
         // Without previous material, `load` never returns `None`.
-        let current = current.ok_or_else(|| origin.unusable(&"nothing was read"))?;
+        let current = current.ok_or_else(|| origin.unusable("nothing was read"))?;
         Ok(Self { origin, minimum, authorities, current: RwLock::new(current) })
     }
 
@@ -73,7 +74,10 @@ impl Tls {
             Ok(Ok(true)) => tracing::info!("Reloaded certificates"),
             Ok(Ok(false)) => {}
             Ok(Err(error)) => {
-                tracing::warn!(err = %error, "Unable to use changed certificates, the previous ones stay in use");
+                tracing::warn!(
+                    err = %error.display_full(),
+                    "Unable to use changed certificates, the previous ones stay in use"
+                );
             }
             Err(error) => tracing::warn!(err = %error, "The task that reloads certificates failed"),
         }
@@ -111,12 +115,12 @@ fn load(
         TlsVersion::Tls13 => &[&rustls::version::TLS13],
     };
     let builder = ServerConfig::builder_with_provider(provider).with_protocol_versions(versions);
-    let builder = builder.map_err(|error| origin.unusable(&error))?;
+    let builder = builder.map_err(|error| origin.unusable(error))?;
     let builder = match material.authorities.as_deref() {
         None => builder.with_no_client_auth(),
         Some(pem) => builder.with_client_cert_verifier(verifier(authorities.path(), pem)?),
     };
-    let mut config = builder.with_single_cert(chain, key).map_err(|error| origin.unusable(&error))?;
+    let mut config = builder.with_single_cert(chain, key).map_err(|error| origin.unusable(error))?;
     config.alpn_protocols = vec![H2.to_vec(), b"http/1.1".to_vec()];
     Ok(Some((material, Arc::new(config))))
 }
@@ -126,17 +130,15 @@ pub(super) const H2: &[u8] = b"h2";
 
 /// Returns a verifier for client certificates: optional, but must chain to the CA bundle `pem` if presented.
 fn verifier(path: &Path, pem: &[u8]) -> Result<Arc<dyn ClientCertVerifier>, CertificateError> {
-    let unusable = |cause: &dyn ToString| CertificateError::Use {
-        what: format!("the authorities in {}", path.display()),
-        cause: cause.to_string(),
-    };
+    let unusable =
+        |source: BoxError| CertificateError::Use { what: format!("the authorities in {}", path.display()), source };
     let mut roots = RootCertStore::empty();
     for root in certificate::certificates(path, pem)? {
-        roots.add(root).map_err(|error| unusable(&error))?;
+        roots.add(root).map_err(|error| unusable(error.into()))?;
     }
     let provider = Arc::new(ring::default_provider());
     let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
-    verifier.allow_unauthenticated().build().map_err(|error| unusable(&error))
+    verifier.allow_unauthenticated().build().map_err(|error| unusable(error.into()))
 }
 
 #[cfg(test)]
@@ -205,7 +207,7 @@ mod tests {
             Some(content) => fs::write(file, content).unwrap(),
             None => drop(fs::remove_file(file)),
         }
-        let error = tls(folder.path(), name.starts_with("ca").then_some(name)).err().unwrap().to_string();
+        let error = tls(folder.path(), name.starts_with("ca").then_some(name)).err().unwrap().to_string_full();
         let expect = format!("{}/{expect}", folder.path().display());
         assert!(error.starts_with(&expect), "{error}");
     }
@@ -214,7 +216,7 @@ mod tests {
     fn mismatched_key_is_rejected() {
         let (folder, other) = (folder(), folder());
         fs::copy(other.path().join("a.key"), folder.path().join("a.key")).unwrap();
-        let error = tls(folder.path(), None).err().unwrap().to_string();
+        let error = tls(folder.path(), None).err().unwrap().to_string_full();
         assert!(error.starts_with("cannot serve with ") && error.contains("a.crt and "), "{error}");
     }
 }

@@ -27,12 +27,12 @@ impl fmt::Display for Origin {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ManifestError {
     /// The file or directory cannot be read.
-    #[error("{path}: {cause}", path = path.display())]
+    #[error("{path}", path = path.display())]
     Read {
         /// Path of the file or directory.
         path: PathBuf,
         /// I/O error.
-        cause: io::Error,
+        source: io::Error,
     },
     /// The directory contains no manifests; probably the path is wrong.
     #[error("{path}: no manifests (*.yaml, *.yml or *.json) in this directory", path = path.display())]

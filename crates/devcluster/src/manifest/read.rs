@@ -20,13 +20,13 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Object>, ManifestError> {
 }
 
 fn read_file(path: &Path) -> Result<Vec<Object>, ManifestError> {
-    let text = fs::read_to_string(path).map_err(|cause| ManifestError::Read { path: path.to_owned(), cause })?;
+    let text = fs::read_to_string(path).map_err(|source| ManifestError::Read { path: path.to_owned(), source })?;
     let syntax = if has_extension(path, &["json"]) { Syntax::Json } else { Syntax::Yaml };
     objects(&path.display().to_string(), syntax, &text)
 }
 
 fn files_in(directory: &Path) -> Result<Vec<PathBuf>, ManifestError> {
-    let read_error = |cause| ManifestError::Read { path: directory.to_owned(), cause };
+    let read_error = |source| ManifestError::Read { path: directory.to_owned(), source };
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).map_err(read_error)? {
         let path = entry.map_err(read_error)?.path();

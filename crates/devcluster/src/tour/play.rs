@@ -51,7 +51,7 @@ pub(super) enum TourError {
     #[error(transparent)]
     Apply(#[from] ApplyError),
     /// A request failed.
-    #[error("{call}: {error}", call = .0.call(), error = .0)]
+    #[error("{}", .0.call())]
     Client(#[from] kube_controller_client::Error),
     /// The informers of the view have ended.
     #[error("the informers of the view have ended")]

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use display_full_error::DisplayFullErrorExt as _;
 use kube_controller::{Outcome, locked};
 use kube_controller_client::events::{EventRecorder, EventType, ObjectReference};
 use kube_controller_client::{Client, Deleted, Error, Preconditions};
@@ -33,7 +34,7 @@ pub(super) struct Syncs {
 
 /// Error of a sync: a write that failed.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to {verb} Endpoints {key}: {source}")]
+#[error("failed to {verb} Endpoints {key}")]
 pub(super) struct SyncError {
     verb: &'static str,
     key: ObjectKey,
@@ -145,7 +146,7 @@ impl Syncs {
             Err(error) => {
                 // As upstream, the event refers to an object without namespace and UID (EV-1).
                 let involved = ObjectReference { name: key.name.to_string(), ..ObjectReference::of("v1", "Endpoints") };
-                let message = format!("Failed to create endpoint for service {key}: {error}");
+                let message = format!("Failed to create endpoint for service {key}: {}", error.display_full());
                 self.recorder.event(&involved, EventType::Warning, "FailedToCreateEndpoint", message);
                 Err(error)
             }
@@ -165,7 +166,7 @@ impl Syncs {
                 if error.is_conflict() || error.is_not_found() {
                     write.refused(endpoints);
                 }
-                let message = format!("Failed to update endpoint {key}: {error}");
+                let message = format!("Failed to update endpoint {key}: {}", error.display_full());
                 self.recorder.event(
                     &ObjectReference::to(endpoints),
                     EventType::Warning,

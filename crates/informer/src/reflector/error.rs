@@ -10,14 +10,14 @@ use crate::RelistCause;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReflectorError {
-    #[error("{0}")]
+    #[error(transparent)]
     Request(#[from] Error),
-    #[error("{0}")]
+    #[error(transparent)]
     Decode(#[from] DecodeError),
     #[error("the watch ended with an ERROR event: {0}")]
     ErrorEvent(Box<Status>),
-    #[error("no object of the list has a readable name: {0}")]
-    Unnamed(Box<DecodeError>),
+    #[error("no object of the list has a readable name")]
+    Unnamed(#[source] Box<DecodeError>),
     #[error("the bookmark that ends the initial events has no resourceVersion")]
     Unversioned,
     #[error("no data received for {} s", .0.as_secs())]

@@ -9,6 +9,7 @@ mod undecodable;
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
+use display_full_error::DisplayFullErrorExt as _;
 use futures::StreamExt as _;
 use kube_controller_client::{Body, Client, ListParams, WatchParams};
 use kube_wire::{Decode, EventType, ListReader, ResourceVersion, WatchEvent, WatchReader};
@@ -103,7 +104,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             Err(error) => {
                 self.gathered.clear();
                 self.shared.meter().list_failed();
-                tracing::warn!(resource = %T::RESOURCE, err = %error, "list failed");
+                tracing::warn!(resource = %T::RESOURCE, err = %error.display_full(), "list failed");
                 Observation::ListFailed(error.failure())
             }
         };
@@ -148,7 +149,10 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
                 Observation::Verified { version }
             }
             Err(error) => {
-                tracing::warn!(resource = %T::RESOURCE, err = %error, "cannot read the current resource version");
+                tracing::warn!(
+                    resource = %T::RESOURCE, err = %error.display_full(),
+                    "cannot read the current resource version"
+                );
                 Observation::Failed(ReflectorError::from(error).failure())
             }
         };
@@ -181,9 +185,9 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             Err(error) => {
                 let failure = error.failure();
                 if matches!(failure, Failure::Expired | Failure::ListRequested(_)) {
-                    tracing::debug!(resource = %T::RESOURCE, err = %error, "watch ended for a relist");
+                    tracing::debug!(resource = %T::RESOURCE, err = %error.display_full(), "watch ended for a relist");
                 } else {
-                    tracing::warn!(resource = %T::RESOURCE, err = %error, initial, "watch failed");
+                    tracing::warn!(resource = %T::RESOURCE, err = %error.display_full(), initial, "watch failed");
                 }
                 Observation::Failed(failure)
             }
@@ -219,12 +223,15 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
                 Ok(Some(Err(error))) if initial => return Err(error.into()),
                 // No event is lost: the next watch starts after the last complete event.
                 Ok(Some(Err(error))) => {
-                    tracing::debug!(resource = %T::RESOURCE, err = %error, "watch connection failed");
+                    tracing::debug!(resource = %T::RESOURCE, err = %error.display_full(), "watch connection failed");
                     return Ok(());
                 }
                 Ok(None) => {
                     if let Err(error) = events.finish() {
-                        tracing::debug!(resource = %T::RESOURCE, err = %error, "watch ended within an event");
+                        tracing::debug!(
+                            resource = %T::RESOURCE, err = %error.display_full(),
+                            "watch ended within an event"
+                        );
                     }
                     return Ok(());
                 }
