@@ -47,7 +47,7 @@ impl Watches {
 /// Opens a watch of a kind in all namespaces, from the current resource version.
 pub(crate) async fn open(api: &Api, kind: Kind) -> Result<Body> {
     // Only the resource version of the list is needed.
-    let resource_version = api.list(kind, "", "?limit=1").await?.metadata.resource_version;
+    let resource_version = api.list(kind, "", "?limit=1").await?.metadata.resource_version.into();
     let params = WatchParams { resource_version, ..WatchParams::default() };
     let watch = api.client().watch(&kind.resource(), None, &params).await;
     watch.with_context(|| format!("cannot watch {kind:?}"))

@@ -1,8 +1,6 @@
 //! Parameters of list, watch and delete requests.
 
-use std::fmt;
-
-use kube_wire::{Encoding, ResourceVersion};
+use kube_wire::{Encoding, ResourceVersion, Uid};
 
 use crate::query::Query;
 
@@ -19,7 +17,7 @@ pub struct ListParams {
     pub continue_token: Option<String>,
     /// `None` returns the most recent state, `0` any state the server has cached, another value a state at least as
     /// new.
-    pub resource_version: Option<String>,
+    pub resource_version: Option<ResourceVersion>,
     /// Preferred encoding; JSON is always accepted as well. See [`Body::encoding`](crate::Body::encoding).
     pub accept: Encoding,
 }
@@ -32,7 +30,7 @@ impl ListParams {
         query.add("fieldSelector", field_selector.as_deref());
         query.add("limit", limit.map(|limit| limit.to_string()).as_deref());
         query.add("continue", continue_token.as_deref());
-        query.add("resourceVersion", resource_version.as_deref());
+        query.add("resourceVersion", resource_version.as_ref().map(ResourceVersion::to_string).as_deref());
         query.into_string()
     }
 }
@@ -45,7 +43,7 @@ pub struct WatchParams {
     /// Field selector, such as `metadata.name=web`.
     pub field_selector: Option<String>,
     /// Resource version after which changes are sent; omitted from the request if empty.
-    pub resource_version: String,
+    pub resource_version: ResourceVersion,
     /// Time after which the server ends the watch, in seconds; `None` leaves it to the server.
     pub timeout_seconds: Option<u32>,
     /// Whether the server may send bookmarks.
@@ -71,7 +69,8 @@ impl WatchParams {
         query.add("watch", Some("true"));
         query.add("labelSelector", label_selector.as_deref());
         query.add("fieldSelector", field_selector.as_deref());
-        query.add("resourceVersion", Some(resource_version).filter(|version| !version.is_empty()).map(String::as_str));
+        let version = resource_version.to_string();
+        query.add("resourceVersion", Some(&*version).filter(|version| !version.is_empty()));
         query.add("timeoutSeconds", timeout_seconds.map(|seconds| seconds.to_string()).as_deref());
         query.add("allowWatchBookmarks", allow_bookmarks.then_some("true"));
         query.add("sendInitialEvents", send_initial_events.then_some("true"));
@@ -85,17 +84,19 @@ impl WatchParams {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preconditions {
     /// UID that the object must have, which excludes a later object of the same name.
-    pub uid: Option<String>,
+    pub uid: Option<Uid>,
     /// Resource version that the object must have.
-    pub resource_version: Option<String>,
+    pub resource_version: Option<ResourceVersion>,
 }
 
 impl Preconditions {
     /// Returns preconditions that the object has this UID and resource version, so that a delayed request does not
     /// delete a newer object or state. An empty value is not a precondition.
-    pub fn unchanged(uid: impl fmt::Display, resource_version: &ResourceVersion) -> Self {
-        let non_empty = |text: String| Some(text).filter(|it| !it.is_empty());
-        Self { uid: non_empty(uid.to_string()), resource_version: non_empty(resource_version.to_string()) }
+    pub fn unchanged(uid: &Uid, resource_version: &ResourceVersion) -> Self {
+        Self {
+            uid: (!uid.is_empty()).then(|| uid.clone()),
+            resource_version: (!resource_version.is_empty()).then(|| resource_version.clone()),
+        }
     }
 }
 
@@ -111,7 +112,7 @@ mod tests {
             field_selector: Some("metadata.name=x".to_owned()),
             limit: Some(500),
             continue_token: Some("a+b".to_owned()),
-            resource_version: Some("0".to_owned()),
+            resource_version: Some(0.into()),
             accept: Encoding::Protobuf,
         };
         assert_eq!(
@@ -124,13 +125,13 @@ mod tests {
     fn watch_query() {
         assert_eq!(WatchParams::default().query(), "?watch=true");
         let params = WatchParams {
-            resource_version: "7".to_owned(),
+            resource_version: 7.into(),
             timeout_seconds: Some(300),
             allow_bookmarks: true,
             ..WatchParams::default()
         };
         assert_eq!(params.query(), "?watch=true&resourceVersion=7&timeoutSeconds=300&allowWatchBookmarks=true");
-        let params = WatchParams { send_initial_events: true, resource_version: String::new(), ..params };
+        let params = WatchParams { send_initial_events: true, resource_version: ResourceVersion::default(), ..params };
         assert_eq!(
             params.query(),
             "?watch=true&timeoutSeconds=300&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"

@@ -1,7 +1,7 @@
 //! Reads and writes of single objects, for `k8s-openapi` types and for projections that implement [`Decode`].
 
 use http::{HeaderValue, Method};
-use kube_wire::{Decode, Resource};
+use kube_wire::{Decode, Resource, ResourceVersion, Uid};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
@@ -18,9 +18,9 @@ pub struct PatchedMetadata {
     /// Namespace of the object; empty if it is cluster-scoped.
     pub namespace: String,
     /// UID of the object.
-    pub uid: String,
+    pub uid: Uid,
     /// Resource version after the patch.
-    pub resource_version: String,
+    pub resource_version: ResourceVersion,
     /// Generation of the spec; 0 for types without one.
     pub generation: i64,
 }
@@ -141,9 +141,9 @@ impl Client {
         }
         let mut options = json!({ "kind": "DeleteOptions", "apiVersion": "v1" });
         if let Some(Preconditions { uid, resource_version }) = preconditions {
-            let given = [("uid", uid), ("resourceVersion", resource_version)];
-            let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
-            options["preconditions"] = Value::Object(given.collect());
+            let uid = uid.map(|it| ("uid".to_owned(), it.to_string().into()));
+            let version = resource_version.map(|it| ("resourceVersion".to_owned(), it.to_string().into()));
+            options["preconditions"] = Value::Object(uid.into_iter().chain(version).collect());
         }
         let outgoing = Outgoing::json(Method::DELETE, path(&T::RESOURCE, namespace, name), encode(&call, &options)?);
         let response = self.call(&call, &outgoing).await?;

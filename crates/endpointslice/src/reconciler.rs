@@ -35,8 +35,8 @@ impl EventSink for EventRecorder {
         let reference = ObjectReference {
             namespace: about.namespace.to_string(),
             name: about.name.to_string(),
-            uid: about.uid.to_string(),
-            resource_version: about.resource_version.to_string(),
+            uid: about.uid.clone(),
+            resource_version: about.resource_version.clone(),
             ..ObjectReference::of(&about.api_version, &about.kind)
         };
         EventRecorder::event(self, &reference, event_type, reason, message);

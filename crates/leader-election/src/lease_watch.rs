@@ -46,7 +46,7 @@ impl LeaseWatch {
             let (client, namespace) = (self.client.clone(), self.name.namespace.clone());
             let params = WatchParams {
                 field_selector: Some(format!("metadata.name={}", self.name.name)),
-                resource_version: version.to_owned(),
+                resource_version: version.into(),
                 timeout_seconds: Some(TIMEOUT_SECONDS),
                 ..WatchParams::default()
             };

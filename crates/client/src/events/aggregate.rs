@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, num::NonZeroUsize};
 
 use jiff::{SignedDuration, Timestamp};
+use kube_wire::ResourceVersion;
 use lru::LruCache;
 
 use super::{EventType, ObjectReference, RecordedEvent};
@@ -42,7 +43,7 @@ impl Aggregator {
     /// Returns the event to write in place of `event`, and the key of the Event object to write it to.
     pub(super) fn aggregate(&mut self, event: RecordedEvent) -> (RecordedEvent, Key) {
         let similar = Key {
-            object: ObjectReference { resource_version: String::new(), ..event.object.clone() },
+            object: ObjectReference { resource_version: ResourceVersion::default(), ..event.object.clone() },
             event_type: event.event_type,
             reason: event.reason.clone(),
             message: None,

@@ -99,7 +99,7 @@ mod tests {
         let mut correlator = Correlator::new();
         let first = correlator.correlate(event("web", "Failed", "m", 0)).unwrap();
         let mut later = event("web", "Failed", "m", 5);
-        later.object.resource_version = "7".to_owned();
+        later.object.resource_version = 7.into();
         let second = correlator.correlate(later).unwrap();
         assert_eq!((first.count, second.count), (1, 2));
         assert_eq!((&second.name, second.first_timestamp), (&first.name, first.event.at));

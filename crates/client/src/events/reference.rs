@@ -1,6 +1,6 @@
 //! The [`ObjectReference`] of an event.
 
-use kube_wire::Decode;
+use kube_wire::{Decode, ResourceVersion, Uid};
 
 /// Reference to the object that an event is about (`involvedObject`). Empty fields are omitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -14,9 +14,9 @@ pub struct ObjectReference {
     /// Name of the object.
     pub name: String,
     /// UID of the object.
-    pub uid: String,
+    pub uid: Uid,
     /// Resource version of the object when the event was recorded.
-    pub resource_version: String,
+    pub resource_version: ResourceVersion,
 }
 
 impl ObjectReference {
@@ -30,8 +30,8 @@ impl ObjectReference {
         Self {
             namespace: object.namespace().to_owned(),
             name: object.name().to_owned(),
-            uid: object.uid().to_string(),
-            resource_version: object.resource_version().to_string(),
+            uid: object.uid(),
+            resource_version: object.resource_version(),
             ..Self::of(&T::RESOURCE.api_version(), T::RESOURCE.kind)
         }
     }

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use jiff::Timestamp;
+use kube_wire::ResourceVersion;
 use lru::LruCache;
 
 use super::{EventType, ObjectReference, RecordedEvent};
@@ -32,7 +33,7 @@ impl SpamFilter {
     /// Takes a token for an event. Returns whether there was one, that is, whether the event may be written.
     pub(super) fn try_accept(&mut self, event: &RecordedEvent) -> bool {
         // All versions of an object share one bucket.
-        let object = ObjectReference { resource_version: String::new(), ..event.object.clone() };
+        let object = ObjectReference { resource_version: ResourceVersion::default(), ..event.object.clone() };
         let bucket =
             self.buckets.get_or_insert_mut((object, event.event_type), || Bucket { tokens: BURST, last: event.at });
         let elapsed = event.at.duration_since(bucket.last).as_secs_f64().max(0.0);

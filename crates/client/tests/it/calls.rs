@@ -38,12 +38,12 @@ async fn an_object_is_written_read_and_deleted() {
     let patched =
         client.merge_patch::<ConfigMap>("default", "web", None, &json!({"data": {"a": null, "b": "2"}})).await;
     let read: ConfigMap = client.get("default", "web").await.unwrap();
-    assert_eq!(read.metadata.resource_version, Some(patched.unwrap().resource_version));
+    assert_eq!(read.metadata.resource_version, Some(patched.unwrap().resource_version.to_string()));
     assert_eq!(read.data, Some(BTreeMap::from([("b".to_owned(), "2".to_owned())])));
 
-    let other = Preconditions { uid: Some("another".to_owned()), resource_version: None };
+    let other = Preconditions { uid: Some("another".into()), resource_version: None };
     assert!(client.delete::<ConfigMap>("default", "web", Some(other)).await.unwrap_err().is_conflict());
-    let this = Preconditions { uid: created.uid, resource_version: read.metadata.resource_version };
+    let this = Preconditions::unchanged(&created.uid.unwrap().into(), &read.metadata.resource_version.unwrap().into());
     let deleted = client.delete::<ConfigMap>("default", "web", Some(this)).await.unwrap();
     assert_eq!(deleted, Deleted::Gone);
     let not_found = client.delete::<ConfigMap>("default", "web", None).await.unwrap_err();
@@ -114,7 +114,7 @@ async fn watch_continues_from_the_version_of_a_list() {
     let list: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(list["items"][0]["metadata"]["name"], "web");
 
-    let version = list["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
+    let version = list["metadata"]["resourceVersion"].as_str().unwrap().into();
     let params = WatchParams { resource_version: version, timeout_seconds: Some(60), ..WatchParams::default() };
     let mut watch = client.watch(&CONFIG_MAPS, None, &params).await.unwrap();
     let written = client.create(&config_map("db")).await.unwrap();
@@ -133,7 +133,7 @@ async fn watch_continues_from_the_version_of_a_list() {
 #[tokio::test]
 async fn list_at_a_malformed_version_returns_status_400() {
     let (server, client) = cluster().await;
-    let params = ListParams { resource_version: Some("no version".to_owned()), ..ListParams::default() };
+    let params = ListParams { resource_version: Some("no version".into()), ..ListParams::default() };
     let error = client.list(&CONFIG_MAPS, None, &params).await.unwrap_err();
     assert_eq!(error.status().map(|status| status.code), Some(400), "{error}");
     assert_eq!(error.call().to_string(), "list configmaps");

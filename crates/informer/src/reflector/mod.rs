@@ -96,7 +96,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             field_selector: self.scope.field_selector.clone(),
             limit,
             continue_token,
-            resource_version: version.map(|version| version.to_string()),
+            resource_version: version,
             accept: self.machine.accept(),
         };
         let observation = match self.read_page(&params).await {
@@ -164,7 +164,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         let params = WatchParams {
             label_selector: self.scope.label_selector.clone(),
             field_selector: self.scope.field_selector.clone(),
-            resource_version: version.to_string(),
+            resource_version: version.clone(),
             timeout_seconds: u32::try_from(timeout.as_secs()).ok(),
             allow_bookmarks: true,
             send_initial_events: initial,
