@@ -9,7 +9,7 @@ use kube_ambient::{Defect, is_enabled};
 use kube_controller::Supervisor;
 use kube_controller_client::Client;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, PodIndex, Service, ServiceIndex, SliceIndex};
-use kube_informer::{Builder, HandlerHandle, Informer, Progress, RestoreSignal};
+use kube_informer::{Builder, HandlerHandle, Index, Informer, Progress, RestoreSignal};
 use kube_wire::Decode;
 use tokio_util::sync::CancellationToken;
 
@@ -49,11 +49,11 @@ impl Caches {
         let restores = RestoreSignal::default();
         let builders = (client, metrics, &restores);
         Caches {
-            services: builder(builders, resync()).index(ServiceIndex::default(), ServiceIndex::update).build(),
-            pods: builder(builders, resync()).index(PodIndex::default(), PodIndex::update).build(),
+            services: builder(builders, resync()).index(ServiceIndex::default()).build(),
+            pods: builder(builders, resync()).index(PodIndex::default()).build(),
             nodes: builder(builders, resync()).build(),
             endpoints: builder(builders, resync()).build(),
-            slices: builder(builders, resync()).index(SliceIndex::default(), SliceIndex::update).build(),
+            slices: builder(builders, resync()).index(SliceIndex::default()).build(),
         }
     }
 
@@ -133,7 +133,7 @@ impl CaughtUp {
     }
 }
 
-fn catch_up<T: Decode, X: Clone + Send + Sync + 'static>(cache: &Informer<T, X>, client: &Client) -> CacheCaughtUp {
+fn catch_up<T: Decode, X: Index<T>>(cache: &Informer<T, X>, client: &Client) -> CacheCaughtUp {
     if is_enabled(Defect::LeaderWithOldCaches) {
         return ready(()).boxed().shared();
     }
@@ -146,7 +146,7 @@ fn start_immediately() -> Ready<bool> {
 }
 
 /// Starts the task of one informer, which runs the informer once `may_start` returns `true`.
-fn spawn<T: Decode, X: Clone + Send + Sync + 'static>(
+fn spawn<T: Decode, X: Index<T>>(
     supervisor: &mut Supervisor,
     resource: &'static str,
     informer: &Informer<T, X>,

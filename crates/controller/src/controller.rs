@@ -123,7 +123,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
     ) -> HandlerHandle
     where
         T: kube_wire::Object,
-        X: Clone + Send + Sync + 'static,
+        X: kube_wire::Index<T>,
     {
         let unmeasured = self.enqueuer.clone();
         let measured = self.enqueuer.measured(self.workers.observer(), name);

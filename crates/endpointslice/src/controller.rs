@@ -159,10 +159,10 @@ mod tests {
     /// Returns informers, and the manual sources of Services, Pods and Nodes.
     fn informers() -> (Informers, ManualSource<Service, ServiceIndex>, ManualSource<Pod, PodIndex>, ManualSource<Node>)
     {
-        let (services, service_source) = ManualSource::with_index(ServiceIndex::default(), ServiceIndex::update);
-        let (pods, pod_source) = ManualSource::with_index(PodIndex::default(), PodIndex::update);
+        let (services, service_source) = ManualSource::with_index(ServiceIndex::default());
+        let (pods, pod_source) = ManualSource::with_index(PodIndex::default());
         let (nodes, node_source) = ManualSource::new();
-        let (slices, _) = ManualSource::with_index(SliceIndex::default(), SliceIndex::update);
+        let (slices, _) = ManualSource::with_index(SliceIndex::default());
         (Informers { services, pods, nodes, slices }, service_source, pod_source, node_source)
     }
 
@@ -249,7 +249,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn slice_events_are_delayed_by_a_second_or_the_batch_period(#[case] period: u64, #[case] expected: u128) {
         let (informers, services, pods, nodes) = informers();
-        let (slices, slice_source) = ManualSource::with_index(SliceIndex::default(), SliceIndex::update);
+        let (slices, slice_source) = ManualSource::with_index(SliceIndex::default());
         let informers = Informers { slices, ..informers };
         // The Service does not exist, so its sync sends no request.
         let unused = kube_controller_client::Config::from_url("http://127.0.0.1:1").expect("a URL");

@@ -83,6 +83,6 @@ impl SliceWrite for kube_informer::OwnWrite<EndpointSlice> {
     }
 
     fn refused(self: Box<Self>, slice: &EndpointSlice) {
-        kube_informer::OwnWrite::refused(*self, slice);
+        kube_informer::OwnWrite::conflict(*self, slice);
     }
 }

@@ -2,51 +2,51 @@
 
 use std::{
     fmt,
+    future::pending,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
 use kube_controller_client::Client;
-use kube_wire::{Decode, Object, Resource};
+use kube_wire::{Decode, Object};
 
 use crate::{
-    Informer, InformerMetricsProvider, ManualSource, RestoreSignal, UpdateIndex,
+    Index, Informer, InformerMetricsProvider, ManualSource, RestoreSignal,
     informer::Running,
-    metrics::Meter,
     reflector::{BackoffPolicy, Scope, reflect},
     shared::{Shared, Transform},
 };
 
 /// Builder of an [`Informer`]. All options are fixed after `build`.
-///
-/// `S` is the source of the objects: [`FromServer`], or [`Manual`] for a [`ManualSource`].
 #[must_use]
-pub struct Builder<T, X = (), S = FromServer> {
-    source: S,
+pub struct Builder<T, X = ()> {
+    client: Client,
+    scope: Scope,
+    backoff: BackoffPolicy,
+    restores: RestoreSignal,
     options: Options<T, X>,
-    metrics: Option<Arc<dyn InformerMetricsProvider>>,
 }
 
 /// Options of the store and its handlers, for any source of objects.
 pub(crate) struct Options<T, X> {
     pub(crate) index: X,
-    pub(crate) update: UpdateIndex<T, X>,
     pub(crate) transform: Option<Transform<T>>,
     pub(crate) resync: Duration,
+    pub(crate) metrics: Option<Arc<dyn InformerMetricsProvider>>,
 }
 
-/// Source of a [`Builder`] whose objects come from an API server.
-#[derive(Debug)]
-pub struct FromServer {
-    client: Client,
-    scope: Scope,
-    backoff: BackoffPolicy,
-    restores: RestoreSignal,
-}
+impl<T: Object, X: Index<T>> Options<T, X> {
+    pub(crate) fn new(index: X) -> Self {
+        Self { index, transform: None, resync: Duration::ZERO, metrics: None }
+    }
 
-/// Source of a [`Builder`] whose objects come from a [`ManualSource`].
-#[derive(Debug)]
-pub struct Manual(pub(crate) ());
+    /// Builds an informer and its source of objects.
+    pub(crate) fn manual(self) -> (Informer<T, X>, ManualSource<T, X>) {
+        let (shared, runners) = Shared::new(&ManualSource::<T, X>::RESOURCE, self);
+        let running = Arc::new(Mutex::new(Some(Running::new(runners, shared.clone().resync(), pending()))));
+        (Informer::new(shared.clone(), running.clone()), ManualSource::of(shared, running))
+    }
+}
 
 /// Options of a handler: its name and resync period.
 ///
@@ -83,30 +83,18 @@ impl HandlerOptions {
     }
 }
 
-impl<T: Object, S> Builder<T, (), S> {
-    pub(crate) fn new(source: S) -> Self {
-        let options = Options { index: (), update: |(), _, _| {}, transform: None, resync: Duration::ZERO };
-        Self { source, options, metrics: None }
-    }
-}
-
 impl<T: Decode> Builder<T> {
-    pub(crate) fn from_server(client: Client) -> Self {
-        Self::new(FromServer {
-            client,
-            scope: Scope::default(),
-            backoff: BackoffPolicy::default(),
-            restores: RestoreSignal::default(),
-        })
+    pub(crate) fn new(client: Client) -> Self {
+        let (scope, backoff, restores) = Default::default();
+        Self { client, scope, backoff, restores, options: Options::new(()) }
     }
 }
 
-impl<T: Object, X: Clone + Send + Sync + 'static, S> Builder<T, X, S> {
-    /// Sets the index, which is always consistent with the objects. `index` is the index of no objects, `update`
-    /// applies one change to it.
-    pub fn index<Y: Clone + Send + Sync + 'static>(self, index: Y, update: UpdateIndex<T, Y>) -> Builder<T, Y, S> {
-        let Self { source, options: Options { transform, resync, .. }, metrics } = self;
-        Builder { source, options: Options { index, update, transform, resync }, metrics }
+impl<T: Decode, X: Index<T>> Builder<T, X> {
+    /// Sets the index, which is always consistent with the objects. `index` is the index of no objects.
+    pub fn index<Y: Index<T>>(self, index: Y) -> Builder<T, Y> {
+        let Self { client, scope, backoff, restores, options: Options { transform, resync, metrics, .. } } = self;
+        Builder { client, scope, backoff, restores, options: Options { index, transform, resync, metrics } }
     }
 
     /// Sets a function that changes each object before it is stored, to drop what the program does not read.
@@ -126,72 +114,59 @@ impl<T: Object, X: Clone + Send + Sync + 'static, S> Builder<T, X, S> {
 
     /// Sets the metrics provider. Default: nothing is measured.
     pub fn metrics(mut self, provider: impl InformerMetricsProvider + 'static) -> Self {
-        self.metrics = Some(Arc::new(provider));
+        self.options.metrics = Some(Arc::new(provider));
         self
     }
 
-    fn shared(self, resource: &Resource) -> (S, Arc<Shared<T, X>>, Running<T>) {
-        let Self { source, options, metrics } = self;
-        let meter = Meter::new(metrics.as_deref(), resource);
-        let (shared, runners) = Shared::new(resource.to_string(), meter, options);
-        shared.meter().register_progress(shared.progress());
-        let running = Running::new(runners, shared.clone().resync());
-        (source, shared, running)
-    }
-}
-
-impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
     /// Restricts the informer to one namespace. Default: all namespaces.
     pub fn namespace(mut self, namespace: &str) -> Self {
-        self.source.scope.namespace = Some(namespace.to_owned());
+        self.scope.namespace = Some(namespace.to_owned());
         self
     }
 
     /// Restricts the informer to objects with matching labels, e.g. `app=web,!canary`.
     pub fn label_selector(mut self, selector: &str) -> Self {
-        self.source.scope.label_selector = Some(selector.to_owned());
+        self.scope.label_selector = Some(selector.to_owned());
         self
     }
 
     /// Restricts the informer to objects with matching fields, e.g. `spec.nodeName=node-1`.
     pub fn field_selector(mut self, selector: &str) -> Self {
-        self.source.scope.field_selector = Some(selector.to_owned());
+        self.scope.field_selector = Some(selector.to_owned());
         self
     }
 
     /// Sets the back-off after failed requests; [`BackoffPolicy::default`] by default.
     pub fn backoff(mut self, policy: BackoffPolicy) -> Self {
-        self.source.backoff = policy;
+        self.backoff = policy;
         self
     }
 
     /// Sets the signal on which the informers of one API server share that etcd was restored. Default: a signal of its
     /// own.
     pub fn restores(mut self, signal: RestoreSignal) -> Self {
-        self.source.restores = signal;
+        self.restores = signal;
         self
     }
 
     /// Builds the informer. It sends no request before [`Informer::run`].
     pub fn build(self) -> Informer<T, X> {
-        let (FromServer { client, scope, backoff, restores }, shared, running) = self.shared(&T::RESOURCE);
-        let running = running.with_reflector(reflect(client, scope, (backoff, restores.subscribe()), shared.clone()));
+        let Self { client, scope, backoff, restores, options } = self;
+        let (shared, runners) = Shared::new(&T::RESOURCE, options);
+        let reflector = reflect(client, scope, (backoff, restores.subscribe()), shared.clone());
+        let running = Running::new(runners, shared.clone().resync(), reflector);
         Informer::new(shared, Arc::new(Mutex::new(Some(running))))
     }
-}
 
-impl<T: Object, X: Clone + Send + Sync + 'static> Builder<T, X, Manual> {
-    /// Builds the informer and its source.
-    pub fn build(self) -> (Informer<T, X>, ManualSource<T, X>) {
-        let (Manual(()), shared, running) = self.shared(&ManualSource::<T, X>::RESOURCE);
-        let running = Arc::new(Mutex::new(Some(running)));
-        (Informer::new(shared.clone(), running.clone()), ManualSource::of(shared, running))
+    /// Builds the informer with a source of objects in place of the API server, for tests. It sends no request.
+    pub fn build_manual(self) -> (Informer<T, X>, ManualSource<T, X>) {
+        self.options.manual()
     }
 }
 
-impl<T, X, S: fmt::Debug> fmt::Debug for Builder<T, X, S> {
+impl<T, X> fmt::Debug for Builder<T, X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let resync = self.options.resync;
-        f.debug_struct("Builder").field("source", &self.source).field("resync", &resync).finish_non_exhaustive()
+        f.debug_struct("Builder").field("scope", &self.scope).field("resync", &resync).finish_non_exhaustive()
     }
 }

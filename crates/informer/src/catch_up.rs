@@ -7,12 +7,12 @@ use kube_controller_client::{Client, Error};
 use kube_wire::{Decode, Resource, ResourceVersion};
 use tokio::time::sleep;
 
-use crate::Informer;
+use crate::{Index, Informer};
 
 /// Pause before the version is requested again after a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-impl<T: Decode, X: Clone + Send + Sync + 'static> Informer<T, X> {
+impl<T: Decode, X: Index<T>> Informer<T, X> {
     /// Waits until the store has synced and has the state that the server has at the time of the call, or a later one.
     /// Does not end if the informer ends before that.
     ///
@@ -20,9 +20,9 @@ impl<T: Decode, X: Clone + Send + Sync + 'static> Informer<T, X> {
     /// standby's watch may lag, and an initial list at `resourceVersion=0` is any version that the API server has.
     ///
     /// A list of the most recent state that is requested after the call is new enough. Otherwise the version of a list
-    /// with `limit=1` is read from the most recent state once the store has synced, and
-    /// [`wait_for_version`](Self::wait_for_version) waits for it, with the same `watch_limit`. A failed request is logged
-    /// and retried after 1 s, without limit.
+    /// with `limit=1` is read from the most recent state once the store has synced. If the watch does not reach it
+    /// within `watch_limit`, the informer relists: the watch of one resource need not show how far others have
+    /// advanced. A failed request is logged and retried after 1 s, without limit.
     pub fn catch_up(&self, client: Client, watch_limit: Duration) -> impl Future<Output = ()> + Send + use<T, X> {
         let (informer, begun) = (self.clone(), self.lists_begun());
         async move {

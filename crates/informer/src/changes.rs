@@ -1,13 +1,13 @@
 //! The events of one list or resync.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use crate::Event;
 
 /// Events of one list or resync, in delivery order: deletions first, then the others by namespace and name.
 ///
 /// Clones share the events: the first list is held once for the queues of all handlers, in 8 bytes per object.
-pub struct Changes<T>(Contents<T>);
+pub(crate) struct Changes<T>(Contents<T>);
 
 enum Contents<T> {
     /// Objects of the first list, or those that were stored when the handler was added.
@@ -33,7 +33,7 @@ impl<T> Changes<T> {
     }
 
     /// Returns the number of events.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match &self.0 {
             Contents::Initial(objects) | Contents::Unchanged(objects) => objects.len(),
             Contents::Differences(events) => events.len(),
@@ -41,12 +41,12 @@ impl<T> Changes<T> {
     }
 
     /// Returns whether there are no events.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns the event at `index`, counted from 0; `None` after the last.
-    pub fn get(&self, index: usize) -> Option<Event<T>> {
+    pub(crate) fn get(&self, index: usize) -> Option<Event<T>> {
         match &self.0 {
             Contents::Initial(objects) => {
                 let object = objects.get(index)?.clone();
@@ -61,7 +61,7 @@ impl<T> Changes<T> {
     }
 
     /// Iterates over the events in delivery order.
-    pub fn iter(&self) -> impl Iterator<Item = Event<T>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Event<T>> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 }
@@ -74,11 +74,5 @@ impl<T> Clone for Changes<T> {
             Contents::Unchanged(objects) => Contents::Unchanged(objects.clone()),
             Contents::Differences(events) => Contents::Differences(events.clone()),
         })
-    }
-}
-
-impl<T: kube_wire::Object> fmt::Debug for Changes<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
     }
 }

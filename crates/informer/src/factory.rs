@@ -16,7 +16,9 @@ use kube_wire::{Decode, Resource};
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Builder, HandlerHandle, Informer, InformerMetricsProvider, NotSynced, RestoreSignal, wait_for_sync};
+use crate::{
+    Builder, HandlerHandle, Index, Informer, InformerMetricsProvider, NotSynced, RestoreSignal, wait_for_sync,
+};
 
 /// Creates and runs informers, one per type, so that all parts of a process share one watch and one store (client-go:
 /// `SharedInformerFactory`).
@@ -34,7 +36,7 @@ use crate::{Builder, HandlerHandle, Informer, InformerMetricsProvider, NotSynced
 /// # ) -> Result<(), Box<dyn std::error::Error>> {
 /// let factory = Factory::new(client);
 /// let by_node = NamedIndexes::new().with("node", node_of);
-/// let pods = factory.informer_with(|builder| builder.index(by_node, NamedIndexes::update))?;
+/// let pods = factory.informer_with(|builder| builder.index(by_node))?;
 /// let services = factory.informer::<Service>()?;
 ///
 /// let mut tasks = tokio::task::JoinSet::new();
@@ -71,7 +73,7 @@ trait AnyInformer: Send {
     fn handles(&self) -> Vec<HandlerHandle>;
 }
 
-impl<T: Decode, X: Clone + Send + Sync + 'static> AnyInformer for Informer<T, X> {
+impl<T: Decode, X: Index<T>> AnyInformer for Informer<T, X> {
     fn informer(&self) -> &dyn Any {
         self
     }
@@ -129,7 +131,7 @@ impl Factory {
     /// # Errors
     ///
     /// [`FactoryError::OtherIndex`] if it was created with an index of another type.
-    pub fn informer_with<T: Decode, X: Clone + Send + Sync + 'static>(
+    pub fn informer_with<T: Decode, X: Index<T>>(
         &self,
         configure: impl FnOnce(Builder<T>) -> Builder<T, X>,
     ) -> Result<Informer<T, X>, FactoryError> {

@@ -11,7 +11,7 @@ use tokio::{
     time::Instant,
 };
 
-use crate::{Changes, Event, HandlerHandle, handle::Id, metrics::HandlerMeter, metrics::HandlerMetrics};
+use crate::{Event, HandlerHandle, changes::Changes, handle::Id, metrics::HandlerMeter, metrics::HandlerMetrics};
 
 /// Number of events that a handler gets before its task yields.
 const EVENTS_PER_TURN: usize = 128;

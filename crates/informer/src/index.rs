@@ -2,15 +2,9 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use kube_wire::Object;
+use kube_wire::{Index, Object};
 
 use crate::Objects;
-
-/// Function that updates an index for one change: `old` is `None` for an added object, `new` for a removed one.
-///
-/// The index must depend only on the objects, not on the order of their changes: a list may build it anew from the
-/// empty index.
-pub type UpdateIndex<T, X> = fn(&mut X, old: Option<&Arc<T>>, new: Option<&Arc<T>>);
 
 /// Named indexes over objects (client-go: `Indexers`). The function of an index returns the values under which an
 /// object is found.
@@ -18,7 +12,7 @@ pub type UpdateIndex<T, X> = fn(&mut X, old: Option<&Arc<T>>, new: Option<&Arc<T
 /// A custom index type for one kind of query can be smaller and faster; see [`Builder::index`](crate::Builder::index).
 ///
 /// ```
-/// use kube_informer::NamedIndexes;
+/// use kube_informer::{Index as _, NamedIndexes};
 /// # struct Pod { node: String }
 /// # impl kube_wire::Object for Pod {
 /// #     fn namespace(&self) -> &str { "shop" }
@@ -27,7 +21,7 @@ pub type UpdateIndex<T, X> = fn(&mut X, old: Option<&Arc<T>>, new: Option<&Arc<T
 /// #     fn resource_version(&self) -> kube_wire::ResourceVersion { kube_wire::ResourceVersion::default() }
 /// # }
 /// let mut pods = NamedIndexes::new().with("node", |pod: &Pod| vec![pod.node.clone()]);
-/// NamedIndexes::update(&mut pods, None, Some(&Pod { node: "a".to_owned() }.into()));
+/// pods.update(None, Some(&std::sync::Arc::new(Pod { node: "a".to_owned() })));
 /// assert_eq!(pods.bucket("node", "a").count(), 1);
 /// assert_eq!(pods.bucket("node", "b").count(), 0);
 /// ```
@@ -64,11 +58,11 @@ impl<T: Object> NamedIndexes<T> {
     pub fn names(&self, index: &str) -> impl Iterator<Item = &str> {
         self.0.get(index).into_iter().flat_map(|index| index.buckets.keys()).map(String::as_str)
     }
+}
 
-    /// Updates all indexes for one change. Pass this function to [`Builder::index`](crate::Builder::index) together
-    /// with the indexes.
-    pub fn update(indexes: &mut Self, old: Option<&Arc<T>>, new: Option<&Arc<T>>) {
-        for index in indexes.0.values_mut() {
+impl<T: Object> Index<T> for NamedIndexes<T> {
+    fn update(&mut self, old: Option<&Arc<T>>, new: Option<&Arc<T>>) {
+        for index in self.0.values_mut() {
             index.update(old, new);
         }
     }

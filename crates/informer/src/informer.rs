@@ -3,7 +3,7 @@
 use std::{
     convert::Infallible,
     fmt,
-    future::{Future, pending},
+    future::Future,
     panic::resume_unwind,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
@@ -20,7 +20,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Builder, Event, HandlerHandle, HandlerOptions, Lister, Progress, RelistCause, WriteThrough, handler::Runner,
+    Builder, Event, HandlerHandle, HandlerOptions, Index, Lister, Progress, RelistCause, WriteThrough, handler::Runner,
     shared::Shared,
 };
 
@@ -48,18 +48,18 @@ type Forever = Pin<Box<dyn Future<Output = Infallible> + Send>>;
 impl<T: Decode> Informer<T> {
     /// Returns a builder of an informer of `T` from the server of `client`, by default of all namespaces and objects.
     pub fn builder(client: Client) -> Builder<T> {
-        Builder::from_server(client)
+        Builder::new(client)
     }
 }
 
-impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
+impl<T: Object, X: Index<T>> Informer<T, X> {
     pub(crate) fn new(shared: Arc<Shared<T, X>>, running: Arc<Mutex<Option<Running<T>>>>) -> Self {
         Self { shared, running }
     }
 
     /// Returns a lister of the store.
     pub fn lister(&self) -> Lister<T, X> {
-        Lister::new(self.shared.store().clone())
+        self.shared.lister().clone()
     }
 
     /// Adds a handler, before or while the informer runs. It first gets all stored objects as [`Event::Added`] with
@@ -111,7 +111,7 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
     /// If the watch does not get there within `watch_limit`, requests a relist at least as new as `version` and waits
     /// until it is stored, without a limit: the watch of one resource need not show how far others have advanced.
     /// Returns at once if `version` is not a number, since such versions have no order.
-    pub async fn wait_for_version(&self, version: &ResourceVersion, watch_limit: Duration) {
+    pub(crate) async fn wait_for_version(&self, version: &ResourceVersion, watch_limit: Duration) {
         if version.number().is_some() && timeout(watch_limit, self.shared.reached(version)).await.is_err() {
             self.shared.requests().request_list(RelistCause::Requested, Some(version.clone()));
             self.shared.reached(version).await;
@@ -161,12 +161,9 @@ impl<T: Object> Running<T> {
     pub(crate) fn new(
         runners: mpsc::UnboundedReceiver<Runner<T>>,
         resync: impl Future<Output = Infallible> + Send + 'static,
+        reflector: impl Future<Output = Infallible> + Send + 'static,
     ) -> Self {
-        Self { runners, drained: Vec::new(), resync: Box::pin(resync), reflector: Box::pin(pending()) }
-    }
-
-    pub(crate) fn with_reflector(self, reflector: impl Future<Output = Infallible> + Send + 'static) -> Self {
-        Self { reflector: Box::pin(reflector), ..self }
+        Self { runners, drained: Vec::new(), resync: Box::pin(resync), reflector: Box::pin(reflector) }
     }
 
     async fn run(self, stop: CancellationToken) {
@@ -209,7 +206,7 @@ impl<T, X> Clone for Informer<T, X> {
     }
 }
 
-impl<T: Object, X: Clone + Send + Sync + 'static> fmt::Debug for Informer<T, X> {
+impl<T: Object, X: Index<T>> fmt::Debug for Informer<T, X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Informer").field("store", &self.lister()).finish_non_exhaustive()
     }

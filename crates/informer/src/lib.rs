@@ -9,7 +9,7 @@
 //!   it into keys of a work queue.
 //! - **Compact objects**: JSON or protobuf is decoded directly into any type that implements [`kube_wire::Decode`], so
 //!   that the store holds only the fields that a program reads.
-//! - **Indexes**: [`NamedIndexes`] are client-go's `Indexers`; [`Builder::index`] accepts any other type. An index is
+//! - **Indexes**: [`NamedIndexes`] are client-go's `Indexers`; [`Builder::index`] accepts any other [`Index`]. They are
 //!   always consistent with the objects.
 //! - **Own writes**: with [`WriteThrough`], the store shows the writes of its own program as soon as they are
 //!   acknowledged, and their events are not delivered to the handler of the controller that wrote.
@@ -89,7 +89,7 @@
 //! # }
 //!
 //! let by_node = NamedIndexes::new().with("node", |pod: &Pod| vec![pod.node.to_owned()]);
-//! let (pods, source) = ManualSource::with_index(by_node, NamedIndexes::update);
+//! let (pods, source) = ManualSource::with_index(by_node);
 //! let (sender, events) = std::sync::mpsc::channel();
 //! let options = HandlerOptions::named("example");
 //! let handler = pods.add_handler_with(options, move |event| drop(sender.send(format!("{event:?}"))));
@@ -194,13 +194,13 @@ mod store;
 mod sync;
 mod write_through;
 
-pub use builder::{Builder, FromServer, HandlerOptions, Manual};
-pub use changes::Changes;
+pub use builder::{Builder, HandlerOptions};
 pub use event::{Event, States};
 pub use factory::{Factory, FactoryError};
 pub use handle::HandlerHandle;
-pub use index::{NamedIndexes, UpdateIndex};
+pub use index::NamedIndexes;
 pub use informer::Informer;
+pub use kube_wire::Index;
 pub use lister::Lister;
 pub use manual::ManualSource;
 pub use metrics::{HandlerMetrics, InformerMetrics, InformerMetricsProvider, RelistCause};
@@ -211,6 +211,5 @@ pub use prometheus::PrometheusMetrics;
 pub use reflector::BackoffPolicy;
 pub use restore::RestoreSignal;
 pub use selector::LabelSelector;
-pub use store::Store;
 pub use sync::{NeverSynced, NotSynced, synced_before, wait_for_sync};
 pub use write_through::{OwnWrite, WriteThrough};

@@ -1,19 +1,25 @@
 //! Read access to a store.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, RwLock},
+};
 
 use kube_wire::{Object, ResourceVersion};
 
-use crate::{LabelSelector, NamedIndexes, Objects, Store};
+use crate::{
+    LabelSelector, NamedIndexes, Objects,
+    store::{State, read_lock, same_state},
+};
 
 /// Read access to the store of an informer. Clones read the same store.
 pub struct Lister<T, X = ()> {
-    store: Arc<Store<T, X>>,
+    state: Arc<RwLock<State<T, X>>>,
 }
 
-impl<T: Object, X: Clone> Lister<T, X> {
-    pub(crate) fn new(store: Arc<Store<T, X>>) -> Self {
-        Self { store }
+impl<T: Object, X> Lister<T, X> {
+    pub(crate) fn new(state: Arc<RwLock<State<T, X>>>) -> Self {
+        Self { state }
     }
 
     /// Returns the object of this namespace and name; `None` if it is not stored. The namespace is empty for
@@ -59,7 +65,8 @@ impl<T: Object, X: Clone> Lister<T, X> {
     /// `f` runs under the read lock of the store, on which the informer waits: it must not block, nor read the store
     /// through a lister.
     pub fn read<R>(&self, f: impl FnOnce(&Objects<T>, &X) -> R) -> R {
-        self.store.read(f)
+        let state = read_lock(&self.state);
+        f(&state.objects, &state.index)
     }
 
     /// Returns the number of stored objects.
@@ -75,7 +82,28 @@ impl<T: Object, X: Clone> Lister<T, X> {
     /// Returns the resource version of the last list, event or bookmark that was applied to the store; empty before the
     /// first list.
     pub fn last_resource_version(&self) -> ResourceVersion {
-        self.store.last_resource_version()
+        read_lock(&self.state).resource_version.clone()
+    }
+
+    /// Returns whether a list has been stored.
+    pub(crate) fn is_populated(&self) -> bool {
+        read_lock(&self.state).populated
+    }
+
+    /// Returns whether the stored state of an object is an own write that the watch has not shown yet.
+    pub(crate) fn is_unconfirmed(&self, object: &T) -> bool {
+        read_lock(&self.state).own.is_unconfirmed(&object.key())
+    }
+
+    /// Returns whether there are own deletes that the watch has not shown yet.
+    pub(crate) fn awaits_deletes(&self) -> bool {
+        read_lock(&self.state).own.awaits_deletes()
+    }
+
+    /// Returns the stored object if it is in the same state.
+    pub(crate) fn find_same(&self, object: &T) -> Option<Arc<T>> {
+        let state = read_lock(&self.state);
+        state.objects.get(object.namespace(), object.name()).filter(|old| same_state(&***old, object)).cloned()
     }
 }
 
@@ -89,11 +117,11 @@ impl<T: Object> Lister<T, NamedIndexes<T>> {
 
 impl<T, X> Clone for Lister<T, X> {
     fn clone(&self) -> Self {
-        Self { store: self.store.clone() }
+        Self { state: self.state.clone() }
     }
 }
 
-impl<T: Object, X: Clone> fmt::Debug for Lister<T, X> {
+impl<T: Object, X> fmt::Debug for Lister<T, X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lister").field("len", &self.len()).finish_non_exhaustive()
     }

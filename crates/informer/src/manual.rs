@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kube_wire::{Object, Resource};
+use kube_wire::{Object, Resource, ResourceVersion};
 
-use crate::{Builder, Informer, Manual, UpdateIndex, informer::Running, shared::Shared};
+use crate::{Index, Informer, builder::Options, informer::Running, shared::Shared};
 
 /// Source of objects that replaces the API server in tests, so that they can drive handlers and controllers step by
 /// step (client-go: `FakeControllerSource`).
@@ -37,16 +37,11 @@ pub struct ManualSource<T, X = ()> {
 impl<T: Object> ManualSource<T> {
     /// Builds an informer without an index, and its source.
     pub fn new() -> (Informer<T>, Self) {
-        Self::builder().build()
-    }
-
-    /// Returns a builder of an informer and its source.
-    pub fn builder() -> Builder<T, (), Manual> {
-        Builder::new(Manual(()))
+        Self::with_index(())
     }
 }
 
-impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
+impl<T: Object, X: Index<T>> ManualSource<T, X> {
     /// Resource shown in errors, logs and metrics.
     pub(crate) const RESOURCE: Resource = Resource::cluster("", "", "manual source", "");
 
@@ -54,15 +49,16 @@ impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
         Self { shared, running }
     }
 
-    /// Builds an informer with an index, and its source.
-    pub fn with_index(index: X, update: UpdateIndex<T, X>) -> (Informer<T, X>, Self) {
-        ManualSource::builder().index(index, update).build()
+    /// Builds an informer with an index, and its source. For other options, see
+    /// [`Builder::build_manual`](crate::Builder::build_manual).
+    pub fn with_index(index: X) -> (Informer<T, X>, Self) {
+        Options::new(index).manual()
     }
 
     /// Stores a list of all objects at this resource version. After the first one, the informer is synced.
-    pub fn replace(&self, objects: impl IntoIterator<Item = T>, resource_version: &str) {
+    pub fn replace(&self, objects: impl IntoIterator<Item = T>, resource_version: impl Into<ResourceVersion>) {
         let objects = objects.into_iter().map(|object| self.shared.intern(object)).collect();
-        self.shared.replace(objects, resource_version);
+        self.shared.replace(objects, resource_version.into());
     }
 
     /// Applies an `ADDED` or `MODIFIED` event of a watch.
@@ -76,8 +72,10 @@ impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
     }
 
     /// Applies a bookmark of a watch: all changes up to this resource version have been applied.
-    pub fn bookmark(&self, resource_version: &str) {
-        self.shared.bookmark(resource_version);
+    ///
+    /// Returns whether an own write is missing among them, so that an informer of an API server would relist.
+    pub fn bookmark(&self, resource_version: impl Into<ResourceVersion>) -> bool {
+        self.shared.bookmark(&resource_version.into())
     }
 
     /// Runs the handlers until their queues are empty, and returns the number of events delivered. Does nothing if

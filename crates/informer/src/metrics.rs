@@ -79,8 +79,8 @@ pub enum RelistCause {
     Ahead,
     /// The watch ended within 1 s without an event.
     Short,
-    /// The program requested a relist with [`Informer::wait_for_version`](crate::Informer::wait_for_version), for
-    /// example as a new leader.
+    /// The program waits for a later version in [`Informer::catch_up`](crate::Informer::catch_up), for example as a new
+    /// leader.
     Requested,
     /// The server acknowledged a write that the watch does not show.
     LostWrite,

@@ -8,15 +8,16 @@ use std::{
 };
 
 use kube_ambient::{Defect, is_enabled};
-use kube_wire::{Object, ObjectKey, ResourceVersion};
+use kube_wire::{Object, ObjectKey, Resource, ResourceVersion};
 use tokio::{
     sync::{mpsc, watch},
     time::{Instant, MissedTickBehavior, interval_at},
 };
 
 use crate::{
-    Changes, Event, HandlerHandle, HandlerOptions, Objects, Progress, RelistCause, Store,
+    Event, HandlerHandle, HandlerOptions, Index, Lister, Objects, Progress, RelistCause,
     builder::Options,
+    changes::Changes,
     handle::Id,
     handler::{Listener, Runner, channel},
     held_events::{HeldEvents, Outcome},
@@ -24,17 +25,18 @@ use crate::{
     monotonic::Monotonic,
     relist::ListRequests,
     resync::{ResyncCheck, ResyncSchedule},
+    store::StoreWriter,
 };
 
 /// Applies changes to the store and queues their events for the listeners, in the same order for all.
 pub(crate) struct Shared<T, X> {
     name: String,
-    store: Arc<Store<T, X>>,
+    lister: Lister<T, X>,
     transform: Option<Transform<T>>,
     meter: Meter,
     /// Locked while a change is applied and queued, and while a listener is added, so that each listener gets each
-    /// event exactly once.
-    listeners: Mutex<Listeners<T>>,
+    /// event exactly once. Reads do not take this lock.
+    write_side: Mutex<WriteSide<T, X>>,
     runners: mpsc::UnboundedSender<Runner<T>>,
     synced: watch::Sender<bool>,
     requests: ListRequests,
@@ -44,28 +46,28 @@ pub(crate) struct Shared<T, X> {
 /// Changes an object before it is stored.
 pub(crate) type Transform<T> = Box<dyn Fn(&mut T) + Send + Sync>;
 
-struct Listeners<T> {
-    all: Vec<(Listener<T>, ResyncSchedule)>,
+/// The writer of the store, and the listeners of its changes.
+struct WriteSide<T, X> {
+    store: StoreWriter<T, X>,
+    listeners: Vec<(Listener<T>, ResyncSchedule)>,
     check: ResyncCheck,
     held: HeldEvents<T>,
 }
 
-impl<T: Object, X: Clone> Shared<T, X> {
+impl<T: Object, X: Index<T>> Shared<T, X> {
     /// Also returns the channel of handlers to run.
-    pub(crate) fn new(
-        name: String,
-        meter: Meter,
-        options: Options<T, X>,
-    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Runner<T>>) {
-        let Options { index, update, transform, resync } = options;
+    pub(crate) fn new(resource: &Resource, options: Options<T, X>) -> (Arc<Self>, mpsc::UnboundedReceiver<Runner<T>>) {
+        let Options { index, transform, resync, metrics } = options;
         let (runners, to_run) = mpsc::unbounded_channel();
+        let store = StoreWriter::new(index);
         let shared = Self {
-            name,
-            store: Arc::new(Store::new(index, update)),
+            name: resource.to_string(),
+            lister: store.lister(),
             transform,
-            meter,
-            listeners: Mutex::new(Listeners {
-                all: Vec::new(),
+            meter: Meter::new(metrics.as_deref(), resource),
+            write_side: Mutex::new(WriteSide {
+                store,
+                listeners: Vec::new(),
                 check: ResyncCheck::new(resync),
                 held: HeldEvents::default(),
             }),
@@ -74,11 +76,12 @@ impl<T: Object, X: Clone> Shared<T, X> {
             requests: ListRequests::default(),
             progress: Progress::default(),
         };
+        shared.meter.register_progress(&shared.progress);
         (Arc::new(shared), to_run)
     }
 
-    pub(crate) fn store(&self) -> &Arc<Store<T, X>> {
-        &self.store
+    pub(crate) fn lister(&self) -> &Lister<T, X> {
+        &self.lister
     }
 
     pub(crate) fn progress(&self) -> &Progress {
@@ -96,7 +99,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
 
     /// Returns the handles of all handlers.
     pub(crate) fn handles(&self) -> Vec<HandlerHandle> {
-        self.locked().all.iter().map(|(listener, _)| listener.handle().clone()).collect()
+        self.locked().listeners.iter().map(|(listener, _)| listener.handle().clone()).collect()
     }
 
     /// Adds a handler, and queues all stored objects for it if the first list is stored.
@@ -112,21 +115,20 @@ impl<T: Object, X: Clone> Shared<T, X> {
             }
             handle(event);
         };
-        let mut listeners = self.locked();
+        let mut write_side = self.locked();
         let HandlerOptions { name, resync } = options;
         let meter = self.meter.handler(name.as_deref().unwrap_or_default());
         let (mut listener, runner) = channel(&self.name, name.as_deref(), meter, handle);
         let handle = listener.handle().clone();
-        if self.store.is_populated() {
-            let stored = self.store.read(|objects, _| objects.iter().cloned().collect());
-            listener.queue_all(&Changes::initial(stored));
+        if self.lister.is_populated() {
+            listener.queue_all(&Changes::initial(self.lister.list()));
             listener.synced();
         }
-        let Listeners { all, check, .. } = &mut *listeners;
+        let WriteSide { listeners, check, .. } = &mut *write_side;
         let requested = resync.unwrap_or(check.default());
         check.request(requested);
-        all.push((listener, ResyncSchedule::new(requested, check, Instant::now())));
-        for (_, schedule) in all {
+        listeners.push((listener, ResyncSchedule::new(requested, check, Instant::now())));
+        for (_, schedule) in listeners {
             schedule.check_changed(check);
         }
         // If the informer has stopped, the runner is dropped here, and the handle never syncs.
@@ -136,16 +138,16 @@ impl<T: Object, X: Clone> Shared<T, X> {
 
     /// Removes a handler; returns `false` if it is not a handler of this informer.
     pub(crate) fn remove_handler(&self, handle: &HandlerHandle) -> bool {
-        let mut listeners = self.locked();
-        let at = listeners.all.iter().position(|(listener, _)| Some(listener.id()) == handle.id());
-        at.map(|at| listeners.all.remove(at).0.remove()).is_some()
+        let listeners = &mut self.locked().listeners;
+        let at = listeners.iter().position(|(listener, _)| Some(listener.id()) == handle.id());
+        at.map(|at| listeners.remove(at).0.remove()).is_some()
     }
 
     /// Transforms an object of a list, and returns the stored one instead if it is in the same state, so that a list of
     /// unchanged objects allocates one object at a time.
     pub(crate) fn intern(&self, object: T) -> Arc<T> {
         let object = self.transformed(object);
-        self.store.find_same(&object).unwrap_or_else(|| Arc::new(object))
+        self.lister.find_same(&object).unwrap_or_else(|| Arc::new(object))
     }
 
     pub(crate) fn upsert(&self, object: T) {
@@ -185,17 +187,17 @@ impl<T: Object, X: Clone> Shared<T, X> {
     /// Ends a write and queues the held events, except that of the write itself.
     pub(crate) fn end_write(&self, key: &ObjectKey, writer: Option<Id>, outcome: &Outcome) {
         let Some(writer) = writer else { return };
-        let mut listeners = self.locked();
-        let Listeners { all, held, .. } = &mut *listeners;
+        let mut write_side = self.locked();
+        let WriteSide { listeners, held, .. } = &mut *write_side;
         for event in held.end(key, writer, outcome) {
-            all.retain_mut(|(listener, _)| listener.id() != writer || listener.queue(&event));
+            listeners.retain_mut(|(listener, _)| listener.id() != writer || listener.queue(&event));
         }
     }
 
     /// Handles a 409 Conflict for a write based on this stored state: requests a relist if the state is an own write
     /// that the watch has not confirmed, since the server has lost it.
-    pub(crate) fn refused(&self, object: &T) {
-        if self.store.is_unconfirmed(object) {
+    pub(crate) fn conflict(&self, object: &T) {
+        if self.lister.is_unconfirmed(object) {
             self.requests.request_list(RelistCause::LostWrite, None);
         }
     }
@@ -206,17 +208,17 @@ impl<T: Object, X: Clone> Shared<T, X> {
 
     /// Waits until the first list is stored.
     pub(crate) async fn populated(&self) {
-        self.requests.wait_until(|| self.store.is_populated()).await;
+        self.requests.wait_until(|| self.lister.is_populated()).await;
     }
 
     /// Waits until the store is at `version` or a later one.
     pub(crate) async fn reached(&self, version: &ResourceVersion) {
-        self.requests.wait_until(|| *version <= self.store.last_resource_version()).await;
+        self.requests.wait_until(|| *version <= self.lister.last_resource_version()).await;
     }
 
     /// Returns the stored object; `None` if there is none.
     pub(crate) fn stored(&self, key: &ObjectKey) -> Option<Arc<T>> {
-        self.store.get(key)
+        self.lister.get(&key.namespace, &key.name)
     }
 
     /// Removes an object whose last state is unknown.
@@ -225,37 +227,47 @@ impl<T: Object, X: Clone> Shared<T, X> {
     }
 
     /// Replaces the contents of the store by a list. `objects` are those that [`intern`](Self::intern) returned.
-    pub(crate) fn replace(&self, objects: Vec<Arc<T>>, resource_version: &str) {
+    pub(crate) fn replace(&self, objects: Vec<Arc<T>>, resource_version: ResourceVersion) {
         let started_at = self.meter.start_timer();
-        let mut listeners = self.locked();
-        let first = !self.store.is_populated();
-        let changes = self.store.replace(objects, resource_version);
+        let mut write_side = self.locked();
+        let WriteSide { store, listeners, held, .. } = &mut *write_side;
+        let first = !self.lister.is_populated();
+        let changes = store.replace(objects, resource_version);
         let unchanged = if first { None } else { self.unchanged(&changes) };
-        let Listeners { all, held, .. } = &mut *listeners;
-        all.retain_mut(|(listener, schedule)| {
+        listeners.retain_mut(|(listener, schedule)| {
             queue_all(listener, held, &changes)
                 && unchanged.as_ref().is_none_or(|it| !schedule.is_syncing() || queue_all(listener, held, it))
         });
         self.progress.listed(Instant::now());
         self.requests.list_stored();
         if first {
-            listeners.all.iter().for_each(|(listener, _)| listener.synced());
+            for (listener, _) in listeners.iter() {
+                listener.synced();
+            }
             self.synced.send_replace(true);
         }
-        drop(listeners);
+        drop(write_side);
         self.report(started_at);
     }
 
-    pub(crate) fn bookmark(&self, resource_version: &str) {
-        if self.store.bookmark(resource_version) {
+    /// Applies a bookmark, and requests a relist if the server has lost an own write. Returns whether it has.
+    pub(crate) fn bookmark(&self, version: &ResourceVersion) -> bool {
+        let lost_write = self.locked().store.bookmark(version);
+        if lost_write {
             tracing::warn!(
                 resource = self.name,
-                version = resource_version,
+                %version,
                 "The watch does not show a write that the server acknowledged, listing again"
             );
             self.requests.request_list(RelistCause::LostWrite, None);
         }
         self.report(None);
+        lost_write
+    }
+
+    /// Records that a list is requested; see [`StoreWriter::list_requested`].
+    pub(crate) fn list_requested(&self, most_recent: bool) {
+        self.locked().store.list_requested(most_recent);
     }
 
     /// Queues all stored objects for the handlers that are due for a resync. Never returns.
@@ -280,41 +292,35 @@ impl<T: Object, X: Clone> Shared<T, X> {
         let unchanged_objects = |objects: &Objects<T>| {
             objects.iter().filter(|it| !changed.contains(&Arc::as_ptr(it))).cloned().collect::<Vec<_>>()
         };
-        let unchanged = self.store.read(|objects, _| unchanged_objects(objects));
+        let unchanged = self.lister.read(|objects, _| unchanged_objects(objects));
         (!unchanged.is_empty()).then(|| Changes::unchanged(unchanged))
     }
 
     fn resync_due(&self, now: Instant) {
-        let mut listeners = self.locked();
-        if !self.store.is_populated() {
+        let mut write_side = self.locked();
+        if !self.lister.is_populated() {
             return;
         }
         let mut stored = None;
-        let Listeners { all, check, held, .. } = &mut *listeners;
-        all.retain_mut(|(listener, schedule)| {
+        let WriteSide { listeners, check, held, .. } = &mut *write_side;
+        listeners.retain_mut(|(listener, schedule)| {
             !schedule.take(now, check)
-                || queue_all(
-                    listener,
-                    held,
-                    stored.get_or_insert_with(|| {
-                        Changes::unchanged(self.store.read(|objects, _| objects.iter().cloned().collect()))
-                    }),
-                )
+                || queue_all(listener, held, stored.get_or_insert_with(|| Changes::unchanged(self.lister.list())))
         });
     }
 
     /// Applies a change and queues its event for all handlers except `writer`.
-    fn change(&self, writer: Option<Id>, change: impl FnOnce(&Store<T, X>) -> Option<Event<T>>) {
+    fn change(&self, writer: Option<Id>, change: impl FnOnce(&mut StoreWriter<T, X>) -> Option<Event<T>>) {
         let started_at = self.meter.start_timer();
-        let mut listeners = self.locked();
-        if let Some(event) = change(&self.store) {
+        let mut write_side = self.locked();
+        let WriteSide { store, listeners, held, .. } = &mut *write_side;
+        if let Some(event) = change(store) {
             // Listeners whose handler has ended are removed.
-            let Listeners { all, held, .. } = &mut *listeners;
-            all.retain_mut(|(listener, _)| {
+            listeners.retain_mut(|(listener, _)| {
                 writer == Some(listener.id()) || held.hold(&event, listener.id()) || listener.queue(&event)
             });
         }
-        drop(listeners);
+        drop(write_side);
         // An own write is no progress of the watch.
         if writer.is_none() {
             self.report(started_at);
@@ -325,7 +331,7 @@ impl<T: Object, X: Clone> Shared<T, X> {
         self.requests.notify_changed();
         self.progress.advanced(Instant::now());
         self.meter.processed(started_at);
-        self.meter.stored(|| (self.store.last_resource_version(), self.store.read(|objects, _| objects.len())));
+        self.meter.stored(|| (self.lister.last_resource_version(), self.lister.len()));
     }
 
     fn transformed(&self, mut object: T) -> T {
@@ -335,8 +341,8 @@ impl<T: Object, X: Clone> Shared<T, X> {
         object
     }
 
-    fn locked(&self) -> MutexGuard<'_, Listeners<T>> {
-        self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, WriteSide<T, X>> {
+        self.write_side.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -8,38 +8,37 @@ use std::{
 use kube_ambient::{Defect, is_enabled};
 use kube_wire::{Object, ObjectKey, ResourceVersion};
 
-use crate::{Changes, Event, Objects, UpdateIndex, own_writes::OwnWrites};
+use crate::{Event, Index, Lister, Objects, changes::Changes, own_writes::OwnWrites};
 
 /// Maximum number of changes of a list that are applied in place, under one write lock, which takes microseconds. More
 /// are applied to a copy, so that readers do not wait for them.
 const MAX_IN_PLACE: usize = 256;
 
-/// Objects and an index over them, always consistent with each other (client-go: `Indexer`).
+/// The writer of a store: objects and an index over them, always consistent with each other (client-go: `Indexer`).
 ///
-/// Each change takes one short write lock; a large list is built as a copy and swapped in. Readers wait for at most one
-/// change. Only one task at a time may change the store; an [`Informer`](crate::Informer) serializes its changes.
-#[derive(Debug)]
-pub struct Store<T, X = ()> {
-    state: RwLock<State<T, X>>,
+/// Each change takes one short write lock; a large list is built as a copy and swapped in. Readers, which are
+/// [`Lister`]s, wait for at most one change.
+pub(crate) struct StoreWriter<T, X> {
+    state: Arc<RwLock<State<T, X>>>,
     /// Index of no objects, from which the index of a large list is built.
     empty_index: X,
-    update: UpdateIndex<T, X>,
 }
 
-#[derive(Debug)]
-struct State<T, X> {
-    objects: Objects<T>,
-    index: X,
-    resource_version: ResourceVersion,
+/// Contents of a store, shared by its writer and its listers.
+pub(crate) struct State<T, X> {
+    pub(crate) objects: Objects<T>,
+    pub(crate) index: X,
+    /// Resource version of the last list, event or bookmark that was applied; empty before the first one.
+    pub(crate) resource_version: ResourceVersion,
     /// Whether a list was stored. Later additions are changes, not initial contents.
-    populated: bool,
+    pub(crate) populated: bool,
     /// Own writes that are stored and that the watch has not shown yet.
-    own: OwnWrites,
+    pub(crate) own: OwnWrites,
 }
 
-impl<T: Object, X: Clone> Store<T, X> {
-    /// Returns an empty store. `index` is the index of no objects; `update` applies one change to it.
-    pub fn new(index: X, update: UpdateIndex<T, X>) -> Self {
+impl<T: Object, X: Index<T>> StoreWriter<T, X> {
+    /// Returns the writer of an empty store. `index` is the index of no objects.
+    pub(crate) fn new(index: X) -> Self {
         let state = State {
             objects: Objects::default(),
             index: index.clone(),
@@ -47,30 +46,17 @@ impl<T: Object, X: Clone> Store<T, X> {
             populated: false,
             own: OwnWrites::default(),
         };
-        Self { state: RwLock::new(state), empty_index: index, update }
+        Self { state: Arc::new(RwLock::new(state)), empty_index: index }
     }
 
-    /// Calls `f` with the objects and the index of one moment, and returns its result.
-    ///
-    /// `f` runs under the read lock, on which changes of the store wait: it must not block.
-    pub fn read<R>(&self, f: impl FnOnce(&Objects<T>, &X) -> R) -> R {
-        let state = self.read_lock();
-        f(&state.objects, &state.index)
-    }
-
-    /// Returns the resource version of the last list, event or bookmark that was applied; empty before the first one.
-    pub fn last_resource_version(&self) -> ResourceVersion {
-        self.read_lock().resource_version.clone()
-    }
-
-    /// Returns whether a list has been stored.
-    pub fn is_populated(&self) -> bool {
-        self.read_lock().populated
+    /// Returns a lister of the store.
+    pub(crate) fn lister(&self) -> Lister<T, X> {
+        Lister::new(self.state.clone())
     }
 
     /// Stores an object from an `ADDED` or `MODIFIED` event. Returns `None` if this state is stored already, or if it
     /// is older than an own write of the object.
-    pub fn upsert(&self, new: Arc<T>) -> Option<Event<T>> {
+    pub(crate) fn upsert(&mut self, new: Arc<T>) -> Option<Event<T>> {
         let mut state = self.write_lock();
         state.advance_version(new.resource_version());
         if !state.own.admits(&*new) {
@@ -80,29 +66,24 @@ impl<T: Object, X: Clone> Store<T, X> {
         if old.as_ref().is_some_and(|old| same_state(&**old, &*new)) {
             return None;
         }
-        Some(state.put(old, new, self.update))
+        Some(state.put(old, new))
     }
 
     /// Removes an object, given its last state from a `DELETED` event. Returns `None` if it is not stored, or if the
     /// deletion is older than an own write of the object.
-    pub fn delete(&self, last: Arc<T>) -> Option<Event<T>> {
+    pub(crate) fn delete(&mut self, last: Arc<T>) -> Option<Event<T>> {
         let mut state = self.write_lock();
         state.advance_version(last.resource_version());
         if !state.own.admits_deletion(&*last) {
             return None;
         }
         let old = state.objects.remove(last.namespace(), last.name())?;
-        (self.update)(&mut state.index, Some(&old), None);
+        state.index.update(Some(&old), None);
         Some(Event::Deleted { object: last, tombstone: false })
     }
 
-    /// Returns the stored object; `None` if there is none.
-    pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<T>> {
-        self.read_lock().objects.get(&key.namespace, &key.name).cloned()
-    }
-
     /// Removes an object whose last state is unknown. Returns `None` if it is not stored, or stored at a later version.
-    pub(crate) fn remove_unknown(&self, key: &ObjectKey, version: &ResourceVersion) -> Option<Event<T>> {
+    pub(crate) fn remove_unknown(&mut self, key: &ObjectKey, version: &ResourceVersion) -> Option<Event<T>> {
         let mut state = self.write_lock();
         state.advance_version(version.clone());
         let old = state.objects.get(&key.namespace, &key.name)?;
@@ -110,18 +91,17 @@ impl<T: Object, X: Clone> Store<T, X> {
             return None;
         }
         let old = state.objects.remove(&key.namespace, &key.name)?;
-        (self.update)(&mut state.index, Some(&old), None);
+        state.index.update(Some(&old), None);
         Some(Event::Deleted { object: old, tombstone: true })
     }
 
     /// Applies a bookmark: the watch has shown all changes up to this version.
     ///
     /// Returns whether an own write is missing among them, because the server has lost it. The caller must then relist.
-    pub fn bookmark(&self, resource_version: &str) -> bool {
-        let version = ResourceVersion::from(resource_version);
+    pub(crate) fn bookmark(&mut self, version: &ResourceVersion) -> bool {
         let mut state = self.write_lock();
-        let lost_write = state.own.bookmark(&version);
-        state.advance_version(version);
+        let lost_write = state.own.bookmark(version);
+        state.advance_version(version.clone());
         lost_write
     }
 
@@ -130,7 +110,7 @@ impl<T: Object, X: Clone> Store<T, X> {
     ///
     /// Until the watch is at this version, its events of the object are older and are dropped. The event of the write
     /// itself changes nothing. Does nothing if the versions are not numbers, since such versions have no order.
-    pub fn written(&self, new: Arc<T>) -> Option<Event<T>> {
+    pub(crate) fn written(&mut self, new: Arc<T>) -> Option<Event<T>> {
         let mut state = self.write_lock();
         let ahead = state.resource_version < new.resource_version();
         if !ahead || !state.populated {
@@ -141,7 +121,7 @@ impl<T: Object, X: Clone> Store<T, X> {
             return None;
         }
         state.own.record_write(new.key(), new.resource_version());
-        Some(state.put(old, new, self.update))
+        Some(state.put(old, new))
     }
 
     /// Removes an object that the server has deleted on request of this process, ahead of the watch. Returns `None` if
@@ -150,7 +130,7 @@ impl<T: Object, X: Clone> Store<T, X> {
     /// Until the watch shows the deletion, states of the object in events and lists are dropped. A list of the most
     /// recent state that was requested after the deletion is the exception: it shows the object only if etcd was
     /// restored.
-    pub fn deleted(&self, deleted: &T) -> Option<Event<T>> {
+    pub(crate) fn deleted(&mut self, deleted: &T) -> Option<Event<T>> {
         let mut state = self.write_lock();
         let stored = state.objects.get(deleted.namespace(), deleted.name())?;
         if stored.uid() != deleted.uid() {
@@ -158,29 +138,13 @@ impl<T: Object, X: Clone> Store<T, X> {
         }
         let old = state.objects.remove(deleted.namespace(), deleted.name())?;
         state.own.record_delete(&*old);
-        (self.update)(&mut state.index, Some(&old), None);
+        state.index.update(Some(&old), None);
         Some(Event::Deleted { object: old, tombstone: false })
     }
 
-    /// Returns whether the stored state of an object is an own write that the watch has not shown yet.
-    pub fn is_unconfirmed(&self, object: &T) -> bool {
-        self.read_lock().own.is_unconfirmed(&object.key())
-    }
-
-    /// Returns whether there are own deletes that the watch has not shown yet.
-    pub(crate) fn awaits_deletes(&self) -> bool {
-        self.read_lock().own.awaits_deletes()
-    }
-
     /// Records that a list is requested; see [`OwnWrites::list_requested`].
-    pub(crate) fn list_requested(&self, most_recent: bool) {
+    pub(crate) fn list_requested(&mut self, most_recent: bool) {
         self.write_lock().own.list_requested(most_recent);
-    }
-
-    /// Returns the stored object if it is in the same state.
-    pub(crate) fn find_same(&self, object: &T) -> Option<Arc<T>> {
-        let state = self.read_lock();
-        state.objects.get(object.namespace(), object.name()).filter(|old| same_state(&***old, object)).cloned()
     }
 
     /// Replaces all objects by a list, and returns the changes. Of several objects of one name, the last is stored.
@@ -188,8 +152,7 @@ impl<T: Object, X: Clone> Store<T, X> {
     /// An object in the state that is stored already causes no event. Own writes that are newer than the list are kept.
     /// A list at a version below that of the store means that etcd was restored from a backup: it is stored unchanged,
     /// and the records of own writes are dropped.
-    pub fn replace(&self, mut objects: Vec<Arc<T>>, resource_version: &str) -> Changes<T> {
-        let resource_version = ResourceVersion::from(resource_version);
+    pub(crate) fn replace(&mut self, mut objects: Vec<Arc<T>>, resource_version: ResourceVersion) -> Changes<T> {
         {
             let mut state = self.write_lock();
             let State { objects: stored, own, resource_version: current, .. } = &mut *state;
@@ -209,8 +172,8 @@ impl<T: Object, X: Clone> Store<T, X> {
             }
             same
         });
-        // Only one task changes the store, so the state is the same under the next lock. Readers proceed in between.
-        let state = self.read_lock();
+        // There is one writer, so the state is the same under the next lock. Readers proceed in between.
+        let state = read_lock(&self.state);
         let (first, was_empty) = (!state.populated, state.objects.is_empty());
         let differences = if was_empty && first { Vec::new() } else { state.differences(&mut objects) };
         drop(state);
@@ -218,13 +181,13 @@ impl<T: Object, X: Clone> Store<T, X> {
         if !was_empty && differences.len() <= MAX_IN_PLACE {
             let mut state = self.write_lock();
             for event in &differences {
-                state.apply(event, self.update);
+                state.apply(event);
             }
             (state.resource_version, state.populated) = (resource_version, true);
         } else {
             let mut index = self.empty_index.clone();
             for object in &objects {
-                (self.update)(&mut index, None, Some(object));
+                index.update(None, Some(object));
             }
             let mut next: Objects<T> = objects.iter().cloned().collect();
             let mut state = self.write_lock();
@@ -238,18 +201,20 @@ impl<T: Object, X: Clone> Store<T, X> {
         if was_empty && first { Changes::initial(objects) } else { Changes::differences(differences) }
     }
 
-    // An index function that panics poisons the lock. Poisoning is ignored: the panic ends the task of the informer,
-    // and with it the process.
-    fn read_lock(&self) -> RwLockReadGuard<'_, State<T, X>> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write_lock(&self) -> RwLockWriteGuard<'_, State<T, X>> {
+    fn write_lock(&mut self) -> RwLockWriteGuard<'_, State<T, X>> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<T: Object, X> State<T, X> {
+/// Locks the contents of a store for reading.
+///
+/// An index function that panics poisons the lock. Poisoning is ignored: the panic ends the task of the informer, and
+/// with it the process.
+pub(crate) fn read_lock<T, X>(state: &RwLock<State<T, X>>) -> RwLockReadGuard<'_, State<T, X>> {
+    state.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T: Object, X: Index<T>> State<T, X> {
     /// Returns the events that lead from the stored objects to `objects`, which are sorted: deletions first, then the
     /// others in order. Replaces each of `objects` that is in the stored state by the stored object.
     fn differences(&self, objects: &mut [Arc<T>]) -> Vec<Event<T>> {
@@ -282,20 +247,20 @@ impl<T: Object, X> State<T, X> {
         events
     }
 
-    fn apply(&mut self, event: &Event<T>, update: UpdateIndex<T, X>) {
+    fn apply(&mut self, event: &Event<T>) {
         let (old, new) = event.states();
         match (old, new) {
             (_, Some(new)) => self.objects.insert(new.clone()),
             (Some(old), None) => drop(self.objects.remove(old.namespace(), old.name())),
             (None, None) => {}
         }
-        update(&mut self.index, old, new);
+        self.index.update(old, new);
     }
 
     /// Stores a new state of an object in place of `old`, and returns the event.
-    fn put(&mut self, old: Option<Arc<T>>, new: Arc<T>, update: UpdateIndex<T, X>) -> Event<T> {
+    fn put(&mut self, old: Option<Arc<T>>, new: Arc<T>) -> Event<T> {
         self.objects.insert(new.clone());
-        update(&mut self.index, old.as_ref(), Some(&new));
+        self.index.update(old.as_ref(), Some(&new));
         match old {
             Some(old) => Event::Updated { old, new, relisted: false },
             None => Event::Added { object: new, initial: false, relisted: false },
@@ -316,7 +281,7 @@ fn key<T: Object>(object: &Arc<T>) -> (&str, &str) {
 /// Returns whether two states of one object are equal: in uid, resource version and content. `false` without a version.
 ///
 /// The content is compared because a version is assigned a second time after etcd is restored from a backup.
-fn same_state<T: Object>(one: &T, other: &T) -> bool {
+pub(crate) fn same_state<T: Object>(one: &T, other: &T) -> bool {
     let version = one.resource_version();
     let is_same = !version.is_empty() && version == other.resource_version() && one.uid() == other.uid();
     is_same && (is_enabled(Defect::EqualVersionsEqualContent) || one.content_eq(other))

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use kube_wire::{Object, ObjectKey};
 
-use crate::{HandlerHandle, handle::Id, held_events::Outcome, shared::Shared};
+use crate::{HandlerHandle, Index, handle::Id, held_events::Outcome, shared::Shared};
 
 /// Puts the responses to own writes into the store of an informer, so that the store is never older than an
 /// acknowledged write.
@@ -48,7 +48,7 @@ pub struct WriteThrough<T> {
 
 /// One write of an object, from before the request until its response. Dropping it without a report means that the
 /// write failed or its response was lost.
-#[must_use = "report the response with `written`, `deleted` or `refused`; dropping it reports a failed write"]
+#[must_use = "report the response with `written`, `deleted` or `conflict`; dropping it reports a failed write"]
 pub struct OwnWrite<T> {
     sink: Arc<dyn Sink<T>>,
     writer: Option<Id>,
@@ -62,11 +62,11 @@ trait Sink<T>: Send + Sync {
     fn end(&self, key: &ObjectKey, writer: Option<Id>, outcome: &Outcome);
     fn written(&self, object: T, writer: Option<Id>);
     fn deleted(&self, object: &T, writer: Option<Id>);
-    fn refused(&self, object: &T);
+    fn conflict(&self, object: &T);
     fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>>;
 }
 
-impl<T: Object, X: Clone + Send + Sync + 'static> Sink<T> for Shared<T, X> {
+impl<T: Object, X: Index<T>> Sink<T> for Shared<T, X> {
     fn begin(&self, key: &ObjectKey, writer: Option<Id>) {
         self.begin_write(key, writer);
     }
@@ -83,17 +83,17 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Sink<T> for Shared<T, X> {
         Shared::deleted(self, object, writer);
     }
 
-    fn refused(&self, object: &T) {
-        Shared::refused(self, object);
+    fn conflict(&self, object: &T) {
+        Shared::conflict(self, object);
     }
 
     fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>> {
-        self.store().read(|objects, _| objects.get(namespace, name).cloned())
+        self.lister().get(namespace, name)
     }
 }
 
 impl<T: Object> WriteThrough<T> {
-    pub(crate) fn new<X: Clone + Send + Sync + 'static>(shared: Arc<Shared<T, X>>, writer: &HandlerHandle) -> Self {
+    pub(crate) fn new<X: Index<T>>(shared: Arc<Shared<T, X>>, writer: &HandlerHandle) -> Self {
         Self { sink: shared, writer: writer.id() }
     }
 
@@ -129,8 +129,8 @@ impl<T: Object> OwnWrite<T> {
     ///
     /// Usually another client wrote first and the watch will show it. If the state is an own write that the watch has
     /// not confirmed, the server has lost that write, and the informer relists.
-    pub fn refused(self, object: &T) {
-        self.sink.refused(object);
+    pub fn conflict(self, object: &T) {
+        self.sink.conflict(object);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use kube_controller_client::{Client, ClientOptions, Config};
-use kube_informer::{HandlerOptions, Informer, ManualSource, PrometheusMetrics};
+use kube_informer::{HandlerOptions, Informer, PrometheusMetrics};
 use kube_wire::{Decode, DecodeError, Object, Resource, ResourceVersion, Uid};
 use prometheus::{Registry, TextEncoder};
 
@@ -47,6 +47,11 @@ impl<const N: usize> Decode for Thing<N> {
     }
 }
 
+fn client() -> Client {
+    let config = Config::from_url("http://127.0.0.1:1").expect("a valid URL");
+    Client::new(&config, ClientOptions::default()).expect("a client")
+}
+
 fn print(registry: &Registry) -> String {
     TextEncoder::new().encode_to_string(&registry.gather()).expect("text")
 }
@@ -67,8 +72,7 @@ fn schema(exposition: &str) -> Vec<String> {
 async fn names_help_types_labels_and_buckets_match_upstream() {
     let registry = Registry::new();
     let metrics = PrometheusMetrics::register(&registry, "kube-controller-manager").expect("an empty registry");
-    let config = Config::from_url("http://127.0.0.1:1").expect("a valid URL");
-    let client = Client::new(&config, ClientOptions::default()).expect("a client");
+    let client = client();
     drop(Informer::<Thing<0>>::builder(client.clone()).metrics(metrics.clone()).build());
     drop(Informer::<Thing<1>>::builder(client.clone()).metrics(metrics.clone()).build());
     drop(Informer::<Thing<2>>::builder(client.clone()).metrics(metrics.clone()).build());
@@ -96,7 +100,7 @@ fn values(registry: &Registry) -> BTreeMap<String, String> {
 async fn queue_length_and_lag_show_a_slow_handler() {
     let registry = Registry::new();
     let metrics = PrometheusMetrics::register(&registry, "m").expect("an empty registry");
-    let (informer, source) = ManualSource::<Thing<0>>::builder().metrics(metrics).build();
+    let (informer, source) = Informer::<Thing<0>>::builder(client()).metrics(metrics).build_manual();
     let slow = informer.add_handler_with(HandlerOptions::named("slow"), |_| {});
     let thing = |name: &str, version| Thing(name.to_owned(), version);
     source.replace([thing("a", 1), thing("b", 2)], "1000000000000002");

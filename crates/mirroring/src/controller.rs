@@ -144,9 +144,9 @@ mod tests {
     #[case::batching(500)]
     #[tokio::test(start_paused = true)]
     async fn slice_events_are_delayed_by_the_batch_period_alone(#[case] period: u64) {
-        let (services, service_source) = ManualSource::with_index(ServiceIndex::default(), ServiceIndex::update);
+        let (services, service_source) = ManualSource::with_index(ServiceIndex::default());
         let (endpoints, endpoints_source) = ManualSource::new();
-        let (slices, slice_source) = ManualSource::with_index(SliceIndex::default(), SliceIndex::update);
+        let (slices, slice_source) = ManualSource::with_index(SliceIndex::default());
         let informers = Informers { services, endpoints, slices };
         // The Services do not exist and have no mirrored slices, so their syncs send no requests.
         let unused = kube_controller_client::Config::from_url("http://127.0.0.1:1").expect("a URL");

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use kube_endpoint_model::{Labels, Pod, PodIndex, Service, ServiceIndex};
+use kube_endpoint_model::{Index as _, Labels, Pod, PodIndex, Service, ServiceIndex};
 
 fn labels(pairs: &[(&str, &str)]) -> Labels {
     pairs.iter().copied().collect()

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1 as core;
 use kube::runtime::{reflector, watcher};
 use kube_endpoint_model::{Interner, Pod, PodIndex};
-use kube_informer::Store;
+use kube_informer::ManualSource;
 use kube_wire::Decode;
 
 use crate::pods::OwnerKind;
@@ -40,12 +40,12 @@ fn measure_store(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, 
     let _profiler = dhat::Profiler::builder().testing().build();
     let (interner, count) = (Interner::default(), documents.len());
     let mut pods = Vec::with_capacity(count);
+    let (_informer, source) = ManualSource::with_index(PodIndex::default());
     let before = dhat::HeapStats::get();
     pods.extend(documents.iter().map(|it| Arc::new(interner.run(|| read(it)))));
     let decoded = dhat::HeapStats::get();
-    let store = Store::new(PodIndex::default(), PodIndex::update);
     for pod in pods.drain(..) {
-        store.upsert(pod);
+        source.apply(Arc::into_inner(pod).expect("not shared"));
     }
     let stored = dhat::HeapStats::get();
     (

@@ -42,7 +42,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use kube_endpoint_model::{Pod, PodIndex, Service, membership};
+//! use kube_endpoint_model::{Index as _, Pod, PodIndex, Service, membership};
 //!
 //! let service: Service = serde_json::from_str(
 //!     r#"{"metadata": {"namespace": "shop", "name": "web"},
@@ -96,7 +96,7 @@ pub use addresses::Addresses;
 pub use endpoints::{EndpointAddress, EndpointSubset, Endpoints, SubsetPort};
 pub use go_bool::parse_go_bool;
 pub use intern::Interner;
-pub use kube_wire::{ObjectKey, ResourceVersion, Text, Uid};
+pub use kube_wire::{Index, ObjectKey, ResourceVersion, Text, Uid};
 pub use labels::Labels;
 pub use metadata::{ObjectMeta, OwnerReference};
 pub use node::Node;

@@ -60,7 +60,7 @@ fn endpoint_changed(old: &Pod, new: &Pod) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Labels, Service};
+    use crate::{Index as _, Labels, Service};
     use rstest::rstest;
 
     fn labels(text: &str) -> Labels {

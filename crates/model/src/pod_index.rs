@@ -5,6 +5,7 @@ mod label_sets;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use kube_wire::Index;
 
 use self::label_sets::LabelSets;
 use crate::{Labels, Pod, Text};
@@ -19,10 +20,9 @@ pub struct PodIndex {
     namespaces: HashMap<Text, LabelSets>,
 }
 
-impl PodIndex {
-    /// Replaces `old` by `new`; `None` if the Pod did not exist or was removed. A Pod whose labels did not change is
-    /// replaced in place.
-    pub fn update(&mut self, old: Option<&Arc<Pod>>, new: Option<&Arc<Pod>>) {
+impl Index<Pod> for PodIndex {
+    /// Replaces `old` by `new`, in place if the labels did not change.
+    fn update(&mut self, old: Option<&Arc<Pod>>, new: Option<&Arc<Pod>>) {
         if let Some(old) = old {
             let stays = new
                 .is_some_and(|new| old.labels == new.labels && old.namespace == new.namespace && old.name == new.name);
@@ -34,7 +34,9 @@ impl PodIndex {
             self.namespaces.entry_ref(&new.namespace).or_default().insert(new);
         }
     }
+}
 
+impl PodIndex {
     fn remove(&mut self, pod: &Pod) {
         let Some(sets) = self.namespaces.get_mut(&pod.namespace) else { return };
         sets.remove(pod);

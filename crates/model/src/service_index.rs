@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hashbrown::{Equivalent, HashMap};
+use kube_wire::Index;
 
 use crate::by_name::ByName;
 use crate::intern::Pair;
@@ -35,9 +36,8 @@ impl Equivalent<Pair> for BorrowedPair<'_> {
     }
 }
 
-impl ServiceIndex {
-    /// Replaces `old` by `new`; `None` if the Service did not exist or was removed.
-    pub fn update(&mut self, old: Option<&Arc<Service>>, new: Option<&Arc<Service>>) {
+impl Index<Service> for ServiceIndex {
+    fn update(&mut self, old: Option<&Arc<Service>>, new: Option<&Arc<Service>>) {
         if let Some(old) = old
             && let Some(selector) = &old.selector
         {
@@ -49,7 +49,9 @@ impl ServiceIndex {
             self.namespaces.entry_ref(&new.namespace).or_default().insert(new, selector);
         }
     }
+}
 
+impl ServiceIndex {
     fn remove(&mut self, service: &Service, selector: &Labels) {
         let Some(services) = self.namespaces.get_mut(&service.namespace) else { return };
         services.remove(&service.name, selector);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use kube_wire::Index;
 
 use crate::by_name::ByName;
 use crate::{EndpointSlice, Text};
@@ -13,9 +14,8 @@ pub struct SliceIndex {
     namespaces: HashMap<Text, HashMap<Text, ByName<EndpointSlice>>>,
 }
 
-impl SliceIndex {
-    /// Replaces `old` by `new`; `None` if the slice did not exist or was removed.
-    pub fn update(&mut self, old: Option<&Arc<EndpointSlice>>, new: Option<&Arc<EndpointSlice>>) {
+impl Index<EndpointSlice> for SliceIndex {
+    fn update(&mut self, old: Option<&Arc<EndpointSlice>>, new: Option<&Arc<EndpointSlice>>) {
         if let Some(old) = old
             && let Some(service) = old.service_name()
             && new.and_then(|new| new.service_name()) != Some(service)
@@ -32,7 +32,9 @@ impl SliceIndex {
             }
         }
     }
+}
 
+impl SliceIndex {
     fn remove(&mut self, namespace: &str, service: &str, name: &str) {
         let Some(services) = self.namespaces.get_mut(namespace) else { return };
         if let Some(slices) = services.get_mut(service) {

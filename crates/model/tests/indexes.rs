@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kube_endpoint_model::{Labels, Pod, PodIndex, Service, ServiceIndex, Text};
+use kube_endpoint_model::{Index as _, Labels, Pod, PodIndex, Service, ServiceIndex, Text};
 use proptest::prelude::*;
 
 const NAMESPACES: [&str; 2] = ["a", "b"];

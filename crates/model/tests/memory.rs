@@ -3,10 +3,8 @@
 #[path = "../benches/pods/mod.rs"]
 mod pods;
 
-use std::sync::Arc;
-
 use kube_endpoint_model::{Interner, Pod, PodIndex};
-use kube_informer::Store;
+use kube_informer::ManualSource;
 use kube_wire::Decode;
 
 use crate::pods::OwnerKind;
@@ -20,16 +18,17 @@ const PODS: usize = 3_000;
 /// the allocations per decoded Pod.
 fn measure(documents: &[Vec<u8>], read: impl Fn(&[u8]) -> Pod) -> (usize, u64) {
     let _profiler = dhat::Profiler::builder().testing().build();
+    let (informer, source) = ManualSource::with_index(PodIndex::default());
     let before = dhat::HeapStats::get();
-    let (interner, store) = (Interner::default(), Store::new(PodIndex::default(), PodIndex::update));
+    let interner = Interner::default();
     let mut allocations = 0;
     for document in documents {
         let before = dhat::HeapStats::get().total_blocks;
         let pod = interner.run(|| read(document));
         allocations += dhat::HeapStats::get().total_blocks - before;
-        store.upsert(Arc::new(pod));
+        source.apply(pod);
     }
-    assert_eq!(store.read(|objects, _| objects.len()), documents.len());
+    assert_eq!(informer.lister().len(), documents.len());
     let bytes = dhat::HeapStats::get().curr_bytes - before.curr_bytes;
     (bytes.div_ceil(documents.len()), allocations.div_ceil(documents.len() as u64))
 }

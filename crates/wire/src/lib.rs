@@ -140,7 +140,7 @@ pub use error::{DecodeError, Location};
 pub use key::{KeyError, ObjectKey};
 pub use list::{List, ListMeta, ListReader, decode_list};
 pub use metadata::ObjectMeta;
-pub use object::{Decode, DecodeContext, Object};
+pub use object::{Decode, DecodeContext, Index, Object};
 pub use resource::Resource;
 pub use status::{Cause, Details, Status, reason};
 pub use text::Text;

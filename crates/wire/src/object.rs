@@ -1,5 +1,7 @@
 //! Traits of types that can be decoded and cached.
 
+use std::sync::Arc;
+
 use crate::{DecodeError, ObjectKey, Resource, ResourceVersion, Uid};
 
 /// The metadata of an object that readers, caches and work queues need.
@@ -31,6 +33,19 @@ pub trait Object: Send + Sync + 'static {
     fn key(&self) -> ObjectKey {
         ObjectKey::new(self.namespace(), self.name())
     }
+}
+
+/// An index over cached objects, which the cache updates with each change of an object; `()` is no index.
+///
+/// The value with which a cache starts is the index of no objects. An index must depend only on the objects, not on the
+/// order of their changes: a cache may build it anew from clones of that value.
+pub trait Index<T>: Clone + Send + Sync + 'static {
+    /// Replaces `old` by `new`: `old` is `None` for an added object, `new` for a removed one.
+    fn update(&mut self, old: Option<&Arc<T>>, new: Option<&Arc<T>>);
+}
+
+impl<T> Index<T> for () {
+    fn update(&mut self, _: Option<&Arc<T>>, _: Option<&Arc<T>>) {}
 }
 
 /// A type that can be decoded from an API server's response.

@@ -117,7 +117,7 @@ impl Syncs {
                 if error.is_conflict()
                     && let Some(current) = current
                 {
-                    write.refused(current);
+                    write.conflict(current);
                 }
                 Err(error)
             }
@@ -164,7 +164,7 @@ impl Syncs {
             }
             Err(error) => {
                 if error.is_conflict() || error.is_not_found() {
-                    write.refused(endpoints);
+                    write.conflict(endpoints);
                 }
                 let message = format!("Failed to update endpoint {key}: {}", error.display_full());
                 self.recorder.event(

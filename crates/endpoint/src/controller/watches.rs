@@ -90,8 +90,8 @@ mod tests {
     impl Rig {
         /// Starts the controller with one Service, which selects `app=web`, and no other objects.
         fn new(batch_period: Duration) -> Rig {
-            let (services, service_source) = ManualSource::with_index(ServiceIndex::default(), ServiceIndex::update);
-            let (pods, pod_source) = ManualSource::with_index(PodIndex::default(), PodIndex::update);
+            let (services, service_source) = ManualSource::with_index(ServiceIndex::default());
+            let (pods, pod_source) = ManualSource::with_index(PodIndex::default());
             let (endpoints, endpoints_source): (Informer<Endpoints>, _) = ManualSource::new();
             let informers = Informers { services, pods, endpoints };
             let mut controller = Controller::builder("test", Queue::builder(), Metrics::default());

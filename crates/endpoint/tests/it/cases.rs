@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kube_endpoint::{Legacy, Write, plan};
 use kube_endpoint_model::well_known::OVER_CAPACITY_ANNOTATION;
-use kube_endpoint_model::{EndpointAddress, Endpoints, Pod, PodIndex, Service};
+use kube_endpoint_model::{EndpointAddress, Endpoints, Index as _, Pod, PodIndex, Service};
 use rstest::rstest;
 use serde_json::{Value, json};
 

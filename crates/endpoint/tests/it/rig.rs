@@ -51,9 +51,8 @@ impl Rig {
                 admin.raw(http::Method::POST, "/api/v1/namespaces", json, namespace).await.expect("response");
             assert!(status.is_success(), "{status}");
         }
-        let (service_informer, services_source) =
-            ManualSource::with_index(ServiceIndex::default(), ServiceIndex::update);
-        let (pod_informer, pods_source) = ManualSource::with_index(PodIndex::default(), PodIndex::update);
+        let (service_informer, services_source) = ManualSource::with_index(ServiceIndex::default());
+        let (pod_informer, pods_source) = ManualSource::with_index(PodIndex::default());
         let (endpoints_informer, endpoints_source) = ManualSource::new();
         let informers = Informers { services: service_informer, pods: pod_informer, endpoints: endpoints_informer };
         let controller = client(&server, CONTROLLER);

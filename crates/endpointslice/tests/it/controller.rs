@@ -38,10 +38,10 @@ fn run(cluster: &Cluster) -> JoinSet<()> {
 fn run_with(cluster: &Cluster, metrics: Arc<dyn SliceMetrics>) -> JoinSet<()> {
     let client = || cluster.client.clone();
     let informers = Informers {
-        services: Informer::builder(client()).index(ServiceIndex::default(), ServiceIndex::update).build(),
-        pods: Informer::builder(client()).index(PodIndex::default(), PodIndex::update).build(),
+        services: Informer::builder(client()).index(ServiceIndex::default()).build(),
+        pods: Informer::builder(client()).index(PodIndex::default()).build(),
         nodes: Informer::builder(client()).build(),
-        slices: Informer::builder(client()).index(SliceIndex::default(), SliceIndex::update).build(),
+        slices: Informer::builder(client()).index(SliceIndex::default()).build(),
     };
     let (recorder, writer) = EventRecorder::new(client(), "endpoint-slice-controller");
     let config = Config {

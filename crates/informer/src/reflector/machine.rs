@@ -98,7 +98,8 @@ pub(super) enum Failure {
 #[derive(Debug)]
 pub(super) struct Machine {
     phase: Phase,
-    /// Resource version of the store; `None` before the first list.
+    /// Version at which the next list or watch starts; `None` before the first list. It differs from that of the store
+    /// while a later list is required, and during a watch that started without a version (IN-11).
     version: Option<ResourceVersion>,
     /// The server does not have `version`, no longer or not yet: request the most recent state instead.
     unavailable: bool,
@@ -154,8 +155,7 @@ impl Machine {
         self.encoding.accept()
     }
 
-    /// Returns the resource version of the store; empty before the first list.
-    pub(super) fn version(&self) -> ResourceVersion {
+    fn version(&self) -> ResourceVersion {
         self.version.clone().unwrap_or_default()
     }
 

@@ -22,7 +22,7 @@ use self::{
     machine::{Action, Failure, ListRequest, Machine, Observation},
     undecodable::Reported,
 };
-use crate::{RelistCause, catch_up::latest_version, restore::RestoreSubscription, shared::Shared};
+use crate::{Index, RelistCause, catch_up::latest_version, restore::RestoreSubscription, shared::Shared};
 
 /// Grace period after the timeout of a watch. The server ends a watch at its timeout, so one that is still open after
 /// the grace period is on a dead connection.
@@ -41,7 +41,7 @@ pub(crate) struct Scope {
 }
 
 /// Keeps the store up to date. Never returns.
-pub(crate) async fn reflect<T: Decode, X: Clone>(
+pub(crate) async fn reflect<T: Decode, X: Index<T>>(
     client: Client,
     scope: Scope,
     (backoff, restores): (BackoffPolicy, RestoreSubscription),
@@ -66,14 +66,14 @@ struct Reflector<T, X> {
     started_at: Option<Instant>,
 }
 
-impl<T: Decode, X: Clone> Reflector<T, X> {
+impl<T: Decode, X: Index<T>> Reflector<T, X> {
     async fn run(mut self) -> Infallible {
         loop {
             if self.restores.take() {
                 self.relist_after_restore();
             }
             // Another list could be older than the delete, or show that a restore has undone it.
-            if self.shared.store().awaits_deletes() {
+            if self.shared.lister().awaits_deletes() {
                 self.machine.list_most_recent();
             }
             match self.machine.next(Instant::now(), kube_ambient::random()) {
@@ -115,7 +115,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         let mut body = self.client.list_chunks(&T::RESOURCE, self.scope.namespace.as_deref(), params).await?;
         self.observe(Observation::ResponseStarted(body.encoding()));
         let mut items = ListReader::<T>::new(body.encoding());
-        let last_version = self.machine.version();
+        let last_version = self.shared.lister().last_resource_version();
         while let Some(chunk) = timeout(LIST_READ_TIMEOUT, body.next())
             .await
             .map_err(|_| ReflectorError::ReadTimeout(LIST_READ_TIMEOUT))?
@@ -141,22 +141,20 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
 
     /// Requests the server's current resource version, and signals a restore if it is lower than that of the store.
     async fn verify(&mut self) {
-        let observation = match latest_version(&self.client, &T::RESOURCE, self.scope.namespace.as_deref()).await {
+        match latest_version(&self.client, &T::RESOURCE, self.scope.namespace.as_deref()).await {
             Ok(version) => {
-                if version < self.machine.version() {
+                if self.observe(Observation::Verified { version }) == Some(RelistCause::Ahead) {
                     self.restores.raise();
                 }
-                Observation::Verified { version }
             }
             Err(error) => {
                 tracing::warn!(
                     resource = %T::RESOURCE, err = %error.display_full(),
                     "cannot read the current resource version"
                 );
-                Observation::Failed(ReflectorError::from(error).failure())
+                self.observe(Observation::Failed(ReflectorError::from(error).failure()));
             }
-        };
-        self.observe(observation);
+        }
     }
 
     /// Opens a watch and applies its events until it ends. If `initial` is set, the watch is a streaming list.
@@ -284,7 +282,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
                 version
             }
             WatchEvent::Bookmark { resource_version, .. } => {
-                self.shared.bookmark(&resource_version.to_string());
+                self.shared.bookmark(&resource_version);
                 resource_version
             }
             WatchEvent::Undecodable { event, object } => return Ok(self.apply_undecodable(event, *object)),
@@ -296,7 +294,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
     /// Makes the next request a list of the most recent state, because another informer has detected a restore of etcd.
     fn relist_after_restore(&mut self) {
         // Before the first list the store is empty, and the next request is a list anyway.
-        if !self.machine.version().is_empty() {
+        if self.shared.lister().is_populated() {
             tracing::warn!(resource = %T::RESOURCE, "etcd of the API server was restored from a backup, listing again");
             self.machine.relist_after_restore();
             self.shared.meter().relist(RelistCause::Ahead);
@@ -308,7 +306,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         self.gathered.clear();
         self.started_at = self.shared.meter().start_timer();
         self.shared.requests().begin_list(version);
-        self.shared.store().list_requested(version.is_empty());
+        self.shared.list_requested(version.is_empty());
     }
 
     /// Puts the gathered objects into the store as one change. `how` is logged.
@@ -316,13 +314,13 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
         let objects = self.take_complete()?;
         tracing::debug!(resource = %T::RESOURCE, objects = objects.len(), %version, how, "synced");
         self.shared.meter().listed(objects.len(), self.started_at.take());
-        self.shared.replace(objects, &version.to_string());
+        self.shared.replace(objects, version.clone());
         Ok(())
     }
 
-    fn observe(&mut self, observation: Observation) {
-        if let Some(cause) = self.machine.observe(observation, Instant::now(), kube_ambient::random()) {
-            self.shared.meter().relist(cause);
-        }
+    /// Passes a result to the machine. Returns the cause if it makes the machine relist.
+    fn observe(&mut self, observation: Observation) -> Option<RelistCause> {
+        let cause = self.machine.observe(observation, Instant::now(), kube_ambient::random());
+        cause.inspect(|cause| self.shared.meter().relist(*cause))
     }
 }

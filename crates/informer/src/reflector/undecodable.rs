@@ -8,6 +8,7 @@ use std::{
 use kube_wire::{Decode, EventType, ObjectKey, ResourceVersion, Undecodable};
 
 use super::{Reflector, error::ReflectorError, machine::Observation};
+use crate::Index;
 
 /// Undecodable objects by name, each with its last reported version.
 #[derive(Debug, Default)]
@@ -41,7 +42,7 @@ impl Reported {
     }
 }
 
-impl<T: Decode, X: Clone> Reflector<T, X> {
+impl<T: Decode, X: Index<T>> Reflector<T, X> {
     /// Logs an undecodable object once per version, and counts it.
     fn report(&mut self, it: &Undecodable) {
         self.shared.meter().undecodable();
@@ -97,7 +98,7 @@ impl<T: Decode, X: Clone> Reflector<T, X> {
             }
         }
         if !it.resource_version.is_empty() {
-            self.shared.bookmark(&it.resource_version.to_string());
+            self.shared.bookmark(&it.resource_version);
         }
         Observation::Progress { version: it.resource_version, added: event == EventType::Added }
     }

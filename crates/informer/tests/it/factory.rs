@@ -23,7 +23,7 @@ async fn start() -> (Server, Factory) {
 async fn callers_share_one_watch() {
     let (server, factory) = start().await;
     let index = || NamedIndexes::new().with("group", Thing::group);
-    let one = factory.informer_with(|builder| builder.index(index(), NamedIndexes::update)).unwrap();
+    let one = factory.informer_with(|builder| builder.index(index())).unwrap();
     let other = factory.clone().informer_with::<Thing, NamedIndexes<Thing>>(|_| panic!("it exists already")).unwrap();
     let refused = factory.informer::<Thing>().unwrap_err();
     assert_eq!(refused.to_string(), "the informer of configmaps was created with an index of another type");

@@ -5,13 +5,14 @@ use std::{
     time::Duration,
 };
 
-use kube_informer::{ManualSource, wait_for_sync};
+use kube_informer::{Informer, ManualSource, wait_for_sync};
 use rstest::rstest;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     log::{record, thing},
+    server::client,
     thing::Thing,
 };
 
@@ -219,12 +220,12 @@ fn slow_handler_gets_intermediate_events() {
 
 // client-go: TestSharedInformerTransformer, TestTransformingInformer, TestTransformingInformerRace,
 // TestCacheWithTransformer, TestRealFIFO_transformer, TestDeltaFIFO_transformer, IN-22
-#[test]
-fn transform_applies_before_store_and_handlers() {
-    let builder = ManualSource::builder().transform(|thing: &mut Thing| {
+#[tokio::test]
+async fn transform_applies_before_store_and_handlers() {
+    let builder = Informer::builder(client("http://127.0.0.1:1")).transform(|thing: &mut Thing| {
         thing.data.clear();
     });
-    let (informer, source) = builder.build();
+    let (informer, source) = builder.build_manual();
     let seen = Arc::new(Mutex::new(0));
     let count = seen.clone();
     informer.add_handler(move |event| {

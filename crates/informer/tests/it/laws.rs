@@ -84,7 +84,7 @@ proptest! {
     #[test]
     fn store_index_and_handlers_agree(steps in prop::collection::vec(step(), 1..60)) {
         let index = Things::new().with("group", Thing::group);
-        let (informer, source) = ManualSource::with_index(index, Things::update);
+        let (informer, source) = ManualSource::with_index(index);
         let mut cluster = Cluster::default();
         let mut replays = vec![Replay::of(&informer)];
         source.replace([], "0");
@@ -109,7 +109,7 @@ proptest! {
                     for (name, group) in changed {
                         cluster.apply(name, group);
                     }
-                    source.replace(cluster.objects.values().cloned(), &cluster.version.to_string());
+                    source.replace(cluster.objects.values().cloned(), cluster.version);
                 }
                 Step::AddHandler => replays.push(Replay::of(&informer)),
                 Step::Deliver => drop(source.deliver()),
@@ -140,14 +140,14 @@ proptest! {
     #[test]
     fn a_relist_of_any_size_is_exact(lists in prop::collection::vec(list(), 2..6)) {
         let index = Things::new().with("group", Thing::group);
-        let (informer, source) = ManualSource::with_index(index, Things::update);
+        let (informer, source) = ManualSource::with_index(index);
         let replay = Replay::of(&informer);
         for (round, list) in lists.into_iter().enumerate() {
             let thing = |(n, version): (&u32, &u64)| Thing::new(&format!("{n:03}"), *version, GROUPS[usize::try_from(*version).unwrap() % 3]);
             // Of several objects of one name, the last is stored, in any order of names.
             let stale = list.keys().take(3).map(|n| Thing::new(&format!("{n:03}"), 0, "stale"));
             let things: Vec<_> = stale.chain(list.iter().rev().map(thing)).collect();
-            source.replace(things, &round.to_string());
+            source.replace(things, round.to_string());
             source.deliver();
             let objects = list.iter().map(thing).map(|it| (it.metadata.name.to_string(), it)).collect();
             check(&informer, &Cluster { objects, ..Cluster::default() });

@@ -9,10 +9,13 @@ use std::{
     time::Duration,
 };
 
-use kube_informer::{Event, LabelSelector, Lister, ManualSource, NamedIndexes, Store};
+use kube_informer::{LabelSelector, Lister, ManualSource, NamedIndexes};
 use rstest::rstest;
 
-use crate::{log::thing, thing::Thing};
+use crate::{
+    log::{record, thing},
+    thing::Thing,
+};
 
 type Things = NamedIndexes<Thing>;
 
@@ -27,7 +30,7 @@ fn groups(thing: &Thing) -> Vec<String> {
 
 fn indexed() -> (Lister<Thing, Things>, ManualSource<Thing, Things>) {
     let index = Things::new().with("group", groups).with("initial", |thing: &Thing| vec![thing.text()[..1].to_owned()]);
-    let (informer, source) = ManualSource::with_index(index, Things::update);
+    let (informer, source) = ManualSource::with_index(index);
     (informer.lister(), source)
 }
 
@@ -38,23 +41,24 @@ fn names(things: impl IntoIterator<Item = impl std::borrow::Borrow<std::sync::Ar
 // client-go: TestCache, TestFIFOCache (tools/cache/store_test.go): add, get, update, list, delete, replace
 #[test]
 fn store_returns_its_objects() {
-    let store = Store::<Thing>::new((), |(), _, _| {});
-    let get = |name: &str| store.read(|objects, ()| objects.get("shop", name).map(|it| it.text()));
-    store.upsert(thing("foo", 1).into());
-    store.upsert(thing("bar", 2).into());
+    let (informer, source) = ManualSource::<Thing>::new();
+    let ((log, _), lister) = (record(&informer), informer.lister());
+    let get = |name: &str| lister.get("shop", name).map(|it| it.text());
+    source.apply(thing("foo", 1));
+    source.apply(thing("bar", 2));
     assert_eq!((get("foo"), get("baz")), (Some("foo@1".to_owned()), None));
-    store.upsert(thing("foo", 3).into());
+    source.apply(thing("foo", 3));
     assert_eq!(get("foo").as_deref(), Some("foo@3"));
-    assert!(matches!(store.delete(thing("foo", 4).into()), Some(Event::Deleted { tombstone: false, .. })));
-    assert!(store.delete(thing("foo", 4).into()).is_none());
-    assert_eq!(store.read(|objects, ()| names(objects.iter())), "bar@2");
+    source.delete(thing("foo", 4));
+    source.delete(thing("foo", 4));
+    source.deliver();
+    assert_eq!(log.take(), "Added shop/foo@1, Added shop/bar@2, Updated shop/foo@3, Deleted shop/foo@4");
+    assert_eq!(names(lister.list()), "bar@2");
 
-    let changes = store.replace(vec![thing("foo", 5).into(), thing("baz", 6).into()], "6");
-    assert_eq!(
-        format!("{changes:?}"),
-        "[Deleted(tombstone) shop/bar@2, Added(initial) shop/baz@6, Added(initial) shop/foo@5]"
-    );
-    assert_eq!(store.read(|objects, ()| (names(objects.iter()), objects.len())), ("baz@6 foo@5".to_owned(), 2));
+    source.replace([thing("foo", 5), thing("baz", 6)], "6");
+    source.deliver();
+    assert_eq!(log.take(), "Deleted(tombstone) shop/bar@2, Added(initial) shop/baz@6, Added(initial) shop/foo@5");
+    assert_eq!((names(lister.list()), lister.len()), ("baz@6 foo@5".to_owned(), 2));
 }
 
 #[test]
@@ -71,7 +75,7 @@ fn readers_do_not_wait_for_a_list() {
         }
         groups(thing)
     });
-    let (informer, source) = ManualSource::with_index(index, Things::update);
+    let (informer, source) = ManualSource::with_index(index);
     let lister = informer.lister();
     let things = |version| (0..1_000).map(move |at| member(&format!("thing-{at}"), version, "all"));
     source.replace(things(1), "1");
@@ -91,18 +95,18 @@ fn readers_do_not_wait_for_a_list() {
 // client-go: TestThreadSafeStoreRV, TestStoreResourceVersion
 #[test]
 fn store_version_follows_events_lists_and_bookmarks() {
-    let store = Store::<Thing>::new((), |(), _, _| {});
-    let version = || store.last_resource_version().to_string();
+    let (informer, source) = ManualSource::<Thing>::new();
+    let version = || informer.lister().last_resource_version().to_string();
     assert_eq!(version(), "", "initial state");
-    store.upsert(thing("a", 1).into());
+    source.apply(thing("a", 1));
     assert_eq!(version(), "1");
-    store.upsert(thing("a", 2).into());
+    source.apply(thing("a", 2));
     assert_eq!(version(), "2");
-    store.delete(thing("a", 3).into());
+    source.delete(thing("a", 3));
     assert_eq!(version(), "3");
-    store.replace(vec![thing("a", 4).into()], "9");
+    source.replace([thing("a", 4)], "9");
     assert_eq!(version(), "9", "a list is newer than its objects");
-    store.bookmark("12");
+    source.bookmark("12");
     assert_eq!(version(), "12");
 }
 

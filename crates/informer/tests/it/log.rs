@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use kube_informer::{HandlerHandle, HandlerOptions, Informer};
+use kube_informer::{HandlerHandle, HandlerOptions, Index, Informer};
 
 use crate::thing::Thing;
 
@@ -16,11 +16,11 @@ impl Log {
     }
 }
 
-pub(crate) fn record<X: Clone + Send + Sync + 'static>(informer: &Informer<Thing, X>) -> (Log, HandlerHandle) {
+pub(crate) fn record<X: Index<Thing>>(informer: &Informer<Thing, X>) -> (Log, HandlerHandle) {
     record_with(informer, HandlerOptions::default())
 }
 
-pub(crate) fn record_with<X: Clone + Send + Sync + 'static>(
+pub(crate) fn record_with<X: Index<Thing>>(
     informer: &Informer<Thing, X>,
     options: HandlerOptions,
 ) -> (Log, HandlerHandle) {

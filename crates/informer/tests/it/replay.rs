@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use kube_informer::{Event, Informer};
+use kube_informer::{Event, Index, Informer};
 use tokio::sync::watch;
 
 use crate::thing::Thing;
@@ -17,7 +17,7 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    pub(crate) fn of<X: Clone + Send + Sync + 'static>(informer: &Informer<Thing, X>) -> Self {
+    pub(crate) fn of<X: Index<Thing>>(informer: &Informer<Thing, X>) -> Self {
         let objects = Arc::new(Mutex::new(BTreeMap::<String, Arc<Thing>>::new()));
         let (change, changed) = watch::channel(());
         let state = objects.clone();

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     log::{Log, record, record_with, thing},
+    server::client,
     thing::Thing,
 };
 
@@ -21,6 +22,11 @@ const fn seconds(seconds: u64) -> Duration {
 
 fn every(period: u64) -> HandlerOptions {
     HandlerOptions::default().resync(seconds(period))
+}
+
+/// Returns an informer with this resync period, and its source.
+fn resyncing(period: Duration) -> (Informer<Thing>, ManualSource<Thing>) {
+    Informer::builder(client("http://127.0.0.1:1")).resync(period).build_manual()
 }
 
 /// Runs an informer with two things and one handler for each of these periods, until the handlers have synced.
@@ -44,7 +50,7 @@ const RESYNC: &str = "Updated shop/a@1, Updated shop/b@2";
 // client-go: TestListenerResyncPeriods (tools/cache/shared_informer_test.go)
 #[tokio::test(start_paused = true)]
 async fn each_handler_has_its_own_period() {
-    let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
+    let (informer, source) = resyncing(seconds(1));
     let (logs, _tasks) = run(&informer, &source, &[0, 2, 3]).await;
     for expect in
         [["", "", ""], ["", RESYNC, ""], ["", "", RESYNC], ["", RESYNC, ""], ["", "", ""], ["", RESYNC, RESYNC]]
@@ -57,7 +63,7 @@ async fn each_handler_has_its_own_period() {
 // client-go: TestListenerResyncPeriodsDelayed: after a jump of the clock there is one resync
 #[tokio::test(start_paused = true)]
 async fn missed_resyncs_are_not_made_up_for() {
-    let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
+    let (informer, source) = resyncing(seconds(1));
     let (logs, _tasks) = run(&informer, &source, &[4]).await;
     advance(seconds(20)).await;
     sleep(Duration::from_millis(100)).await;
@@ -76,7 +82,7 @@ async fn late_handler_cannot_shorten_the_check_period(
     #[case] requested: u64,
     #[case] resync_at: u64,
 ) {
-    let (informer, source) = ManualSource::builder().resync(seconds(check)).build();
+    let (informer, source) = resyncing(seconds(check));
     let (_, _tasks) = run(&informer, &source, &[0]).await;
     let (late, _) = record_with(&informer, every(requested));
     sleep(seconds(resync_at - 1)).await;
@@ -87,7 +93,7 @@ async fn late_handler_cannot_shorten_the_check_period(
 
 #[tokio::test(start_paused = true)]
 async fn no_resync_is_skipped_whenever_handlers_are_added() {
-    let (informer, source) = ManualSource::builder().resync(seconds(5)).build();
+    let (informer, source) = resyncing(seconds(5));
     let (early, _tasks) = run(&informer, &source, &[5]).await;
     let mut logs = early;
     for _ in 0..4 {
@@ -120,7 +126,7 @@ async fn a_relist_repeats_unchanged_objects_to_handlers_that_resync(
     #[case] wait: u64,
     #[case] expect: &[&str],
 ) {
-    let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
+    let (informer, source) = resyncing(seconds(1));
     let (logs, _tasks) = run(&informer, &source, &[period]).await;
     sleep(seconds(wait)).await;
     logs[0].take();
@@ -141,7 +147,7 @@ async fn no_handler_resyncs_if_the_informer_does_not() {
 // rest
 #[tokio::test(start_paused = true)]
 async fn relist_and_resync_events_do_not_mix() {
-    let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
+    let (informer, source) = resyncing(seconds(1));
     let (logs, _tasks) = run(&informer, &source, &[0, 1]).await;
     sleep(seconds(1)).await;
     assert_eq!(logs.iter().map(Log::take).collect::<Vec<_>>(), ["", RESYNC]);
@@ -158,7 +164,7 @@ async fn relist_and_resync_events_do_not_mix() {
 // TestDeltaFIFO_UpdateResyncRace
 #[tokio::test(start_paused = true)]
 async fn resync_delivers_current_objects_only() {
-    let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
+    let (informer, source) = resyncing(seconds(1));
     let (logs, _tasks) = run(&informer, &source, &[1]).await;
     source.apply(thing("a", 3));
     source.delete(thing("b", 4));
@@ -168,7 +174,7 @@ async fn resync_delivers_current_objects_only() {
 
 #[tokio::test(start_paused = true)]
 async fn no_resync_before_the_first_list() {
-    let (informer, source) = ManualSource::builder().resync(seconds(1)).build();
+    let (informer, source) = resyncing(seconds(1));
     let (log, handle) = record(&informer);
     source.apply(thing("a", 1));
     let mut tasks = JoinSet::new();

@@ -2,10 +2,13 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, mpsc::Receiver},
+    sync::{
+        Arc,
+        mpsc::{Receiver, channel},
+    },
 };
 
-use kube_informer::{Event, Informer, ManualSource, OwnWrite, Store};
+use kube_informer::{Event, Informer, ManualSource, OwnWrite};
 use kube_wire::Object as _;
 use proptest::prelude::*;
 use rstest::rstest;
@@ -90,13 +93,13 @@ impl Cluster {
         Some((seen, self.version()))
     }
 
-    fn at(&self, version: usize) -> Vec<Arc<Thing>> {
+    fn at(&self, version: usize) -> Vec<Thing> {
         let mut objects = BTreeMap::new();
         for (thing, deleted) in &self.history[..version] {
             if *deleted {
                 objects.remove(thing.name());
             } else {
-                objects.insert(thing.name(), Arc::new(thing.clone()));
+                objects.insert(thing.name(), thing.clone());
             }
         }
         objects.into_values().collect()
@@ -105,7 +108,9 @@ impl Cluster {
 
 struct World {
     cluster: Cluster,
-    store: Store<Thing>,
+    informer: Informer<Thing>,
+    source: ManualSource<Thing>,
+    events: Receiver<Event<Thing>>,
     /// State that results from all events.
     replayed: BTreeMap<String, Arc<Thing>>,
     pending: VecDeque<PendingWrite>,
@@ -120,19 +125,23 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let store = Store::new((), |(), _, _| {});
-        store.replace(Vec::new(), "0");
-        let (cluster, replayed, acknowledged) = Default::default();
-        World { cluster, store, replayed, pending: VecDeque::new(), seen: 0, list: None, bookmarks: 0, acknowledged }
+        let (informer, source) = stored([], "0");
+        let (sender, events) = channel();
+        informer.add_handler(move |event| drop(sender.send(event)));
+        let (cluster, replayed, pending, acknowledged) = Default::default();
+        let (seen, list, bookmarks) = (0, None, 0);
+        World { cluster, informer, source, events, replayed, pending, seen, list, bookmarks, acknowledged }
     }
 
-    fn apply_event(&mut self, event: Option<Event<Thing>>) {
-        match event {
-            Some(Event::Added { object, .. } | Event::Updated { new: object, .. }) => {
-                self.replayed.insert(object.name().to_owned(), object);
+    fn apply_events(&mut self) {
+        self.source.deliver();
+        for event in self.events.try_iter() {
+            match event {
+                Event::Added { object, .. } | Event::Updated { new: object, .. } => {
+                    self.replayed.insert(object.name().to_owned(), object);
+                }
+                Event::Deleted { object, .. } => drop(self.replayed.remove(object.name())),
             }
-            Some(Event::Deleted { object, .. }) => drop(self.replayed.remove(object.name())),
-            None => {}
         }
     }
 
@@ -140,8 +149,7 @@ impl World {
         for _ in 0..events {
             let Some((thing, deleted)) = self.cluster.history.get(self.seen).cloned() else { return };
             self.seen += 1;
-            let event = if deleted { self.store.delete(thing.into()) } else { self.store.upsert(thing.into()) };
-            self.apply_event(event);
+            if deleted { self.source.delete(thing) } else { self.source.apply(thing) }
         }
     }
 
@@ -150,13 +158,11 @@ impl World {
             Some(PendingWrite::Written(thing)) => {
                 let version = thing.resource_version().number().expect("a number");
                 self.acknowledge(thing.name().to_owned(), version, false);
-                let event = self.store.written(thing.into());
-                self.apply_event(event);
+                begin(&self.informer, &thing).written(thing);
             }
             Some(PendingWrite::Deleted { seen, at }) => {
                 self.acknowledge(seen.name().to_owned(), at, true);
-                let event = self.store.deleted(&seen);
-                self.apply_event(event);
+                begin(&self.informer, &seen).deleted(&seen);
             }
             None => {}
         }
@@ -194,7 +200,7 @@ impl World {
             Step::Bookmark if self.bookmarks == 2 => {}
             Step::Bookmark => {
                 self.bookmarks += 1;
-                assert!(!self.store.bookmark(&self.seen.to_string()), "no write was lost");
+                assert!(!self.source.bookmark(self.seen.to_string()), "no write was lost");
             }
             Step::BeginList(ahead) => {
                 let version = (self.seen + ahead).min(self.cluster.history.len());
@@ -203,17 +209,17 @@ impl World {
             Step::EndList => {
                 // A list older than the watch is never requested.
                 if let Some(version) = self.list.take().filter(|version| *version >= self.seen) {
-                    let changes = self.store.replace(self.cluster.at(version), &version.to_string());
+                    self.source.replace(self.cluster.at(version), version.to_string());
                     self.seen = version;
-                    changes.iter().for_each(|event| self.apply_event(Some(event)));
                 }
             }
         }
+        self.apply_events();
         self.check();
     }
 
     fn stored(&self) -> BTreeMap<String, Arc<Thing>> {
-        self.store.read(|objects, ()| objects.iter().map(|it| (it.name().to_owned(), it.clone())).collect())
+        self.informer.lister().list().into_iter().map(|it| (it.name().to_owned(), it)).collect()
     }
 
     fn check(&self) {
@@ -263,34 +269,40 @@ fn thing(uid: &str, version: u64) -> Thing {
     thing
 }
 
-fn versions(store: &Store<Thing>) -> Vec<String> {
-    store.read(|objects, ()| objects.iter().map(|it| it.resource_version().to_string()).collect())
+/// Returns an informer whose store has these objects, and its source.
+fn stored(objects: impl IntoIterator<Item = Thing>, version: &str) -> (Informer<Thing>, ManualSource<Thing>) {
+    let (informer, source) = ManualSource::new();
+    source.replace(objects, version);
+    (informer, source)
 }
 
-fn store(objects: &[Thing], version: &str) -> Store<Thing> {
-    let store = Store::new((), |(), _, _| {});
-    store.replace(objects.iter().cloned().map(Arc::new).collect(), version);
-    store
+/// Begins a write whose events all handlers get.
+fn begin(informer: &Informer<Thing>, object: &Thing) -> OwnWrite<Thing> {
+    informer.write_through(&informer.store_synced()).begin("shop", object.name())
+}
+
+fn versions(informer: &Informer<Thing>) -> Vec<String> {
+    informer.lister().list().iter().map(|it| it.resource_version().to_string()).collect()
 }
 
 #[test]
 fn lost_write_is_detected_at_a_bookmark() {
-    let store = store(&[thing("u", 5)], "5");
-    store.written(thing("u", 9).into());
-    assert!(!store.bookmark("8"), "the watch has not reached the write");
-    assert!(store.bookmark("9"), "the watch has passed the write without its event");
-    store.replace(vec![thing("u", 5).into()], "12");
-    assert_eq!(versions(&store), ["5"]);
-    assert!(!store.bookmark("13"));
+    let (informer, source) = stored([thing("u", 5)], "5");
+    begin(&informer, &thing("u", 5)).written(thing("u", 9));
+    assert!(!source.bookmark("8"), "the watch has not reached the write");
+    assert!(source.bookmark("9"), "the watch has passed the write without its event");
+    source.replace([thing("u", 5)], "12");
+    assert_eq!(versions(&informer), ["5"]);
+    assert!(!source.bookmark("13"));
 }
 
 #[test]
 fn lost_delete_is_detected_at_the_third_bookmark() {
-    let store = store(&[thing("u", 5)], "5");
-    store.deleted(&thing("u", 5));
-    assert_eq!(["6", "7", "8"].map(|version| store.bookmark(version)), [false, false, true]);
-    store.replace(vec![thing("u", 5).into()], "12");
-    assert_eq!(versions(&store), ["5"]);
+    let (informer, source) = stored([thing("u", 5)], "5");
+    begin(&informer, &thing("u", 5)).deleted(&thing("u", 5));
+    assert_eq!(["6", "7", "8"].map(|version| source.bookmark(version)), [false, false, true]);
+    source.replace([thing("u", 5)], "12");
+    assert_eq!(versions(&informer), ["5"]);
 }
 
 // After a restore of etcd, versions go back and are assigned again.
@@ -298,23 +310,27 @@ fn lost_delete_is_detected_at_the_third_bookmark() {
 #[case::other_content("restored", 1)]
 #[case::same_content("x", 0)]
 fn list_older_than_the_store_is_stored_unchanged(#[case] group: &str, #[case] changes: usize) {
-    let store = store(&[thing("u", 5)], "20");
-    store.written(thing("v", 25).into());
-    store.replace(vec![thing("u", 5).into()], "20");
-    assert_eq!(versions(&store), ["25"], "the list is older than an own write");
-    store.replace(vec![thing("u", 5).into()], "10");
-    assert_eq!(versions(&store), ["5"]);
+    let (informer, source) = stored([thing("u", 5)], "20");
+    begin(&informer, &thing("u", 5)).written(thing("v", 25));
+    source.replace([thing("u", 5)], "20");
+    assert_eq!(versions(&informer), ["25"], "the list is older than an own write");
+    source.replace([thing("u", 5)], "10");
+    assert_eq!(versions(&informer), ["5"]);
 
+    let (sender, events) = channel();
+    informer.add_handler(move |event| drop(sender.send(event)));
     let mut reused = thing("u", 5);
     reused.data.insert("group".to_owned(), group.to_owned());
-    let again = store.replace(vec![reused.into()], "11");
-    assert_eq!(again.len(), changes, "the same version with other content is a change");
+    source.replace([reused], "11");
+    source.deliver();
+    let found = events.try_iter().filter(Event::is_change).count();
+    assert_eq!(found, changes, "the same version with other content is a change");
 }
 
 #[test]
 fn the_writer_gets_no_event_of_its_writes_and_other_handlers_do() {
     let (informer, source) = ManualSource::<Thing>::new();
-    let (sent, received) = std::sync::mpsc::channel();
+    let (sent, received) = channel();
     let handler = |name: &'static str| {
         let sent = sent.clone();
         informer.add_handler(move |event| drop(sent.send(format!("{name} {event:?}"))))
@@ -337,10 +353,9 @@ fn the_writer_gets_no_event_of_its_writes_and_other_handlers_do() {
 
 /// Returns an informer whose only handler has a write in progress of an object stored at version 5, and its events.
 fn writing() -> (Informer<Thing>, ManualSource<Thing>, Receiver<String>, OwnWrite<Thing>) {
-    let (informer, source) = ManualSource::<Thing>::new();
-    let (sent, received) = std::sync::mpsc::channel();
+    let (informer, source) = stored([thing("u", 5)], "5");
+    let (sent, received) = channel();
     let handler = informer.add_handler(move |event| drop(sent.send(format!("{event:?}"))));
-    source.replace([thing("u", 5)], "5");
     source.deliver();
     received.try_iter().for_each(drop);
     let write = informer.write_through(&handler).begin("shop", "a");

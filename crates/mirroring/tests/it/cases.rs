@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kube_endpoint_model::well_known::{
     LAST_APPLIED_ANNOTATION, MIRRORING_CONTROLLER, SERVICE_NAME_LABEL, SLICE_MANAGED_BY_LABEL, TRIGGER_TIME_ANNOTATION,
 };
-use kube_endpoint_model::{EndpointSlice, Endpoints, Labels, SliceIndex};
+use kube_endpoint_model::{EndpointSlice, Endpoints, Index as _, Labels, SliceIndex};
 use kube_endpointslice::Plan;
 use kube_endpointslice_mirroring::desired;
 use rstest::rstest;

@@ -95,9 +95,9 @@ impl Rig {
     pub(crate) fn start_controller(&mut self) {
         let client = client(&self.server, CONTROLLER);
         let informers = Informers {
-            services: Informer::builder(client.clone()).index(ServiceIndex::default(), ServiceIndex::update).build(),
+            services: Informer::builder(client.clone()).index(ServiceIndex::default()).build(),
             endpoints: Informer::builder(client.clone()).build(),
-            slices: Informer::builder(client.clone()).index(SliceIndex::default(), SliceIndex::update).build(),
+            slices: Informer::builder(client.clone()).index(SliceIndex::default()).build(),
         };
         let (recorder, writer) = EventRecorder::new(client.clone(), "endpoint-slice-mirroring-controller");
         let config = Config {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoint_model::{Endpoints, Interner, Node, PodIndex, ServiceIndex, SliceIndex};
-use kube_informer::{HandlerHandle, Informer, UpdateIndex, wait_for_sync};
+use kube_informer::{HandlerHandle, Index, Informer, wait_for_sync};
 use kube_wire::{Decode, Encoding};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -40,11 +40,11 @@ pub(crate) async fn follow(url: &str, encoding: Encoding, order: Order) -> Resul
         println!("| kind | objects | heap, bytes each | heap, KiB |");
         println!("|---|---:|---:|---:|");
     }
-    all.add(PodIndex::default(), PodIndex::update).await?;
-    all.add(SliceIndex::default(), SliceIndex::update).await?;
-    all.add::<Endpoints, _>((), |(), _, _| {}).await?;
-    all.add(ServiceIndex::default(), ServiceIndex::update).await?;
-    all.add::<Node, _>((), |(), _, _| {}).await?;
+    all.add(PodIndex::default()).await?;
+    all.add(SliceIndex::default()).await?;
+    all.add::<Endpoints, _>(()).await?;
+    all.add(ServiceIndex::default()).await?;
+    all.add::<Node, _>(()).await?;
     if order == Order::AtOnce {
         wait_for_sync(&all.synced, SYNC_TIMEOUT).await?;
         let elapsed = start.elapsed().as_secs_f64();
@@ -69,13 +69,9 @@ struct Follower {
 }
 
 impl Follower {
-    async fn add<T: Decode, X: Clone + Send + Sync + 'static>(
-        &mut self,
-        index: X,
-        update: UpdateIndex<T, X>,
-    ) -> Result<(), Error> {
+    async fn add<T: Decode, X: Index<T>>(&mut self, index: X) -> Result<(), Error> {
         let before = (self.order == Order::OneByOne).then(|| dhat::HeapStats::get().curr_bytes);
-        let informer = Informer::<T>::builder(self.client.clone()).index(index, update).build();
+        let informer = Informer::<T>::builder(self.client.clone()).index(index).build();
         let synced = informer.add_handler(drop);
         let lister = informer.lister();
         self.tasks.spawn(informer.run(self.stop.clone()));
