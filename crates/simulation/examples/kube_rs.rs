@@ -6,6 +6,8 @@
 //! ```console
 //! cargo run --release -p kube-simulation --example kube_rs
 //! ```
+//!
+//! The bug appears only under a plan, and the fixed version passes: see the tests at the end.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -29,7 +31,7 @@ use serde_json::json;
 
 /// Version of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Version {
+enum Version {
     /// Creates a child with a generated name whenever the store has none.
     Buggy,
     /// Creates the child with a name derived from its parent, so that the server rejects a second one.
@@ -116,7 +118,7 @@ impl Rules for OnePage {
 }
 
 /// Returns a simulation in which the user creates a site and changes it 500 ms later.
-pub(crate) fn simulation(version: Version, faults: Faults) -> Simulation {
+fn simulation(version: Version, faults: Faults) -> Simulation {
     let path = "/api/v1/namespaces/default/configmaps";
     let site = json!({ "metadata": { "name": "blog", "labels": { "role": "site" } } });
     let change = json!({ "data": { "title": "News" } });
@@ -136,7 +138,7 @@ pub(crate) fn simulation(version: Version, faults: Faults) -> Simulation {
 }
 
 /// Returns one plan for each event of a run, which delays it by a second: until after the next change by the user.
-pub(crate) fn delays(log: &Log) -> Vec<Plan> {
+fn delays(log: &Log) -> Vec<Plan> {
     let events = log.entries().iter().filter_map(|entry| match &entry.what {
         Happening::Event { point, .. } => Some(point.clone()),
         _ => None,
@@ -145,7 +147,7 @@ pub(crate) fn delays(log: &Log) -> Vec<Plan> {
 }
 
 /// Returns the plans under which a version fails, of [`delays`] and of the three patterns of Sieve.
-pub(crate) fn failing(version: Version) -> Vec<Plan> {
+fn failing(version: Version) -> Vec<Plan> {
     let calm = simulation(version, Faults::Planned(Plan::default())).run();
     let mut plans = delays(&calm.log);
     plans.extend(Pattern::ALL.into_iter().flat_map(|pattern| sieve::plans(&calm.log, pattern, false)));
@@ -154,7 +156,7 @@ pub(crate) fn failing(version: Version) -> Vec<Plan> {
 }
 
 /// One of [`delays`]: the second event, that of the page, arrives after the site has changed.
-pub(crate) const LATE_PAGE: &str = "controller/event/configmaps/2=delay-1000";
+const LATE_PAGE: &str = "controller/event/configmaps/2=delay-1000";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout();
@@ -167,4 +169,41 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         writeln!(out, "{version:?} under {LATE_PAGE}: {:?}\n{}", late.violations, late.log.timeline())?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::calm(Version::Buggy, "", 0)]
+    #[case::late(Version::Buggy, LATE_PAGE, 1)]
+    #[case::fixed(Version::Fixed, LATE_PAGE, 0)]
+    fn violations(#[case] version: Version, #[case] plan: &str, #[case] expected: usize) {
+        let plan: Plan = plan.parse().unwrap();
+        let outcome = simulation(version, Faults::Planned(plan.clone())).run();
+        assert_eq!(outcome.violations.len(), expected, "{:?}\n{}", outcome.violations, outcome.log.timeline());
+        assert_eq!(outcome.plan, plan, "a planned fault was not injected");
+    }
+
+    #[test]
+    fn the_plan_is_one_of_those_found() {
+        let late_page: Plan = LATE_PAGE.parse().unwrap();
+        let calm = simulation(Version::Buggy, Faults::Planned(Plan::default())).run();
+        assert!(delays(&calm.log).contains(&late_page));
+        assert!(failing(Version::Buggy).contains(&late_page));
+        assert_eq!(failing(Version::Fixed), []);
+    }
+
+    #[test]
+    fn runs_are_repeatable() {
+        let run = |plan: &str| simulation(Version::Buggy, Faults::Planned(plan.parse().unwrap())).run().log.text();
+        for plan in
+            ["", LATE_PAGE, "controller/create/configmaps/1=refuse-503", "controller/event/configmaps/1=lose-request"]
+        {
+            assert_eq!(run(plan), run(plan));
+        }
+    }
 }

@@ -1,4 +1,12 @@
-//! Known defects of Kubernetes and of these controllers are found within a few schedules.
+//! Known defects of Kubernetes and of these controllers, and the number of schedules until the simulation finds each.
+//!
+//! Prints the data of `docs/src/simulation/known-bugs.md`, in minutes. Arguments restrict it to some defects:
+//!
+//! ```console
+//! cargo run --release -p kube-simulation --features defects --example known_defects -- GhostSlice
+//! ```
+//!
+//! Its test requires that each defect is found within a few schedules.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "fixtures of tests, and a table")]
 
 use std::num::NonZeroUsize;
@@ -10,7 +18,6 @@ use kube_simulation::endpoints::{Options, controller_manager, scenario};
 use kube_simulation::{Chaos, Disturbance, Faults, Operation, Policy, Simulation, Step};
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
-use rstest::rstest;
 use serde_json::{Value, json};
 
 const CORE: &str = "/api/v1/namespaces/default";
@@ -222,11 +229,8 @@ const DEFECTS: &[(Defect, Profile)] = &[
 const NOT_SHOWN: &[(Defect, Profile)] =
     &[(Defect::EqualVersionsEqualContent, Profile::OtherPast), (Defect::LeaderWithOldCaches, Profile::TwoCandidates)];
 
-/// Prints the data of `docs/src/simulation/known-bugs.md`. The variable `DEFECT` restricts it to some defects.
-#[test]
-#[ignore = "takes minutes"]
-fn all_defects_from_the_first_seed() {
-    let only = std::env::var("DEFECT").unwrap_or_default();
+fn main() {
+    let only: Vec<String> = std::env::args().skip(1).collect();
     println!("| defect | schedules until found | violation |\n|---|---|---|");
     for (defect, profile) in
         DEFECTS.iter().chain(NOT_SHOWN).filter(|(defect, _)| only.is_empty() || only.contains(&format!("{defect:?}")))
@@ -238,10 +242,17 @@ fn all_defects_from_the_first_seed() {
     }
 }
 
-/// Each defect is found within sixteen schedules. [`find`] also checks that the schedule passes without the defect.
-#[rstest]
-fn a_known_defect_is_found(#[values(0, 1, 2, 3, 4, 5, 6, 7, 8)] number: usize) {
-    let (defect, profile) = DEFECTS[number];
-    let found = find(defect, profile, 0..16);
-    assert!(found.is_some(), "{defect:?} is not found within 16 schedules");
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Each defect is found within sixteen schedules. [`find`] also checks that the schedule passes without the defect.
+    #[rstest]
+    fn a_known_defect_is_found(#[values(0, 1, 2, 3, 4, 5, 6, 7, 8)] number: usize) {
+        let (defect, profile) = DEFECTS[number];
+        let found = find(defect, profile, 0..16);
+        assert!(found.is_some(), "{defect:?} is not found within 16 schedules");
+    }
 }
