@@ -19,9 +19,6 @@
 //! - For client code other than decoding: requests, retries and caches are not fuzzed.
 //! - For the semantics of decoded objects: only panics and differences between two ways of decoding are findings.
 
-#[expect(dead_code, reason = "a module of the tests of kube-wire, of which one kind is needed")]
-#[path = "../../crates/wire/tests/it/meta.rs"]
-mod meta;
 pub mod renderings;
 pub mod seeds;
 
@@ -30,10 +27,7 @@ use std::fmt::Debug;
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
 use kube_wire::{Decode, DecodeError, Encoding, ListReader, WatchReader};
 
-use self::{
-    meta::{Meta, Services},
-    renderings::{Choices, Shape, shapes},
-};
+use self::renderings::{Choices, Shape, shapes};
 
 /// Limit on the size of an item in bytes, so low that short inputs reach it.
 const LIMIT: usize = 4096;
@@ -78,7 +72,7 @@ pub fn watch_protobuf(bytes: &[u8]) -> bool {
 fn list(encoding: Encoding, bytes: &[u8]) -> bool {
     let Some((step, body)) = cut(bytes) else { return false };
     let read = |step: usize| {
-        let mut reader = ListReader::<Meta<Services>>::with_limit(encoding, LIMIT);
+        let mut reader = ListReader::<Service>::with_limit(encoding, LIMIT);
         let mut items = Vec::new();
         for chunk in body.chunks(step) {
             reader.push(chunk);
@@ -96,7 +90,7 @@ fn list(encoding: Encoding, bytes: &[u8]) -> bool {
 fn watch(encoding: Encoding, bytes: &[u8]) -> bool {
     let Some((step, body)) = cut(bytes) else { return false };
     let read = |step: usize| {
-        let mut reader = WatchReader::<Meta<Services>>::with_limit(encoding, "1".into(), LIMIT);
+        let mut reader = WatchReader::<Service>::with_limit(encoding, "1".into(), LIMIT);
         let mut events = Vec::new();
         for chunk in body.chunks(step) {
             reader.push(chunk);

@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use endpoint_controller_manager::Settings;
 use kube_dev_apiserver::{Fault, On, Server};
 use kube_endpoints_conformance::{Api, Controllers, History, Kind, Manifest, Options, Player, Request, Target, Write};
+use kube_endpoints_testing::within;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -13,7 +14,6 @@ use crate::cluster::{self, Cluster};
 
 /// Maximum time until the controllers reach an expected state. The longest delay is a retry.
 const LIMIT: Duration = Duration::from_secs(30);
-const POLL: Duration = Duration::from_millis(50);
 /// Time without writes after which the controllers are settled: longer than the second after which the slice controller
 /// acts on events of slices.
 const SETTLED: Duration = Duration::from_secs(3);
@@ -165,17 +165,12 @@ impl World {
         kind: Kind,
         is: impl Fn(&[Value]) -> bool,
     ) -> Result<Vec<Value>> {
-        let end = Instant::now() + limit;
-        loop {
-            let found = self.list(kind).await?;
-            if is(&found) {
-                return Ok(found);
-            }
-            if Instant::now() > end {
-                let found = serde_json::to_string_pretty(&found)?;
+        match within(limit, || self.list(kind), |found| found.as_deref().map_or(true, &is)).await {
+            Ok(found) => found,
+            Err(found) => {
+                let found = serde_json::to_string_pretty(&found?)?;
                 bail!("not within {} s: {what}; found {found}\n{}", limit.as_secs(), self.log()?);
             }
-            sleep(POLL).await;
         }
     }
 

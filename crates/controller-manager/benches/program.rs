@@ -1,9 +1,5 @@
 //! Cost of the program outside of the controllers: parsing the command line, and a scrape of `/metrics`.
 
-#[path = "../tests/it/https.rs"]
-#[expect(dead_code, reason = "shared with tests, which use more of it")]
-mod https;
-
 use std::ffi::OsString;
 use std::hint::black_box;
 use std::net::{SocketAddr, TcpListener};
@@ -18,12 +14,12 @@ use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::Server;
+use kube_endpoints_testing::https::HttpsClient;
+use kube_endpoints_testing::until;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-
-use https::HttpsClient;
 
 /// The arguments of kube-controller-manager in a static Pod of kubeadm.
 const ARGUMENTS: &str = include_str!("../tests/fixtures/kcm-args.txt");
@@ -114,16 +110,14 @@ impl Program {
 }
 
 async fn connect(tasks: &mut JoinSet<()>, address: SocketAddr, folder: &TempDir) -> SendRequest<Empty<Bytes>> {
-    loop {
-        if let Ok(authority) = std::fs::read(folder.path().join("kube-controller-manager.crt"))
-            && let Ok(stream) = HttpsClient::anonymous(address, authority).connect().await
-        {
-            let (sender, connection) = handshake(TokioIo::new(stream)).await.expect("a connection");
-            tasks.spawn(async { drop(connection.await) });
-            return sender;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let accepted = async || {
+        let authority = std::fs::read(folder.path().join("kube-controller-manager.crt"))?;
+        HttpsClient::anonymous(address, authority).connect().await
+    };
+    let stream = until("connection", accepted, Result::is_ok).await.expect("accepted");
+    let (sender, connection) = handshake(TokioIo::new(stream)).await.expect("a connection");
+    tasks.spawn(async { drop(connection.await) });
+    sender
 }
 
 /// A whole scrape: reading `/proc`, encoding, TLS.

@@ -1,15 +1,13 @@
 //! Time to decode and store Pods, compared with the full type in kube's reflector store.
 
-mod pods;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use k8s_openapi::api::core::v1 as core;
 use kube::runtime::{reflector, watcher};
 use kube_endpoint_model::{Interner, Pod, PodIndex};
+use kube_endpoints_testing::pods::{self, OwnerKind};
 use kube_informer::ManualSource;
 use kube_wire::Decode;
-
-use crate::pods::OwnerKind;
 
 const PODS: usize = 10_000;
 

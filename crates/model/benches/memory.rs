@@ -4,17 +4,14 @@
 
 #![expect(clippy::print_stdout, reason = "prints its results")]
 
-mod pods;
-
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core;
 use kube::runtime::{reflector, watcher};
 use kube_endpoint_model::{Interner, Pod, PodIndex};
+use kube_endpoints_testing::pods::{self, OwnerKind};
 use kube_informer::ManualSource;
 use kube_wire::Decode;
-
-use crate::pods::OwnerKind;
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;

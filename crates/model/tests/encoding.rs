@@ -1,8 +1,7 @@
 //! Encoding allocates no memory apart from the output buffer.
 
-use std::fs;
-
 use kube_endpoint_model::{EndpointSlice, Endpoints};
+use kube_endpoints_testing::fixture;
 use kube_wire::{Decode, decode_list};
 use serde::Serialize;
 
@@ -11,8 +10,7 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 /// Encodes objects recorded from a real API server into a buffer with enough capacity.
 fn check<T: Decode + Serialize>(recording: &str) {
-    let path = format!("{}/../../conformance/fixtures/{recording}", env!("CARGO_MANIFEST_DIR"));
-    let objects = decode_list::<T>(&fs::read(path).expect("a recording")).expect("a recording that decodes").items;
+    let objects = decode_list::<T>(&fixture(recording)).expect("a recording that decodes").items;
     assert!(!objects.is_empty());
     let mut buffer = Vec::with_capacity(1 << 20);
     let before = dhat::HeapStats::get().total_blocks;

@@ -1,9 +1,5 @@
 //! A Pod with a time that `jiff::Timestamp` cannot represent does not stop the informer, from the server to the store.
 
-#[expect(dead_code, reason = "used by other tests")]
-#[path = "../../informer/tests/it/scripted.rs"]
-mod scripted;
-
 use std::time::Duration;
 
 use k8s_pb::api::core::v1 as pb;
@@ -11,13 +7,12 @@ use k8s_pb::apimachinery::pkg::apis::meta::v1::{ListMeta, ObjectMeta, Time, Watc
 use k8s_pb::apimachinery::pkg::runtime::{RawExtension, TypeMeta, Unknown};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_endpoint_model::Pod;
+use kube_endpoints_testing::scripted::{Response, Script};
 use kube_informer::{Informer, wait_for_sync};
 use prost::Message;
 use rstest::rstest;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
-
-use self::scripted::{Response, Script};
 
 /// The last second of the year 9999.
 const SECONDS: i64 = 253_402_300_799;

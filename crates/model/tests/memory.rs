@@ -1,13 +1,9 @@
 //! Memory of a stored Pod, counted by the allocator. No times are measured, so results are the same on every machine.
 
-#[path = "../benches/pods/mod.rs"]
-mod pods;
-
 use kube_endpoint_model::{Interner, Pod, PodIndex};
+use kube_endpoints_testing::pods::{self, OwnerKind};
 use kube_informer::ManualSource;
 use kube_wire::Decode;
-
-use crate::pods::OwnerKind;
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;

@@ -3,19 +3,16 @@
 //! The objects are recorded Pods of a real API server, repeated. `found` decodes nothing, so that only splitting is
 //! measured; `metadata` decodes name, namespace, UID and resource version.
 
-mod bodies;
-
 use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use kube_endpoints_testing::bodies::{Found, PODS, list, watch};
 use kube_wire::protobuf::{Fields, MalformedProtobuf};
 use kube_wire::{
     Decode, DecodeError, Encoding, ListReader, Object, ObjectMeta, Resource, ResourceVersion, Uid, WatchReader,
 };
 use serde::Deserialize;
-
-use crate::bodies::{Found, PODS, list, watch};
 
 const SIZES: [usize; 4] = [10, 100, 1_000, 10_000];
 /// Chunk sizes in bytes: a small read, a page, an HTTP/2 frame, and a flow-control window.

@@ -355,5 +355,4 @@ fn long_varint(rest: &mut &[u8]) -> Result<u64, Problem> {
 }
 
 #[cfg(test)]
-#[path = "protobuf_tests.rs"]
 mod tests;

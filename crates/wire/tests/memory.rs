@@ -1,11 +1,7 @@
 //! Peak memory of the readers does not depend on the length of the body.
 
-#[path = "../benches/bodies/mod.rs"]
-mod bodies;
-
+use kube_endpoints_testing::bodies::{Found, list, watch};
 use kube_wire::{Encoding, ListReader, WatchReader};
-
-use crate::bodies::{Found, list, watch};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;

@@ -15,6 +15,7 @@ use futures::{StreamExt as _, channel::mpsc, stream};
 use kube_controller_client::{
     Body, Client, ClientOptions, Config, Error, Resource, Timeouts, TransportKind, WatchParams,
 };
+use kube_endpoints_testing::until;
 use tokio::time::{Instant, timeout};
 
 use crate::tls::{self, ConnectionMode, client, client_with_timeouts, serve, serve_watches};
@@ -50,13 +51,8 @@ async fn unread_watches_do_not_block_others() {
     for _ in 0..UNREAD {
         unread.push(watch(&client).await);
     }
-    // Wait until the flow-control window of each stream is full.
-    let full = async {
-        while sent.load(Ordering::Relaxed) < UNREAD * MIB {
-            tokio::task::yield_now().await;
-        }
-    };
-    timeout(LIMIT, full).await.expect("server did not fill the windows");
+    // The flow-control window of each stream is full.
+    until("full windows", async || sent.load(Ordering::Relaxed), |sent| *sent >= UNREAD * MIB).await;
 
     let mut read = 0;
     let mut last = pin!(watch(&client).await);

@@ -106,5 +106,4 @@ fn deprecation(page: &str) -> Option<HeaderValue> {
 }
 
 #[cfg(test)]
-#[path = "pages_tests.rs"]
 mod tests;

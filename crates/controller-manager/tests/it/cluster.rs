@@ -1,16 +1,14 @@
 //! The embedded API server and helpers to create objects in it.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use http::{Method, StatusCode};
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::Server;
+use kube_endpoints_testing::eventually;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::time::{Instant, sleep};
 
 /// An API server, a client for it, and a temporary directory with a kubeconfig.
 pub(crate) struct Cluster {
@@ -118,32 +116,8 @@ impl Cluster {
 
     /// Waits until every Service has the expected number of addresses, in Endpoints and EndpointSlices.
     pub(crate) async fn wait_for_addresses(&self, expected: &BTreeMap<String, usize>) {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        loop {
-            let (endpoints, slices) = self.addresses().await;
-            if endpoints == *expected && slices == *expected {
-                return;
-            }
-            assert!(Instant::now() < deadline, "60s passed: endpoints {endpoints:?}, slices {slices:?}");
-            sleep(Duration::from_millis(50)).await;
-        }
-    }
-}
-
-/// Polls `get` until it returns `expected`; fails after 60 s.
-pub(crate) async fn eventually<T, F>(what: &str, expected: &T, get: impl Fn() -> F)
-where
-    T: PartialEq + Debug,
-    F: Future<Output = T>,
-{
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let seen = get().await;
-        if seen == *expected {
-            return;
-        }
-        assert!(Instant::now() < deadline, "{what}: 60s passed, {seen:?} instead of {expected:?}");
-        sleep(Duration::from_millis(50)).await;
+        let both = (expected.clone(), expected.clone());
+        eventually("addresses in Endpoints and in EndpointSlices", &both, || self.addresses()).await;
     }
 }
 

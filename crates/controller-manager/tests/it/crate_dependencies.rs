@@ -35,6 +35,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("informer", &["kube-wire", "kube-controller-client"]),
     ("controller", &["kube-informer", "kube-wire", "kube-workqueue"]),
     ("model", &["kube-wire"]),
+    ("testing", &["kube-wire"]),
     ("topology", &["kube-endpoint-model"]),
     (
         "endpointslice",
@@ -120,8 +121,8 @@ fn only_the_client_imports_kube_and_no_controller_the_api_server() {
             ["devcluster", "simulation"].contains(&crate_name.as_str()) || !imports("kube-dev-apiserver"),
             "crates/{crate_name} must not import kube-dev-apiserver"
         );
-        for program in ["devcluster", "kube-simulation"] {
-            assert!(!imports(program), "crates/{crate_name} must not import {program}");
+        for for_tests in ["devcluster", "kube-endpoints-testing", "kube-simulation"] {
+            assert!(!imports(for_tests), "crates/{crate_name} must not import {for_tests}");
         }
     }
 }

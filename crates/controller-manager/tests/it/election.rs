@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 use kube_dev_apiserver::{History, LoggedRequest, On, User};
+use kube_endpoints_testing::until;
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 use crate::cluster::{Cluster, text};
 
@@ -95,13 +96,13 @@ impl Pair {
         let folder = tempfile::tempdir().expect("a folder");
         cluster.node().await;
         let leader = Instance::start(&cluster, folder.path(), "leader");
-        wait("a leader", || async { !holder(&cluster).await.is_empty() }).await;
+        until("leader", || holder(&cluster), |it| !it.is_empty()).await;
         let standby = Instance::start(&cluster, folder.path(), "standby");
         let mut pair = Pair { cluster, expected: BTreeMap::new(), leader, standby, folder };
         pair.add("before").await;
         pair.cluster.wait_for_addresses(&pair.expected).await;
-        let watching = || pair.cluster.server.faults().open_watches(&On::any().user("standby"));
-        wait("the caches of the standby", || async { watching() >= 6 }).await;
+        let watches = async || pair.cluster.server.faults().open_watches(&On::any().user("standby"));
+        until("six watches of the standby", watches, |it| *it >= 6).await;
         assert!(pair.standby.writes(&pair.cluster).is_empty(), "a standby writes nothing");
         pair
     }
@@ -116,19 +117,11 @@ impl Pair {
 
     /// Waits for the first write of the successor; returns the time from `since`, by the server's request log.
     async fn successor_writes(&self, since: Timestamp) -> Duration {
-        wait("a write of the successor", || async { !self.standby.writes(&self.cluster).is_empty() }).await;
-        let first = self.standby.writes(&self.cluster)[0].started;
+        let writes = async || self.standby.writes(&self.cluster);
+        let first = until("write of the successor", writes, |it| !it.is_empty()).await[0].started;
         let took = Duration::try_from(first.duration_since(since)).unwrap_or_default();
         eprintln!("first write of the successor after {took:?}");
         took
-    }
-}
-
-async fn wait<F: Future<Output = bool>>(what: &str, condition: impl Fn() -> F) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !condition().await {
-        assert!(Instant::now() < deadline, "60s passed without {what}");
-        sleep(Duration::from_millis(20)).await;
     }
 }
 
@@ -216,7 +209,7 @@ async fn api_server_restart_keeps_the_leader() {
     let mut pair = Pair::start().await;
     pair.cluster.server.restart(History::Lost);
     // The connection of the test's client is closed as well.
-    wait("the server", || async { pair.cluster.document("/version").await.is_some() }).await;
+    until("response of the server", || pair.cluster.document("/version"), Option::is_some).await;
     pair.add("after").await;
     pair.cluster.wait_for_addresses(&pair.expected).await;
     assert!(pair.standby.writes(&pair.cluster).is_empty(), "the leader is still the leader");

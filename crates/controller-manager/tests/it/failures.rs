@@ -6,11 +6,12 @@ use std::time::Duration;
 use endpoint_controller_manager::{Settings, run};
 use kube_controller_client::Config;
 use kube_dev_apiserver::{Fault, On};
+use kube_endpoints_testing::eventually;
 use serde_json::json;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::cluster::{Cluster, eventually, text};
+use crate::cluster::{Cluster, text};
 
 /// Faults of one write: rejected, or applied with a lost or failed response.
 fn faults() -> Vec<(&'static str, Fault)> {

@@ -7,13 +7,13 @@ use std::process::Stdio;
 
 use http::Method;
 use kube_dev_apiserver::{Anonymous, Authorization, Config, Fault, On, Transport, User};
+use kube_endpoints_testing::https::HttpsClient;
+use kube_endpoints_testing::{eventually, until};
 use rstest::rstest;
 use serde_json::Value;
 use tokio::net::TcpStream;
-use tokio::time::{Instant, sleep};
 
-use crate::cluster::{Cluster, eventually};
-use crate::https::HttpsClient;
+use crate::cluster::Cluster;
 use crate::process::{binary, stop};
 use crate::serving::free_port;
 
@@ -40,11 +40,7 @@ async fn logged(arguments: &[&str]) -> String {
     command.arg(format!("--cert-dir={}", folder.display())).arg(format!("--secure-port={}", address.port()));
     command.args(["--bind-address=127.0.0.1", "--use-service-account-credentials", "--leader-elect=false"]);
     let child = command.args(arguments).stderr(Stdio::piped()).spawn().expect("the binary starts");
-    let deadline = Instant::now() + std::time::Duration::from_secs(60);
-    while TcpStream::connect(address).await.is_err() {
-        assert!(Instant::now() < deadline, "60s passed, and nothing is served");
-        sleep(std::time::Duration::from_millis(20)).await;
-    }
+    until("connection", || TcpStream::connect(address), Result::is_ok).await.expect("accepted");
 
     // The controllers' service accounts have no rights until the binding below grants them all.
     cluster.node().await;

@@ -6,7 +6,6 @@ mod crate_dependencies;
 mod deploy;
 mod election;
 mod failures;
-mod https;
 mod in_cluster;
 mod logs;
 mod metrics;

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use http::Method;
 use kube_dev_apiserver::{Fault, On};
+use kube_endpoints_testing::eventually;
 use serde_json::json;
 
-use crate::cluster::{Cluster, eventually};
+use crate::cluster::Cluster;
 use crate::reference::assert_page_is_current;
 use crate::serving::start;
 

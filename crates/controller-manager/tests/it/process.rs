@@ -6,12 +6,13 @@ use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use kube_dev_apiserver::On;
+use kube_endpoints_testing::eventually;
 use rstest::rstest;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::timeout;
 
 use crate::cluster::Cluster;
 
@@ -105,11 +106,7 @@ async fn disabled_endpoints_controller_writes_nothing() {
         cluster.ready_pod("default", &format!("{name}-0"), name, "10.1.0.1").await;
     }
     let expected = BTreeMap::from([("web".to_owned(), 1), ("new".to_owned(), 1)]);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while cluster.addresses().await.1 != expected {
-        assert!(Instant::now() < deadline, "60s passed without slices");
-        sleep(Duration::from_millis(50)).await;
-    }
+    eventually("slices", &expected, async || cluster.addresses().await.1).await;
     assert_eq!(cluster.server.requests().count(&own_writes), 0);
     assert_eq!(cluster.list("/api/v1/endpoints").await, before);
     let slices = On::writes().resource("endpointslices").user_agent("controller-manager");
@@ -128,11 +125,8 @@ async fn legacy_feature_gate_changes_the_endpoints() {
         "annotations": {"service.alpha.kubernetes.io/tolerate-unready-endpoints": "true"}});
     let spec = json!({"selector": {"app": "web"}, "ports": [{"name": "http", "port": 80, "targetPort": 8080}]});
     cluster.create("/api/v1/namespaces/default/services", &json!({"metadata": metadata, "spec": spec})).await;
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while cluster.addresses().await.0 != BTreeMap::from([("web".to_owned(), 1)]) {
-        assert!(Instant::now() < deadline, "60s passed without a ready address");
-        sleep(Duration::from_millis(50)).await;
-    }
+    let ready = BTreeMap::from([("web".to_owned(), 1)]);
+    eventually("a ready address", &ready, async || cluster.addresses().await.0).await;
     cluster.server.shutdown().await;
 }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use http::Method;
+use kube_endpoints_testing::eventually;
+use kube_endpoints_testing::https::HttpsClient;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, eventually};
-use crate::https::HttpsClient;
+use crate::cluster::Cluster;
 use crate::serving::start;
 
 const ENDPOINTS: &str = "endpoints-controller";

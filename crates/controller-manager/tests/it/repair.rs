@@ -2,9 +2,10 @@
 
 use http::{Method, StatusCode};
 use kube_dev_apiserver::{History, On};
+use kube_endpoints_testing::eventually;
 use serde_json::json;
 
-use crate::cluster::{Cluster, eventually};
+use crate::cluster::Cluster;
 use crate::process::{start_controllers, stop};
 
 /// EC-26: an edit of Endpoints does not enqueue their Service; a relist of Services does.

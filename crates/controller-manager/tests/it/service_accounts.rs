@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use http::Method;
 use kube_dev_apiserver::{Authorization, Config, On, User};
+use kube_endpoints_testing::eventually;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::cluster::{Cluster, eventually, text};
+use crate::cluster::{Cluster, text};
 use crate::process::{start_with_kubeconfig, stop};
 
 const OWN: &str = "endpoint-controller-manager";

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use kube_dev_apiserver::{Anonymous, Authorization, User};
+use kube_endpoints_testing::https::{HttpsClient, Reply};
+use kube_endpoints_testing::{eventually, until};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::timeout;
 
-use crate::cluster::{Cluster, eventually};
-use crate::https::{HttpsClient, Reply};
+use crate::cluster::Cluster;
 
 /// A running process and the address and certificate of its HTTPS server.
 pub(crate) struct ServingProcess {
@@ -57,11 +58,7 @@ pub(crate) fn start_in(folder: &Path, arguments: &[&str]) -> ServingProcess {
 impl ServingProcess {
     /// A client without credentials. Waits until the server accepts connections.
     pub(crate) async fn anonymous(&self) -> HttpsClient {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while TcpStream::connect(self.address).await.is_err() {
-            assert!(Instant::now() < deadline, "60s passed, and nothing is served");
-            sleep(Duration::from_millis(20)).await;
-        }
+        until("connection", || TcpStream::connect(self.address), Result::is_ok).await.expect("accepted");
         HttpsClient::anonymous(self.address, std::fs::read(&self.certificate).expect("a certificate"))
     }
 
@@ -73,15 +70,8 @@ impl ServingProcess {
 
     /// Polls a path until `is` accepts the response; fails after 60 s.
     pub(crate) async fn until(&self, path: &str, accept: impl Fn(&Reply) -> bool) -> Reply {
-        let (anonymous, deadline) = (self.anonymous().await, Instant::now() + Duration::from_secs(60));
-        loop {
-            let reply = anonymous.get(path).await;
-            if accept(&reply) {
-                return reply;
-            }
-            assert!(Instant::now() < deadline, "{path}: 60s passed, {reply:?}");
-            sleep(Duration::from_millis(20)).await;
-        }
+        let anonymous = self.anonymous().await;
+        until(&format!("such reply of {path}"), || anonymous.get(path), accept).await
     }
 }
 

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use kube_dev_apiserver::{Fault, On};
+use kube_endpoints_testing::eventually;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use crate::cluster::{Cluster, eventually};
+use crate::cluster::Cluster;
 use crate::serving::{ServingProcess, start};
 
 /// Time limit from SIGTERM to the end of the process.

@@ -3,9 +3,9 @@
 use std::net::Ipv4Addr;
 
 use kube_dev_apiserver::{Config, Transport};
+use kube_endpoints_testing::https::HttpsClient;
 
 use crate::cluster::Cluster;
-use crate::https::HttpsClient;
 use crate::process::{binary, start_with_kubeconfig, stop};
 use crate::serving::free_port;
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kube_dev_apiserver::{Fault, On};
+use kube_endpoints_testing::eventually;
 use rstest::rstest;
 
-use crate::cluster::{Cluster, eventually};
+use crate::cluster::Cluster;
 use crate::process::{start_controllers, stop};
 use crate::serving::start;
 

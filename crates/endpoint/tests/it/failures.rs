@@ -1,9 +1,10 @@
 //! Each write fails once, in each way; the object still reaches the desired state.
 
 use kube_dev_apiserver::{Fault, On};
+use kube_endpoints_testing::eventually;
 use rstest::rstest;
 
-use crate::rig::{NAMESPACE, Rig, eventually, read};
+use crate::rig::{NAMESPACE, Rig, read};
 use crate::sync::{pod, web};
 
 /// Waits until the stored object has these addresses. Each state that is read is applied to the cache.

@@ -1,6 +1,5 @@
 //! The controller on caches that the test fills, and an API server that records its requests.
 
-use std::fmt::Debug;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1 as core;
@@ -10,10 +9,10 @@ use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config as ServerConfig, LoggedRequest, On, Server};
 use kube_endpoint::{Config, Informers, Legacy, endpoints_controller};
 use kube_endpoint_model::{Endpoints, Pod, PodIndex, Service, ServiceIndex};
+use kube_endpoints_testing::eventually;
 use kube_informer::ManualSource;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 /// Namespace of the tested objects.
@@ -154,17 +153,4 @@ impl Rig {
 
 pub(crate) fn read<T: serde::de::DeserializeOwned>(object: &Value) -> T {
     serde_json::from_value(object.clone()).expect("valid object")
-}
-
-/// Polls until `observe` returns the expected value, for at most 30 s.
-pub(crate) async fn eventually<T: PartialEq + Debug>(what: &str, expected: &T, observe: impl AsyncFn() -> T) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    loop {
-        let observed = observe().await;
-        if observed == *expected {
-            return;
-        }
-        assert!(Instant::now() < deadline, "{what}: {observed:?} after 30 s, expected {expected:?}");
-        sleep(Duration::from_millis(5)).await;
-    }
 }

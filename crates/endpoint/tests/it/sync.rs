@@ -3,10 +3,11 @@
 use k8s_openapi::api::core::v1 as core;
 use kube_dev_apiserver::{Fault, On};
 use kube_endpoint_model::well_known::{LEADER_ANNOTATION, TRIGGER_TIME_ANNOTATION};
+use kube_endpoints_testing::eventually;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::rig::{NAMESPACE, Rig, eventually};
+use crate::rig::{NAMESPACE, Rig};
 
 fn service(version: u32, spec: &Value) -> Value {
     let metadata = json!({"namespace": NAMESPACE, "name": "web", "uid": "s", "resourceVersion": version.to_string()});

@@ -9,13 +9,13 @@ use kube_controller::Metrics;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::SLICE_CONTROLLER;
 use kube_endpoint_model::{PodIndex, ServiceIndex, SliceIndex};
+use kube_endpoints_testing::{eventually, until};
 use kube_endpointslice::controller::{Config, Informers, endpointslice_controller};
 use kube_endpointslice::metrics::{SliceMetrics, SyncResult};
 use kube_informer::Informer;
 use rstest::rstest;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Cluster, once};
@@ -62,15 +62,7 @@ fn run_with(cluster: &Cluster, metrics: Arc<dyn SliceMetrics>) -> JoinSet<()> {
 
 /// Polls until the slices show these addresses.
 async fn settles(cluster: &Cluster, expected: &BTreeMap<String, usize>) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    loop {
-        let seen = cluster.addresses(SLICE_CONTROLLER).await;
-        if seen == *expected {
-            return;
-        }
-        assert!(Instant::now() < deadline, "30s passed, {seen:?} instead of {expected:?}");
-        sleep(Duration::from_millis(20)).await;
-    }
+    eventually("addresses", expected, || cluster.addresses(SLICE_CONTROLLER)).await;
 }
 
 // upstream: TestSyncServiceWithSelector, TestSyncServicePodSelection, TestSyncServiceEndpointSliceLabelSelection,
@@ -169,15 +161,9 @@ async fn a_pod_on_an_unknown_node_is_reported_and_retried() {
     let message = "Error updating Endpoint Slices for Service default/web: \
         skipping Pod p1 for Service default/web: Node ghost Not Found";
     let reported = |it: &Value| it["reason"] == "FailedToUpdateEndpointSlices" && it["message"] == message;
-    let deadline = Instant::now() + Duration::from_secs(30);
-    loop {
-        let events = cluster.client.get_json("/api/v1/namespaces/default/events").await.expect("a list");
-        if events["items"].as_array().is_some_and(|items| items.iter().any(reported)) {
-            break;
-        }
-        assert!(Instant::now() < deadline, "no such event within 30 s: {events}");
-        sleep(Duration::from_millis(20)).await;
-    }
+    let events = async || cluster.client.get_json("/api/v1/namespaces/default/events").await.expect("a list");
+    let among = |events: &Value| events["items"].as_array().is_some_and(|items| items.iter().any(reported));
+    until("event", events, among).await;
     // A new Node enqueues no Service, so the retry writes the endpoint.
     cluster.node("ghost", "a").await;
     settles(&cluster, &once(&["10.1.0.1 true", "10.1.0.2 true"])).await;

@@ -5,19 +5,7 @@ use kube_endpointslice::Reconciler;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, once};
-
-#[path = "../../examples/gateway.rs"]
-mod gateway;
-#[path = "../../examples/mirroring.rs"]
-mod mirroring;
-#[path = "../../examples/resource_claims.rs"]
-mod resource_claims;
-#[path = "../../examples/secondary_network.rs"]
-mod secondary_network;
-#[path = "../../examples/service_import.rs"]
-mod service_import;
-#[path = "../../examples/service_pods.rs"]
-mod service_pods;
+use crate::programs::{gateway, mirroring, resource_claims, secondary_network, service_import, service_pods};
 
 #[tokio::test]
 async fn service_and_pods() {

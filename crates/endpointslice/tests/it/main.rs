@@ -12,6 +12,18 @@ mod metrics;
 mod plan;
 mod reference;
 mod service_pods;
-#[path = "../../examples/support/mod.rs"]
-mod support;
 mod world;
+
+/// The examples, as modules.
+#[path = "../../examples"]
+mod programs {
+    pub(crate) mod gateway;
+    pub(crate) mod mirroring;
+    pub(crate) mod resource_claims;
+    pub(crate) mod secondary_network;
+    pub(crate) mod service_import;
+    pub(crate) mod service_pods;
+    pub(crate) mod support;
+}
+
+use programs::support;

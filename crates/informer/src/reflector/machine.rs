@@ -373,5 +373,4 @@ impl Machine {
 }
 
 #[cfg(test)]
-#[path = "machine_tests.rs"]
 mod tests;

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
+use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
 use kube_informer::wait_for_sync;
 use rstest::rstest;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    exchange::{bookmark, event, informer, list, status},
-    scripted::{Response, Script, frames, ok},
-};
+use crate::exchange::{bookmark, event, informer, list, status};
 
 /// Returns a streaming list of one object.
 fn stream(open: bool) -> Response {

@@ -6,15 +6,13 @@ use std::{
 };
 
 use kube_controller_client::{Client, ClientOptions, Config};
+use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
 use kube_informer::{Informer, wait_for_sync};
 use rstest::rstest;
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    scripted::{Response, Script, frames, ok},
-    thing::Thing,
-};
+use crate::thing::Thing;
 
 pub(crate) fn list(version: u64, things: &[(&str, u64)]) -> String {
     let items: Vec<_> = things.iter().map(|(name, version)| object(name, *version)).collect();

@@ -15,7 +15,6 @@ mod read_timeouts;
 mod replay;
 mod resync;
 mod schedules;
-mod scripted;
 mod server;
 mod sync;
 mod thing;

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
 use kube_informer::{HandlerMetrics, Informer, InformerMetrics, InformerMetricsProvider, RelistCause};
 use kube_wire::{Resource, ResourceVersion};
 use rstest::rstest;
@@ -10,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     exchange::{bookmark, error, event, list, status},
-    scripted::{Response, Script, frames, ok},
     server::client,
     thing::Thing,
 };

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config, Fault, On, Server};
+use kube_endpoints_testing::eventually;
 use kube_informer::{CacheState, Informer, wait_for_sync};
 use tokio::{
     task::JoinSet,
@@ -10,32 +12,24 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{server::client, thing::Thing};
+use crate::thing::Thing;
 
 /// Bookmarks advance a cache whose objects do not change. Without a server it does not advance.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_cache_is_idle_when_neither_events_nor_bookmarks_come() {
     let millis = Duration::from_millis;
-    let server =
-        Server::start(Config { bookmark_interval: millis(50), ..Config::default() }).await.expect("the server starts");
-    let informer = Informer::<Thing>::builder(client(&server.url())).build();
+    let server = Server::in_process(Config { bookmark_interval: millis(50), ..Config::default() }).expect("a server");
+    let options = ClientOptions { qps: 0.0, ..ClientOptions::default() };
+    let client = Client::new(&Connection::over(server.service()), options).expect("a client");
+    let informer = Informer::<Thing>::builder(client).build();
     let progress = informer.progress();
     assert_eq!(progress.at(Instant::now()), CacheState::NotStarted);
     let mut tasks = JoinSet::new();
     tasks.spawn(informer.run(CancellationToken::new()));
     wait_for_sync([&informer.store_synced()], Duration::from_secs(30)).await.expect("the informer syncs");
 
-    let is_idle = |expect: bool| {
-        let progress = progress.clone();
-        async move {
-            let idle = |at| matches!(progress.at(at), CacheState::Synced { idle } if idle > millis(500));
-            let deadline = Instant::now() + Duration::from_secs(30);
-            while idle(Instant::now()) != expect {
-                assert!(Instant::now() < deadline, "30 s passed, expected idle: {expect}");
-                sleep(millis(10)).await;
-            }
-        }
-    };
+    let idle = async || matches!(progress.at(Instant::now()), CacheState::Synced { idle } if idle > millis(500));
+    let is_idle = async |expected: bool| eventually("idle", &expected, idle).await;
     let start = Instant::now();
     while start.elapsed() < millis(1_500) {
         is_idle(false).await;

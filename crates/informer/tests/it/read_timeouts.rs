@@ -8,6 +8,7 @@ use std::{
 };
 
 use kube_controller_client::{Client, ClientOptions, Config};
+use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
 use kube_informer::{Informer, wait_for_sync};
 use tokio::{
     sync::{Notify, watch},
@@ -19,7 +20,6 @@ use tracing_subscriber::fmt;
 
 use crate::{
     exchange::{bookmark, event, list},
-    scripted::{Response, Script, frames, ok},
     thing::Thing,
 };
 

@@ -6,11 +6,12 @@ use std::{collections::BTreeMap, time::Duration};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube_controller_client::{Client, ClientOptions, Config, ListParams};
 use kube_dev_apiserver::Server;
+use kube_endpoints_testing::{eventually, until};
 use kube_informer::{Informer, wait_for_sync};
 use kube_wire::{Decode as _, Encoding, Object as _, decode_list};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use rstest::rstest;
-use tokio::{sync::watch, task::JoinSet, time::timeout};
+use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{proxy::Proxy, replay::Replay, thing::Thing};
@@ -110,7 +111,7 @@ async fn store_and_handlers_reach_the_state_of_the_server(
 #[tokio::test]
 async fn informer_retries_until_the_server_starts() {
     // The address of a server that is started later.
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let listen = listener.local_addr().unwrap();
     drop(listener);
     let informer = Informer::<Thing>::builder(client(&format!("http://{listen}"))).build();
@@ -170,17 +171,15 @@ async fn restart_from_a_backup_causes_a_relist() {
     tasks.spawn(informer.run(stop.clone()));
     wait_for_sync([&informer.store_synced()], Duration::from_secs(60)).await.unwrap();
     server.shutdown().await;
-    // Long enough for a request of the informer to fail.
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    // The informer connects once, in vain.
+    let listener = until("free address", || TcpListener::bind(address), Result::is_ok).await.unwrap();
+    drop(timeout(Duration::from_secs(60), listener.accept()).await.expect("a retry").unwrap());
+    drop(listener);
 
     let server = start(address).await;
     create(&things, "a").await;
-    let stored = || informer.lister().list().iter().map(|it| it.metadata.name.to_string()).collect::<Vec<_>>();
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
-    while stored() != ["a"] {
-        assert!(tokio::time::Instant::now() < deadline, "after 30 s the store has {:?}", stored());
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let stored = async || informer.lister().list().iter().map(|it| it.metadata.name.to_string()).collect::<Vec<_>>();
+    eventually("names in the store", &vec!["a".to_owned()], stored).await;
     stop.cancel();
     server.shutdown().await;
 }

@@ -1,11 +1,9 @@
 //! An object that cannot be decoded does not affect others: no relist, no other encoding, no event of another object.
 
+use kube_endpoints_testing::scripted::{Response, Script, frames, ok};
 use rstest::rstest;
 
-use crate::{
-    exchange::{bookmark, error, event, list, object, page, run_script},
-    scripted::{Response, Script, frames, ok},
-};
+use crate::exchange::{bookmark, error, event, list, object, page, run_script};
 
 /// Returns the document with the object `name` changed so that it cannot be decoded as a `Thing`.
 fn corrupt(document: &str, name: &str) -> String {

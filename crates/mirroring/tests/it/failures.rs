@@ -1,12 +1,12 @@
 //! Each write fails once, in each way; the slices still reach the desired state, without duplicates.
 
-use std::time::Duration;
+use std::cell::Cell;
 
 use http::Method;
 use kube_dev_apiserver::{Fault, On};
+use kube_endpoints_testing::eventually;
 use rstest::rstest;
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
 use crate::rig::Rig;
 
@@ -26,22 +26,20 @@ const DELETES: u32 = 3;
 
 /// Waits for these slices.
 ///
-/// With `touch`, the Endpoints are changed every 50 ms: the controller treats a delete answered with 404 as successful,
-/// so only a later event makes it delete a slice that still exists.
+/// With `touch`, the Endpoints are changed before each look at the slices: the controller treats a delete answered with
+/// 404 as successful, so only a later event makes it delete a slice that still exists.
 async fn settles(rig: &Rig, expected: &[&str], touch: bool) {
-    let events = async {
-        for number in 0_u32.. {
-            if touch {
-                let patch = json!({"metadata": {"annotations": {"touched": number.to_string()}}});
-                rig.send(Method::PATCH, &format!("{ENDPOINTS}/db"), &patch).await;
-            }
-            sleep(Duration::from_millis(50)).await;
+    let expected: Vec<String> = expected.iter().map(|it| (*it).to_owned()).collect();
+    let number = Cell::new(0_u32);
+    let slices = async || {
+        if touch {
+            number.update(|it| it + 1);
+            let patch = json!({"metadata": {"annotations": {"touched": number.get().to_string()}}});
+            rig.send(Method::PATCH, &format!("{ENDPOINTS}/db"), &patch).await;
         }
+        rig.slices().await
     };
-    tokio::select! {
-        () = rig.settles(expected) => {}
-        () = events => {}
-    }
+    eventually("slices", &expected, slices).await;
 }
 
 /// Creates, changes and deletes Endpoints, and waits for the slices after each step.

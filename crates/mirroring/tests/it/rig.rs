@@ -1,6 +1,5 @@
 //! The controller with informers and an embedded API server.
 
-use std::fmt::Debug;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,13 +10,13 @@ use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config as Connection};
 use kube_dev_apiserver::{Config as ServerConfig, On, Server};
 use kube_endpoint_model::{ServiceIndex, SliceIndex};
+use kube_endpoints_testing::eventually;
 use kube_endpointslice::metrics::{Operation, SliceMetrics, Totals};
 use kube_endpointslice::{Plan, TypePlan};
 use kube_endpointslice_mirroring::{Config, Informers, MirroringMetrics, mirroring_controller};
 use kube_informer::Informer;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 /// User agent of the controller.
@@ -139,24 +138,25 @@ impl Rig {
         self.client.get_json(path).await.expect("list")["items"].as_array().cloned().unwrap_or_default()
     }
 
-    /// Waits until the slices are the expected ones, each formatted as its addresses; `!` follows one that is not
-    /// ready.
+    /// Waits until [`slices`](Self::slices) are the expected ones.
     pub(crate) async fn settles(&self, expected: &[&str]) {
         let expected: Vec<String> = expected.iter().map(|it| (*it).to_owned()).collect();
-        eventually("slices", &expected, async || {
-            let mut slices: Vec<String> = Vec::new();
-            for slice in self.list("/apis/discovery.k8s.io/v1/endpointslices").await {
-                let endpoints = slice["endpoints"].as_array().cloned().unwrap_or_default();
-                let shown = |it: &Value| {
-                    let ready = it["conditions"]["ready"] == true;
-                    format!("{}{}", it["addresses"][0].as_str().unwrap_or_default(), if ready { "" } else { "!" })
-                };
-                slices.push(endpoints.iter().map(shown).collect::<Vec<_>>().join(" "));
-            }
-            slices.sort();
-            slices
-        })
-        .await;
+        eventually("slices", &expected, || self.slices()).await;
+    }
+
+    /// Returns the slices, each formatted as its addresses; `!` follows one that is not ready.
+    pub(crate) async fn slices(&self) -> Vec<String> {
+        let mut slices: Vec<String> = Vec::new();
+        for slice in self.list("/apis/discovery.k8s.io/v1/endpointslices").await {
+            let endpoints = slice["endpoints"].as_array().cloned().unwrap_or_default();
+            let shown = |it: &Value| {
+                let ready = it["conditions"]["ready"] == true;
+                format!("{}{}", it["addresses"][0].as_str().unwrap_or_default(), if ready { "" } else { "!" })
+            };
+            slices.push(endpoints.iter().map(shown).collect::<Vec<_>>().join(" "));
+        }
+        slices.sort();
+        slices
     }
 
     /// Returns the number of slice writes of the controller so far.
@@ -172,18 +172,5 @@ impl Rig {
             events.iter().map(|it| format!("{} {}", text(&it["reason"]), text(&it["message"]))).collect();
         events.sort();
         events
-    }
-}
-
-/// Polls until `observe` returns the expected value, for at most 30 s.
-pub(crate) async fn eventually<T: PartialEq + Debug>(what: &str, expected: &T, observe: impl AsyncFn() -> T) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    loop {
-        let observed = observe().await;
-        if observed == *expected {
-            return;
-        }
-        assert!(Instant::now() < deadline, "{what}: {observed:?} after 30 s, expected {expected:?}");
-        sleep(Duration::from_millis(10)).await;
     }
 }

@@ -2,10 +2,11 @@
 
 use http::Method;
 use kube_dev_apiserver::{Fault, On};
+use kube_endpoints_testing::eventually;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::rig::{Figures, Rig, eventually};
+use crate::rig::{Figures, Rig};
 
 const SERVICES: &str = "/api/v1/namespaces/ns/services";
 const ENDPOINTS: &str = "/api/v1/namespaces/ns/endpoints";

@@ -1,10 +1,11 @@
 //! A large cluster in its settled state: the objects that its controllers and kubelets have written.
 
 use kube_dev_apiserver::{Population, Server};
+use kube_endpoints_testing::pods;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::{Error, pods};
+use crate::Error;
 
 const PODS_PER_SERVICE: usize = 15;
 const PODS_PER_NODE: usize = 30;

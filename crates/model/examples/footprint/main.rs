@@ -8,9 +8,6 @@
 
 #![expect(clippy::print_stdout, reason = "prints its results")]
 
-#[path = "../../benches/pods/mod.rs"]
-mod pods;
-
 mod cluster;
 mod follow;
 

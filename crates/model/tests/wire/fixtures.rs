@@ -1,23 +1,18 @@
 //! Recordings of a real API server: equal objects from JSON and protobuf, and encoding equal to that of the full type.
 
 use std::fmt::Debug;
-use std::fs;
 
 use k8s_openapi::api::{core::v1 as core, discovery::v1 as discovery};
 use kube_endpoint_model::{EndpointSlice, Endpoints, Node, Pod, Service};
+use kube_endpoints_testing::fixture;
 use kube_wire::{Decode, Encoding, ListReader, WatchEvent, WatchReader};
 use rstest::rstest;
 use serde::{Serialize, de::DeserializeOwned};
 
-fn recorded(name: &str) -> Vec<u8> {
-    let path = format!("{}/../../conformance/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
-    fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
-
 fn list<T: Decode>(name: &str, encoding: Encoding) -> Vec<T> {
     let mut reader = ListReader::new(encoding);
     let mut objects = Vec::new();
-    for chunk in recorded(name).chunks(1_000) {
+    for chunk in fixture(name).chunks(1_000) {
         reader.push(chunk);
         while let Some(object) = reader.next_item().expect("a recording that decodes") {
             objects.push(object.expect("a recording that decodes"));
@@ -30,7 +25,7 @@ fn list<T: Decode>(name: &str, encoding: Encoding) -> Vec<T> {
 fn watch<T: Decode>(name: &str, encoding: Encoding) -> Vec<WatchEvent<T>> {
     let mut reader = WatchReader::new(encoding, 0.into());
     let mut events = Vec::new();
-    for chunk in recorded(name).chunks(1_000) {
+    for chunk in fixture(name).chunks(1_000) {
         reader.push(chunk);
         while let Some(event) = reader.next_event().expect("a recording that decodes") {
             events.push(event);
@@ -49,7 +44,7 @@ where
     assert!(!json.is_empty());
     assert_eq!(list::<T>(&format!("{kind}.list.pb"), Encoding::Protobuf), json);
     let document: serde_json::Value =
-        serde_json::from_slice(&recorded(&format!("{kind}.list.json"))).expect("a recording that decodes");
+        serde_json::from_slice(&fixture(&format!("{kind}.list.json"))).expect("a recording that decodes");
     let full: Vec<Full> = serde_json::from_value(document["items"].clone()).expect("a recording that decodes");
     assert_eq!(full.iter().map(T::from).collect::<Vec<_>>(), json);
 

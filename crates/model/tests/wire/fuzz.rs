@@ -1,13 +1,12 @@
 //! Smoke test of `fuzz/`: runs the functions of its targets with their seeds, intact and corrupted.
 
-#[path = "../../../wire/tests/it/corrupt.rs"]
-mod corrupt;
 #[expect(unreachable_pub, reason = "belongs to another crate")]
 #[path = "../../../../fuzz/src/lib.rs"]
 pub(crate) mod targets;
 
 use std::{collections::BTreeSet, fs, path::Path};
 
+use kube_endpoints_testing::corrupt;
 use rand::{SeedableRng as _, rngs::StdRng};
 
 use self::targets::{TARGETS, seeds};
@@ -29,7 +28,7 @@ fn seeds_are_accepted_and_corrupted_seeds_do_not_panic() {
         assert!(check(&seed.bytes), "the seed is rejected");
         for random in 0..VARIANTS_PER_SEED {
             let mut bytes = seed.bytes.clone();
-            corrupt::corrupt(&mut bytes, &mut StdRng::seed_from_u64(random));
+            corrupt(&mut bytes, &mut StdRng::seed_from_u64(random));
             rejected += usize::from(!check(&bytes));
         }
     }

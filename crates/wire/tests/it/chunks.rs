@@ -1,10 +1,11 @@
 //! The result of decoding does not depend on how the body is split into chunks.
 
+use kube_endpoints_testing::fixture;
 use kube_wire::{Encoding, WatchEvent};
 use proptest::prelude::*;
 
 use crate::{
-    fixtures::{file, list, suffix, watch},
+    fixtures::{list, suffix, watch},
     meta::{Kind, Meta, Pods, Slices},
 };
 
@@ -27,12 +28,12 @@ fn split_points() -> impl Strategy<Value = Vec<f64>> {
 }
 
 fn same_list<K: Kind>(encoding: Encoding, points: &[f64]) {
-    let body = file(&format!("{}.list.{}", K::FILE, suffix(encoding)));
+    let body = fixture(&format!("{}.list.{}", K::FILE, suffix(encoding)));
     assert_eq!(list::<K>(encoding, split(&body, points)), list::<K>(encoding, [&body[..]]));
 }
 
 fn same_watch<K: Kind>(encoding: Encoding, points: &[f64]) {
-    let body = file(&format!("{}.watch.{}", K::FILE, suffix(encoding)));
+    let body = fixture(&format!("{}.watch.{}", K::FILE, suffix(encoding)));
     assert_eq!(watch::<K>(encoding, split(&body, points)), watch::<K>(encoding, [&body[..]]));
 }
 
@@ -54,11 +55,11 @@ proptest! {
     /// A truncated list is an error; a truncated watch yields a prefix of its events.
     #[test]
     fn truncated_list_fails_and_truncated_watch_yields_a_prefix(encoding in encoding(), end in 0.0..0.999) {
-        let body = file(&format!("pod.list.{}", suffix(encoding)));
+        let body = fixture(&format!("pod.list.{}", suffix(encoding)));
         let [kept, ..] = split(&body, &[end])[..] else { unreachable!("one cut gives two chunks") };
         prop_assert!(list::<Pods>(encoding, [kept]).is_err());
 
-        let body = file(&format!("pod.watch.{}", suffix(encoding)));
+        let body = fixture(&format!("pod.watch.{}", suffix(encoding)));
         let (all, _) = watch::<Pods>(encoding, [&body[..]]);
         let [kept, ..] = split(&body, &[end])[..] else { unreachable!("one cut gives two chunks") };
         let (some, _): (Vec<WatchEvent<Meta<Pods>>>, _) = watch(encoding, [kept]);

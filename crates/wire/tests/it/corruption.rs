@@ -1,13 +1,13 @@
 //! Decoding of corrupted bytes returns errors or other objects and never panics. A test of `kube-endpoint-model` runs
 //! the targets of `fuzz/`.
 
+use kube_endpoints_testing::{corrupt, fixture};
 use kube_wire::Encoding;
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use rstest::rstest;
 
 use crate::{
-    corrupt::corrupt,
-    fixtures::{file, list, suffix, watch},
+    fixtures::{list, suffix, watch},
     meta::{Endpoints, Kind, Nodes, Pods, Services, Slices},
 };
 
@@ -16,7 +16,7 @@ fn check<K: Kind>(encoding: Encoding) {
     for seed in 0..300 {
         let mut random = StdRng::seed_from_u64(seed);
         for what in ["list", "watch"] {
-            let mut body = file(&format!("{}.{what}.{}", K::FILE, suffix(encoding)));
+            let mut body = fixture(&format!("{}.{what}.{}", K::FILE, suffix(encoding)));
             // Longer bodies take more time and cover nothing new.
             body.truncate(20_000);
             corrupt(&mut body, &mut random);

@@ -1,14 +1,10 @@
 //! Recorded responses of a real API server decode to the same objects from both encodings.
 
+use kube_endpoints_testing::fixture;
 use kube_wire::{Encoding, ListMeta, ListReader, Object as _, Status, WatchEvent, WatchReader};
 use rstest::rstest;
 
 use crate::meta::{Endpoints, Kind, Meta, Nodes, Pods, Services, Slices};
-
-pub(crate) fn file(name: &str) -> Vec<u8> {
-    let path = format!("{}/../../conformance/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
-    std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
 
 /// Extension of the fixture files of an encoding.
 pub(crate) fn suffix(encoding: Encoding) -> &'static str {
@@ -56,7 +52,7 @@ pub(crate) fn watch<'a, K: Kind>(
 }
 
 fn list_of<K: Kind>(encoding: Encoding) -> (ListMeta, Vec<Meta<K>>) {
-    let body = file(&format!("{}.list.{}", K::FILE, suffix(encoding)));
+    let body = fixture(&format!("{}.list.{}", K::FILE, suffix(encoding)));
     list(encoding, body.chunks(1000)).expect("the list decodes")
 }
 
@@ -79,7 +75,7 @@ fn lists_are_equal_in_both_encodings<K: Kind>(
 
 /// Returns all events but bookmarks, whose number and time the server chooses.
 fn changes_of<K: Kind>(encoding: Encoding) -> Vec<WatchEvent<Meta<K>>> {
-    let body = file(&format!("{}.watch.{}", K::FILE, suffix(encoding)));
+    let body = fixture(&format!("{}.watch.{}", K::FILE, suffix(encoding)));
     let (mut events, error) = watch(encoding, body.chunks(1000));
     assert_eq!(error, None);
     events.retain(|event| !matches!(event, WatchEvent::Bookmark { .. }));
@@ -102,7 +98,7 @@ fn watches_are_equal_in_both_encodings<K: Kind>(#[case] changes_of: fn(Encoding)
 #[case::json(Encoding::Json)]
 #[case::protobuf(Encoding::Protobuf)]
 fn bookmark_contains_resource_version(#[case] encoding: Encoding) {
-    let body = file(&format!("endpointslice.watch.{}", suffix(encoding)));
+    let body = fixture(&format!("endpointslice.watch.{}", suffix(encoding)));
     let (events, _) = watch::<Slices>(encoding, [&body[..]]);
     let bookmark = WatchEvent::Bookmark { resource_version: 68318.into(), initial_events_end: false };
     assert!(events.contains(&bookmark));
@@ -110,7 +106,7 @@ fn bookmark_contains_resource_version(#[case] encoding: Encoding) {
 
 #[test]
 fn expired_watch_yields_error_event() {
-    let (events, error) = watch::<Pods>(Encoding::Json, [&file("expired.watch.json")[..]]);
+    let (events, error) = watch::<Pods>(Encoding::Json, [&fixture("expired.watch.json")[..]]);
     let [WatchEvent::Error(status)] = &events[..] else { panic!("expected one ERROR event, got {events:?}") };
     assert!(status.is_expired() && error.is_none(), "{status}");
 }
@@ -122,13 +118,13 @@ fn expired_watch_yields_error_event() {
 #[case("invalid", 422)]
 #[case("bad-request", 400)]
 fn error_statuses(#[case] name: &str, #[case] code: u16) {
-    let status: Status = serde_json::from_slice(&file(&format!("{name}.status.json"))).unwrap();
+    let status: Status = serde_json::from_slice(&fixture(&format!("{name}.status.json"))).unwrap();
     assert_eq!(status.code, code);
     assert!(!status.message.is_empty() && !status.reason.is_empty(), "{status:?}");
 }
 
 #[test]
 fn error_status_is_not_a_list() {
-    let error = list::<Pods>(Encoding::Json, [&file("not-found.status.json")[..]]).unwrap_err();
+    let error = list::<Pods>(Encoding::Json, [&fixture("not-found.status.json")[..]]).unwrap_err();
     assert_eq!(error, "expected PodList, the server sent Status");
 }

@@ -2,7 +2,6 @@
 //! field set.
 
 mod chunks;
-mod corrupt;
 mod corruption;
 mod fixtures;
 mod messages;

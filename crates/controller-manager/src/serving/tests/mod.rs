@@ -1,8 +1,5 @@
 //! The HTTPS server, with reviews by the embedded API server.
 
-#[path = "../../../tests/it/https.rs"]
-mod https;
-
 mod access;
 mod authorities;
 mod connections;
@@ -12,11 +9,11 @@ use std::time::Duration;
 
 use kube_controller_client::{Client, ClientOptions, Config};
 use kube_dev_apiserver::{Anonymous, Authorization, Transport};
+use kube_endpoints_testing::https::HttpsClient;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use self::https::HttpsClient;
 use super::*;
 use crate::settings::TlsVersion;
 
@@ -94,8 +91,8 @@ impl TestServer {
     }
 
     fn with_certificate(&self, user: &str, group: Option<&str>) -> HttpsClient {
-        let certificate = self.cluster.client_certificate(user, group).unwrap().unwrap();
-        HttpsClient { certificate: Some(certificate), ..self.anonymous() }
+        let issued = self.cluster.client_certificate(user, group).unwrap().unwrap();
+        HttpsClient { certificate: Some([issued.certificate, issued.key]), ..self.anonymous() }
     }
 
     async fn create(&self, path: &str, object: &Value) -> Value {

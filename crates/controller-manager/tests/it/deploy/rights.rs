@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use http::Method;
 use kube_dev_apiserver::{Authorization, Config, Fault, LoggedRequest, On, User};
+use kube_endpoints_testing::eventually;
 use serde_json::{Value, json};
 
 use super::chart::install_chart;
 use super::{BASE, NAME, arguments, base, deploy, documents, text, typed};
-use crate::cluster::{Cluster, eventually};
+use crate::cluster::Cluster;
 use crate::process::{start_with_kubeconfig, stop};
 use crate::serving::start_in;
 

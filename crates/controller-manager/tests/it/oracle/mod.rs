@@ -8,18 +8,17 @@ mod observed;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use endpoint_controller_manager::{ClientSettings, Controllers, RunError, Settings, run};
 use kube_controller::SupervisorError;
 use kube_controller_client::Config;
+use kube_endpoints_testing::{LIMIT, within};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom as _;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Cluster, text};
@@ -157,12 +156,8 @@ async fn run_histories(seeds: std::ops::Range<u64>) {
         });
     }
     let (running, histories) = tokio::join!(restarts(&cluster, &progress, seeds.start), walks.join_all());
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let wrong = differences(&cluster, &histories).await;
-        let Some(first) = wrong.first() else { break };
-        assert!(Instant::now() < deadline, "60s passed, {} histories differ, first {first}", wrong.len());
-        sleep(Duration::from_millis(100)).await;
+    if let Err(wrong) = within(LIMIT, || differences(&cluster, &histories), Vec::is_empty).await {
+        panic!("{LIMIT:?} passed, {} histories differ, first {}", wrong.len(), wrong[0]);
     }
     running.stop().await;
     let wrong = differences(&cluster, &histories).await;

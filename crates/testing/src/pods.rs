@@ -1,16 +1,14 @@
 //! Pods of production size: copies of a recorded Pod of 7.7 kB with other names.
 
-#![allow(dead_code, reason = "each bench uses what it needs")]
-
-use std::fs;
-
 use k8s_pb::api::core::v1 as pb;
 use prost::Message as _;
 use serde_json::{Value, json};
 
+use crate::fixture;
+
 /// Owner kind of the Pods, which determines their names and labels.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum OwnerKind {
+pub enum OwnerKind {
     /// 50 Pods share one set of labels.
     ReplicaSet,
     /// Each Pod has a set of labels of its own.
@@ -19,11 +17,6 @@ pub(crate) enum OwnerKind {
 
 const PODS_PER_NAMESPACE: usize = 500;
 const PODS_PER_SET: usize = 50;
-
-fn recorded(name: &str) -> Vec<u8> {
-    let path = format!("{}/../../conformance/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
-    fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
 
 /// Fields that differ from Pod to Pod.
 struct PodFields {
@@ -72,14 +65,14 @@ fn pod_fields(owner: OwnerKind, at: usize) -> PodFields {
 }
 
 /// Returns the recorded Pod.
-pub(crate) fn template() -> Value {
-    let list: Value = serde_json::from_slice(&recorded("pod.list.json")).expect("JSON");
+pub fn template() -> Value {
+    let list: Value = serde_json::from_slice(&fixture("pod.list.json")).expect("JSON");
     let items = list["items"].as_array().expect("a list");
     items.iter().find(|pod| pod["metadata"]["name"] == "shop-0").expect("the Pod").clone()
 }
 
 /// Returns `count` Pods in JSON.
-pub(crate) fn json(owner: OwnerKind, count: usize) -> Vec<Vec<u8>> {
+pub fn json(owner: OwnerKind, count: usize) -> Vec<Vec<u8>> {
     let mut pod = template();
     if matches!(owner, OwnerKind::StatefulSet) {
         pod["metadata"]["labels"].as_object_mut().expect("labels").remove("pod-template-hash");
@@ -100,8 +93,8 @@ pub(crate) fn json(owner: OwnerKind, count: usize) -> Vec<Vec<u8>> {
 }
 
 /// Returns `count` Pods in protobuf.
-pub(crate) fn protobuf(owner: OwnerKind, count: usize) -> Vec<Vec<u8>> {
-    let bytes = recorded("pod.list.pb");
+pub fn protobuf(owner: OwnerKind, count: usize) -> Vec<Vec<u8>> {
+    let bytes = fixture("pod.list.pb");
     let envelope = k8s_pb::apimachinery::pkg::runtime::Unknown::decode(&bytes[4..]).expect("an envelope");
     let list = pb::PodList::decode(&*envelope.raw.expect("a list")).expect("Pods");
     let name_of = |pod: &pb::Pod| pod.metadata.as_ref().and_then(|it| it.name.clone());

@@ -1,4 +1,4 @@
-//! A minimal HTTPS client for the program's server: one connection per request.
+//! A minimal HTTPS client: one connection per request.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,7 +8,6 @@ use http::{Method, Request};
 use http_body_util::{BodyExt as _, Empty};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use kube_dev_apiserver::ClientCertificate;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
@@ -18,33 +17,42 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 /// A client: server address, credentials and protocol.
-pub(crate) struct HttpsClient {
-    pub(crate) address: SocketAddr,
+#[derive(Debug)]
+pub struct HttpsClient {
+    /// Address of the server, whose certificate is for `localhost`.
+    pub address: SocketAddr,
     /// Root certificate that the server's certificate is verified against, in PEM.
-    pub(crate) authority: Vec<u8>,
-    pub(crate) certificate: Option<ClientCertificate>,
-    pub(crate) token: Option<String>,
-    pub(crate) versions: &'static [&'static SupportedProtocolVersion],
-    pub(crate) protocol: &'static str,
+    pub authority: Vec<u8>,
+    /// Client certificate and its key, in PEM.
+    pub certificate: Option<[String; 2]>,
+    /// Bearer token.
+    pub token: Option<String>,
+    /// Versions of TLS that the client offers.
+    pub versions: &'static [&'static SupportedProtocolVersion],
+    /// Protocol that the client offers by ALPN: `http/1.1` or `h2`.
+    pub protocol: &'static str,
 }
 
 /// A response.
 #[derive(Debug)]
-pub(crate) struct Reply {
-    pub(crate) code: u16,
-    pub(crate) content_type: String,
-    pub(crate) text: String,
+pub struct Reply {
+    /// HTTP status code.
+    pub code: u16,
+    /// Value of the header `Content-Type`; empty without it.
+    pub content_type: String,
+    /// Body.
+    pub text: String,
 }
 
 impl HttpsClient {
     /// A client without credentials, over HTTP/1.1.
-    pub(crate) fn anonymous(address: SocketAddr, authority: Vec<u8>) -> HttpsClient {
+    pub fn anonymous(address: SocketAddr, authority: Vec<u8>) -> HttpsClient {
         let (certificate, token) = (None, None);
         HttpsClient { address, authority, certificate, token, versions: rustls::ALL_VERSIONS, protocol: "http/1.1" }
     }
 
     /// Connects with TLS. The error is that of TCP or of the handshake.
-    pub(crate) async fn connect(&self) -> std::io::Result<TlsStream<TcpStream>> {
+    pub async fn connect(&self) -> std::io::Result<TlsStream<TcpStream>> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(&self.authority).expect("PEM")).expect("a root");
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -53,7 +61,7 @@ impl HttpsClient {
         let builder = builder.with_root_certificates(roots);
         let mut config = match &self.certificate {
             None => builder.with_no_client_auth(),
-            Some(ClientCertificate { certificate, key, .. }) => {
+            Some([certificate, key]) => {
                 let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).expect("PEM")];
                 builder
                     .with_client_auth_cert(chain, PrivateKeyDer::from_pem_slice(key.as_bytes()).expect("PEM"))
@@ -66,15 +74,18 @@ impl HttpsClient {
         TlsConnector::from(Arc::new(config)).connect(name, stream).await
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Reply {
+    /// Sends a GET request.
+    pub async fn get(&self, path: &str) -> Reply {
         self.send(Method::GET, path, "").await.expect("an answer")
     }
 
-    pub(crate) async fn get_as(&self, path: &str, accept: &str) -> Reply {
+    /// Sends a GET request with the header `Accept`.
+    pub async fn get_as(&self, path: &str, accept: &str) -> Reply {
         self.send(Method::GET, path, accept).await.expect("an answer")
     }
 
-    pub(crate) async fn send(&self, method: Method, path: &str, accept: &str) -> std::io::Result<Reply> {
+    /// Sends a request without a body; without the header `Accept` if it is empty. The error is that of TCP, TLS or HTTP.
+    pub async fn send(&self, method: Method, path: &str, accept: &str) -> std::io::Result<Reply> {
         let stream = TokioIo::new(self.connect().await?);
         let mut request =
             Request::builder().method(method).uri(format!("https://localhost{path}")).header("host", "it");

@@ -1,7 +1,6 @@
 //! Lists and watches of any length, made of recorded Pods of a real API server.
 
 use std::convert::identity;
-use std::fs;
 use std::hint::black_box;
 
 use k8s_pb::api::core::v1::PodList;
@@ -11,10 +10,14 @@ use kube_wire::{Decode, DecodeError, Encoding, Object, Resource, ResourceVersion
 use prost::Message as _;
 use serde_json::Value;
 
-pub(crate) const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
+use crate::fixture;
+
+/// Resource of the Pods.
+pub const PODS: Resource = Resource::namespaced("", "v1", "pods", "Pod");
 
 /// Pod of which nothing is decoded.
-pub(crate) struct Found;
+#[derive(Debug)]
+pub struct Found;
 
 impl Object for Found {
     fn namespace(&self) -> &'static str {
@@ -48,20 +51,15 @@ impl Decode for Found {
     }
 }
 
-fn recorded(name: &str) -> Vec<u8> {
-    let path = format!("{}/../../conformance/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
-    fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
-
 /// Returns the recorded Pods, each encoded.
 fn pods(encoding: Encoding) -> Vec<Vec<u8>> {
     match encoding {
         Encoding::Json => {
-            let list: Value = serde_json::from_slice(&recorded("pod.list.json")).expect("JSON");
+            let list: Value = serde_json::from_slice(&fixture("pod.list.json")).expect("JSON");
             list["items"].as_array().expect("items").iter().map(|pod| pod.to_string().into_bytes()).collect()
         }
         Encoding::Protobuf => {
-            let envelope = Unknown::decode(&recorded("pod.list.pb")[4..]).expect("an envelope");
+            let envelope = Unknown::decode(&fixture("pod.list.pb")[4..]).expect("an envelope");
             let list = PodList::decode(&*envelope.raw.expect("a list")).expect("Pods");
             list.items.iter().map(prost::Message::encode_to_vec).collect()
         }
@@ -75,7 +73,7 @@ fn envelope(kind: &str, raw: Vec<u8>) -> Vec<u8> {
 }
 
 /// Encodes a list of `count` Pods.
-pub(crate) fn list(encoding: Encoding, count: usize) -> Vec<u8> {
+pub fn list(encoding: Encoding, count: usize) -> Vec<u8> {
     let pods = pods(encoding);
     let items = pods.iter().cycle().take(count);
     match encoding {
@@ -104,7 +102,7 @@ pub(crate) fn list(encoding: Encoding, count: usize) -> Vec<u8> {
 }
 
 /// Encodes a watch of `count` `MODIFIED` events.
-pub(crate) fn watch(encoding: Encoding, count: usize) -> Vec<u8> {
+pub fn watch(encoding: Encoding, count: usize) -> Vec<u8> {
     let frame = |pod: &Vec<u8>| match encoding {
         Encoding::Json => [br#"{"type":"MODIFIED","object":"#, pod.as_slice(), b"}\n"].concat(),
         Encoding::Protobuf => {

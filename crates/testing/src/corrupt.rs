@@ -3,7 +3,7 @@
 use rand::{RngExt as _, rngs::StdRng};
 
 /// Flips bits, and removes, duplicates, overwrites or truncates bytes at random positions.
-pub(crate) fn corrupt(body: &mut Vec<u8>, random: &mut StdRng) {
+pub fn corrupt(body: &mut Vec<u8>, random: &mut StdRng) {
     for _ in 0..random.random_range(1..8) {
         if body.is_empty() {
             return;

@@ -1,6 +1,5 @@
 //! Limits on the number of allocations of a sync: constant per slice, independent of the number of endpoints.
 
-#[path = "../benches/world/mod.rs"]
 mod world;
 use world::World;
 

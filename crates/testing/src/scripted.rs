@@ -11,7 +11,9 @@ use tokio::{
 };
 
 /// One response. The connection is closed after it.
-pub(crate) enum Response {
+#[derive(Debug)]
+#[expect(missing_docs, reason = "each variant describes its fields")]
+pub enum Response {
     /// A whole document.
     Body { code: u16, headers: &'static str, body: String },
     /// A watch that sends these bytes, then ends (`open: false`) or stays open without data.
@@ -24,24 +26,28 @@ pub(crate) enum Response {
     Break { after: String },
 }
 
-pub(crate) fn ok(body: impl Into<String>) -> Response {
+/// Returns a response of status 200 with this body.
+pub fn ok(body: impl Into<String>) -> Response {
     Response::Body { code: 200, headers: "", body: body.into() }
 }
 
-pub(crate) fn frames(frames: impl IntoIterator<Item = String>, open: bool) -> Response {
+/// Returns a watch that sends these frames, then ends (`open: false`) or stays open without data.
+pub fn frames(frames: impl IntoIterator<Item = String>, open: bool) -> Response {
     Response::Stream { chunks: frames.into_iter().map(|frame| frame + "\n").collect(), open }
 }
 
 /// One request.
 #[derive(Debug, Clone)]
-pub(crate) struct Request {
+pub struct Request {
     /// `GET /path?query`
-    pub(crate) line: String,
+    pub line: String,
     /// Whether the request accepts protobuf.
-    pub(crate) protobuf: bool,
+    pub protobuf: bool,
 }
 
-pub(crate) struct Script {
+/// A running server. It stops when it is dropped.
+#[derive(Debug)]
+pub struct Script {
     address: SocketAddr,
     requests: watch::Receiver<Vec<Request>>,
     _tasks: JoinSet<()>,
@@ -49,12 +55,12 @@ pub(crate) struct Script {
 
 impl Script {
     /// Serves the responses in order, one per request. Further requests get no response.
-    pub(crate) async fn serve(responses: impl IntoIterator<Item = Response>) -> Self {
+    pub async fn serve(responses: impl IntoIterator<Item = Response>) -> Self {
         Self::start(responses, true).await
     }
 
     /// Serves the responses like [`serve`](Self::serve), but rejects streaming lists with 422 and does not record them.
-    pub(crate) async fn serve_without_streams(responses: impl IntoIterator<Item = Response>) -> Self {
+    pub async fn serve_without_streams(responses: impl IntoIterator<Item = Response>) -> Self {
         Self::start(responses, false).await
     }
 
@@ -77,12 +83,13 @@ impl Script {
         Self { address, requests, _tasks: tasks }
     }
 
-    pub(crate) fn url(&self) -> String {
+    /// Returns the URL of the server.
+    pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Waits for this many requests, for at most 30 s, and returns all requests so far.
-    pub(crate) async fn requests(&self, count: usize) -> Vec<Request> {
+    pub async fn requests(&self, count: usize) -> Vec<Request> {
         let mut requests = self.requests.clone();
         let result = timeout(Duration::from_secs(30), requests.wait_for(|requests| requests.len() >= count)).await;
         match result {
