@@ -1,6 +1,5 @@
 //! Time to decode and store Pods, compared with the full type in kube's reflector store.
 
-
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use k8s_openapi::api::core::v1 as core;
 use kube::runtime::{reflector, watcher};
