@@ -27,6 +27,9 @@ impl Client {
     pub fn gated(&self, gate: Arc<dyn WriteGate>) -> Self {}
     #[must_use]
     pub fn with_shutdown(&self, shutdown: CancellationToken) -> Self {}
+    #[must_use]
+    pub fn decoding_in(&self, context: impl DecodeContext + 'static) -> Self {}
+    pub fn decode<R>(&self, decode: impl FnOnce() -> R) -> R {}
     pub fn encoding_for<T: Decode>(&self) -> Encoding {}
     pub async fn list(
         &self,
@@ -130,13 +133,13 @@ impl Config {
     pub fn server(&self) -> String {}
 }
 impl fmt::Debug for Config {}
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    Kubeconfig { path: PathBuf, cause: String },
-    InCluster { cause: String },
-    Server { url: String, cause: String },
-    Connection { server: String, cause: String },
+    Kubeconfig { path: PathBuf, source: BoxError },
+    InCluster { source: BoxError },
+    Server { url: String, source: BoxError },
+    Connection { server: String, source: BoxError },
 }
 #[derive(Debug, Clone, Default)]
 pub struct Credentials(Arc<Mutex<CredentialsState>>);
@@ -150,15 +153,15 @@ pub enum Deleted<T> {
     Pending(T),
 }
 pub use kube_wire::Encoding;
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     Api { call: Call, status: Box<Status> },
-    Transport { call: Call, kind: TransportKind, cause: String },
+    Transport { call: Call, kind: TransportKind, source: BoxError },
     Gated { call: Call },
     ShuttingDown { call: Call },
-    Request { call: Call, cause: String },
-    InvalidResponse { call: Call, cause: String },
+    Request { call: Call, source: BoxError },
+    InvalidResponse { call: Call, source: BoxError },
 }
 impl Error {
     pub fn call(&self) -> &Call {}
@@ -179,7 +182,7 @@ pub struct ListParams {
     pub field_selector: Option<String>,
     pub limit: Option<u32>,
     pub continue_token: Option<String>,
-    pub resource_version: Option<String>,
+    pub resource_version: Option<ResourceVersion>,
     pub accept: Encoding,
 }
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
@@ -187,20 +190,17 @@ pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 pub struct PatchedMetadata {
     pub name: String,
     pub namespace: String,
-    pub uid: String,
-    pub resource_version: String,
+    pub uid: Uid,
+    pub resource_version: ResourceVersion,
     pub generation: i64,
 }
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preconditions {
-    pub uid: Option<String>,
-    pub resource_version: Option<String>,
+    pub uid: Option<Uid>,
+    pub resource_version: Option<ResourceVersion>,
 }
 impl Preconditions {
-    pub fn unchanged(
-        uid: impl fmt::Display,
-        resource_version: &ResourceVersion,
-    ) -> Self {}
+    pub fn unchanged(uid: &Uid, resource_version: &ResourceVersion) -> Self {}
 }
 #[derive(Debug, Clone)]
 pub struct PrometheusMetrics {}
@@ -230,7 +230,7 @@ pub enum TransportKind {
 pub struct WatchParams {
     pub label_selector: Option<String>,
     pub field_selector: Option<String>,
-    pub resource_version: String,
+    pub resource_version: ResourceVersion,
     pub timeout_seconds: Option<u32>,
     pub allow_bookmarks: bool,
     pub send_initial_events: bool,
@@ -272,8 +272,8 @@ pub struct ObjectReference {
     pub kind: String,
     pub namespace: String,
     pub name: String,
-    pub uid: String,
-    pub resource_version: String,
+    pub uid: Uid,
+    pub resource_version: ResourceVersion,
 }
 impl ObjectReference {
     pub fn of(api_version: &str, kind: &str) -> Self {}

@@ -22,9 +22,9 @@ impl Default for AuthorizationSettings {}
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CertificateError {
-    File { path: PathBuf, cause: String },
+    File { path: PathBuf, source: Box<dyn Error + Send + Sync> },
     Generate(rcgen::Error),
-    Use { what: String, cause: String },
+    Use { what: String, source: Box<dyn Error + Send + Sync> },
 }
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertificateFiles {

@@ -27,7 +27,7 @@ impl<K: Clone + Eq + Hash + Display + Send + Sync + 'static> ControllerBuilder<K
     ) -> HandlerHandle
     where
         T: kube_wire::Object,
-        X: Clone + Send + Sync + 'static,
+        X: kube_wire::Index<T>,
     {}
     pub fn enqueuer(&self, source: Option<&'static str>) -> Enqueuer<K> {}
     pub fn background(self, future: impl Future<Output = ()> + Send + 'static) -> Self {}
@@ -98,18 +98,18 @@ impl Supervisor {
         name: impl Into<String>,
         task: impl Future<Output = ()> + Send + 'static,
     ) {}
-    pub fn try_spawn<E: Error>(
+    pub fn try_spawn<E: Error + Send + Sync + 'static>(
         &mut self,
         name: impl Into<String>,
         task: impl Future<Output = Result<(), E>> + Send + 'static,
     ) {}
     pub async fn run(mut self, grace: Duration) -> Result<(), SupervisorError> {}
 }
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SupervisorError {
     Ended { task: String },
-    Failed { task: String, message: String },
+    Failed { task: String, source: Box<dyn Error + Send + Sync> },
     Panicked { task: String, message: String },
     Stuck { grace: Duration, tasks: Vec<String> },
 }

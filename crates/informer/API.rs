@@ -10,47 +10,30 @@ pub struct BackoffPolicy {
 }
 impl Default for BackoffPolicy {}
 #[must_use]
-pub struct Builder<T, X = (), S = FromServer> {}
-impl<T: Object, X: Clone + Send + Sync + 'static, S> Builder<T, X, S> {
-    pub fn index<Y: Clone + Send + Sync + 'static>(
-        self,
-        index: Y,
-        update: UpdateIndex<T, Y>,
-    ) -> Builder<T, Y, S> {}
+pub struct Builder<T, X = ()> {}
+impl<T: Decode, X: Index<T>> Builder<T, X> {
+    pub fn index<Y: Index<T>>(self, index: Y) -> Builder<T, Y> {}
     pub fn transform(
         mut self,
         transform: impl Fn(&mut T) + Send + Sync + 'static,
     ) -> Self {}
     pub fn resync(mut self, every: Duration) -> Self {}
     pub fn metrics(mut self, provider: impl InformerMetricsProvider + 'static) -> Self {}
-}
-impl<T: Decode, X: Clone + Send + Sync + 'static> Builder<T, X> {
     pub fn namespace(mut self, namespace: &str) -> Self {}
     pub fn label_selector(mut self, selector: &str) -> Self {}
     pub fn field_selector(mut self, selector: &str) -> Self {}
     pub fn backoff(mut self, policy: BackoffPolicy) -> Self {}
     pub fn restores(mut self, signal: RestoreSignal) -> Self {}
     pub fn build(self) -> Informer<T, X> {}
+    pub fn build_manual(self) -> (Informer<T, X>, ManualSource<T, X>) {}
 }
-impl<T: Object, X: Clone + Send + Sync + 'static> Builder<T, X, Manual> {
-    pub fn build(self) -> (Informer<T, X>, ManualSource<T, X>) {}
-}
-impl<T, X, S: fmt::Debug> fmt::Debug for Builder<T, X, S> {}
+impl<T, X> fmt::Debug for Builder<T, X> {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CacheState {
     NotStarted,
     Syncing { since: Duration },
     Synced { idle: Duration },
 }
-pub struct Changes<T>(Contents<T>);
-impl<T> Changes<T> {
-    pub fn len(&self) -> usize {}
-    pub fn is_empty(&self) -> bool {}
-    pub fn get(&self, index: usize) -> Option<Event<T>> {}
-    pub fn iter(&self) -> impl Iterator<Item = Event<T>> {}
-}
-impl<T> Clone for Changes<T> {}
-impl<T: kube_wire::Object> fmt::Debug for Changes<T> {}
 pub enum Event<T> {
     Added { object: Arc<T>, initial: bool, relisted: bool },
     Updated { old: Arc<T>, new: Arc<T>, relisted: bool },
@@ -73,7 +56,7 @@ impl Factory {
     #[must_use]
     pub fn metrics(self, provider: impl InformerMetricsProvider + 'static) -> Self {}
     pub fn informer<T: Decode>(&self) -> Result<Informer<T>, FactoryError> {}
-    pub fn informer_with<T: Decode, X: Clone + Send + Sync + 'static>(
+    pub fn informer_with<T: Decode, X: Index<T>>(
         &self,
         configure: impl FnOnce(Builder<T>) -> Builder<T, X>,
     ) -> Result<Informer<T, X>, FactoryError> {}
@@ -89,8 +72,6 @@ impl fmt::Debug for Factory {}
 pub enum FactoryError {
     OtherIndex(Resource),
 }
-#[derive(Debug)]
-pub struct FromServer {}
 #[derive(Clone)]
 pub struct HandlerHandle {}
 impl HandlerHandle {
@@ -113,8 +94,9 @@ impl HandlerOptions {
     #[must_use]
     pub fn resync(mut self, every: Duration) -> Self {}
 }
+pub use kube_wire::Index;
 pub struct Informer<T, X = ()> {}
-impl<T: Decode, X: Clone + Send + Sync + 'static> Informer<T, X> {
+impl<T: Decode, X: Index<T>> Informer<T, X> {
     pub fn catch_up(
         &self,
         client: Client,
@@ -124,7 +106,7 @@ impl<T: Decode, X: Clone + Send + Sync + 'static> Informer<T, X> {
 impl<T: Decode> Informer<T> {
     pub fn builder(client: Client) -> Builder<T> {}
 }
-impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
+impl<T: Object, X: Index<T>> Informer<T, X> {
     pub fn lister(&self) -> Lister<T, X> {}
     pub fn add_handler(
         &self,
@@ -139,20 +121,15 @@ impl<T: Object, X: Clone + Send + Sync + 'static> Informer<T, X> {
     pub fn handlers(&self) -> Vec<HandlerHandle> {}
     pub fn store_synced(&self) -> HandlerHandle {}
     pub fn write_through(&self, writer: &HandlerHandle) -> WriteThrough<T> {}
-    pub async fn wait_for_version(
-        &self,
-        version: &ResourceVersion,
-        watch_limit: Duration,
-    ) {}
     pub fn progress(&self) -> Progress {}
     pub fn run(
         &self,
         stop: CancellationToken,
     ) -> impl Future<Output = ()> + Send + use<T, X> {}
 }
-impl<T: Decode, X: Clone + Send + Sync + 'static> AnyInformer for Informer<T, X> {}
+impl<T: Decode, X: Index<T>> AnyInformer for Informer<T, X> {}
 impl<T, X> Clone for Informer<T, X> {}
-impl<T: Object, X: Clone + Send + Sync + 'static> fmt::Debug for Informer<T, X> {}
+impl<T: Object, X: Index<T>> fmt::Debug for Informer<T, X> {}
 pub trait InformerMetrics: Send + Sync {
     fn listed(&self, items: usize, took: Duration);
     fn list_failed(&self);
@@ -197,7 +174,7 @@ impl LabelSelector {
 }
 impl fmt::Display for LabelSelector {}
 pub struct Lister<T, X = ()> {}
-impl<T: Object, X: Clone> Lister<T, X> {
+impl<T: Object, X> Lister<T, X> {
     pub fn get(&self, namespace: &str, name: &str) -> Option<Arc<T>> {}
     pub fn list(&self) -> Vec<Arc<T>> {}
     pub fn list_namespace(&self, namespace: &str) -> Vec<Arc<T>> {}
@@ -216,20 +193,21 @@ impl<T: Object> Lister<T, NamedIndexes<T>> {
     pub fn by_index(&self, index: &str, name: &str) -> Vec<Arc<T>> {}
 }
 impl<T, X> Clone for Lister<T, X> {}
-impl<T: Object, X: Clone> fmt::Debug for Lister<T, X> {}
-#[derive(Debug)]
-pub struct Manual(pub(crate) ());
+impl<T: Object, X> fmt::Debug for Lister<T, X> {}
 pub struct ManualSource<T, X = ()> {}
 impl<T: Object> ManualSource<T> {
     pub fn new() -> (Informer<T>, Self) {}
-    pub fn builder() -> Builder<T, (), Manual> {}
 }
-impl<T: Object, X: Clone + Send + Sync + 'static> ManualSource<T, X> {
-    pub fn with_index(index: X, update: UpdateIndex<T, X>) -> (Informer<T, X>, Self) {}
-    pub fn replace(&self, objects: impl IntoIterator<Item = T>, resource_version: &str) {}
+impl<T: Object, X: Index<T>> ManualSource<T, X> {
+    pub fn with_index(index: X) -> (Informer<T, X>, Self) {}
+    pub fn replace(
+        &self,
+        objects: impl IntoIterator<Item = T>,
+        resource_version: impl Into<ResourceVersion>,
+    ) {}
     pub fn apply(&self, object: T) {}
     pub fn delete(&self, last: T) {}
-    pub fn bookmark(&self, resource_version: &str) {}
+    pub fn bookmark(&self, resource_version: impl Into<ResourceVersion>) -> bool {}
     pub fn deliver(&self) -> usize {}
 }
 pub struct NamedIndexes<T>(BTreeMap<&'static str, NamedIndex<T>>);
@@ -243,8 +221,8 @@ impl<T: Object> NamedIndexes<T> {
     ) -> Self {}
     pub fn bucket(&self, index: &str, name: &str) -> impl Iterator<Item = &Arc<T>> {}
     pub fn names(&self, index: &str) -> impl Iterator<Item = &str> {}
-    pub fn update(indexes: &mut Self, old: Option<&Arc<T>>, new: Option<&Arc<T>>) {}
 }
+impl<T: Object> Index<T> for NamedIndexes<T> {}
 impl<T: Object> Default for NamedIndexes<T> {}
 impl<T> Clone for NamedIndexes<T> {}
 impl<T> fmt::Debug for NamedIndexes<T> {}
@@ -269,12 +247,12 @@ impl<T: Object> Objects<T> {
 impl<T> Clone for Objects<T> {}
 impl<T> Default for Objects<T> {}
 impl<T: Object> FromIterator<Arc<T>> for Objects<T> {}
-#[must_use = "report the response with `written`, `deleted` or `refused`; dropping it reports a failed write"]
+#[must_use = "report the response with `written`, `deleted` or `conflict`; dropping it reports a failed write"]
 pub struct OwnWrite<T> {}
 impl<T: Object> OwnWrite<T> {
     pub fn written(mut self, object: T) {}
     pub fn deleted(mut self, object: &T) {}
-    pub fn refused(self, object: &T) {}
+    pub fn conflict(self, object: &T) {}
 }
 impl<T> Drop for OwnWrite<T> {}
 impl<T> fmt::Debug for OwnWrite<T> {}
@@ -305,26 +283,6 @@ impl RelistCause {
 #[derive(Clone, Debug, Default)]
 pub struct RestoreSignal {}
 pub type States<'a, T> = (Option<&'a Arc<T>>, Option<&'a Arc<T>>);
-#[derive(Debug)]
-pub struct Store<T, X = ()> {}
-impl<T: Object, X: Clone> Store<T, X> {
-    pub fn new(index: X, update: UpdateIndex<T, X>) -> Self {}
-    pub fn read<R>(&self, f: impl FnOnce(&Objects<T>, &X) -> R) -> R {}
-    pub fn last_resource_version(&self) -> ResourceVersion {}
-    pub fn is_populated(&self) -> bool {}
-    pub fn upsert(&self, new: Arc<T>) -> Option<Event<T>> {}
-    pub fn delete(&self, last: Arc<T>) -> Option<Event<T>> {}
-    pub fn bookmark(&self, resource_version: &str) -> bool {}
-    pub fn written(&self, new: Arc<T>) -> Option<Event<T>> {}
-    pub fn deleted(&self, deleted: &T) -> Option<Event<T>> {}
-    pub fn is_unconfirmed(&self, object: &T) -> bool {}
-    pub fn replace(
-        &self,
-        mut objects: Vec<Arc<T>>,
-        resource_version: &str,
-    ) -> Changes<T> {}
-}
-pub type UpdateIndex<T, X> = fn(&mut X, old: Option<&Arc<T>>, new: Option<&Arc<T>>);
 pub struct WriteThrough<T> {}
 impl<T: Object> WriteThrough<T> {
     pub fn begin(&self, namespace: &str, name: &str) -> OwnWrite<T> {}

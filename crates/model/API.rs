@@ -134,6 +134,14 @@ impl Serialize for Endpoints {}
 impl From<&core::Endpoints> for Endpoints {}
 impl From<&Endpoints> for core::Endpoints {}
 impl Message for Endpoints {}
+pub use kube_wire::Index;
+#[derive(Clone, Default)]
+pub struct Interner(Arc<Pools>);
+impl Interner {
+    pub fn run<R>(&self, decode: impl FnOnce() -> R) -> R {}
+}
+impl DecodeContext for Interner {}
+impl fmt::Debug for Interner {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IpFamily {
     V4,
@@ -258,9 +266,9 @@ impl Message for Pod {}
 #[derive(Clone, Debug, Default)]
 pub struct PodIndex {}
 impl PodIndex {
-    pub fn update(&mut self, old: Option<&Arc<Pod>>, new: Option<&Arc<Pod>>) {}
     pub fn select(&self, namespace: &str, selector: &Labels) -> Vec<Arc<Pod>> {}
 }
+impl Index<Pod> for PodIndex {}
 pub use kube_wire::ResourceVersion;
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Service {
@@ -294,9 +302,9 @@ impl Message for Service {}
 #[derive(Clone, Debug, Default)]
 pub struct ServiceIndex {}
 impl ServiceIndex {
-    pub fn update(&mut self, old: Option<&Arc<Service>>, new: Option<&Arc<Service>>) {}
     pub fn select(&self, namespace: &str, labels: &Labels) -> Vec<Text> {}
 }
+impl Index<Service> for ServiceIndex {}
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
 pub struct ServicePort {
     pub name: Text,
@@ -309,11 +317,6 @@ impl Message for ServicePort {}
 #[derive(Clone, Debug, Default)]
 pub struct SliceIndex {}
 impl SliceIndex {
-    pub fn update(
-        &mut self,
-        old: Option<&Arc<EndpointSlice>>,
-        new: Option<&Arc<EndpointSlice>>,
-    ) {}
     pub fn managed_slices(
         &self,
         namespace: &str,
@@ -321,6 +324,7 @@ impl SliceIndex {
         controller: &str,
     ) -> Vec<Arc<EndpointSlice>> {}
 }
+impl Index<EndpointSlice> for SliceIndex {}
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]
 pub struct SubsetPort {
     pub name: Text,

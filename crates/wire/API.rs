@@ -18,6 +18,9 @@ pub trait Decode: Object + Sized {
     fn from_json(bytes: &[u8]) -> Result<Self, DecodeError>;
     fn from_protobuf(bytes: &[u8]) -> Result<Self, DecodeError> {}
 }
+pub trait DecodeContext: Send + Sync {
+    fn enter(&self, decode: &mut dyn FnMut());
+}
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -93,6 +96,9 @@ pub enum EventType {
     Added,
     Modified,
     Deleted,
+}
+pub trait Index<T>: Clone + Send + Sync + 'static {
+    fn update(&mut self, old: Option<&Arc<T>>, new: Option<&Arc<T>>);
 }
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct KeyError {}

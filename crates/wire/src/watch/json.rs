@@ -45,7 +45,9 @@ fn split_canonical(frame: &[u8]) -> Option<(&str, &[u8])> {
     let rest = frame.strip_prefix(br#"{"type":""#)?;
     let (event, rest) = rest.split_at(memchr(b'"', rest)?);
     let object = rest.strip_prefix(br#"","object":"#)?.trim_ascii_end().strip_suffix(b"}")?;
-    Some((std::str::from_utf8(event).ok()?, object))
+    // Whitespace around the object would shift the columns of its errors.
+    let is_trimmed = object.trim_ascii().len() == object.len();
+    is_trimmed.then_some((std::str::from_utf8(event).ok()?, object))
 }
 
 /// Decodes a frame.
@@ -93,10 +95,11 @@ mod tests {
     use super::*;
     use crate::testing::Thing;
 
-    const FRAMES: [&str; 3] = [
+    const FRAMES: [&str; 4] = [
         r#"{"type":"ADDED","object":{"kind":"Thing","metadata":{"name":"a","labels":{"b":"c"}},"size":1}}"#,
         r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}"#,
         r#"{"object":{"metadata":{"name":"a"}},"type":"DELETED"} "#,
+        r#"{"type":"ADDED","object": {"kind":"Thing"}}"#,
     ];
 
     proptest! {
