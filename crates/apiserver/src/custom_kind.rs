@@ -3,8 +3,6 @@
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::{Value, json};
 
-use crate::table::PrinterColumn;
-
 /// Definition of a kind that is not built in.
 ///
 /// Its objects are validated by the types, required fields and enumerations of the schema; patterns, bounds, formats
@@ -30,6 +28,17 @@ pub struct CustomKind {
     pub(crate) has_status: bool,
     pub(crate) schema: Value,
     pub(crate) columns: Vec<PrinterColumn>,
+}
+
+/// A column of `additionalPrinterColumns`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PrinterColumn {
+    pub(crate) name: String,
+    /// `string`, `integer`, `number`, `boolean` or `date`.
+    pub(crate) value_type: String,
+    /// A path such as `.spec.replicas` or `.status.conditions[0].type`. Other `JSONPath` features yield empty cells.
+    pub(crate) json_path: String,
+    pub(crate) priority: i32,
 }
 
 impl CustomKind {

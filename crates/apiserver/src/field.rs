@@ -2,19 +2,20 @@
 
 use std::fmt::{self, Display, Write as _};
 
+use serde::Serialize;
 use serde_json::Value;
-
-use crate::status::Cause;
 
 /// Field errors of one object, in the order in which they were found.
 #[derive(Debug, Default)]
-pub(crate) struct FieldErrors(Vec<FieldError>);
+pub(crate) struct FieldErrors(Vec<Cause>);
 
-#[derive(Debug)]
-struct FieldError {
-    field: String,
-    reason: &'static str,
-    message: String,
+/// A `StatusCause`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Cause {
+    pub(crate) reason: &'static str,
+    pub(crate) message: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) field: String,
 }
 
 impl FieldErrors {
@@ -77,12 +78,12 @@ impl FieldErrors {
     }
 
     fn push(&mut self, field: impl Into<String>, reason: &'static str, message: String) {
-        self.0.push(FieldError { field: field.into(), reason, message });
+        self.0.push(Cause { field: field.into(), reason, message });
     }
 
-    /// Converts the errors to the causes of a `metav1.Status`.
+    /// Returns the errors as the causes of a `metav1.Status`.
     pub(crate) fn into_causes(self) -> Vec<Cause> {
-        self.0.into_iter().map(|FieldError { field, reason, message }| Cause { reason, message, field }).collect()
+        self.0
     }
 }
 

@@ -18,7 +18,7 @@ use crate::http::{self, InProcess};
 use crate::kinds::KindTable;
 use crate::namespace_cleanup;
 use crate::requests::Requests;
-use crate::shared::{Generators, Shared};
+use crate::shared::{Generators, History, Shared};
 use crate::status::StatusError;
 use crate::traffic::Traffic;
 use crate::transport::{Authority, TlsError};
@@ -35,15 +35,6 @@ pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
     tasks: JoinSet<()>,
-}
-
-/// What happens to the watch history on a [restart](Server::restart).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum History {
-    /// The history is kept: watches can resume where they ended.
-    Kept,
-    /// The history is lost: watches from a version before the restart get `410 Gone`.
-    Lost,
 }
 
 /// Error of [`Server::start`] and [`Server::in_process`].

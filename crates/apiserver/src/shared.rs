@@ -14,9 +14,17 @@ use crate::faults::FaultRegistry;
 use crate::identity::Identities;
 use crate::kinds::Kind;
 use crate::requests::RequestLog;
-use crate::server::History;
 use crate::traffic::TrafficBook;
 use crate::transport::Authority;
+
+/// What happens to the watch history on a [restart](crate::Server::restart).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum History {
+    /// The history is kept: watches can resume where they ended.
+    Kept,
+    /// The history is lost: watches from a version before the restart get `410 Gone`.
+    Lost,
+}
 
 /// State shared by all connections of a server.
 pub(crate) struct Shared {

@@ -7,8 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::admission::Denial;
-use crate::cluster::Patch;
-use crate::field::FieldErrors;
+use crate::field::{Cause, FieldErrors};
 use crate::kinds::Kind;
 
 /// An error response, with the fields of its `metav1.Status` body.
@@ -41,15 +40,6 @@ struct Details {
     causes: Vec<Cause>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after_seconds: Option<u32>,
-}
-
-/// A `StatusCause`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Cause {
-    pub(crate) reason: &'static str,
-    pub(crate) message: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(crate) field: String,
 }
 
 /// JSON body; fields are in the order of Go's encoding.
@@ -280,14 +270,12 @@ impl StatusError {
         Self::new(422, "Invalid", message)
     }
 
-    /// Returns the error for a patch with duplicate fields and strict field validation: 400 for an apply, otherwise 422
-    /// with the patched object.
-    pub(crate) fn duplicates_in_patch(patch: &Patch, patched: Option<&Value>, messages: &[String]) -> Self {
-        match (patch, patched) {
-            (Patch::Apply(_), _) | (_, None) => {
-                Self::bad_request(format!("error strict decoding YAML: {}", messages.join(", ")))
-            }
-            (_, Some(patched)) => Self::invalid_patch(&patched.to_string(), messages),
+    /// Returns the error for a patch with duplicate fields and strict field validation: 422 with the patched object; 400
+    /// without one, as for an apply.
+    pub(crate) fn duplicates_in_patch(patched: Option<&Value>, messages: &[String]) -> Self {
+        match patched {
+            None => Self::bad_request(format!("error strict decoding YAML: {}", messages.join(", "))),
+            Some(patched) => Self::invalid_patch(&patched.to_string(), messages),
         }
     }
 

@@ -1,12 +1,14 @@
 //! RBAC authorization by the stored Roles, `ClusterRole`s and bindings.
 
 mod aggregation;
+mod authorize;
 mod bootstrap;
 mod policy;
 mod policy_cache;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use authorize::{GROUP, check, decide, rules_of};
 pub(crate) use bootstrap::DEFAULT_ROLES;
 pub(crate) use policy::{Decision, Policy};
-pub(crate) use policy_cache::{GROUP, PolicyCache};
+pub(crate) use policy_cache::PolicyCache;

@@ -4,16 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::Stored;
+use super::stored::{Key, Stored};
 use crate::kinds::Kind;
 use crate::status::StatusError;
 
 /// Number of latest changes to search linearly before a binary search of the history. A watch that keeps up needs only
 /// the last few; a binary search would touch the whole history, under the lock and with cache misses.
 const LINEAR_SEARCH_LIMIT: usize = 32;
-
-/// Namespace and name of an object.
-pub(crate) type Key = (Box<str>, Box<str>);
 
 /// Type of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

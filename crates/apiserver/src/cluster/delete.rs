@@ -8,22 +8,10 @@ use serde_json::{Map, Value};
 use super::admitted::AdmissionTarget;
 use super::garbage::FOREGROUND;
 use super::stored::Lifecycle;
-use super::{Cluster, Propagation, Stored, WriteOptions};
+use super::{Cluster, DeleteOptions, Stored, WriteOptions};
 use crate::admission::Operation;
 use crate::kinds::{Kind, Part};
 use crate::status::StatusError;
-
-/// Options of a delete, from its body and parameters.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct DeleteOptions {
-    pub(crate) grace_period_seconds: Option<i64>,
-    /// Precondition: uid of the object.
-    pub(crate) uid: Option<String>,
-    /// Precondition: resource version of the object.
-    pub(crate) resource_version: Option<String>,
-    /// What happens to the dependents; no effect unless the server collects garbage.
-    pub(crate) propagation: Propagation,
-}
 
 /// Result of a delete.
 #[derive(Debug)]

@@ -7,8 +7,10 @@ mod admitted;
 mod collection;
 mod definitions;
 mod delete;
+mod dependencies;
 mod garbage;
 mod namespaces;
+mod options;
 mod page;
 mod patch;
 mod restore;
@@ -23,14 +25,15 @@ use jiff::Timestamp;
 use rand::rngs::StdRng;
 
 use collection::Collection;
-pub(crate) use collection::{Change, ChangeKind, Key};
-pub(crate) use delete::{DeleteOptions, Deleted};
-pub(crate) use garbage::Propagation;
+pub(crate) use collection::{Change, ChangeKind};
+pub(crate) use delete::Deleted;
+use dependencies::Dependencies;
+pub(crate) use options::{DeleteOptions, FieldValidation, Propagation, WriteOptions};
 pub(crate) use page::{Page, PageRequest, TooOld};
 pub(crate) use patch::Patch;
 pub(crate) use restore::StoreState;
-pub(crate) use stored::Stored;
-pub(crate) use write::{FieldValidation, WriteOptions, Written, unknown_in};
+pub(crate) use stored::{Key, Stored};
+pub(crate) use write::{Written, unknown_in};
 
 use crate::admission::AdmissionRules;
 use crate::kinds::{Kind, KindTable};
@@ -57,7 +60,7 @@ pub(crate) struct Cluster {
     rng: StdRng,
     history_length: usize,
     collects_garbage: bool,
-    dependencies: garbage::Dependencies,
+    dependencies: Dependencies,
     admission: AdmissionRules,
     /// Uids of the terminating namespaces whose content has been deleted.
     emptied_namespaces: BTreeSet<Box<str>>,
@@ -89,7 +92,7 @@ impl Cluster {
             rng,
             history_length,
             collects_garbage,
-            dependencies: garbage::Dependencies::default(),
+            dependencies: Dependencies::default(),
             admission: AdmissionRules::default(),
             emptied_namespaces: BTreeSet::new(),
             touched: BTreeSet::new(),

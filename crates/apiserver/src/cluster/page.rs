@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::collection::Key;
-use super::{Cluster, Stored};
+use super::{Cluster, Key, Stored};
 use crate::kinds::Kind;
 use crate::selector::Selector;
 

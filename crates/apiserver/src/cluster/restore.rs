@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Cluster;
 use super::collection::{Collection, Objects};
-use super::garbage::Dependencies;
+use super::dependencies::Dependencies;
 use crate::kinds::KindTable;
 use crate::service_addresses::ServiceAddresses;
 

@@ -6,10 +6,12 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::collection::Key;
 use crate::kinds::{Kind, Prepared};
 use crate::service_addresses::Allocation;
 use crate::status::StatusError;
+
+/// Namespace and name of an object.
+pub(crate) type Key = (Box<str>, Box<str>);
 
 /// Stored object. Immutable: an update creates a new one.
 #[derive(Debug)]

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use serde_json::Value;
 
 use super::admitted::AdmissionTarget;
-use super::{Cluster, Stored};
+use super::{Cluster, FieldValidation, Stored, WriteOptions};
 use crate::admission::Operation;
 use crate::kinds::{Context, Kind, Part, Prepared, Rules};
 use crate::names;
@@ -15,33 +14,6 @@ use crate::status::StatusError;
 
 /// Maximum number of new names for a generated name that is taken.
 const NAME_ATTEMPTS: usize = 8;
-
-/// Options of a write.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct WriteOptions {
-    pub(crate) now: Timestamp,
-    /// Return the result, but store nothing.
-    pub(crate) dry_run: bool,
-    pub(crate) field_validation: FieldValidation,
-    /// Whether admission rules apply; `true` for writes of clients, `false` for those of the server itself.
-    pub(crate) admission: bool,
-}
-
-impl WriteOptions {
-    /// Returns the options of a write by the server itself.
-    pub(crate) fn at(now: Timestamp) -> Self {
-        Self { now, dry_run: false, field_validation: FieldValidation::Ignore, admission: false }
-    }
-}
-
-/// Handling of fields outside of the schema of a kind, which are never stored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum FieldValidation {
-    Ignore,
-    #[default]
-    Warn,
-    Strict,
-}
 
 /// Result of a write.
 #[derive(Debug)]

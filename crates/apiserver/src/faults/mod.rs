@@ -4,12 +4,15 @@
 //! faults hit a request, without sockets and clocks; the HTTP layer executes the decision.
 
 mod fault;
+mod handle;
 mod registry;
+mod request;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use fault::{Effect, End, Fault, FaultState, On};
-pub use registry::Faults;
+pub use handle::Faults;
 pub(crate) use registry::{FaultRegistry, OpenWatch};
-pub(crate) use table::{Answer, FaultDecision, FaultTable, RequestFields, StreamFaults};
+pub(crate) use request::RequestFields;
+pub(crate) use table::{Answer, FaultDecision, FaultTable, StreamFaults};

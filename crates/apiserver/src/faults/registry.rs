@@ -7,7 +7,6 @@ use rand::rngs::StdRng;
 use tokio_util::sync::CancellationToken;
 
 use super::{Fault, FaultDecision, FaultState, FaultTable, On, RequestFields};
-use crate::shared::Shared;
 
 /// Injected faults and open watches of a server.
 #[derive(Debug)]
@@ -90,14 +89,14 @@ impl FaultRegistry {
         OpenWatch { watches: Arc::clone(&self.watches), id, cut }
     }
 
-    /// Ends matching watches, see [`Faults::cut_watches`].
+    /// Ends matching watches, see [`Faults::cut_watches`](super::Faults::cut_watches).
     pub(crate) fn cut_watches(&self, on: &On) -> usize {
         let cuts = self.matching(on);
         cuts.iter().for_each(CancellationToken::cancel);
         cuts.len()
     }
 
-    fn matching(&self, on: &On) -> Vec<CancellationToken> {
+    pub(super) fn matching(&self, on: &On) -> Vec<CancellationToken> {
         let watches = lock(&self.watches);
         let matching = watches.open.values().filter(|entry| on.matches(&entry.request()));
         matching.map(|entry| entry.cut.clone()).collect()
@@ -121,47 +120,5 @@ impl WatchEntry {
 impl Drop for OpenWatch {
     fn drop(&mut self) {
         lock(&self.watches).open.remove(&self.id);
-    }
-}
-
-/// Handle that injects and removes the faults of a [`Server`](crate::Server).
-#[derive(Debug, Clone, Copy)]
-pub struct Faults<'a> {
-    shared: &'a Shared,
-}
-
-impl<'a> Faults<'a> {
-    pub(crate) fn new(shared: &'a Shared) -> Self {
-        Self { shared }
-    }
-
-    /// Injects a fault, which is evaluated after the existing ones. Returns its id for [`remove`](Self::remove).
-    pub fn inject(&self, fault: impl Into<Fault>) -> u64 {
-        self.shared.faults.inject(fault.into())
-    }
-
-    /// Removes a fault and returns its state; `None` if there is none with this id.
-    pub fn remove(&self, id: u64) -> Option<FaultState> {
-        self.shared.faults.remove(id)
-    }
-
-    /// Removes all injected faults.
-    pub fn clear(&self) {
-        self.shared.faults.clear();
-    }
-
-    /// Returns all faults that have not been removed, in the order of their evaluation. Some may have no hits left.
-    pub fn states(&self) -> Vec<FaultState> {
-        self.shared.faults.states()
-    }
-
-    /// Ends the open watches that match, as their timeout would, and returns their number.
-    pub fn cut_watches(&self, on: &On) -> usize {
-        self.shared.faults.cut_watches(on)
-    }
-
-    /// Returns the number of open watches that match.
-    pub fn open_watches(&self, on: &On) -> usize {
-        self.shared.faults.matching(on).len()
     }
 }

@@ -5,19 +5,7 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
-use super::{Effect, End, Fault, FaultState};
-
-/// Attributes of a request that [`On`](super::On) matches.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct RequestFields<'a> {
-    pub(crate) verb: &'a str,
-    pub(crate) resource: &'a str,
-    pub(crate) subresource: &'a str,
-    pub(crate) namespace: &'a str,
-    pub(crate) name: &'a str,
-    pub(crate) user: &'a str,
-    pub(crate) user_agent: &'a str,
-}
+use super::{Effect, End, Fault, FaultState, RequestFields};
 
 /// Effects of all faults on one request.
 #[derive(Debug, Default)]

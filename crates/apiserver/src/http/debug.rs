@@ -10,8 +10,7 @@ use super::body::{self, RequestBody};
 use super::reply::{self, Reply};
 use crate::faults::{Fault, On};
 use crate::requests::Requests;
-use crate::server::History;
-use crate::shared::Shared;
+use crate::shared::{History, Shared};
 use crate::status::StatusError;
 
 pub(super) const PREFIX: &str = "/debug/";

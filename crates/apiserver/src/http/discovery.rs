@@ -13,9 +13,6 @@ use crate::kinds::Kind;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
-/// Kubernetes version whose behaviour this server implements.
-pub(super) const VERSION: &str = "v1.36.2";
-
 /// Answers a request for a non-resource path.
 ///
 /// # Errors
@@ -76,7 +73,7 @@ fn version() -> Value {
     json!({
         "major": "1",
         "minor": "36",
-        "gitVersion": VERSION,
+        "gitVersion": openapi::VERSION,
         "gitCommit": "",
         "gitTreeState": "clean",
         "buildDate": "1970-01-01T00:00:00Z",

@@ -18,6 +18,7 @@ use super::reviews::VirtualResource;
 use super::socket::Kill;
 use super::{accept, debug, request, watch};
 use crate::attributes::Attributes;
+use crate::authorization;
 use crate::cluster::Propagation;
 use crate::faults::{Answer, RequestFields};
 use crate::identity::User;
@@ -43,7 +44,7 @@ pub(super) async fn handle(
     let identity = authenticate(&shared, certificate.as_deref(), &parts.headers, started);
     if shared.config.debug_endpoints && attributes.path.starts_with(debug::PREFIX) {
         // Debug endpoints are neither logged nor subject to faults, since they inspect both.
-        let reply = match identity.and_then(|user| shared.policies.check(&shared, &user, &attributes)) {
+        let reply = match identity.and_then(|user| authorization::check(&shared, &user, &attributes)) {
             Ok(()) => debug::handle(&shared, &parts, body).await,
             Err(error) => reply::json_error(&error),
         };
@@ -159,7 +160,7 @@ async fn execute_as(
     parts: &Parts,
     body: RequestBody,
 ) -> Result<Reply, StatusError> {
-    shared.policies.check(shared, user, attributes)?;
+    authorization::check(shared, user, attributes)?;
     if let Route::Resource(path) = route
         && let Some(virtual_resource) = VirtualResource::of(path)
     {

@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::discovery::VERSION;
 use super::reviews::{VIRTUAL_RESOURCES, VirtualResource, virtual_groups};
 use crate::kinds::Kind;
 use crate::schema::{REF_PREFIX, builtin, definitions_used_by};
 use crate::status::StatusError;
+
+/// Kubernetes version whose behaviour this server implements.
+pub(super) const VERSION: &str = "v1.36.2";
 
 /// Query parameters of writes. kubectl uses server-side field validation only if `fieldValidation` is listed.
 const WRITE_PARAMETERS: [&str; 4] = ["dryRun", "fieldManager", "fieldValidation", "pretty"];

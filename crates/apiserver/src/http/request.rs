@@ -13,7 +13,7 @@ use super::path::{ResourcePath, Route};
 use super::query::Query;
 use super::reply::{self, Reply};
 use super::{body, discovery, list, watch};
-use crate::cluster::{FieldValidation, Propagation, Stored, Written, unknown_in};
+use crate::cluster::{FieldValidation, Patch, Propagation, Stored, Written, unknown_in};
 use crate::kinds::{Kind, Part};
 use crate::shared::Shared;
 use crate::status::{self, StatusError};
@@ -87,7 +87,7 @@ impl Target {
             let object = shared.read(|cluster| cluster.get(kind, namespace, name))?;
             return Ok(object_reply(StatusCode::OK, kind, &object, form));
         }
-        let selector = kind.stored_selector(&query.selector);
+        let selector = query.selector.stored(kind);
         selector.fields.check(kind)?;
         let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
         if query.watch {
@@ -153,7 +153,8 @@ impl Target {
                 let warnings = match query.field_validation {
                     FieldValidation::Strict if !messages.is_empty() => {
                         let patched = shared.read(|cluster| cluster.patched(kind, namespace, name, &patch))?;
-                        return Err(StatusError::duplicates_in_patch(&patch, patched.as_ref(), &messages));
+                        let patched = patched.filter(|_| !matches!(patch, Patch::Apply(_)));
+                        return Err(StatusError::duplicates_in_patch(patched.as_ref(), &messages));
                     }
                     FieldValidation::Ignore => Vec::new(),
                     FieldValidation::Warn | FieldValidation::Strict => messages,
@@ -180,7 +181,7 @@ impl Target {
             }
             (&Method::DELETE, None) => {
                 let (options, dry_run) = body::delete_options(headers, bytes, query)?;
-                let selector = kind.stored_selector(&query.selector);
+                let selector = query.selector.stored(kind);
                 selector.fields.check(kind)?;
                 let scope = list::Scope { kind: Arc::clone(kind), namespace: self.namespace.clone(), selector };
                 let (deleted, revision) = shared.write(dry_run, |cluster, write| {

@@ -3,8 +3,9 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Map, Value};
 
-use super::resource::{Context, Part, Prepared, Rules};
-use super::{Kind, metadata, shape};
+use super::rules::{Context, Part, Prepared, Rules};
+use super::{Kind, KindSchema, metadata, shape};
+use crate::custom_kind::CustomKind;
 use crate::field::FieldErrors;
 use crate::names::NameRule;
 use crate::schema::{Node, check_structure, prune};
@@ -12,6 +13,36 @@ use crate::status::StatusError;
 
 /// [`Rules`] of custom kinds.
 pub(super) struct CustomRules;
+
+impl Kind {
+    /// Returns the kind for a custom definition with index `index`.
+    pub(crate) fn custom(index: usize, definition: &CustomKind) -> Self {
+        Self {
+            index,
+            group: definition.group.clone(),
+            version: definition.version.clone(),
+            name: definition.kind.clone(),
+            plural: definition.plural.clone(),
+            singular: definition.singular.clone(),
+            short_names: definition.short_names.clone(),
+            categories: definition.categories.clone(),
+            namespaced: definition.namespaced,
+            has_status: definition.has_status,
+            returns_deleted: false,
+            create_on_update: false,
+            unconditional_update: false,
+            blank: "",
+            selectable: &[],
+            schema: KindSchema::Custom {
+                name: definition.schema_name(),
+                schema: definition.whole_schema(),
+                columns: definition.columns.clone(),
+            },
+            view: None,
+            rules: Box::new(CustomRules),
+        }
+    }
+}
 
 /// An object split into metadata and content.
 struct Parts {

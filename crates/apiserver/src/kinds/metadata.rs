@@ -5,7 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use rand::RngExt as _;
 use rand::rngs::StdRng;
 
-use super::resource::Context;
+use super::rules::Context;
 use crate::field::FieldErrors;
 use crate::names::{self, NameRule, check_annotations, check_labels, check_qualified_name};
 use crate::status::StatusError;

@@ -15,6 +15,7 @@ mod pod;
 mod pod_defaults;
 mod rbac;
 mod resource;
+mod rules;
 mod service;
 mod service_families;
 mod service_ports;
@@ -25,16 +26,14 @@ mod times;
 
 use std::borrow::Cow;
 
-use k8s_openapi::schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use crate::custom_kind::CustomKind;
+use crate::custom_kind::PrinterColumn;
 use crate::schema::{Node, builtin};
-use crate::selector::Selector;
-use crate::table::PrinterColumn;
 
 pub(crate) use namespace::FINALIZER as NAMESPACE_FINALIZER;
-pub(crate) use resource::{Context, Part, Prepared, Resource, Rules, Typed};
+use resource::{Resource, Typed};
+pub(crate) use rules::{Context, Part, Prepared, Rules};
 pub(crate) use table::KindTable;
 
 /// A served kind: its names, scope and capabilities, and the rules for storing its objects.
@@ -92,72 +91,6 @@ impl Kind {
         ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
     /// Verbs that the `status` subresource supports.
     pub(crate) const STATUS_VERBS: [&str; 3] = ["get", "patch", "update"];
-
-    fn builtin<T>(plural: &'static str, singular: &'static str, short_names: &[&str]) -> Self
-    where
-        T: Resource + k8s_openapi::Resource + JsonSchema,
-    {
-        Self::typed::<T>(T::GROUP, T::VERSION, T::KIND, T::schema_name(), plural, singular, short_names)
-    }
-
-    fn typed<T: Resource>(
-        group: &str,
-        version: &str,
-        name: &str,
-        schema: Cow<'static, str>,
-        plural: &str,
-        singular: &str,
-        short_names: &[&str],
-    ) -> Self {
-        Self {
-            index: 0,
-            group: group.to_owned(),
-            version: version.to_owned(),
-            name: name.to_owned(),
-            plural: plural.to_owned(),
-            singular: singular.to_owned(),
-            short_names: short_names.iter().map(|&short| short.to_owned()).collect(),
-            categories: Vec::new(),
-            namespaced: true,
-            has_status: false,
-            returns_deleted: false,
-            create_on_update: false,
-            unconditional_update: true,
-            blank: "",
-            selectable: T::SELECTABLE,
-            schema: KindSchema::Builtin(schema),
-            view: None,
-            rules: Box::new(Typed::<T>::new()),
-        }
-    }
-
-    /// Returns the kind for a custom definition with index `index`.
-    pub(crate) fn custom(index: usize, definition: &CustomKind) -> Self {
-        Self {
-            index,
-            group: definition.group.clone(),
-            version: definition.version.clone(),
-            name: definition.kind.clone(),
-            plural: definition.plural.clone(),
-            singular: definition.singular.clone(),
-            short_names: definition.short_names.clone(),
-            categories: definition.categories.clone(),
-            namespaced: definition.namespaced,
-            has_status: definition.has_status,
-            returns_deleted: false,
-            create_on_update: false,
-            unconditional_update: false,
-            blank: "",
-            selectable: &[],
-            schema: KindSchema::Custom {
-                name: definition.schema_name(),
-                schema: definition.whole_schema(),
-                columns: definition.columns.clone(),
-            },
-            view: None,
-            rules: Box::new(custom::CustomRules),
-        }
-    }
 
     /// Returns `true` for a custom kind.
     pub(crate) fn is_custom(&self) -> bool {
@@ -227,10 +160,9 @@ impl Kind {
         self.view.is_some()
     }
 
-    /// Translates field names of the view in `selector` to those of the stored kind.
-    pub(crate) fn stored_selector(&self, selector: &Selector) -> Selector {
-        let names = self.view.as_ref().map_or(&[][..], |view| view.fields);
-        Selector { labels: selector.labels.clone(), fields: selector.fields.clone().renamed(names) }
+    /// Returns the selectable fields that the stored kind names differently: own name, stored name.
+    pub(crate) fn stored_fields(&self) -> &'static [(&'static str, &'static str)] {
+        self.view.as_ref().map_or(&[], |view| view.fields)
     }
 
     /// Converts a stored object into an object of this kind.

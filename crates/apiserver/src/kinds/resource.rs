@@ -1,18 +1,19 @@
 //! The rules of kinds: the hooks that a kind implements, and the sequence in which creates and updates call them.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
-use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use rand::rngs::StdRng;
+use k8s_openapi::schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Kind, metadata, shape, times};
+use super::rules::{Context, Part, Prepared, Rules};
+use super::{Kind, KindSchema, metadata, shape, times};
 use crate::field::FieldErrors;
 use crate::names::NameRule;
-use crate::service_addresses::{Allocation, ServiceAddresses};
+use crate::service_addresses::Allocation;
 use crate::status::StatusError;
 
 /// Storage rules of one kind. The hooks correspond to those of upstream's registry strategies (`RESTCreateStrategy`,
@@ -48,7 +49,7 @@ pub(crate) trait Resource: Serialize + DeserializeOwned + Send + Sync + 'static 
     fn validate_update(&self, _old: &Self, _errors: &mut FieldErrors) {}
 
     /// Chooses values that must be unique in the cluster, such as cluster IPs. They are reserved by
-    /// [`ServiceAddresses::replace`] when the object is stored.
+    /// [`ServiceAddresses::replace`](crate::service_addresses::ServiceAddresses::replace) when the object is stored.
     fn allocate(&mut self, _old: Option<&Self>, _context: &mut Context<'_>, _errors: &mut FieldErrors) {}
 
     /// Returns the cluster-unique values that the object occupies.
@@ -70,60 +71,49 @@ pub(crate) trait Resource: Serialize + DeserializeOwned + Send + Sync + 'static 
     fn shape(_object: &mut Map<String, Value>) {}
 }
 
-/// Inputs of a write besides the object.
-pub(crate) struct Context<'a> {
-    pub(crate) kind: &'a Kind,
-    /// Namespace in the path of the request.
-    pub(crate) namespace: Option<&'a str>,
-    pub(crate) now: Timestamp,
-    pub(crate) rng: &'a mut StdRng,
-    pub(crate) addresses: &'a ServiceAddresses,
-}
-
-/// An object that has passed its rules and can be stored.
-pub(crate) struct Prepared {
-    /// Object without `kind`, `apiVersion` and `metadata.resourceVersion`.
-    pub(crate) object: Map<String, Value>,
-    pub(crate) metadata: ObjectMeta,
-    pub(crate) fields: Vec<(&'static str, String)>,
-    pub(crate) allocations: Vec<Allocation>,
-    /// Whether the server generated the name.
-    pub(crate) generated_name: bool,
-}
-
-/// Part of an object that an update changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    Main,
-    Status,
-}
-
-/// Object-safe form of [`Resource`], implemented by [`Typed`] and by the rules of custom kinds.
-pub(crate) trait Rules: Send + Sync {
-    /// Prepares a new object.
-    ///
-    /// # Errors
-    /// 400 if it cannot be decoded, 422 if it is invalid.
-    fn create(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
-
-    /// Prepares an object stored by `Server::load`, see [`Resource::prepare_load`].
-    fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
-
-    /// Prepares the new version of a stored object.
-    ///
-    /// # Errors
-    /// 400 if it cannot be decoded, 422 if it is invalid or changes immutable fields.
-    fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
-
-    /// Prepares a stored object again after the server changed its metadata. Nothing is validated.
-    fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError>;
-
-    /// Returns the grace period of a delete in seconds, see [`Resource::grace`].
-    fn grace(&self, object: &Value, kind: &Kind, requested: Option<i64>) -> Result<Option<i64>, StatusError>;
-}
-
 /// [`Rules`] of a [`Resource`].
 pub(crate) struct Typed<T>(PhantomData<fn() -> T>);
+
+/// Constructors of the built-in kinds.
+impl Kind {
+    pub(super) fn builtin<T>(plural: &'static str, singular: &'static str, short_names: &[&str]) -> Self
+    where
+        T: Resource + k8s_openapi::Resource + JsonSchema,
+    {
+        Self::typed::<T>(T::GROUP, T::VERSION, T::KIND, T::schema_name(), plural, singular, short_names)
+    }
+
+    pub(super) fn typed<T: Resource>(
+        group: &str,
+        version: &str,
+        name: &str,
+        schema: Cow<'static, str>,
+        plural: &str,
+        singular: &str,
+        short_names: &[&str],
+    ) -> Self {
+        Self {
+            index: 0,
+            group: group.to_owned(),
+            version: version.to_owned(),
+            name: name.to_owned(),
+            plural: plural.to_owned(),
+            singular: singular.to_owned(),
+            short_names: short_names.iter().map(|&short| short.to_owned()).collect(),
+            categories: Vec::new(),
+            namespaced: true,
+            has_status: false,
+            returns_deleted: false,
+            create_on_update: false,
+            unconditional_update: true,
+            blank: "",
+            selectable: T::SELECTABLE,
+            schema: KindSchema::Builtin(schema),
+            view: None,
+            rules: Box::new(Typed::<T>::new()),
+        }
+    }
+}
 
 impl<T: Resource> Typed<T> {
     pub(crate) fn new() -> Self {

@@ -7,15 +7,13 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde_json::{Map, Value, json};
 
-use super::resource::Context;
+use super::rules::Context;
 use super::{Resource, service_families, service_ports, service_validation, shape};
 use crate::address;
 use crate::field::FieldErrors;
 use crate::names::NameRule;
 use crate::service_addresses::Allocation;
 
-/// Value of `clusterIP` for a headless Service.
-pub(super) const HEADLESS: &str = "None";
 const CLIENT_IP_TIMEOUT_SECONDS: i32 = 10_800;
 
 impl Resource for Service {

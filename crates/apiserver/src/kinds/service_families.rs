@@ -5,12 +5,13 @@
 
 use k8s_openapi::api::core::v1::ServiceSpec;
 
-use super::resource::Context;
-use super::service::HEADLESS;
+use super::rules::Context;
 use crate::address::{self, Family};
 use crate::field::FieldErrors;
 use crate::service_addresses::Allocation;
 
+/// Value of `clusterIP` for a headless Service.
+pub(super) const HEADLESS: &str = "None";
 pub(super) const SINGLE: &str = "SingleStack";
 pub(super) const PREFER_DUAL: &str = "PreferDualStack";
 pub(super) const REQUIRE_DUAL: &str = "RequireDualStack";

@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::ServiceSpec;
 
-use super::resource::Context;
+use super::rules::Context;
 use crate::field::FieldErrors;
 use crate::service_addresses::{Allocation, ServiceAddresses};
 

@@ -6,8 +6,7 @@ use k8s_openapi::api::core::v1::{ServicePort, ServiceSpec};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
 use super::endpoints::{PROTOCOLS, check_port_number};
-use super::service::HEADLESS;
-use super::service_families::{PREFER_DUAL, REQUIRE_DUAL, SINGLE, is_headless, needs_cluster_ip};
+use super::service_families::{HEADLESS, PREFER_DUAL, REQUIRE_DUAL, SINGLE, is_headless, needs_cluster_ip};
 use crate::address::{self, Family};
 use crate::field::FieldErrors;
 use crate::names::{

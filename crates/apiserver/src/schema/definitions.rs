@@ -20,6 +20,11 @@ pub(crate) fn builtin() -> &'static Map<String, Value> {
     &BUILTIN
 }
 
+/// Returns the name of the schema that `schema` refers to, if any.
+pub(super) fn reference(schema: &Value) -> Option<&str> {
+    schema.get("$ref")?.as_str()?.strip_prefix(REF_PREFIX)
+}
+
 fn make() -> Map<String, Value> {
     use k8s_openapi::api::authentication::v1::{SelfSubjectReview, TokenRequest, TokenReview};
     use k8s_openapi::api::authorization::v1::{

@@ -8,6 +8,7 @@ mod unknown;
 
 use serde_json::{Map, Value};
 
+use definitions::reference;
 pub(crate) use definitions::{REF_PREFIX, builtin, definitions_used_by};
 pub(crate) use structural::{check as check_structure, prune};
 pub(crate) use unknown::unknown_fields;
@@ -129,8 +130,4 @@ impl<'a> Node<'a> {
     pub(crate) fn default_value(self) -> Option<&'a Value> {
         self.get("default")
     }
-}
-
-fn reference(schema: &Value) -> Option<&str> {
-    schema.get("$ref")?.as_str()?.strip_prefix(REF_PREFIX)
 }

@@ -1,12 +1,15 @@
 //! Label and field selectors of queries.
 
+mod error;
 mod fields;
 mod labels;
 
+pub(crate) use error::SelectorError;
 pub(crate) use fields::FieldSelector;
 pub(crate) use labels::LabelSelector;
 
 use crate::cluster::Stored;
+use crate::kinds::Kind;
 
 /// Label and field selector of a list or watch; an object must satisfy both.
 #[derive(Debug, Clone, Default)]
@@ -21,12 +24,12 @@ impl Selector {
         self.fields.is_empty() && self.labels.is_empty()
     }
 
+    /// Returns the selector of the stored objects: field names of a view are translated to those of the stored kind.
+    pub(crate) fn stored(&self, kind: &Kind) -> Self {
+        Self { labels: self.labels.clone(), fields: self.fields.clone().renamed(kind.stored_fields()) }
+    }
+
     pub(crate) fn matches(&self, object: &Stored) -> bool {
         self.fields.matches(object) && self.labels.matches(&object.labels)
     }
 }
-
-/// Error of a selector that cannot be parsed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unable to parse requirement: {0}")]
-pub(crate) struct SelectorError(String);

@@ -4,17 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Column, age, name};
-
-/// A column of `additionalPrinterColumns`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PrinterColumn {
-    pub(crate) name: String,
-    /// `string`, `integer`, `number`, `boolean` or `date`.
-    pub(crate) value_type: String,
-    /// A path such as `.spec.replicas` or `.status.conditions[0].type`. Other `JSONPath` features yield empty cells.
-    pub(crate) json_path: String,
-    pub(crate) priority: i32,
-}
+use crate::custom_kind::PrinterColumn;
 
 pub(super) fn heads(columns: &[PrinterColumn]) -> Vec<Column> {
     let mut heads = vec![Column::new("string", "name", 0).named("Name")];

@@ -1,6 +1,6 @@
 //! Garbage collection of dependents.
 
-use super::super::garbage::Propagation;
+use super::super::Propagation;
 use super::*;
 
 fn store() -> TestStore {

@@ -8,29 +8,30 @@ use k8s_openapi::api::authorization::v1::{
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use serde_json::{Value, json};
 
-use super::{AUTHORIZATION, decode};
 use crate::attributes::Attributes;
+use crate::authorization;
 use crate::field::FieldErrors;
 use crate::identity::User;
 use crate::shared::Shared;
 use crate::status::StatusError;
 
-/// Evaluates an access review of any of the three kinds.
+pub(super) const AUTHORIZATION: &str = "authorization.k8s.io";
+
+/// Evaluates an access review of any of the three kinds; the spec of `SubjectAccessReview` has all fields of the others.
 ///
 /// `requester` is the requesting user for a `SelfSubjectAccessReview`; `namespace` that of the path for a
 /// `LocalSubjectAccessReview`.
 ///
 /// # Errors
-/// 400 if the review cannot be decoded, 422 if its spec is invalid.
+/// 422 if its spec is invalid.
 pub(super) fn review_access(
     shared: &Arc<Shared>,
     kind: &'static str,
-    body: &Value,
+    review: SubjectAccessReview,
     requester: Option<&User>,
     namespace: Option<&str>,
 ) -> Result<Value, StatusError> {
-    // The spec of `SubjectAccessReview` has all fields of the other two.
-    let spec = decode::<SubjectAccessReview>(body)?.spec;
+    let spec = review.spec;
     let mut errors = FieldErrors::default();
     let attributes = match (&spec.resource_attributes, &spec.non_resource_attributes) {
         (Some(resource), None) => of_resource(resource),
@@ -64,7 +65,7 @@ pub(super) fn review_access(
     if !errors.is_empty() {
         return Err(StatusError::invalid_review(AUTHORIZATION, kind, errors));
     }
-    let decision = shared.policies.decide(shared, &user, &attributes);
+    let decision = authorization::decide(shared, &user, &attributes);
     let mut status = json!({"allowed": decision.allowed});
     if !decision.reason.is_empty() {
         status["reason"] = json!(decision.reason);
@@ -89,7 +90,7 @@ pub(super) fn review_rules(
 ) -> Result<Value, StatusError> {
     let namespace = review.spec.namespace.filter(|namespace| !namespace.is_empty());
     let namespace = namespace.ok_or_else(|| StatusError::bad_request("no namespace on request"))?;
-    let (rules, error) = shared.policies.rules_of(shared, requester, &namespace);
+    let (rules, error) = authorization::rules_of(shared, requester, &namespace);
     let (paths, resources): (Vec<&PolicyRule>, _) = rules.iter().partition(|rule| rule.non_resource_urls.is_some());
     let resource = |rule: &PolicyRule| {
         let mut document = json!({"verbs": rule.verbs, "apiGroups": rule.api_groups, "resources": rule.resources});

@@ -10,6 +10,8 @@ use http::{HeaderMap, Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use self::access::AUTHORIZATION;
+use self::tokens::{AUTHENTICATION, user_info};
 use super::accept;
 use super::body::Expected;
 use super::path::ResourcePath;
@@ -18,9 +20,6 @@ use crate::identity::User;
 use crate::protobuf;
 use crate::shared::Shared;
 use crate::status::StatusError;
-
-const AUTHENTICATION: &str = "authentication.k8s.io";
-const AUTHORIZATION: &str = "authorization.k8s.io";
 
 /// A virtual resource: where it is served, and its kind. All have version `v1`.
 #[derive(Debug, PartialEq, Eq)]
@@ -156,9 +155,11 @@ impl VirtualResource {
                 "metadata": {"creationTimestamp": shared.now()},
                 "status": {"userInfo": user_info(user)},
             }),
-            Review::Access => access::review_access(shared, self.kind, &body, None, None)?,
-            Review::SelfAccess => access::review_access(shared, self.kind, &body, Some(user), None)?,
-            Review::LocalAccess => access::review_access(shared, self.kind, &body, None, path.namespace.as_deref())?,
+            Review::Access => access::review_access(shared, self.kind, decode(&body)?, None, None)?,
+            Review::SelfAccess => access::review_access(shared, self.kind, decode(&body)?, Some(user), None)?,
+            Review::LocalAccess => {
+                access::review_access(shared, self.kind, decode(&body)?, None, path.namespace.as_deref())?
+            }
             Review::SelfRules => access::review_rules(shared, user, decode(&body)?)?,
         };
         if !accept::prefers_protobuf(headers) {
@@ -178,12 +179,4 @@ fn decode<T: DeserializeOwned>(body: &Value) -> Result<T, StatusError> {
     serde_path_to_error::deserialize(body).map_err(|error| {
         StatusError::bad_request(format!("the review cannot be decoded: {}: {}", error.path(), error.inner()))
     })
-}
-
-fn user_info(user: &User) -> Value {
-    let mut info = json!({"username": user.name, "groups": user.groups});
-    if !user.uid.is_empty() {
-        info["uid"] = json!(user.uid);
-    }
-    info
 }

@@ -6,12 +6,13 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenReview};
 use serde_json::{Value, json};
 
-use super::{AUTHENTICATION, user_info};
 use crate::field::FieldErrors;
 use crate::http::path::ResourcePath;
-use crate::identity::{AUDIENCE, Issued};
+use crate::identity::{AUDIENCE, Issued, User};
 use crate::shared::Shared;
 use crate::status::StatusError;
+
+pub(super) const AUTHENTICATION: &str = "authentication.k8s.io";
 
 /// Default lifetime of a token and the minimum that can be requested, in seconds.
 const LIFETIME: i64 = 3_600;
@@ -93,4 +94,12 @@ pub(super) fn review_token(shared: &Arc<Shared>, review: &TokenReview) -> Value 
         "spec": review.spec,
         "status": status,
     })
+}
+
+pub(super) fn user_info(user: &User) -> Value {
+    let mut info = json!({"username": user.name, "groups": user.groups});
+    if !user.uid.is_empty() {
+        info["uid"] = json!(user.uid);
+    }
+    info
 }

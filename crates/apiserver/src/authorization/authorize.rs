@@ -1,0 +1,73 @@
+//! Authorization of requests by the mode of the server.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::rbac::v1::PolicyRule;
+use serde::de::DeserializeOwned;
+
+use super::{Decision, Policy};
+use crate::attributes::Attributes;
+use crate::cluster::Cluster;
+use crate::config::Authorization;
+use crate::identity::User;
+use crate::shared::Shared;
+use crate::status::StatusError;
+
+pub(crate) const GROUP: &str = "rbac.authorization.k8s.io";
+const KINDS: [&str; 4] = ["clusterroles", "roles", "clusterrolebindings", "rolebindings"];
+
+/// Decides whether `user` may make a request, by the authorization mode of the server.
+pub(crate) fn decide(shared: &Shared, user: &User, attributes: &Attributes) -> Decision {
+    match shared.config.authorization {
+        Authorization::AlwaysAllow => Decision::allowed(""),
+        Authorization::Rbac => policy(shared).decide(user, attributes),
+    }
+}
+
+/// Returns the rules that apply to `user` in `namespace`, cluster-wide ones included, and an error message if they are
+/// incomplete.
+pub(crate) fn rules_of(shared: &Shared, user: &User, namespace: &str) -> (Vec<PolicyRule>, String) {
+    match shared.config.authorization {
+        Authorization::AlwaysAllow => (allow_everything(), String::new()),
+        Authorization::Rbac => policy(shared).rules_of(user, namespace),
+    }
+}
+
+/// Authorizes a request.
+///
+/// # Errors
+/// 403 `Forbidden` if `user` may not make it.
+pub(crate) fn check(shared: &Shared, user: &User, attributes: &Attributes) -> Result<(), StatusError> {
+    let decision = decide(shared, user, attributes);
+    if decision.allowed { Ok(()) } else { Err(StatusError::not_authorized(&user.name, attributes, &decision.reason)) }
+}
+
+fn policy(shared: &Shared) -> Arc<Policy> {
+    // Read before the objects, so that a change in between leads to a rebuild on the next call.
+    let versions = KINDS.map(|plural| shared.last_change(GROUP, "v1", plural));
+    let build = |cluster: &Cluster| {
+        let [cluster_roles, roles, cluster_bindings, bindings] = KINDS;
+        Policy::new(
+            &decode_all(cluster, cluster_roles),
+            decode_all(cluster, roles),
+            decode_all(cluster, cluster_bindings),
+            decode_all(cluster, bindings),
+        )
+    };
+    shared.policies.get(versions, || shared.read(build))
+}
+
+fn allow_everything() -> Vec<PolicyRule> {
+    let all = || Some(vec!["*".to_owned()]);
+    let verbs = vec!["*".to_owned()];
+    vec![
+        PolicyRule { verbs: verbs.clone(), api_groups: all(), resources: all(), ..PolicyRule::default() },
+        PolicyRule { verbs, non_resource_urls: all(), ..PolicyRule::default() },
+    ]
+}
+
+fn decode_all<T: DeserializeOwned>(cluster: &Cluster, plural: &str) -> Vec<T> {
+    let Some(kind) = cluster.kinds().find(GROUP, "v1", plural) else { return Vec::new() };
+    let objects = cluster.list(kind, None);
+    objects.iter().filter_map(|object| serde_json::from_slice(&object.json).ok()).collect()
+}

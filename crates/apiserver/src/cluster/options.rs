@@ -1,0 +1,65 @@
+//! Options of writes and deletes.
+
+use jiff::Timestamp;
+
+/// Options of a write.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WriteOptions {
+    pub(crate) now: Timestamp,
+    /// Return the result, but store nothing.
+    pub(crate) dry_run: bool,
+    pub(crate) field_validation: FieldValidation,
+    /// Whether admission rules apply; `true` for writes of clients, `false` for those of the server itself.
+    pub(crate) admission: bool,
+}
+
+impl WriteOptions {
+    /// Returns the options of a write by the server itself.
+    pub(crate) fn at(now: Timestamp) -> Self {
+        Self { now, dry_run: false, field_validation: FieldValidation::Ignore, admission: false }
+    }
+}
+
+/// Handling of fields outside of the schema of a kind, which are never stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum FieldValidation {
+    Ignore,
+    #[default]
+    Warn,
+    Strict,
+}
+
+/// Options of a delete, from its body and parameters.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DeleteOptions {
+    pub(crate) grace_period_seconds: Option<i64>,
+    /// Precondition: uid of the object.
+    pub(crate) uid: Option<String>,
+    /// Precondition: resource version of the object.
+    pub(crate) resource_version: Option<String>,
+    /// What happens to the dependents; no effect unless the server collects garbage.
+    pub(crate) propagation: Propagation,
+}
+
+/// Propagation policy of a delete.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    /// Dependents are deleted after the owner.
+    #[default]
+    Background,
+    /// Dependents are deleted before the owner, which waits for those with `blockOwnerDeletion`.
+    Foreground,
+    /// Dependents stay, and lose the reference to the owner.
+    Orphan,
+}
+
+impl Propagation {
+    /// Returns the value of `propagationPolicy`.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Propagation::Background => "Background",
+            Propagation::Foreground => "Foreground",
+            Propagation::Orphan => "Orphan",
+        }
+    }
+}

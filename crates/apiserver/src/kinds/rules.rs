@@ -1,0 +1,62 @@
+//! The rules for storing the objects of a kind, in object-safe form.
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use rand::rngs::StdRng;
+use serde_json::{Map, Value};
+
+use super::Kind;
+use crate::service_addresses::{Allocation, ServiceAddresses};
+use crate::status::StatusError;
+
+/// Inputs of a write besides the object.
+pub(crate) struct Context<'a> {
+    pub(crate) kind: &'a Kind,
+    /// Namespace in the path of the request.
+    pub(crate) namespace: Option<&'a str>,
+    pub(crate) now: Timestamp,
+    pub(crate) rng: &'a mut StdRng,
+    pub(crate) addresses: &'a ServiceAddresses,
+}
+
+/// An object that has passed its rules and can be stored.
+pub(crate) struct Prepared {
+    /// Object without `kind`, `apiVersion` and `metadata.resourceVersion`.
+    pub(crate) object: Map<String, Value>,
+    pub(crate) metadata: ObjectMeta,
+    pub(crate) fields: Vec<(&'static str, String)>,
+    pub(crate) allocations: Vec<Allocation>,
+    /// Whether the server generated the name.
+    pub(crate) generated_name: bool,
+}
+
+/// Part of an object that an update changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Main,
+    Status,
+}
+
+/// Object-safe form of [`Resource`](super::Resource), implemented by [`Typed`](super::Typed) and by the rules of custom kinds.
+pub(crate) trait Rules: Send + Sync {
+    /// Prepares a new object.
+    ///
+    /// # Errors
+    /// 400 if it cannot be decoded, 422 if it is invalid.
+    fn create(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
+
+    /// Prepares an object stored by `Server::load`, see [`Resource::prepare_load`](super::Resource::prepare_load).
+    fn load(&self, body: Value, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
+
+    /// Prepares the new version of a stored object.
+    ///
+    /// # Errors
+    /// 400 if it cannot be decoded, 422 if it is invalid or changes immutable fields.
+    fn update(&self, old: Value, new: Value, part: Part, context: &mut Context<'_>) -> Result<Prepared, StatusError>;
+
+    /// Prepares a stored object again after the server changed its metadata. Nothing is validated.
+    fn touch(&self, object: Value, kind: &Kind) -> Result<Prepared, StatusError>;
+
+    /// Returns the grace period of a delete in seconds, see [`Resource::grace`](super::Resource::grace).
+    fn grace(&self, object: &Value, kind: &Kind, requested: Option<i64>) -> Result<Option<i64>, StatusError>;
+}
