@@ -10,8 +10,12 @@ use futures::Stream;
 use http::{HeaderMap, header::CONTENT_TYPE};
 use http_body_util::BodyDataStream;
 use kube_wire::Encoding;
+use tokio_util::sync::ReusableBoxFuture;
 
-use crate::{Call, Error, failure::transport_error, response_body::ResponseBody, transport::Replaced};
+use crate::{Call, Error, failure::transport_error, response_body::ResponseBody};
+
+/// Future that resolves when the connection of a watch is to be replaced.
+pub(crate) type Replaced = ReusableBoxFuture<'static, ()>;
 
 /// Stream of the response body of a list or watch, in chunks of arbitrary size. Dropping it cancels the request.
 ///

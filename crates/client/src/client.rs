@@ -1,5 +1,7 @@
 //! The [`Client`]: requests by resource or path, with rate limit, gate, timeouts and retries.
 
+mod lists;
+
 use std::{fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
@@ -8,29 +10,25 @@ use http::{
     header::{ACCEPT, CONTENT_TYPE, USER_AGENT},
 };
 use http_body_util::{BodyExt as _, Full};
-use kube_wire::{Decode, DecodeContext, Encoding, Resource};
+use kube_wire::{Decode, DecodeContext, Encoding};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::{
-    Body, Call, ClientMetrics, ClientMetricsProvider, ClientOptions, Config, ConfigError, Credentials, Error,
-    ListParams, TransportKind, WatchParams,
+    Call, ClientMetrics, ClientMetricsProvider, ClientOptions, Config, ConfigError, Credentials, Error, TransportKind,
     body::encoding_of,
     error::status_of,
     failure::transport_error,
     gate::{Gate, WriteGate},
+    outgoing::Outgoing,
     response_body::ResponseBody,
     retry::{self, Outcome},
+    service::Service,
     throttle::Throttle,
-    transport::{Replaced, Service, Transport},
+    transport::Transport,
     warnings::Warnings,
 };
-
-const JSON: HeaderValue = HeaderValue::from_static(Encoding::Json.media_type());
-/// Accept header of client-go for protobuf: the server falls back to JSON for types without protobuf (custom
-/// resources).
-const PROTOBUF_OR_JSON: HeaderValue = HeaderValue::from_static("application/vnd.kubernetes.protobuf,application/json");
 
 /// A client for one API server. Clones share connections, the rate limiter and the remembered warnings.
 #[derive(Clone)]
@@ -53,26 +51,6 @@ struct Shared {
     credentials: Credentials,
     metrics: Arc<dyn ClientMetrics>,
     warnings: Warnings,
-}
-
-/// A request without authentication headers, which can be sent repeatedly.
-pub(crate) struct Outgoing {
-    pub(crate) method: Method,
-    pub(crate) path_and_query: String,
-    pub(crate) accept: Encoding,
-    pub(crate) content_type: Option<HeaderValue>,
-    pub(crate) body: Bytes,
-}
-
-impl Outgoing {
-    pub(crate) fn json(method: Method, path_and_query: String, body: Vec<u8>) -> Self {
-        Self { method, path_and_query, accept: Encoding::Json, content_type: Some(JSON), body: body.into() }
-    }
-
-    pub(crate) fn get(path_and_query: String) -> Self {
-        let (method, accept) = (Method::GET, Encoding::Json);
-        Self { method, path_and_query, accept, content_type: None, body: Bytes::new() }
-    }
 }
 
 impl Client {
@@ -168,64 +146,6 @@ impl Client {
         if T::PROTOBUF { self.shared.content_type } else { Encoding::Json }
     }
 
-    /// Lists a resource in `namespace`, or in all namespaces if `None`, and returns the whole body, to be decoded with
-    /// `kube_wire::decode_list`.
-    ///
-    /// The body is always JSON: `params.accept` is ignored. [`list_chunks`](Self::list_chunks) does not buffer long
-    /// lists.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Api`], [`Error::Transport`], [`Error::Request`] or [`Error::ShuttingDown`].
-    pub async fn list(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-        params: &ListParams,
-    ) -> Result<Bytes, Error> {
-        let call = Call::new("list", resource, namespace.unwrap_or_default(), "");
-        self.call(&call, &Outgoing::get(resource.path(namespace) + &params.query())).await
-    }
-
-    /// Lists a resource in `namespace`, or in all namespaces if `None`, and returns the body as it arrives, to be
-    /// decoded with `kube_wire::ListReader`.
-    ///
-    /// [`Timeouts::request`](crate::Timeouts::request) bounds the time to the response headers only, not the body.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`list`](Self::list), and [`Error::InvalidResponse`] if the content type is neither JSON nor protobuf.
-    pub async fn list_chunks(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-        params: &ListParams,
-    ) -> Result<Body, Error> {
-        let call = Call::new("list", resource, namespace.unwrap_or_default(), "");
-        let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(resource.path(namespace) + &params.query()) };
-        self.open(&self.shared.transport.calls(), call, &outgoing, None).await
-    }
-
-    /// Watches a resource in `namespace`, or in all namespaces if `None`, and returns the body as it arrives, to be
-    /// decoded with `kube_wire::WatchReader`. Dropping the body ends the watch.
-    ///
-    /// As in client-go, the first attempt does not pass the rate limiter; retries do.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`list_chunks`](Self::list_chunks).
-    pub async fn watch(
-        &self,
-        resource: &Resource,
-        namespace: Option<&str>,
-        params: &WatchParams,
-    ) -> Result<Body, Error> {
-        let call = Call::new("watch", resource, namespace.unwrap_or_default(), "");
-        let outgoing = Outgoing { accept: params.accept, ..Outgoing::get(resource.path(namespace) + &params.query()) };
-        let (service, replaced) = self.shared.transport.watches();
-        self.open(&service, call, &outgoing, Some(replaced)).await
-    }
-
     /// Reads a JSON document by path, such as discovery or `/version`.
     ///
     /// # Errors
@@ -290,23 +210,6 @@ impl Client {
             return Ok(body);
         }
         Err(api_error(call, response, limit).await)
-    }
-
-    /// Sends a request and returns the body of a successful response as it arrives. `replaced` is set for watches,
-    /// which skip the rate limiter and end when it resolves.
-    async fn open(
-        &self,
-        service: &Service,
-        call: Call,
-        outgoing: &Outgoing,
-        replaced: Option<Replaced>,
-    ) -> Result<Body, Error> {
-        let response = self.send(service, &call, outgoing, replaced.is_none()).await?;
-        if !response.status().is_success() {
-            return Err(api_error(&call, response, self.shared.request_timeout).await);
-        }
-        let (head, body) = response.into_parts();
-        Body::new(call, &head.headers, body, replaced)
     }
 
     /// Awaits `future`; fails with [`Error::ShuttingDown`] if `shutdown` is cancelled first.
@@ -393,15 +296,11 @@ impl Client {
     }
 
     fn request(&self, call: &Call, outgoing: &Outgoing) -> Result<Request<Full<Bytes>>, Error> {
-        let Outgoing { method, path_and_query, accept, content_type, body } = outgoing;
-        let accept = match accept {
-            Encoding::Json => JSON,
-            Encoding::Protobuf => PROTOBUF_OR_JSON,
-        };
+        let Outgoing { method, path_and_query, accept: _, content_type, body } = outgoing;
         let mut request = Request::builder()
             .method(method)
             .uri(path_and_query)
-            .header(ACCEPT, accept)
+            .header(ACCEPT, outgoing.accept())
             .header(USER_AGENT, &self.shared.user_agent);
         if let Some(content_type) = content_type {
             request = request.header(CONTENT_TYPE, content_type);

@@ -83,6 +83,7 @@ mod gate;
 mod kube_error;
 mod metrics;
 mod options;
+mod outgoing;
 mod params;
 mod prepared;
 #[cfg(feature = "prometheus")]
@@ -91,6 +92,7 @@ mod proxy;
 mod query;
 mod response_body;
 mod retry;
+mod service;
 mod service_account;
 mod throttle;
 mod timeouts;

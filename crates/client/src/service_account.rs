@@ -18,7 +18,12 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 
-use crate::{Call, Client, Error, client::Outgoing, response_body::ResponseBody, transport::Service, typed::path};
+use crate::{
+    Call, Client, Error,
+    outgoing::{Outgoing, path},
+    response_body::ResponseBody,
+    service::Service,
+};
 use kube_wire::Decode as _;
 use token::{TokenAction, TokenState};
 

@@ -12,7 +12,7 @@ use http::{HeaderValue, StatusCode, header::AUTHORIZATION};
 use tokio::time::Instant;
 use tower::{BoxError, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 
-use crate::transport::Service;
+use crate::service::Service;
 
 /// Age at which the file is read again: client-go's period of 1 min less its leeway of 10 s.
 const MAX_AGE: Duration = Duration::from_secs(50);

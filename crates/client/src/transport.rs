@@ -25,16 +25,17 @@ use tower::{
 
 use crate::{
     Config, ConfigError, Timeouts,
+    body::Replaced,
     config::{Live, Loaded, Target},
     connector::{Connector, connector},
     kube_error::KubeError,
     prepared::Identity,
     proxy::Proxy,
     response_body::ResponseBody,
+    service::Service,
     service_account::ServiceAccount,
 };
 
-pub(crate) type Service = BoxCloneSyncService<Request<Full<Bytes>>, Response<ResponseBody>, BoxError>;
 /// HTTP/2 flow-control windows of a stream and of a connection, in bytes. The connection window is 32 times larger,
 /// so that streams that are not read do not block the others.
 const STREAM_WINDOW: u32 = 1 << 20;
@@ -60,9 +61,6 @@ struct Pools {
     /// Notifies of a changed configuration; `None` for an in-process service, which never changes.
     configuration: Option<watch::Receiver<Arc<Loaded>>>,
 }
-
-/// Future that resolves when the connection of a watch is to be replaced.
-pub(crate) type Replaced = ReusableBoxFuture<'static, ()>;
 
 impl Transport {
     pub(crate) fn new(config: &Config, timeouts: &Timeouts) -> Result<Self, ConfigError> {

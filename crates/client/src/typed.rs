@@ -1,11 +1,15 @@
 //! Reads and writes of single objects, for `k8s-openapi` types and for projections that implement [`Decode`].
 
 use http::{HeaderValue, Method};
-use kube_wire::{Decode, Resource, ResourceVersion, Uid};
+use kube_wire::{Decode, ResourceVersion, Uid};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
-use crate::{Call, Client, Error, Preconditions, client::Outgoing, query::percent_encode};
+use crate::{
+    Call, Client, Error, Preconditions,
+    outgoing::{Outgoing, path},
+    query::percent_encode,
+};
 
 const MERGE_PATCH: HeaderValue = HeaderValue::from_static("application/merge-patch+json");
 
@@ -214,38 +218,11 @@ fn decode_stored<T: Decode>(call: Call, response: &[u8]) -> Result<T, Error> {
     Ok(object)
 }
 
-/// Returns the path of an object, or of its collection if `name` is empty.
-pub(crate) fn path(resource: &Resource, namespace: &str, name: &str) -> String {
-    let mut path = resource.path(Some(&percent_encode(namespace)));
-    if !name.is_empty() {
-        path.push('/');
-        path.push_str(&percent_encode(name));
-    }
-    path
-}
-
 fn encode(call: &Call, object: &impl Serialize) -> Result<Vec<u8>, Error> {
     // Few objects are smaller: saves the first reallocations.
     let mut body = Vec::with_capacity(1 << 10);
     match serde_json::to_writer(&mut body, object) {
         Ok(()) => Ok(body),
         Err(error) => Err(Error::Request { call: call.clone(), source: error.into() }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use k8s_openapi::api::{core::v1::Node, core::v1::Pod, discovery::v1::EndpointSlice};
-
-    use super::*;
-
-    #[test]
-    fn path_percent_encodes_namespace_and_name() {
-        assert_eq!(path(&Pod::RESOURCE, "shop", ""), "/api/v1/namespaces/shop/pods");
-        assert_eq!(path(&Node::RESOURCE, "", "node-1"), "/api/v1/nodes/node-1");
-        assert_eq!(
-            path(&EndpointSlice::RESOURCE, "shop/..", "web-1"),
-            "/apis/discovery.k8s.io/v1/namespaces/shop%2F../endpointslices/web-1"
-        );
     }
 }

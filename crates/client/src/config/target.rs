@@ -12,7 +12,7 @@ use tower::{
 };
 
 use super::Live;
-use crate::{response_body::ResponseBody, transport::Service};
+use crate::{response_body::ResponseBody, service::Service};
 
 /// Destination of the requests of a configuration.
 #[derive(Clone)]
