@@ -1,138 +1,14 @@
 //! Tests of the election rules, response by response. `UPSTREAM_TESTS.md` maps the tests of client-go to these.
 
-use std::time::{Duration, Instant};
+mod harness;
 
-use jiff::Timestamp;
-use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube_lease_election::{Elector, End, LeaseName, Next, Now, Request, RequestOutcome, Timing};
+use std::time::Duration;
+
+use k8s_openapi::api::coordination::v1::Lease;
+use kube_lease_election::{End, Next, Request, RequestOutcome};
 use rstest::rstest;
 
-const SECOND: Duration = Duration::from_secs(1);
-
-/// One elector and its clock.
-struct Harness {
-    elector: Elector,
-    now: Now,
-    start: Instant,
-}
-
-impl Harness {
-    fn new() -> Self {
-        let lease = LeaseName { namespace: "foo".to_owned(), name: "bar".to_owned() };
-        let elector = Elector::new(lease, "baz".to_owned(), Timing::default(), 7);
-        let now = Now { at: tokio::time::Instant::now().into_std(), wall: Timestamp::UNIX_EPOCH };
-        Self { elector, now, start: now.at }
-    }
-
-    /// Returns a harness whose elector has led since second 0, with the Lease at resource version 1.
-    fn leading() -> Self {
-        let mut harness = Self::new();
-        harness.exchange("get", RequestOutcome::NotFound);
-        harness.exchange("create", written(1));
-        assert!(harness.is_leading());
-        harness
-    }
-
-    fn advance(&mut self, time: Duration) {
-        self.now.at += time;
-        self.now.wall += time;
-    }
-
-    fn next(&mut self) -> Next {
-        self.elector.next(self.now)
-    }
-
-    /// Advances the clock to the next request, which must have this verb, and returns its Lease.
-    #[track_caller]
-    fn expect_request(&mut self, verb: &str) -> Option<Lease> {
-        for _ in 0..3 {
-            match self.next() {
-                Next::Wait(until) => {
-                    let wait = until - self.now.at;
-                    self.advance(wait);
-                }
-                Next::Send { request, .. } => {
-                    let (actual, lease) = match request {
-                        Request::Get => ("get", None),
-                        Request::Create(lease) => ("create", Some(lease)),
-                        Request::Update(lease) => ("update", Some(lease)),
-                    };
-                    assert_eq!(actual, verb);
-                    if actual == "update" {
-                        let version = lease.as_ref().and_then(|lease| lease.metadata.resource_version.as_deref());
-                        assert_ne!(version.unwrap_or_default(), "", "update without a resource version");
-                    }
-                    return lease;
-                }
-                Next::Ended(end) => panic!("{end:?} instead of {verb}"),
-            }
-        }
-        panic!("waits forever instead of {verb}");
-    }
-
-    #[track_caller]
-    fn exchange(&mut self, verb: &str, outcome: RequestOutcome) -> Option<Lease> {
-        let lease = self.expect_request(verb);
-        self.elector.record_outcome(self.now, outcome);
-        lease
-    }
-
-    /// Returns the time until the next action; zero if a request is due.
-    fn time_to_next_action(&mut self) -> Duration {
-        match self.next() {
-            Next::Wait(until) => until - self.now.at,
-            _ => Duration::ZERO,
-        }
-    }
-
-    fn is_leading(&self) -> bool {
-        self.elector.term().is_some()
-    }
-
-    /// Returns the seconds from the start to the end of the term.
-    fn term_end_seconds(&self) -> Option<f64> {
-        self.elector.term().map(|term| (term.until - self.start).as_secs_f64())
-    }
-}
-
-fn written(version: u32) -> RequestOutcome {
-    RequestOutcome::Written { uid: "uid".to_owned(), resource_version: version.to_string() }
-}
-
-/// Returns a Lease at resource version 5.
-fn lease(holder: &str, seconds: i32) -> Lease {
-    Lease {
-        metadata: ObjectMeta {
-            namespace: Some("foo".to_owned()),
-            name: Some("bar".to_owned()),
-            resource_version: Some("5".to_owned()),
-            ..ObjectMeta::default()
-        },
-        spec: Some(LeaseSpec {
-            holder_identity: Some(holder.to_owned()),
-            lease_duration_seconds: Some(seconds),
-            lease_transitions: Some(0),
-            ..LeaseSpec::default()
-        }),
-    }
-}
-
-fn found(holder: &str, seconds: i32) -> RequestOutcome {
-    RequestOutcome::Found(lease(holder, seconds))
-}
-
-fn renewed_by(holder: &str, second: i64) -> Lease {
-    let mut lease = lease(holder, 15);
-    let time = Timestamp::from_second(second).expect("valid time");
-    lease.spec.as_mut().expect("no spec").renew_time = Some(time.into());
-    lease
-}
-
-#[track_caller]
-fn transitions(lease: Option<Lease>) -> Option<i32> {
-    lease.expect("no Lease").spec.expect("no spec").lease_transitions
-}
+use self::harness::{Harness, SECOND, found, lease, renewed_by, transitions, written};
 
 #[test]
 fn acquire_from_no_object() {
