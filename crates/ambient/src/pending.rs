@@ -1,17 +1,10 @@
 //! Counts of pending work, which have to be zero at the end of a simulation.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::rc::Rc;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
-use crate::simulation;
-
-type Count = dyn Fn() -> usize + Send + Sync;
-
-/// Registered counts of one simulation, with their names. A count whose guard was dropped cannot be upgraded.
-pub(crate) type Counts = Rc<RefCell<Vec<(&'static str, Weak<Count>)>>>;
+use crate::simulation::{self, Count};
 
 /// Registers `count`, a function that returns the number of pending work items, with the simulation of this thread.
 ///

@@ -3,13 +3,17 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Weak;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use rand::SeedableRng as _;
 use rand::rngs::Xoshiro256PlusPlus;
 
-use crate::pending::Counts;
+pub(crate) type Count = dyn Fn() -> usize + Send + Sync;
+
+/// Registered counts of one simulation, with their names. A count whose guard was dropped cannot be upgraded.
+pub(crate) type Counts = Rc<RefCell<Vec<(&'static str, Weak<Count>)>>>;
 
 thread_local! {
     static CURRENT: RefCell<Option<Simulation>> = const { RefCell::new(None) };

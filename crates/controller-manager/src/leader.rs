@@ -12,10 +12,14 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::checks::Checks;
-use crate::manager::{GRACE, RunError};
+use crate::error::RunError;
 use crate::metrics::Metrics;
 use crate::settings::LeaderElection;
 
+/// Time that tasks have to end after `stop` is cancelled.
+///
+/// Together with the time for releasing the lease (1 s) and for its event (500 ms), the process ends within 5 s.
+pub(crate) const GRACE: Duration = Duration::from_secs(3);
 /// Time limit for releasing the lease at shutdown.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time limit for writing the last election event at shutdown.

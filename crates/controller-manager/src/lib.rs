@@ -70,6 +70,7 @@ mod configz;
 mod controllers;
 mod credentials;
 mod discovery;
+mod error;
 mod feature_gates;
 mod flags;
 mod go_duration;
@@ -84,10 +85,11 @@ mod settings;
 mod user_agent;
 
 pub use controllers::{Controllers, UnknownController};
+pub use error::RunError;
 pub use feature_gates::{FeatureGateError, FeatureGates, Gate, Stage};
 pub use flags::{CommandLine, UsageError, flag_reference};
 pub use logging::{LogFormat, LoggingSettings, start_logging};
-pub use manager::{RunError, run};
+pub use manager::run;
 pub use serving::{CertificateError, ServingError};
 pub use settings::{
     AuthenticationSettings, AuthorizationSettings, CertificateFiles, ClientSettings, LeaderElection, ServingSettings,

@@ -2,6 +2,7 @@
 
 mod line;
 
+pub use line::LogFormat;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
@@ -17,18 +18,6 @@ pub struct LoggingSettings {
     pub verbosity: u32,
     /// `--logging-format`: format of a log line; text by default.
     pub format: LogFormat,
-}
-
-/// Format of a log line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LogFormat {
-    /// klog's text format:
-    /// `I1121 11:55:54.123456       1 manager.rs:50] "Starting controllers" server="https://10.0.0.1"`.
-    #[default]
-    Text,
-    /// A JSON object with `ts` (milliseconds since the Unix epoch), `caller`, `msg`, `v` (absent for errors) and the
-    /// fields of the event under their own keys, as upstream's JSON format.
-    Json,
 }
 
 /// Target prefixes of the workspace's crates. Other crates log warnings and errors only: at lower levels, some print

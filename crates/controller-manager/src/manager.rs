@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube_controller::{Controller, Supervisor, SupervisorError};
+use kube_controller::{Controller, Supervisor};
 use kube_controller_client::events::EventRecorder;
 use kube_controller_client::{Client, ClientOptions, Config, ConfigError, Timeouts};
 use kube_endpoint_model::Interner;
@@ -19,50 +19,14 @@ use crate::checks::Checks;
 use crate::controllers::Controllers;
 use crate::credentials;
 use crate::discovery::SliceApi;
+use crate::error::RunError;
 use crate::feature_gates::ENDPOINT_SLICE;
-use crate::leader::{Observers, lead};
+use crate::leader::{GRACE, Observers, lead};
 use crate::metrics::Metrics;
 use crate::serve::serve;
-use crate::serving::ServingError;
 use crate::settings::{ClientSettings, LeaderElection, Settings};
 use crate::user_agent::user_agent;
 
-/// Why [`run`] failed: the controllers could not be started, or ended before `stop` was cancelled.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// No client can be built from the configuration of the API server.
-    #[error("cannot set up a client for the API server")]
-    Client(#[from] ConfigError),
-    /// The lease was not renewed within the renew deadline, or another process holds it. The process has to end, as
-    /// upstream's does.
-    #[error("the leader election lease is lost")]
-    LeaseLost,
-    /// The API server has answered every request of this process with 401 for five minutes.
-    #[error(
-        "the API server has answered 401 for {} s: replace the token or client certificate, or the file it is read from",
-        .rejected.as_secs()
-    )]
-    Credentials {
-        /// Time since the first of these answers; at least 300 s.
-        rejected: Duration,
-    },
-    /// The HTTPS server cannot be started: see [`ServingError`].
-    #[error(transparent)]
-    Serving(#[from] ServingError),
-    /// A metric cannot be registered: its name is already in use, or invalid.
-    #[error("cannot register metrics")]
-    Metrics(#[from] prometheus::Error),
-    /// A task (informer, controller, event writer, server) failed, panicked, or did not end within 3 s after `stop` was
-    /// cancelled.
-    #[error(transparent)]
-    Task(#[from] SupervisorError),
-}
-
-/// Time that tasks have to end after `stop` is cancelled.
-///
-/// Together with the time for releasing the lease (1 s) and for its event (500 ms), the process ends within 5 s.
-pub(crate) const GRACE: Duration = Duration::from_secs(3);
 /// Time after `stop` is cancelled during which running syncs may still start requests. A sync may need hundreds of
 /// requests and wait for the rate limiter before each, which takes longer than [`GRACE`]; the next leader does the
 /// rest.

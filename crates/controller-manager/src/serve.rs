@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::checks::Checks;
 use crate::configz::configz;
-use crate::manager::RunError;
+use crate::error::RunError;
 use crate::metrics::Metrics;
 use crate::serving::{Contents, Pages, Reviewers, Server};
 use crate::settings::Settings;

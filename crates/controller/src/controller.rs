@@ -11,9 +11,9 @@ use kube_informer::{Event, HandlerHandle, Informer, NeverSynced, synced_before};
 use kube_workqueue::MetricsProvider;
 use tokio_util::sync::CancellationToken;
 
-use crate::ControllerMetrics;
 use crate::enqueuer::Enqueuer;
-use crate::workers::{BoxError, Outcome, RetryPolicy, Workers};
+use crate::workers::{BoxError, RetryPolicy, Workers};
+use crate::{ControllerMetrics, Outcome};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type SyncFn<K> = dyn Fn(K) -> BoxFuture<Result<Outcome, BoxError>> + Send + Sync;

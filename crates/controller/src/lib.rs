@@ -100,6 +100,7 @@ mod enqueuer;
 mod lock;
 mod metrics;
 mod observer;
+mod outcome;
 #[cfg(feature = "prometheus")]
 mod prometheus;
 mod supervisor;
@@ -108,9 +109,9 @@ mod workers;
 pub use controller::{Controller, ControllerBuilder, Metrics};
 pub use enqueuer::Enqueuer;
 pub use lock::locked;
-pub use metrics::ControllerMetrics;
-pub use observer::Latency;
+pub use metrics::{ControllerMetrics, Latency};
+pub use outcome::Outcome;
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusControllers;
 pub use supervisor::{Supervisor, SupervisorError};
-pub use workers::{Outcome, RetryPolicy, Workers};
+pub use workers::{RetryPolicy, Workers};

@@ -1,6 +1,6 @@
 //! Metrics of syncs that upstream does not have.
 
-use crate::Latency;
+use std::time::Duration;
 
 /// Receiver of the measurements of one controller. Each method does nothing by default.
 pub trait ControllerMetrics: Send + Sync {
@@ -12,5 +12,21 @@ pub trait ControllerMetrics: Send + Sync {
     /// the key.
     fn propagated(&self, source: &'static str, latency: Latency) {
         let _ = (source, latency);
+    }
+}
+
+/// Propagation latency of one event, from the event to the end of the sync that wrote because of it, in two parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latency {
+    /// Time from the event to the start of the sync that wrote: batching, delays, back-off and failed syncs.
+    pub queue: Duration,
+    /// Duration of the sync that wrote, which includes the requests to the API server.
+    pub sync: Duration,
+}
+
+impl Latency {
+    /// Returns the sum of both parts.
+    pub fn total(&self) -> Duration {
+        self.queue + self.sync
     }
 }

@@ -3,27 +3,10 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::{ControllerMetrics, Outcome, locked};
-
-/// Propagation latency of one event, from the event to the end of the sync that wrote because of it, in two parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Latency {
-    /// Time from the event to the start of the sync that wrote: batching, delays, back-off and failed syncs.
-    pub queue: Duration,
-    /// Duration of the sync that wrote, which includes the requests to the API server.
-    pub sync: Duration,
-}
-
-impl Latency {
-    /// Returns the sum of both parts.
-    pub fn total(&self) -> Duration {
-        self.queue + self.sync
-    }
-}
+use crate::{ControllerMetrics, Latency, Outcome, locked};
 
 /// Event that queued a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +92,8 @@ impl<K: Eq + Hash> SyncObservation<'_, K> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use rstest::rstest;
     use tokio::time::advance;
 

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::observer::Observer;
-use crate::{ControllerMetrics, locked};
+use crate::{ControllerMetrics, Outcome, locked};
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -34,29 +34,6 @@ impl Default for RetryPolicy {
     /// 15 retries as upstream, then one every 1,000 s, the maximum delay of client-go's rate limiters.
     fn default() -> Self {
         RetryPolicy { max_retries: 15, slow_interval: Duration::from_secs(1_000) }
-    }
-}
-
-/// Outcome of a successful sync: whether it wrote to the API server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Nothing was written.
-    Unchanged,
-    /// The API server acknowledged at least one write.
-    Written,
-}
-
-impl Outcome {
-    /// Returns [`Outcome::Written`] for one or more writes, [`Outcome::Unchanged`] for none.
-    pub fn of_writes(count: usize) -> Self {
-        if count == 0 { Outcome::Unchanged } else { Outcome::Written }
-    }
-}
-
-/// `()` is [`Outcome::Written`], so that a sync that does not report its writes is measured.
-impl From<()> for Outcome {
-    fn from((): ()) -> Self {
-        Outcome::Written
     }
 }
 

@@ -1,5 +1,6 @@
 //! The controller: joins event handlers, queue, caches and sync.
 
+mod informers;
 #[cfg(feature = "defects")]
 mod stale;
 mod sync;
@@ -13,12 +14,12 @@ use kube_controller::{Controller, Metrics};
 use kube_controller_client::Client;
 use kube_controller_client::events::EventRecorder;
 use kube_endpoint_model::well_known::LEADER_ANNOTATION;
-use kube_endpoint_model::{Endpoints, ObjectKey, Pod, PodIndex, Service, ServiceIndex, TriggerTimes};
-use kube_informer::Informer;
+use kube_endpoint_model::{ObjectKey, TriggerTimes};
 use kube_wire::Object as _;
 use kube_workqueue::{Queue, default_controller_limiter};
 
 use crate::legacy::Legacy;
+pub use informers::Informers;
 use sync::Syncs;
 use unanswered::UnansweredWrites;
 use watches::{watch_endpoints, watch_pods, watch_services};
@@ -33,17 +34,6 @@ pub struct Config {
     pub batch_period: Duration,
     /// Rules of earlier Kubernetes versions that apply, from feature gates.
     pub legacy: Legacy,
-}
-
-/// Informers whose caches the Endpoints controller reads.
-#[derive(Debug, Clone)]
-pub struct Informers {
-    /// Informer of Services.
-    pub services: Informer<Service, ServiceIndex>,
-    /// Informer of Pods.
-    pub pods: Informer<Pod, PodIndex>,
-    /// Informer of Endpoints, including those that users wrote.
-    pub endpoints: Informer<Endpoints>,
 }
 
 /// Name in `--controllers`, logs and metrics.

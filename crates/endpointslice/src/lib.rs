@@ -105,10 +105,12 @@
 mod altered;
 #[cfg(feature = "apply")]
 mod apply;
+mod builder;
 #[cfg(feature = "controller")]
 pub mod controller;
 mod desired;
 mod desired_endpoint;
+mod desired_set;
 mod explain;
 #[cfg(feature = "defects")]
 mod ghosts;

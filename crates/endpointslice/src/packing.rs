@@ -5,7 +5,8 @@ use std::sync::Arc;
 use kube_endpoint_model::{Endpoint, EndpointSlice};
 
 use crate::desired_endpoint::DesiredEndpoint;
-use crate::identity::{DesiredSet, Identity};
+use crate::desired_set::DesiredSet;
+use crate::identity::Identity;
 use crate::slice_labels::WrittenLabels;
 
 /// Changes of the slices of one group.

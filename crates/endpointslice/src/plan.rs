@@ -8,16 +8,16 @@ use kube_endpoint_model::{
 };
 use kube_topology::{HintsOutcome, SliceSet, TopologyEvent};
 
+use crate::builder::Builder;
 use crate::desired::DesiredGroup;
 use crate::desired_endpoint::DesiredEndpoint;
 use crate::groups;
 use crate::input::{Hints, Input, TriggerTime};
 use crate::options::{Options, Packing};
-use crate::owner::Owner;
 use crate::packing::{Packed, in_stable_order, pack};
 use crate::recycle::recycle;
 use crate::single::single;
-use crate::slice_labels::{SliceLabels, WrittenLabels};
+use crate::slice_labels::SliceLabels;
 
 /// Writes for the slices of one owner, by address type: a failure in one type does not stop the others (EC-45).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -179,14 +179,6 @@ struct Changes {
     added: usize,
     updated: usize,
     removed: usize,
-}
-
-/// Fields that all new slices of a plan share.
-pub(crate) struct Builder<'a> {
-    pub(crate) owner: &'a Owner,
-    pub(crate) labels: WrittenLabels<'a>,
-    pub(crate) annotations: &'a Labels,
-    pub(crate) options: &'a Options,
 }
 
 impl Builder<'_> {

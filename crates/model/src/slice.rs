@@ -1,12 +1,15 @@
 //! The lossless EndpointSlice type.
 
 mod full;
+mod hints;
 mod protobuf;
 
 use std::sync::Arc;
 
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use hints::EndpointHints;
 
 use crate::json;
 use crate::reference::same_target;
@@ -181,18 +184,6 @@ pub struct EndpointConditions {
     /// Whether the Pod is being deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terminating: Option<bool>,
-}
-
-/// Zones and Nodes whose clients should prefer an endpoint.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct EndpointHints {
-    /// Names of the Nodes.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "encode::names")]
-    pub for_nodes: Vec<Text>,
-    /// Names of the zones.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "encode::names")]
-    pub for_zones: Vec<Text>,
 }
 
 impl<'de> Deserialize<'de> for EndpointHints {

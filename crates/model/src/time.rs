@@ -5,11 +5,10 @@
 //! so a time out of range is treated as unknown instead of failing the object.
 
 use jiff::Timestamp;
-use kube_wire::protobuf::Field;
+use kube_wire::protobuf::{Field, MalformedProtobuf};
 use serde::{Deserialize, Deserializer};
 
 use crate::json::Str;
-use crate::protobuf::Result;
 
 /// `0001-01-01T00:00:00Z`, for which `metav1.Time.IsZero` is true.
 const ZERO: i64 = -62_135_596_800;
@@ -38,23 +37,23 @@ fn parse(text: &str) -> Option<Timestamp> {
 }
 
 /// For `deserialize_with`: a `metav1.Time` by value, see [`from_text`].
-pub(crate) fn value<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Timestamp>, D::Error> {
+pub(crate) fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     Str::deserialize(deserializer).map(|text| from_text(&text.0))
 }
 
 /// For `deserialize_with`: a `*metav1.Time`; `None` for null only.
-pub(crate) fn pointer<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Timestamp>, D::Error> {
+pub(crate) fn pointer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     Option::<Str<'_>>::deserialize(deserializer).map(|text| text.map(|text| of_pointer(&text.0)))
 }
 
 /// Returns the value of a message that Go holds by value. Nanoseconds are ignored, as by Go's `Time.Unmarshal`.
-pub(crate) fn value_of_field(field: &Field<'_>) -> Result<Option<Timestamp>> {
+pub(crate) fn value_of_field(field: &Field<'_>) -> Result<Option<Timestamp>, MalformedProtobuf> {
     let seconds = field.time()?.map(|time| time.seconds).filter(|seconds| *seconds != ZERO);
     Ok(seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()))
 }
 
 /// Returns the value of a message that Go decodes into a pointer, which is not nil even if the message is empty.
-pub(crate) fn pointer_of_field(field: &Field<'_>) -> Result<Option<Timestamp>> {
+pub(crate) fn pointer_of_field(field: &Field<'_>) -> Result<Option<Timestamp>, MalformedProtobuf> {
     let seconds = field.time()?.map_or(ZERO, |time| time.seconds);
     Ok(Some(Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)))
 }

@@ -202,6 +202,13 @@ impl fmt::Display for After<'_> {
     }
 }
 
+impl MalformedProtobuf {
+    /// Converts the error into a [`DecodeError`] for an object of `kind`.
+    pub fn reading(self, kind: &str) -> DecodeError {
+        DecodeError::Protobuf { kind: kind.to_owned(), cause: self, resource_version: None }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;

@@ -42,7 +42,7 @@ pub(crate) use self::{
     envelope::{MAGIC, no_envelope, type_meta, unknown},
     header::FieldHeader,
 };
-use crate::{DecodeError, text::lossy};
+use crate::text::lossy;
 
 /// Iterator over the fields of one message, in encoded order, unknown fields included.
 ///
@@ -79,7 +79,7 @@ pub enum Value<'a> {
 
 /// Error of reading a message: a field and what is wrong with it.
 ///
-/// It does not allocate. [`MalformedProtobuf::reading`] converts it into a [`DecodeError`].
+/// It does not allocate. [`MalformedProtobuf::reading`] converts it into a [`DecodeError`](crate::DecodeError).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
 pub struct MalformedProtobuf {
@@ -311,13 +311,6 @@ impl Problem {
     /// Returns the error for a field of the top-level message.
     pub(crate) fn of_field(self, number: u32) -> MalformedProtobuf {
         self.at(Path::default().child(number))
-    }
-}
-
-impl MalformedProtobuf {
-    /// Converts the error into a [`DecodeError`] for an object of `kind`.
-    pub fn reading(self, kind: &str) -> DecodeError {
-        DecodeError::Protobuf { kind: kind.to_owned(), cause: self, resource_version: None }
     }
 }
 

@@ -3,7 +3,7 @@
 //! None of them has an effect on the three controllers. The list exists so that command lines of
 //! kube-controller-manager are accepted and misspelt names are rejected.
 
-use super::{Gate, Stage};
+use super::gate::{Gate, Stage};
 
 /// Stage, default, whether the gates are locked to the default, and their names.
 type Group = (Stage, bool, bool, &'static [&'static str]);

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{go_bool_parser, path};
+use super::value::{go_bool_parser, path};
 use crate::go_duration::{self, GoDuration};
 use crate::settings::AuthenticationSettings;
 

@@ -2,7 +2,7 @@
 
 use clap::{ArgAction, Args};
 
-use super::path;
+use super::value::path;
 use crate::go_duration::{self, GoDuration};
 use crate::settings::AuthorizationSettings;
 

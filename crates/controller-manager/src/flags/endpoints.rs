@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Bounds;
+use super::value::Bounds;
 use crate::go_duration::{self, GoDuration};
 use crate::go_int;
 use crate::settings::{CONCURRENT_SYNCS, Settings};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args};
 use kube_controller_client::Encoding;
 
-use super::{Bounds, go_bool_parser};
+use super::value::{Bounds, go_bool_parser};
 use crate::controllers::Controllers;
 use crate::feature_gates::FeatureGates;
 use crate::go_duration::{self, GoDuration};

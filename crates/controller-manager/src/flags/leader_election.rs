@@ -3,7 +3,7 @@
 use clap::Args;
 use kube_lease_election::{LeaseName, Timing};
 
-use super::go_bool_parser;
+use super::value::go_bool_parser;
 use crate::go_duration::{self, GoDuration};
 use crate::settings::{self, RESOURCE_NAME, RESOURCE_NAMESPACE};
 

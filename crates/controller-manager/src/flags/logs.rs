@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Bounds;
+use super::value::Bounds;
 use crate::logging::{LogFormat, LoggingSettings};
 
 #[derive(Clone, Debug, Args)]

@@ -2,7 +2,7 @@
 
 use clap::{ArgAction, Args};
 
-use super::{go_bool_parser, path};
+use super::value::{go_bool_parser, path};
 use crate::settings::ClientSettings;
 
 #[derive(Clone, Debug, Args)]

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use clap::Args;
 
-use super::path;
+use super::value::path;
 use crate::go_int;
 use crate::settings::{
     AuthenticationSettings, AuthorizationSettings, CertificateFiles, PORT, ServingSettings, TlsVersion,

@@ -3,6 +3,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use rstest::rstest;
 
+use super::value::path;
 use super::*;
 use crate::settings::{CertificateFiles, LeaderElection, ServingSettings, TlsVersion};
 

@@ -10,7 +10,17 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::LogFormat;
+/// Format of a log line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// klog's text format:
+    /// `I1121 11:55:54.123456       1 manager.rs:50] "Starting controllers" server="https://10.0.0.1"`.
+    #[default]
+    Text,
+    /// A JSON object with `ts` (milliseconds since the Unix epoch), `caller`, `msg`, `v` (absent for errors) and the
+    /// fields of the event under their own keys, as upstream's JSON format.
+    Json,
+}
 
 /// Event formatter: one line per event.
 pub(super) struct LineFormatter {

@@ -88,7 +88,7 @@ impl Health {
                 continue;
             }
             let outcome = test();
-            self.outcomes.observe(&name, probe, outcome.is_ok());
+            self.outcomes.observe(&name, probe.name(), outcome.is_ok());
             match outcome {
                 Ok(()) => {
                     let _ = writeln!(text, "[+]{name} ok");
@@ -119,7 +119,7 @@ impl Health {
     pub(super) fn one(&self, probe: Probe, name: &str) -> Option<(StatusCode, String)> {
         let (_, test) = self.checks(probe).into_iter().find(|(it, _)| it == name)?;
         let outcome = test();
-        self.outcomes.observe(name, probe, outcome.is_ok());
+        self.outcomes.observe(name, probe.name(), outcome.is_ok());
         Some(match outcome {
             Ok(()) => (StatusCode::OK, "ok".to_owned()),
             Err(reason) => (StatusCode::INTERNAL_SERVER_ERROR, format!("internal server error: {reason}\n")),

@@ -8,6 +8,7 @@ mod authentication;
 mod authorities;
 mod authorization;
 mod certificate;
+mod error;
 mod exposition;
 mod health;
 mod listener;
@@ -34,31 +35,12 @@ use self::authentication::Authentication;
 use self::authorities::Authorities;
 use self::authorization::Authorization;
 pub use self::certificate::CertificateError;
+pub use self::error::ServingError;
 pub(crate) use self::health::{Health, Probe};
 pub(crate) use self::pages::Pages;
 use self::routes::Routes;
 use self::tls::Tls;
 use crate::settings::ServingSettings;
-
-/// Why the HTTPS server cannot be started.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServingError {
-    /// The server certificate or the CA bundle for client certificates cannot be used.
-    #[error(transparent)]
-    Certificate(#[from] CertificateError),
-    /// The API server forbids (403) the lookup of the CA bundle for client certificates.
-    #[error("unable to load configmap based client CA file: {0}; see --authentication-tolerate-lookup-failure")]
-    Lookup(kube_controller_client::Error),
-    /// The socket cannot be bound.
-    #[error("cannot listen on {address}")]
-    Listen {
-        /// The configured address and port.
-        address: SocketAddr,
-        /// Error of the operating system.
-        source: std::io::Error,
-    },
-}
 
 /// Clients for reviews.
 #[derive(Debug, Default)]

@@ -7,8 +7,6 @@ use prometheus::core::Collector as _;
 use prometheus::proto::MetricFamily;
 use prometheus::{IntCounterVec, IntGaugeVec, Opts};
 
-use super::health::Probe;
-
 /// Last result and counts of results by check and probe. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Outcomes(Arc<Mutex<BTreeMap<(String, &'static str), Outcome>>>);
@@ -21,9 +19,9 @@ struct Outcome {
 }
 
 impl Outcomes {
-    pub(super) fn observe(&self, check: &str, probe: Probe, passed: bool) {
+    pub(super) fn observe(&self, check: &str, probe: &'static str, passed: bool) {
         let mut outcomes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = outcomes.entry((check.to_owned(), probe.name())).or_default();
+        let outcome = outcomes.entry((check.to_owned(), probe)).or_default();
         outcome.last = passed;
         *(if passed { &mut outcome.passed } else { &mut outcome.failed }) += 1;
     }

@@ -1,5 +1,6 @@
 //! Applies objects of manifests to the server: existing objects are patched with a merge patch, others are created.
 
+mod error;
 mod kinds;
 mod writes;
 
@@ -10,47 +11,12 @@ use http::{Method, StatusCode};
 use kube_controller_client::{Client, Status};
 use serde_json::Value;
 
+pub(crate) use self::error::ApplyError;
 use self::{
     kinds::{Kinds, ResourceList, discovery_path},
     writes::Writes,
 };
-use crate::manifest::{Object, Origin};
-
-/// Error of applying objects.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ApplyError {
-    /// The server does not serve the kind.
-    #[error("{origin}: the server does not serve kind {kind:?} in {api_version}")]
-    UnknownKind {
-        /// Position of the object in its manifest.
-        origin: Origin,
-        /// `apiVersion` of the object.
-        api_version: String,
-        /// `kind` of the object.
-        kind: String,
-    },
-    /// The server rejected the object.
-    #[error("{origin}: {object}: {cause}")]
-    Rejected {
-        /// Position of the object in its manifest.
-        origin: Origin,
-        /// Kind, namespace and name of the object.
-        object: String,
-        /// Message of the server.
-        cause: String,
-    },
-    /// The discovery document of a group version cannot be read.
-    #[error("discovery of {api_version}: {cause}")]
-    Discovery {
-        /// `apiVersion` of the object.
-        api_version: String,
-        /// Message of the server or the decoder.
-        cause: String,
-    },
-    /// A request failed without a response.
-    #[error(transparent)]
-    Client(#[from] kube_controller_client::Error),
-}
+use crate::manifest::Object;
 
 /// Applies objects, Namespaces first and the others in the given order. Returns their number.
 ///

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    ApplyError,
+    error::ApplyError,
     kinds::{Kinds, collection_path},
 };
 use crate::manifest::Object;

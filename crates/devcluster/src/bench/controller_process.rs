@@ -18,7 +18,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::settings::Pace;
+use super::pace::Pace;
 
 /// Flags of the controllers of this workspace: no leader election, no HTTPS port, and the pace of the measurement.
 const DEFAULT_FLAGS: &str = "--kubeconfig={kubeconfig} --leader-elect=false --secure-port=0 --kube-api-qps={qps} \

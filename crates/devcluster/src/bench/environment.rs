@@ -10,10 +10,11 @@ use tokio::time::{Instant, sleep};
 use super::{
     controller_process::{ControllerProcess, Template, Usage, Values},
     outcome::{Outcome, timeline},
+    pace::Pace,
     progress::Progress,
     protocol::RequestCounts,
     server_process::ServerProcess,
-    settings::{Pace, Settings},
+    settings::Settings,
     settling::{Sample, Settling},
 };
 

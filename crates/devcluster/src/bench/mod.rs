@@ -12,6 +12,7 @@ mod growth;
 mod latencies;
 mod observer;
 mod outcome;
+mod pace;
 mod plots;
 mod progress;
 mod protocol;
@@ -42,9 +43,6 @@ use self::{
     report::Report,
 };
 use crate::stop::Signals;
-
-/// Prefix of the `User-Agent` of the bench's own requests, which are excluded from the counts.
-const USER_AGENT: &str = "devcluster-bench";
 
 /// Runs the scenarios and reports the results, including partial ones if a scenario fails.
 pub(crate) async fn run(args: BenchArgs, mut signals: Signals) -> anyhow::Result<()> {

@@ -4,7 +4,7 @@ use kube_dev_apiserver::Population;
 use serde::{Serialize, Serializer};
 
 use super::{
-    controller_process::Usage, latencies::Latencies, protocol::RequestCounts, rollout::Upstream, settings::Pace,
+    controller_process::Usage, latencies::Latencies, pace::Pace, protocol::RequestCounts, rollout::Upstream,
     settling::Settling,
 };
 

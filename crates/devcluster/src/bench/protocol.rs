@@ -4,6 +4,9 @@
 use kube_dev_apiserver::Population;
 use serde::{Deserialize, Serialize};
 
+/// Prefix of the `User-Agent` of the bench's own requests, which are excluded from the counts.
+pub(super) const USER_AGENT: &str = "devcluster-bench";
+
 /// Request to the server process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

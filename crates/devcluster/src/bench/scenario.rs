@@ -1,28 +1,12 @@
 //! Scenarios of the bench.
 
 mod fill;
+mod flip;
 mod growth;
 mod latency;
 mod rolling;
 
-use std::{num::NonZeroU32, time::Duration};
-
-use kube_dev_apiserver::Population;
-
-use super::{
-    args::Scenario,
-    environment::{Environment, Run},
-    flips::{drive, flips},
-    outcome::Outcome,
-    server_process::ServerProcess,
-    settings::Settings,
-};
-
-/// Batch period with which the Go controllers were measured.
-const BATCH_PERIOD: Duration = Duration::from_millis(500);
-/// Cluster size of most scenarios.
-const DEFAULT_POPULATION: Population =
-    Population { pods: 20_000, services: 1_000, nodes: 500, services_of_a_namespace: 40 };
+use super::{args::Scenario, environment::Environment, outcome::Outcome};
 
 /// Runs a scenario; returns its measurements.
 pub(crate) async fn run(environment: &mut Environment, scenario: Scenario) -> anyhow::Result<Vec<Outcome>> {
@@ -36,28 +20,4 @@ pub(crate) async fn run(environment: &mut Environment, scenario: Scenario) -> an
         Scenario::Rollout => rolling::run(environment).await,
         Scenario::Growth => growth::run(environment).await,
     }
-}
-
-/// Changes the readiness of Pods and waits until the controllers are idle.
-async fn flip(
-    run: &mut Run,
-    server: &mut ServerProcess,
-    environment: &Environment,
-    (count, rate): (usize, usize),
-    name: &str,
-) -> anyhow::Result<Outcome> {
-    environment.progress.step(&format!("{count} flips, {rate} per second"));
-    let flips = flips(run.population.pods, count, environment.settings.seed);
-    drive(&run.client, run.population, &flips, per_second(rate)).await?;
-    run.settle(server, &environment.progress, "after the flips", |_| true).await?;
-    Ok(Outcome { changes: flips.len(), ..run.outcome(server, name).await? })
-}
-
-/// Returns number and rate (per second) of the flips, from the settings or else the given defaults.
-fn flips_of(settings: &Settings, count: usize, rate: usize) -> (usize, usize) {
-    (settings.flips.unwrap_or(count), settings.rate.unwrap_or(rate))
-}
-
-fn per_second(rate: usize) -> NonZeroU32 {
-    u32::try_from(rate).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MAX)
 }

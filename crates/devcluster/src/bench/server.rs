@@ -10,7 +10,7 @@ use kube_dev_apiserver::{Population, Server};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 
-use super::protocol::{Request, RequestCounts, Requests, Response};
+use super::protocol::{Request, RequestCounts, Requests, Response, USER_AGENT};
 
 /// Recorded list of Pods of production size.
 const RECORDED: &str = include_str!("../../../../conformance/fixtures/pod.list.json");
@@ -70,7 +70,7 @@ fn count(server: &Server, counted: &mut BTreeMap<(String, String), (u64, u64)>, 
 }
 
 fn is_bench(user_agent: &str) -> bool {
-    user_agent.starts_with(super::USER_AGENT)
+    user_agent.starts_with(USER_AGENT)
 }
 
 /// Returns the Pod that is the template of all Pods.

@@ -14,10 +14,7 @@ use tokio::{
     process::{Child, ChildStdin, ChildStdout, Command},
 };
 
-use super::{
-    USER_AGENT,
-    protocol::{Request, RequestCounts, Response},
-};
+use super::protocol::{Request, RequestCounts, Response, USER_AGENT};
 
 /// API server process with a cluster. It is killed when dropped.
 #[derive(Debug)]

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use kube_dev_apiserver::Population;
-use serde::Serialize;
 
-use super::controller_process::Template;
+use super::{controller_process::Template, pace::Pace};
 
 /// Settings given by the user; `None` selects the default of the scenario.
 #[derive(Debug, Clone)]
@@ -20,18 +19,6 @@ pub(crate) struct Settings {
     pub(crate) burst: u32,
     pub(crate) seed: u64,
     pub(crate) timeout: Duration,
-}
-
-/// Batch period and rate limit of the controllers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Pace {
-    /// Batch period for Pod changes, in milliseconds.
-    pub(crate) batch_period_milliseconds: u64,
-    /// Requests per second of each controller.
-    pub(crate) qps: u32,
-    /// Burst of requests of each controller.
-    pub(crate) burst: u32,
 }
 
 /// Cluster sizes given by the user.
@@ -73,11 +60,5 @@ impl Settings {
     /// Returns the media type that the controllers request.
     pub(crate) fn content_type(&self) -> &'static str {
         if self.json { "application/json" } else { "application/vnd.kubernetes.protobuf" }
-    }
-}
-
-impl Pace {
-    pub(crate) fn batch_period(self) -> Duration {
-        Duration::from_millis(self.batch_period_milliseconds)
     }
 }

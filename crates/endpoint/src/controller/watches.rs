@@ -9,7 +9,7 @@ use kube_endpoint_model::{Endpoints, ObjectKey, Pod, Service, pod_change};
 use kube_informer::{Event, HandlerHandle};
 use kube_wire::Object as _;
 
-use super::Informers;
+use super::informers::Informers;
 use super::unanswered::UnansweredWrites;
 
 /// Queues a Service without delay for each of its events, resyncs included (EP-H1 to EP-H3).

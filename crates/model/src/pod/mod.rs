@@ -2,11 +2,14 @@
 
 mod full;
 mod json;
+mod named_port;
 mod protobuf;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
+
+pub use named_port::NamedPort;
 
 use crate::address::parse_sloppy;
 use crate::projection::Metadata;
@@ -55,17 +58,6 @@ pub struct Pod {
 
 // Large clusters have 150,000 Pods.
 const _: () = assert!(size_of::<Pod>() <= 168);
-
-/// A named container port, which a Service can refer to.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct NamedPort {
-    /// Port name.
-    pub name: Text,
-    /// `TCP`, `UDP` or `SCTP`.
-    pub protocol: Text,
-    /// `containerPort`.
-    pub port: i32,
-}
 
 /// Partially decoded Pod, common to all encodings.
 #[derive(Default)]

@@ -11,8 +11,18 @@ use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kube_simulation::{Happening, Outcome, Simulation};
 
-use super::Batch;
 use super::report;
+
+/// Limits of a batch of runs.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Batch {
+    /// Number of threads; all cores by default.
+    #[arg(long, global = true)]
+    threads: Option<NonZeroUsize>,
+    /// Number of failures after which no further run is started.
+    #[arg(long, global = true, default_value_t = 10)]
+    max_failures: usize,
+}
 
 /// Sums over the runs of a batch.
 #[derive(Debug, Default)]

@@ -4,8 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use kube_simulation::endpoints::{Histories, scenario};
 
-use super::Batch;
-use super::batch;
+use super::batch::{self, Batch};
 use super::planned;
 use super::subject::Subject;
 

@@ -5,19 +5,19 @@ mod exhaustive;
 mod planned;
 mod replay;
 mod report;
+mod seeds;
 mod sieve;
 mod subject;
 mod walks;
-
-use std::num::NonZeroUsize;
-use std::str::FromStr;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use kube_simulation::endpoints::scenario;
 
+use self::batch::Batch;
 use self::exhaustive::ShortHistories;
 use self::replay::Replay;
+use self::seeds::Seeds;
 use self::sieve::Sieve;
 use self::walks::Walks;
 
@@ -38,17 +38,6 @@ pub(crate) struct Arguments {
     batch: Batch,
 }
 
-/// Limits of a batch of runs.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct Batch {
-    /// Number of threads; all cores by default.
-    #[arg(long, global = true)]
-    threads: Option<NonZeroUsize>,
-    /// Number of failures after which no further run is started.
-    #[arg(long, global = true, default_value_t = 10)]
-    max_failures: usize,
-}
-
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Repeats one run, prints its timeline, and reduces a failure to few steps and faults.
@@ -57,25 +46,6 @@ enum Command {
     Sieve(Sieve),
     /// Changes a small cluster and reverts the changes: the result must be the same as before (after Acto, SOSP 2023).
     Walks(Walks),
-}
-
-/// A half-open range of seeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seeds {
-    from: u64,
-    to: u64,
-}
-
-impl FromStr for Seeds {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parse = || {
-            let (from, to) = text.split_once("..")?;
-            Some(Seeds { from: from.parse().ok()?, to: to.parse().ok()? })
-        };
-        parse().filter(|it| it.from < it.to).ok_or_else(|| "expected a range of seeds, such as 0..1000".to_owned())
-    }
 }
 
 impl Arguments {

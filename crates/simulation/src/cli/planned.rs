@@ -8,8 +8,7 @@ use anyhow::Result;
 use kube_simulation::sieve::{Pattern, plans};
 use kube_simulation::{Faults, Plan, Simulation};
 
-use super::Batch;
-use super::batch;
+use super::batch::{self, Batch};
 use super::subject::Subject;
 
 /// Counts of one pattern: a row of the printed table.

@@ -6,9 +6,10 @@ use anyhow::Result;
 use clap::Args;
 use kube_simulation::endpoints::scenario;
 
+use super::batch::Batch;
 use super::planned;
+use super::seeds::Seeds;
 use super::subject::{Directory, Subject};
-use super::{Batch, Seeds};
 
 /// Arguments of `sieve`.
 #[derive(Debug, Args)]

@@ -4,9 +4,9 @@ use anyhow::Result;
 use clap::Args;
 use kube_simulation::endpoints::scenario;
 
-use super::batch;
+use super::batch::{self, Batch};
+use super::seeds::Seeds;
 use super::subject::{Subject, WALK_LENGTH};
-use super::{Batch, Seeds};
 
 /// Arguments of `walks`.
 #[derive(Debug, Args)]

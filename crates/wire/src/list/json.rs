@@ -4,8 +4,7 @@ use std::mem;
 
 use serde::Deserialize;
 
-use super::{ListMeta, Split};
-use super::{missing_kind, require_version, unexpected_api_version};
+use super::split::{ListMeta, Split, missing_kind, require_version, unexpected_api_version};
 use crate::{DecodeError, Location, Resource, ResourceVersion, buffer::Buffer, json, scan::ValueScanner};
 
 /// Incremental parser of the outer object of a list, with its members in any order.

@@ -1,6 +1,6 @@
 //! Splitting of protobuf lists into items.
 
-use super::{ListMeta, Split, missing_kind, require_version, unexpected_api_version};
+use super::split::{ListMeta, Split, missing_kind, require_version, unexpected_api_version};
 use crate::{
     DecodeError, Resource,
     buffer::Buffer,

@@ -2,7 +2,11 @@
 
 use std::marker::PhantomData;
 
-use super::{ListMeta, Split as _, json::JsonList, protobuf::ProtobufList, require_name};
+use super::{
+    json::JsonList,
+    protobuf::ProtobufList,
+    split::{ListMeta, Split as _},
+};
 use crate::{DEFAULT_LIMIT, Decode, DecodeError, Encoding, Undecodable};
 
 /// Decodes the response to a list request, or one page of it, item by item while it arrives.
@@ -95,4 +99,12 @@ impl<T: Decode> ListReader<T> {
             Splitter::Protobuf(list) => list.finish(),
         }
     }
+}
+
+/// Rejects an object without a name: in a cache, all such objects of a namespace would share one key.
+pub(crate) fn require_name<T: Decode>(object: T) -> Result<T, DecodeError> {
+    if object.name().is_empty() {
+        return Err(DecodeError::MissingName { kind: T::RESOURCE.kind.to_owned(), resource_version: None });
+    }
+    Ok(object)
 }

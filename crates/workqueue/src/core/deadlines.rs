@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use super::{Index, NIL};
+use super::entries::{Index, NIL};
 
 /// Deadline of one entry. Equal deadlines fire in the order of the calls, which `asked` numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,11 @@
 
 use std::{mem, ops};
 
-use super::{Index, NIL};
+/// Index of an entry. Reused once the entry is freed.
+pub(crate) type Index = u32;
+
+/// No entry, or no position.
+pub(super) const NIL: u32 = u32::MAX;
 
 /// State of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

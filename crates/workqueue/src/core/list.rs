@@ -1,6 +1,6 @@
 //! Doubly linked lists through the entries: moving a key needs no allocation and no search.
 
-use super::{Index, NIL, entries::Entries};
+use super::entries::{Entries, Index, NIL};
 
 /// First-in, first-out list of entries. An entry is in at most one list.
 #[derive(Debug)]

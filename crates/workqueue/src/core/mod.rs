@@ -14,17 +14,12 @@ use std::time::Instant;
 
 use hashbrown::{HashTable, hash_table::Entry};
 
+pub(crate) use self::entries::Index;
 use self::{
     deadlines::Deadlines,
-    entries::{Entries, State},
+    entries::{Entries, NIL, State},
     list::List,
 };
-
-/// Index of an entry. Reused once the entry is freed.
-pub(crate) type Index = u32;
-
-/// No entry, or no position.
-const NIL: u32 = u32::MAX;
 
 /// Hash table bucket. It keeps the hash so that growth and misses do not read the entry.
 #[derive(Debug, Clone, Copy)]

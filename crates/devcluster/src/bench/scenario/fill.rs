@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use kube_dev_apiserver::Population;
 
-use super::{BATCH_PERIOD, DEFAULT_POPULATION, flip, flips_of};
+use super::flip::{BATCH_PERIOD, DEFAULT_POPULATION, flip, flips_of};
 use crate::bench::{
     environment::{Environment, Run},
     observer::endpoints,

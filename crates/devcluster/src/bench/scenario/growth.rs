@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use kube_dev_apiserver::Population;
 
-use super::{fill::fill_at, flip, flips_of};
+use super::{
+    fill::fill_at,
+    flip::{flip, flips_of},
+};
 use crate::bench::{environment::Environment, outcome::Outcome};
 
 /// Total numbers of Pods, with 20 per Service.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use tokio::time::{sleep, timeout};
 
-use super::{DEFAULT_POPULATION, per_second};
+use super::flip::{DEFAULT_POPULATION, per_second};
 use crate::bench::{
     environment::Environment,
     flips::{drive, flips},

@@ -8,7 +8,10 @@ use kube_dev_apiserver::Population;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::{BATCH_PERIOD, fill::fill, per_second};
+use super::{
+    fill::fill,
+    flip::{BATCH_PERIOD, per_second},
+};
 use crate::bench::{
     environment::Environment,
     flips::{paced, send, shuffled},
