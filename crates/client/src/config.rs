@@ -1,21 +1,18 @@
 //! The [`Config`] of a client: server address, TLS and credentials.
 
+mod error;
 mod live;
 mod source;
 mod target;
 
-use std::{
-    convert::Infallible,
-    fmt,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{convert::Infallible, fmt, path::Path, sync::Arc};
 
 use bytes::Bytes;
-use http::{Request, Response, Uri, uri::Scheme};
+use http::{Request, Response};
 use http_body_util::Full;
 use tower::{BoxError, Service};
 
+pub use self::error::ConfigError;
 use self::source::{Origin, Source};
 pub(crate) use self::{live::Live, source::Loaded, target::Target};
 use crate::{Client, Credentials, service_account::ServiceAccount};
@@ -30,42 +27,6 @@ pub struct Config {
     /// Service account whose tokens replace the credentials of `target`.
     pub(crate) account: Option<ServiceAccount>,
     pub(crate) credentials: Credentials,
-}
-
-/// Error of loading or using a [`Config`]. The messages of the error and its sources are one line each.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The kubeconfig cannot be read, parsed or resolved.
-    #[error("kubeconfig {path}", path = path.display())]
-    Kubeconfig {
-        /// Path of the kubeconfig.
-        path: PathBuf,
-        /// Reason, without the path.
-        source: BoxError,
-    },
-    /// The service account of the Pod cannot be loaded, most often because the process does not run in a Pod.
-    #[error("in-cluster configuration")]
-    InCluster {
-        /// Reason.
-        source: BoxError,
-    },
-    /// The server's address is not an http or https URL.
-    #[error("server address {url:?}")]
-    Server {
-        /// The address as given.
-        url: String,
-        /// Reason.
-        source: BoxError,
-    },
-    /// A certificate, key, token, header, credential plugin or proxy cannot be used.
-    #[error("cannot set up the connection to {server}")]
-    Connection {
-        /// URL of the server.
-        server: String,
-        /// Reason.
-        source: BoxError,
-    },
 }
 
 impl Config {
@@ -210,17 +171,6 @@ impl Config {
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config").field("server", &self.server()).finish_non_exhaustive()
-    }
-}
-
-/// Parses a server address; `scheme` is the default scheme.
-fn parse_server_address(url: &str, scheme: &Scheme) -> Result<Uri, ConfigError> {
-    let invalid = |source: BoxError| ConfigError::Server { url: url.to_owned(), source };
-    let full = if url.contains("://") { url.to_owned() } else { format!("{scheme}://{url}") };
-    let address: Uri = full.parse().map_err(|error: http::uri::InvalidUri| invalid(error.into()))?;
-    match (address.scheme_str(), address.host()) {
-        (Some("http" | "https"), Some(host)) if !host.is_empty() => Ok(address),
-        _ => Err(invalid("neither http nor https".into())),
     }
 }
 

@@ -6,7 +6,7 @@ use display_full_error::DisplayFullErrorExt as _;
 use tokio::{sync::watch, task::spawn_blocking, time::sleep};
 
 use super::{
-    ConfigError,
+    error::ConfigError,
     source::{Loaded, Source},
 };
 

@@ -7,11 +7,11 @@ use std::{
     sync::OnceLock,
 };
 
-use http::uri::Scheme;
+use http::{Uri, uri::Scheme};
 use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError};
 use tower::BoxError;
 
-use super::{ConfigError, parse_server_address};
+use super::error::ConfigError;
 use crate::{kube_error::KubeError, prepared::Prepared};
 
 /// Origin of a configuration.
@@ -90,6 +90,17 @@ fn set_server(config: &mut kube::Config, server: &str) -> Result<(), ConfigError
         }
     }
     Ok(())
+}
+
+/// Parses a server address; `scheme` is the default scheme.
+fn parse_server_address(url: &str, scheme: &Scheme) -> Result<Uri, ConfigError> {
+    let invalid = |source: BoxError| ConfigError::Server { url: url.to_owned(), source };
+    let full = if url.contains("://") { url.to_owned() } else { format!("{scheme}://{url}") };
+    let address: Uri = full.parse().map_err(|error: http::uri::InvalidUri| invalid(error.into()))?;
+    match (address.scheme_str(), address.host()) {
+        (Some("http" | "https"), Some(host)) if !host.is_empty() => Ok(address),
+        _ => Err(invalid("neither http nor https".into())),
+    }
 }
 
 /// A configuration, its `proxy-url`, and the contents of its files.
