@@ -1,20 +1,20 @@
-//! Options of informers and handlers.
+//! Builder of informers.
 
 use std::{
     fmt,
-    future::pending,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
 use kube_controller_client::Client;
-use kube_wire::{Decode, Object};
+use kube_wire::Decode;
 
 use crate::{
     Index, Informer, InformerMetricsProvider, ManualSource, RestoreSignal,
     informer::Running,
+    options::Options,
     reflector::{BackoffPolicy, Scope, reflect},
-    shared::{Shared, Transform},
+    shared::Shared,
 };
 
 /// Builder of an [`Informer`]. All options are fixed after `build`.
@@ -25,62 +25,6 @@ pub struct Builder<T, X = ()> {
     backoff: BackoffPolicy,
     restores: RestoreSignal,
     options: Options<T, X>,
-}
-
-/// Options of the store and its handlers, for any source of objects.
-pub(crate) struct Options<T, X> {
-    pub(crate) index: X,
-    pub(crate) transform: Option<Transform<T>>,
-    pub(crate) resync: Duration,
-    pub(crate) metrics: Option<Arc<dyn InformerMetricsProvider>>,
-}
-
-impl<T: Object, X: Index<T>> Options<T, X> {
-    pub(crate) fn new(index: X) -> Self {
-        Self { index, transform: None, resync: Duration::ZERO, metrics: None }
-    }
-
-    /// Builds an informer and its source of objects.
-    pub(crate) fn manual(self) -> (Informer<T, X>, ManualSource<T, X>) {
-        let (shared, runners) = Shared::new(&ManualSource::<T, X>::RESOURCE, self);
-        let running = Arc::new(Mutex::new(Some(Running::new(runners, shared.clone().resync(), pending()))));
-        (Informer::new(shared.clone(), running.clone()), ManualSource::of(shared, running))
-    }
-}
-
-/// Options of a handler: its name and resync period.
-///
-/// ```
-/// use kube_informer::HandlerOptions;
-/// use std::time::Duration;
-///
-/// let options = HandlerOptions::named("endpointslice-controller").resync(Duration::from_secs(3600));
-/// # let _ = options;
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct HandlerOptions {
-    pub(crate) name: Option<String>,
-    pub(crate) resync: Option<Duration>,
-}
-
-impl HandlerOptions {
-    /// Returns options with the name of the handler, which appears in metrics and in
-    /// [`HandlerHandle::name`](crate::HandlerHandle::name).
-    pub fn named(name: &str) -> Self {
-        Self { name: Some(name.to_owned()), resync: None }
-    }
-
-    /// Sets the resync period: once per period, the handler gets an update from each stored object to itself. Zero
-    /// disables resyncs. Default: the period of the informer.
-    ///
-    /// Periods below 1 s are raised to 1 s. The informer checks at the shortest period of the handlers that are added
-    /// before it is started, and of its own; a handler added later cannot resync more often than that (IN-44). If the
-    /// informer's own period is zero, no handler resyncs.
-    #[must_use]
-    pub fn resync(mut self, every: Duration) -> Self {
-        self.resync = Some(every);
-        self
-    }
 }
 
 impl<T: Decode> Builder<T> {
@@ -160,7 +104,7 @@ impl<T: Decode, X: Index<T>> Builder<T, X> {
 
     /// Builds the informer with a source of objects in place of the API server, for tests. It sends no request.
     pub fn build_manual(self) -> (Informer<T, X>, ManualSource<T, X>) {
-        self.options.manual()
+        ManualSource::with_options(self.options)
     }
 }
 

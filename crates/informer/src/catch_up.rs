@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use display_full_error::DisplayFullErrorExt as _;
-use kube_controller_client::{Client, Error};
+use kube_controller_client::Client;
 use kube_wire::{Decode, Resource, ResourceVersion};
 use tokio::time::sleep;
 
-use crate::{Index, Informer};
+use crate::{Index, Informer, latest_version::latest_version};
 
 /// Pause before the version is requested again after a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
@@ -49,14 +49,4 @@ async fn latest_version_retried(client: &Client, resource: &Resource) -> Resourc
             }
         }
     }
-}
-
-/// Returns the current resource version of a resource on the server: that of a list with `limit=1`, read from etcd.
-pub(crate) async fn latest_version(
-    client: &Client,
-    resource: &Resource,
-    namespace: Option<&str>,
-) -> Result<ResourceVersion, Error> {
-    let list = client.get_json(&format!("{}?limit=1", resource.path(namespace))).await?;
-    Ok(list["metadata"]["resourceVersion"].as_str().unwrap_or_default().into())
 }

@@ -175,11 +175,13 @@ mod handler;
 mod held_events;
 mod index;
 mod informer;
+mod latest_version;
 mod lister;
 mod manual;
 mod metrics;
 mod monotonic;
 mod objects;
+mod options;
 mod own_writes;
 mod progress;
 #[cfg(feature = "prometheus")]
@@ -190,11 +192,12 @@ mod restore;
 mod resync;
 mod selector;
 mod shared;
+mod state;
 mod store;
 mod sync;
 mod write_through;
 
-pub use builder::{Builder, HandlerOptions};
+pub use builder::Builder;
 pub use event::{Event, States};
 pub use factory::{Factory, FactoryError};
 pub use handle::HandlerHandle;
@@ -205,6 +208,7 @@ pub use lister::Lister;
 pub use manual::ManualSource;
 pub use metrics::{HandlerMetrics, InformerMetrics, InformerMetricsProvider, RelistCause};
 pub use objects::Objects;
+pub use options::HandlerOptions;
 pub use progress::{CacheState, Progress};
 #[cfg(feature = "prometheus")]
 pub use prometheus::PrometheusMetrics;

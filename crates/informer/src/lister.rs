@@ -9,7 +9,7 @@ use kube_wire::{Object, ResourceVersion};
 
 use crate::{
     LabelSelector, NamedIndexes, Objects,
-    store::{State, read_lock, same_state},
+    state::{State, read_lock, same_state},
 };
 
 /// Read access to the store of an informer. Clones read the same store.

@@ -1,10 +1,13 @@
 //! A source of objects for informers in tests.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    future::pending,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use kube_wire::{Object, Resource, ResourceVersion};
 
-use crate::{Index, Informer, builder::Options, informer::Running, shared::Shared};
+use crate::{Index, Informer, informer::Running, options::Options, shared::Shared};
 
 /// Source of objects that replaces the API server in tests, so that they can drive handlers and controllers step by
 /// step (client-go: `FakeControllerSource`).
@@ -43,16 +46,18 @@ impl<T: Object> ManualSource<T> {
 
 impl<T: Object, X: Index<T>> ManualSource<T, X> {
     /// Resource shown in errors, logs and metrics.
-    pub(crate) const RESOURCE: Resource = Resource::cluster("", "", "manual source", "");
+    const RESOURCE: Resource = Resource::cluster("", "", "manual source", "");
 
-    pub(crate) fn of(shared: Arc<Shared<T, X>>, running: Arc<Mutex<Option<Running<T>>>>) -> Self {
-        Self { shared, running }
+    pub(crate) fn with_options(options: Options<T, X>) -> (Informer<T, X>, Self) {
+        let (shared, runners) = Shared::new(&Self::RESOURCE, options);
+        let running = Arc::new(Mutex::new(Some(Running::new(runners, shared.clone().resync(), pending()))));
+        (Informer::new(shared.clone(), running.clone()), Self { shared, running })
     }
 
     /// Builds an informer with an index, and its source. For other options, see
     /// [`Builder::build_manual`](crate::Builder::build_manual).
     pub fn with_index(index: X) -> (Informer<T, X>, Self) {
-        Options::new(index).manual()
+        Self::with_options(Options::new(index))
     }
 
     /// Stores a list of all objects at this resource version. After the first one, the informer is synced.

@@ -16,13 +16,13 @@ use tokio::{
 
 use crate::{
     Event, HandlerHandle, HandlerOptions, Index, Lister, Objects, Progress, RelistCause,
-    builder::Options,
     changes::Changes,
     handle::Id,
     handler::{Listener, Runner, channel},
     held_events::{HeldEvents, Outcome},
     metrics::Meter,
     monotonic::Monotonic,
+    options::{Options, Transform},
     relist::ListRequests,
     resync::{ResyncCheck, ResyncSchedule},
     store::StoreWriter,
@@ -42,9 +42,6 @@ pub(crate) struct Shared<T, X> {
     requests: ListRequests,
     progress: Progress,
 }
-
-/// Changes an object before it is stored.
-pub(crate) type Transform<T> = Box<dyn Fn(&mut T) + Send + Sync>;
 
 /// The writer of the store, and the listeners of its changes.
 struct WriteSide<T, X> {

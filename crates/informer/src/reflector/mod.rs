@@ -5,6 +5,7 @@ mod error;
 mod gather;
 mod machine;
 mod negotiation;
+mod reported;
 mod undecodable;
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
@@ -20,9 +21,9 @@ use self::{
     error::ReflectorError,
     gather::Gathered,
     machine::{Action, Failure, ListRequest, Machine, Observation},
-    undecodable::Reported,
+    reported::Reported,
 };
-use crate::{Index, RelistCause, catch_up::latest_version, restore::RestoreSubscription, shared::Shared};
+use crate::{Index, RelistCause, latest_version::latest_version, restore::RestoreSubscription, shared::Shared};
 
 /// Grace period after the timeout of a watch. The server ends a watch at its timeout, so one that is still open after
 /// the grace period is on a dead connection.

@@ -1,46 +1,11 @@
 //! Objects whose newest state cannot be decoded.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::sync::Arc;
 
-use kube_wire::{Decode, EventType, ObjectKey, ResourceVersion, Undecodable};
+use kube_wire::{Decode, EventType, ObjectKey, Undecodable};
 
 use super::{Reflector, error::ReflectorError, machine::Observation};
 use crate::Index;
-
-/// Undecodable objects by name, each with its last reported version.
-#[derive(Debug, Default)]
-pub(super) struct Reported {
-    versions: HashMap<ObjectKey, ResourceVersion>,
-    /// Error of the last object without a readable name, compared to recognize repetitions.
-    unnamed: Option<String>,
-}
-
-impl Reported {
-    /// Records an object; returns whether this version of it was not reported before.
-    fn record(&mut self, it: &Undecodable) -> bool {
-        let Some(key) = &it.key else {
-            let error = it.error.to_string();
-            let new = self.unnamed.as_ref() != Some(&error);
-            self.unnamed = Some(error);
-            return new;
-        };
-        let before = self.versions.insert(key.clone(), it.resource_version.clone());
-        before.is_none_or(|before| before.is_empty() || before != it.resource_version)
-    }
-
-    fn remove(&mut self, key: impl FnOnce() -> ObjectKey) -> bool {
-        !self.versions.is_empty() && self.versions.remove(&key()).is_some()
-    }
-
-    fn retain(&mut self, keys: &HashSet<ObjectKey>) -> bool {
-        let before = self.versions.len();
-        self.versions.retain(|key, _| keys.contains(key));
-        self.versions.len() != before
-    }
-}
 
 impl<T: Decode, X: Index<T>> Reflector<T, X> {
     /// Logs an undecodable object once per version, and counts it.
@@ -62,7 +27,7 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
     }
 
     fn report_count(&self) {
-        self.shared.meter().undecodable_objects(self.undecodable.versions.len());
+        self.shared.meter().undecodable_objects(self.undecodable.len());
     }
 
     /// Removes an object that was decoded or deleted from the undecodable ones.
@@ -127,45 +92,4 @@ impl<T: Decode, X: Index<T>> Reflector<T, X> {
 
 fn uids_may_match(one: &kube_wire::Uid, other: &kube_wire::Uid) -> bool {
     one.is_empty() || other.is_empty() || one == other
-}
-
-#[cfg(test)]
-mod tests {
-    use kube_wire::DecodeError;
-    use rstest::rstest;
-
-    use super::*;
-
-    fn undecodable(key: &str, version: &str, kind: &str) -> Undecodable {
-        Undecodable {
-            key: (!key.is_empty()).then(|| ObjectKey::new("shop", key)),
-            uid: "u".into(),
-            resource_version: version.into(),
-            error: DecodeError::MissingName { kind: kind.to_owned(), resource_version: None },
-        }
-    }
-
-    #[rstest]
-    #[case::same_version(&[("a", "1", "Pod"), ("a", "1", "Pod")], &[true, false])]
-    #[case::another_version(&[("a", "1", "Pod"), ("a", "2", "Pod"), ("a", "2", "Pod")], &[true, true, false])]
-    #[case::another_object(&[("a", "1", "Pod"), ("b", "1", "Pod"), ("a", "1", "Pod")], &[true, true, false])]
-    #[case::without_a_version(&[("a", "", "Pod"), ("a", "", "Pod")], &[true, true])]
-    #[case::without_a_name(&[("", "", "Pod"), ("", "", "Pod"), ("", "", "Node")], &[true, false, true])]
-    fn a_version_is_reported_once(#[case] objects: &[(&str, &str, &str)], #[case] expect: &[bool]) {
-        let mut reported = Reported::default();
-        let new: Vec<_> =
-            objects.iter().map(|(key, version, kind)| reported.record(&undecodable(key, version, kind))).collect();
-        assert_eq!(new, expect);
-    }
-
-    #[test]
-    fn objects_decoded_again_or_deleted_are_removed() {
-        let (a, b) = (ObjectKey::new("shop", "a"), ObjectKey::new("shop", "b"));
-        let mut reported = Reported::default();
-        reported.record(&undecodable("a", "1", "Pod"));
-        reported.record(&undecodable("b", "1", "Pod"));
-        assert!(reported.remove(|| a.clone()) && !reported.remove(|| a.clone()));
-        assert!(!reported.retain(&HashSet::from([b])) && reported.retain(&HashSet::new()));
-        assert!(reported.record(&undecodable("b", "1", "Pod")));
-    }
 }

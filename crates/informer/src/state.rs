@@ -1,0 +1,101 @@
+//! Contents of a store, and its changes.
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use kube_ambient::{Defect, is_enabled};
+use kube_wire::{Object, ResourceVersion};
+
+use crate::{Event, Index, Objects, own_writes::OwnWrites};
+
+/// Contents of a store, shared by its writer and its listers.
+pub(crate) struct State<T, X> {
+    pub(crate) objects: Objects<T>,
+    pub(crate) index: X,
+    /// Resource version of the last list, event or bookmark that was applied; empty before the first one.
+    pub(crate) resource_version: ResourceVersion,
+    /// Whether a list was stored. Later additions are changes, not initial contents.
+    pub(crate) populated: bool,
+    /// Own writes that are stored and that the watch has not shown yet.
+    pub(crate) own: OwnWrites,
+}
+
+/// Locks the contents of a store for reading.
+///
+/// An index function that panics poisons the lock. Poisoning is ignored: the panic ends the task of the informer, and
+/// with it the process.
+pub(crate) fn read_lock<T, X>(state: &RwLock<State<T, X>>) -> RwLockReadGuard<'_, State<T, X>> {
+    state.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T: Object, X: Index<T>> State<T, X> {
+    /// Returns the events that lead from the stored objects to `objects`, which are sorted: deletions first, then the
+    /// others in order. Replaces each of `objects` that is in the stored state by the stored object.
+    pub(crate) fn differences(&self, objects: &mut [Arc<T>]) -> Vec<Event<T>> {
+        let mut changed = Vec::new();
+        let mut matched = 0;
+        for new in &mut *objects {
+            match self.objects.get(new.namespace(), new.name()) {
+                None => changed.push(Event::Added {
+                    object: new.clone(),
+                    initial: !self.populated,
+                    relisted: self.populated,
+                }),
+                Some(old) => {
+                    matched += 1;
+                    if Arc::ptr_eq(old, new) || same_state(&**old, &**new) {
+                        *new = old.clone();
+                    } else {
+                        changed.push(Event::Updated { old: old.clone(), new: new.clone(), relisted: true });
+                    }
+                }
+            }
+        }
+        if matched == self.objects.len() {
+            return changed;
+        }
+        let is_missing = |old: &&Arc<T>| objects.binary_search_by(|it| key(it).cmp(&key(old))).is_err();
+        let missing = self.objects.iter().filter(is_missing);
+        let mut events: Vec<_> = missing.map(|old| Event::Deleted { object: old.clone(), tombstone: true }).collect();
+        events.append(&mut changed);
+        events
+    }
+
+    pub(crate) fn apply(&mut self, event: &Event<T>) {
+        let (old, new) = event.states();
+        match (old, new) {
+            (_, Some(new)) => self.objects.insert(new.clone()),
+            (Some(old), None) => drop(self.objects.remove(old.namespace(), old.name())),
+            (None, None) => {}
+        }
+        self.index.update(old, new);
+    }
+
+    /// Stores a new state of an object in place of `old`, and returns the event.
+    pub(crate) fn put(&mut self, old: Option<Arc<T>>, new: Arc<T>) -> Event<T> {
+        self.objects.insert(new.clone());
+        self.index.update(old.as_ref(), Some(&new));
+        match old {
+            Some(old) => Event::Updated { old, new, relisted: false },
+            None => Event::Added { object: new, initial: false, relisted: false },
+        }
+    }
+
+    pub(crate) fn advance_version(&mut self, resource_version: ResourceVersion) {
+        if !resource_version.is_empty() {
+            self.resource_version = resource_version;
+        }
+    }
+}
+
+pub(crate) fn key<T: Object>(object: &Arc<T>) -> (&str, &str) {
+    (object.namespace(), object.name())
+}
+
+/// Returns whether two states of one object are equal: in uid, resource version and content. `false` without a version.
+///
+/// The content is compared because a version is assigned a second time after etcd is restored from a backup.
+pub(crate) fn same_state<T: Object>(one: &T, other: &T) -> bool {
+    let version = one.resource_version();
+    let is_same = !version.is_empty() && version == other.resource_version() && one.uid() == other.uid();
+    is_same && (is_enabled(Defect::EqualVersionsEqualContent) || one.content_eq(other))
+}
