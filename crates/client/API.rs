@@ -31,6 +31,16 @@ impl Client {
     pub fn decoding_in(&self, context: impl DecodeContext + 'static) -> Self {}
     pub fn decode<R>(&self, decode: impl FnOnce() -> R) -> R {}
     pub fn encoding_for<T: Decode>(&self) -> Encoding {}
+    pub async fn get_json(&self, path: &str) -> Result<serde_json::Value, Error> {}
+    pub async fn raw(
+        &self,
+        method: Method,
+        path_and_query: &str,
+        content_type: Option<&str>,
+        body: Vec<u8>,
+    ) -> Result<(StatusCode, Bytes), Error> {}
+}
+impl Client {
     pub async fn list(
         &self,
         resource: &Resource,
@@ -49,14 +59,6 @@ impl Client {
         namespace: Option<&str>,
         params: &WatchParams,
     ) -> Result<Body, Error> {}
-    pub async fn get_json(&self, path: &str) -> Result<serde_json::Value, Error> {}
-    pub async fn raw(
-        &self,
-        method: Method,
-        path_and_query: &str,
-        content_type: Option<&str>,
-        body: Vec<u8>,
-    ) -> Result<(StatusCode, Bytes), Error> {}
 }
 impl Client {
     pub async fn get<T: Decode>(&self, namespace: &str, name: &str) -> Result<T, Error> {}
